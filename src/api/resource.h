@@ -1,0 +1,67 @@
+// Names of API resources: group, version, plural; and the rows that say what each kind is.
+#pragma once
+
+#include <compare>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+
+namespace api {
+
+struct ResourceId {
+  std::string group;    // empty: core
+  std::string version;
+  std::string plural;
+
+  auto operator<=>(const ResourceId&) const = default;
+  std::string api_version() const { return group.empty() ? version : group + "/" + version; }
+};
+
+// Where a resource answers: "/api/v1/namespaces/ns/pods/name/status".
+std::string resource_path(const ResourceId& id, std::string_view ns, std::string_view name, std::string_view subresource);
+
+// The resources this program itself uses, so that nobody spells them twice.
+namespace resources {
+inline const ResourceId kPods{"", "v1", "pods"};
+inline const ResourceId kNodes{"", "v1", "nodes"};
+inline const ResourceId kNamespaces{"", "v1", "namespaces"};
+inline const ResourceId kServices{"", "v1", "services"};
+inline const ResourceId kEndpoints{"", "v1", "endpoints"};
+inline const ResourceId kConfigMaps{"", "v1", "configmaps"};
+inline const ResourceId kSecrets{"", "v1", "secrets"};
+inline const ResourceId kServiceAccounts{"", "v1", "serviceaccounts"};
+inline const ResourceId kEvents{"", "v1", "events"};
+inline const ResourceId kPersistentVolumeClaims{"", "v1", "persistentvolumeclaims"};
+inline const ResourceId kPersistentVolumes{"", "v1", "persistentvolumes"};
+inline const ResourceId kStorageClasses{"storage.k8s.io", "v1", "storageclasses"};
+inline const ResourceId kPriorityClasses{"scheduling.k8s.io", "v1", "priorityclasses"};
+inline const ResourceId kLeases{"coordination.k8s.io", "v1", "leases"};
+inline const ResourceId kNetworkPolicies{"networking.k8s.io", "v1", "networkpolicies"};
+inline const ResourceId kCustomResourceDefinitions{"apiextensions.k8s.io", "v1", "customresourcedefinitions"};
+inline const ResourceId kJobs{"batch.volcano.sh", "v1alpha1", "jobs"};
+inline const ResourceId kCommands{"bus.volcano.sh", "v1alpha1", "commands"};
+inline const ResourceId kQueues{"scheduling.volcano.sh", "v1beta1", "queues"};
+inline const ResourceId kPodGroups{"scheduling.volcano.sh", "v1beta1", "podgroups"};
+}  // namespace resources
+
+// Readers of object metadata; views live as long as the Json handle.
+std::string_view name_of(const Json& object);
+std::string_view namespace_of(const Json& object);
+std::string_view uid_of(const Json& object);
+std::string_view resource_version_of(const Json& object);
+std::string_view kind_of(const Json& object);
+// "ns/name", or "name" for cluster scope.
+std::string key_of(const Json& object);
+// The value of a label or annotation, or empty.
+std::string_view label_of(const Json& object, std::string_view key);
+std::string_view annotation_of(const Json& object, std::string_view key);
+bool is_deleting(const Json& object);
+// The ownerReference with controller: true, or null.
+const Json& controller_of(const Json& object);
+// A controller ownerReference (controller and blockOwnerDeletion true) to `owner`, which has apiVersion, kind, name, uid.
+Json controller_reference(const Json& owner);
+
+}  // namespace api

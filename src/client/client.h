@@ -1,0 +1,71 @@
+// The one way components talk to an API server: in process (apiserver/local_client.h) or over HTTPS
+// (client/http_client.h), from one loop. Objects travel as Json.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "api/json.h"
+#include "api/resource.h"
+#include "base/result.h"
+
+namespace client {
+
+enum class Verb : std::uint8_t { kGet, kList, kCreate, kUpdate, kPatch, kDelete, kDeleteCollection };
+enum class PatchType : std::uint8_t { kJson, kMerge, kStrategic, kApply };
+
+struct Request {
+  Verb verb = Verb::kGet;
+  api::ResourceId resource;
+  std::string ns;           // empty: cluster scope, or all namespaces for a list
+  std::string name;
+  std::string subresource;  // "status", "binding", "eviction", ...
+  api::Json body = {};      // object, patch, DeleteOptions
+  PatchType patch_type = PatchType::kMerge;
+  std::string label_selector = {};
+  std::string field_selector = {};
+  std::int64_t limit = 0;   // 0: everything
+  std::string continue_token = {};
+  std::string resource_version = {};  // of a list
+  std::string field_manager = {};     // empty: the client's own name
+  bool force = false;                 // of an apply
+  bool dry_run = false;
+};
+
+struct WatchRequest {
+  api::ResourceId resource;
+  std::string ns;
+  std::string label_selector = {};
+  std::string field_selector = {};
+  std::string resource_version = {};  // events after this one
+  bool bookmarks = true;
+};
+
+enum class EventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark };
+
+struct WatchEvent {
+  EventType type;
+  api::Json object;  // of a deletion: the last state, with the deletion's resourceVersion
+};
+
+// Ends the watch when destroyed; no callback follows.
+class Watch {
+ public:
+  virtual ~Watch() = default;
+};
+
+class Client {
+ public:
+  using OnResult = std::function<void(base::Result<api::Json>)>;
+  using OnEvent = std::function<void(WatchEvent)>;
+  using OnEnd = std::function<void(base::Error)>;  // once: kExpired (410) means "list again"
+
+  virtual ~Client() = default;
+  // All methods and callbacks are on the owning component's loop. No callback runs before the call returns.
+  virtual void call(Request request, OnResult on_result) = 0;
+  virtual std::unique_ptr<Watch> watch(WatchRequest request, OnEvent on_event, OnEnd on_end) = 0;
+};
+
+}  // namespace client

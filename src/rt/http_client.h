@@ -1,0 +1,52 @@
+// An HTTP/1.1 client for one server: a small pool of kept connections for requests, one connection per
+// stream. Callbacks arrive on the loop given at construction.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "rt/http.h"
+#include "rt/loop.h"
+
+namespace rt {
+
+struct ClientOptions {
+  std::string host;  // name or address
+  std::uint16_t port = 443;
+  bool tls = true;
+  std::string ca_pem;           // empty: the system's roots
+  std::string certificate_pem;  // optional client certificate
+  std::string key_pem;
+  std::string server_name;      // overrides the name that the certificate is checked against
+  bool insecure_skip_verify = false;
+  int connections_max = 8;
+  base::Duration timeout = base::seconds(60);  // of one request; streams have none
+};
+
+class HttpStream {
+ public:
+  virtual ~HttpStream() = default;  // closes the connection; no callback follows
+};
+
+class HttpClient {
+ public:
+  using OnResponse = std::function<void(base::Result<HttpResponse>)>;
+  struct StreamCallbacks {
+    std::function<void(int status, const Headers&)> on_start;
+    std::function<void(std::string_view bytes)> on_data;          // any split of the body
+    std::function<void(base::Status)> on_end;                     // exactly once
+  };
+
+  virtual ~HttpClient() = default;
+  virtual void send(HttpRequest request, OnResponse on_response) = 0;
+  virtual std::unique_ptr<HttpStream> stream(HttpRequest request, StreamCallbacks callbacks) = 0;
+};
+
+// The loop must outlive the client. Connections are made on demand, by an I/O thread of the client's own.
+base::Result<std::unique_ptr<HttpClient>> make_http_client(ClientOptions options, Loop& loop);
+
+}  // namespace rt
