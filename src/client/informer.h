@@ -1,0 +1,57 @@
+// An informer keeps a copy of one resource current: it lists, watches, resumes after a broken watch, and lists
+// again after a 410. What it holds is a view that may be old; writers send preconditions.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/client.h"
+#include "rt/env.h"
+
+namespace client {
+
+struct InformerOptions {
+  std::string ns = {};
+  std::string label_selector = {};
+  std::string field_selector = {};
+};
+
+// All methods and callbacks are on the loop of `env`.
+class Informer {
+ public:
+  // `before` is null for an addition, `after` for a deletion. During the first list `initial` is true.
+  using OnChange = std::function<void(const api::Json* before, const api::Json* after, bool initial)>;
+  // Keys under which an object is found by `by_index`.
+  using Index = std::function<std::vector<std::string>(const api::Json& object)>;
+
+  Informer(Client& client, rt::Env& env, api::ResourceId resource, InformerOptions options = {});
+  ~Informer();
+  Informer(const Informer&) = delete;
+  Informer& operator=(const Informer&) = delete;
+
+  // Handlers and indexes are added before start().
+  void on_change(OnChange handler);
+  void add_index(std::string name, Index index);
+  void start();
+
+  // True once the first list has been delivered to the handlers.
+  bool synced() const;
+  void on_synced(std::function<void()> callback);
+
+  // By "ns/name" (or "name"); null when unknown. Pointers live until the next turn of the loop.
+  const api::Json* find(std::string_view key) const;
+  // In key order.
+  const std::map<std::string, api::Json, std::less<>>& objects() const;
+  // The objects under one index key, in key order.
+  std::vector<const api::Json*> by_index(std::string_view index, std::string_view key) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace client

@@ -1,0 +1,21 @@
+// The programs inside the one binary. The program name or the first word picks one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace volcano_main {
+
+using Arguments = std::vector<std::string>;  // without the program's own name
+
+int run_up(const Arguments& arguments);
+int run_schedule(const Arguments& arguments);
+int run_admit(const Arguments& arguments);
+int run_simulate(const Arguments& arguments);
+int run_image(const Arguments& arguments);
+int run_vcctl(const Arguments& arguments);
+int run_scheduler(const Arguments& arguments);
+int run_controller_manager(const Arguments& arguments);
+int run_webhook_manager(const Arguments& arguments);
+
+}  // namespace volcano_main
