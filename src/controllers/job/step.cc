@@ -17,10 +17,10 @@ void take_commands(const Job& job, const Observed& seen, Plan& plan, Memory& mem
     const std::string action = (*command)["action"].str();
     plan.begin_stage();
     plan.remove(api::resources::kCommands, *command).missing_is_fine = false;  // whoever deletes it may act
+    plan.begin_stage();
     plan.event(job.object, "Normal", "CommandIssued",
                base::format("Start to execute command {}, and clean it up to make sure executed not more than once.",
                             action));
-    // Its event stands behind the deletion, in a stage of its own.
     Request request{.event = "CommandIssued", .action = action, .version = job.version, .from_command = true};
     memory.requests.push_back(std::move(request));
   }
