@@ -1,0 +1,134 @@
+// The rows of all kinds.
+#include "api/kinds.h"
+
+#include "api/batch/v1alpha1/job.h"
+#include "api/bus/v1alpha1/command.h"
+#include "api/scheduling/v1beta1/podgroup.h"
+#include "api/scheduling/v1beta1/queue.h"
+
+namespace api {
+namespace {
+
+enum Scope { kCluster, kNamespaced };
+
+KindInfo core(std::string group, std::string version, std::string plural, std::string kind, Scope scope, std::string_view schema) {
+  KindInfo info;
+  info.resource = {std::move(group), std::move(version), std::move(plural)};
+  info.kind = std::move(kind);
+  for (const char c : info.kind) info.singular += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  info.namespaced = scope == kNamespaced;
+  info.schema = &core_schema(schema);
+  return info;
+}
+
+struct CoreRow {
+  std::string_view group, version, plural, kind;
+  Scope scope;
+  std::string_view schema;
+  std::vector<std::string> short_names = {};
+  bool status = false;
+  bool generation = false;
+  std::vector<std::string> subresources = {};
+  std::vector<std::string> categories = {};
+};
+
+std::vector<KindInfo> core_kinds() {
+  const CoreRow table[] = {
+      {"", "v1", "configmaps", "ConfigMap", kNamespaced, "core.v1.ConfigMap", {"cm"}},
+      {"", "v1", "endpoints", "Endpoints", kNamespaced, "core.v1.Endpoints", {"ep"}},
+      {"", "v1", "events", "Event", kNamespaced, "core.v1.Event", {"ev"}},
+      {"", "v1", "limitranges", "LimitRange", kNamespaced, "core.v1.LimitRange", {"limits"}},
+      {"", "v1", "namespaces", "Namespace", kCluster, "core.v1.Namespace", {"ns"}, true, false, {"finalize"}},
+      {"", "v1", "nodes", "Node", kCluster, "core.v1.Node", {"no"}, true},
+      {"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", kNamespaced, "core.v1.PersistentVolumeClaim", {"pvc"}, true},
+      {"", "v1", "persistentvolumes", "PersistentVolume", kCluster, "core.v1.PersistentVolume", {"pv"}, true},
+      {"", "v1", "pods", "Pod", kNamespaced, "core.v1.Pod", {"po"}, true, true, {"binding", "eviction", "log"}, {"all"}},
+      {"", "v1", "resourcequotas", "ResourceQuota", kNamespaced, "core.v1.ResourceQuota", {"quota"}, true},
+      {"", "v1", "secrets", "Secret", kNamespaced, "core.v1.Secret"},
+      {"", "v1", "serviceaccounts", "ServiceAccount", kNamespaced, "core.v1.ServiceAccount", {"sa"}},
+      {"", "v1", "services", "Service", kNamespaced, "core.v1.Service", {"svc"}, true, false, {}, {"all"}},
+      {"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", kCluster, "scheduling.v1.PriorityClass", {"pc"}, false, true},
+      {"storage.k8s.io", "v1", "storageclasses", "StorageClass", kCluster, "storage.v1.StorageClass", {"sc"}},
+      {"coordination.k8s.io", "v1", "leases", "Lease", kNamespaced, "coordination.v1.Lease"},
+      {"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", kNamespaced, "networking.v1.NetworkPolicy", {"netpol"}, false, true},
+      {"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", kNamespaced, "policy.v1.PodDisruptionBudget", {"pdb"}, true, true},
+  };
+  std::vector<KindInfo> kinds;
+  for (const CoreRow& row : table) {
+    KindInfo info = core(std::string(row.group), std::string(row.version), std::string(row.plural), std::string(row.kind), row.scope, row.schema);
+    info.short_names = row.short_names;
+    info.status_subresource = row.status;
+    info.has_generation = row.generation;
+    info.subresources = row.subresources;
+    info.categories = row.categories;
+    kinds.push_back(std::move(info));
+  }
+  return kinds;
+}
+
+template <class T>
+KindInfo custom(ResourceId resource, std::string kind, Scope scope, bool status, std::vector<std::string> short_names,
+                std::vector<Column> columns) {
+  KindInfo info;
+  info.resource = std::move(resource);
+  info.kind = std::move(kind);
+  for (const char c : info.kind) info.singular += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  info.namespaced = scope == kNamespaced;
+  info.custom = true;
+  info.status_subresource = status;
+  info.has_generation = true;
+  info.short_names = std::move(short_names);
+  info.schema = &schema_of<T>();
+  info.columns = std::move(columns);
+  return info;
+}
+
+std::vector<KindInfo> make_kinds() {
+  std::vector<KindInfo> kinds = core_kinds();
+  const Column age{"Age", ".metadata.creationTimestamp", "date"};
+  kinds.push_back(custom<Job>(resources::kJobs, "Job", kNamespaced, true, {"vcjob", "vj"},
+                              {{"STATUS", ".status.state.phase"},
+                               {"minAvailable", ".status.minAvailable", "integer"},
+                               {"RUNNINGS", ".status.running", "integer"},
+                               {"AGE", ".metadata.creationTimestamp", "date"},
+                               {"QUEUE", ".spec.queue", "string", 1}}));
+  kinds.push_back(custom<Command>(resources::kCommands, "Command", kNamespaced, false, {}, {age}));
+  kinds.push_back(custom<PodGroup>(resources::kPodGroups, "PodGroup", kNamespaced, false, {"pg", "podgroup-v1beta1"},
+                                   {{"STATUS", ".status.phase"},
+                                    {"minMember", ".spec.minMember", "integer"},
+                                    {"RUNNINGS", ".status.running", "integer"},
+                                    {"AGE", ".metadata.creationTimestamp", "date"},
+                                    {"QUEUE", ".spec.queue", "string", 1}}));
+  kinds.push_back(custom<Queue>(resources::kQueues, "Queue", kCluster, true, {"q", "queue-v1beta1"},
+                                {{"PARENT", ".spec.parent"}, {"AGE", ".metadata.creationTimestamp", "date"}}));
+  return kinds;
+}
+
+const std::vector<KindInfo>& kinds() {
+  static const std::vector<KindInfo> all = make_kinds();
+  return all;
+}
+
+}  // namespace
+
+std::span<const KindInfo> all_kinds() { return kinds(); }
+
+const KindInfo* find_kind(std::string_view group, std::string_view version, std::string_view plural) {
+  for (const KindInfo& info : kinds())
+    if (info.resource.plural == plural && info.resource.group == group && info.resource.version == version) return &info;
+  return nullptr;
+}
+
+const KindInfo* find_kind(const ResourceId& id) { return find_kind(id.group, id.version, id.plural); }
+
+const KindInfo* find_kind_named(std::string_view api_version, std::string_view kind) {
+  for (const KindInfo& info : kinds())
+    if (info.kind == kind && info.resource.api_version() == api_version) return &info;
+  return nullptr;
+}
+
+std::string qualified_plural(const KindInfo& kind) {
+  return kind.resource.group.empty() ? kind.resource.plural : kind.resource.plural + "." + kind.resource.group;
+}
+
+}  // namespace api

@@ -1,0 +1,30 @@
+// Where the pods of a group may spread over the network: shared by Job, PodGroup and their parts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "api/fields.h"
+
+namespace api {
+
+inline constexpr std::string_view kDnsSubdomainPattern = R"(^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$)";
+inline constexpr std::string_view kDnsLabelPattern = R"(^[a-z0-9]([-a-z0-9]*[a-z0-9])?$)";
+
+struct NetworkTopologySpec {
+  std::string mode;
+  std::optional<std::int64_t> highest_tier_allowed;
+  std::string highest_tier_name;
+
+  static constexpr std::string_view kSchemaName = "sh.volcano.scheduling.v1beta1.NetworkTopologySpec";
+  static constexpr auto fields() {
+    using N = NetworkTopologySpec;
+    return rows(field<&N::mode>("mode", {.default_json = "\"hard\"", .enumeration = "hard|soft"},
+                                "hard: must fit inside the allowed tier; soft: a preference."),
+                field<&N::highest_tier_allowed>("highestTierAllowed", {.minimum = 0}, "The highest HyperNode tier the pods may span."),
+                field<&N::highest_tier_name>("highestTierName", {.length_max = 253}, "The same, by the tier's name."));
+  }
+};
+
+}  // namespace api

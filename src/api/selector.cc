@@ -1,0 +1,193 @@
+// Parsing and matching of selectors.
+#include "api/selector.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/format.h"
+
+namespace api {
+namespace {
+
+using base::Code;
+using base::make_error;
+using base::Result;
+using Op = Requirement::Operator;
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '/';
+}
+
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  bool at_end() { blanks(); return at_ == text_.size(); }
+  bool take(std::string_view token) {
+    blanks();
+    if (!text_.substr(at_).starts_with(token)) return false;
+    at_ += token.size();
+    return true;
+  }
+  std::string word() {
+    blanks();
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+  bool peek(char c) { blanks(); return at_ < text_.size() && text_[at_] == c; }
+
+ private:
+  void blanks() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) ++at_;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+base::Error bad(std::string_view text, std::string_view why) {
+  return make_error(Code::kBadRequest, base::format("unable to parse requirement: {} in selector \"{}\"", why, text));
+}
+
+Result<std::vector<std::string>> value_list(Scanner& scanner, std::string_view text) {
+  std::vector<std::string> values;
+  if (!scanner.take("(")) return bad(text, "found no '(' after the operator");
+  while (!scanner.take(")")) {
+    if (scanner.at_end()) return bad(text, "found no ')'");
+    values.push_back(scanner.word());
+    if (!scanner.take(",") && !scanner.peek(')')) return bad(text, "expected ',' or ')'");
+  }
+  if (values.empty()) values.emplace_back();
+  std::ranges::sort(values);
+  return values;
+}
+
+Result<Requirement> requirement(Scanner& scanner, std::string_view text) {
+  Requirement r;
+  if (scanner.take("!")) {
+    r.op = Op::kDoesNotExist;
+    r.key = scanner.word();
+    if (r.key.empty()) return bad(text, "expected a label key after '!'");
+    return r;
+  }
+  r.key = scanner.word();
+  if (r.key.empty()) return bad(text, "expected a label key");
+  if (scanner.at_end() || scanner.peek(',')) {
+    r.op = Op::kExists;
+  } else if (scanner.take("==") || scanner.take("=")) {
+    r.values.push_back(scanner.word());
+  } else if (scanner.take("!=")) {
+    r.op = Op::kNotIn;
+    r.values.push_back(scanner.word());
+  } else if (scanner.take(">") || scanner.take("<")) {
+    return bad(text, "'>' and '<' are for node selectors only");
+  } else {
+    const std::string word = scanner.word();
+    if (word != "in" && word != "notin") return bad(text, base::format("'{}' is not an operator", word));
+    r.op = word == "in" ? Op::kIn : Op::kNotIn;
+    TRY(r.values, value_list(scanner, text));
+  }
+  return r;
+}
+
+}  // namespace
+
+bool Requirement::matches(const std::string_view* value) const {
+  const auto number = [](std::string_view text, std::int64_t& out) {
+    return !text.empty() && std::from_chars(text.data(), text.data() + text.size(), out).ptr == text.data() + text.size();
+  };
+  switch (op) {
+    case Op::kExists: return value != nullptr;
+    case Op::kDoesNotExist: return value == nullptr;
+    case Op::kIn: return value && std::ranges::find(values, *value) != values.end();
+    case Op::kNotIn: return !value || std::ranges::find(values, *value) == values.end();
+    case Op::kGreaterThan:
+    case Op::kLessThan: {
+      std::int64_t have = 0;
+      std::int64_t want = 0;
+      if (!value || values.size() != 1 || !number(*value, have) || !number(values[0], want)) return false;
+      return op == Op::kGreaterThan ? have > want : have < want;
+    }
+  }
+  return false;
+}
+
+bool LabelSelector::matches(const Json& labels) const {
+  return std::ranges::all_of(requirements, [&](const Requirement& r) {
+    const Json* value = labels.find(r.key);
+    if (!value) return r.matches(nullptr);
+    const std::string_view text = value->as_string();
+    return r.matches(&text);
+  });
+}
+
+Result<LabelSelector> parse_label_selector(std::string_view text) {
+  LabelSelector selector;
+  Scanner scanner(text);
+  while (!scanner.at_end()) {
+    TRY(Requirement r, requirement(scanner, text));
+    selector.requirements.push_back(std::move(r));
+    if (scanner.at_end()) break;
+    if (!scanner.take(",")) return bad(text, "expected ',' between requirements");
+    if (scanner.at_end()) return bad(text, "expected a requirement after ','");
+  }
+  return selector;
+}
+
+Result<LabelSelector> label_selector_from(const Json& json) {
+  LabelSelector selector;
+  for (const Json::Member& member : json["matchLabels"].members())
+    selector.requirements.push_back({std::string(member.name()), Op::kIn, {member.value.str()}});
+  for (const Json& expression : json["matchExpressions"].items()) {
+    Requirement r;
+    r.key = expression["key"].str();
+    const std::string_view op = expression["operator"].as_string();
+    if (op == "In") r.op = Op::kIn;
+    else if (op == "NotIn") r.op = Op::kNotIn;
+    else if (op == "Exists") r.op = Op::kExists;
+    else if (op == "DoesNotExist") r.op = Op::kDoesNotExist;
+    else return make_error(Code::kInvalid, base::format("\"{}\" is not a valid label selector operator", op));
+    for (const Json& value : expression["values"].items()) r.values.push_back(value.str());
+    selector.requirements.push_back(std::move(r));
+  }
+  std::ranges::stable_sort(selector.requirements, {}, &Requirement::key);
+  return selector;
+}
+
+Result<std::vector<FieldTerm>> parse_field_selector(std::string_view text) {
+  std::vector<FieldTerm> terms;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    const std::size_t sign = part.find('=');
+    if (sign == std::string_view::npos || sign == 0)
+      return make_error(Code::kBadRequest, base::format("invalid field selector: {}", part));
+    FieldTerm term;
+    term.equal = part[sign - 1] != '!';
+    term.path = part.substr(0, term.equal ? sign : sign - 1);
+    std::string_view value = part.substr(sign + 1);
+    if (term.equal && value.starts_with('=')) value.remove_prefix(1);
+    term.value = value;
+    terms.push_back(std::move(term));
+  }
+  return terms;
+}
+
+std::string field_text(const Json& object, std::string_view path) {
+  const Json* at = &object;
+  while (!path.empty()) {
+    const std::size_t dot = path.find('.');
+    at = &(*at)[path.substr(0, dot)];
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  }
+  if (at->is_null()) return "";
+  return at->is_string() ? at->str() : at->dump();
+}
+
+bool matches(const std::vector<FieldTerm>& terms, const Json& object) {
+  return std::ranges::all_of(terms, [&](const FieldTerm& term) { return (field_text(object, term.path) == term.value) == term.equal; });
+}
+
+}  // namespace api

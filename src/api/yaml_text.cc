@@ -1,0 +1,170 @@
+// Json written as block-style YAML.
+#include <cctype>
+
+#include "api/yaml.h"
+#include "api/yaml_scalar.h"
+
+namespace api {
+namespace {
+
+bool needs_quotes(std::string_view text) {
+  if (text.empty()) return true;
+  const auto resolved = resolve_yaml_scalar(text, "", true);
+  if (!resolved.ok() || !resolved->is_string()) return true;
+  static constexpr std::string_view kFirst = "!&*-?:,[]{}#|>@`\"'%=<";
+  if (text[0] == ' ' || text.back() == ' ' || text.back() == ':') return true;
+  if (kFirst.find(text[0]) != std::string_view::npos) {
+    // "-x" and ":x" and "?x" are plain when no blank follows.
+    const bool soft = (text[0] == '-' || text[0] == ':' || text[0] == '?') && text.size() > 1 && text[1] != ' ' && text != "---";
+    if (!soft || text.starts_with("---")) return true;
+  }
+  // A date would become a timestamp for other readers.
+  if (text.size() >= 8 && std::isdigit(static_cast<unsigned char>(text[0])) && text.find('-') == 4) return true;
+  return text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos;
+}
+
+bool has_control(std::string_view text) {
+  for (const char c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) return true;
+  return text.find("\xEF\xBB\xBF") != std::string_view::npos;
+}
+
+std::string double_quoted(std::string_view text) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out = "\"";
+  for (const char c : text) {
+    switch (c) {
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\t': out += "\\t"; break;
+      case '\r': out += "\\r"; break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+          out += "\\x";
+          out += kHex[static_cast<unsigned char>(c) >> 4];
+          out += kHex[c & 15];
+        } else {
+          out += c;
+        }
+    }
+  }
+  return out + "\"";
+}
+
+std::string single_quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    out += c;
+    if (c == '\'') out += c;
+  }
+  return out + "'";
+}
+
+class Writer {
+ public:
+  explicit Writer(std::string& out) : out_(out) {}
+
+  // Writes what follows "key:" or "-": a scalar on the same line, or a block below.
+  void value(const Json& json, int indent, bool in_sequence) {
+    if (json.is_object() && !json.empty()) {
+      if (!in_sequence) out_ += '\n';
+      object(json, indent, in_sequence);
+    } else if (json.is_array() && !json.empty()) {
+      if (!in_sequence) out_ += '\n';
+      array(json, indent, in_sequence);
+    } else {
+      if (!in_sequence) out_ += ' ';
+      scalar(json, indent);
+    }
+  }
+
+  void object(const Json& json, int indent, bool first_in_line) {
+    for (const Json::Member& member : json.members()) {
+      if (!first_in_line) pad(indent);
+      first_in_line = false;
+      text(member.name(), indent, true);
+      out_ += ':';
+      value(member.value, member.value.is_array() ? indent : indent + 2, false);
+    }
+  }
+
+  void array(const Json& json, int indent, bool first_in_line) {
+    for (const Json& item : json.items()) {
+      if (!first_in_line) pad(indent);
+      first_in_line = false;
+      out_ += "- ";
+      value(item, indent + 2, true);
+    }
+  }
+
+  void scalar(const Json& json, int indent) {
+    if (json.is_string()) {
+      text(json.as_string(), indent, false);
+    } else if (json.is_object()) {
+      out_ += "{}";
+    } else if (json.is_array()) {
+      out_ += "[]";
+    } else {
+      json.dump_to(out_);
+    }
+    if (out_.back() != '\n') out_ += '\n';
+  }
+
+ private:
+  void pad(int indent) { out_.append(static_cast<std::size_t>(indent), ' '); }
+
+  void text(std::string_view text, int indent, bool key) {
+    if (has_control(text)) {
+      out_ += double_quoted(text);
+    } else if (text.find('\n') != std::string_view::npos) {
+      if (key || text[0] == '\n' || text[0] == ' ') {
+        out_ += double_quoted(text);
+      } else {
+        block(text, indent);
+      }
+    } else if (needs_quotes(text)) {
+      const auto resolved = resolve_yaml_scalar(text, "", true);
+      const bool looks_typed = !resolved.ok() || !resolved->is_string();
+      out_ += looks_typed ? double_quoted(text) : single_quoted(text);
+    } else {
+      out_ += text;
+    }
+  }
+
+  void block(std::string_view text, int indent) {
+    out_ += '|';
+    if (text.back() != '\n') out_ += '-';
+    else if (text.size() > 1 && text[text.size() - 2] == '\n') out_ += '+';
+    out_ += '\n';
+    std::string_view rest = text;
+    if (rest.back() == '\n') rest.remove_suffix(1);
+    for (std::size_t begin = 0;;) {
+      const std::size_t end = rest.find('\n', begin);
+      const std::string_view line = rest.substr(begin, end == std::string_view::npos ? end : end - begin);
+      if (!line.empty()) pad(indent);
+      out_ += line;
+      out_ += '\n';
+      if (end == std::string_view::npos) break;
+      begin = end + 1;
+    }
+  }
+
+  std::string& out_;
+};
+
+}  // namespace
+
+std::string to_yaml(const Json& json) {
+  std::string out;
+  Writer writer(out);
+  if (json.is_object() && !json.empty())
+    writer.object(json, 0, false);
+  else if (json.is_array() && !json.empty())
+    writer.array(json, 0, false);
+  else
+    writer.scalar(json, 0);
+  return out;
+}
+
+}  // namespace api

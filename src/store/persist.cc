@@ -1,0 +1,148 @@
+// Encoding of keys and values, and the two walks: all of it at start, one batch at a commit.
+#include "store/persist.h"
+
+#include <charconv>
+#include <map>
+
+#include "api/kinds.h"
+#include "base/format.h"
+
+namespace store {
+namespace {
+
+using base::Code;
+using base::make_error;
+using base::Result;
+
+std::string big_endian(std::int64_t value) {
+  std::string out(8, '\0');
+  for (std::size_t i = 0; i < 8; ++i) out[7 - i] = static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i) & 0xff);
+  return out;
+}
+
+std::int64_t from_big_endian(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (const char c : bytes.substr(0, 8)) value = value << 8 | static_cast<unsigned char>(c);
+  return static_cast<std::int64_t>(value);
+}
+
+std::string resource_key(std::uint32_t resource) {
+  const api::ResourceId& id = api::all_kinds()[resource].resource;
+  return id.group + "/" + id.plural;
+}
+
+std::string object_key(std::uint32_t resource, const Object& object) {
+  std::string key = "o" + resource_key(resource);
+  key += '\0';
+  key += object.ns;
+  key += '\0';
+  key += object.name;
+  return key;
+}
+
+std::string history_key(std::int64_t revision) { return "h" + big_endian(revision); }
+
+std::map<std::string, std::uint32_t, std::less<>> resource_indexes() {
+  std::map<std::string, std::uint32_t, std::less<>> indexes;
+  for (std::uint32_t i = 0; i < api::all_kinds().size(); ++i) indexes.emplace(resource_key(i), i);
+  return indexes;
+}
+
+Result<ObjectPtr> parse_object(std::string_view json, std::int64_t revision) {
+  auto parsed = api::parse_json(json);
+  if (!parsed.ok()) return base::within(parsed.take_error(), base::format("stored object of revision {}", revision));
+  auto object = std::make_shared<Object>();
+  object->ns = api::namespace_of(*parsed);
+  object->name = api::name_of(*parsed);
+  object->uid = api::uid_of(*parsed);
+  object->revision = revision;
+  object->bytes = json;
+  return ObjectPtr(std::move(object));
+}
+
+std::int64_t number(std::string_view text) {
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+using Indexes = std::map<std::string, std::uint32_t, std::less<>>;
+
+base::Status load_objects(const rt::KvStore& kv, const Indexes& indexes, Loaded& loaded) {
+  base::Status problem;
+  TRY_VOID(kv.scan("o", "p", [&](std::string_view key, std::string_view value) {
+    const auto found = indexes.find(key.substr(1, key.find('\0') - 1));
+    if (found == indexes.end()) return true;  // a kind of a later version; it stays on disk
+    auto object = parse_object(value.substr(8), from_big_endian(value));
+    if (!object.ok()) {
+      problem = object.take_error();
+      return false;
+    }
+    loaded.objects.emplace_back(found->second, *std::move(object));
+    return true;
+  }));
+  return problem;
+}
+
+base::Status load_history(const rt::KvStore& kv, const Indexes& indexes, Loaded& loaded) {
+  base::Status problem;
+  std::map<std::string, ObjectPtr> last;  // by object key: what the next event of it replaces
+  TRY_VOID(kv.scan("h", "i", [&](std::string_view key, std::string_view value) {
+    const std::size_t end = value.find('\0', 1);
+    const auto found = indexes.find(value.substr(1, end - 1));
+    if (found == indexes.end()) return true;
+    Event event;
+    event.type = static_cast<EventType>(value[0]);
+    event.revision = from_big_endian(key.substr(1));
+    event.resource = found->second;
+    auto object = parse_object(value.substr(end + 1), event.revision);
+    if (!object.ok()) {
+      problem = object.take_error();
+      return false;
+    }
+    event.object = *std::move(object);
+    ObjectPtr& before = last[object_key(event.resource, *event.object)];
+    event.before = before;
+    before = event.type == EventType::kDeleted ? nullptr : event.object;
+    loaded.history.push_back(std::move(event));
+    return true;
+  }));
+  return problem;
+}
+
+}  // namespace
+
+Result<Loaded> load(const rt::KvStore& kv) {
+  Loaded loaded;
+  const Indexes indexes = resource_indexes();
+  TRY_VOID(kv.scan("m", "n", [&](std::string_view key, std::string_view value) {
+    if (key == "mrevision") loaded.revision = number(value);
+    if (key == "mcompacted") loaded.compacted = number(value);
+    return true;
+  }));
+  TRY_VOID(load_objects(kv, indexes, loaded));
+  TRY_VOID(load_history(kv, indexes, loaded));
+  return loaded;
+}
+
+base::Status persist(rt::KvStore& kv, const std::vector<Event>& events, std::int64_t trim_from, std::int64_t trim_to) {
+  return kv.commit([&](rt::KvWriter& writer) {
+    for (const Event& event : events) {
+      const std::string key = object_key(event.resource, *event.object);
+      if (event.type == EventType::kDeleted)
+        writer.erase(key);
+      else
+        writer.put(key, big_endian(event.revision) + event.object->bytes);
+      std::string value(1, static_cast<char>(event.type));
+      value += resource_key(event.resource);
+      value += '\0';
+      value += event.object->bytes;
+      writer.put(history_key(event.revision), value);
+    }
+    for (std::int64_t revision = trim_from + 1; revision <= trim_to; ++revision) writer.erase(history_key(revision));
+    writer.put("mrevision", std::to_string(events.back().revision));
+    writer.put("mcompacted", std::to_string(std::max(trim_from, trim_to)));
+  });
+}
+
+}  // namespace store

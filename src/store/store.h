@@ -1,0 +1,106 @@
+// Versioned objects with watch: one revision counter for all resources, optimistic writers, group commit, and a window of
+// history from which watches resume, also after a restart.
+//
+// A write is visible to other writers at once (they must not overtake it) and to readers and watchers only when it is
+// durable. If a commit fails, every write in it and behind it fails, and nothing has changed.
+// Loop thread only, except where noted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "api/resource.h"
+#include "base/result.h"
+#include "rt/env.h"
+#include "rt/kv.h"
+
+namespace store {
+
+// One stored object, immutable; may be read by any thread.
+struct Object {
+  std::string ns;
+  std::string name;
+  std::string uid;
+  std::int64_t revision = 0;
+  std::string bytes;  // compact JSON, with metadata.resourceVersion
+
+  api::Json json() const;
+};
+using ObjectPtr = std::shared_ptr<const Object>;
+
+enum class View : std::uint8_t { kDurable, kLatest };
+enum class EventType : std::uint8_t { kAdded, kModified, kDeleted };
+
+// One change. `object` of a deletion is the last state, with the deletion's revision.
+struct Event {
+  EventType type;
+  std::int64_t revision;
+  std::uint32_t resource;  // index of the kind in all_kinds()
+  ObjectPtr object;
+  ObjectPtr before;  // null for an addition, and where history does not know it any more
+};
+
+class Store;
+
+// Unsubscribes when destroyed.
+class Subscription {
+ public:
+  ~Subscription();
+  Subscription(const Subscription&) = delete;
+  Subscription& operator=(const Subscription&) = delete;
+
+ private:
+  friend class Store;
+  Subscription() = default;
+  std::weak_ptr<void> store_;
+  std::uint32_t resource_ = 0;
+  std::uint64_t id_ = 0;
+};
+
+struct Options {
+  std::size_t history_events_max = 50'000;
+  std::size_t history_bytes_max = std::size_t{64} << 20;
+  std::size_t writes_waiting_max = 20'000;  // beyond: kTooManyRequests
+};
+
+class Store {
+ public:
+  // Takes all events of one commit that concern one resource, in order.
+  using OnEvents = std::function<void(const std::vector<Event>&)>;
+  using OnDurable = std::function<void(base::Result<ObjectPtr>)>;
+
+  // Reads what `kv` holds. Both must outlive the store.
+  static base::Result<std::unique_ptr<Store>> open(rt::Env& env, rt::KvStore& kv, Options options = {});
+  ~Store();
+
+  ObjectPtr find(std::uint32_t resource, std::string_view ns, std::string_view name, View view) const;
+  // In key order, starting after `after` ("ns/name"; empty: from the first); an empty `ns` means all namespaces.
+  void for_each(std::uint32_t resource, std::string_view ns, std::string_view after, View view,
+                const std::function<bool(const ObjectPtr&)>& visit) const;
+  std::size_t count(std::uint32_t resource) const;
+  // The revision of the newest durable write.
+  std::int64_t revision() const;
+
+  // Writers: the caller has checked preconditions against View::kLatest in this very turn of the loop. `object` gets its
+  // resourceVersion here. `on_durable` runs on the loop, later.
+  void put(std::uint32_t resource, api::Json object, OnDurable on_durable);
+  void erase(std::uint32_t resource, std::string_view ns, std::string_view name, api::Json last_state, OnDurable on_durable);
+
+  // Events of `resource` after `since`, then as they become durable. kExpired when history does not reach back that far.
+  base::Result<std::unique_ptr<Subscription>> subscribe(std::uint32_t resource, std::int64_t since, OnEvents on_events);
+  // True while the last commit failed (a full disk): readiness reports it.
+  bool failing() const;
+
+ private:
+  friend class Subscription;
+  struct State;
+  explicit Store(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace store

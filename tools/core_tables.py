@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Takes the facts about Kubernetes' own kinds (names, types, list types, merge keys, defaults; no texts) from its published
+OpenAPI documents and prints the compact table src/api/core/tables.inc.
+
+usage: tools/core_tables.py DIR > src/api/core/tables.inc     DIR: api/openapi-spec of the Kubernetes module
+"""
+import json
+import os
+import sys
+
+ROOTS = """
+core.v1: Namespace Node Pod PodTemplate Service Endpoints ConfigMap Secret ServiceAccount Event PersistentVolumeClaim
+  PersistentVolume LimitRange ResourceQuota ReplicationController Binding ComponentStatus
+scheduling.v1: PriorityClass
+storage.v1: StorageClass
+coordination.v1: Lease
+networking.v1: NetworkPolicy
+policy.v1: Eviction PodDisruptionBudget
+events.v1: Event
+authentication.v1: TokenReview
+authorization.v1: SelfSubjectAccessReview
+meta.v1: Status DeleteOptions APIGroupList APIGroup APIResourceList APIVersions ListMeta WatchEvent
+"""
+SCALARS = {("string", None): "s", ("integer", "int32"): "i", ("integer", "int64"): "l", ("boolean", None): "b",
+           ("number", "double"): "d", ("string", "byte"): "y", ("integer", None): "l", ("object", None): "*"}
+SPECIAL = {"api.resource.Quantity": "q", "util.intstr.IntOrString": "x", "meta.v1.Time": "t", "meta.v1.MicroTime": "T",
+           "meta.v1.FieldsV1": "*", "runtime.RawExtension": "*", "meta.v1.Duration": "s"}
+
+
+def alias(name):
+    for prefix in ("io.k8s.api.", "io.k8s.apimachinery.pkg.apis.", "io.k8s.apimachinery.pkg."):
+        if name.startswith(prefix):
+            return name[len(prefix):]
+    return name
+
+
+def main():
+    folder = sys.argv[1]
+    with open(os.path.join(folder, "swagger.json"), encoding="utf-8") as f:
+        definitions = {alias(k): v for k, v in json.load(f)["definitions"].items()}
+    defaults = {}
+    for name in sorted(os.listdir(os.path.join(folder, "v3"))):
+        with open(os.path.join(folder, "v3", name), encoding="utf-8") as f:
+            for key, schema in json.load(f).get("components", {}).get("schemas", {}).items():
+                for field, value in schema.get("properties", {}).items():
+                    if value.get("default") not in (None, "", {}, 0, False):
+                        defaults[alias(key), field] = value["default"]
+
+    wanted = []
+    for line in ROOTS.replace("\n  ", " ").strip().splitlines():
+        group, kinds = line.split(":")
+        wanted += [f"{group}.{kind}" for kind in kinds.split()]
+    done = {}
+
+    def type_of(value):
+        if "$ref" in value:
+            name = alias(value["$ref"].split("/")[-1])
+            if name in SPECIAL:
+                return SPECIAL[name]
+            target = definitions[name]
+            if "properties" not in target:
+                return SCALARS.get((target.get("type"), target.get("format")), "*")
+            wanted.append(name)
+            return name
+        if value.get("type") == "array":
+            return "[" + type_of(value["items"]) + "]"
+        if "additionalProperties" in value:
+            return "{" + type_of(value["additionalProperties"]) + "}"
+        return SCALARS[value.get("type"), value.get("format")]
+
+    while wanted:
+        name = wanted.pop()
+        if name in done:
+            continue
+        definition = definitions[name]
+        rows = []
+        for field, value in definition.get("properties", {}).items():
+            words = [field, type_of(value)]
+            if field in definition.get("required", []):
+                words.append("!")
+            kind = value.get("x-kubernetes-list-type")
+            if kind == "map":
+                words.append("map:" + ",".join(value["x-kubernetes-list-map-keys"]))
+            elif kind:
+                words.append(kind)
+            if value.get("x-kubernetes-map-type") == "atomic":
+                words.append("atomic")
+            strategy = value.get("x-kubernetes-patch-strategy", "")
+            if "merge" in strategy:
+                words.append("merge:" + value.get("x-kubernetes-patch-merge-key", ""))
+            if "retainKeys" in strategy:
+                words.append("retainKeys")
+            if (name, field) in defaults:
+                words.append("=" + json.dumps(defaults[name, field], separators=(",", ":")))
+            rows.append(" ".join(words))
+        flags = " atomic" if definition.get("x-kubernetes-map-type") == "atomic" else ""
+        done[name] = (flags, sorted(rows))
+    print("R\"tables(")
+    print("# Facts of Kubernetes' published OpenAPI documents (1.36), one type a block; made by tools/core_tables.py.")
+    print("# s string, i int32, l int64, b boolean, d double, y bytes, q quantity, x int-or-string, t time, T micro time, * anything;")
+    print("# [list] {map}; ! required; list types; merge:KEY strategic merge; =default.")
+    for name in sorted(done):
+        flags, rows = done[name]
+        print(f":{name}{flags}")
+        for row in rows:
+            print(" " + row)
+    print(")tables\"")
+
+
+main()
