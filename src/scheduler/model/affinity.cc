@@ -6,6 +6,8 @@
 namespace scheduler {
 namespace {
 
+std::uint64_t label_key(Symbol key, Symbol value) { return (std::uint64_t{key.index} + 1) << 32 | value.index; }
+
 void append(std::string& out, std::uint32_t value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
@@ -66,11 +68,19 @@ MatcherId PodAffinity::matcher_for(std::vector<PodSelector> all_of) {
   auto [found, added] = by_text_.emplace(std::move(text), id);
   if (!added) return found->second;
   matchers_.push_back({std::move(all_of), {}, {}});
-  for (LabelSet& set : label_sets_) {
-    if (!selects_all(matchers_.back(), set)) continue;
+  owned_of_matcher_.emplace_back();
+  const std::uint64_t label = index_label(matchers_.back());
+  matchers_by_label_[label].push_back(id.index);
+  const auto consider = [&](LabelSet& set) {
+    if (!selects_all(matchers_.back(), set)) return;
     std::vector<std::uint32_t> matchers = set.matchers;
     matchers.push_back(id.index);
     set_matchers(set, std::move(matchers));
+  };
+  if (label == 0) {
+    for (LabelSet& set : label_sets_) consider(set);
+  } else {
+    for (const std::uint32_t set : label_sets_by_label_[label]) consider(label_sets_[set]);
   }
   new_matchers_.push_back(id);
   return id;
@@ -86,9 +96,20 @@ LabelSetId PodAffinity::label_set_for(Symbol ns, Labels labels) {
   label_sets_.push_back({ns, std::move(labels), {}, 0});
   LabelSet& set = label_sets_.back();
   std::vector<std::uint32_t> matchers;
-  for (std::uint32_t i = 0; i < matchers_.size(); ++i) {
-    if (selects_all(matchers_[i], set)) matchers.push_back(i);
+  const auto consider = [&](std::uint64_t label) {
+    auto listed = matchers_by_label_.find(label);
+    if (listed == matchers_by_label_.end()) return;
+    for (const std::uint32_t i : listed->second) {
+      if (selects_all(matchers_[i], set)) matchers.push_back(i);
+    }
+  };
+  consider(0);
+  for (const auto& [key, value] : set.labels) {
+    const std::uint64_t label = label_key(key, value);
+    label_sets_by_label_[label].push_back(id.index);
+    consider(label);
   }
+  std::sort(matchers.begin(), matchers.end());
   if (!matchers.empty()) set_matchers(set, std::move(matchers));
   return id;
 }
@@ -98,16 +119,31 @@ bool PodAffinity::matches(MatcherId matcher, LabelSetId labels) const {
   return std::binary_search(list.begin(), list.end(), matcher.index);
 }
 
-bool PodAffinity::is_selected(LabelSetId labels) const {
-  if (owned_.empty() || label_sets_[labels.index].matchers.empty()) return false;
-  return std::any_of(owned_.begin(), owned_.end(), [&](const OwnedTerm& term) {
-    return (!term.required_apart.empty() || !term.preferred.empty()) && matches(term.matcher, labels);
-  });
+std::vector<const OwnedTerm*> PodAffinity::terms_selecting(LabelSetId labels) const {
+  std::vector<const OwnedTerm*> out;
+  for (const std::uint32_t matcher : label_sets_[labels.index].matchers) {
+    for (const std::uint32_t term : owned_of_matcher_[matcher]) {
+      if (!owned_[term].required_apart.empty() || !owned_[term].preferred.empty()) out.push_back(&owned_[term]);
+    }
+  }
+  return out;
+}
+
+std::uint64_t PodAffinity::index_label(const Matcher& matcher) {
+  for (const PodSelector& selector : matcher.all_of) {
+    for (const Requirement& r : selector.labels.requirements) {
+      if (r.op == Requirement::Op::kIn && r.values.size() == 1) return label_key(r.key, r.values[0]);
+    }
+  }
+  return 0;
 }
 
 OwnedTerm& PodAffinity::owned(MatcherId matcher, Symbol key) {
   auto [found, added] = owned_by_term_.emplace(std::pair{matcher.index, key.index}, static_cast<std::uint32_t>(owned_.size()));
-  if (added) owned_.push_back({matcher, key, {}, {}});
+  if (added) {
+    owned_of_matcher_[matcher.index].push_back(static_cast<std::uint32_t>(owned_.size()));
+    owned_.push_back({matcher, key, {}, {}});
+  }
   return owned_[found->second];
 }
 
@@ -118,9 +154,14 @@ void PodAffinity::count(MatcherId matcher, NodeId node, bool terminating, std::i
 
 void PodAffinity::place(const Shape& shape, LabelSetId labels, NodeId node, bool terminating, std::int64_t sign) {
   for (const std::uint32_t matcher : label_sets_[labels.index].matchers) count(MatcherId{matcher}, node, terminating, sign);
-  for (const PodTerm& term : shape.anti_affinity) owned(term.matcher, term.topology_key).required_apart.add(node.index, sign);
+  const auto add = [&](NodeCounts& counts, std::int64_t amount) {
+    const bool was_empty = counts.empty();
+    counts.add(node.index, amount);
+    if (was_empty != counts.empty()) ++ownership_changes_;
+  };
+  for (const PodTerm& term : shape.anti_affinity) add(owned(term.matcher, term.topology_key).required_apart, sign);
   for (const PodTerm& term : shape.preferred_pods) {
-    owned(term.matcher, term.topology_key).preferred.add(node.index, sign * term.weight);
+    add(owned(term.matcher, term.topology_key).preferred, sign * term.weight);
   }
 }
 

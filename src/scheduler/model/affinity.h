@@ -64,9 +64,10 @@ class PodAffinity final : public MatcherSource {
   const Matcher& matcher(MatcherId id) const { return matchers_[id.index]; }
   const LabelSet& label_set(LabelSetId id) const { return label_sets_[id.index]; }
   bool matches(MatcherId matcher, LabelSetId labels) const;
-  const std::vector<OwnedTerm>& owned_terms() const { return owned_; }
-  // Whether any pod on a node owns a term that selects these labels.
-  bool is_selected(LabelSetId labels) const;
+  // Terms owned by placed pods that select these labels.
+  std::vector<const OwnedTerm*> terms_selecting(LabelSetId labels) const;
+  // Grows when the first pod with a term is placed, or its last one goes.
+  std::uint64_t ownership_changes() const { return ownership_changes_; }
 
   // A pod of that shape and labels is seen on the node (sign 1) or no longer (-1).
   void place(const Shape& shape, LabelSetId labels, NodeId node, bool terminating, std::int64_t sign);
@@ -82,6 +83,7 @@ class PodAffinity final : public MatcherSource {
   bool selects_all(const Matcher& matcher, const LabelSet& set) const;
   void set_matchers(LabelSet& set, std::vector<std::uint32_t> matchers);
   OwnedTerm& owned(MatcherId matcher, Symbol key);
+  static std::uint64_t index_label(const Matcher& matcher);
 
   Symbols& symbols_;
   std::vector<Matcher> matchers_;
@@ -92,6 +94,11 @@ class PodAffinity final : public MatcherSource {
   std::map<std::vector<std::uint32_t>, std::uint32_t> signatures_;
   std::map<std::uint32_t, Labels> namespaces_;
   std::vector<OwnedTerm> owned_;
+  std::vector<std::vector<std::uint32_t>> owned_of_matcher_;
+  std::uint64_t ownership_changes_ = 1;
+  // By a label that the matcher requires; 0 for those that require none by value.
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> matchers_by_label_;
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> label_sets_by_label_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> owned_by_term_;
 };
 

@@ -128,7 +128,8 @@ struct Job {
   std::uint64_t changes = 0;  // grows with every change of the job or its tasks
   bool listed_changed = false;
   bool listed_open = false;
-  std::uint64_t scheduling_started_ns = 0;
+  std::string spec_text;   // what the group was last read from, to tell changes of status from changes of wishes
+  std::string last_event;  // the text last told in an Unschedulable event
 
   std::int32_t count(TaskStatus s) const { return count_of(counts, s); }
   std::int32_t task_count() const { return static_cast<std::int32_t>(tasks.size()); }
@@ -161,6 +162,7 @@ struct Queue {
   bool in_use = false;  // the Queue object exists
   std::string uid;
   std::string resource_version;
+  std::string spec_text;
   std::int64_t created_ns = 0;
   std::int32_t weight = 1;
   std::int32_t priority = 0;

@@ -92,6 +92,28 @@ TaskId Model::add_task(TaskFacts facts) {
   return id;
 }
 
+bool Model::update_task(TaskId id, TaskFacts& facts) {
+  Task& task = tasks_[id.index];
+  const std::string group = task.job.is_set() ? jobs_[task.job.index].key : "";
+  const std::string role = task.job.is_set() ? jobs_[task.job.index].roles[task.role].name : facts.role;
+  if (task.shape != facts.shape || task.labels != facts.labels || group != facts.group || role != facts.role) return false;
+  if (task.gated != facts.task.gated) return false;
+  const TaskStatus status = facts.task.status;
+  const bool placed = !facts.node.empty() && !is_terminated(status);
+  const NodeId node = placed ? nodes.find_or_add(facts.node) : NodeId{};
+  task.priority = facts.task.priority;
+  task.preemptable = facts.task.preemptable;
+  task.never_preempts = facts.task.never_preempts;
+  task.critical = facts.task.critical;
+  task.queue_gate_only = facts.task.queue_gate_only;
+  task.queue_gate_opt_in = facts.task.queue_gate_opt_in;
+  texts_[id.index] = std::move(facts.text);
+  const NodeId from = task.node;
+  move(id, status, node);
+  if (from.is_set() && from != node) nodes.remove_if_unused(from);
+  return true;
+}
+
 void Model::remove_task(TaskId id) {
   const NodeId node = tasks_[id.index].node;
   move(id, TaskStatus::kPending, NodeId{});
@@ -181,6 +203,7 @@ void Model::count_in_job(const Task& task, TaskStatus status, std::int32_t sign)
   Role& role = job.roles[task.role];
   job.counts[static_cast<std::size_t>(status)] += sign;
   role.counts[static_cast<std::size_t>(status)] += sign;
+  if (status == TaskStatus::kPending && task.gated) job.gated += sign;
   if (status == TaskStatus::kPending && task.best_effort) {
     job.pending_best_effort += sign;
     role.pending_best_effort += sign;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -58,6 +59,8 @@ class Model {
   std::size_t task_capacity() const { return tasks_.size(); }
   std::size_t task_count() const { return task_by_key_.size(); }
   TaskId add_task(TaskFacts facts);
+  // Takes over what may change while the pod stays the same; false when the task must be made anew.
+  bool update_task(TaskId id, TaskFacts& facts);
   void remove_task(TaskId id);
   // The only way a task changes status or node.
   void move(TaskId id, TaskStatus status, NodeId node);
@@ -81,6 +84,7 @@ class Model {
   const std::vector<JobId>& open_jobs();
   // Jobs changed since the last call, each once.
   std::vector<JobId> take_changed_jobs();
+  const std::vector<JobId>& peek_changed_jobs() const { return changed_jobs_; }
 
   // Queues. A queue that only PodGroups name exists here with in_use false.
   const Queue& queue(QueueId id) const { return queues_[id.index]; }
@@ -113,7 +117,7 @@ class Model {
   std::uint32_t role_for(Job& job, std::string_view role);
   void sum_job_in_queue(const Job& job, std::int64_t sign);
 
-  std::vector<Shape> shapes_;
+  std::deque<Shape> shapes_;  // stable addresses: evaluators keep references
   std::unordered_map<std::string, ShapeId> shape_by_key_;
   std::string scratch_;
   std::vector<Task> tasks_;

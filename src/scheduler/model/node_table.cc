@@ -125,6 +125,12 @@ void NodeTable::set_facts(NodeId node, NodeFacts facts) {
   ++static_generation_;
 }
 
+bool NodeTable::has_same_facts(NodeId node, const NodeFacts& facts) const {
+  const NodeRow& row = rows_[node.index];
+  return row.known && row.allocatable == facts.allocatable && row.capacity == facts.capacity && row.labels == facts.labels &&
+         taint_sets_[row.taint_set] == facts.taints && row.unschedulable == facts.unschedulable && row.images == facts.images;
+}
+
 void NodeTable::forget_facts(NodeId node) {
   NodeRow& row = rows_[node.index];
   if (!row.known) return;

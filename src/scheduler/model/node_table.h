@@ -21,6 +21,7 @@ namespace scheduler {
 struct ImageOnNode {
   Symbol name;
   std::int64_t bytes = 0;
+  bool operator==(const ImageOnNode&) const = default;
 };
 
 // What a Node object says, as far as decisions read it.
@@ -60,6 +61,7 @@ class NodeTable {
   NodeId find_or_add(std::string_view name);
   // Replaces what is known about the row's node. Sums over its tasks stay.
   void set_facts(NodeId node, NodeFacts facts);
+  bool has_same_facts(NodeId node, const NodeFacts& facts) const;
   void forget_facts(NodeId node);  // the Node object is gone
   void remove_if_unused(NodeId node);
 

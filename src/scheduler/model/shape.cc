@@ -36,6 +36,20 @@ Request requests_of(const api::Json& container, Dimensions& dimensions) {
   return request_from(api::resource_list_from(container["resources"]["requests"]), dimensions);
 }
 
+// What the kubelet granted, where it is not simply what the spec asks for.
+void append_resize(std::string& out, const api::Json& pod) {
+  for (const api::Json& status : pod["status"]["containerStatuses"].items()) {
+    const api::Json& granted = status["resources"]["requests"];
+    if (granted.is_null()) continue;
+    for (const api::Json& container : pod["spec"]["containers"].items()) {
+      if (container["name"] != status["name"] || container["resources"]["requests"] == granted) continue;
+      append(out, 'q', status["name"]);
+      append(out, 'r', status["resources"]);
+      append(out, 'a', status["allocatedResources"]);
+    }
+  }
+}
+
 bool is_pod_level_resource(std::string_view name) {
   return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
 }
@@ -244,11 +258,7 @@ void shape_key(const api::Json& pod, std::string& out) {
   }
   if (namespaced) out += "N" + std::string(api::namespace_of(pod));
   if (label_keys) append(out, 'L', pod["metadata"]["labels"]);
-  append(out, 'Q', pod["status"]["containerStatuses"].is_null() ? api::Json() : pod["status"]["allocatedResources"]);
-  for (const api::Json& status : pod["status"]["containerStatuses"].items()) {
-    append(out, 'q', status["resources"]);
-    append(out, 'a', status["allocatedResources"]);
-  }
+  append_resize(out, pod);
   out += "Z" + revocable_zone_of(pod);
 }
 
