@@ -170,7 +170,8 @@ Result<std::unique_ptr<Store>> Store::open(rt::Env& env, rt::KvStore& kv, Option
     state->history_bytes += event.object->bytes.size();
     state->history.push_back(std::move(event));
   }
-  state->durable_revision = state->latest_revision = loaded.revision;
+  // Revision 0 means "any" to clients, so counting begins at 1.
+  state->durable_revision = state->latest_revision = std::max<std::int64_t>(loaded.revision, 1);
   state->compacted = loaded.compacted;
   return std::unique_ptr<Store>(new Store(std::move(state)));
 }

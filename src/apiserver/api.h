@@ -1,0 +1,60 @@
+// The request pipeline: every request of every transport goes through here, on the API server's loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/admission.h"
+#include "api/pod_logs.h"
+#include "apiserver/request.h"
+#include "rt/env.h"
+#include "store/store.h"
+
+namespace apiserver {
+
+
+struct WatchSink {
+  std::function<void(std::vector<store::Event>)> on_events;
+  std::function<void(std::int64_t revision, bool initial_end)> on_bookmark;
+};
+
+// Ends the watch when destroyed. Loop thread only.
+class ApiWatch {
+ public:
+  virtual ~ApiWatch() = default;
+};
+
+struct ApiOptions {
+  std::vector<api::AdmissionHook> hooks;
+  api::PodLogs* pod_logs = nullptr;  // may be null: no node agent in this process
+};
+
+class Api {
+ public:
+  Api(rt::Env& env, store::Store& store, ApiOptions options);
+  ~Api();
+
+  // Loop thread only; `on_answer` runs on the loop, at once for reads and when durable for writes.
+  void call(Request request, OnAnswer on_answer);
+  base::Result<std::unique_ptr<ApiWatch>> watch(const Request& request, WatchSink sink);
+
+  // Makes the objects every cluster has: namespaces default, kube-system, kube-node-lease, kube-public; priority classes.
+  void bootstrap(std::function<void(base::Status)> done);
+
+  rt::Env& env();
+  store::Store& store();
+  api::PodLogs* pod_logs();
+  const api::ObjectReader& reader() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+// GET of a list, as stored bytes.
+base::Result<Answer> list_objects(const store::Store& store, const Request& request);
+base::Result<Answer> get_object(const store::Store& store, const Request& request);
+
+}  // namespace apiserver

@@ -1,0 +1,90 @@
+// Errors in Kubernetes' words, and Status objects.
+#include "apiserver/request.h"
+
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+using base::Cause;
+using base::Code;
+using base::Error;
+
+namespace {
+
+Error about(const api::KindInfo& kind, std::string_view name, Code code, std::string message) {
+  Error error = base::make_error(code, std::move(message));
+  error.group = kind.resource.group;
+  error.kind = kind.resource.plural;
+  error.name = name;
+  return error;
+}
+
+}  // namespace
+
+Error not_found(const api::KindInfo& kind, std::string_view name) {
+  return about(kind, name, Code::kNotFound, base::format("{} \"{}\" not found", api::qualified_plural(kind), name));
+}
+
+Error already_exists(const api::KindInfo& kind, std::string_view name) {
+  return about(kind, name, Code::kAlreadyExists, base::format("{} \"{}\" already exists", api::qualified_plural(kind), name));
+}
+
+Error conflict(const api::KindInfo& kind, std::string_view name, std::string_view why) {
+  return about(kind, name, Code::kConflict,
+               base::format("Operation cannot be fulfilled on {} \"{}\": {}", api::qualified_plural(kind), name, why));
+}
+
+Error invalid(const api::KindInfo& kind, std::string_view name, std::vector<Cause> causes) {
+  std::string list;
+  for (const Cause& cause : causes) {
+    if (!list.empty()) list += ", ";
+    list += cause.field.empty() ? cause.message : cause.field + ": " + cause.message;
+  }
+  if (causes.size() > 1) list = "[" + list + "]";
+  const std::string qualified = kind.resource.group.empty() ? kind.kind : kind.kind + "." + kind.resource.group;
+  Error error = about(kind, name, Code::kInvalid, base::format("{} \"{}\" is invalid: {}", qualified, name, list));
+  error.kind = kind.kind;
+  error.causes = std::move(causes);
+  return error;
+}
+
+Error bad_request(std::string message) { return base::make_error(Code::kBadRequest, std::move(message)); }
+
+Json status_object(const Error& error) {
+  Json status = Json::object({{"kind", "Status"},
+                              {"apiVersion", "v1"},
+                              {"metadata", Json::object()},
+                              {"status", "Failure"},
+                              {"message", error.message},
+                              {"reason", base::reason(error.code)}});
+  Json details = Json::object();
+  if (!error.name.empty()) details.set("name", error.name);
+  if (!error.group.empty()) details.set("group", error.group);
+  if (!error.kind.empty()) details.set("kind", error.kind);
+  if (!error.causes.empty()) {
+    Json causes = Json::array();
+    for (const Cause& cause : error.causes) {
+      Json row = Json::object();
+      if (!cause.reason.empty()) row.set("reason", cause.reason);
+      row.set("message", cause.message);
+      if (!cause.field.empty()) row.set("field", cause.field);
+      causes.push_back(std::move(row));
+    }
+    details.set("causes", std::move(causes));
+  }
+  if (error.retry_after_seconds > 0) details.set("retryAfterSeconds", error.retry_after_seconds);
+  if (!details.empty()) status.set("details", std::move(details));
+  status.set("code", base::http_status(error.code));
+  return status;
+}
+
+Json success_status(const api::KindInfo& kind, std::string_view name, std::string_view uid) {
+  Json details = Json::object({{"name", name}});
+  if (!kind.resource.group.empty()) details.set("group", kind.resource.group);
+  details.set("kind", kind.resource.plural);
+  if (!uid.empty()) details.set("uid", uid);
+  return Json::object({{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", Json::object()}, {"status", "Success"}, {"details", details}});
+}
+
+}  // namespace apiserver
