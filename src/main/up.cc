@@ -8,11 +8,13 @@
 #include <future>
 #include <iostream>
 
+#include "admission/hooks.h"
 #include "apiserver/api.h"
 #include "apiserver/local_client.h"
 #include "apiserver/server.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "controllers/all.h"
 #include "main/credentials.h"
 #include "main/flags.h"
 #include "main/programs.h"
@@ -30,6 +32,7 @@ struct UpOptions {
   std::string data;
   std::string kubeconfig;
   std::string address = "127.0.0.1";
+  std::string node_name;
   int port = 6443;
   int storage_gib = 8;
 };
@@ -39,6 +42,7 @@ std::vector<Flag> flags_of(UpOptions& options) {
           {"kubeconfig", &options.kubeconfig, "where to write the administrator's kubeconfig (default DATA/kubeconfig)"},
           {"address", &options.address, "address the API server listens on"},
           {"port", &options.port, "port the API server listens on; 0: a free one"},
+          {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
           {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"}};
 }
 
@@ -50,6 +54,35 @@ T on_loop(rt::Env& env, std::function<void(std::function<void(T)>)> start) {
   return promise.get_future().get();
 }
 
+// A component with its loop and its client. `part` is made, used and destroyed on the loop.
+template <class Part>
+struct Component {
+  std::unique_ptr<rt::RealEnv> env;
+  std::unique_ptr<client::Client> client;
+  std::unique_ptr<Part> part;
+
+  template <class Make>
+  void start(const std::string& name, apiserver::Api& api, Make make) {
+    env = rt::make_real_env(name);
+    client = apiserver::make_local_client(api, *env, name);
+    on_loop<bool>(*env, [&](auto done) {
+      part = make(*env, *client);
+      part->start();
+      done(true);
+    });
+  }
+
+  void stop() {
+    if (!env) return;
+    on_loop<bool>(*env, [this](auto done) {
+      part.reset();
+      client.reset();
+      done(true);
+    });
+    env->stop();
+  }
+};
+
 // The running cluster. Destroyed in reverse order.
 struct Cluster {
   UpOptions options;
@@ -59,6 +92,7 @@ struct Cluster {
   std::unique_ptr<store::Store> objects;
   std::unique_ptr<apiserver::Api> api;
   std::unique_ptr<apiserver::Server> server;
+  Component<controllers::Manager> manager;
 
   base::Status start() {
     api_env = rt::make_real_env("apiserver");
@@ -67,11 +101,23 @@ struct Cluster {
     TRY(credentials, load_or_make_credentials(options.data + "/keys", api_env->now()));
     TRY(objects, store::Store::open(*api_env, *kv));
     apiserver::ApiOptions api_options;
+    api_options.hooks = admission::hooks({});
     api = std::make_unique<apiserver::Api>(*api_env, *objects, std::move(api_options));
     TRY_VOID(serve());
     TRY_VOID(on_loop<base::Status>(*api_env, [this](auto done) { api->bootstrap(done); }));
+    start_components();
     server->set_ready(true);
     return {};
+  }
+
+  void start_components() {
+    manager.start("vc-controller-manager", *api, [this](rt::Env& env, client::Client& client) {
+      controllers::Options manager_options;
+      manager_options.with_cluster = true;
+      manager_options.volumes_folder = options.data + "/volumes";
+      manager_options.node_name = options.node_name;
+      return std::make_unique<controllers::Manager>(env, client, manager_options);
+    });
   }
 
   base::Status serve() {
@@ -89,10 +135,20 @@ struct Cluster {
   }
 
   void stop() {
+    manager.stop();
     server.reset();
     api_env->stop();
   }
 };
+
+// A node's name is a lower-case DNS name.
+std::string host_name() {
+  char buffer[256] = "localhost";
+  gethostname(buffer, sizeof buffer - 1);
+  std::string name = buffer;
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
 
 void wait_for_signal() {
   sigset_t set;
@@ -131,6 +187,7 @@ int run_up(const Arguments& arguments) {
     const char* home = std::getenv("HOME");
     options.data = std::string(home ? home : ".") + "/.local/share/volcano";
   }
+  if (options.node_name.empty()) options.node_name = host_name();
   if (options.kubeconfig.empty()) options.kubeconfig = options.data + "/kubeconfig";
   block_signals();
   if (const base::Status started = cluster.start(); !started.ok()) {
