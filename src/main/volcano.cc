@@ -19,6 +19,7 @@ struct Program {
 
 constexpr std::array kPrograms{
     Program{"up", "", volcano_main::run_up, "start a cluster on this machine"},
+    Program{"crd", "", volcano_main::run_crd, "print the CustomResourceDefinitions of our kinds"},
 };
 
 int usage(std::FILE* to) {
