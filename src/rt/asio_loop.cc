@@ -1,0 +1,138 @@
+// The real Env: a thread with an Asio loop, the system's clocks, and one small pool shared by all environments.
+#include <pthread.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <random>
+#include <optional>
+#include <thread>
+
+#include "rt/env.h"
+
+namespace rt {
+namespace {
+
+namespace asio = boost::asio;
+
+asio::thread_pool& pool() {
+  static asio::thread_pool instance(3);
+  return instance;
+}
+
+// Timers due at the same instant fire in the order of their ids.
+class AsioLoop : public Loop {
+ public:
+  AsioLoop() : timer_(context_) {}
+
+  void post(Task task) override { asio::post(context_, std::move(task)); }
+
+  TimerId after(base::Duration delay, Task task) override {
+    const TimerId id = next_id_++;
+    const auto due = std::chrono::steady_clock::now() + std::chrono::nanoseconds(std::max<std::int64_t>(delay.ns, 0));
+    due_.emplace(id, due);
+    tasks_.emplace(std::pair{due, id}, std::move(task));
+    arm();
+    return id;
+  }
+
+  void cancel(TimerId timer) override {
+    const auto found = due_.find(timer);
+    if (found == due_.end()) return;
+    tasks_.erase({found->second, timer});
+    due_.erase(found);
+  }
+
+  asio::io_context& context() { return context_; }
+
+ private:
+  using Due = std::chrono::steady_clock::time_point;
+
+  void arm() {
+    if (tasks_.empty()) return;
+    const Due due = tasks_.begin()->first.first;
+    if (armed_for_ && *armed_for_ <= due) return;
+    armed_for_ = due;
+    timer_.expires_at(due);
+    timer_.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      armed_for_.reset();
+      fire();
+      arm();
+    });
+  }
+
+  void fire() {
+    const Due now = std::chrono::steady_clock::now();
+    while (!tasks_.empty() && tasks_.begin()->first.first <= now) {
+      auto first = tasks_.extract(tasks_.begin());
+      due_.erase(first.key().second);
+      first.mapped()();
+    }
+  }
+
+  asio::io_context context_{1};
+  asio::steady_timer timer_;
+  std::optional<Due> armed_for_;
+  std::map<std::pair<Due, TimerId>, Task> tasks_;
+  std::map<TimerId, Due> due_;
+  TimerId next_id_ = 1;
+};
+
+class AsioEnv : public RealEnv {
+ public:
+  explicit AsioEnv(const std::string& name) : random_(seed()), guard_(asio::make_work_guard(loop_.context())) {
+    thread_ = std::thread([this] { loop_.context().run(); });
+    pthread_setname_np(thread_.native_handle(), name.substr(0, 15).c_str());
+  }
+  ~AsioEnv() override { stop(); }
+
+  base::Time now() const override {
+    return {std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count()};
+  }
+  base::Duration uptime() const override {
+    return {std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count()};
+  }
+  base::Random& random() override { return random_; }
+  Loop& loop() override { return loop_; }
+  void offload(Task work, Task done) override {
+    outstanding_.fetch_add(1);
+    asio::post(pool(), [this, work = std::move(work), done = std::move(done)]() mutable {
+      work();
+      loop_.post(std::move(done));
+      outstanding_.fetch_sub(1);
+      outstanding_.notify_all();
+    });
+  }
+  void stop() override {
+    if (!thread_.joinable()) return;
+    loop_.context().stop();
+    thread_.join();
+    // Work on the pool still refers to this environment.
+    for (int left = outstanding_.load(); left > 0; left = outstanding_.load()) outstanding_.wait(left);
+  }
+
+ private:
+  static std::uint64_t seed() {
+    std::random_device device;
+    return std::uint64_t{device()} << 32 | device();
+  }
+
+  AsioLoop loop_;
+  base::Random random_;
+  asio::executor_work_guard<asio::io_context::executor_type> guard_;
+  std::atomic<int> outstanding_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::unique_ptr<RealEnv> make_real_env(const std::string& name) { return std::make_unique<AsioEnv>(name); }
+
+}  // namespace rt

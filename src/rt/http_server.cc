@@ -1,0 +1,461 @@
+// The HTTP/1.1 server: sockets and TLS by Asio, framing by Beast's parser fed by hand. Every connection belongs to one I/O
+// thread; requests of one connection are answered one after the other.
+#include "rt/http_server.h"
+
+#include <openssl/ssl.h>
+#include <zlib.h>
+
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <deque>
+#include <optional>
+#include <thread>
+
+#include "base/format.h"
+
+namespace rt {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+using ErrorCode = boost::system::error_code;
+using SharedBytes = std::shared_ptr<const std::string>;
+
+constexpr std::size_t kGzipBytesMin = std::size_t{128} << 10;  // as the Kubernetes API server
+
+std::string_view status_text(int status) {
+  const auto text = http::obsolete_reason(static_cast<http::status>(status));
+  return {text.data(), text.size()};
+}
+
+std::optional<std::string> gzip(std::string_view text) {
+  z_stream stream{};
+  if (deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) return {};
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const bool ok = deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  if (!ok) return {};
+  return out;
+}
+
+struct Shared {
+  ServerOptions options;
+  HttpServer::Handler handler;
+  std::optional<asio::ssl::context> tls;
+};
+
+// What the exchange sees of a connection, whatever its stream.
+class ConnectionBase {
+ public:
+  virtual ~ConnectionBase() = default;
+  virtual asio::io_context& context() = 0;
+  virtual void write(SharedBytes bytes) = 0;      // I/O thread
+  virtual void answered(bool keep_alive) = 0;     // I/O thread
+  std::atomic<std::size_t> backlog{0};
+};
+
+class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchange> {
+ public:
+  Exchange(std::shared_ptr<ConnectionBase> connection, bool keep_alive, bool gzip_wanted, bool head)
+      : connection_(std::move(connection)), keep_alive_(keep_alive), gzip_wanted_(gzip_wanted), head_(head) {}
+
+  void respond(HttpResponse response) override {
+    if (gzip_wanted_ && response.body.size() >= kGzipBytesMin)
+      if (auto small = gzip(response.body)) {
+        response.body = *std::move(small);
+        response.headers.emplace_back("Content-Encoding", "gzip");
+      }
+    auto bytes = std::make_shared<std::string>(head(response.status, response.headers));
+    *bytes += base::format("Content-Length: {}\r\n\r\n", response.body.size());
+    if (!head_) *bytes += response.body;
+    enqueue(std::move(bytes), true);
+  }
+
+  void start(int status, Headers headers) override {
+    auto bytes = std::make_shared<std::string>(head(status, headers));
+    *bytes += "Transfer-Encoding: chunked\r\n\r\n";
+    enqueue(std::move(bytes), false);
+  }
+
+  void send(SharedBytes payload) override {
+    if (payload->empty()) return;
+    auto prefix = std::make_shared<std::string>(base::format("{:x}\r\n", payload->size()));
+    connection_->backlog += payload->size();
+    asio::post(connection_->context(), [self = shared_from_this(), prefix = std::move(prefix), payload = std::move(payload)] {
+      static const auto end = std::make_shared<const std::string>("\r\n");
+      self->connection_->write(prefix);
+      self->connection_->write(payload);
+      self->connection_->write(end);
+      self->connection_->backlog -= payload->size();
+    });
+  }
+
+  void finish() override { enqueue(std::make_shared<const std::string>("0\r\n\r\n"), true); }
+  std::size_t backlog_bytes() const override { return connection_->backlog; }
+
+  void on_closed(std::function<void()> callback) override {
+    asio::post(connection_->context(), [self = shared_from_this(), callback = std::move(callback)]() mutable {
+      if (self->closed_) return callback();
+      self->on_closed_ = std::move(callback);
+    });
+  }
+
+  void closed() {  // I/O thread
+    closed_ = true;
+    if (auto callback = std::exchange(on_closed_, nullptr)) callback();
+  }
+
+ private:
+  std::string head(int status, const Headers& headers) const {
+    std::string text = base::format("HTTP/1.1 {} {}\r\n", status, status_text(status));
+    for (const auto& [name, value] : headers) text += name + ": " + value + "\r\n";
+    if (!keep_alive_) text += "Connection: close\r\n";
+    return text;
+  }
+
+  void enqueue(SharedBytes bytes, bool last) {
+    connection_->backlog += bytes->size();
+    asio::post(connection_->context(), [self = shared_from_this(), bytes = std::move(bytes), last] {
+      self->connection_->backlog -= bytes->size();
+      self->connection_->write(bytes);
+      if (!last) return;
+      self->on_closed_ = nullptr;
+      self->connection_->answered(self->keep_alive_);
+    });
+  }
+
+  std::shared_ptr<ConnectionBase> connection_;
+  bool keep_alive_;
+  bool gzip_wanted_;
+  bool head_;
+  bool closed_ = false;
+  std::function<void()> on_closed_;
+};
+
+template <class Stream>
+class Connection : public ConnectionBase, public std::enable_shared_from_this<Connection<Stream>> {
+ public:
+  template <class... Args>
+  Connection(asio::io_context& context, std::shared_ptr<Shared> shared, Args&&... args)
+      : context_(context), shared_(std::move(shared)), stream_(std::forward<Args>(args)...), timer_(context) {}
+
+  asio::io_context& context() override { return context_; }
+
+  void start() {
+    if constexpr (requires { stream_.native_handle(); stream_.next_layer(); }) {
+      arm(10);
+      stream_.async_handshake(asio::ssl::stream_base::server, [self = this->shared_from_this()](ErrorCode error) {
+        self->timer_.cancel();
+        if (error) return;
+        self->read_peer();
+        self->begin_request();
+        self->read();
+      });
+    } else {
+      begin_request();
+      read();
+    }
+  }
+
+  void write(SharedBytes bytes) override {
+    if (failed_) return;
+    backlog += bytes->size();
+    out_.push_back(std::move(bytes));
+    if (!writing_) flush();
+  }
+
+  void answered(bool keep_alive) override {
+    current_.reset();
+    if (!keep_alive) {
+      close_when_written_ = true;
+      if (!writing_) close();
+      return;
+    }
+    begin_request();
+    consume();
+  }
+
+ private:
+  tcp::socket& socket() {
+    if constexpr (requires { stream_.next_layer(); }) return stream_.next_layer();
+    else return stream_;
+  }
+
+  void arm(int seconds) {
+    timer_.expires_after(std::chrono::seconds(seconds));
+    timer_.async_wait([self = this->shared_from_this()](ErrorCode error) {
+      if (!error) self->close();
+    });
+  }
+
+  void read_peer() {
+    if constexpr (requires { stream_.native_handle(); stream_.next_layer(); }) {
+      X509* certificate = SSL_get1_peer_certificate(stream_.native_handle());
+      if (!certificate) return;
+      X509_NAME* name = X509_get_subject_name(certificate);
+      for (int i = 0; i < X509_NAME_entry_count(name); ++i) {
+        X509_NAME_ENTRY* entry = X509_NAME_get_entry(name, i);
+        unsigned char* text = nullptr;
+        const int size = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry));
+        if (size < 0) continue;
+        std::string value(reinterpret_cast<char*>(text), static_cast<std::size_t>(size));
+        OPENSSL_free(text);
+        const int nid = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
+        if (nid == NID_commonName) peer_name_ = std::move(value);
+        else if (nid == NID_organizationName) peer_organizations_.push_back(std::move(value));
+      }
+      X509_free(certificate);
+    }
+  }
+
+  void begin_request() {
+    parser_.emplace();
+    parser_->body_limit(shared_->options.body_bytes_max);
+    parser_->header_limit(static_cast<std::uint32_t>(shared_->options.header_bytes_max));
+    parser_->eager(true);
+    continued_ = false;
+  }
+
+  // A read is always pending: while a request is answered it notices that the peer has gone.
+  void read() {
+    stream_.async_read_some(asio::buffer(chunk_), [self = this->shared_from_this()](ErrorCode error, std::size_t size) {
+      if (error) return self->gone();
+      self->in_.append(self->chunk_.data(), size);
+      self->consume();
+      if (!self->failed_ && !self->paused_) self->read();
+    });
+  }
+
+  void consume() {
+    while (!current_ && !in_.empty() && !failed_) {
+      ErrorCode error;
+      const std::size_t used = parser_->put(asio::buffer(in_), error);
+      in_.erase(0, used);
+      if (error == http::error::need_more) error = {};
+      if (error) return refuse(error);
+      if (!continued_ && parser_->is_header_done() && !parser_->is_done() && parser_->get()[http::field::expect] == "100-continue") {
+        continued_ = true;
+        write(std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n"));
+      }
+      if (parser_->is_done()) return dispatch();
+      if (used == 0) break;
+    }
+    // A peer that pipelines without reading answers is held back.
+    const bool full = in_.size() > shared_->options.body_bytes_max;
+    if (full && !paused_) paused_ = true;
+    if (!full && paused_) {
+      paused_ = false;
+      read();
+    }
+  }
+
+  void refuse(ErrorCode error) {
+    int status = 400;
+    if (error == http::error::body_limit) status = 413;
+    if (error == http::error::header_limit) status = 431;
+    const std::string reason = status == 413 ? "RequestEntityTooLarge" : "BadRequest";
+    const std::string message = status == 413 ? base::format("Request entity too large: limit is {}", shared_->options.body_bytes_max)
+                                              : "the request could not be read as HTTP/1.1";
+    const std::string body = base::format("{{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{{}},\"status\":\"Failure\",\"message\":\"{}\",\"reason\":\"{}\",\"code\":{}}}\n",
+                                          message, reason, status);
+    write(std::make_shared<const std::string>(base::format("HTTP/1.1 {} {}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+                                                           status, status_text(status), body.size(), body)));
+    close_when_written_ = true;
+    if (!writing_) close();
+  }
+
+  void dispatch() {
+    auto message = parser_->release();
+    HttpRequest request;
+    request.method = std::string(message.method_string());
+    request.target = std::string(message.target());
+    for (const auto& field : message) request.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
+    request.body = std::move(message.body());
+    request.peer_common_name = peer_name_;
+    request.peer_organizations = peer_organizations_;
+    const bool gzip_wanted = header(request.headers, "Accept-Encoding").find("gzip") != std::string_view::npos;
+    current_ = std::make_shared<Exchange>(this->shared_from_this(), message.keep_alive(), gzip_wanted, request.method == "HEAD");
+    shared_->handler(std::move(request), current_);
+  }
+
+  void flush() {
+    if (out_.empty() || failed_) return;
+    writing_ = true;
+    in_flight_.clear();
+    std::vector<asio::const_buffer> buffers;
+    while (!out_.empty() && buffers.size() < 64) {
+      in_flight_.push_back(std::move(out_.front()));
+      out_.pop_front();
+      buffers.push_back(asio::buffer(*in_flight_.back()));
+    }
+    // TLS writes one record a buffer: small pieces are joined first.
+    if (buffers.size() > 1) {
+      auto joined = std::make_shared<std::string>();
+      for (const SharedBytes& bytes : in_flight_) *joined += *bytes;
+      in_flight_.assign(1, std::move(joined));
+      buffers.assign(1, asio::buffer(*in_flight_.back()));
+    }
+    asio::async_write(stream_, buffers, [self = this->shared_from_this()](ErrorCode error, std::size_t) {
+      self->writing_ = false;
+      for (const SharedBytes& bytes : self->in_flight_) self->backlog -= bytes->size();
+      self->in_flight_.clear();
+      if (error) return self->gone();
+      if (!self->out_.empty()) return self->flush();
+      if (self->close_when_written_) self->close();
+    });
+  }
+
+  void gone() {
+    if (failed_) return;
+    failed_ = true;
+    if (current_) current_->closed();
+    current_.reset();
+    close();
+  }
+
+  void close() {
+    failed_ = true;
+    timer_.cancel();
+    ErrorCode ignored;
+    socket().shutdown(tcp::socket::shutdown_both, ignored);
+    socket().close(ignored);
+    if (current_) current_->closed();
+    current_.reset();
+  }
+
+  asio::io_context& context_;
+  std::shared_ptr<Shared> shared_;
+  Stream stream_;
+  asio::steady_timer timer_;
+  std::array<char, 16384> chunk_;
+  std::string in_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  std::shared_ptr<Exchange> current_;
+  std::deque<SharedBytes> out_;
+  std::vector<SharedBytes> in_flight_;
+  std::string peer_name_;
+  std::vector<std::string> peer_organizations_;
+  bool writing_ = false;
+  bool failed_ = false;
+  bool paused_ = false;
+  bool continued_ = false;
+  bool close_when_written_ = false;
+};
+
+class Server : public HttpServer {
+ public:
+  explicit Server(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {
+    for (int i = 0; i < std::max(shared_->options.io_threads, 1); ++i) contexts_.push_back(std::make_unique<asio::io_context>(1));
+    acceptor_.emplace(*contexts_[0]);
+  }
+  ~Server() override {
+    for (auto& context : contexts_) context->stop();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  base::Status listen() {
+    const ServerOptions& options = shared_->options;
+    ErrorCode error;
+    const auto address = asio::ip::make_address(options.address, error);
+    if (error) return base::make_error(base::Code::kInvalid, base::format("\"{}\" is not an address to listen on", options.address));
+    const tcp::endpoint endpoint(address, options.port);
+    acceptor_->open(endpoint.protocol(), error);
+    if (!error) acceptor_->set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_->bind(endpoint, error);
+    if (!error) acceptor_->listen(1024, error);
+    if (error) return base::make_error(base::Code::kUnavailable, base::format("cannot listen on {}:{}: {}", options.address, options.port, error.message()));
+    port_ = acceptor_->local_endpoint().port();
+    accept();
+    for (auto& context : contexts_) {
+      guards_.push_back(asio::make_work_guard(*context));
+      threads_.emplace_back([&context] { context->run(); });
+    }
+    return {};
+  }
+
+  std::uint16_t port() const override { return port_; }
+
+ private:
+  void accept() {
+    asio::io_context& context = *contexts_[next_++ % contexts_.size()];
+    auto socket = std::make_shared<tcp::socket>(context);
+    acceptor_->async_accept(*socket, [this, socket, &context](ErrorCode error) {
+      if (error == asio::error::operation_aborted) return;
+      if (!error) begin(std::move(*socket), context);
+      accept();
+    });
+  }
+
+  void begin(tcp::socket socket, asio::io_context& context) {
+    ErrorCode ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    auto run = [this, &context](auto connection) { asio::post(context, [connection] { connection->start(); }); (void)this; };
+    if (shared_->tls)
+      run(std::make_shared<Connection<asio::ssl::stream<tcp::socket>>>(context, shared_, std::move(socket), *shared_->tls));
+    else
+      run(std::make_shared<Connection<tcp::socket>>(context, shared_, std::move(socket)));
+  }
+
+  std::shared_ptr<Shared> shared_;
+  std::vector<std::unique_ptr<asio::io_context>> contexts_;
+  std::optional<tcp::acceptor> acceptor_;
+  std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards_;
+  std::vector<std::thread> threads_;
+  std::size_t next_ = 0;
+  std::uint16_t port_ = 0;
+};
+
+base::Status set_up_tls(Shared& shared) {
+  const ServerOptions& options = shared.options;
+  if (options.certificate_pem.empty()) return {};
+  shared.tls.emplace(asio::ssl::context::tls_server);
+  asio::ssl::context& tls = *shared.tls;
+  ErrorCode error;
+  tls.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, error);
+  if (!error) tls.use_certificate_chain(asio::buffer(options.certificate_pem), error);
+  if (!error) tls.use_private_key(asio::buffer(options.key_pem), asio::ssl::context::pem, error);
+  if (!error && !options.client_ca_pem.empty()) {
+    tls.add_certificate_authority(asio::buffer(options.client_ca_pem), error);
+    if (!error) tls.set_verify_mode(asio::ssl::verify_peer, error);
+    // Clients are told which authority we accept, so that they offer the right certificate.
+    BIO* bio = BIO_new_mem_buf(options.client_ca_pem.data(), static_cast<int>(options.client_ca_pem.size()));
+    if (X509* ca = PEM_read_bio_X509(bio, nullptr, nullptr, nullptr)) {
+      SSL_CTX_add_client_CA(tls.native_handle(), ca);
+      X509_free(ca);
+    }
+    BIO_free(bio);
+    static constexpr unsigned char kSession[] = "volcano";
+    SSL_CTX_set_session_id_context(tls.native_handle(), kSession, sizeof kSession - 1);
+  }
+  if (error) return base::make_error(base::Code::kInvalid, base::format("the server certificate cannot be used: {}", error.message()));
+  return {};
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<HttpServer>> listen_http(ServerOptions options, HttpServer::Handler handler) {
+  auto shared = std::make_shared<Shared>();
+  shared->options = std::move(options);
+  shared->handler = std::move(handler);
+  TRY_VOID(set_up_tls(*shared));
+  auto server = std::make_unique<Server>(std::move(shared));
+  TRY_VOID(server->listen());
+  return std::unique_ptr<HttpServer>(std::move(server));
+}
+
+}  // namespace rt

@@ -1,0 +1,211 @@
+// OpenSSL behind a few functions: certificates, keys, digests, base64.
+#include "rt/tls.h"
+
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/core_names.h>
+#include <openssl/x509v3.h>
+
+#include <memory>
+
+#include "base/format.h"
+
+namespace rt {
+namespace {
+
+using base::Code;
+using base::make_error;
+using base::Result;
+
+template <auto Free>
+struct Deleter {
+  template <class T>
+  void operator()(T* pointer) const { Free(pointer); }
+};
+using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
+using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
+using Bio = std::unique_ptr<BIO, Deleter<BIO_free_all>>;
+
+base::Error crypto_error(std::string_view what) { return make_error(Code::kInternal, base::format("OpenSSL could not {}", what)); }
+
+std::string text_of(BIO* bio) {
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(bio, &data);
+  return std::string(data, static_cast<std::size_t>(size));
+}
+
+std::string key_pem(EVP_PKEY* key) {
+  const Bio bio(BIO_new(BIO_s_mem()));
+  PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
+  return text_of(bio.get());
+}
+
+std::string certificate_pem(X509* certificate) {
+  const Bio bio(BIO_new(BIO_s_mem()));
+  PEM_write_bio_X509(bio.get(), certificate);
+  return text_of(bio.get());
+}
+
+bool add_extension(X509* certificate, X509* issuer, int nid, const std::string& value) {
+  X509V3_CTX context;
+  X509V3_set_ctx_nodb(&context);
+  X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
+  X509_EXTENSION* extension = X509V3_EXT_conf_nid(nullptr, &context, nid, value.c_str());
+  if (!extension) return false;
+  X509_add_ext(certificate, extension, -1);
+  X509_EXTENSION_free(extension);
+  return true;
+}
+
+void add_name(X509_NAME* name, const char* field, const std::string& value) {
+  X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8, reinterpret_cast<const unsigned char*>(value.data()), static_cast<int>(value.size()), -1, 0);
+}
+
+Certificate blank_certificate(base::Time now, base::Duration valid_for, EVP_PKEY* key) {
+  Certificate certificate(X509_new());
+  X509_set_version(certificate.get(), 2);
+  unsigned char serial[16];
+  RAND_bytes(serial, sizeof serial);
+  serial[0] &= 0x7f;
+  BIGNUM* number = BN_bin2bn(serial, sizeof serial, nullptr);
+  BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate.get()));
+  BN_free(number);
+  // Valid from an hour ago: clocks differ a little.
+  ASN1_TIME_set(X509_getm_notBefore(certificate.get()), (now.ns / 1'000'000'000) - 3600);
+  ASN1_TIME_set(X509_getm_notAfter(certificate.get()), (now + valid_for).ns / 1'000'000'000);
+  X509_set_pubkey(certificate.get(), key);
+  return certificate;
+}
+
+Result<Key> read_key(const std::string& pem) {
+  const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  Key key(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
+  if (!key) return crypto_error("read a private key");
+  return key;
+}
+
+Result<Certificate> read_certificate(const std::string& pem) {
+  const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  Certificate certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+  if (!certificate) return crypto_error("read a certificate");
+  return certificate;
+}
+
+void append_ssh_bytes(std::string& out, std::string_view bytes) {
+  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(bytes.size() >> shift & 0xff);
+  out += bytes;
+}
+
+// An SSH mpint: big endian, with a zero byte in front where the top bit is set.
+std::string ssh_number(EVP_PKEY* key, const char* name) {
+  BIGNUM* number = nullptr;
+  EVP_PKEY_get_bn_param(key, name, &number);
+  std::string bytes(static_cast<std::size_t>(BN_num_bytes(number)), '\0');
+  BN_bn2bin(number, reinterpret_cast<unsigned char*>(bytes.data()));
+  BN_free(number);
+  if (!bytes.empty() && (bytes[0] & 0x80)) bytes.insert(0, 1, '\0');
+  return bytes;
+}
+
+}  // namespace
+
+Result<KeyPair> make_ca(const std::string& common_name, base::Time now, base::Duration valid_for) {
+  const Key key(EVP_EC_gen("P-256"));
+  if (!key) return crypto_error("make a key");
+  Certificate certificate = blank_certificate(now, valid_for, key.get());
+  X509_NAME* name = X509_get_subject_name(certificate.get());
+  add_name(name, "CN", common_name);
+  X509_set_issuer_name(certificate.get(), name);
+  add_extension(certificate.get(), certificate.get(), NID_basic_constraints, "critical,CA:TRUE");
+  add_extension(certificate.get(), certificate.get(), NID_key_usage, "critical,keyCertSign,cRLSign,digitalSignature");
+  add_extension(certificate.get(), certificate.get(), NID_subject_key_identifier, "hash");
+  if (!X509_sign(certificate.get(), key.get(), EVP_sha256())) return crypto_error("sign a certificate");
+  return KeyPair{certificate_pem(certificate.get()), key_pem(key.get())};
+}
+
+Result<KeyPair> issue_certificate(const KeyPair& ca, const CertificateSubject& subject, base::Time now, base::Duration valid_for) {
+  TRY(const Key ca_key, read_key(ca.key_pem));
+  TRY(const Certificate ca_certificate, read_certificate(ca.certificate_pem));
+  const Key key(EVP_EC_gen("P-256"));
+  if (!key) return crypto_error("make a key");
+  Certificate certificate = blank_certificate(now, valid_for, key.get());
+  X509_NAME* name = X509_get_subject_name(certificate.get());
+  for (const std::string& organization : subject.organizations) add_name(name, "O", organization);
+  add_name(name, "CN", subject.common_name);
+  X509_set_issuer_name(certificate.get(), X509_get_subject_name(ca_certificate.get()));
+  add_extension(certificate.get(), ca_certificate.get(), NID_basic_constraints, "critical,CA:FALSE");
+  add_extension(certificate.get(), ca_certificate.get(), NID_key_usage, "critical,digitalSignature");
+  add_extension(certificate.get(), ca_certificate.get(), NID_ext_key_usage, subject.server ? "serverAuth" : "clientAuth");
+  std::string alternatives;
+  for (const std::string& dns : subject.dns_names) alternatives += (alternatives.empty() ? "DNS:" : ",DNS:") + dns;
+  for (const std::string& ip : subject.ip_addresses) alternatives += (alternatives.empty() ? "IP:" : ",IP:") + ip;
+  if (!alternatives.empty() && !add_extension(certificate.get(), ca_certificate.get(), NID_subject_alt_name, alternatives))
+    return make_error(Code::kInvalid, base::format("a certificate cannot be made for the names {}", alternatives));
+  if (!X509_sign(certificate.get(), ca_key.get(), EVP_sha256())) return crypto_error("sign a certificate");
+  return KeyPair{certificate_pem(certificate.get()), key_pem(key.get())};
+}
+
+Result<SshKeyPair> make_rsa_ssh_key(int bits) {
+  const Key key(EVP_RSA_gen(static_cast<unsigned>(bits)));
+  if (!key) return crypto_error("make an RSA key");
+  const Bio bio(BIO_new(BIO_s_mem()));
+  if (!PEM_write_bio_PrivateKey_traditional(bio.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr)) return crypto_error("write an RSA key");
+  std::string blob;
+  append_ssh_bytes(blob, "ssh-rsa");
+  append_ssh_bytes(blob, ssh_number(key.get(), OSSL_PKEY_PARAM_RSA_E));
+  append_ssh_bytes(blob, ssh_number(key.get(), OSSL_PKEY_PARAM_RSA_N));
+  return SshKeyPair{text_of(bio.get()), "ssh-rsa " + base64_encode(blob)};
+}
+
+std::string base64_encode(std::string_view bytes) {
+  std::string out((bytes.size() + 2) / 3 * 4, '\0');
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  return out;
+}
+
+Result<std::string> base64_decode(std::string_view text) {
+  std::string clean;
+  for (const char c : text)
+    if (c != '\n' && c != '\r') clean += c;
+  if (clean.size() % 4 != 0) return make_error(Code::kInvalid, "illegal base64 data: the length is not a multiple of 4");
+  std::string out(clean.size() / 4 * 3, '\0');
+  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(clean.data()), static_cast<int>(clean.size()));
+  if (size < 0) return make_error(Code::kInvalid, "illegal base64 data");
+  std::size_t padding = 0;
+  while (padding < 2 && padding < clean.size() && clean[clean.size() - 1 - padding] == '=') ++padding;
+  out.resize(static_cast<std::size_t>(size) - padding);
+  return out;
+}
+
+namespace {
+
+std::string hex(const unsigned char* bytes, std::size_t size) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string out;
+  for (std::size_t i = 0; i < size; ++i) {
+    out += kHex[bytes[i] >> 4];
+    out += kHex[bytes[i] & 15];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string sha256_hex(std::string_view bytes) {
+  unsigned char digest[32];
+  unsigned size = 0;
+  EVP_Digest(bytes.data(), bytes.size(), digest, &size, EVP_sha256(), nullptr);
+  return hex(digest, size);
+}
+
+std::string secure_token(std::size_t bytes) {
+  std::string raw(bytes, '\0');
+  CHECK(RAND_bytes(reinterpret_cast<unsigned char*>(raw.data()), static_cast<int>(bytes)) == 1);
+  return hex(reinterpret_cast<const unsigned char*>(raw.data()), bytes);
+}
+
+}  // namespace rt
