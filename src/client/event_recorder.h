@@ -14,16 +14,22 @@ struct EventText {
   std::string type;    // Normal or Warning
   std::string reason;
   std::string message;
+  std::string field_path = {};  // the part of the object that is meant: "spec.containers{main}"
 };
 
 // Loop thread only. Events are a report, not state: one that cannot be written after retries is dropped and counted.
 class EventRecorder {
  public:
-  EventRecorder(Client& client, rt::Env& env, std::string component);
+  // `host` is the node an agent speaks for; empty for cluster components.
+  EventRecorder(Client& client, rt::Env& env, std::string component, std::string host = {});
   ~EventRecorder();
+  EventRecorder(const EventRecorder&) = delete;
+  EventRecorder& operator=(const EventRecorder&) = delete;
 
   // `object` needs apiVersion, kind and metadata (name, namespace, uid, resourceVersion).
   void record(const api::Json& object, EventText text);
+  // Events given up on so far.
+  std::size_t dropped() const;
 
  private:
   struct State;

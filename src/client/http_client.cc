@@ -1,0 +1,257 @@
+// How calls and watches travel to an API server over HTTP(S).
+#include "client/http_client.h"
+
+#include <algorithm>
+#include <charconv>
+#include <deque>
+
+#include "base/format.h"
+#include "client/wire.h"
+#include "rt/files.h"
+#include "rt/http_client.h"
+
+namespace client {
+
+using api::Json;
+using base::Code;
+using base::make_error;
+
+namespace {
+
+struct ServerUrl {
+  bool tls = true;
+  std::string host;
+  std::uint16_t port = 443;
+  std::string prefix;  // path before /api, without a slash at the end
+};
+
+base::Result<ServerUrl> parse_server(const std::string& text) {
+  ServerUrl url;
+  std::string_view rest = text;
+  if (rest.starts_with("https://")) {
+    rest.remove_prefix(8);
+  } else if (rest.starts_with("http://")) {
+    rest.remove_prefix(7);
+    url.tls = false;
+    url.port = 80;
+  } else if (rest.find("://") != std::string_view::npos) {
+    return make_error(Code::kBadRequest, base::format("server {:?}: the scheme must be https or http", text));
+  }
+  const std::size_t slash = rest.find('/');
+  std::string_view authority = rest.substr(0, slash);
+  if (slash != std::string_view::npos) url.prefix = rest.substr(slash);
+  while (url.prefix.ends_with('/')) url.prefix.pop_back();
+  std::string_view port;
+  if (authority.starts_with('[')) {
+    const std::size_t close = authority.find(']');
+    if (close == std::string_view::npos) return make_error(Code::kBadRequest, base::format("server {:?}: missing ]", text));
+    url.host = authority.substr(1, close - 1);
+    if (authority.substr(close + 1).starts_with(':')) port = authority.substr(close + 2);
+  } else {
+    const std::size_t colon = authority.find(':');
+    url.host = authority.substr(0, colon);
+    if (colon != std::string_view::npos) port = authority.substr(colon + 1);
+  }
+  if (!port.empty()) {
+    const auto [end, failure] = std::from_chars(port.data(), port.data() + port.size(), url.port);
+    if (failure != std::errc{} || end != port.data() + port.size())
+      return make_error(Code::kBadRequest, base::format("server {:?}: bad port", text));
+  }
+  if (url.host.empty()) return make_error(Code::kBadRequest, base::format("server {:?} names no host", text));
+  return url;
+}
+
+// Shared by one watch and the callbacks of its stream, which may end each other.
+struct WatchState {
+  rt::Env* env = nullptr;
+  Client::OnEvent on_event;
+  Client::OnEnd on_end;
+  WatchDecoder decoder;
+  rt::HttpResponse refusal;  // body of an answer that is not 200
+  int status = 0;
+  bool over = false;
+  std::unique_ptr<rt::HttpStream> stream;
+  rt::Loop::TimerId deadline = 0;
+
+  void close() {
+    over = true;
+    if (deadline != 0) env->loop().cancel(std::exchange(deadline, 0));
+    // The stream may be calling us right now; it goes when this turn is over.
+    if (stream) env->loop().post([old = std::shared_ptr<rt::HttpStream>(std::move(stream))] {});
+  }
+  void end(base::Error error) {
+    if (over) return;
+    close();
+    const auto callback = std::exchange(on_end, nullptr);
+    if (callback) callback(std::move(error));
+  }
+  void take(const std::shared_ptr<WatchState>& self, std::string_view bytes);
+  void ended(base::Status status_of_stream);
+};
+
+void WatchState::take(const std::shared_ptr<WatchState>& self, std::string_view bytes) {
+  if (over) return;
+  if (status != 200) {
+    if (refusal.body.size() < 65'536) refusal.body.append(bytes);
+    return;
+  }
+  std::vector<WatchEvent> events;
+  base::Status fed = decoder.feed(bytes, events);
+  const Client::OnEvent callback = on_event;
+  for (WatchEvent& event : events) {
+    callback(std::move(event));
+    if (self->over) return;
+  }
+  if (!fed.ok()) end(fed.take_error());
+}
+
+void WatchState::ended(base::Status status_of_stream) {
+  if (status != 0 && status != 200) {
+    refusal.status = status;
+    auto decoded = decode_response(refusal);
+    return end(decoded.ok() ? make_error(Code::kInternal, "the watch was refused") : decoded.take_error());
+  }
+  end(status_of_stream.ok() ? make_error(Code::kUnavailable, "the watch ended") : status_of_stream.take_error());
+}
+
+class HttpWatch : public Watch {
+ public:
+  explicit HttpWatch(std::shared_ptr<WatchState> state) : state_(std::move(state)) {}
+  ~HttpWatch() override { state_->close(); }
+
+ private:
+  std::shared_ptr<WatchState> state_;
+};
+
+class HttpApiClient : public Client {
+ public:
+  HttpApiClient(HttpClientOptions options, ServerUrl url, std::unique_ptr<rt::HttpClient> http, rt::Env& env)
+      : options_(std::move(options)), url_(std::move(url)), http_(std::move(http)), env_(env), tokens_(options_.burst) {}
+
+  void call(Request request, OnResult on_result) override {
+    if (options_.requests_per_second <= 0) return send(request, std::move(on_result));
+    waiting_.push_back({std::move(request), std::move(on_result)});
+    drain();
+  }
+  std::unique_ptr<Watch> watch(WatchRequest request, OnEvent on_event, OnEnd on_end) override;
+
+ private:
+  struct Waiting {
+    Request request;
+    OnResult on_result;
+  };
+
+  void drain();
+  void send(const Request& request, OnResult on_result) {
+    rt::HttpRequest http = encode_request(request, options_.field_manager);
+    complete(http);
+    http_->send(std::move(http), [on_result = std::move(on_result)](base::Result<rt::HttpResponse> response) {
+      if (!response.ok()) return on_result(response.take_error());
+      on_result(decode_response(*response));
+    });
+  }
+  void complete(rt::HttpRequest& request) {
+    request.target = url_.prefix + request.target;
+    request.headers.emplace_back("User-Agent", options_.user_agent);
+    if (const std::string token = current_token(); !token.empty())
+      request.headers.emplace_back("Authorization", "Bearer " + token);
+  }
+  std::string current_token();
+
+  HttpClientOptions options_;
+  ServerUrl url_;
+  std::unique_ptr<rt::HttpClient> http_;
+  rt::Env& env_;
+  std::deque<Waiting> waiting_;
+  double tokens_;
+  base::Duration refilled_{};
+  bool timer_set_ = false;
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+  base::Duration token_read_at_{};
+};
+
+// A token bucket, as the flags for queries a second and burst mean it.
+void HttpApiClient::drain() {
+  const base::Duration now = env_.uptime();
+  tokens_ = std::min<double>(options_.burst, tokens_ + (now - refilled_).seconds() * options_.requests_per_second);
+  refilled_ = now;
+  while (!waiting_.empty() && tokens_ >= 1) {
+    tokens_ -= 1;
+    Waiting next = std::move(waiting_.front());
+    waiting_.pop_front();
+    send(next.request, std::move(next.on_result));
+  }
+  if (waiting_.empty() || timer_set_) return;
+  timer_set_ = true;
+  const base::Duration delay{static_cast<std::int64_t>((1 - tokens_) / options_.requests_per_second * 1e9) + 1};
+  env_.loop().after(delay, [this, weak = std::weak_ptr<int>(alive_)] {
+    if (weak.expired()) return;
+    timer_set_ = false;
+    drain();
+  });
+}
+
+std::string HttpApiClient::current_token() {
+  ServerAccess& access = options_.access;
+  if (access.token_file.empty()) return access.token;
+  const base::Duration now = env_.uptime();
+  if (!access.token.empty() && now - token_read_at_ < base::minutes(1)) return access.token;
+  token_read_at_ = now;
+  if (auto content = rt::read_file(access.token_file); content.ok()) {
+    access.token = *content;
+    while (!access.token.empty() && (access.token.back() == '\n' || access.token.back() == ' ')) access.token.pop_back();
+  }
+  return access.token;
+}
+
+std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_event, OnEnd on_end) {
+  // Spread over five to ten minutes, so that many watches do not come back at once.
+  const int timeout_seconds = 300 + static_cast<int>(env_.random().below(300));
+  rt::HttpRequest http = encode_watch(request, timeout_seconds);
+  complete(http);
+  auto state = std::make_shared<WatchState>();
+  state->env = &env_;
+  state->on_event = std::move(on_event);
+  state->on_end = std::move(on_end);
+  // A peer that vanished without a word never ends the stream.
+  const std::weak_ptr<WatchState> weak = state;
+  state->deadline = env_.loop().after(base::seconds(timeout_seconds + 30), [weak] {
+    if (const auto kept = weak.lock()) {
+      kept->deadline = 0;
+      kept->end(make_error(Code::kTimeout, "the watch was not ended by the server in time"));
+    }
+  });
+  state->stream = http_->stream(std::move(http), {.on_start =
+                                                      [weak](int status, const rt::Headers& headers) {
+                                                        if (const auto kept = weak.lock()) {
+                                                          kept->status = status;
+                                                          kept->refusal.headers = headers;
+                                                        }
+                                                      },
+                                                  .on_data =
+                                                      [weak](std::string_view bytes) {
+                                                        if (const auto kept = weak.lock()) kept->take(kept, bytes);
+                                                      },
+                                                  .on_end =
+                                                      [weak](base::Status status) {
+                                                        if (const auto kept = weak.lock()) kept->ended(std::move(status));
+                                                      }});
+  return std::make_unique<HttpWatch>(std::move(state));
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Client>> make_http_client(HttpClientOptions options, rt::Env& env) {
+  TRY(ServerUrl url, parse_server(options.access.server));
+  rt::ClientOptions http{.host = url.host, .port = url.port, .tls = url.tls};
+  http.ca_pem = options.access.ca_pem;
+  http.certificate_pem = options.access.certificate_pem;
+  http.key_pem = options.access.key_pem;
+  http.server_name = options.access.tls_server_name;
+  http.insecure_skip_verify = options.access.insecure_skip_tls_verify;
+  TRY(std::unique_ptr<rt::HttpClient> connection, rt::make_http_client(std::move(http), env.loop()));
+  return std::unique_ptr<Client>(
+      std::make_unique<HttpApiClient>(std::move(options), std::move(url), std::move(connection), env));
+}
+
+}  // namespace client

@@ -1,0 +1,24 @@
+// The client interface over HTTP(S): requests to an API server elsewhere.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "client/client.h"
+#include "client/kubeconfig.h"
+#include "rt/env.h"
+
+namespace client {
+
+struct HttpClientOptions {
+  ServerAccess access;
+  std::string user_agent = "volcano";
+  std::string field_manager = "volcano";
+  double requests_per_second = 0;  // 0: no limit; watches do not count
+  int burst = 10;
+};
+
+// The loop and the environment must outlive the client.
+base::Result<std::unique_ptr<Client>> make_http_client(HttpClientOptions options, rt::Env& env);
+
+}  // namespace client

@@ -1,0 +1,249 @@
+// How an informer keeps its copy current: list in pages, watch, resume, list again when history is gone.
+#include "client/informer.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace client {
+
+using api::Json;
+
+namespace {
+
+constexpr std::int64_t kPageSize = 500;
+constexpr base::Duration kBackOffFirst = base::milliseconds(200);
+constexpr base::Duration kBackOffMax = base::seconds(30);
+
+}  // namespace
+
+struct Informer::State {
+  struct IndexTable {
+    Index keys_of;
+    std::map<std::string, std::set<std::string>, std::less<>> entries;
+  };
+
+  Client& client;
+  rt::Env& env;
+  api::ResourceId resource;
+  InformerOptions options;
+  std::vector<OnChange> handlers;
+  std::map<std::string, IndexTable, std::less<>> indexes;
+  std::map<std::string, Json, std::less<>> objects;
+  std::vector<std::function<void()>> on_synced;
+  std::string resource_version;  // the watch resumes after this one
+  std::unique_ptr<Watch> watch;
+  std::vector<Json> pages;       // of the list under way
+  bool paged = true;             // false after a continue token expired: ask for everything at once
+  bool synced = false;
+  bool started = false;
+  base::Duration back_off = kBackOffFirst;
+  rt::Loop::TimerId timer = 0;
+  // Callbacks hold a weak reference, so that none runs after the informer is gone.
+  std::shared_ptr<int> alive = std::make_shared<int>(0);
+
+  State(Client& c, rt::Env& e, api::ResourceId r, InformerOptions o)
+      : client(c), env(e), resource(std::move(r)), options(std::move(o)) {}
+
+  void later(void (State::*step)());
+  void list() { pages.clear(); ask_page({}); }
+  void ask_page(const std::string& continue_token);
+  void take_page(base::Result<Json> page);
+  void replace_all(std::vector<Json> items);
+  void begin_watch();
+  void take_event(WatchEvent event);
+  void end_watch(const base::Error& error);
+  void put(Json object, bool initial);
+  void drop(const std::string& key, const Json& last);
+  void index(const std::string& key, const Json& object, bool add);
+  void notify(const Json* before, const Json* after, bool initial) {
+    for (const OnChange& handler : handlers) handler(before, after, initial);
+  }
+};
+
+// Waits for the back-off, shortened by chance by up to a half so that many watchers do not return at once.
+void Informer::State::later(void (State::*step)()) {
+  const double share = 0.5 + env.random().fraction() / 2;
+  const base::Duration delay{static_cast<std::int64_t>(static_cast<double>(back_off.ns) * share)};
+  back_off = std::min(back_off * 2, kBackOffMax);
+  timer = env.loop().after(delay, [this, weak = std::weak_ptr<int>(alive), step] {
+    if (weak.expired()) return;
+    timer = 0;
+    (this->*step)();
+  });
+}
+
+void Informer::State::ask_page(const std::string& continue_token) {
+  Request request{.verb = Verb::kList, .resource = resource, .ns = options.ns};
+  request.label_selector = options.label_selector;
+  request.field_selector = options.field_selector;
+  request.limit = paged ? kPageSize : 0;
+  request.continue_token = continue_token;
+  client.call(std::move(request), [this, weak = std::weak_ptr<int>(alive)](base::Result<Json> page) {
+    if (!weak.expired()) take_page(std::move(page));
+  });
+}
+
+void Informer::State::take_page(base::Result<Json> page) {
+  if (!page.ok()) {
+    if (page.error().code == base::Code::kExpired && paged && !pages.empty()) {
+      paged = false;
+      return list();
+    }
+    return later(&State::list);
+  }
+  // Items of a list may leave out what the list's own kind says.
+  std::string kind = (*page)["kind"].str();
+  if (kind.ends_with("List")) kind.resize(kind.size() - 4);
+  for (Json item : (*page)["items"].items()) {
+    if (!item.has("kind") && !kind.empty()) item.set("kind", kind);
+    if (!item.has("apiVersion")) item.set("apiVersion", resource.api_version());
+    pages.push_back(std::move(item));
+  }
+  const Json& metadata = (*page)["metadata"];
+  const std::string next = metadata["continue"].str();
+  if (!next.empty()) return ask_page(next);
+  paged = true;
+  resource_version = metadata["resourceVersion"].str();
+  replace_all(std::exchange(pages, {}));
+  begin_watch();
+}
+
+void Informer::State::replace_all(std::vector<Json> items) {
+  std::set<std::string, std::less<>> present;
+  for (const Json& item : items) present.insert(api::key_of(item));
+  std::vector<std::pair<std::string, Json>> gone;
+  for (const auto& [key, object] : objects)
+    if (!present.contains(key)) gone.emplace_back(key, object);
+  for (const auto& [key, object] : gone) drop(key, object);
+  const bool initial = !synced;
+  for (Json& item : items) put(std::move(item), initial);
+  if (synced) return;
+  synced = true;
+  const std::weak_ptr<int> weak = alive;
+  for (const auto& callback : std::exchange(on_synced, {})) {
+    callback();
+    if (weak.expired()) return;
+  }
+}
+
+void Informer::State::begin_watch() {
+  WatchRequest request{.resource = resource, .ns = options.ns};
+  request.label_selector = options.label_selector;
+  request.field_selector = options.field_selector;
+  request.resource_version = resource_version;
+  const std::weak_ptr<int> weak = alive;
+  watch = client.watch(
+      std::move(request),
+      [this, weak](WatchEvent event) {
+        if (!weak.expired()) take_event(std::move(event));
+      },
+      [this, weak](const base::Error& error) {
+        if (!weak.expired()) end_watch(error);
+      });
+}
+
+void Informer::State::take_event(WatchEvent event) {
+  back_off = kBackOffFirst;
+  const std::string_view version = api::resource_version_of(event.object);
+  if (!version.empty()) resource_version = version;
+  switch (event.type) {
+    case EventType::kAdded:
+    case EventType::kModified: return put(std::move(event.object), false);
+    case EventType::kDeleted: return drop(api::key_of(event.object), event.object);
+    case EventType::kBookmark: return;
+  }
+}
+
+void Informer::State::end_watch(const base::Error& error) {
+  // The watch is on the stack below us; it goes when this turn is over.
+  env.loop().post([ended = std::shared_ptr<Watch>(std::move(watch))] {});
+  const bool expired = error.code == base::Code::kExpired || error.code == base::Code::kGone;
+  later(expired ? &State::list : &State::begin_watch);
+}
+
+void Informer::State::put(Json object, bool initial) {
+  const std::string key = api::key_of(object);
+  const auto found = objects.find(key);
+  if (found == objects.end()) {
+    const Json& stored = objects.emplace(key, std::move(object)).first->second;
+    index(key, stored, true);
+    const Json after = stored;
+    return notify(nullptr, &after, initial);
+  }
+  const Json before = found->second;
+  if (api::resource_version_of(before) == api::resource_version_of(object)) return;
+  // Another uid under the same name means that a deletion in between was not seen.
+  const bool replaced = api::uid_of(before) != api::uid_of(object);
+  index(key, before, false);
+  found->second = std::move(object);
+  const Json after = found->second;
+  index(key, after, true);
+  if (!replaced) return notify(&before, &after, initial);
+  notify(&before, nullptr, initial);
+  notify(nullptr, &after, initial);
+}
+
+void Informer::State::drop(const std::string& key, const Json& last) {
+  const auto found = objects.find(key);
+  if (found == objects.end()) return;
+  index(key, found->second, false);
+  objects.erase(found);
+  notify(&last, nullptr, false);
+}
+
+void Informer::State::index(const std::string& key, const Json& object, bool add) {
+  for (auto& [name, table] : indexes) {
+    for (const std::string& entry : table.keys_of(object)) {
+      if (add) {
+        table.entries[entry].insert(key);
+      } else if (const auto it = table.entries.find(entry); it != table.entries.end()) {
+        it->second.erase(key);
+        if (it->second.empty()) table.entries.erase(it);
+      }
+    }
+  }
+}
+
+Informer::Informer(Client& client, rt::Env& env, api::ResourceId resource, InformerOptions options)
+    : state_(std::make_unique<State>(client, env, std::move(resource), std::move(options))) {}
+Informer::~Informer() {
+  if (state_->timer != 0) state_->env.loop().cancel(state_->timer);
+}
+
+void Informer::on_change(OnChange handler) {
+  CHECK(!state_->started);
+  state_->handlers.push_back(std::move(handler));
+}
+void Informer::add_index(std::string name, Index index) {
+  CHECK(!state_->started);
+  state_->indexes[std::move(name)].keys_of = std::move(index);
+}
+void Informer::start() {
+  if (std::exchange(state_->started, true)) return;
+  state_->list();
+}
+
+bool Informer::synced() const { return state_->synced; }
+void Informer::on_synced(std::function<void()> callback) {
+  if (state_->synced) return callback();
+  state_->on_synced.push_back(std::move(callback));
+}
+
+const Json* Informer::find(std::string_view key) const {
+  const auto found = state_->objects.find(key);
+  return found == state_->objects.end() ? nullptr : &found->second;
+}
+const std::map<std::string, Json, std::less<>>& Informer::objects() const { return state_->objects; }
+
+std::vector<const Json*> Informer::by_index(std::string_view index, std::string_view key) const {
+  const auto table = state_->indexes.find(index);
+  CHECK(table != state_->indexes.end());
+  std::vector<const Json*> found;
+  const auto entry = table->second.entries.find(key);
+  if (entry == table->second.entries.end()) return found;
+  for (const std::string& name : entry->second) found.push_back(&state_->objects.find(name)->second);
+  return found;
+}
+
+}  // namespace client

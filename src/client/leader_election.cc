@@ -1,0 +1,141 @@
+// How a Lease is taken, renewed and given up.
+#include "client/leader_election.h"
+
+#include "base/log.h"
+
+namespace client {
+
+using api::Json;
+
+struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::State> {
+  Client& client;
+  rt::Env& env;
+  LeaderElectionOptions options;
+  std::function<void()> on_started;
+  std::function<void()> on_stopped;
+  Json lease;                    // as last seen
+  base::Duration seen_at{};      // uptime when `lease` last changed
+  base::Duration renewed_at{};   // uptime of our last success
+  bool leading = false;
+  bool stopped = false;
+
+  State(Client& c, rt::Env& e, LeaderElectionOptions o) : client(c), env(e), options(std::move(o)) {}
+
+  void again() {
+    if (stopped) return;
+    // Candidates spread out; the holder renews on time.
+    const double jitter = leading ? 1.0 : 1.0 + env.random().fraction() * 0.2;
+    const base::Duration delay{static_cast<std::int64_t>(static_cast<double>(options.retry_period.ns) * jitter)};
+    env.loop().after(delay, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->attempt();
+    });
+  }
+  void attempt();
+  void decide(base::Result<Json> found);
+  void write(Verb verb, Json body);
+  void result(bool ok);
+  Json record(const Json& before) const;
+};
+
+void LeaderElection::State::attempt() {
+  if (stopped) return;
+  client.call({.verb = Verb::kGet, .resource = api::resources::kLeases, .ns = options.ns, .name = options.name},
+              [weak = weak_from_this()](base::Result<Json> found) {
+                if (const auto self = weak.lock()) self->decide(std::move(found));
+              });
+}
+
+Json LeaderElection::State::record(const Json& before) const {
+  const std::string now = base::format_rfc3339_micro(env.now());
+  const Json& old = before["spec"];
+  const bool mine = old["holderIdentity"].as_string() == options.identity;
+  const std::int64_t changes = old["leaseTransitions"].as_int() + (mine || before.is_null() ? 0 : 1);
+  return Json::object({{"holderIdentity", options.identity},
+                       {"leaseDurationSeconds", options.lease_duration.ns / 1'000'000'000},
+                       {"acquireTime", mine ? old["acquireTime"] : Json(now)},
+                       {"renewTime", now},
+                       {"leaseTransitions", changes}});
+}
+
+void LeaderElection::State::decide(base::Result<Json> found) {
+  if (stopped) return;
+  if (!found.ok()) {
+    if (found.error().code != base::Code::kNotFound) return result(false);
+    Json fresh = Json::object({{"apiVersion", "coordination.k8s.io/v1"}, {"kind", "Lease"}});
+    fresh.set("metadata", Json::object({{"name", options.name}, {"namespace", options.ns}}));
+    fresh.set("spec", record({}));
+    return write(Verb::kCreate, std::move(fresh));
+  }
+  if (api::resource_version_of(lease) != api::resource_version_of(*found)) {
+    lease = *found;
+    seen_at = env.uptime();
+  }
+  const std::string_view holder = lease["spec"]["holderIdentity"].as_string();
+  const bool expired = env.uptime() - seen_at >= options.lease_duration;
+  if (!holder.empty() && holder != options.identity && !expired) return result(false);
+  Json next = lease;
+  next.set("spec", record(lease));
+  write(Verb::kUpdate, std::move(next));
+}
+
+void LeaderElection::State::write(Verb verb, Json body) {
+  Request request{.verb = verb, .resource = api::resources::kLeases, .ns = options.ns, .name = options.name};
+  request.body = std::move(body);
+  client.call(std::move(request), [weak = weak_from_this()](base::Result<Json> written) {
+    const auto self = weak.lock();
+    if (!self || self->stopped) return;
+    if (written.ok()) {
+      self->lease = *written;
+      self->seen_at = self->env.uptime();
+    }
+    self->result(written.ok());
+  });
+}
+
+void LeaderElection::State::result(bool ok) {
+  const base::Duration now = env.uptime();
+  if (ok) {
+    renewed_at = now;
+    if (!std::exchange(leading, true)) {
+      again();
+      return on_started();
+    }
+  } else if (leading) {
+    const std::string_view holder = lease["spec"]["holderIdentity"].as_string();
+    if (holder != options.identity || now - renewed_at >= options.renew_deadline) {
+      leading = false;
+      stopped = true;
+      base::log_error("leader-election", "the lease was lost");
+      return on_stopped();
+    }
+  }
+  again();
+}
+
+LeaderElection::LeaderElection(Client& client, rt::Env& env, LeaderElectionOptions options)
+    : state_(std::make_shared<State>(client, env, std::move(options))) {}
+LeaderElection::~LeaderElection() = default;
+
+void LeaderElection::start(std::function<void()> on_started, std::function<void()> on_stopped) {
+  state_->on_started = std::move(on_started);
+  state_->on_stopped = std::move(on_stopped);
+  state_->attempt();
+}
+
+bool LeaderElection::is_leader() const { return state_->leading; }
+
+void LeaderElection::release(std::function<void()> done) {
+  state_->stopped = true;
+  if (!std::exchange(state_->leading, false)) return done();
+  Json next = state_->lease;
+  Json& spec = next.edit("spec");
+  spec.set("holderIdentity", "");
+  spec.set("leaseDurationSeconds", 1);
+  spec.set("renewTime", base::format_rfc3339_micro(state_->env.now()));
+  Request request{.verb = Verb::kUpdate, .resource = api::resources::kLeases, .ns = state_->options.ns,
+                  .name = state_->options.name};
+  request.body = std::move(next);
+  state_->client.call(std::move(request), [done = std::move(done)](const base::Result<Json>&) { done(); });
+}
+
+}  // namespace client

@@ -1,0 +1,42 @@
+// Which of several equal components acts: the one that holds a Lease.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/time.h"
+#include "client/client.h"
+#include "rt/env.h"
+
+namespace client {
+
+struct LeaderElectionOptions {
+  std::string ns;        // of the Lease
+  std::string name;
+  std::string identity;  // unique among the candidates
+  base::Duration lease_duration = base::seconds(15);  // others take over that long after the last renewal they saw
+  base::Duration renew_deadline = base::seconds(10);  // the holder gives up after failing for that long
+  base::Duration retry_period = base::seconds(2);
+};
+
+// Loop thread only. Expiry is judged by our own clock since a change of the record was seen, never by comparing clocks.
+class LeaderElection {
+ public:
+  LeaderElection(Client& client, rt::Env& env, LeaderElectionOptions options);
+  ~LeaderElection();
+  LeaderElection(const LeaderElection&) = delete;
+  LeaderElection& operator=(const LeaderElection&) = delete;
+
+  // `on_started` when this one leads; `on_stopped` when it no longer does (it must stop acting at once).
+  void start(std::function<void()> on_started, std::function<void()> on_stopped);
+  bool is_leader() const;
+  // Gives the Lease up so that another can take it at once, then calls `done`.
+  void release(std::function<void()> done);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace client

@@ -1,0 +1,32 @@
+// How requests, answers and watch events look on the wire.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/client.h"
+#include "rt/http.h"
+
+namespace client {
+
+// Method, target and body. Authorization, host and agent are the sender's part.
+rt::HttpRequest encode_request(const Request& request, std::string_view field_manager);
+rt::HttpRequest encode_watch(const WatchRequest& request, int timeout_seconds);
+
+// The object of a 2xx answer, or the error that the Status body (or, without one, the code) stands for.
+base::Result<api::Json> decode_response(const rt::HttpResponse& response);
+base::Error error_from_status(const api::Json& status, int http_status);
+
+// Cuts a stream of newline-separated watch events. Bytes may arrive in any split.
+class WatchDecoder {
+ public:
+  // Events that are complete now. An ERROR event or malformed text is an error, after which the stream is useless;
+  // events decoded before it are in `events`.
+  base::Status feed(std::string_view bytes, std::vector<WatchEvent>& events);
+
+ private:
+  std::string rest_;
+};
+
+}  // namespace client
