@@ -1,0 +1,48 @@
+// The list of controllers.
+#include "controllers/all.h"
+
+#include "controllers/framework/driver.h"
+#include "controllers/gc/controller.h"
+#include "controllers/job/controller.h"
+#include "controllers/podgroup/controller.h"
+#include "controllers/queue/controller.h"
+
+namespace controllers {
+
+struct Manager::State {
+  State(rt::Env& env, client::Client& client) : driver(env, client, "vc-controller-manager") {}
+  Driver driver;
+};
+
+Manager::Manager(rt::Env& env, client::Client& client, Options options)
+    : state_(std::make_unique<State>(env, client)) {
+  if (is_enabled(options.enabled, "job-controller"))
+    state_->driver.add(job::make_job_controller({.requeues_max = options.requeues_max}));
+  if (is_enabled(options.enabled, "queue-controller"))
+    state_->driver.add(queue::make_queue_controller({.requeues_max = options.requeues_max}));
+  if (is_enabled(options.enabled, "pg-controller"))
+    state_->driver.add(podgroup::make_podgroup_controller(
+        {.scheduler_names = options.scheduler_names, .inherit_owner_annotations = options.inherit_owner_annotations}));
+  if (is_enabled(options.enabled, "gc-controller")) state_->driver.add(gc::make_gc_controller());
+}
+Manager::~Manager() = default;
+
+void Manager::start() { state_->driver.start(); }
+bool Manager::synced() const { return state_->driver.synced(); }
+
+bool is_enabled(const std::vector<std::string>& list, std::string_view name) {
+  bool star = list.empty();
+  for (std::string_view word : list) {
+    if (word == "*") star = true;
+    else if (word == name || (word.starts_with("+") && word.substr(1) == name)) return true;
+    else if (word.starts_with("-") && word.substr(1) == name) return false;
+  }
+  return star;
+}
+
+const std::vector<std::string>& controller_names() {
+  static const std::vector<std::string> kNames = {"gc-controller", "job-controller", "pg-controller", "queue-controller"};
+  return kNames;
+}
+
+}  // namespace controllers

@@ -1,0 +1,48 @@
+// The controllers as one component: which there are, and their start.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/client.h"
+#include "rt/env.h"
+
+namespace controllers {
+
+struct Options {
+  // As --controllers: "*" means all that are on by default, "-name" takes one out; the first hit decides.
+  std::vector<std::string> enabled = {"*", "-sharding-controller"};
+  std::vector<std::string> scheduler_names = {"volcano"};
+  int requeues_max = 15;
+  bool inherit_owner_annotations = true;
+  // What a cluster needs besides us and a lone machine does not have: owner garbage collection, namespaces,
+  // endpoints, local volumes. Only `volcano up` turns this on.
+  bool with_cluster = false;
+  std::string volumes_folder = {};  // where local volumes are made; empty: none are
+  std::string node_name = {};       // of the one machine
+};
+
+// All methods on the loop of `env`. The client must outlive it.
+class Manager {
+ public:
+  Manager(rt::Env& env, client::Client& client, Options options);
+  ~Manager();
+  Manager(const Manager&) = delete;
+  Manager& operator=(const Manager&) = delete;
+
+  void start();
+  // True once every watch has delivered its first list.
+  bool synced() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Whether --controllers switches `name` on.
+bool is_enabled(const std::vector<std::string>& list, std::string_view name);
+// The names of all controllers that --controllers may select.
+const std::vector<std::string>& controller_names();
+
+}  // namespace controllers

@@ -1,0 +1,61 @@
+// What a controller is: what wakes it, how it finds things, and how one turn is decided.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "api/resource.h"
+#include "base/time.h"
+#include "controllers/framework/plan.h"
+
+namespace controllers {
+
+// The objects as last seen: informers in production, a plain map in tests. Pointers live until the turn ends.
+class View {
+ public:
+  virtual ~View() = default;
+  // By "ns/name" or "name"; null when unknown.
+  virtual const api::Json* find(const api::ResourceId& resource, std::string_view key) const = 0;
+  // The objects under one key of a named index, in key order.
+  virtual std::vector<const api::Json*> by_index(const api::ResourceId& resource, std::string_view index,
+                                                 std::string_view key) const = 0;
+  virtual std::vector<const api::Json*> all(const api::ResourceId& resource) const = 0;
+};
+
+using Keys = std::vector<std::string>;
+
+// Changes of `resource` wake the keys that `keys` gives for the object before and the object after.
+struct Wake {
+  api::ResourceId resource;
+  std::function<Keys(const View& view, const api::Json& object)> keys;
+  // Unset: every change matters.
+  std::function<bool(const api::Json* before, const api::Json* after)> matters = {};
+};
+
+struct IndexBy {
+  api::ResourceId resource;
+  std::string name;
+  std::function<Keys(const api::Json& object)> keys;
+};
+
+struct Turn {
+  base::Time now;
+  int failures = 0;  // plans of this key that failed in a row, for reasons other than an old view
+};
+
+// Loop thread only. A controller decides; the driver (framework/driver.h) writes.
+class Controller {
+ public:
+  virtual ~Controller() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::vector<Wake> wakes_on() const = 0;
+  virtual std::vector<IndexBy> indexes() const { return {}; }
+  virtual Plan step(const View& view, const std::string& key, const Turn& turn) = 0;
+  // How the plan of the last step for `key` ended; comes once, before the next step for that key.
+  virtual void finished(const std::string& /*key*/, bool /*succeeded*/) {}
+};
+
+}  // namespace controllers

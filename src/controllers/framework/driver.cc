@@ -1,0 +1,200 @@
+// Informers wake keys; each key in turn is observed, decided and carried out.
+//
+// A conflict, "already exists" or "not found" means that the view was old: the key comes back, silently. After a
+// plan, a key waits until the view shows what the plan wrote, so that no decision is taken twice.
+#include "controllers/framework/driver.h"
+
+#include <map>
+#include <set>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "client/informer.h"
+#include "client/work_queue.h"
+#include "controllers/framework/execution.h"
+
+namespace controllers {
+
+using api::Json;
+
+namespace {
+
+// Longer than any healthy watch lags; after it the key is decided on what the view shows.
+constexpr base::Duration kViewLagMax = base::seconds(2);
+
+class InformerView final : public View {
+ public:
+  std::map<api::ResourceId, std::unique_ptr<client::Informer>> informers;
+
+  const Json* find(const api::ResourceId& resource, std::string_view key) const override {
+    const auto found = informers.find(resource);
+    return found == informers.end() ? nullptr : found->second->find(key);
+  }
+  std::vector<const Json*> by_index(const api::ResourceId& resource, std::string_view index,
+                                    std::string_view key) const override {
+    const auto found = informers.find(resource);
+    if (found == informers.end()) return {};
+    return found->second->by_index(index, key);
+  }
+  std::vector<const Json*> all(const api::ResourceId& resource) const override {
+    std::vector<const Json*> objects;
+    const auto found = informers.find(resource);
+    if (found == informers.end()) return objects;
+    for (const auto& [key, object] : found->second->objects()) objects.push_back(&object);
+    return objects;
+  }
+};
+
+struct KeyState {
+  int failures = 0;
+  std::vector<Written> awaited;
+  base::Time awaited_since;
+};
+
+struct Unit {
+  std::unique_ptr<Controller> controller;
+  std::unique_ptr<client::WorkQueue> queue;
+  std::map<std::string, KeyState> keys;
+  std::set<std::string> early;  // woken before the first lists were complete
+};
+
+}  // namespace
+
+struct Driver::State : std::enable_shared_from_this<Driver::State> {
+  State(rt::Env& e, client::Client& c, std::string name) : env(e), client(c), recorder(c, e, std::move(name)) {}
+
+  rt::Env& env;
+  client::Client& client;
+  client::EventRecorder recorder;
+  InformerView view;
+  std::vector<std::unique_ptr<Unit>> units;
+  std::size_t unsynced = 0;
+  bool started = false;
+  bool stopped = false;  // plans under way may still hold this state
+
+  client::Informer& informer(const api::ResourceId& resource) {
+    auto& slot = view.informers[resource];
+    if (!slot) slot = std::make_unique<client::Informer>(client, env, resource);
+    return *slot;
+  }
+
+  void add(std::unique_ptr<Controller> controller);
+  void start();
+  void wake(Unit& unit, const Wake& wake, const Json* before, const Json* after);
+  void work(Unit& unit, const std::string& key);
+  void ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again, const Outcome& outcome);
+  bool view_shows(const Written& written) const;
+};
+
+void Driver::State::add(std::unique_ptr<Controller> controller) {
+  auto unit = std::make_unique<Unit>();
+  Unit* raw = unit.get();
+  unit->controller = std::move(controller);
+  unit->queue = std::make_unique<client::WorkQueue>(
+      env,
+      [weak = weak_from_this(), raw](const std::string& key) {
+        if (auto self = weak.lock()) self->work(*raw, key);
+      },
+      64);
+  for (IndexBy& index : raw->controller->indexes()) informer(index.resource).add_index(index.name, index.keys);
+  for (Wake& one : raw->controller->wakes_on())
+    informer(one.resource).on_change([this, raw, one](const Json* before, const Json* after, bool) {
+      wake(*raw, one, before, after);
+    });
+  units.push_back(std::move(unit));
+}
+
+void Driver::State::wake(Unit& unit, const Wake& wake, const Json* before, const Json* after) {
+  if (wake.matters && !wake.matters(before, after)) return;
+  std::set<std::string> keys;
+  if (before)
+    for (std::string& key : wake.keys(view, *before)) keys.insert(std::move(key));
+  if (after)
+    for (std::string& key : wake.keys(view, *after)) keys.insert(std::move(key));
+  for (const std::string& key : keys) {
+    if (unsynced > 0) unit.early.insert(key);
+    else unit.queue->add(key);
+  }
+}
+
+void Driver::State::start() {
+  started = true;
+  unsynced = view.informers.size();
+  for (auto& [resource, informer] : view.informers)
+    informer->on_synced([weak = weak_from_this()] {
+      auto self = weak.lock();
+      if (!self || --self->unsynced > 0) return;
+      for (auto& unit : self->units) {
+        for (const std::string& key : unit->early) unit->queue->add(key);
+        unit->early.clear();
+      }
+    });
+  for (auto& [resource, informer] : view.informers) informer->start();
+}
+
+bool Driver::State::view_shows(const Written& written) const {
+  const Json* object = view.find(written.resource, written.key);
+  switch (written.change) {
+    case Written::Change::kCreated: return object != nullptr;
+    case Written::Change::kChanged: return !object || api::resource_version_of(*object) != written.version_before;
+    case Written::Change::kDeleted:
+      return !object || api::is_deleting(*object) || api::uid_of(*object) != written.uid;
+  }
+  return true;
+}
+
+void Driver::State::work(Unit& unit, const std::string& key) {
+  KeyState& state = unit.keys[key];
+  std::erase_if(state.awaited, [this](const Written& w) { return !view.informers.count(w.resource) || view_shows(w); });
+  if (!state.awaited.empty()) {
+    const base::Duration waited = env.now() - state.awaited_since;
+    if (waited >= base::Duration{} && waited < kViewLagMax) {
+      // The awaited change wakes the key; the timer covers a change that no longer comes.
+      unit.queue->done(key);
+      unit.queue->add_after(key, base::milliseconds(waited < base::milliseconds(50) ? 5 : 200));
+      return;
+    }
+    state.awaited.clear();
+  }
+  Plan plan = unit.controller->step(view, key, {.now = env.now(), .failures = state.failures});
+  const auto look_again = plan.look_again();
+  execute(env, client, recorder, std::move(plan), [self = shared_from_this(), &unit, key, look_again](Outcome outcome) {
+    if (!self->stopped) self->ended(unit, key, look_again, outcome);
+  });
+}
+
+void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again,
+                          const Outcome& outcome) {
+  KeyState& state = unit.keys[key];
+  unit.controller->finished(key, !outcome.error);
+  if (!outcome.written.empty()) {
+    state.awaited = outcome.written;
+    state.awaited_since = env.now();
+  }
+  if (look_again) unit.queue->add_after(key, *look_again);
+  if (!outcome.error) {
+    state.failures = 0;
+    unit.queue->done(key);
+    if (state.awaited.empty()) unit.keys.erase(key);
+    return;
+  }
+  if (!is_old_view(outcome.error->code)) {
+    if (!is_outage(outcome.error->code)) ++state.failures;
+    base::log_warning("controllers", base::format("{} {}: {}", unit.controller->name(), key, outcome.error->message));
+  }
+  unit.queue->retry(key);
+}
+
+Driver::Driver(rt::Env& env, client::Client& client, std::string component)
+    : state_(std::make_shared<State>(env, client, std::move(component))) {}
+Driver::~Driver() {
+  state_->stopped = true;
+  state_->view.informers.clear();
+  for (auto& unit : state_->units) unit->queue.reset();
+}
+
+void Driver::add(std::unique_ptr<Controller> controller) { state_->add(std::move(controller)); }
+void Driver::start() { state_->start(); }
+bool Driver::synced() const { return state_->started && state_->unsynced == 0; }
+
+}  // namespace controllers

@@ -1,0 +1,33 @@
+// The one place that writes for controllers: wakes, steps, plans carried out, retries.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "client/client.h"
+#include "client/event_recorder.h"
+#include "controllers/framework/controller.h"
+#include "rt/env.h"
+
+namespace controllers {
+
+// Shares one informer per resource between its controllers. Loop thread only.
+class Driver {
+ public:
+  Driver(rt::Env& env, client::Client& client, std::string component);
+  ~Driver();
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+
+  // Before start().
+  void add(std::unique_ptr<Controller> controller);
+  // Watches begin; steps begin when every watch has delivered its first list.
+  void start();
+  bool synced() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace controllers

@@ -1,0 +1,193 @@
+// Stages in order, the actions of a stage a limited number at a time.
+#include "controllers/framework/execution.h"
+
+#include <map>
+#include <memory>
+
+#include "base/format.h"
+
+namespace controllers {
+
+using api::Json;
+
+bool is_old_view(base::Code code) {
+  return code == base::Code::kConflict || code == base::Code::kAlreadyExists || code == base::Code::kNotFound;
+}
+
+bool is_outage(base::Code code) {
+  return code == base::Code::kUnavailable || code == base::Code::kTimeout || code == base::Code::kTooManyRequests;
+}
+
+namespace {
+
+// Writes of one plan that may be under way at a time.
+constexpr int kInFlightMax = 64;
+
+struct Execution : std::enable_shared_from_this<Execution> {
+  Execution(rt::Env& e, client::Client& c, client::EventRecorder& r, Plan p, std::function<void(Outcome)> d)
+      : env(e), client(c), recorder(r), plan(std::move(p)), done(std::move(d)) {}
+
+  rt::Env& env;
+  client::Client& client;
+  client::EventRecorder& recorder;
+  Plan plan;
+  std::function<void(Outcome)> done;
+  Outcome outcome;
+  std::size_t stage = 0;
+  std::size_t next = 0;
+  int in_flight = 0;
+  bool pumping = false;
+  std::vector<base::Error> errors;
+  std::map<std::string, std::string> versions;  // of objects this plan wrote already
+
+  static std::string id(const Action& action) { return action.resource.plural + " " + action.ns + "/" + action.name; }
+
+  void pump();
+  void run(const Action& action);
+  void send(const Action& action, Json body);
+  void answered(const Action& action, base::Result<Json> result);
+  void note(const Action& action, const Json& answer);
+  void stage_failed();
+};
+
+void Execution::pump() {
+  if (pumping) return;
+  pumping = true;
+  for (;;) {
+    if (stage == plan.stages().size()) {
+      if (plan.failure()) outcome.error = plan.failure();
+      return done(std::move(outcome));
+    }
+    const std::vector<Action>& actions = plan.stages()[stage].actions;
+    while (next < actions.size() && in_flight < kInFlightMax && errors.empty()) run(actions[next++]);
+    if (in_flight > 0) break;
+    if (!errors.empty()) {
+      stage_failed();
+      return done(std::move(outcome));
+    }
+    if (next == actions.size()) {
+      ++stage;
+      next = 0;
+    }
+  }
+  pumping = false;
+}
+
+void Execution::run(const Action& action) {
+  if (action.verb == Action::Verb::kEvent) {
+    recorder.record(action.body, {action.event_type, action.event_reason, action.event_message});
+    return;
+  }
+  ++in_flight;
+  if (!action.make_body) return send(action, action.body);
+  auto made = std::make_shared<base::Result<Json>>(Json());
+  env.offload([made, make = action.make_body] { *made = make(); },
+              [self = shared_from_this(), &action, made] {
+                if (made->ok()) self->send(action, **made);
+                else self->answered(action, made->take_error());
+              });
+}
+
+void Execution::send(const Action& action, Json body) {
+  client::Request request;
+  request.resource = action.resource;
+  request.ns = action.ns;
+  request.name = action.name;
+  request.field_manager = action.field_manager;
+  using Verb = Action::Verb;
+  switch (action.verb) {
+    case Verb::kCreate: request.verb = client::Verb::kCreate; break;
+    case Verb::kUpdate: request.verb = client::Verb::kUpdate; break;
+    case Verb::kPatch:
+      request.verb = client::Verb::kPatch;
+      request.patch_type = action.patch_type;
+      break;
+    case Verb::kDelete: request.verb = client::Verb::kDelete; break;
+    case Verb::kStatus:
+      request.verb = client::Verb::kUpdate;
+      request.subresource = "status";
+      break;
+    case Verb::kApplyStatus:
+      request.verb = client::Verb::kPatch;
+      request.patch_type = client::PatchType::kApply;
+      request.subresource = "status";
+      request.force = true;
+      break;
+    case Verb::kEvent: break;
+  }
+  const auto written = versions.find(id(action));
+  if (written != versions.end() && request.verb == client::Verb::kUpdate)
+    body.edit("metadata").set("resourceVersion", written->second);
+  request.body = std::move(body);
+  client.call(std::move(request), [self = shared_from_this(), &action](base::Result<Json> result) {
+    self->answered(action, std::move(result));
+  });
+}
+
+void Execution::answered(const Action& action, base::Result<Json> result) {
+  --in_flight;
+  if (result.ok()) {
+    note(action, *result);
+  } else {
+    const base::Code code = result.error().code;
+    const bool fine = (code == base::Code::kNotFound && action.missing_is_fine) ||
+                      (code == base::Code::kAlreadyExists && action.existing_is_fine);
+    if (!fine) errors.push_back(result.take_error());
+  }
+  pump();
+}
+
+void Execution::note(const Action& action, const Json& answer) {
+  const std::string key = action.ns.empty() ? action.name : action.ns + "/" + action.name;
+  const std::string version(api::resource_version_of(answer));
+  switch (action.verb) {
+    case Action::Verb::kCreate:
+      outcome.written.push_back({Written::Change::kCreated, action.resource, key, "", ""});
+      break;
+    case Action::Verb::kUpdate:
+    case Action::Verb::kStatus: {
+      const auto earlier = versions.find(id(action));
+      const std::string before =
+          earlier != versions.end() ? earlier->second : std::string(api::resource_version_of(action.body));
+      if (!version.empty() && version != before)
+        outcome.written.push_back({Written::Change::kChanged, action.resource, key, "", before});
+      break;
+    }
+    case Action::Verb::kDelete:
+      outcome.written.push_back(
+          {Written::Change::kDeleted, action.resource, key, action.body["preconditions"]["uid"].str(), ""});
+      break;
+    default: break;
+  }
+  if (!version.empty() && action.verb != Action::Verb::kDelete) versions[id(action)] = version;
+}
+
+void Execution::stage_failed() {
+  const Stage& failed = plan.stages()[stage];
+  // A real failure outweighs an old view, so that it is reported.
+  std::string texts;
+  const base::Error* worst = &errors.front();
+  for (const base::Error& error : errors) {
+    if (is_old_view(error.code)) continue;
+    if (is_old_view(worst->code)) worst = &error;
+    texts += (texts.empty() ? "" : " ") + error.message;
+  }
+  outcome.error = *worst;
+  if (texts.empty() || failed.failure_reason.empty()) return;
+  std::string message = failed.failure_text;
+  const std::size_t hole = message.find("{}");
+  if (hole != std::string::npos) message.replace(hole, 2, texts);
+  if (!failed.actions.empty()) {
+    const Json& about = plan.subject();
+    if (!about.is_null()) recorder.record(about, {"Warning", failed.failure_reason, message});
+  }
+}
+
+}  // namespace
+
+void execute(rt::Env& env, client::Client& client, client::EventRecorder& recorder, Plan plan,
+             std::function<void(Outcome)> done) {
+  std::make_shared<Execution>(env, client, recorder, std::move(plan), std::move(done))->pump();
+}
+
+}  // namespace controllers

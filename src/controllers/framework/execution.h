@@ -1,0 +1,40 @@
+// Carries out one plan through the client, stage by stage.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/client.h"
+#include "client/event_recorder.h"
+#include "controllers/framework/plan.h"
+#include "rt/env.h"
+
+namespace controllers {
+
+// A write that the view does not show yet, perhaps.
+struct Written {
+  enum class Change : std::uint8_t { kCreated, kChanged, kDeleted };
+  Change change;
+  api::ResourceId resource;
+  std::string key;             // "ns/name" or "name"
+  std::string uid;             // of what was deleted
+  std::string version_before;  // of what was changed
+};
+
+struct Outcome {
+  std::optional<base::Error> error;  // the first of the stage that failed
+  std::vector<Written> written;
+};
+
+// Conflict, AlreadyExists, NotFound: the plan was made from an old view.
+bool is_old_view(base::Code code);
+// The server could not answer; says nothing about the object.
+bool is_outage(base::Code code);
+
+// `done` comes on the loop, once; at once if the plan is empty.
+void execute(rt::Env& env, client::Client& client, client::EventRecorder& recorder, Plan plan,
+             std::function<void(Outcome)> done);
+
+}  // namespace controllers

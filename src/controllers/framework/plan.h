@@ -1,0 +1,94 @@
+// What a controller wants done: a value that can be compared, printed and thrown away.
+//
+// A plan is a list of stages. Actions of one stage may run at the same time; a stage begins when the one before it
+// succeeded whole, and a failed stage stops the later ones.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "api/resource.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "client/client.h"
+
+namespace controllers {
+
+struct Action {
+  enum class Verb : std::uint8_t { kCreate, kUpdate, kPatch, kDelete, kStatus, kApplyStatus, kEvent };
+
+  Verb verb = Verb::kCreate;
+  api::ResourceId resource = {};
+  std::string kind = {};  // of the object, for people
+  std::string ns = {};
+  std::string name = {};
+  api::Json body = {};    // the object, the patch, the DeleteOptions; of an event: the object it is about
+  client::PatchType patch_type = client::PatchType::kMerge;
+  // Makes the body off the loop, for slow work such as keys; must be pure but for chance. Unset: `body` is it.
+  std::function<base::Result<api::Json>()> make_body = {};
+  // Answers that count as success: NotFound of a delete or patch, AlreadyExists of a create.
+  bool missing_is_fine = false;
+  bool existing_is_fine = false;
+  std::string field_manager = {};
+  std::string event_type = {};
+  std::string event_reason = {};
+  std::string event_message = {};
+};
+
+struct Stage {
+  std::vector<Action> actions = {};
+  // The event about the plan's object when an action fails: `text` with "{}" replaced by the errors.
+  std::string failure_reason = {};
+  std::string failure_text = {};
+};
+
+class Plan {
+ public:
+  // The object that failures are reported about, as events; null: nobody.
+  void set_subject(api::Json object) { subject_ = std::move(object); }
+  const api::Json& subject() const { return subject_; }
+
+  // Actions added from here on wait for those before.
+  void begin_stage() { stages_.emplace_back(); }
+  void begin_stage(std::string failure_reason, std::string failure_text);
+
+  // Each returns the action for further settings.
+  Action& create(const api::ResourceId& resource, api::Json object);
+  Action& update(const api::ResourceId& resource, api::Json object);
+  Action& patch(const api::ResourceId& resource, const api::Json& object, client::PatchType type, api::Json patch);
+  // Deletes this very object (by uid); one that is gone already is fine.
+  Action& remove(const api::ResourceId& resource, const api::Json& object);
+  Action& remove_by_name(const api::ResourceId& resource, std::string_view kind, std::string_view ns,
+                         std::string_view name);
+  Action& set_status(const api::ResourceId& resource, api::Json object);
+  Action& apply_status(const api::ResourceId& resource, const api::Json& object, api::Json status,
+                       std::string field_manager);
+  void event(const api::Json& object, std::string_view type, std::string_view reason, std::string message);
+
+  // Look again after this long, whatever happens.
+  void requeue_after(base::Duration delay);
+  // The decision cannot be made (a thing it needs is broken); counts as a failed plan once its stages have run.
+  void fail(base::Error error) { failure_ = std::move(error); }
+
+  const std::vector<Stage>& stages() const { return stages_; }
+  std::optional<base::Duration> look_again() const { return look_again_; }
+  const std::optional<base::Error>& failure() const { return failure_; }
+  // True if nothing but events and a later look would happen.
+  bool writes_nothing() const;
+  // One line per action, "--" between stages; for tests and debug logs.
+  std::string text() const;
+
+ private:
+  Action& add(Action::Verb verb, const api::ResourceId& resource, const api::Json& object);
+
+  api::Json subject_;
+  std::vector<Stage> stages_ = std::vector<Stage>(1);
+  std::optional<base::Duration> look_again_;
+  std::optional<base::Error> failure_;
+};
+
+}  // namespace controllers

@@ -1,0 +1,49 @@
+// A small cluster in a map, for tests of controllers: it shows objects as a View and carries out plans at once.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "controllers/framework/controller.h"
+
+namespace controllers {
+
+class TestWorld final : public View {
+ public:
+  explicit TestWorld(std::uint64_t seed = 1) : dice(seed) {}
+
+  const api::Json* find(const api::ResourceId& resource, std::string_view key) const override;
+  std::vector<const api::Json*> by_index(const api::ResourceId& resource, std::string_view index,
+                                         std::string_view key) const override;
+  std::vector<const api::Json*> all(const api::ResourceId& resource) const override;
+
+  void use_indexes_of(const Controller& controller);
+  // Adds uid, creationTimestamp and resourceVersion where absent.
+  api::Json& put(const api::ResourceId& resource, api::Json object);
+  api::Json& put_text(const api::ResourceId& resource, std::string_view json);
+  void erase(const api::ResourceId& resource, const std::string& key) { objects[resource].erase(key); }
+  api::Json* edit(const api::ResourceId& resource, const std::string& key);
+  // False if an action met a conflict, a name that exists, or one that does not.
+  bool apply(const Plan& plan);
+  // Steps `controller` for `key` and applies the plan; returns the plan's text.
+  std::string turn(Controller& controller, const std::string& key, int failures = 0);
+
+  std::map<api::ResourceId, std::map<std::string, api::Json>> objects;
+  std::vector<IndexBy> indexes;
+  std::vector<std::string> events;  // "Reason: message"
+  base::Random dice;
+  base::Time now{1'774'000'000'000'000'000};
+  std::int64_t revision = 100;
+  bool deletes_pods_slowly = true;  // a deleted pod terminates until gone() is called
+  void gone();                      // removes what is terminating
+
+ private:
+  bool run(const Action& action);
+};
+
+// RFC 7386.
+void merge_patch(api::Json& target, const api::Json& patch);
+
+}  // namespace controllers

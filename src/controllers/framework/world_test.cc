@@ -1,0 +1,172 @@
+// The map cluster of controller tests.
+#include "controllers/framework/world_for_tests.h"
+
+#include "base/format.h"
+
+namespace controllers {
+
+using api::Json;
+
+void merge_patch(Json& target, const Json& patch) {
+  if (!patch.is_object()) {
+    target = patch;
+    return;
+  }
+  if (!target.is_object()) target = Json::object();
+  for (const Json::Member& member : patch.members()) {
+    if (member.value.is_null()) target.erase(member.name());
+    else merge_patch(target.edit(member.name()), member.value);
+  }
+}
+
+namespace {
+
+// Only what controllers write: add and replace of members.
+void json_patch(Json& target, const Json& patch) {
+  for (const Json& operation : patch.items()) {
+    Json* at = &target;
+    std::string_view rest = operation["path"].as_string();
+    rest.remove_prefix(1);
+    for (std::size_t slash; (slash = rest.find('/')) != std::string_view::npos; rest.remove_prefix(slash + 1))
+      at = &at->edit(rest.substr(0, slash));
+    std::string path(rest);
+    if (const std::size_t tilde = path.find("~1"); tilde != std::string::npos)
+      path = base::format("{}/{}", path.substr(0, tilde), path.substr(tilde + 2));
+    if (operation["op"].as_string() == "remove") at->erase(path);
+    else at->set(path, operation["value"]);
+  }
+}
+
+std::string key_for(const Action& action) { return action.ns.empty() ? action.name : base::format("{}/{}", action.ns, action.name); }
+
+}  // namespace
+
+const Json* TestWorld::find(const api::ResourceId& resource, std::string_view key) const {
+  const auto kind = objects.find(resource);
+  if (kind == objects.end()) return nullptr;
+  const auto object = kind->second.find(std::string(key));
+  return object == kind->second.end() ? nullptr : &object->second;
+}
+
+std::vector<const Json*> TestWorld::by_index(const api::ResourceId& resource, std::string_view index,
+                                             std::string_view key) const {
+  std::vector<const Json*> found;
+  for (const IndexBy& one : indexes) {
+    if (one.resource != resource || one.name != index) continue;
+    for (const Json* object : all(resource))
+      for (const std::string& under : one.keys(*object))
+        if (under == key) found.push_back(object);
+    break;
+  }
+  return found;
+}
+
+std::vector<const Json*> TestWorld::all(const api::ResourceId& resource) const {
+  std::vector<const Json*> found;
+  if (const auto kind = objects.find(resource); kind != objects.end())
+    for (const auto& [key, object] : kind->second) found.push_back(&object);
+  return found;
+}
+
+void TestWorld::use_indexes_of(const Controller& controller) {
+  for (IndexBy& index : controller.indexes()) indexes.push_back(index);
+}
+
+Json& TestWorld::put(const api::ResourceId& resource, Json object) {
+  Json& metadata = object.edit("metadata");
+  if (!metadata.has("uid")) metadata.set("uid", dice.uuid());
+  if (!metadata.has("creationTimestamp")) metadata.set("creationTimestamp", base::format_rfc3339(now));
+  metadata.set("resourceVersion", std::to_string(++revision));
+  Json& slot = objects[resource][api::key_of(object)];
+  slot = std::move(object);
+  return slot;
+}
+
+Json& TestWorld::put_text(const api::ResourceId& resource, std::string_view json) {
+  auto parsed = api::parse_json(json);
+  CHECK(parsed.ok());
+  return put(resource, *parsed);
+}
+
+Json* TestWorld::edit(const api::ResourceId& resource, const std::string& key) {
+  const auto found = objects[resource].find(key);
+  if (found == objects[resource].end()) return nullptr;
+  found->second.edit("metadata").set("resourceVersion", std::to_string(++revision));
+  return &found->second;
+}
+
+bool TestWorld::run(const Action& action) {
+  const std::string key = key_for(action);
+  auto& kind = objects[action.resource];
+  const auto found = kind.find(key);
+  using Verb = Action::Verb;
+  switch (action.verb) {
+    case Verb::kEvent: events.push_back(base::format("{}: {}", action.event_reason, action.event_message)); return true;
+    case Verb::kCreate: {
+      if (found != kind.end()) return action.existing_is_fine;
+      Json body = action.body;
+      if (action.make_body) {
+        auto made = action.make_body();
+        CHECK(made.ok());
+        body = *made;
+      }
+      if (action.kind == "Pod") body.edit("status").set("phase", "Pending");
+      put(action.resource, std::move(body));
+      return true;
+    }
+    case Verb::kUpdate:
+    case Verb::kStatus: {
+      if (found == kind.end()) return action.missing_is_fine;
+      Json next = action.verb == Verb::kStatus ? found->second : action.body;
+      next.set("status", action.verb == Verb::kStatus ? action.body["status"] : found->second["status"]);
+      put(action.resource, std::move(next));
+      return true;
+    }
+    case Verb::kPatch: {
+      if (found == kind.end()) return action.missing_is_fine;
+      Json next = found->second;
+      if (action.patch_type == client::PatchType::kJson) json_patch(next, action.body);
+      else merge_patch(next, action.body);
+      put(action.resource, std::move(next));
+      return true;
+    }
+    case Verb::kApplyStatus: {
+      if (found == kind.end()) return false;
+      Json next = found->second;
+      merge_patch(next.edit("status"), action.body["status"]);
+      put(action.resource, std::move(next));
+      return true;
+    }
+    case Verb::kDelete:
+      if (found == kind.end()) return action.missing_is_fine;
+      if (action.kind == "Pod" && deletes_pods_slowly)
+        found->second.edit("metadata").set("deletionTimestamp", base::format_rfc3339(now));
+      else kind.erase(found);
+      return true;
+  }
+  return false;
+}
+
+bool TestWorld::apply(const Plan& plan) {
+  for (const Stage& stage : plan.stages()) {
+    bool succeeded = true;
+    for (const Action& action : stage.actions) succeeded = run(action) && succeeded;
+    if (!succeeded) return false;
+  }
+  return !plan.failure();
+}
+
+std::string TestWorld::turn(Controller& controller, const std::string& key, int failures) {
+  const Plan plan = controller.step(*this, key, {.now = now, .failures = failures});
+  controller.finished(key, apply(plan));
+  return plan.text();
+}
+
+void TestWorld::gone() {
+  for (auto& [resource, kind] : objects)
+    std::erase_if(kind, [](const auto& one) {
+      return api::is_deleting(one.second) && one.second["metadata"]["finalizers"].empty();
+    });
+}
+
+}  // namespace controllers

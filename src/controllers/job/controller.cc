@@ -1,0 +1,155 @@
+// Wakes, indexes and memory of the job controller; the decision itself is step().
+#include "controllers/job/controller.h"
+
+#include <map>
+#include <optional>
+
+#include "api/resource.h"
+
+namespace controllers::job {
+
+using api::Json;
+namespace resources = api::resources;
+
+namespace {
+
+constexpr std::string_view kGroup = "batch.volcano.sh/";
+
+std::string in_namespace(const Json& object, std::string_view name) {
+  return std::string(api::namespace_of(object)) + "/" + std::string(name);
+}
+
+Keys owner_job(const Json& object) {
+  const Json& owner = api::controller_of(object);
+  if (owner["kind"].as_string() != "Job" || !owner["apiVersion"].as_string().starts_with(kGroup)) return {};
+  return {in_namespace(object, owner["name"].as_string())};
+}
+
+Keys command_target(const Json& command) {
+  const Json& target = command["target"];
+  if (target["kind"].as_string() != "Job" || target["apiVersion"].as_string() != "batch.volcano.sh/v1alpha1") return {};
+  return {in_namespace(command, target["name"].as_string())};
+}
+
+Keys job_of_group(const Json& group) {
+  Keys owner = owner_job(group);
+  return owner.empty() ? Keys{in_namespace(group, api::name_of(group))} : owner;
+}
+
+Keys keys_of(const std::vector<const Json*>& objects) {
+  Keys keys;
+  for (const Json* object : objects) keys.push_back(api::key_of(*object));
+  return keys;
+}
+
+Keys claims_of_job(const Json& job) {
+  Keys keys;
+  for (const Json& volume : job["spec"]["volumes"].items())
+    if (const std::string name = volume["volumeClaimName"].str(); !name.empty())
+      keys.push_back(in_namespace(job, name));
+  return keys;
+}
+
+// A group matters when it comes, goes, changes its phase or its spec.
+bool group_changed(const Json* before, const Json* after) {
+  if (!before || !after) return true;
+  return (*before)["status"]["phase"] != (*after)["status"]["phase"] || (*before)["spec"] != (*after)["spec"] ||
+         api::is_deleting(*before) != api::is_deleting(*after);
+}
+
+bool came(const Json* before, const Json*) { return before == nullptr; }
+
+class JobController final : public Controller {
+ public:
+  explicit JobController(Options options) : options_(options) {}
+
+  std::string_view name() const override { return "job-controller"; }
+
+  std::vector<Wake> wakes_on() const override {
+    const auto own = [](const View&, const Json& job) { return Keys{api::key_of(job)}; };
+    const auto owner = [](const View&, const Json& object) { return owner_job(object); };
+    return {{resources::kJobs, own},
+            {resources::kPods, owner},
+            {resources::kPodGroups, [](const View&, const Json& group) { return job_of_group(group); }, group_changed},
+            {resources::kCommands, [](const View&, const Json& command) { return command_target(command); }, came},
+            {resources::kQueues,
+             [](const View& view, const Json& queue) {
+               return keys_of(view.by_index(resources::kJobs, "queue", api::name_of(queue)));
+             },
+             came},
+            {resources::kPersistentVolumeClaims,
+             [](const View& view, const Json& claim) {
+               return keys_of(view.by_index(resources::kJobs, "claim", api::key_of(claim)));
+             },
+             came},
+            {resources::kConfigMaps, owner},
+            {resources::kServices, owner},
+            {resources::kPriorityClasses, [](const View&, const Json&) { return Keys{}; }}};
+  }
+
+  std::vector<IndexBy> indexes() const override {
+    return {{resources::kPods, "job", owner_job},
+            {resources::kCommands, "job", command_target},
+            {resources::kJobs, "queue", [](const Json& job) { return Keys{job["spec"]["queue"].str()}; }},
+            {resources::kJobs, "claim", claims_of_job}};
+  }
+
+  Plan step(const View& view, const std::string& key, const Turn& turn) override {
+    const Sight sight = observe(view, key);
+    if (!sight.job) {
+      memories_.erase(key);
+      Plan plan;
+      // A command for a job that is gone has nobody to act on it.
+      for (const Json* command : sight.observed.commands) plan.remove(resources::kCommands, *command);
+      return plan;
+    }
+    const Job job = read_job(*sight.job);
+    Memory& memory = memories_[key];
+    if (job.uid != uids_[key]) {  // a new job of an old name
+      memory = {};
+      uids_[key] = job.uid;
+    }
+    notice(job, sight.observed, turn.now, memory);
+    Decision decision = job::step(job, sight.observed, memory, turn, options_);
+    after_[key] = std::move(decision.memory);
+    return std::move(decision.plan);
+  }
+
+  void finished(const std::string& key, bool succeeded) override {
+    const auto after = after_.find(key);
+    if (after == after_.end()) return;
+    const auto memory = memories_.find(key);
+    if (memory == memories_.end()) uids_.erase(key);
+    else if (succeeded) memory->second = std::move(after->second);
+    else memory->second.last_action = after->second.last_action;
+    after_.erase(after);
+  }
+
+ private:
+  Options options_;
+  std::map<std::string, Memory> memories_;
+  std::map<std::string, std::string> uids_;
+  std::map<std::string, Memory> after_;  // of plans under way
+};
+
+}  // namespace
+
+Sight observe(const View& view, const std::string& key) {
+  Sight sight;
+  sight.job = view.find(resources::kJobs, key);
+  sight.observed.view = &view;
+  sight.observed.commands = view.by_index(resources::kCommands, "job", key);
+  if (!sight.job) return sight;
+  const std::string uid(api::uid_of(*sight.job));
+  for (const Json* pod : view.by_index(resources::kPods, "job", key))
+    if (api::controller_of(*pod)["uid"].as_string() == uid) sight.observed.pods.push_back(pod);
+  // Groups made by releases before 1.5 have the job's own name.
+  const Json* group = view.find(resources::kPodGroups, key + "-" + uid);
+  if (!group) group = view.find(resources::kPodGroups, key);
+  if (group && !api::is_deleting(*group)) sight.observed.group = group;
+  return sight;
+}
+
+std::unique_ptr<Controller> make_job_controller(Options options) { return std::make_unique<JobController>(options); }
+
+}  // namespace controllers::job

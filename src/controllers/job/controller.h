@@ -1,0 +1,20 @@
+// The job controller: what wakes it and where its view of one job comes from.
+#pragma once
+
+#include <memory>
+
+#include "controllers/framework/controller.h"
+#include "controllers/job/step.h"
+
+namespace controllers::job {
+
+std::unique_ptr<Controller> make_job_controller(Options options);
+
+// What `view` shows of the job with this key. `job` is null if there is none.
+struct Sight {
+  const api::Json* job = nullptr;
+  Observed observed;
+};
+Sight observe(const View& view, const std::string& key);
+
+}  // namespace controllers::job

@@ -1,0 +1,279 @@
+// The job controller against worked examples: job-1 (controllers.md 5), MPI (examples 3.5), and convergence.
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+#include "controllers/framework/world_for_tests.h"
+#include "controllers/job/controller.h"
+
+namespace controllers::job {
+namespace {
+
+using api::Json;
+namespace resources = api::resources;
+
+constexpr std::string_view kJob1 = R"({
+  "apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job",
+  "metadata": {"name": "job-1", "namespace": "default", "uid": "U",
+               "annotations": {"note": "kept"}},
+  "spec": {"minAvailable": 1, "schedulerName": "volcano", "queue": "test", "maxRetry": 3,
+    "policies": [{"event": "PodEvicted", "action": "RestartJob"}],
+    "tasks": [{"name": "nginx", "replicas": 1, "minAvailable": 1, "maxRetry": 3,
+      "policies": [{"event": "TaskCompleted", "action": "CompleteJob"}],
+      "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "nginx", "image": "nginx:latest",
+        "command": ["sleep", "10m"], "resources": {"requests": {"cpu": 1}, "limits": {"cpu": 1}}}]}}}]}})";
+
+// job-1 with its job-wide policy replaced.
+std::string with_policy(std::string_view policy) {
+  constexpr std::string_view kOld = R"({"event": "PodEvicted", "action": "RestartJob"})";
+  const std::size_t at = kJob1.find(kOld);
+  return base::format("{}{}{}", kJob1.substr(0, at), policy, kJob1.substr(at + kOld.size()));
+}
+
+class JobTest : public ::testing::Test {
+ protected:
+  JobTest() : controller(make_job_controller({})) {
+    world.use_indexes_of(*controller);
+    world.put_text(resources::kQueues, R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue",
+                                           "metadata": {"name": "test"}, "status": {"state": "Open"}})");
+  }
+
+  std::string turn(const std::string& key = "default/job-1") {
+    world.now = world.now + base::milliseconds(1500);
+    return world.turn(*controller, key);
+  }
+  void settle(const std::string& key = "default/job-1") {
+    for (int round = 0; round < 10; ++round) turn(key);
+  }
+  Json job(const std::string& key = "default/job-1") { return *world.find(resources::kJobs, key); }
+  std::string phase(const std::string& key = "default/job-1") { return job(key)["status"]["state"]["phase"].str(); }
+  void set_group(std::string_view to, const std::string& key = "default/job-1-U") {
+    world.edit(resources::kPodGroups, key)->edit("status").set("phase", to);
+  }
+  void set_pod(const std::string& key, std::string_view to) {
+    world.edit(resources::kPods, key)->edit("status").set("phase", to);
+  }
+  void start_job_1() {
+    world.put_text(resources::kJobs, kJob1);
+    settle();
+    set_group("Inqueue");
+    settle();
+    set_pod("default/job-1-nginx-0", "Running");
+    settle();
+  }
+  void command(std::string_view action) {
+    world.put(resources::kCommands,
+              Json::object({{"apiVersion", "bus.volcano.sh/v1alpha1"},
+                            {"kind", "Command"},
+                            {"metadata", Json::object({{"name", "c"}, {"namespace", "default"}})},
+                            {"action", action},
+                            {"target", Json::object({{"apiVersion", "batch.volcano.sh/v1alpha1"},
+                                                     {"kind", "Job"},
+                                                     {"name", "job-1"}})}}));
+  }
+
+  TestWorld world;
+  std::unique_ptr<Controller> controller;
+};
+
+TEST_F(JobTest, job_1_gets_its_status_and_its_group_and_waits_for_admission) {
+  world.put_text(resources::kJobs, kJob1);
+  EXPECT_EQ(turn(), R"(status Job default/job-1 {"conditions":[{"lastTransitionTime":"2026-03-20T09:46:41Z",)"
+                    R"("status":"Pending"}],"minAvailable":1,"state":{"lastTransitionTime":"2026-03-20T09:46:41Z",)"
+                    R"("phase":"Pending"}})"
+                    "\n--\ncreate PodGroup default/job-1-U\n");
+  const Json group = *world.find(resources::kPodGroups, "default/job-1-U");
+  EXPECT_EQ(group["spec"].sorted().dump(),
+            R"({"minMember":1,"minResources":{"count/pods":"1","cpu":"1","limits.cpu":"1","pods":"1",)"
+            R"("requests.cpu":"1"},"minTaskMember":{"nginx":1},"queue":"test"})");
+  EXPECT_EQ(group["metadata"]["annotations"]["note"].as_string(), "kept");
+  EXPECT_EQ(group["metadata"]["ownerReferences"].sorted().dump(),
+            R"([{"apiVersion":"batch.volcano.sh/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Job",)"
+            R"("name":"job-1","uid":"U"}])");
+  EXPECT_EQ(turn(), "");
+}
+
+TEST_F(JobTest, job_1_runs_and_completes_with_version_3_and_keeps_its_results) {
+  world.put_text(resources::kJobs, kJob1);
+  settle();
+  set_group("Inqueue");
+  EXPECT_TRUE(turn().starts_with("create Pod default/job-1-nginx-0\n--\nstatus Job default/job-1 "));
+  EXPECT_EQ(job()["status"]["taskStatusCount"].dump(), R"({"nginx":{"phase":{"Pending":1}}})");
+  const Json pod = *world.find(resources::kPods, "default/job-1-nginx-0");
+  EXPECT_EQ(pod["metadata"]["annotations"].sorted().dump(),
+            R"({"scheduling.k8s.io/group-name":"job-1-U","volcano.sh/job-name":"job-1",)"
+            R"("volcano.sh/job-retry-count":"0","volcano.sh/job-version":"0","volcano.sh/queue-name":"test",)"
+            R"("volcano.sh/task-index":"0","volcano.sh/task-spec":"nginx","volcano.sh/template-uid":"job-1-nginx"})");
+  EXPECT_EQ(pod["metadata"]["labels"].sorted().dump(),
+            R"({"volcano.sh/job-name":"job-1","volcano.sh/job-namespace":"default","volcano.sh/queue-name":"test",)"
+            R"("volcano.sh/task-index":"0","volcano.sh/task-spec":"nginx"})");
+  EXPECT_EQ(pod["spec"]["schedulerName"].as_string(), "volcano");
+  EXPECT_EQ(turn(), "");
+  set_group("Running");
+  EXPECT_EQ(turn(), "");
+  set_pod("default/job-1-nginx-0", "Running");
+  turn();
+  EXPECT_EQ(phase(), "Running");
+  EXPECT_EQ(turn(), "");
+  set_pod("default/job-1-nginx-0", "Succeeded");
+  turn();
+  EXPECT_EQ(phase(), "Completing");
+  EXPECT_EQ(job()["status"]["version"].as_int(), 1);
+  EXPECT_EQ(world.find(resources::kPodGroups, "default/job-1-U"), nullptr);
+  settle();
+  const Json status = job()["status"];
+  EXPECT_EQ(status["state"]["phase"].as_string(), "Completed");
+  EXPECT_EQ(status["version"].as_int(), 3);
+  EXPECT_EQ(status["succeeded"].as_int(), 1);
+  EXPECT_FALSE(status.has("running"));
+  EXPECT_EQ(status["taskStatusCount"].dump(), R"({"nginx":{"phase":{"Succeeded":1}}})");
+  EXPECT_EQ(status["minAvailable"].as_int(), 1);
+  EXPECT_TRUE(status.has("runningDuration"));
+  std::string phases;
+  for (const Json& condition : status["conditions"].items()) phases += condition["status"].str() + " ";
+  EXPECT_EQ(phases, "Pending Running Completing Completed ");
+  EXPECT_EQ(world.events, std::vector<std::string>{"ExecuteAction: Start to execute action CompleteJob "});
+  EXPECT_NE(world.find(resources::kPods, "default/job-1-nginx-0"), nullptr);
+}
+
+TEST_F(JobTest, a_restart_of_the_controller_changes_nothing_for_a_finished_job) {
+  start_job_1();
+  set_pod("default/job-1-nginx-0", "Succeeded");
+  settle();
+  auto restarted = make_job_controller({});
+  EXPECT_EQ(world.turn(*restarted, "default/job-1"), "");
+  world.erase(resources::kPods, "default/job-1-nginx-0");
+  EXPECT_EQ(world.turn(*restarted, "default/job-1"), "");
+}
+
+TEST_F(JobTest, a_task_that_completed_while_the_controller_was_down_still_meets_its_policy) {
+  start_job_1();
+  set_pod("default/job-1-nginx-0", "Succeeded");
+  auto restarted = make_job_controller({});
+  world.turn(*restarted, "default/job-1");
+  EXPECT_EQ(phase(), "Completing");
+}
+
+TEST_F(JobTest, a_pod_that_was_killed_restarts_the_job_by_its_policy) {
+  start_job_1();
+  world.erase(resources::kPods, "default/job-1-nginx-0");
+  turn();
+  EXPECT_EQ(phase(), "Restarting");
+  EXPECT_EQ(job()["status"]["retryCount"].as_int(), 1);
+  settle();
+  set_group("Inqueue");
+  settle();
+  EXPECT_EQ(phase(), "Pending");
+  const Json* pod = world.find(resources::kPods, "default/job-1-nginx-0");
+  ASSERT_NE(pod, nullptr);
+  EXPECT_EQ(api::annotation_of(*pod, "volcano.sh/job-version"), "1");
+  set_pod("default/job-1-nginx-0", "Running");
+  settle();
+  EXPECT_EQ(phase(), "Running");
+}
+
+TEST_F(JobTest, the_third_restart_of_three_fails_the_job) {
+  start_job_1();
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    world.erase(resources::kPods, "default/job-1-nginx-0");
+    settle();
+    if (world.find(resources::kPodGroups, "default/job-1-U")) set_group("Inqueue");
+    settle();
+    if (world.find(resources::kPods, "default/job-1-nginx-0")) set_pod("default/job-1-nginx-0", "Running");
+    settle();
+  }
+  EXPECT_EQ(phase(), "Failed");
+  EXPECT_EQ(job()["status"]["retryCount"].as_int(), 3);
+  EXPECT_EQ(world.find(resources::kPods, "default/job-1-nginx-0"), nullptr);
+}
+
+TEST_F(JobTest, suspend_and_resume_by_commands) {
+  start_job_1();
+  command("AbortJob");
+  turn();
+  EXPECT_EQ(world.find(resources::kCommands, "default/c"), nullptr);
+  turn();
+  EXPECT_EQ(phase(), "Aborting");
+  EXPECT_EQ(job()["status"]["terminating"].as_int(), 1);
+  world.gone();
+  settle();
+  EXPECT_EQ(phase(), "Aborted");
+  EXPECT_EQ(turn(), "");
+  command("ResumeJob");
+  turn();
+  turn();
+  EXPECT_EQ(phase(), "Restarting");
+  settle();
+  EXPECT_EQ(phase(), "Pending");
+  set_group("Inqueue");
+  settle();
+  set_pod("default/job-1-nginx-0", "Running");
+  settle();
+  EXPECT_EQ(phase(), "Running");
+}
+
+TEST_F(JobTest, a_pod_pending_for_too_long_meets_its_delayed_policy) {
+  const std::string text = with_policy(R"({"event": "PodPending", "action": "AbortJob", "timeout": "1m0s"})");
+  world.put_text(resources::kJobs, text);
+  settle();
+  set_group("Inqueue");
+  settle();
+  EXPECT_EQ(world.events.back(), "ExecuteAction: Execute action AbortJob after 1m0s");
+  world.now = world.now + base::seconds(30);
+  turn();
+  EXPECT_EQ(phase(), "Pending");
+  world.now = world.now + base::seconds(40);
+  turn();
+  EXPECT_EQ(phase(), "Aborting");
+}
+
+TEST_F(JobTest, an_exit_code_chooses_the_action) {
+  const std::string text = with_policy(R"({"exitCode": 3, "action": "TerminateJob"})");
+  world.put_text(resources::kJobs, text);
+  settle();
+  set_group("Inqueue");
+  settle();
+  set_pod("default/job-1-nginx-0", "Running");
+  settle();
+  world.edit(resources::kPods, "default/job-1-nginx-0")
+      ->set("status", *api::parse_json(R"({"phase": "Failed", "containerStatuses":
+                                       [{"state": {"terminated": {"exitCode": 3}}}]})"));
+  settle();
+  EXPECT_EQ(phase(), "Terminated");
+  EXPECT_EQ(job()["status"]["failed"].as_int(), 1);
+}
+
+TEST_F(JobTest, a_job_without_its_queue_waits_and_says_so) {
+  auto text = std::string(kJob1);
+  text.replace(text.find("\"test\""), 6, "\"gone\"");
+  world.put_text(resources::kJobs, text);
+  settle();
+  EXPECT_EQ(phase(), "Pending");
+  EXPECT_EQ(world.events.back(),
+            "PodGroupError: Failed to create PodGroup, err: queue.scheduling.volcano.sh \"gone\" not found");
+}
+
+TEST_F(JobTest, scaling_creates_and_deletes_pods_and_moves_the_group) {
+  start_job_1();
+  Json* document = world.edit(resources::kJobs, "default/job-1");
+  document->edit("spec").edit("tasks").edit(0).set("replicas", 3);
+  document->edit("spec").edit("tasks").edit(0).set("minAvailable", 2);
+  document->edit("spec").set("minAvailable", 2);
+  settle();
+  EXPECT_NE(world.find(resources::kPods, "default/job-1-nginx-2"), nullptr);
+  const Json& group = *world.find(resources::kPodGroups, "default/job-1-U");
+  EXPECT_EQ(group["spec"]["minMember"].as_int(), 2);
+  EXPECT_EQ(group["spec"]["minTaskMember"].dump(), R"({"nginx":2})");
+  EXPECT_EQ(group["spec"]["minResources"]["cpu"].as_string(), "2");
+  set_pod("default/job-1-nginx-1", "Running");
+  set_pod("default/job-1-nginx-2", "Running");
+  settle();
+  world.edit(resources::kJobs, "default/job-1")->edit("spec").edit("tasks").edit(0).set("replicas", 2);
+  settle();
+  world.gone();
+  settle();
+  EXPECT_EQ(world.find(resources::kPods, "default/job-1-nginx-2"), nullptr);
+  EXPECT_EQ(phase(), "Running");  // scaling down is no eviction
+}
+
+}  // namespace
+}  // namespace controllers::job

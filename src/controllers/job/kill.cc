@@ -1,0 +1,146 @@
+// The kill procedure: pods that must go are marked, deleted and counted; a full kill also drops the group.
+#include <algorithm>
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "controllers/job/plugins/plugin.h"
+#include "controllers/job/pods.h"
+#include "controllers/job/status.h"
+#include "controllers/job/step.h"
+
+namespace controllers::job {
+
+using api::Json;
+
+namespace {
+
+struct Victims {
+  std::vector<const Json*> pods;
+  Counts counts;       // terminating: the victims too; the rest by phase
+  bool nothing = false;  // the target does not exist
+};
+
+bool is_over(const Json& pod) {
+  const std::string_view phase = pod["status"]["phase"].as_string();
+  return phase == "Succeeded" || phase == "Failed";
+}
+
+bool is_target(const Json& pod, const Request& request) {
+  if (request.action == "RestartTask") return !request.task.empty() && task_of(pod) == request.task;
+  if (request.action == "RestartPod") return !request.pod.empty() && api::name_of(pod) == request.pod;
+  return !request.partition.empty() && task_of(pod) == request.task &&
+         api::label_of(pod, "volcano.sh/partition-id") == request.partition;
+}
+
+Victims choose(const Job& job, const Observed& seen, const Move& move, const Request& request) {
+  Victims victims;
+  const bool targeted = move.operation == Operation::kKillTarget;
+  // The last attempt leaves its finished pods for inspection.
+  const bool soft = move.operation == Operation::kKillSoft || job.retry_count >= job.max_retry - 1;
+  bool hit = false;
+  for (const Json* pod : seen.pods) {
+    if (api::is_deleting(*pod)) {
+      ++victims.counts.terminating;
+      continue;
+    }
+    const bool condemned = targeted ? is_target(*pod, request) : !(soft && is_over(*pod));
+    hit = hit || condemned;
+    if (condemned) {
+      victims.pods.push_back(pod);
+      ++victims.counts.terminating;
+    } else {
+      victims.counts.add(task_of(*pod), (*pod)["status"]["phase"].as_string());
+    }
+  }
+  victims.nothing = targeted && request.action == "RestartPartition" && !hit;
+  return victims;
+}
+
+// A finished job's results stay on record even when its pods are cleaned up later.
+void keep_results(const Json& status, Counts& counts) {
+  counts.succeeded = std::max(counts.succeeded, status["succeeded"].as_int());
+  counts.failed = std::max(counts.failed, status["failed"].as_int());
+  for (const Json::Member& task : status["taskStatusCount"].members())
+    for (const char* phase : {"Succeeded", "Failed"})
+      if (const std::int64_t before = task.value["phase"][phase].as_int(); before > 0) {
+        std::int64_t& now = counts.by_task[std::string(task.name())][phase];
+        now = std::max(now, before);
+      }
+}
+
+void delete_pods(const Victims& victims, Plan& plan) {
+  plan.begin_stage("FailedDelete", "Error deleting pods: [{}]");
+  const Json mark = Json::object(
+      {{"metadata", Json::object({{"annotations", Json::object({{kOutOfSync, "true"}})}})}});
+  for (const Json* pod : victims.pods)
+    if (!(*pod)["metadata"]["annotations"].has(kOutOfSync))
+      plan.patch(api::resources::kPods, *pod, client::PatchType::kMerge, mark).missing_is_fine = true;
+  plan.begin_stage("FailedDelete", "Error deleting pods: [{}]");
+  for (const Json* pod : victims.pods) plan.remove(api::resources::kPods, *pod);
+}
+
+void delete_plugin_objects(const Job& job, Json& controlled, Plan& plan) {
+  Json kept = Json::object();
+  bool marked = false;
+  for (const Json::Member& member : controlled.members()) {
+    if (member.name().substr(0, 7) == "plugin-") marked = true;
+    else kept.set(member.name(), member.value);
+  }
+  if (!marked) return;
+  controlled = std::move(kept);
+  const auto objects = plugin_objects(job);
+  if (!objects.ok()) return;
+  plan.begin_stage();
+  for (const PluginObject& object : *objects)
+    plan.remove_by_name(object.resource, api::kind_of(object.body), job.ns, api::name_of(object.body));
+}
+
+}  // namespace
+
+void kill(const Job& job, const Observed& seen, const Move& move, const Request& request, base::Time now, Plan& plan) {
+  const bool targeted = move.operation == Operation::kKillTarget;
+  Victims victims = choose(job, seen, move, request);
+  if (victims.nothing) return;
+  const Json& old_status = job.object["status"];
+  const Phase phase = move.enter != Phase::kNone ? move.enter : judge(move.rule, job, victims.counts);
+  const bool entered = phase != job.phase;
+  if (is_finished(job.phase)) keep_results(old_status, victims.counts);
+
+  StatusEdit edit{.counts = victims.counts,
+                  .phase = phase,
+                  .version = job.version,
+                  .retry_count = job.retry_count + (move.counts_as_retry ? 1 : 0),
+                  .min_available = old_status["minAvailable"].as_int(),
+                  .controlled_resources = old_status["controlledResources"]};
+  // COMPAT(version): counted with the write that ends the pass, and only if the pass did something. The pass that
+  // upstream makes in the state it just reached has nothing left to do; it is counted at once, so the number a
+  // finished job shows is the same, and a restart adds none.
+  const bool did_something = entered || !victims.pods.empty() || seen.group != nullptr;
+  const bool comes_to_rest = entered && (is_finished(phase) || phase == Phase::kAborted);
+  if (!targeted && did_something) edit.version += comes_to_rest ? 2 : 1;
+  delete_pods(victims, plan);
+  // COMPAT(targeted-restart): a part that restarts leaves the job's hosts, services and keys alone.
+  if (!targeted) delete_plugin_objects(job, edit.controlled_resources, plan);
+
+  Json status = with_edit(old_status, edit);
+  if (entered) stamp(status, phase, now);
+  if (did_something || !victims.pods.empty()) {
+    const auto since = base::parse_rfc3339(status["state"]["lastTransitionTime"].as_string());
+    const base::Time until = entered ? now : since.value_or(now);
+    status.set("runningDuration", base::format_go_duration(until - job.created));
+  } else if (old_status.has("runningDuration")) {
+    status.set("runningDuration", old_status["runningDuration"]);
+  }
+  if (status != old_status) {
+    plan.begin_stage();
+    Json object = job.object;
+    object.set("status", std::move(status));
+    plan.set_status(api::resources::kJobs, std::move(object)).missing_is_fine = true;
+  }
+  if (!targeted && seen.group) {
+    plan.begin_stage();
+    plan.remove(api::resources::kPodGroups, *seen.group);
+  }
+}
+
+}  // namespace controllers::job

@@ -1,0 +1,225 @@
+// What happened since the last look: pods that came, changed or went, and the group's phase.
+//
+// After a restart there is no last look; then the status that was written last stands for it, so that a task that
+// completed or a pod that failed in between still meets its policies.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "api/resource.h"
+#include "controllers/job/pods.h"
+#include "controllers/job/step.h"
+
+namespace controllers::job {
+
+using api::Json;
+
+namespace {
+
+std::optional<std::int64_t> number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+std::int64_t restarts_of(const Json& pod) {
+  std::int64_t sum = 0;
+  for (const char* list : {"initContainerStatuses", "containerStatuses"})
+    for (const Json& status : pod["status"][list].items()) sum += status["restartCount"].as_int();
+  return sum;
+}
+
+const Json& first_termination(const Json& pod) {
+  return pod["status"]["containerStatuses"][std::size_t{0}]["state"]["terminated"];
+}
+
+// Only pods that say whose they are count.
+std::optional<SeenPod> look_at(const Json& pod) {
+  const auto version = number(api::annotation_of(pod, "volcano.sh/job-version"));
+  if (!version || api::annotation_of(pod, "volcano.sh/job-name").empty() ||
+      api::annotation_of(pod, "volcano.sh/task-spec").empty())
+    return std::nullopt;
+  return SeenPod{.uid = std::string(api::uid_of(pod)),
+                 .phase = pod["status"]["phase"].str(),
+                 .task = task_of(pod),
+                 .partition = std::string(api::label_of(pod, "volcano.sh/partition-id")),
+                 .index = index_of(pod),
+                 .version = *version,
+                 .restarts = restarts_of(pod),
+                 .out_of_sync = pod["metadata"]["annotations"].has(kOutOfSync)};
+}
+
+struct TaskTally {
+  std::int64_t succeeded = 0;
+  std::int64_t restarts = 0;  // of pods that still run or wait
+};
+
+using Tallies = std::map<std::string, TaskTally>;
+
+Tallies tally(const std::map<std::string, SeenPod>& pods) {
+  Tallies tallies;
+  for (const auto& [name, pod] : pods) {
+    if (pod.phase == "Succeeded") ++tallies[pod.task].succeeded;
+    if (pod.phase == "Running" || pod.phase == "Pending") tallies[pod.task].restarts += pod.restarts;
+  }
+  return tallies;
+}
+
+bool restarts_used_up(const Job& job, const std::string& name, const Tallies& tallies) {
+  const Task* task = job.find_task(name);
+  if (!task || task->replicas == 0 || task->max_retry == -1) return false;
+  const auto found = tallies.find(name);
+  return found != tallies.end() && found->second.restarts >= (task->max_retry == 0 ? 3 : task->max_retry);
+}
+
+bool is_complete(const Job& job, const std::string& name, const Tallies& tallies) {
+  const Task* task = job.find_task(name);
+  const auto found = tallies.find(name);
+  return task && task->replicas > 0 && found != tallies.end() && found->second.succeeded >= task->replicas;
+}
+
+// The event of a pod that was in `before` ("" for a new one).
+std::string event_for(const Job& job, const std::string& before, const SeenPod& pod, std::int64_t restarts_before,
+                      const Tallies& tallies) {
+  if (pod.out_of_sync) return "OutOfSync";
+  if (pod.phase == "Failed") return before == "Failed" ? "OutOfSync" : "PodFailed";
+  if (pod.phase == "Succeeded")
+    return before != "Succeeded" && is_complete(job, pod.task, tallies) ? "TaskCompleted" : "OutOfSync";
+  const bool fresh = before != pod.phase;
+  if (!fresh && pod.restarts > restarts_before && restarts_used_up(job, pod.task, tallies)) return "TaskFailed";
+  if (!fresh) return "OutOfSync";
+  if (pod.phase == "Running") return "PodRunning";
+  if (pod.phase == "Pending" || pod.phase.empty()) return "PodPending";
+  return "OutOfSync";
+}
+
+Request request_for(const std::string& name, const SeenPod& pod, std::string event, base::Time when) {
+  return {.event = std::move(event),
+          .task = pod.task,
+          .pod = name,
+          .pod_uid = pod.uid,
+          .partition = pod.partition,
+          .version = pod.version,
+          .when = when};
+}
+
+// A pod's later fate makes some waiting actions pointless.
+void cancel_for(const Request& request, std::vector<Delayed>& delayed) {
+  std::erase_if(delayed, [&](const Delayed& one) {
+    if (one.request.pod != request.pod) return false;
+    if (one.cause == "PodPending")
+      return one.request.pod_uid == request.pod_uid &&
+             (request.event == "PodRunning" || request.event == "PodFailed" || request.event == "PodEvicted");
+    return (one.cause == "PodFailed" || one.cause == "PodEvicted") && request.event == "PodRunning";
+  });
+}
+
+void push(Memory& memory, Request request) {
+  cancel_for(request, memory.delayed);
+  memory.requests.push_back(std::move(request));
+}
+
+std::int64_t counted(const Job& job, const std::string& task, std::string_view phase) {
+  return job.object["status"]["taskStatusCount"][task]["phase"][phase].as_int();
+}
+
+// COMPAT(restart-safe-events): the last status written stands for what the process before saw.
+void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) {
+  const Tallies tallies = tally(memory.pods);
+  for (const Task& task : job.tasks) {
+    std::vector<const Json*> failed;
+    std::int64_t total = 0;
+    std::vector<bool> present(static_cast<std::size_t>(task.replicas));
+    for (const Json* pod : seen.pods) {
+      if (task_of(*pod) != task.name) continue;
+      ++total;
+      const std::int64_t index = index_of(*pod);
+      if (index >= 0 && index < task.replicas) present[static_cast<std::size_t>(index)] = true;
+      const std::string_view phase = (*pod)["status"]["phase"].as_string();
+      if (phase == "Failed") failed.push_back(pod);
+      const auto known = memory.pods.find(std::string(api::name_of(*pod)));
+      if (known != memory.pods.end() && (phase == "Pending" || phase.empty())) {
+        const auto created = base::parse_rfc3339((*pod)["metadata"]["creationTimestamp"].as_string());
+        push(memory, request_for(known->first, known->second, "PodPending", created.value_or(base::Time{})));
+      }
+      if (known != memory.pods.end() && phase == "Succeeded" && is_complete(job, task.name, tallies) &&
+          counted(job, task.name, "Succeeded") < task.replicas)
+        push(memory, request_for(known->first, known->second, "TaskCompleted", {}));
+    }
+    std::stable_sort(failed.begin(), failed.end(), [](const Json* a, const Json* b) {
+      return first_termination(*a)["finishedAt"].as_string() > first_termination(*b)["finishedAt"].as_string();
+    });
+    const std::int64_t known_failed = counted(job, task.name, "Failed");
+    for (std::size_t i = 0; i + static_cast<std::size_t>(known_failed) < failed.size(); ++i) {
+      const auto known = memory.pods.find(std::string(api::name_of(*failed[i])));
+      if (known == memory.pods.end()) continue;
+      Request request = request_for(known->first, known->second, "PodFailed", {});
+      request.exit_code = first_termination(*failed[i])["exitCode"].as_int();
+      push(memory, std::move(request));
+    }
+    std::int64_t gone = -total;
+    for (const char* phase : {"Pending", "Running", "Succeeded", "Failed", "Unknown"})
+      gone += counted(job, task.name, phase);
+    for (std::size_t index = 0; index < present.size() && gone > 0; ++index) {
+      if (present[index]) continue;
+      --gone;
+      push(memory, {.event = "PodEvicted",
+                    .task = task.name,
+                    .pod = pod_name(job, task, static_cast<std::int64_t>(index)),
+                    .version = job.version});
+    }
+  }
+}
+
+}  // namespace
+
+std::string task_of(const Json& pod) { return std::string(api::annotation_of(pod, "volcano.sh/task-spec")); }
+
+std::int64_t index_of(const Json& pod) {
+  return number(api::annotation_of(pod, "volcano.sh/task-index")).value_or(-1);
+}
+
+void notice(const Job& job, const Observed& seen, base::Time now, Memory& memory) {
+  std::map<std::string, SeenPod> current;
+  std::map<std::string, const Json*> documents;
+  for (const Json* pod : seen.pods)
+    if (auto looked = look_at(*pod)) {
+      documents[std::string(api::name_of(*pod))] = pod;
+      current[std::string(api::name_of(*pod))] = std::move(*looked);
+    }
+  const Tallies tallies = tally(current);
+  std::map<std::string, SeenPod> before = std::move(memory.pods);
+  memory.pods = std::move(current);
+  const std::string group_phase = seen.group ? (*seen.group)["status"]["phase"].str() : "";
+
+  if (!memory.looked_before) {
+    memory.looked_before = true;
+    if (job.phase == Phase::kPending || job.phase == Phase::kRunning) notice_after_restart(job, seen, memory);
+  } else {
+    for (const auto& [name, old] : before) {
+      const auto now_there = memory.pods.find(name);
+      if (now_there != memory.pods.end() && now_there->second.uid == old.uid) continue;
+      // COMPAT(scale-down): a pod that the job itself no longer wants was not evicted.
+      const Task* task = job.find_task(old.task);
+      const bool unwanted = old.out_of_sync || !task || old.index >= task->replicas;
+      push(memory, request_for(name, old, unwanted ? "OutOfSync" : "PodEvicted", now));
+    }
+    for (const auto& [name, pod] : memory.pods) {
+      const auto old = before.find(name);
+      const bool known = old != before.end() && old->second.uid == pod.uid;
+      Request request = request_for(
+          name, pod,
+          event_for(job, known ? old->second.phase : "none", pod, known ? old->second.restarts : 0, tallies), now);
+      if (request.event == "OutOfSync") continue;
+      if (request.event == "PodFailed") request.exit_code = first_termination(*documents[name])["exitCode"].as_int();
+      push(memory, std::move(request));
+    }
+  }
+  // COMPAT(unknown-policy): the group's news is about the job as it is now.
+  if (group_phase == "Unknown" && memory.group_phase != "Unknown")
+    push(memory, {.event = "Unknown", .version = job.version, .when = now});
+  memory.group_phase = group_phase;
+}
+
+}  // namespace controllers::job

@@ -1,0 +1,81 @@
+// ssh: the pods of a job log in to each other without a password.
+#include <array>
+
+#include "base/format.h"
+#include "controllers/job/plugins/arguments.h"
+#include "controllers/job/plugins/plugin.h"
+#include "rt/tls.h"
+
+namespace controllers::job {
+
+using api::Json;
+
+namespace {
+
+constexpr std::string_view kDefaultFolder = "/root/.ssh";
+constexpr std::array<Flag, 4> kFlags = {{{"ssh-key-file-path", Flag::Type::kText, kDefaultFolder},
+                                         {"ssh-private-key", Flag::Type::kText, ""},
+                                         {"ssh-public-key", Flag::Type::kText, ""},
+                                         {"ssh-port", Flag::Type::kNumber, "22"}}};
+constexpr std::array<std::string_view, 4> kKeys = {"id_rsa", "id_rsa.pub", "authorized_keys", "config"};
+
+std::string client_config(const Job& job, std::int64_t port) {
+  if (port < 1 || port > 65535) port = 22;
+  std::string text = "StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n";
+  for (const Task& task : job.tasks)
+    for (std::int64_t index = 0; index < task.replicas; ++index) {
+      const std::string host = host_name(job, task, index);
+      text += base::format("Host {}\n  HostName {}.{}\n  Port {}\n", host, host, domain_name(job, task), port);
+      if (!task.pod_template["spec"]["hostname"].as_string().empty()) break;
+    }
+  return text;
+}
+
+Json with_keys(Json secret, const std::string& config, std::string_view private_key, std::string_view public_key) {
+  Json data = Json::object();
+  data.set("id_rsa", rt::base64_encode(private_key));
+  data.set("id_rsa.pub", rt::base64_encode(public_key));
+  data.set("authorized_keys", rt::base64_encode(public_key));
+  data.set("config", rt::base64_encode(config));
+  secret.set("data", std::move(data));
+  return secret;
+}
+
+}  // namespace
+
+base::Status edit_ssh(const Job& job, const Args& args, const Task&, std::int64_t, Json& pod) {
+  const Flags flags(kFlags, args);
+  const std::string folder = flags.text("ssh-key-file-path");
+  const std::string volume = job.name + "-ssh";
+  Json items = Json::array();
+  for (const std::string_view key : kKeys)
+    items.push_back(Json::object({{"key", key}, {"path", ".ssh/" + std::string(key)}}));
+  // sshd refuses keys that others may read; a folder of another user can only be read if others may.
+  const int mode = folder == kDefaultFolder ? 0600 : 0644;
+  pod.edit("spec").edit("volumes").push_back(Json::object(
+      {{"name", volume},
+       {"secret", Json::object({{"secretName", volume}, {"items", std::move(items)}, {"defaultMode", mode}})}}));
+  for_containers(pod, true, [&](Json& container) {
+    container.edit("volumeMounts").push_back(
+        Json::object({{"name", volume}, {"mountPath", folder}, {"subPath", ".ssh"}}));
+  });
+  return {};
+}
+
+base::Status list_ssh(const Job& job, const Args& args, std::vector<PluginObject>& objects) {
+  const Flags flags(kFlags, args);
+  const std::string config = client_config(job, flags.number("ssh-port"));
+  Json secret = owned_object(job, "v1", "Secret", job.name + "-ssh");
+  PluginObject object{.resource = api::resources::kSecrets, .body = secret};
+  const std::string private_key = flags.text("ssh-private-key");
+  if (!private_key.empty()) object.body = with_keys(secret, config, private_key, flags.text("ssh-public-key"));
+  else
+    object.make_body = [secret, config]() -> base::Result<Json> {
+      TRY(const rt::SshKeyPair pair, rt::make_rsa_ssh_key(2048));
+      return with_keys(secret, config, pair.private_pem, pair.public_line);
+    };
+  objects.push_back(std::move(object));
+  return {};
+}
+
+}  // namespace controllers::job

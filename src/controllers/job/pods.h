@@ -1,0 +1,21 @@
+// The pods of a Job as it wants them: metadata, spec, volumes, and the plugins' edits.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/json.h"
+#include "base/result.h"
+#include "controllers/job/job.h"
+
+namespace controllers::job {
+
+inline constexpr std::string_view kOutOfSync = "volcano.sh/controller-out-of-sync";
+
+// Pod `index` of `task`. An error comes from a plugin, and names it.
+base::Result<api::Json> pod_for(const Job& job, const Task& task, std::int64_t index, bool forwarding);
+
+// `length` characters of [0-9a-z] that only the uid and `salt` decide: hard to guess, the same when asked again.
+std::string derived_text(std::string_view uid, std::string_view salt, std::size_t length);
+
+}  // namespace controllers::job

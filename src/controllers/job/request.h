@@ -1,0 +1,37 @@
+// What happened to a Job, and which action its policies answer with.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/time.h"
+#include "controllers/job/job.h"
+
+namespace controllers::job {
+
+struct Request {
+  std::string event;   // api.md 11.1; empty: something else about the group
+  std::string action;  // explicit: a command, or a delayed action that is due
+  std::string task;
+  std::string pod;
+  std::string pod_uid;
+  std::string partition;
+  std::int64_t exit_code = 0;
+  std::int64_t version = 0;  // of the job, when the pod was made
+  base::Time when;           // when it happened; delays count from here
+  bool from_command = false;
+  bool gave_up = false;      // the action is TerminateJob because another failed too often
+};
+
+struct Verdict {
+  std::string action;
+  base::Duration delay;
+};
+
+Verdict evaluate(const Job& job, const Request& request);
+
+// Which delayed actions an action that ran makes pointless.
+enum class ActionClass : std::uint8_t { kNone, kJob, kTask, kPod, kPartition };
+ActionClass class_of(std::string_view action);
+
+}  // namespace controllers::job

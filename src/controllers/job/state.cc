@@ -1,0 +1,44 @@
+// The rows of the state machine.
+#include "controllers/job/state.h"
+
+namespace controllers::job {
+
+namespace {
+
+bool is_targeted(std::string_view action) {
+  return action == "RestartTask" || action == "RestartPod" || action == "RestartPartition";
+}
+
+Move active(std::string_view action, Rule rule) {
+  if (action == "RestartJob") return {Operation::kKillAll, Rule::kNone, Phase::kRestarting, true};
+  if (is_targeted(action)) return {Operation::kKillTarget, Rule::kNone, Phase::kRestarting, true};
+  if (action == "AbortJob") return {Operation::kKillSoft, Rule::kNone, Phase::kAborting};
+  if (action == "TerminateJob") return {Operation::kKillSoft, Rule::kNone, Phase::kTerminating};
+  if (action == "CompleteJob") return {Operation::kKillSoft, Rule::kNone, Phase::kCompleting};
+  return {Operation::kSync, rule};
+}
+
+}  // namespace
+
+Move move_for(Phase phase, std::string_view action) {
+  const bool resume = action == "ResumeJob";
+  const Move resumed{Operation::kKillSoft, Rule::kNone, Phase::kRestarting, true};
+  switch (phase) {
+    case Phase::kNone:
+    case Phase::kPending: return active(action, Rule::kP);
+    case Phase::kRunning: return active(action, Rule::kR);
+    case Phase::kRestarting:
+      if (is_targeted(action)) return {Operation::kKillTarget, Rule::kS};
+      return {action == "SyncJob" ? Operation::kSync : Operation::kKillAll, Rule::kS};
+    case Phase::kAborting: return resume ? resumed : Move{Operation::kKillSoft, Rule::kA};
+    case Phase::kAborted: return resume ? resumed : Move{Operation::kKillSoft, Rule::kNone};
+    case Phase::kCompleting: return {Operation::kKillSoft, Rule::kC};
+    case Phase::kTerminating: return {Operation::kKillSoft, Rule::kT};
+    case Phase::kCompleted:
+    case Phase::kFailed:
+    case Phase::kTerminated: return {Operation::kKillSoft, Rule::kNone};
+  }
+  return {};
+}
+
+}  // namespace controllers::job

@@ -1,0 +1,132 @@
+// One step: commands taken over, due delays, one request answered by its policy, one operation.
+#include "controllers/job/step.h"
+
+#include <algorithm>
+
+#include "api/resource.h"
+#include "base/format.h"
+
+namespace controllers::job {
+
+using api::Json;
+
+namespace {
+
+void take_commands(const Job& job, const Observed& seen, Plan& plan, Memory& memory) {
+  for (const Json* command : seen.commands) {
+    const std::string action = (*command)["action"].str();
+    plan.begin_stage();
+    plan.remove(api::resources::kCommands, *command).missing_is_fine = false;  // whoever deletes it may act
+    plan.begin_stage();
+    plan.event(job.object, "Normal", "CommandIssued",
+               base::format("Start to execute command {}, and clean it up to make sure executed not more than once.",
+                            action));
+    Request request{.event = "CommandIssued", .action = action, .version = job.version, .from_command = true};
+    memory.requests.push_back(std::move(request));
+  }
+}
+
+void register_delay(const Request& request, const Verdict& verdict, base::Time now, Memory& memory) {
+  Delayed delayed{.request = request, .cause = request.event, .due = {}};
+  delayed.request.action = verdict.action;
+  delayed.due = (request.when.is_set() ? request.when : now) + verdict.delay;
+  for (Delayed& one : memory.delayed) {
+    if (one.request.pod != request.pod) continue;
+    if (one.request.action != verdict.action) one = std::move(delayed);
+    return;
+  }
+  memory.delayed.push_back(std::move(delayed));
+}
+
+void take_due(base::Time now, const Job& job, Memory& memory) {
+  for (auto one = memory.delayed.begin(); one != memory.delayed.end();) {
+    if (one->due > now) {
+      ++one;
+      continue;
+    }
+    Request request = one->request;
+    request.event.clear();
+    request.version = job.version;
+    memory.requests.push_back(std::move(request));
+    one = memory.delayed.erase(one);
+  }
+}
+
+void cancel_same_class(const Request& request, Memory& memory) {
+  const ActionClass ran = class_of(request.action);
+  if (ran == ActionClass::kNone) return;
+  std::erase_if(memory.delayed, [&](const Delayed& one) {
+    if (class_of(one.request.action) != ran) return false;
+    switch (ran) {
+      case ActionClass::kJob: return true;
+      case ActionClass::kTask: return one.request.task == request.task;
+      case ActionClass::kPod: return one.request.pod == request.pod;
+      case ActionClass::kPartition: return one.request.partition == request.partition;
+      case ActionClass::kNone: return false;
+    }
+    return false;
+  });
+}
+
+// The first request that asks for more than a sync; syncs melt into one.
+Request next_request(const Job& job, base::Time now, Plan& plan, Memory& memory) {
+  while (!memory.requests.empty()) {
+    Request request = std::move(memory.requests.front());
+    memory.requests.pop_front();
+    const Verdict verdict = evaluate(job, request);
+    if (verdict.delay.ns > 0) {
+      register_delay(request, verdict, now, memory);
+      plan.event(job.object, "Normal", "ExecuteAction",
+                 base::format("Execute action {} after {}", verdict.action, base::format_go_duration(verdict.delay)));
+      continue;
+    }
+    if (verdict.action == "SyncJob") continue;
+    request.action = verdict.action;
+    return request;
+  }
+  return {.event = "OutOfSync", .action = "SyncJob"};
+}
+
+void act(const Job& job, const Observed& seen, const Request& request, base::Time now, Plan& plan) {
+  const Move move = move_for(job.phase, request.action);
+  if (move.operation == Operation::kSync) sync(job, seen, move.rule, now, plan);
+  else kill(job, seen, move, request, now, plan);
+}
+
+}  // namespace
+
+Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& turn, const Options& options) {
+  Decision decision{.plan = {}, .memory = std::move(memory)};
+  Plan& plan = decision.plan;
+  Memory& after = decision.memory;
+  plan.set_subject(job.object);
+  if (!seen.commands.empty()) {
+    take_commands(job, seen, plan, after);
+    plan.requeue_after({});
+    return decision;
+  }
+  if (job.deleting) {
+    after = {};
+    return decision;
+  }
+  take_due(turn.now, job, after);
+  if (options.requeues_max >= 0 && turn.failures > options.requeues_max) {
+    plan.event(job.object, "Normal", "ExecuteAction",
+               base::format("Job failed on action {} for retry limit reached", after.last_action));
+    after.requests.clear();
+    act(job, seen, {.action = "TerminateJob"}, turn.now, plan);
+    return decision;
+  }
+  const Request request = next_request(job, turn.now, plan, after);
+  after.last_action = request.action;
+  if (request.action != "SyncJob")
+    plan.event(job.object, "Normal", "ExecuteAction", base::format("Start to execute action {} ", request.action));
+  act(job, seen, request, turn.now, plan);
+  cancel_same_class(request, after);
+  if (!after.requests.empty()) plan.requeue_after({});
+  for (const Delayed& one : after.delayed)
+    plan.requeue_after(std::max(base::milliseconds(1), one.due - turn.now));
+  return decision;
+}
+
+}  // namespace controllers::job

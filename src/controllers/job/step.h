@@ -1,0 +1,76 @@
+// The job controller's decision: one step with memory.
+//
+// Reads no clock and calls no server: equal inputs give equal plans. What must survive a restart is in the Job's
+// status; memory only makes events out of differences and holds delays.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "controllers/framework/controller.h"
+#include "controllers/framework/plan.h"
+#include "controllers/job/job.h"
+#include "controllers/job/request.h"
+#include "controllers/job/state.h"
+
+namespace controllers::job {
+
+// All the job controller may look at.
+struct Observed {
+  const api::Json* group = nullptr;    // null until it exists; a group that is being deleted counts as gone
+  std::vector<const api::Json*> pods;  // the pods this job owns, by name
+  std::vector<const api::Json*> commands;
+  const View* view = nullptr;          // for queues, claims, services, and pods that hold a name it needs
+};
+
+struct SeenPod {
+  std::string uid;
+  std::string phase;
+  std::string task;
+  std::string partition;
+  std::int64_t index = 0;
+  std::int64_t version = 0;
+  std::int64_t restarts = 0;
+  bool out_of_sync = false;
+};
+
+struct Delayed {
+  Request request;    // with its action
+  std::string cause;  // the event it answers
+  base::Time due;
+};
+
+struct Memory {
+  bool looked_before = false;  // false: this process has not seen the job yet
+  std::map<std::string, SeenPod> pods;
+  std::string group_phase;
+  std::deque<Request> requests;
+  std::vector<Delayed> delayed;
+  std::string last_action;
+};
+
+struct Options {
+  int requeues_max = 15;  // below zero: no limit
+};
+
+struct Decision {
+  Plan plan;
+  Memory memory;  // for when the plan has succeeded
+};
+
+// Turns differences between what memory saw and what is seen now into requests. Kept even if the step's plan fails.
+void notice(const Job& job, const Observed& seen, base::Time now, Memory& memory);
+
+Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& turn, const Options& options);
+
+// The parts of a step (sync.cc, kill.cc).
+void sync(const Job& job, const Observed& seen, Rule rule, base::Time now, Plan& plan);
+void kill(const Job& job, const Observed& seen, const Move& move, const Request& request, base::Time now, Plan& plan);
+
+// The pod's own words.
+std::string task_of(const api::Json& pod);
+std::int64_t index_of(const api::Json& pod);
+
+}  // namespace controllers::job

@@ -1,0 +1,262 @@
+// The sync procedure: what a job needs while it is to run, in the order in which it needs it.
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "controllers/job/plugins/plugin.h"
+#include "controllers/job/podgroup.h"
+#include "controllers/job/pods.h"
+#include "controllers/job/status.h"
+#include "controllers/job/step.h"
+#include "controllers/job/volumes.h"
+
+namespace controllers::job {
+
+using api::Json;
+
+namespace {
+
+struct Sync {
+  Job job;  // the phase and the claim names as they will be
+  const Observed& seen;
+  base::Time now;
+  Plan& plan;
+  Json status;      // as last written
+  Json controlled;  // status.controlledResources as it will be
+  bool forwarding = false;
+};
+
+void write_status(Sync& s, Json status) {
+  s.plan.begin_stage("JobStatusError", "Failed to initialize job status, err: {}");
+  Json object = s.job.object;
+  object.set("status", status);
+  s.plan.set_status(api::resources::kJobs, std::move(object));
+  s.status = std::move(status);
+}
+
+void begin(Sync& s) {
+  if (s.job.phase != Phase::kNone) return;
+  s.job.phase = Phase::kPending;
+  Json status = with_edit(s.status, {.counts = {},
+                                     .phase = Phase::kPending,
+                                     .version = s.job.version,
+                                     .retry_count = s.job.retry_count,
+                                     .min_available = s.job.min_available,
+                                     .controlled_resources = s.controlled});
+  stamp(status, Phase::kPending, s.now);
+  write_status(s, std::move(status));
+}
+
+// False if the job has to wait for its queue. COMPAT(missing-queue): it waits; it is not terminated.
+bool find_queue(Sync& s) {
+  const Json* queue = s.seen.view->find(api::resources::kQueues, s.job.queue);
+  if (!queue) {
+    if (s.seen.group) return true;
+    s.plan.event(s.job.object, "Warning", "PodGroupError",
+                 base::format("Failed to create PodGroup, err: queue.scheduling.volcano.sh \"{}\" not found",
+                              s.job.queue));
+    return false;
+  }
+  s.forwarding = !(*queue)["spec"]["extendClusters"].empty();
+  if (s.forwarding && s.job.annotation("volcano.sh/job-forwarding") != "true")
+    s.plan.patch(api::resources::kJobs, s.job.object, client::PatchType::kMerge,
+                 Json::object({{"metadata", Json::object({{"annotations", Json::object({{"volcano.sh/job-forwarding",
+                                                                                        "true"}})}})}}));
+  return true;
+}
+
+bool is_marked(const Sync& s, std::string_view plugin) {
+  return s.controlled.has("plugin-" + std::string(plugin));
+}
+
+// Objects that the view holds are compared; the others (secrets, network policies) are made when the mark is missing.
+void make_plugin_object(Sync& s, const PluginObject& object, bool marked) {
+  const bool viewed = object.resource == api::resources::kConfigMaps || object.resource == api::resources::kServices;
+  if (!viewed) {
+    if (marked) return;
+    Action& action = s.plan.create(object.resource, object.body);
+    action.make_body = object.make_body;
+    action.existing_is_fine = true;
+    return;
+  }
+  const Json* existing =
+      s.seen.view->find(object.resource, s.job.ns + "/" + std::string(api::name_of(object.body)));
+  if (!existing) {
+    s.plan.create(object.resource, object.body);
+    return;
+  }
+  const bool ours = api::controller_of(*existing)["uid"].as_string() == s.job.uid;
+  if (ours && object.follows_job && (*existing)["data"] != object.body["data"])
+    s.plan.patch(object.resource, *existing, client::PatchType::kMerge,
+                 Json::object({{"data", object.body["data"]}}));
+}
+
+bool make_plugin_objects(Sync& s) {
+  const auto objects = plugin_objects(s.job);
+  if (!objects.ok()) {
+    s.plan.event(s.job.object, "Warning", "PluginError",
+                 "Execute plugin when job add failed, err: " + objects.error().message);
+    s.plan.fail(objects.error());
+    return false;
+  }
+  s.plan.begin_stage("PluginError", "Execute plugin when job add failed, err: {}");
+  for (const PluginObject& object : *objects) make_plugin_object(s, object, is_marked(s, object.plugin));
+  for (const Plugin& plugin : all_plugins()) {
+    const bool used = std::any_of(s.job.plugins.begin(), s.job.plugins.end(),
+                                  [&](const auto& one) { return one.first == plugin.name; });
+    if (used && plugin.marked) s.controlled.set("plugin-" + std::string(plugin.name), plugin.name);
+  }
+  return true;
+}
+
+void keep_group(Sync& s) {
+  const auto priority_of = [&s](std::string_view name) -> std::int64_t {
+    const Json* found = s.seen.view->find(api::resources::kPriorityClasses, name);
+    return found ? (*found)["value"].as_int() : 0;
+  };
+  s.plan.begin_stage("PodGroupError", "Failed to create PodGroup, err: {}");
+  if (!s.seen.group) {
+    s.plan.create(api::resources::kPodGroups, group_for(s.job, priority_of));
+    return;
+  }
+  if (auto patch = group_patch(s.job, *s.seen.group, priority_of))
+    s.plan.patch(api::resources::kPodGroups, *s.seen.group, client::PatchType::kJson, std::move(*patch));
+}
+
+void report_waiting_group(Sync& s) {
+  if (!s.seen.group) return;
+  const Json* newest = nullptr;
+  for (const Json& condition : (*s.seen.group)["status"]["conditions"].items())
+    if (condition["status"].as_string() == "True" &&
+        (!newest || condition["lastTransitionTime"].as_string() >= (*newest)["lastTransitionTime"].as_string()))
+      newest = &condition;
+  if (!newest || (*newest)["type"].as_string() == "Scheduled") return;
+  std::string type = (*newest)["type"].str();
+  for (char& c : type) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  s.plan.event(s.job.object, "Warning", "PodGroupPending",
+               base::format("PodGroup {}:{} {}, reason: {}", s.job.ns, s.job.name, type,
+                            (*newest)["message"].as_string()));
+}
+
+bool is_ready(const Json& pod) {
+  const std::string_view phase = pod["status"]["phase"].as_string();
+  if (phase == "Succeeded") return true;
+  if (phase != "Running") return false;
+  for (const Json& container : pod["status"]["containerStatuses"].items())
+    if (!container["ready"].as_bool()) return false;
+  return true;
+}
+
+bool dependency_ready(const Sync& s, const std::string& name) {
+  const Task* task = s.job.find_task(name);
+  if (!task || !task->min_available) return true;
+  std::int64_t ready = 0;
+  for (const Json* pod : s.seen.pods)
+    if (task_of(*pod) == name && index_of(*pod) < task->replicas && !api::is_deleting(*pod) && is_ready(*pod)) ++ready;
+  return ready >= *task->min_available;
+}
+
+bool may_start(const Sync& s, const Task& task) {
+  if (task.depends_on.empty()) return true;
+  const auto ready = [&s](const std::string& name) { return dependency_ready(s, name); };
+  if (task.depends_on.size() > 1 && task.depends_on_any)
+    return std::any_of(task.depends_on.begin(), task.depends_on.end(), ready);
+  return std::all_of(task.depends_on.begin(), task.depends_on.end(), ready);
+}
+
+// Creates pod `index`, unless somebody else holds its name.
+base::Status create_pod(Sync& s, const Task& task, std::int64_t index, Counts& counts) {
+  const std::string name = pod_name(s.job, task, index);
+  if (const Json* holder = s.seen.view->find(api::resources::kPods, s.job.ns + "/" + name)) {
+    // A pod of an earlier job of this name goes away by itself.
+    const Json& owner = api::controller_of(*holder);
+    if (owner["kind"].as_string() != "Job" || owner["name"].as_string() != s.job.name)
+      s.plan.event(s.job.object, "Warning", "FailedCreate",
+                   base::format("Error creating pods: [pods \"{}\" already exists]", name));
+    return {};
+  }
+  TRY(Json pod, pod_for(s.job, task, index, s.forwarding));
+  s.plan.create(api::resources::kPods, std::move(pod));
+  counts.add(task.name, "Pending");
+  return {};
+}
+
+// Counts what is there, creates what is missing, deletes what is too many.
+base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
+  std::set<std::string, std::less<>> known;
+  std::vector<const Json*> surplus;
+  for (const Json* pod : s.seen.pods) {
+    known.emplace(api::name_of(*pod));
+    if (api::is_deleting(*pod)) {
+      ++counts.terminating;
+      continue;
+    }
+    const Task* task = s.job.find_task(task_of(*pod));
+    const std::int64_t index = index_of(*pod);
+    const bool wanted = task && index >= 0 && index < task->replicas &&
+                        !(*pod)["metadata"]["annotations"].has(kOutOfSync);
+    if (!wanted && admitted) surplus.push_back(pod);
+    else counts.add(task_of(*pod), (*pod)["status"]["phase"].as_string());
+  }
+  if (!admitted) return {};
+  s.plan.begin_stage("FailedCreate", "Error creating pods: [{}]");
+  for (const Task& task : s.job.tasks) {
+    if (!may_start(s, task)) continue;
+    for (std::int64_t index = 0; index < task.replicas; ++index)
+      if (!known.count(pod_name(s.job, task, index))) TRY_VOID(create_pod(s, task, index, counts));
+  }
+  s.plan.begin_stage("FailedDelete", "Error deleting pods: [{}]");
+  for (const Json* pod : surplus) {
+    s.plan.remove(api::resources::kPods, *pod);
+    ++counts.terminating;
+  }
+  return {};
+}
+
+void conclude(Sync& s, Rule rule, const Counts& counts) {
+  const Phase phase = judge(rule, s.job, counts);
+  Json status = with_edit(s.status, {.counts = counts,
+                                     .phase = phase,
+                                     .version = s.job.version,
+                                     .retry_count = s.job.retry_count,
+                                     .min_available = s.job.min_available,
+                                     .controlled_resources = s.controlled});
+  if (status == s.status) return;
+  stamp(status, phase, s.now);
+  write_status(s, std::move(status));
+}
+
+}  // namespace
+
+void sync(const Job& job, const Observed& seen, Rule rule, base::Time now, Plan& plan) {
+  Sync s{.job = job,
+         .seen = seen,
+         .now = now,
+         .plan = plan,
+         .status = job.object["status"].is_object() ? job.object["status"] : Json::object(),
+         .controlled = job.object["status"]["controlledResources"]};
+  if (!s.controlled.is_object()) s.controlled = Json::object();
+  Counts counts;
+  if (rule == Rule::kS && job.retry_count >= job.max_retry) {  // no more attempts: nothing new is made
+    if (keep_pods(s, false, counts).ok()) conclude(s, rule, counts);
+    return;
+  }
+  begin(s);
+  if (!find_queue(s)) return;
+  if (!make_plugin_objects(s)) return;
+  if (s.job.phase == Phase::kPending && !keep_volumes(s.job, seen, plan, s.controlled)) return;
+  keep_group(s);
+  report_waiting_group(s);
+  const std::string_view group_phase = seen.group ? (*seen.group)["status"]["phase"].as_string() : "";
+  const bool admitted = !group_phase.empty() && group_phase != "Pending";
+  if (const base::Status pods = keep_pods(s, admitted, counts); !pods.ok()) {
+    plan.event(job.object, "Warning", "PluginError", "Execute plugin when job add failed, err: " + pods.error().message);
+    plan.fail(pods.error());
+    return;
+  }
+  conclude(s, rule, counts);
+}
+
+}  // namespace controllers::job

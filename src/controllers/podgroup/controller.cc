@@ -1,0 +1,152 @@
+// Plain pods: make the group if it is missing, then name it on the pod.
+#include "controllers/podgroup/controller.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+
+#include "api/quantity.h"
+#include "api/resource.h"
+#include "base/format.h"
+#include "controllers/job/usage.h"
+
+namespace controllers::podgroup {
+
+using api::Json;
+namespace resources = api::resources;
+
+namespace {
+
+constexpr std::string_view kGroupName = "scheduling.k8s.io/group-name";
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+void copy_if_absent(const Json& from, std::string_view key, Json& to) {
+  if (const Json* value = from.find(key); value && !to.has(key)) to.set(key, *value);
+}
+
+Json annotations_for(const Json& pod, const std::vector<const Json*>& owners, bool inherit) {
+  Json annotations = Json::object();
+  if (inherit)
+    for (const Json* owner : owners)
+      for (const Json::Member& member : (*owner)["metadata"]["annotations"].members())
+        if (member.name().starts_with("volcano.sh/") && !annotations.has(member.name()))
+          annotations.set(member.name(), member.value);
+  const Json& own = pod["metadata"]["annotations"];
+  const auto take = [&](std::string_view key) {
+    if (const Json* value = own.find(key)) annotations.set(key, *value);
+  };
+  take("volcano.sh/preemptable");
+  take("volcano.sh/cooldown-time");
+  take("volcano.sh/revocable-zone");
+  take(own.has("volcano.sh/jdb-min-available") ? "volcano.sh/jdb-min-available" : "volcano.sh/jdb-max-unavailable");
+  return annotations;
+}
+
+std::int64_t min_member_for(const std::vector<const Json*>& owners, bool inherit) {
+  if (inherit)
+    for (const Json* owner : owners)
+      if (const auto text = api::annotation_of(*owner, "scheduling.volcano.sh/group-min-member"); !text.empty()) {
+        const auto number = whole_number(text);
+        return number && *number >= 0 ? *number : 1;
+      }
+  return 1;
+}
+
+Json topology_for(const Json& pod) {
+  const std::string_view tier = api::annotation_of(pod, "volcano.sh/network-topology-highest-tier");
+  std::string mode(api::annotation_of(pod, "volcano.sh/network-topology-mode"));
+  if (tier.empty() && mode.empty()) return {};
+  for (char& c : mode) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  Json topology = Json::object({{"mode", mode == "soft" ? "soft" : "hard"}});
+  if (const auto number = whole_number(tier)) topology.set("highestTierAllowed", *number);
+  return topology;
+}
+
+}  // namespace
+
+std::string group_name_for(const Json& pod) {
+  const Json& owner = api::controller_of(pod);
+  return "podgroup-" + (owner.is_null() ? std::string(api::uid_of(pod)) : owner["uid"].str());
+}
+
+Json group_for(const Json& pod, const std::vector<const Json*>& owners, bool inherit) {
+  Json metadata = Json::object({{"name", group_name_for(pod)}, {"namespace", api::namespace_of(pod)}});
+  if (Json annotations = annotations_for(pod, owners, inherit); !annotations.empty())
+    metadata.set("annotations", std::move(annotations));
+  Json labels = Json::object();
+  copy_if_absent(pod["metadata"]["labels"], "volcano.sh/preemptable", labels);
+  copy_if_absent(pod["metadata"]["labels"], "volcano.sh/cooldown-time", labels);
+  if (!labels.empty()) metadata.set("labels", std::move(labels));
+  if (api::controller_of(pod).is_null()) {
+    Json self = pod;
+    if (!self.has("kind")) self.set("kind", "Pod");
+    if (!self.has("apiVersion")) self.set("apiVersion", "v1");
+    metadata.set("ownerReferences", Json::array({api::controller_reference(self)}));
+  } else {
+    metadata.set("ownerReferences", pod["metadata"]["ownerReferences"]);
+  }
+  const std::int64_t min_member = min_member_for(owners, inherit);
+  api::ResourceList needed = job::quota_usage(pod["spec"]);
+  for (auto& [name, quantity] : needed) quantity = quantity.times(min_member);
+  Json spec = Json::object({{"minMember", min_member}, {"minResources", api::to_json(needed)}});
+  if (const std::string priority = pod["spec"]["priorityClassName"].str(); !priority.empty())
+    spec.set("priorityClassName", priority);
+  if (const auto queue = api::annotation_of(pod, "scheduling.volcano.sh/queue-name"); !queue.empty())
+    spec.set("queue", queue);
+  if (Json topology = topology_for(pod); !topology.is_null()) spec.set("networkTopology", std::move(topology));
+  return Json::object({{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+                       {"kind", "PodGroup"},
+                       {"metadata", std::move(metadata)},
+                       {"spec", std::move(spec)},
+                       {"status", Json::object({{"phase", "Pending"}})}});
+}
+
+namespace {
+
+class PodGroupController final : public Controller {
+ public:
+  explicit PodGroupController(Options options) : options_(std::move(options)) {}
+
+  std::string_view name() const override { return "pg-controller"; }
+
+  std::vector<Wake> wakes_on() const override {
+    return {{resources::kPods, [](const View&, const Json& pod) { return Keys{api::key_of(pod)}; },
+             [](const Json* before, const Json* after) { return !before && after; }},
+            {resources::kPodGroups, [](const View&, const Json&) { return Keys{}; }}};
+  }
+
+  Plan step(const View& view, const std::string& key, const Turn&) override {
+    Plan plan;
+    const Json* pod = view.find(resources::kPods, key);
+    if (!pod || api::is_deleting(*pod) || !api::annotation_of(*pod, kGroupName).empty()) return plan;
+    const auto& names = options_.scheduler_names;
+    const std::string scheduler = (*pod)["spec"]["schedulerName"].str();
+    if (std::find(names.begin(), names.end(), scheduler) == names.end()) return plan;
+    const std::string group = group_name_for(*pod);
+    if (!view.find(resources::kPodGroups, std::string(api::namespace_of(*pod)) + "/" + group))
+      plan.create(resources::kPodGroups, group_for(*pod, {}, options_.inherit_owner_annotations)).existing_is_fine =
+          true;
+    plan.begin_stage();
+    plan.patch(resources::kPods, *pod, client::PatchType::kMerge,
+               Json::object({{"metadata", Json::object({{"annotations", Json::object({{kGroupName, group}})}})}}));
+    return plan;
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_podgroup_controller(Options options) {
+  return std::make_unique<PodGroupController>(std::move(options));
+}
+
+}  // namespace controllers::podgroup

@@ -1,0 +1,143 @@
+// Wakes and commands of the queue controller. Actions wait per queue until a plan for them has succeeded.
+#include "controllers/queue/controller.h"
+
+#include <deque>
+#include <map>
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "controllers/queue/step.h"
+
+namespace controllers::queue {
+
+using api::Json;
+namespace resources = api::resources;
+
+namespace {
+
+Keys command_target(const Json& command) {
+  const Json& target = command["target"];
+  if (target["kind"].as_string() != "Queue" || target["apiVersion"].as_string() != "scheduling.volcano.sh/v1beta1")
+    return {};
+  return {target["name"].str()};
+}
+
+std::string parent_of(const Json& queue) {
+  if (api::name_of(queue) == "root") return {};
+  const std::string parent = queue["spec"]["parent"].str();
+  return parent.empty() ? "root" : parent;
+}
+
+bool queue_changed(const Json* before, const Json* after) {
+  if (!before || !after) return true;
+  return (*before)["spec"]["parent"] != (*after)["spec"]["parent"] ||
+         (*before)["status"]["state"] != (*after)["status"]["state"] ||
+         (*before)["metadata"]["annotations"] != (*after)["metadata"]["annotations"];
+}
+
+class QueueController final : public Controller {
+ public:
+  explicit QueueController(Options options) : options_(options) {}
+
+  std::string_view name() const override { return "queue-controller"; }
+
+  std::vector<Wake> wakes_on() const override {
+    // A queue's children follow it, and a queue looks at its parent.
+    const auto family = [](const View& view, const Json& queue) {
+      Keys keys{std::string(api::name_of(queue))};
+      for (const Json* child : view.by_index(resources::kQueues, "parent", api::name_of(queue)))
+        keys.emplace_back(api::name_of(*child));
+      return keys;
+    };
+    return {{resources::kQueues, family, queue_changed},
+            {resources::kPodGroups, [](const View&, const Json& group) { return Keys{group["spec"]["queue"].str()}; },
+             [](const Json* before, const Json* after) {
+               return !before || !after || (*before)["spec"]["queue"] != (*after)["spec"]["queue"];
+             }},
+            {resources::kCommands, [](const View&, const Json& command) { return command_target(command); },
+             [](const Json* before, const Json*) { return before == nullptr; }}};
+  }
+
+  std::vector<IndexBy> indexes() const override {
+    return {{resources::kQueues, "parent", [](const Json& queue) { return Keys{parent_of(queue)}; }},
+            {resources::kPodGroups, "queue", [](const Json& group) { return Keys{group["spec"]["queue"].str()}; }},
+            {resources::kCommands, "queue", command_target}};
+  }
+
+  Plan step(const View& view, const std::string& key, const Turn& turn) override {
+    Under& under = under_[key];
+    under = {};
+    const std::vector<const Json*> commands = view.by_index(resources::kCommands, "queue", key);
+    const Json* queue = view.find(resources::kQueues, key);
+    if (!queue) {
+      waiting_.erase(key);
+      Plan plan;
+      for (const Json* command : commands) plan.remove(resources::kCommands, *command);
+      return plan;
+    }
+    if (!commands.empty()) {
+      Plan plan;
+      plan.remove(resources::kCommands, *commands.front()).missing_is_fine = false;
+      plan.requeue_after({});
+      under.take = (*commands.front())["action"].str();
+      return plan;
+    }
+    Observed seen{.queue = queue,
+                  .parent = view.find(resources::kQueues, parent_of(*queue)),
+                  .children = view.by_index(resources::kQueues, "parent", key),
+                  .group_count =
+                      static_cast<std::int64_t>(view.by_index(resources::kPodGroups, "queue", key).size())};
+    const auto waiting = waiting_.find(key);
+    under.from_queue = waiting != waiting_.end() && !waiting->second.empty();
+    const std::string action = under.from_queue ? waiting->second.front() : "SyncQueue";
+    Decision decision = queue::step(seen, action);
+    under.follow = std::move(decision.follow);
+    Plan& plan = decision.plan;
+    if (plan.failure() && options_.requeues_max >= 0 && turn.failures >= options_.requeues_max) {
+      Plan given_up;
+      given_up.event(*queue, "Warning", action,
+                     base::format("{} queue failed for {}", action, plan.failure()->message));
+      under.follow.clear();
+      return given_up;
+    }
+    for (const auto& [other, what] : under.follow)
+      if (other == key) plan.requeue_after({});
+    if (under.from_queue && waiting->second.size() > 1) plan.requeue_after({});
+    return std::move(plan);
+  }
+
+  void finished(const std::string& key, bool succeeded) override {
+    const auto found = under_.find(key);
+    if (found == under_.end()) return;
+    Under under = std::move(found->second);
+    under_.erase(found);
+    if (!succeeded) return;
+    if (!under.take.empty()) waiting_[key].push_back(under.take);
+    if (under.from_queue)
+      if (const auto waiting = waiting_.find(key); waiting != waiting_.end()) {
+        waiting->second.pop_front();
+        if (waiting->second.empty()) waiting_.erase(waiting);
+      }
+    for (auto& [other, action] : under.follow) waiting_[other].push_back(action);
+  }
+
+ private:
+  // Of the plan under way.
+  struct Under {
+    std::string take;         // the action of a command that the plan deletes
+    bool from_queue = false;  // the plan answers the first waiting action
+    std::vector<std::pair<std::string, std::string>> follow;
+  };
+
+  Options options_;
+  std::map<std::string, std::deque<std::string>> waiting_;
+  std::map<std::string, Under> under_;
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_queue_controller(Options options) {
+  return std::make_unique<QueueController>(options);
+}
+
+}  // namespace controllers::queue

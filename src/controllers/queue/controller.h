@@ -1,0 +1,16 @@
+// The queue controller: opening, closing and the tree's consequences (controllers.md 6).
+#pragma once
+
+#include <memory>
+
+#include "controllers/framework/controller.h"
+
+namespace controllers::queue {
+
+struct Options {
+  int requeues_max = 15;  // below zero: no limit
+};
+
+std::unique_ptr<Controller> make_queue_controller(Options options);
+
+}  // namespace controllers::queue

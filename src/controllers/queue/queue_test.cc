@@ -1,0 +1,172 @@
+// The queue controller: states, the tree, commands.
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+#include "controllers/framework/world_for_tests.h"
+#include "controllers/podgroup/controller.h"
+#include "controllers/queue/controller.h"
+#include "controllers/queue/step.h"
+
+namespace controllers::queue {
+namespace {
+
+using api::Json;
+namespace resources = api::resources;
+
+class QueueTest : public ::testing::Test {
+ protected:
+  QueueTest() : controller(make_queue_controller({})) { world.use_indexes_of(*controller); }
+
+  void queue(std::string_view name, std::string_view parent, std::string_view state) {
+    world.put(resources::kQueues,
+              Json::object({{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+                            {"kind", "Queue"},
+                            {"metadata", Json::object({{"name", name}})},
+                            {"spec", parent.empty() ? Json::object() : Json::object({{"parent", parent}})},
+                            {"status", state.empty() ? Json::object() : Json::object({{"state", state}})}}));
+  }
+  void command(std::string_view target, std::string_view action) {
+    world.put(resources::kCommands,
+              Json::object({{"apiVersion", "bus.volcano.sh/v1alpha1"},
+                            {"kind", "Command"},
+                            {"metadata", Json::object({{"name", base::format("c-{}", target)}, {"namespace", "default"}})},
+                            {"action", action},
+                            {"target", Json::object({{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+                                                     {"kind", "Queue"},
+                                                     {"name", target}})}}));
+  }
+  void group(std::string_view queue) {
+    world.put(resources::kPodGroups, Json::object({{"kind", "PodGroup"},
+                                                   {"metadata", Json::object({{"name", "g"}, {"namespace", "ns"}})},
+                                                   {"spec", Json::object({{"queue", queue}})}}));
+  }
+  void settle() {
+    for (int round = 0; round < 6; ++round)
+      for (const Json* one : world.all(resources::kQueues)) world.turn(*controller, std::string(api::name_of(*one)));
+  }
+  std::string state(const std::string& name) {
+    return (*world.find(resources::kQueues, name))["status"]["state"].str();
+  }
+
+  TestWorld world;
+  std::unique_ptr<Controller> controller;
+};
+
+TEST_F(QueueTest, a_new_queue_hangs_below_root_and_is_open) {
+  queue("root", "", "Open");
+  queue("test", "", "");
+  EXPECT_EQ(world.turn(*controller, "test"),
+            "patch Queue test [{\"op\":\"add\",\"path\":\"/spec/parent\",\"value\":\"root\"}]\n--\n"
+            "apply-status Queue test {\"apiVersion\":\"scheduling.volcano.sh/v1beta1\",\"kind\":\"Queue\","
+            "\"metadata\":{\"name\":\"test\"},\"status\":{\"state\":\"Open\"}}\n");
+  EXPECT_EQ(world.turn(*controller, "test"), "");
+}
+
+TEST_F(QueueTest, closing_waits_for_the_last_group) {
+  queue("root", "", "Open");
+  queue("test", "root", "Open");
+  group("test");
+  command("test", "CloseQueue");
+  settle();
+  EXPECT_EQ(state("test"), "Closing");
+  EXPECT_EQ(world.events.back(), "CloseQueue: Close queue succeed");
+  world.erase(resources::kPodGroups, "ns/g");
+  settle();
+  EXPECT_EQ(state("test"), "Closed");
+  command("test", "OpenQueue");
+  settle();
+  EXPECT_EQ(state("test"), "Open");
+}
+
+TEST_F(QueueTest, children_close_and_open_with_their_parent) {
+  queue("root", "", "Open");
+  queue("a", "root", "Open");
+  queue("b", "a", "Open");
+  queue("c", "a", "Closed");
+  command("a", "CloseQueue");
+  settle();
+  EXPECT_EQ(state("a"), "Closed");
+  EXPECT_EQ(state("b"), "Closed");
+  EXPECT_EQ(api::annotation_of(*world.find(resources::kQueues, "b"), kClosedByParent), "true");
+  command("a", "OpenQueue");
+  settle();
+  EXPECT_EQ(state("a"), "Open");
+  EXPECT_EQ(state("b"), "Open");
+  EXPECT_EQ(state("c"), "Closed");  // it was closed by itself
+}
+
+TEST_F(QueueTest, a_child_does_not_open_below_a_closed_parent) {
+  queue("root", "", "Open");
+  queue("a", "root", "Closed");
+  queue("b", "a", "Closed");
+  command("b", "OpenQueue");
+  world.turn(*controller, "b");
+  EXPECT_EQ(world.turn(*controller, "b"),
+            "fail Failed to open queue b because its parent queue a is closing or closed. Open the parent queue first.\n");
+  world.turn(*controller, "b", 15);
+  EXPECT_EQ(world.events.back(),
+            "OpenQueue: OpenQueue queue failed for Failed to open queue b because its parent queue a is closing or "
+            "closed. Open the parent queue first.");
+  settle();
+  EXPECT_EQ(state("b"), "Closed");
+}
+
+struct StateRow {
+  const char* state;
+  const char* action;
+  int groups;
+  const char* becomes;
+};
+
+TEST(QueueStates, follow_the_table) {
+  constexpr StateRow kRows[] = {
+      {"", "SyncQueue", 0, "Open"},         {"Open", "SyncQueue", 0, "Open"},     {"Open", "CloseQueue", 0, "Closed"},
+      {"Open", "CloseQueue", 2, "Closing"}, {"", "CloseQueue", 1, "Closing"},     {"Open", "OpenQueue", 0, "Open"},
+      {"Closed", "OpenQueue", 0, "Open"},   {"Closed", "CloseQueue", 3, "Closed"}, {"Closed", "SyncQueue", 0, "Closed"},
+      {"Closing", "OpenQueue", 1, "Open"},  {"Closing", "CloseQueue", 1, "Closing"},
+      {"Closing", "CloseQueue", 0, "Closed"}, {"Closing", "SyncQueue", 0, "Closed"},
+      {"Closing", "SyncQueue", 1, "Closing"}, {"Unknown", "OpenQueue", 0, "Open"},
+      {"Unknown", "CloseQueue", 1, "Closing"}, {"Unknown", "SyncQueue", 1, "Unknown"}};
+  for (const StateRow& row : kRows) {
+    TestWorld world;
+    const Json queue = world.put(
+        resources::kQueues, Json::object({{"kind", "Queue"},
+                                          {"metadata", Json::object({{"name", "q"}})},
+                                          {"spec", Json::object({{"parent", "root"}})},
+                                          {"status", Json::object({{"state", row.state}})}}));
+    const Json root = Json::object({{"status", Json::object({{"state", "Open"}})}});
+    Decision decision = step({.queue = &queue, .parent = &root, .group_count = row.groups}, row.action);
+    world.apply(decision.plan);
+    EXPECT_EQ((*world.find(resources::kQueues, "q"))["status"]["state"].as_string(), row.becomes)
+        << row.state << " " << row.action << " " << row.groups;
+  }
+}
+
+TEST(PlainPods, get_a_group_of_their_own_and_its_name) {
+  TestWorld world;
+  auto controller = podgroup::make_podgroup_controller({});
+  world.put_text(resources::kPods, R"({"apiVersion": "v1", "kind": "Pod",
+    "metadata": {"name": "p", "namespace": "ns", "uid": "U", "annotations": {"scheduling.volcano.sh/queue-name": "q"}},
+    "spec": {"schedulerName": "volcano", "containers": [{"resources": {"requests": {"cpu": "500m"}}}]}})");
+  EXPECT_EQ(world.turn(*controller, "ns/p"),
+            "create PodGroup ns/podgroup-U\n--\npatch Pod ns/p "
+            "{\"metadata\":{\"annotations\":{\"scheduling.k8s.io/group-name\":\"podgroup-U\"}}}\n");
+  const Json group = *world.find(resources::kPodGroups, "ns/podgroup-U");
+  EXPECT_EQ(group["spec"].sorted().dump(),
+            R"({"minMember":1,"minResources":{"count/pods":"1","cpu":"500m","pods":"1","requests.cpu":"500m"},)"
+            R"("queue":"q"})");
+  EXPECT_EQ(group["status"]["phase"].as_string(), "Pending");
+  EXPECT_EQ(group["metadata"]["ownerReferences"][std::size_t{0}]["kind"].as_string(), "Pod");
+  EXPECT_EQ(world.turn(*controller, "ns/p"), "");
+}
+
+TEST(PlainPods, of_other_schedulers_are_left_alone) {
+  TestWorld world;
+  auto controller = podgroup::make_podgroup_controller({});
+  world.put_text(resources::kPods, R"({"kind": "Pod", "metadata": {"name": "p", "namespace": "ns"},
+                                       "spec": {"schedulerName": "default-scheduler"}})");
+  EXPECT_EQ(world.turn(*controller, "ns/p"), "");
+}
+
+}  // namespace
+}  // namespace controllers::queue

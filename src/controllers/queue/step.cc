@@ -1,0 +1,134 @@
+// The queue's state machine.
+//
+//   Open --CloseQueue--> Closing --its last group goes--> Closed --OpenQueue--> Open
+//
+// A queue that closes takes its children along and marks them, so that opening it again opens just those.
+#include "controllers/queue/step.h"
+
+#include "api/resource.h"
+#include "base/format.h"
+
+namespace controllers::queue {
+
+using api::Json;
+namespace resources = api::resources;
+
+namespace {
+
+constexpr std::string_view kManager = "queue-controller";
+
+std::string state_of(const Json& queue) { return queue["status"]["state"].str(); }
+bool is_closed(const Json& queue) { return state_of(queue) == "Closed" || state_of(queue) == "Closing"; }
+
+void set_parent(const Json& queue, Plan& plan) {
+  plan.patch(resources::kQueues, queue, client::PatchType::kJson,
+             Json::array({Json::object({{"op", "add"}, {"path", "/spec/parent"}, {"value", "root"}})}));
+}
+
+void mark(const Json& queue, std::string_view value, Plan& plan) {
+  if (api::annotation_of(queue, kClosedByParent) == value) return;
+  Json operation;
+  if (queue["metadata"]["annotations"].empty())
+    operation = Json::object({{"op", "add"},
+                              {"path", "/metadata/annotations"},
+                              {"value", Json::object({{kClosedByParent, value}})}});
+  else
+    operation = Json::object({{"op", "add"}, {"path", "/metadata/annotations/volcano.sh~1closed-by-parent"},
+                              {"value", value}});
+  plan.patch(resources::kQueues, queue, client::PatchType::kJson, Json::array({std::move(operation)}));
+}
+
+void set_state(const Json& queue, std::string_view state, Plan& plan) {
+  if (state_of(queue) == state) return;
+  plan.apply_status(resources::kQueues, queue, Json::object({{"state", state}}), std::string(kManager));
+}
+
+bool is_root(const Json& queue) { return api::name_of(queue) == "root"; }
+
+void sync(const Observed& seen, std::string_view state, Decision& decision) {
+  const Json& queue = *seen.queue;
+  Plan& plan = decision.plan;
+  const std::string parent = queue["spec"]["parent"].str();
+  if (!is_root(queue) && parent.empty()) set_parent(queue, plan);
+  plan.begin_stage();
+  set_state(queue, state, plan);
+  if (is_root(queue)) return;
+  const std::string parent_name = parent.empty() ? "root" : parent;
+  if (!seen.parent) {
+    // `root` is made by the scheduler at its start; everything below it can wait for that.
+    if (parent_name != "root")
+      plan.fail(base::make_error(base::Code::kInvalid,
+                                 base::format("sync queue {} failed for queue.scheduling.volcano.sh \"{}\" not found, "
+                                              "event is OutOfSync, action is SyncQueue",
+                                              api::name_of(queue), parent_name)));
+    return;
+  }
+  const bool closed_now = state == "Closed" || state == "Closing";
+  if (is_closed(*seen.parent) && !closed_now) {
+    plan.begin_stage();
+    mark(queue, "true", plan);
+    decision.follow.emplace_back(std::string(api::name_of(queue)), "CloseQueue");
+  } else if (state_of(*seen.parent) == "Open" && closed_now &&
+             api::annotation_of(queue, kClosedByParent) == "true") {
+    decision.follow.emplace_back(std::string(api::name_of(queue)), "OpenQueue");
+  }
+}
+
+void open(const Observed& seen, Decision& decision) {
+  const Json& queue = *seen.queue;
+  Plan& plan = decision.plan;
+  const std::string before = state_of(queue);
+  if (before == "Open") return;
+  const std::string parent = queue["spec"]["parent"].str();
+  if (!parent.empty() && parent != "root" && seen.parent && is_closed(*seen.parent)) {
+    plan.fail(base::make_error(
+        base::Code::kInvalid,
+        base::format("Failed to open queue {} because its parent queue {} is closing or closed. Open the parent queue "
+                     "first.",
+                     api::name_of(queue), parent)));
+    return;
+  }
+  for (const Json* child : seen.children)
+    if (api::annotation_of(*child, kClosedByParent) == "true")
+      decision.follow.emplace_back(std::string(api::name_of(*child)), "OpenQueue");
+  plan.begin_stage("OpenQueue", base::format("Update queue status from {} to Open failed for {{}}", before));
+  set_state(queue, "Open", plan);
+  plan.begin_stage();
+  mark(queue, "false", plan);
+}
+
+void close(const Observed& seen, std::string_view state, Decision& decision) {
+  const Json& queue = *seen.queue;
+  Plan& plan = decision.plan;
+  if (is_root(queue)) {
+    // COMPAT(close-root): refused, and said so.
+    plan.event(queue, "Warning", "CloseQueue", "Close queue failed for queue root can not be closed");
+    return;
+  }
+  for (const Json* child : seen.children) {
+    if (is_closed(*child)) continue;
+    mark(*child, "true", plan);
+    decision.follow.emplace_back(std::string(api::name_of(*child)), "CloseQueue");
+  }
+  plan.begin_stage("CloseQueue", "Close queue failed for {}");
+  set_state(queue, state, plan);
+  plan.begin_stage();
+  plan.event(queue, "Normal", "CloseQueue", "Close queue succeed");
+}
+
+}  // namespace
+
+Decision step(const Observed& seen, std::string_view action) {
+  Decision decision;
+  decision.plan.set_subject(*seen.queue);
+  const std::string state = state_of(*seen.queue);
+  const std::string_view drained = seen.group_count == 0 ? "Closed" : "Closing";
+  const bool can_close = state.empty() || state == "Open" || state == "Unknown";
+  if (action == "OpenQueue" && !(state.empty() || state == "Open")) open(seen, decision);
+  else if (action == "CloseQueue" && can_close) close(seen, drained, decision);
+  else if (state == "Closing") sync(seen, drained, decision);
+  else sync(seen, state.empty() ? "Open" : state, decision);
+  return decision;
+}
+
+}  // namespace controllers::queue
