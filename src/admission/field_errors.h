@@ -1,0 +1,41 @@
+// Problems of fields, worded as Kubernetes words them: "path: Invalid value: "x": why".
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+
+namespace admission {
+
+class FieldErrors {
+ public:
+  void required(const std::string& path, std::string_view why = {});
+  // `value` prints as Go would: strings quoted, numbers bare.
+  void invalid(const std::string& path, const api::Json& value, std::string_view why);
+  void invalid(const std::string& path, const api::Json& value, const std::vector<std::string>& problems);
+  void duplicate(const std::string& path, const api::Json& value);
+  void not_found(const std::string& path, const api::Json& value);
+  void forbidden(const std::string& path, std::string_view why);
+  // If `value` is not one of `supported` (sorted).
+  void one_of(const std::string& path, std::string_view value, std::span<const std::string_view> supported);
+  void not_negative(const std::string& path, const api::Json& value);
+
+  bool empty() const { return texts_.empty(); }
+  std::vector<std::string> take() { return std::move(texts_); }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+std::string at(const std::string& path, std::size_t index);
+std::string in(const std::string& path, std::string_view field);
+std::string under(const std::string& path, std::string_view key);  // path[key]
+
+// Labels and annotations of metadata.
+void check_labels(const api::Json& labels, const std::string& path, FieldErrors& errors);
+void check_annotations(const api::Json& annotations, const std::string& path, FieldErrors& errors);
+
+}  // namespace admission

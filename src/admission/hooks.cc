@@ -1,0 +1,117 @@
+// The table of admission paths.
+#include "admission/hooks.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "admission/rules.h"
+#include "api/resource.h"
+#include "base/format.h"
+
+namespace admission {
+
+AdmissionAnswer refuse(std::string message) {
+  AdmissionAnswer answer;
+  answer.allowed = false;
+  answer.code = base::Code::kBadRequest;
+  answer.message = std::move(message);
+  return answer;
+}
+
+AdmissionAnswer changed(Json object) {
+  AdmissionAnswer answer;
+  answer.object = std::move(object);
+  return answer;
+}
+
+std::string_view word(api::Operation operation) {
+  switch (operation) {
+    case api::Operation::kCreate: return "CREATE";
+    case api::Operation::kUpdate: return "UPDATE";
+    case api::Operation::kDelete: return "DELETE";
+    case api::Operation::kConnect: return "CONNECT";
+  }
+  return "";
+}
+
+std::string queue_not_found(std::string_view name) {
+  return base::format("queue.scheduling.volcano.sh \"{}\" not found", name);
+}
+
+bool has_both_tiers(const Json& topology) {
+  return topology["highestTierAllowed"].is_number() && !topology["highestTierName"].as_string().empty();
+}
+
+namespace {
+
+using Review = std::function<AdmissionAnswer(const AdmissionRequest&, const ObjectReader&)>;
+
+std::string go_resource(const api::ResourceId& id) {
+  return base::format("{{{} {} {}}}", id.group, id.version, id.plural);
+}
+
+// A request for another resource is a mistake of whoever registered the path.
+Review only_for(api::ResourceId resource, Review review) {
+  return [resource = std::move(resource), review = std::move(review)](const AdmissionRequest& request,
+                                                                     const ObjectReader& objects) {
+    if (request.resource != resource) return refuse("expect resource to be " + go_resource(resource));
+    return review(request, objects);
+  };
+}
+
+}  // namespace
+
+std::string_view webhook_name(std::string_view path) {
+  struct Row {
+    std::string_view path;
+    std::string_view name;
+  };
+  constexpr Row kRows[] = {{"/jobs/mutate", "mutatejob.volcano.sh"},
+                           {"/jobs/validate", "validatejob.volcano.sh"},
+                           {"/queues/mutate", "mutatequeue.volcano.sh"},
+                           {"/queues/validate", "validatequeue.volcano.sh"},
+                           {"/podgroups/mutate", "mutatepodgroup.volcano.sh"},
+                           {"/podgroups/validate", "validatepodgroup.volcano.sh"},
+                           {"/pods/mutate", "mutatepod.volcano.sh"},
+                           {"/pods/validate", "validatepod.volcano.sh"}};
+  for (const Row& row : kRows)
+    if (row.path == path) return row.name;
+  return {};
+}
+
+std::vector<api::AdmissionHook> hooks(const Options& given) {
+  const auto options = std::make_shared<const Options>(given);
+  namespace r = api::resources;
+  using enum api::Operation;
+  std::vector<api::AdmissionHook> all;
+  const auto add = [&](std::string path, bool mutating, const api::ResourceId& resource, std::string kind,
+                       std::vector<api::Operation> operations, Review review) {
+    const auto& enabled = options->enabled;
+    if (!enabled.empty() && std::find(enabled.begin(), enabled.end(), path) == enabled.end()) return;
+    all.push_back({.path = std::move(path),
+                   .mutating = mutating,
+                   .resource = resource,
+                   .kind = std::move(kind),
+                   .operations = std::move(operations),
+                   .review = only_for(resource, std::move(review))});
+  };
+  add("/jobs/mutate", true, r::kJobs, "Job", {kCreate},
+      [options](const AdmissionRequest& q, const ObjectReader&) { return default_job(q, *options); });
+  add("/jobs/validate", false, r::kJobs, "Job", {kCreate, kUpdate},
+      [](const AdmissionRequest& q, const ObjectReader& o) { return check_job(q, o); });
+  add("/queues/mutate", true, r::kQueues, "Queue", {kCreate},
+      [](const AdmissionRequest& q, const ObjectReader&) { return default_queue(q); });
+  add("/queues/validate", false, r::kQueues, "Queue", {kCreate, kUpdate, kDelete},
+      [options](const AdmissionRequest& q, const ObjectReader& o) { return check_queue(q, o, *options); });
+  add("/podgroups/mutate", true, r::kPodGroups, "PodGroup", {kCreate},
+      [](const AdmissionRequest& q, const ObjectReader& o) { return default_podgroup(q, o); });
+  add("/podgroups/validate", false, r::kPodGroups, "PodGroup", {kCreate},
+      [](const AdmissionRequest& q, const ObjectReader& o) { return check_podgroup(q, o); });
+  add("/pods/mutate", true, r::kPods, "Pod", {kCreate},
+      [options](const AdmissionRequest& q, const ObjectReader&) { return default_pod(q, *options); });
+  add("/pods/validate", false, r::kPods, "Pod", {kCreate},
+      [options](const AdmissionRequest& q, const ObjectReader&) { return check_pod(q, *options); });
+  return all;
+}
+
+}  // namespace admission

@@ -1,0 +1,95 @@
+// What a Job gets that its author left out (webhooks.md 4).
+#include "admission/rules.h"
+#include "api/quantity.h"
+#include "base/format.h"
+
+namespace admission {
+
+namespace {
+
+// A rewritten task shows canonical quantities, as everybody expects from `get -o yaml`.
+void canonical_resources(Json& task) {
+  Json& spec = task.edit("template").edit("spec");
+  for (const char* list : {"containers", "initContainers"}) {
+    if (!spec.has(list)) continue;
+    Json& containers = spec.edit(list);
+    for (std::size_t i = 0; i < containers.size(); ++i)
+      for (const char* side : {"requests", "limits"}) {
+        if (!containers[i]["resources"].has(side)) continue;
+        Json& values = containers.edit(i).edit("resources").edit(side);
+        const Json before = values;
+        for (const Json::Member& member : before.members())
+          if (const auto quantity = api::Quantity::from_json(member.value)) values.set(member.name(), quantity->to_string());
+      }
+  }
+}
+
+bool default_task(Json& task, std::size_t index) {
+  bool touched = false;
+  if (task["name"].as_string().empty()) {
+    task.set("name", base::format("default{}", index));
+    touched = true;
+  }
+  const Json& spec = task["template"]["spec"];
+  if (spec["hostNetwork"].as_bool() && spec["dnsPolicy"].as_string().empty()) {
+    task.edit_path({"template", "spec"}).set("dnsPolicy", "ClusterFirstWithHostNet");
+    touched = true;
+  }
+  if (task["minAvailable"].is_null()) {
+    const Json partition = task["partitionPolicy"];
+    std::int64_t minimum = task["replicas"].as_int();
+    if (partition["minPartitions"].as_int() > 0)
+      minimum = partition["minPartitions"].as_int() * partition["partitionSize"].as_int();
+    task.set("minAvailable", minimum);
+    touched = true;
+  }
+  if (task["maxRetry"].as_int() == 0) {
+    task.set("maxRetry", 3);
+    touched = true;
+  }
+  return touched;
+}
+
+void default_plugins(Json& plugins) {
+  bool distributed = false;
+  for (const char* name : {"tensorflow", "mpi", "pytorch", "ray"}) distributed = distributed || plugins.has(name);
+  if (distributed && !plugins.has("svc")) plugins.set("svc", Json::array());
+  if (plugins.has("mpi") && !plugins.has("ssh")) plugins.set("ssh", Json::array());
+}
+
+}  // namespace
+
+AdmissionAnswer default_job(const AdmissionRequest& request, const Options& options) {
+  if (request.operation != api::Operation::kCreate) return refuse("expect operation to be 'CREATE' ");
+  Json job = request.object;
+  if (!job.is_object()) return {};
+  if (!job["spec"].is_object()) job.set("spec", Json::object());
+  Json& spec = job.edit("spec");
+  if (spec["queue"].as_string().empty()) spec.set("queue", "default");
+  if (spec["schedulerName"].as_string().empty())
+    spec.set("schedulerName", options.scheduler_names.empty() ? "volcano" : options.scheduler_names.front());
+  if (spec["maxRetry"].as_int() == 0) spec.set("maxRetry", 3);
+  if (spec["tasks"].is_array()) {
+    Json tasks = spec["tasks"];
+    bool touched = false;
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+      if (tasks[i].is_object()) touched = default_task(tasks.edit(i), i) || touched;
+    if (touched) {
+      for (std::size_t i = 0; i < tasks.size(); ++i) {
+        if (!tasks[i]["template"].is_object()) continue;
+        canonical_resources(tasks.edit(i));
+        if (!tasks[i]["template"].has("metadata")) tasks.edit(i).edit("template").set("metadata", Json::object());
+      }
+      spec.set("tasks", std::move(tasks));
+    }
+  }
+  if (spec["minAvailable"].as_int() == 0) {
+    std::int64_t sum = 0;
+    for (const Json& task : spec["tasks"].items()) sum += task["minAvailable"].as_int(task["replicas"].as_int());
+    spec.set("minAvailable", sum);
+  }
+  if (spec["plugins"].is_object()) default_plugins(spec.edit("plugins"));
+  return changed(std::move(job));
+}
+
+}  // namespace admission

@@ -1,0 +1,24 @@
+// Names and values that Kubernetes has rules for, each with Kubernetes' own words when broken.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace admission {
+
+// Each returns the problems, none if the text is fine.
+std::vector<std::string> check_qualified_name(std::string_view text);
+std::vector<std::string> check_dns_label(std::string_view text);
+std::vector<std::string> check_dns_subdomain(std::string_view text);
+std::vector<std::string> check_label_value(std::string_view text);
+std::vector<std::string> check_port_name(std::string_view text);
+std::vector<std::string> check_env_name(std::string_view text);
+
+// "[a b]", as Go prints a list.
+std::string go_list(const std::vector<std::string>& items);
+std::string join(const std::vector<std::string>& items, std::string_view separator);
+// A double-quoted string with escapes, as Go's %q.
+std::string quoted(std::string_view text);
+
+}  // namespace admission

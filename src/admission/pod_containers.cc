@@ -1,0 +1,219 @@
+// Containers of a pod template: names, ports, environment, mounts, probes.
+#include <array>
+
+#include "admission/names.h"
+#include "admission/pod_template.h"
+#include "base/format.h"
+
+namespace admission {
+
+using api::Json;
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kPullPolicies = {"Always", "IfNotPresent", "Never"};
+constexpr std::array<std::string_view, 3> kProtocols = {"SCTP", "TCP", "UDP"};
+constexpr std::array<std::string_view, 2> kTerminationPolicies = {"FallbackToLogsOnError", "File"};
+constexpr std::string_view kPortRange = "must be between 1 and 65535, inclusive";
+
+bool is_port(std::int64_t port) { return port >= 1 && port <= 65535; }
+
+void check_ports(const Json& ports, const std::string& path, bool host_network, FieldErrors& errors) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const Json& port = ports[i];
+    const std::string where = at(path, i);
+    if (const std::string name = port["name"].str(); !name.empty()) {
+      const auto problems = check_port_name(name);
+      if (!problems.empty()) errors.invalid(in(where, "name"), name, problems);
+      else if (!names.insert(name).second) errors.duplicate(in(where, "name"), name);
+    }
+    const std::int64_t number = port["containerPort"].as_int();
+    if (number == 0) errors.required(in(where, "containerPort"));
+    else if (!is_port(number)) errors.invalid(in(where, "containerPort"), number, kPortRange);
+    const std::int64_t host_port = port["hostPort"].as_int();
+    if (host_port != 0 && !is_port(host_port)) errors.invalid(in(where, "hostPort"), host_port, kPortRange);
+    if (const std::string protocol = port["protocol"].str(); !protocol.empty())
+      errors.one_of(in(where, "protocol"), protocol, kProtocols);
+    if (host_network && host_port != 0 && host_port != number)
+      errors.invalid(in(where, "containerPort"), number, "must match `hostPort` when `hostNetwork` is true");
+  }
+}
+
+void check_value_from(const Json& source, const std::string& path, bool has_value, FieldErrors& errors) {
+  int given = 0;
+  for (const char* kind : {"fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"})
+    if (source[kind].is_object()) ++given;
+  if (given == 0)
+    errors.invalid(path, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, or `secretKeyRef`");
+  else if (has_value) errors.invalid(path, "", "may not be specified when `value` is not empty");
+  else if (given > 1) errors.invalid(path, "", "may not have more than one field specified at a time");
+  for (const char* kind : {"configMapKeyRef", "secretKeyRef"}) {
+    if (!source[kind].is_object()) continue;
+    const std::string where = in(path, kind);
+    if (source[kind]["name"].as_string().empty()) errors.required(in(where, "name"));
+    if (source[kind]["key"].as_string().empty()) errors.required(in(where, "key"));
+  }
+  if (source["fieldRef"].is_object()) {
+    constexpr std::array<std::string_view, 9> kPaths = {
+        "metadata.name",  "metadata.namespace", "metadata.uid",  "spec.nodeName", "spec.serviceAccountName",
+        "status.hostIP", "status.hostIPs",     "status.podIP", "status.podIPs"};
+    const std::string field = source["fieldRef"]["fieldPath"].str();
+    const std::string where = in(in(path, "fieldRef"), "fieldPath");
+    if (field.empty()) errors.required(where);
+    else if (!field.starts_with("metadata.labels['") && !field.starts_with("metadata.annotations['"))
+      errors.one_of(where, field, kPaths);
+  }
+  if (source["resourceFieldRef"].is_object() && source["resourceFieldRef"]["resource"].as_string().empty())
+    errors.required(in(in(path, "resourceFieldRef"), "resource"));
+}
+
+void check_env(const Json& container, const std::string& path, FieldErrors& errors) {
+  const Json& env = container["env"];
+  for (std::size_t i = 0; i < env.size(); ++i) {
+    const std::string where = at(in(path, "env"), i);
+    const std::string name = env[i]["name"].str();
+    if (name.empty()) errors.required(in(where, "name"));
+    else errors.invalid(in(where, "name"), name, check_env_name(name));
+    if (env[i]["valueFrom"].is_object())
+      check_value_from(env[i]["valueFrom"], in(where, "valueFrom"), !env[i]["value"].as_string().empty(), errors);
+  }
+  const Json& from = container["envFrom"];
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const std::string where = at(in(path, "envFrom"), i);
+    const bool map = from[i]["configMapRef"].is_object();
+    const bool secret = from[i]["secretRef"].is_object();
+    if (!map && !secret) errors.invalid(where, "", "must specify one of: `configMapRef` or `secretRef`");
+    else if (map && secret) errors.invalid(where, "", "may not have more than one field specified at a time");
+    if (map && from[i]["configMapRef"]["name"].as_string().empty())
+      errors.required(in(in(where, "configMapRef"), "name"));
+    if (secret && from[i]["secretRef"]["name"].as_string().empty())
+      errors.required(in(in(where, "secretRef"), "name"));
+  }
+}
+
+void check_relative_path(const std::string& path, const std::string& value, FieldErrors& errors) {
+  if (value.starts_with("/")) errors.invalid(path, value, "must be a relative path");
+  for (std::size_t start = 0; start <= value.size();) {
+    const std::size_t end = std::min(value.find('/', start), value.size());
+    if (value.substr(start, end - start) == "..") {
+      errors.invalid(path, value, "must not contain '..'");
+      return;
+    }
+    start = end + 1;
+  }
+}
+
+void check_mounts(const Json& mounts, const std::string& path, const std::set<std::string>& volumes,
+                  FieldErrors& errors) {
+  std::set<std::string> paths;
+  for (std::size_t i = 0; i < mounts.size(); ++i) {
+    const std::string where = at(path, i);
+    const std::string name = mounts[i]["name"].str();
+    const std::string mount_path = mounts[i]["mountPath"].str();
+    if (name.empty()) errors.required(in(where, "name"));
+    else if (!volumes.count(name)) errors.not_found(in(where, "name"), name);
+    if (mount_path.empty()) errors.required(in(where, "mountPath"));
+    if (!paths.insert(mount_path).second) errors.invalid(in(where, "mountPath"), mount_path, "must be unique");
+    const std::string sub_path = mounts[i]["subPath"].str();
+    const std::string expression = mounts[i]["subPathExpr"].str();
+    if (!sub_path.empty()) check_relative_path(in(where, "subPath"), sub_path, errors);
+    if (!expression.empty() && !sub_path.empty())
+      errors.invalid(in(where, "subPathExpr"), expression, "subPathExpr and subPath are mutually exclusive");
+    else if (!expression.empty()) check_relative_path(in(where, "subPathExpr"), expression, errors);
+  }
+}
+
+void check_container_security(const Json& context, const std::string& path, FieldErrors& errors) {
+  for (const char* field : {"runAsUser", "runAsGroup"})
+    if (const Json& id = context[field]; id.is_number() && (id.as_int() < 0 || id.as_int() > 2147483647))
+      errors.invalid(in(path, field), id, "must be between 0 and 2147483647, inclusive");
+  const Json& escalation = context["allowPrivilegeEscalation"];
+  if (escalation.is_bool() && !escalation.as_bool() && context["privileged"].as_bool())
+    errors.invalid(path, "", "cannot set `allowPrivilegeEscalation` to false and `privileged` to true");
+}
+
+void check_container(const Json& container, const std::string& path, bool host_network,
+                     const std::set<std::string>& volumes, FieldErrors& errors) {
+  const std::string name = container["name"].str();
+  if (name.empty()) errors.required(in(path, "name"));
+  else errors.invalid(in(path, "name"), name, check_dns_label(name));
+  const std::string image = container["image"].str();
+  if (image.empty()) errors.required(in(path, "image"));
+  else if (image.front() == ' ' || image.back() == ' ' || image.front() == '\t' || image.back() == '\t')
+    errors.invalid(in(path, "image"), image, "must not have leading or trailing whitespace");
+  if (const std::string policy = container["terminationMessagePolicy"].str(); !policy.empty())
+    errors.one_of(in(path, "terminationMessagePolicy"), policy, kTerminationPolicies);
+  check_ports(container["ports"], in(path, "ports"), host_network, errors);
+  check_env(container, path, errors);
+  check_mounts(container["volumeMounts"], in(path, "volumeMounts"), volumes, errors);
+  if (const std::string policy = container["imagePullPolicy"].str(); !policy.empty())
+    errors.one_of(in(path, "imagePullPolicy"), policy, kPullPolicies);
+  check_resources(container["resources"], in(path, "resources"), errors);
+  check_container_security(container["securityContext"], in(path, "securityContext"), errors);
+}
+
+void check_life(const Json& container, const std::string& path, FieldErrors& errors) {
+  const Json& lifecycle = container["lifecycle"];
+  for (const char* hook : {"postStart", "preStop"})
+    if (lifecycle[hook].is_object()) check_handler(lifecycle[hook], in(in(path, "lifecycle"), hook), false, errors);
+  if (container["livenessProbe"].is_object())
+    check_probe(container["livenessProbe"], in(path, "livenessProbe"), true, errors);
+  if (container["readinessProbe"].is_object())
+    check_probe(container["readinessProbe"], in(path, "readinessProbe"), false, errors);
+  if (container["startupProbe"].is_object())
+    check_probe(container["startupProbe"], in(path, "startupProbe"), true, errors);
+}
+
+// Two containers of one pod cannot hold the same port of the node.
+void check_host_ports(const Json& containers, const std::string& path, FieldErrors& errors) {
+  std::set<std::string> taken;
+  for (std::size_t i = 0; i < containers.size(); ++i) {
+    const Json& ports = containers[i]["ports"];
+    for (std::size_t k = 0; k < ports.size(); ++k) {
+      const std::int64_t port = ports[k]["hostPort"].as_int();
+      if (port == 0) continue;
+      const std::string protocol = ports[k]["protocol"].str();
+      const std::string text =
+          base::format("{}/{}/{}", protocol.empty() ? "TCP" : protocol, ports[k]["hostIP"].as_string(), port);
+      if (!taken.insert(text).second)
+        errors.duplicate(in(at(in(at(path, i), "ports"), k), "hostPort"), text);
+    }
+  }
+}
+
+}  // namespace
+
+void check_containers(const Json& spec, const std::string& path, const std::set<std::string>& volumes,
+                      FieldErrors& errors) {
+  const bool host_network = spec["hostNetwork"].as_bool();
+  const Json& containers = spec["containers"];
+  if (containers.empty()) errors.required(in(path, "containers"));
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < containers.size(); ++i) {
+    const std::string where = at(in(path, "containers"), i);
+    check_container(containers[i], where, host_network, volumes, errors);
+    const std::string name = containers[i]["name"].str();
+    if (!name.empty() && !names.insert(name).second) errors.duplicate(in(where, "name"), name);
+    check_life(containers[i], where, errors);
+  }
+  check_host_ports(containers, in(path, "containers"), errors);
+  const Json& first = spec["initContainers"];
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const std::string where = at(in(path, "initContainers"), i);
+    check_container(first[i], where, host_network, volumes, errors);
+    const std::string name = first[i]["name"].str();
+    if (!name.empty() && !names.insert(name).second) errors.duplicate(in(where, "name"), name);
+    const std::string restart = first[i]["restartPolicy"].str();
+    if (restart == "Always") {
+      check_life(first[i], where, errors);
+      continue;
+    }
+    if (!restart.empty()) errors.one_of(in(where, "restartPolicy"), restart, std::array<std::string_view, 1>{"Always"});
+    for (const char* field : {"lifecycle", "livenessProbe", "readinessProbe", "startupProbe"})
+      if (first[i][field].is_object())
+        errors.forbidden(in(where, field), "may not be set for init containers without restartPolicy=Always");
+  }
+}
+
+}  // namespace admission

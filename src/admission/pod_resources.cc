@@ -1,0 +1,115 @@
+// Resources and probes of containers.
+#include <array>
+
+#include "admission/names.h"
+#include "admission/pod_template.h"
+#include "api/quantity.h"
+#include "base/format.h"
+
+namespace admission {
+
+using api::Json;
+using api::Quantity;
+
+namespace {
+
+bool is_native(std::string_view name) {
+  return name.find('/') == std::string_view::npos || name.find("kubernetes.io/") != std::string_view::npos;
+}
+bool is_standard(std::string_view name) {
+  return name == "cpu" || name == "memory" || name == "ephemeral-storage" || name.starts_with("hugepages-");
+}
+bool may_be_overcommitted(std::string_view name) { return is_native(name) && !name.starts_with("hugepages-"); }
+
+void check_name(std::string_view name, const std::string& path, FieldErrors& errors) {
+  if (is_standard(name)) return;
+  if (name.find('/') == std::string_view::npos) {
+    errors.invalid(path, name, "must be a standard resource type or fully qualified");
+    errors.invalid(path, name, "must be a standard resource for containers");
+    return;
+  }
+  const auto problems = check_qualified_name(name);
+  errors.invalid(path, name, problems);
+  if (problems.empty() && is_native(name)) errors.invalid(path, name, "must be a standard resource for containers");
+}
+
+void check_amount(std::string_view name, const Json& value, const std::string& path, FieldErrors& errors) {
+  const auto quantity = Quantity::from_json(value);
+  if (!quantity) {
+    errors.invalid(path, value,
+                   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
+    return;
+  }
+  if (quantity->sign() < 0) errors.invalid(path, quantity->to_json(), "must be greater than or equal to 0");
+  if (!is_native(name) && quantity->milli_value() % 1000 != 0)
+    errors.invalid(path, quantity->to_json(), "must be an integer");
+}
+
+}  // namespace
+
+void check_resources(const Json& resources, const std::string& path, FieldErrors& errors) {
+  const Json& limits = resources["limits"];
+  for (const Json::Member& limit : limits.members()) {
+    const std::string where = under(in(path, "limits"), limit.name());
+    check_name(limit.name(), where, errors);
+    check_amount(limit.name(), limit.value, where, errors);
+  }
+  for (const Json::Member& request : resources["requests"].members()) {
+    const std::string all = in(path, "requests");
+    check_name(request.name(), under(all, request.name()), errors);
+    check_amount(request.name(), request.value, under(all, request.name()), errors);
+    const auto wanted = Quantity::from_json(request.value);
+    const auto limit = Quantity::from_json(limits[request.name()]);
+    if (!wanted) continue;
+    if (limit) {
+      if (may_be_overcommitted(request.name()) ? *wanted > *limit : *wanted != *limit)
+        errors.invalid(all, wanted->to_json(),
+                       base::format("must be {} {} limit of {}",
+                                    may_be_overcommitted(request.name()) ? "less than or equal to" : "equal to",
+                                    request.name(), limit->to_string()));
+    } else if (!may_be_overcommitted(request.name())) {
+      errors.required(in(path, "limits"), "Limit must be set for non overcommitable resources");
+    }
+  }
+}
+
+void check_handler(const Json& handler, const std::string& path, bool probe, FieldErrors& errors) {
+  int given = 0;
+  const auto first = [&](std::string_view kind) {
+    if (!handler[kind].is_object()) return false;
+    if (++given > 1) {
+      errors.forbidden(in(path, kind), "may not specify more than 1 handler type");
+      return false;
+    }
+    return true;
+  };
+  const auto check_port = [&](std::string_view kind) {
+    const Json& port = handler[kind]["port"];
+    const std::string where = in(in(path, kind), "port");
+    if (port.is_string()) errors.invalid(where, port, check_port_name(port.as_string()));
+    else if (port.as_int() < 1 || port.as_int() > 65535)
+      errors.invalid(where, port.is_null() ? Json(0) : port, "must be between 1 and 65535, inclusive");
+  };
+  if (first("exec") && handler["exec"]["command"].empty()) errors.required(in(in(path, "exec"), "command"));
+  if (first("httpGet")) {
+    constexpr std::array<std::string_view, 2> kSchemes = {"HTTP", "HTTPS"};
+    check_port("httpGet");
+    if (const std::string scheme = handler["httpGet"]["scheme"].str(); !scheme.empty())
+      errors.one_of(in(in(path, "httpGet"), "scheme"), scheme, kSchemes);
+  }
+  if (first("tcpSocket")) check_port("tcpSocket");
+  if (probe ? first("grpc") : first("sleep")) {
+    if (probe) check_port("grpc");
+  }
+  if (given == 0) errors.required(path, "must specify a handler type");
+}
+
+void check_probe(const Json& probe, const std::string& path, bool one_success, FieldErrors& errors) {
+  check_handler(probe, path, true, errors);
+  for (const char* field : {"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"})
+    errors.not_negative(in(path, field), probe[field]);
+  if (const Json& threshold = probe["successThreshold"]; one_success && threshold.is_number() && threshold.as_int() > 1)
+    errors.invalid(in(path, "successThreshold"), threshold, "must be 1");
+}
+
+}  // namespace admission

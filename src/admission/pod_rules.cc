@@ -1,0 +1,152 @@
+// Pods: resource groups of the pod-mutation configuration, and the disruption annotations (webhooks.md 9).
+#include <algorithm>
+#include <charconv>
+
+#include "admission/names.h"
+#include "admission/rules.h"
+#include "api/resource.h"
+#include "api/yaml.h"
+#include "base/format.h"
+
+namespace admission {
+
+namespace {
+
+constexpr std::string_view kGate = "scheduling.volcano.sh/queue-allocation-gate";
+constexpr std::string_view kMinAvailable = "volcano.sh/jdb-min-available";
+constexpr std::string_view kMaxUnavailable = "volcano.sh/jdb-max-unavailable";
+
+bool has_annotation_of(const Json& pod, const std::vector<std::string>& pairs) {
+  for (const std::string& pair : pairs) {
+    const auto parsed = api::parse_yaml(pair);
+    if (!parsed.ok()) continue;
+    for (const Json::Member& member : (*parsed).members()) {
+      const Json* value = pod["metadata"]["annotations"].find(member.name());
+      if (value && *value == member.value) return true;
+    }
+  }
+  return false;
+}
+
+bool matches(const PodGroupRule& rule, const AdmissionRequest& request) {
+  const Json& pod = request.object;
+  if (rule.key == "namespace") {
+    std::string ns(api::namespace_of(pod));
+    if (ns.empty()) ns = request.ns;
+    return std::find(rule.values.begin(), rule.values.end(), ns) != rule.values.end();
+  }
+  if (rule.key == "annotation") return has_annotation_of(pod, rule.values);
+  if (!rule.key.empty()) return false;
+  return has_annotation_of(pod, rule.values) || api::annotation_of(pod, "volcano.sh/resource-group") == rule.name;
+}
+
+void apply(const PodGroupRule& rule, Json& pod) {
+  Json& spec = pod.edit("spec");
+  if (!rule.labels.empty()) {
+    Json selector = spec["nodeSelector"].is_object() ? spec["nodeSelector"] : Json::object();
+    for (const Json::Member& label : rule.labels.members()) selector.set(label.name(), label.value);
+    spec.set("nodeSelector", std::move(selector));
+  }
+  if (!rule.affinity.empty() && !spec["affinity"].is_object())
+    if (auto affinity = api::parse_json(rule.affinity); affinity.ok()) spec.set("affinity", *affinity);
+  if (!rule.tolerations.empty()) {
+    Json tolerations = spec["tolerations"].is_array() ? spec["tolerations"] : Json::array();
+    for (const Json& toleration : rule.tolerations.items()) tolerations.push_back(toleration);
+    spec.set("tolerations", std::move(tolerations));
+  }
+  if (!rule.scheduler_name.empty()) spec.set("schedulerName", rule.scheduler_name);
+}
+
+bool wants_gate(const Json& pod) {
+  if (api::annotation_of(pod, kGate) != "true") return false;
+  for (const Json& gate : pod["spec"]["schedulingGates"].items())
+    if (gate["name"].as_string() == kGate) return false;
+  return true;
+}
+
+bool parse_int(std::string_view text, std::int64_t& value) {
+  if (text.starts_with("+")) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+std::string check_budget(std::string_view value, std::string_view key) {
+  std::int64_t number = 0;
+  if (parse_int(value, number)) {
+    if (number > 0) return {};
+    return base::format("invalid value <{}> for {}, it must be a positive integer", quoted(value), key);
+  }
+  std::string digits(value);
+  std::erase(digits, '%');
+  if (!parse_int(digits, number))
+    return base::format("invalid value strconv.Atoi: parsing {}: invalid syntax for {}", quoted(digits), key);
+  if (number >= 1 && number <= 99) return {};
+  return base::format("invalid value <{}> for {}, it must be a valid percentage which between 1% ~ 99%", quoted(value),
+                      key);
+}
+
+Json read_toleration(const Json& given) {
+  Json toleration = Json::object();
+  for (const char* field : {"key", "operator", "value", "effect"})
+    if (const std::string text = given[field].str(); !text.empty()) toleration.set(field, text);
+  for (const char* field : {"tolerationseconds", "tolerationSeconds"})
+    if (given[field].is_number()) toleration.set("tolerationSeconds", given[field]);
+  return toleration;
+}
+
+}  // namespace
+
+AdmissionAnswer default_pod(const AdmissionRequest& request, const Options& options) {
+  if (request.operation != api::Operation::kCreate) return refuse("expect operation to be 'CREATE' ");
+  if (!options.pod_rules || !request.object.is_object()) return {};
+  Json pod = request.object;
+  bool touched = false;
+  if (options.scheduling_gates_queue_admission && wants_gate(pod)) {
+    pod.edit("spec").edit("schedulingGates").push_back(Json::object({{"name", kGate}}));
+    touched = true;
+  }
+  for (const PodGroupRule& rule : *options.pod_rules) {
+    if (!matches(rule, request)) continue;
+    apply(rule, pod);
+    touched = true;
+    break;
+  }
+  return touched ? changed(std::move(pod)) : AdmissionAnswer{};
+}
+
+AdmissionAnswer check_pod(const AdmissionRequest& request, const Options& options) {
+  if (request.operation != api::Operation::kCreate) return refuse("expect operation to be 'CREATE'");
+  const Json& pod = request.object;
+  const auto& names = options.scheduler_names;
+  if (std::find(names.begin(), names.end(), pod["spec"]["schedulerName"].str()) == names.end()) return {};
+  int given = 0;
+  for (const std::string_view key : {kMinAvailable, kMaxUnavailable}) {
+    const Json* value = pod["metadata"]["annotations"].find(key);
+    if (!value) continue;
+    ++given;
+    if (std::string problem = check_budget(value->as_string(), key); !problem.empty()) return refuse(std::move(problem));
+  }
+  if (given < 2) return {};
+  return refuse(base::format("not allow configure multiple annotations <[{} {}]> at same time", kMinAvailable,
+                             kMaxUnavailable));
+}
+
+base::Result<std::vector<PodGroupRule>> parse_pod_rules(std::string_view yaml) {
+  TRY(const Json document, api::parse_yaml(yaml));
+  std::vector<PodGroupRule> rules;
+  for (const Json& given : document["resourceGroups"].items()) {
+    PodGroupRule rule{.name = given["resourceGroup"].str(),
+                      .key = given["object"]["key"].str(),
+                      .values = {},
+                      .scheduler_name = given["schedulerName"].str(),
+                      .labels = given["labels"],
+                      .affinity = given["affinity"].str(),
+                      .tolerations = Json::array()};
+    for (const Json& value : given["object"]["value"].items()) rule.values.push_back(value.str());
+    for (const Json& toleration : given["tolerations"].items()) rule.tolerations.push_back(read_toleration(toleration));
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+}  // namespace admission

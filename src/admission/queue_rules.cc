@@ -1,0 +1,189 @@
+// Queues: defaults (webhooks.md 6) and the rules of one queue by itself (7.1, step A and C; 7.2).
+#include <cmath>
+#include <charconv>
+#include <cstdlib>
+
+#include "admission/names.h"
+#include "admission/queue_tree.h"
+#include "admission/rules.h"
+#include "api/quantity.h"
+#include "api/resource.h"
+#include "base/format.h"
+
+namespace admission {
+
+namespace {
+
+constexpr std::string_view kHierarchy = "volcano.sh/hierarchy";
+constexpr std::string_view kWeights = "volcano.sh/hierarchy-weights";
+constexpr std::string_view kDeserved = "requestBody.spec.deserved";
+
+std::string unexpected(api::Operation operation, std::string_view expected) {
+  return base::format("invalid operation `{}`, expect operation to be {}", word(operation), expected);
+}
+
+bool is_whole_only(std::string_view name) {
+  for (const char* one : {"pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "configmaps",
+                          "persistentvolumeclaims", "services.nodeports", "services.loadbalancers"})
+    if (name == one) return true;
+  return name.find('/') != std::string_view::npos && name.find("kubernetes.io/") == std::string_view::npos &&
+         !name.starts_with("requests.");
+}
+
+void check_amounts(const Json& list, std::string_view field, std::vector<std::string>& problems) {
+  for (const Json::Member& member : list.members()) {
+    const auto quantity = api::Quantity::from_json(member.value);
+    if (!quantity) continue;  // the schema has refused it
+    const std::string path = base::format("requestBody.spec.{}.{}", field, member.name());
+    if (quantity->sign() < 0)
+      problems.push_back(base::format("{}: Invalid value: \"{}\": must be greater than or equal to 0", path,
+                                      quantity->to_string()));
+    if (is_whole_only(member.name()) && quantity->milli_value() % 1000 != 0)
+      problems.push_back(
+          base::format("{}: Invalid value: \"{}\": must be an integer", path, quantity->to_string()));
+  }
+}
+
+void check_order(const Json& spec, std::vector<std::string>& problems) {
+  const auto capability = api::resource_list_from(spec["capability"]);
+  const auto deserved = api::resource_list_from(spec["deserved"]);
+  for (const auto& [name, least] : api::resource_list_from(spec["guarantee"]["resource"])) {
+    const auto found = deserved.find(name);
+    if (found == deserved.end())
+      problems.push_back(base::format("{0}.{1}: Invalid value: \"<nil>\": deserved[{1}] must be >= guarantee[{1}]={2}",
+                                      kDeserved, name, least.to_string()));
+    else if (found->second < least)
+      problems.push_back(
+          base::format("{0}.{1}: Invalid value: \"{2}\": deserved[{1}]={2} must be >= guarantee[{1}]={3}", kDeserved,
+                       name, found->second.to_string(), least.to_string()));
+  }
+  for (const auto& [name, share] : deserved)
+    if (const auto most = capability.find(name); most != capability.end() && share > most->second)
+      problems.push_back(
+          base::format("{0}.{1}: Invalid value: \"{2}\": deserved[{1}]={2} must be <= capability[{1}]={3}", kDeserved,
+                       name, share.to_string(), most->second.to_string()));
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t start = 0;;) {
+    const std::size_t slash = text.find('/', start);
+    parts.push_back(text.substr(start, slash - start));
+    if (slash == std::string::npos) return parts;
+    start = slash + 1;
+  }
+}
+
+// The first problem of the hierarchy annotations, or empty.
+std::string check_hierarchy(const Json& queue, const ObjectReader& objects) {
+  const std::string hierarchy(api::annotation_of(queue, kHierarchy));
+  const std::string weights(api::annotation_of(queue, kWeights));
+  if (hierarchy.empty() && weights.empty()) return {};
+  const auto problem = [](const std::string& value, const std::string& why) {
+    return base::format("requestBody.metadata.annotations: Invalid value: {}: {}", quoted(value), why);
+  };
+  const std::vector<std::string> parts = split(weights);
+  if (split(hierarchy).size() != parts.size())
+    return problem(hierarchy, base::format("{} must have the same length with {}", kHierarchy, kWeights));
+  for (const std::string& part : parts) {
+    char* end = nullptr;
+    const double weight = std::strtod(part.c_str(), &end);
+    if (part.empty() || *end != '\0' || part.front() == ' ')
+      return problem(weights, base::format("{} in the {} is invalid number: strconv.ParseFloat: parsing {}: invalid syntax",
+                                           part, weights, quoted(part)));
+    if (!(weight > 0)) return problem(weights, base::format("{} in the {} must be larger than 0", part, weights));
+  }
+  for (const Json& other : objects.list(api::resources::kQueues, "")) {
+    const std::string theirs(api::annotation_of(other, kHierarchy));
+    if (api::name_of(other) != api::name_of(queue) && !hierarchy.empty() && theirs.starts_with(hierarchy + "/"))
+      return problem(hierarchy, base::format("{} is not allowed to be in the sub path of {} of queue {}", hierarchy,
+                                             theirs, api::name_of(other)));
+  }
+  return {};
+}
+
+std::string check_fields(const Json& queue, const ObjectReader& objects) {
+  const Json& spec = queue["spec"];
+  std::vector<std::string> problems;
+  check_amounts(spec["capability"], "capability", problems);
+  check_amounts(spec["deserved"], "deserved", problems);
+  check_amounts(spec["guarantee"]["resource"], "guarantee.resource", problems);
+  check_order(spec, problems);
+  if (const std::string state = queue["status"]["state"].str(); !state.empty() && state != "Open" && state != "Closed")
+    problems.push_back(base::format(
+        "requestBody.spec.state: Invalid value: {}: queue state must be in [Open Closed]", quoted(state)));
+  if (std::string problem = check_hierarchy(queue, objects); !problem.empty()) problems.push_back(std::move(problem));
+  std::vector<std::string> unique;
+  for (std::string& one : problems) {
+    bool seen = false;
+    for (const std::string& earlier : unique) seen = seen || earlier == one;
+    if (!seen) unique.push_back(std::move(one));
+  }
+  if (unique.size() <= 1) return unique.empty() ? std::string() : unique.front();
+  return base::format("[{}]", join(unique, ", "));
+}
+
+std::string check_delete(const AdmissionRequest& request, const ObjectReader& objects, const Options& options) {
+  const std::string& name = request.name;
+  if (name == "default") return "`default` queue can not be deleted";
+  if (name == "root") return "`root` queue can not be deleted";
+  const auto queue = objects.find(api::resources::kQueues, "", name);
+  if (!queue) return queue_not_found(name);
+  if (const std::int64_t pods = allocated_pods(*queue); options.queue_allocated_pods_check && pods != 0)
+    return base::format("queue {} cannot be deleted because it has allocated Pods: {}", name, pods);
+  std::vector<std::string> children;
+  for (const Json& other : objects.list(api::resources::kQueues, ""))
+    if (other["spec"]["parent"].as_string() == name) children.emplace_back(api::name_of(other));
+  if (children.empty()) return {};
+  return base::format("queue {} can not be deleted because it has {} child queues: {}", name, children.size(),
+                      join(children, ", "));
+}
+
+std::string check_queue_text(const AdmissionRequest& request, const ObjectReader& objects, const Options& options) {
+  const bool is_update = request.operation == api::Operation::kUpdate;
+  if (request.operation == api::Operation::kDelete) return check_delete(request, objects, options);
+  if (request.operation != api::Operation::kCreate && !is_update)
+    return unexpected(request.operation, "`CREATE`, `UPDATE` or `DELETE`");
+  const Json& queue = request.object;
+  if (std::string text = check_fields(queue, objects); !text.empty()) return text;
+  const Json& spec = queue["spec"];
+  const Json& old_spec = request.old_object["spec"];
+  const bool moved = !is_update || spec["parent"].as_string() != old_spec["parent"].as_string();
+  if (moved)
+    if (std::string text = check_parent(queue, objects, options.queue_depth_max); !text.empty()) return text;
+  bool resized = false;
+  for (const char* field : {"capability", "deserved", "guarantee"})
+    resized = resized || !semantically_equal(spec[field], old_spec[field], true);
+  const bool is_root = api::name_of(queue) == "root";
+  if (is_update && is_root && options.root_queue_protection && resized)
+    return "root queue's resource attributes (capability, deserved, guarantee) cannot be modified";
+  if (!is_root && (moved || resized)) return check_tree_resources(queue, objects);
+  return {};
+}
+
+}  // namespace
+
+AdmissionAnswer default_queue(const AdmissionRequest& request) {
+  if (request.operation != api::Operation::kCreate) return refuse(unexpected(request.operation, "`CREATE`"));
+  Json queue = request.object;
+  if (!queue.is_object()) return {};
+  const std::string hierarchy(api::annotation_of(queue, kHierarchy));
+  const std::string weights(api::annotation_of(queue, kWeights));
+  if (!hierarchy.empty() && !weights.empty() && !hierarchy.starts_with("root")) {
+    Json& annotations = queue.edit_path({"metadata", "annotations"});
+    annotations.set(kHierarchy, "root/" + hierarchy);
+    annotations.set(kWeights, "1/" + weights);
+  }
+  if (!queue["spec"].is_object()) queue.set("spec", Json::object());
+  Json& spec = queue.edit("spec");
+  if (!spec["reclaimable"].is_bool()) spec.set("reclaimable", true);
+  if (spec["weight"].as_int() == 0) spec.set("weight", 1);
+  return changed(std::move(queue));
+}
+
+AdmissionAnswer check_queue(const AdmissionRequest& request, const ObjectReader& objects, const Options& options) {
+  std::string message = check_queue_text(request, objects, options);
+  return message.empty() ? AdmissionAnswer{} : refuse(std::move(message));
+}
+
+}  // namespace admission

@@ -1,0 +1,228 @@
+// The tree of queues: depth, and resources of children against their parents.
+//
+// Amounts are compared in the scheduler's units: cpu in millicores, memory in bytes, pods as they are, everything else
+// in thousandths.
+#include "admission/queue_tree.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "admission/rules.h"
+#include "api/quantity.h"
+#include "api/resource.h"
+#include "base/format.h"
+
+namespace admission {
+
+namespace {
+
+constexpr double kNegligible = 0.1;
+
+struct Amounts {
+  double cpu = 0;
+  double memory = 0;
+  std::map<std::string, double> scalars;
+
+  double get(const std::string& name) const {
+    if (name == "cpu") return cpu;
+    if (name == "memory") return memory;
+    const auto found = scalars.find(name);
+    return found == scalars.end() ? 0 : found->second;
+  }
+  void add(const Amounts& other) {
+    cpu += other.cpu;
+    memory += other.memory;
+    for (const auto& [name, value] : other.scalars) scalars[name] += value;
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    if (cpu != 0) all.emplace_back("cpu");
+    if (memory != 0) all.emplace_back("memory");
+    for (const auto& [name, value] : scalars) all.push_back(name);
+    return all;
+  }
+};
+
+bool is_counted(std::string_view name) {
+  if (name.starts_with("count/") || name.starts_with("requests.")) return false;
+  return name == "ephemeral-storage" || name.find('/') != std::string_view::npos || name.starts_with("hugepages-") ||
+         name.starts_with("attachable-volumes-");
+}
+
+Amounts read(const Json& list) {
+  Amounts amounts;
+  for (const auto& [name, quantity] : api::resource_list_from(list)) {
+    if (name == "cpu") amounts.cpu = static_cast<double>(quantity.milli_value());
+    else if (name == "memory") amounts.memory = static_cast<double>(quantity.value());
+    else if (name == "pods") amounts.scalars[name] = static_cast<double>(quantity.value());
+    else if (is_counted(name)) amounts.scalars[name] = static_cast<double>(quantity.milli_value());
+  }
+  return amounts;
+}
+
+std::string shown(const std::string& name, double value) {
+  if (name == "cpu") return api::Quantity::from_milli(static_cast<std::int64_t>(value)).to_string();
+  if (name == "memory")
+    return api::Quantity::from_int(static_cast<std::int64_t>(value), api::Quantity::Format::kBinarySi).to_string();
+  return base::format("{:.2f}", value);
+}
+
+std::string shown(const Amounts& amounts) {
+  std::string text = base::format("cpu {:.2f}, memory {:.2f}", amounts.cpu, amounts.memory);
+  for (const auto& [name, value] : amounts.scalars) text += base::format(", {} {:.2f}", name, value);
+  return text;
+}
+
+bool exceeds(const Amounts& sum, const Amounts& limit) {
+  if (sum.cpu > limit.cpu || sum.memory > limit.memory) return true;
+  for (const auto& [name, value] : sum.scalars) {
+    const auto found = limit.scalars.find(name);
+    if (found == limit.scalars.end() || value > found->second) return true;
+  }
+  return false;
+}
+
+const Json& capability(const Json& queue) { return queue["spec"]["capability"]; }
+const Json& guarantee(const Json& queue) { return queue["spec"]["guarantee"]["resource"]; }
+const Json& deserved(const Json& queue) { return queue["spec"]["deserved"]; }
+
+// All queues by name, with the queue under review in place of its stored form.
+class Tree {
+ public:
+  Tree(const Json& queue, const ObjectReader& objects) {
+    for (Json& one : objects.list(api::resources::kQueues, "")) queues_[std::string(api::name_of(one))] = one;
+    queues_[std::string(api::name_of(queue))] = queue;
+  }
+
+  const Json* find(const std::string& name) const {
+    const auto found = queues_.find(name);
+    return found == queues_.end() ? nullptr : &found->second;
+  }
+  std::vector<const Json*> children(std::string_view parent) const {
+    std::vector<const Json*> found;
+    for (const auto& [name, queue] : queues_)
+      if (queue["spec"]["parent"].as_string() == parent && name != parent) found.push_back(&queue);
+    return found;
+  }
+  // The largest capability of `resource` that a queue below `name` sets for itself, nearest first on each path.
+  double largest_below(std::string_view name, const std::string& resource, std::size_t depth = 0) const {
+    double largest = 0;
+    if (depth > queues_.size()) return largest;  // a cycle
+    for (const Json* child : children(name)) {
+      double own = read(capability(*child)).get(resource);
+      if (!(own > 0)) own = largest_below(api::name_of(*child), resource, depth + 1);
+      largest = std::max(largest, own);
+    }
+    return largest;
+  }
+  std::size_t size() const { return queues_.size(); }
+
+ private:
+  std::map<std::string, Json> queues_;
+};
+
+bool is_top(std::string_view parent) { return parent.empty() || parent == "root"; }
+
+// D2: the nearest ancestor that limits a resource.
+std::string check_ancestors(const Json& queue, const Tree& tree) {
+  const Amounts own = read(capability(queue));
+  for (const std::string& resource : own.names()) {
+    const double value = own.get(resource);
+    if (value < kNegligible) continue;
+    std::string name = queue["spec"]["parent"].str();
+    for (std::size_t steps = 0; !is_top(name) && steps < tree.size(); ++steps) {
+      const Json* ancestor = tree.find(name);
+      if (!ancestor) break;
+      const double limit = read(capability(*ancestor)).get(resource);
+      if (limit > 0) {
+        if (value > limit)
+          return base::format("queue {} capability[{}]={} exceeds its ancestor's capability={}", api::name_of(queue),
+                              resource, shown(resource, value), shown(resource, limit));
+        break;
+      }
+      name = (*ancestor)["spec"]["parent"].str();
+    }
+  }
+  return {};
+}
+
+// D3, D4, D6, D7: what the children of `parent` are promised together.
+std::string check_sums(const Json& parent, const Tree& tree, std::string_view prefix) {
+  Amounts guaranteed;
+  Amounts promised;
+  const Amounts guarantee_limit = read(guarantee(parent));
+  const Amounts deserved_limit = read(deserved(parent));
+  for (const Json* child : tree.children(api::name_of(parent))) {
+    guaranteed.add(read(guarantee(*child)));
+    if (exceeds(guaranteed, guarantee_limit))
+      return base::format("{} {} validation failed: sum of children's guarantee ({}) exceeds parent's guarantee limit ({})",
+                          prefix, api::name_of(parent), shown(guaranteed), shown(guarantee_limit));
+    promised.add(read(deserved(*child)));
+    if (exceeds(promised, deserved_limit))
+      return base::format("{} {} validation failed: sum of children's deserved ({}) exceeds parent's deserved limit ({})",
+                          prefix, api::name_of(parent), shown(promised), shown(deserved_limit));
+  }
+  return {};
+}
+
+// D5.
+std::string check_descendants(const Json& queue, const Tree& tree) {
+  const Amounts own = read(capability(queue));
+  for (const std::string& resource : own.names()) {
+    const double value = own.get(resource);
+    if (value < kNegligible) continue;
+    const double largest = tree.largest_below(api::name_of(queue), resource);
+    if (value < largest)
+      return base::format("queue {} capability[{}]={} is smaller than its descendants' max capability={}",
+                          api::name_of(queue), resource, shown(resource, value), shown(resource, largest));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::int64_t allocated_pods(const Json& queue) {
+  const auto pods = api::Quantity::from_json(queue["status"]["allocated"]["pods"]);
+  return pods ? pods->value() : 0;
+}
+
+std::string check_parent(const Json& queue, const ObjectReader& objects, int depth_max) {
+  const std::string name(api::name_of(queue));
+  const std::string parent = queue["spec"]["parent"].str();
+  if (is_top(parent)) return {};
+  if (parent == name) return base::format("queue {} cannot use itself as parent", name);
+  const Tree tree(queue, objects);
+  int depth = 1;
+  std::string at = name;
+  for (std::string above = parent; !is_top(above);) {
+    const Json* ancestor = tree.find(above);
+    if (!ancestor)
+      return base::format("failed to get parent queue {} of queue {}: {}", above, at, queue_not_found(above));
+    if (++depth > depth_max) return base::format("queue {} exceeds the maximum allowed depth of {}", name, depth_max);
+    at = above;
+    above = (*ancestor)["spec"]["parent"].str();
+  }
+  const Json* direct = tree.find(parent);
+  bool has_other_children = false;
+  for (const Json* child : tree.children(parent)) has_other_children = has_other_children || api::name_of(*child) != name;
+  if (const std::int64_t pods = allocated_pods(*direct); !has_other_children && pods != 0)
+    return base::format("queue {} cannot be the parent queue of queue {} because it has allocated Pods: {}", parent, name,
+                        pods);
+  return {};
+}
+
+std::string check_tree_resources(const Json& queue, const ObjectReader& objects) {
+  const Tree tree(queue, objects);
+  const std::string parent_name = queue["spec"]["parent"].str();
+  if (!is_top(parent_name)) {
+    const Json* parent = tree.find(parent_name);
+    if (!parent) return base::format("parent queue {} not found: {}", parent_name, queue_not_found(parent_name));
+    if (std::string text = check_ancestors(queue, tree); !text.empty()) return text;
+    if (std::string text = check_sums(*parent, tree, "parent queue"); !text.empty()) return text;
+  }
+  if (std::string text = check_descendants(queue, tree); !text.empty()) return text;
+  return check_sums(queue, tree, "queue");
+}
+
+}  // namespace admission

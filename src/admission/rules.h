@@ -1,0 +1,51 @@
+// The rules of each kind, as hooks.cc lists them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admission/hooks.h"
+#include "api/admission.h"
+
+namespace admission {
+
+using api::AdmissionAnswer;
+using api::AdmissionRequest;
+using api::Json;
+using api::ObjectReader;
+
+AdmissionAnswer refuse(std::string message);
+AdmissionAnswer changed(Json object);
+
+AdmissionAnswer default_job(const AdmissionRequest& request, const Options& options);
+AdmissionAnswer check_job(const AdmissionRequest& request, const ObjectReader& objects);
+AdmissionAnswer default_queue(const AdmissionRequest& request);
+AdmissionAnswer check_queue(const AdmissionRequest& request, const ObjectReader& objects, const Options& options);
+AdmissionAnswer default_podgroup(const AdmissionRequest& request, const ObjectReader& objects);
+AdmissionAnswer check_podgroup(const AdmissionRequest& request, const ObjectReader& objects);
+AdmissionAnswer default_pod(const AdmissionRequest& request, const Options& options);
+AdmissionAnswer check_pod(const AdmissionRequest& request, const Options& options);
+
+// "CREATE" and so on.
+std::string_view word(api::Operation operation);
+// How the API server words a missing queue.
+std::string queue_not_found(std::string_view name);
+// Both tier fields are set.
+bool has_both_tiers(const Json& network_topology);
+
+// job_policies.cc: the problems of a policy list in multierror form, empty if there are none.
+std::string check_policies(const Json& policies, std::string_view path);
+std::string policy_vocabulary();
+
+// pod_template.cc: every problem, each with its path below `path` ("template").
+std::vector<std::string> check_pod_template(const Json& pod_template, const std::string& path);
+
+// job_update.cc
+std::string check_job_update(const Json& old_job, const Json& job);
+std::string check_partition(const Json& task, std::string_view job_name);
+
+// Equal as Kubernetes compares objects: absent, null and empty are the same, quantities compare by value.
+bool semantically_equal(const Json& a, const Json& b, bool quantity = false);
+
+}  // namespace admission

@@ -1,0 +1,259 @@
+// HTTP requests into the pipeline and answers out of it. Decoding happens on the I/O thread, everything else on the loop.
+#include "apiserver/server.h"
+
+#include <atomic>
+
+#include "api/yaml.h"
+#include "apiserver/discovery.h"
+#include "apiserver/openapi.h"
+#include "apiserver/pod_log.h"
+#include "apiserver/route.h"
+#include "apiserver/tables.h"
+#include "apiserver/watch_stream.h"
+#include "base/format.h"
+#include "rt/tls.h"
+
+namespace apiserver {
+
+using api::Json;
+using base::Code;
+using base::Result;
+using rt::HttpExchange;
+using rt::HttpRequest;
+using rt::HttpResponse;
+
+namespace {
+
+// The program in front of the first '/' of the user agent, as Kubernetes names managers.
+std::string default_manager(const HttpRequest& http) {
+  const std::string_view agent = rt::header(http.headers, "User-Agent");
+  const std::string manager(agent.substr(0, agent.find('/')));
+  return manager.empty() ? "unknown" : manager.substr(0, 128);
+}
+
+// Every comparison looks at every byte.
+bool equal_secret(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+class RealServer : public Server {
+ public:
+  RealServer(Api& api, ServerOptions options) : api_(api), options_(std::move(options)) {}
+  ~RealServer() override { http_.reset(); }
+
+  base::Status listen() {
+    auto http = rt::listen_http(options_.http, [this](HttpRequest request, std::shared_ptr<HttpExchange> exchange) { receive(std::move(request), std::move(exchange)); });
+    if (!http.ok()) return http.take_error();
+    http_ = *std::move(http);
+    address_ = base::format("{}:{}", options_.http.address, http_->port());
+    return {};
+  }
+
+  std::uint16_t port() const override { return http_->port(); }
+  void set_ready(bool ready) override { ready_ = ready; }
+
+ private:
+  // I/O thread from here to `serve`.
+  void receive(HttpRequest http, std::shared_ptr<HttpExchange> exchange) {
+    const rt::Target target = rt::parse_target(http.target);
+    if (serve_open_path(target, *exchange)) return;
+    UserInfo user;
+    if (!authenticate(http, user)) {
+      base::Error error = base::make_error(Code::kUnauthorized, "Unauthorized");
+      return fail(*exchange, error);
+    }
+    if (serve_document(http, target, *exchange)) return;
+    auto routed = route(http, target);
+    if (!routed.ok()) return fail(*exchange, routed.error());
+    if (!*routed) return fail(*exchange, base::make_error(Code::kNotFound, "the server could not find the requested resource"));
+    Request request = **std::move(routed);
+    request.user = std::move(user);
+    request.default_manager = default_manager(http);
+    if (auto decoded = decode_body(http, request); !decoded.ok()) return fail(*exchange, decoded.error());
+    if (request.subresource == "log") return serve_log(api_, std::move(request), target, std::move(exchange));
+    const Format format = negotiate(http, target);
+    api_.env().loop().post([this, request = std::move(request), format, exchange = std::move(exchange)]() mutable { serve(std::move(request), format, std::move(exchange)); });
+  }
+
+  bool serve_open_path(const rt::Target& target, HttpExchange& exchange) {
+    const std::string& path = target.path;
+    if (path != "/healthz" && path != "/livez" && path != "/readyz" && path != "/version") return false;
+    if (path == "/version") {
+      exchange.respond(json_response(200, version_document()));
+      return true;
+    }
+    const bool healthy = path == "/readyz" ? ready_.load() && !failing_.load() : true;
+    HttpResponse response;
+    response.status = healthy ? 200 : 500;
+    response.headers = {{"Content-Type", "text/plain; charset=utf-8"}, {"X-Content-Type-Options", "nosniff"}};
+    if (target.has("verbose")) {
+      response.body = base::format("[+]ping ok\n[{}]storage {}\n[{}]start {}\n{} check {}\n", failing_ ? '-' : '+', failing_ ? "failed" : "ok", ready_ ? '+' : '-',
+                                   ready_ ? "ok" : "not finished", path.substr(1), healthy ? "passed" : "failed");
+    } else {
+      response.body = healthy ? "ok" : "not ready";
+    }
+    exchange.respond(std::move(response));
+    return true;
+  }
+
+  bool authenticate(const HttpRequest& http, UserInfo& user) const {
+    if (!http.peer_common_name.empty()) {
+      user.name = http.peer_common_name;
+      user.groups = http.peer_organizations;
+      return true;
+    }
+    constexpr std::string_view kBearer = "Bearer ";
+    const std::string_view authorization = rt::header(http.headers, "Authorization");
+    if (!authorization.starts_with(kBearer) || options_.token.empty()) return false;
+    if (!equal_secret(authorization.substr(kBearer.size()), options_.token)) return false;
+    user.name = "volcano-admin";
+    user.groups = {"system:masters", "system:authenticated"};
+    return true;
+  }
+
+  // Documents that no loop is needed for.
+  bool serve_document(const HttpRequest& http, const rt::Target& target, HttpExchange& exchange) {
+    if (http.method != "GET" && http.method != "HEAD") return false;
+    if (target.path == "/metrics") {
+      HttpResponse response;
+      response.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}};
+      response.body = metrics_text();
+      exchange.respond(std::move(response));
+      return true;
+    }
+    const std::string_view accept = rt::header(http.headers, "Accept");
+    if (auto openapi = openapi_document(target, accept)) {
+      exchange.respond(*std::move(openapi));
+      return true;
+    }
+    const bool aggregated = accept.find("as=APIGroupDiscoveryList") != std::string_view::npos && accept.find("v=v2;") != std::string_view::npos;
+    const auto document = discovery_document(target.path, aggregated, address_);
+    if (!document) return false;
+    HttpResponse response = json_response(200, *document);
+    if (aggregated && (*document)["kind"].as_string() == "APIGroupDiscoveryList")
+      response.headers = {{"Content-Type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}};
+    exchange.respond(std::move(response));
+    return true;
+  }
+
+  static Format negotiate(const HttpRequest& http, const rt::Target& target) {
+    Format format;
+    std::string_view accept = rt::header(http.headers, "Accept");
+    while (!accept.empty()) {
+      const std::size_t comma = accept.find(',');
+      const std::string_view choice = accept.substr(0, comma);
+      accept = comma == std::string_view::npos ? std::string_view() : accept.substr(comma + 1);
+      if (choice.find("as=Table") != std::string_view::npos && choice.find("json") != std::string_view::npos) {
+        format.kind = Format::Kind::kTable;
+        break;
+      }
+      if (choice.find("as=PartialObjectMetadata") != std::string_view::npos && choice.find("json") != std::string_view::npos) {
+        format.kind = Format::Kind::kMetadata;
+        break;
+      }
+      if (choice.find("yaml") != std::string_view::npos) {
+        format.kind = Format::Kind::kYaml;
+        break;
+      }
+      if (choice.find("json") != std::string_view::npos || choice.find("*/*") != std::string_view::npos) break;
+    }
+    const std::string_view include = target.get("includeObject");
+    format.include = include == "None" ? IncludeObject::kNone : include == "Object" ? IncludeObject::kObject : IncludeObject::kMetadata;
+    return format;
+  }
+
+  // Loop thread.
+  void serve(Request request, Format format, std::shared_ptr<HttpExchange> exchange) {
+    ++requests_;
+    failing_ = api_.store().failing();
+    if (request.verb == Verb::kWatch) return stream_watch(api_, request, format, std::move(exchange));
+    const api::KindInfo* kind = request.kind;
+    const bool reading = request.verb == Verb::kGet || request.verb == Verb::kList || request.verb == Verb::kDeleteCollection;
+    api_.call(std::move(request), [this, kind, format, reading, exchange = std::move(exchange)](Result<Answer> answer) {
+      if (!answer.ok()) return fail(*exchange, answer.error());
+      exchange->respond(encode(*kind, *answer, format, reading));
+    });
+  }
+
+  HttpResponse encode(const api::KindInfo& kind, const Answer& answer, const Format& format, bool reading) const {
+    HttpResponse response;
+    response.status = answer.status;
+    response.headers = {{"Content-Type", "application/json"}};
+    for (const std::string& warning : answer.warnings) {
+      std::string text;
+      for (const char c : warning) {
+        if (c == '"' || c == '\\') text += '\\';
+        text += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+      }
+      response.headers.emplace_back("Warning", "299 - \"" + text + "\"");
+    }
+    if (format.kind == Format::Kind::kJson) {
+      response.body = answer.bytes ? *answer.bytes : answer.object.dump();
+      return response;
+    }
+    Json object = answer.object;
+    if (answer.bytes) {
+      auto parsed = api::parse_json(*answer.bytes);
+      CHECK(parsed.ok());
+      object = *std::move(parsed);
+    }
+    const bool status = object["kind"].as_string() == "Status";
+    if (format.kind == Format::Kind::kYaml) {
+      response.headers[0].second = "application/yaml";
+      response.body = api::to_yaml(object);
+    } else if (status || (!reading && format.kind == Format::Kind::kMetadata)) {
+      response.body = object.dump();
+    } else if (format.kind == Format::Kind::kTable) {
+      response.body = make_table(kind, object, api_.env().now(), format.include).dump();
+    } else {
+      response.body = metadata_only(object).dump();
+    }
+    return response;
+  }
+
+  static HttpResponse json_response(int status, const Json& body) {
+    HttpResponse response;
+    response.status = status;
+    response.headers = {{"Content-Type", "application/json"}};
+    response.body = body.dump() + "\n";
+    return response;
+  }
+
+  static void fail(HttpExchange& exchange, const base::Error& error) {
+    HttpResponse response = json_response(base::http_status(error.code), status_object(error));
+    if (error.retry_after_seconds > 0) response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_seconds));
+    exchange.respond(std::move(response));
+  }
+
+  Json version_document() const {
+    // Clients compare this with their own Kubernetes version, so it names the level of the API we speak.
+    return Json::object({{"major", "1"}, {"minor", "36"}, {"gitVersion", "v1.36.1+volcano-" + options_.version}, {"gitCommit", ""}, {"gitTreeState", "clean"},
+                         {"buildDate", "1970-01-01T00:00:00Z"}, {"goVersion", ""}, {"compiler", "c++"}, {"platform", "linux/amd64"}});
+  }
+
+  std::string metrics_text() const {
+    return base::format("# HELP apiserver_request_total Requests taken by the pipeline.\n# TYPE apiserver_request_total counter\napiserver_request_total {}\n",
+                        requests_.load());
+  }
+
+  Api& api_;
+  ServerOptions options_;
+  std::string address_;
+  std::unique_ptr<rt::HttpServer> http_;
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> failing_{false};
+  std::atomic<std::uint64_t> requests_{0};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> start_server(Api& api, ServerOptions options) {
+  auto server = std::make_unique<RealServer>(api, std::move(options));
+  TRY_VOID(server->listen());
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace apiserver

@@ -1,0 +1,31 @@
+// The API server as clients meet it: HTTPS, authentication, content types, health, metrics.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "apiserver/api.h"
+#include "rt/http_server.h"
+
+namespace apiserver {
+
+struct ServerOptions {
+  rt::ServerOptions http;
+  std::string token;       // the bearer token of the administrator
+  std::string version;     // as /version says it
+  std::string audience_address;  // "127.0.0.1:6443", for discovery
+};
+
+class Server {
+ public:
+  virtual ~Server() = default;
+  virtual std::uint16_t port() const = 0;
+  // Readiness is false until this is called.
+  virtual void set_ready(bool ready) = 0;
+};
+
+// `api` lives on its own loop and must outlive the server.
+base::Result<std::unique_ptr<Server>> start_server(Api& api, ServerOptions options);
+
+}  // namespace apiserver

@@ -1,0 +1,134 @@
+// One HTTP watch: its life, its encoding, its limits.
+#include "apiserver/watch_stream.h"
+
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+using store::Event;
+using store::EventType;
+
+namespace {
+
+constexpr std::size_t kBacklogMax = std::size_t{64} << 20;
+constexpr base::Duration kLifetimeMin = base::minutes(30);  // and up to twice that, as the Kubernetes API server ends watches
+
+std::string_view type_name(EventType type) {
+  switch (type) {
+    case EventType::kAdded: return "ADDED";
+    case EventType::kModified: return "MODIFIED";
+    case EventType::kDeleted: return "DELETED";
+  }
+  return "";
+}
+
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  Stream(Api& api, const api::KindInfo& kind, Format format, std::shared_ptr<rt::HttpExchange> exchange)
+      : api_(api), kind_(kind), format_(format), exchange_(std::move(exchange)) {}
+
+  void begin(const Request& request) {
+    auto self = shared_from_this();
+    WatchSink sink;
+    sink.on_events = [this](std::vector<Event> events) { send(events); };
+    sink.on_bookmark = [this](std::int64_t revision, bool initial_end) { bookmark(revision, initial_end); };
+    auto watch = api_.watch(request, std::move(sink));
+    if (!watch.ok()) {
+      rt::HttpResponse response;
+      response.status = base::http_status(watch.error().code);
+      response.headers = {{"Content-Type", "application/json"}};
+      response.body = status_object(watch.error()).dump() + "\n";
+      exchange_->respond(std::move(response));
+      return;
+    }
+    watch_ = *std::move(watch);
+    if (!started_) start();
+    flush();
+    rt::Loop& loop = api_.env().loop();
+    exchange_->on_closed([&loop, self] { loop.post([self] { self->end(false); }); });
+    const base::Duration lifetime = kLifetimeMin + base::seconds(static_cast<std::int64_t>(api_.env().random().below(1800)));
+    timer_ = loop.after(lifetime, [self] {
+      self->timer_ = 0;
+      self->end(true);
+    });
+  }
+
+ private:
+  void start() {
+    started_ = true;
+    exchange_->start(200, {{"Content-Type", "application/json"}, {"Cache-Control", "no-cache, private"}});
+  }
+
+  void send(const std::vector<Event>& events) {
+    for (const Event& event : events) {
+      pending_ += "{\"type\":\"";
+      pending_ += type_name(event.type);
+      pending_ += "\",\"object\":";
+      if (format_.kind == Format::Kind::kTable) {
+        make_table_for(kind_, event.object->json(), api_.env().now(), format_.include, !columns_sent_).dump_to(pending_);
+        columns_sent_ = true;
+      } else if (format_.kind == Format::Kind::kMetadata) {
+        metadata_only(event.object->json()).dump_to(pending_);
+      } else {
+        pending_ += event.object->bytes;
+      }
+      pending_ += "}\n";
+    }
+    if (watch_) flush();
+  }
+
+  void bookmark(std::int64_t revision, bool initial_end) {
+    Json metadata = Json::object({{"resourceVersion", std::to_string(revision)}, {"creationTimestamp", Json()}});
+    if (initial_end) metadata.set("annotations", Json::object({{"k8s.io/initial-events-end", "true"}}));
+    Json object = Json::object({{"kind", kind_.kind}, {"apiVersion", kind_.resource.api_version()}, {"metadata", metadata}});
+    if (format_.kind == Format::Kind::kTable) object = make_table_for(kind_, object, api_.env().now(), format_.include, false);
+    if (format_.kind == Format::Kind::kMetadata) object = metadata_only(object);
+    pending_ += Json::object({{"type", "BOOKMARK"}, {"object", object}}).dump() + "\n";
+    if (watch_) flush();
+  }
+
+  void flush() {
+    if (pending_.empty()) return;
+    if (!started_) start();
+    if (exchange_->backlog_bytes() > kBacklogMax) return end(true);  // the client lists again
+    exchange_->send(std::make_shared<const std::string>(std::exchange(pending_, {})));
+  }
+
+  void end(bool finish) {
+    if (timer_) api_.env().loop().cancel(std::exchange(timer_, 0));
+    if (!watch_) return;
+    // Not inside its own callback: the watch goes with the next turn of the loop.
+    api_.env().loop().post([watch = std::shared_ptr<ApiWatch>(std::move(watch_))] {});
+    if (finish) exchange_->finish();
+  }
+
+  Api& api_;
+  const api::KindInfo& kind_;
+  Format format_;
+  std::shared_ptr<rt::HttpExchange> exchange_;
+  std::unique_ptr<ApiWatch> watch_;
+  rt::Loop::TimerId timer_ = 0;
+  std::string pending_;
+  bool started_ = false;
+  bool columns_sent_ = false;
+};
+
+}  // namespace
+
+Json metadata_only(const Json& object) {
+  if (const Json* items = object.find("items")) {
+    Json list = Json::object({{"kind", "PartialObjectMetadataList"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", object["metadata"]}});
+    Json rows = Json::array();
+    for (const Json& item : items->items()) rows.push_back(metadata_only(item));
+    list.set("items", std::move(rows));
+    return list;
+  }
+  return Json::object({{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", object["metadata"]}});
+}
+
+void stream_watch(Api& api, const Request& request, const Format& format, std::shared_ptr<rt::HttpExchange> exchange) {
+  std::make_shared<Stream>(api, *request.kind, format, std::move(exchange))->begin(request);
+}
+
+}  // namespace apiserver

@@ -1,0 +1,206 @@
+// `volcano up`: everything in one process, each component on a loop of its own.
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <iostream>
+
+#include "admission/hooks.h"
+#include "apiserver/api.h"
+#include "apiserver/local_client.h"
+#include "apiserver/server.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "controllers/all.h"
+#include "main/credentials.h"
+#include "main/flags.h"
+#include "main/programs.h"
+#include "main/version.h"
+#include "rt/files.h"
+#include "rt/kv.h"
+#include "store/store.h"
+
+namespace volcano_main {
+namespace {
+
+using base::Result;
+
+struct UpOptions {
+  std::string data;
+  std::string kubeconfig;
+  std::string address = "127.0.0.1";
+  std::string node_name;
+  int port = 6443;
+  int storage_gib = 8;
+};
+
+std::vector<Flag> flags_of(UpOptions& options) {
+  return {{"data", &options.data, "folder of everything kept: objects, keys, pods (default ~/.local/share/volcano)"},
+          {"kubeconfig", &options.kubeconfig, "where to write the administrator's kubeconfig (default DATA/kubeconfig)"},
+          {"address", &options.address, "address the API server listens on"},
+          {"port", &options.port, "port the API server listens on; 0: a free one"},
+          {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
+          {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"}};
+}
+
+// Runs `start` on the loop of `env` and waits for what it passes to its callback.
+template <class T>
+T on_loop(rt::Env& env, std::function<void(std::function<void(T)>)> start) {
+  std::promise<T> promise;
+  env.loop().post([&] { start([&promise](T value) { promise.set_value(std::move(value)); }); });
+  return promise.get_future().get();
+}
+
+// A component with its loop and its client. `part` is made, used and destroyed on the loop.
+template <class Part>
+struct Component {
+  std::unique_ptr<rt::RealEnv> env;
+  std::unique_ptr<client::Client> client;
+  std::unique_ptr<Part> part;
+
+  template <class Make>
+  void start(const std::string& name, apiserver::Api& api, Make make) {
+    env = rt::make_real_env(name);
+    client = apiserver::make_local_client(api, *env, name);
+    on_loop<bool>(*env, [&](auto done) {
+      part = make(*env, *client);
+      part->start();
+      done(true);
+    });
+  }
+
+  void stop() {
+    if (!env) return;
+    on_loop<bool>(*env, [this](auto done) {
+      part.reset();
+      client.reset();
+      done(true);
+    });
+    env->stop();
+  }
+};
+
+// The running cluster. Destroyed in reverse order.
+struct Cluster {
+  UpOptions options;
+  Credentials credentials;
+  std::unique_ptr<rt::RealEnv> api_env;
+  std::unique_ptr<rt::KvStore> kv;
+  std::unique_ptr<store::Store> objects;
+  std::unique_ptr<apiserver::Api> api;
+  std::unique_ptr<apiserver::Server> server;
+  Component<controllers::Manager> manager;
+
+  base::Status start() {
+    api_env = rt::make_real_env("apiserver");
+    TRY_VOID(rt::make_folders(options.data, 0700));
+    TRY(kv, rt::open_lmdb(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
+    TRY(credentials, load_or_make_credentials(options.data + "/keys", api_env->now()));
+    TRY(objects, store::Store::open(*api_env, *kv));
+    apiserver::ApiOptions api_options;
+    api_options.hooks = admission::hooks({});
+    api = std::make_unique<apiserver::Api>(*api_env, *objects, std::move(api_options));
+    TRY_VOID(serve());
+    TRY_VOID(on_loop<base::Status>(*api_env, [this](auto done) { api->bootstrap(done); }));
+    start_components();
+    server->set_ready(true);
+    return {};
+  }
+
+  void start_components() {
+    manager.start("vc-controller-manager", *api, [this](rt::Env& env, client::Client& client) {
+      controllers::Options manager_options;
+      manager_options.with_cluster = true;
+      manager_options.volumes_folder = options.data + "/volumes";
+      manager_options.node_name = options.node_name;
+      return std::make_unique<controllers::Manager>(env, client, manager_options);
+    });
+  }
+
+  base::Status serve() {
+    apiserver::ServerOptions server_options;
+    server_options.http.address = options.address;
+    server_options.http.port = static_cast<std::uint16_t>(options.port);
+    server_options.http.certificate_pem = credentials.server.certificate_pem;
+    server_options.http.key_pem = credentials.server.key_pem;
+    server_options.http.client_ca_pem = credentials.ca_pem;
+    server_options.token = credentials.token;
+    server_options.version = kVersion;
+    TRY(server, apiserver::start_server(*api, std::move(server_options)));
+    const std::string url = base::format("https://{}:{}", options.address, server->port());
+    return rt::write_file(options.kubeconfig, kubeconfig_text(credentials, url), 0600);
+  }
+
+  void stop() {
+    manager.stop();
+    server.reset();
+    api_env->stop();
+  }
+};
+
+// A node's name is a lower-case DNS name.
+std::string host_name() {
+  char buffer[256] = "localhost";
+  gethostname(buffer, sizeof buffer - 1);
+  std::string name = buffer;
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
+
+void wait_for_signal() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  int signal = 0;
+  sigwait(&set, &signal);
+}
+
+void block_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);  // before any thread starts, so that all inherit it
+  signal(SIGPIPE, SIG_IGN);
+}
+
+}  // namespace
+
+int run_up(const Arguments& arguments) {
+  Cluster cluster;
+  UpOptions& options = cluster.options;
+  const std::vector<Flag> flags = flags_of(options);
+  if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
+    std::cout << "usage: volcano up [flags]\n\nStarts a cluster on this machine and runs until it is told to stop.\n\nflags:\n" << flags_help(flags);
+    return 0;
+  }
+  const auto rest = parse_flags(flags, arguments);
+  if (!rest.ok() || !rest->empty()) {
+    std::cerr << "volcano up: " << (rest.ok() ? "unexpected argument \"" + rest->front() + "\"" : rest.error().message) << "\n";
+    return 2;
+  }
+  if (options.data.empty()) {
+    const char* home = std::getenv("HOME");
+    options.data = std::string(home ? home : ".") + "/.local/share/volcano";
+  }
+  if (options.node_name.empty()) options.node_name = host_name();
+  if (options.kubeconfig.empty()) options.kubeconfig = options.data + "/kubeconfig";
+  block_signals();
+  if (const base::Status started = cluster.start(); !started.ok()) {
+    std::cerr << "volcano up: " << started.error().message << "\n";
+    return 1;
+  }
+  std::cout << base::format("volcano {} is up at https://{}:{}\n\n  export KUBECONFIG={}\n  kubectl get queues\n\nStop it with Ctrl-C.\n", kVersion, options.address,
+                            cluster.server->port(), options.kubeconfig)
+            << std::flush;
+  wait_for_signal();
+  std::cout << "stopping\n" << std::flush;
+  cluster.stop();
+  return 0;
+}
+
+}  // namespace volcano_main

@@ -1,0 +1,46 @@
+// The one binary: the program name (vcctl, vc-scheduler, ...) or the first word picks the program.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include "main/programs.h"
+
+namespace {
+
+using volcano_main::Arguments;
+
+struct Program {
+  std::string_view word;  // "volcano WORD"
+  std::string_view name;  // as a program of its own; empty: none
+  int (*run)(const Arguments&);
+  std::string_view help;
+};
+
+constexpr std::array kPrograms{
+    Program{"up", "", volcano_main::run_up, "start a cluster on this machine"},
+    Program{"crd", "", volcano_main::run_crd, "print the CustomResourceDefinitions of our kinds"},
+};
+
+int usage(std::FILE* to) {
+  std::fprintf(to, "usage: volcano COMMAND [flags]\n\ncommands:\n");
+  for (const Program& program : kPrograms)
+    std::fprintf(to, "  %-20.*s %.*s\n", static_cast<int>(program.word.size()), program.word.data(), static_cast<int>(program.help.size()), program.help.data());
+  return to == stdout ? 0 : 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string path = argc > 0 ? argv[0] : "volcano";
+  const std::string name = path.substr(path.rfind('/') + 1);
+  for (const Program& program : kPrograms)
+    if (!program.name.empty() && name == program.name) return program.run({argv + 1, argv + argc});
+  if (argc < 2) return usage(stderr);
+  const std::string word = argv[1];
+  if (word == "help" || word == "--help" || word == "-h") return usage(stdout);
+  for (const Program& program : kPrograms)
+    if (word == program.word || word == program.name) return program.run({argv + 2, argv + argc});
+  std::fprintf(stderr, "volcano: unknown command \"%s\"\n", word.c_str());
+  return usage(stderr);
+}

@@ -1,0 +1,22 @@
+// Which actions exist? To add one, add its file and a line here.
+#include "scheduler/actions/all.h"
+
+#include "scheduler/framework/action.h"
+
+namespace scheduler {
+
+std::unique_ptr<Action> make_enqueue();
+std::unique_ptr<Action> make_allocate();
+std::unique_ptr<Action> make_backfill();
+
+namespace {
+constexpr ActionFactory kActions[] = {
+    {"enqueue", make_enqueue},
+    {"allocate", make_allocate},
+    {"backfill", make_backfill},
+};
+}  // namespace
+
+std::span<const ActionFactory> all_actions() { return kActions; }
+
+}  // namespace scheduler

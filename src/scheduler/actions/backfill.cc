@@ -1,0 +1,63 @@
+// Where do pods go that ask for no resources?
+#include <unordered_map>
+
+#include "scheduler/framework/action.h"
+#include "scheduler/framework/queue_heap.h"
+
+namespace scheduler {
+namespace {
+
+class Backfill final : public Action {
+ public:
+  void run(Session& session) override {
+    Model& model = session.model();
+    JobsByQueue work(session);
+    std::unordered_map<std::uint32_t, TaskHeap> tasks;
+    for (const JobId id : session.jobs_to_look_at()) {
+      const Job& job = model.job(id);
+      if (job.is_pending() || session.ask<JobValid>(job)) continue;
+      for (const TaskId task_id : std::vector<TaskId>(job.tasks)) {
+        const Task& task = model.task(task_id);
+        if (!task.best_effort || task.gated || !model.text(task_id).ours) continue;
+        if (task.status == TaskStatus::kPipelined) session.unpipeline(task_id);
+        if (task.status != TaskStatus::kPending) continue;
+        auto [slot, added] = tasks.try_emplace(id.index, make_task_heap(session));
+        slot->second.push(task_id);
+      }
+      if (tasks.contains(id.index)) work.add(id);
+    }
+    while (!work.queues.empty()) {
+      const QueueId queue = work.queues.pop();
+      while (!work.jobs_of(queue).empty()) {
+        const JobId job = work.jobs_of(queue).pop();
+        TaskHeap& heap = tasks.at(job.index);
+        while (!heap.empty()) place(session, job, model.task(heap.pop()));
+      }
+    }
+  }
+
+ private:
+  static void place(Session& session, JobId job, const Task& task) {
+    const std::string& name = session.model().text(task.id).name;
+    FitErrors errors;
+    if (Refusal refusal = session.ask<PrePredicate>(task)) {
+      const std::size_t count = session.model().nodes.known_count();
+      errors.set_node_count(count);
+      errors.add(refusal.message, count);
+      session.trouble(job).by_task.insert_or_assign(name, std::move(errors));
+      return;
+    }
+    const auto choice = session.search().find_without_resources(task, errors);
+    if (!choice) {
+      session.trouble(job).by_task.insert_or_assign(name, std::move(errors));
+      return;
+    }
+    if (session.allocate(task.id, choice->node)) session.dispatch_if_ready(job);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Action> make_backfill() { return std::make_unique<Backfill>(); }
+
+}  // namespace scheduler

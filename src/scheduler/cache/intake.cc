@@ -1,0 +1,251 @@
+// API objects in, the model kept current: the table of resources, groups, queues and priority classes.
+#include "scheduler/cache/intake.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/time.h"
+
+namespace scheduler {
+namespace {
+
+std::int64_t created_ns(const api::Json& object) {
+  const auto time = base::parse_rfc3339(object["metadata"]["creationTimestamp"].as_string());
+  return time ? time->ns : 0;
+}
+
+// An annotation, or else a label.
+const api::Json* annotation_or_label(const api::Json& object, std::string_view key) {
+  if (const api::Json* found = object["metadata"]["annotations"].find(key)) return found;
+  return object["metadata"]["labels"].find(key);
+}
+
+bool parse_go_bool(std::string_view text) {
+  return text == "1" || text == "t" || text == "T" || text == "TRUE" || text == "true" || text == "True";
+}
+
+QueueState queue_state_from(std::string_view text) {
+  if (text == "Closed") return QueueState::kClosed;
+  if (text == "Closing") return QueueState::kClosing;
+  if (text == "Unknown") return QueueState::kUnknown;
+  return QueueState::kOpen;
+}
+
+std::optional<base::Duration> waiting_time_of(const api::Json& group) {
+  for (const std::string_view key : {"volcano.sh/sla-waiting-time", "sla-waiting-time"}) {
+    const std::string_view text = api::annotation_of(group, key);
+    if (text.empty()) continue;
+    const auto span = base::parse_go_duration(text);
+    return span && span->ns > 0 ? span : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void read_group_spec(const api::Json& group, Job& job, Dimensions& dimensions) {
+  const api::Json& spec = group["spec"];
+  job.group_uid = std::string(api::uid_of(group));
+  job.min_available = static_cast<std::int32_t>(spec["minMember"].as_int());
+  job.created_ns = created_ns(group);
+  job.priority_class = spec["priorityClassName"].str();
+  job.min_resources.reset();
+  job.min_resources_raw.clear();
+  if (spec["minResources"].is_object()) {
+    job.min_resources_raw = api::resource_list_from(spec["minResources"]);
+    job.min_resources = request_from(job.min_resources_raw, dimensions);
+  }
+  job.waiting_time = waiting_time_of(group);
+  const api::Json* preemptable = annotation_or_label(group, "volcano.sh/preemptable");
+  job.names_preemptable = preemptable != nullptr;
+  job.preemptable = preemptable != nullptr && parse_go_bool(preemptable->as_string());
+  job.budget_min_available = std::string(api::annotation_of(group, "volcano.sh/jdb-min-available"));
+  job.budget_max_unavailable = std::string(api::annotation_of(group, "volcano.sh/jdb-max-unavailable"));
+  job.has_topology = spec["networkTopology"].is_object() || !spec["subGroupPolicy"].empty();
+}
+
+}  // namespace
+
+GroupStatus group_status_from(const api::Json& status) {
+  GroupStatus out;
+  out.phase = group_phase_from(status["phase"].as_string());
+  out.running = static_cast<std::int32_t>(status["running"].as_int());
+  out.succeeded = static_cast<std::int32_t>(status["succeeded"].as_int());
+  out.failed = static_cast<std::int32_t>(status["failed"].as_int());
+  for (const api::Json& item : status["conditions"].items()) {
+    out.conditions.push_back({item["type"].str(), item["status"].str(), item["reason"].str(), item["message"].str(),
+                              item["transitionID"].str(),
+                              base::parse_rfc3339(item["lastTransitionTime"].as_string()).value_or(base::Time{})});
+  }
+  return out;
+}
+
+api::Json to_json(const GroupStatus& status) {
+  api::Json out = api::Json::object();
+  std::vector<api::Json> conditions;
+  for (const GroupCondition& one : status.conditions) {
+    api::Json item = api::Json::object();
+    if (one.last_transition.is_set()) item.set("lastTransitionTime", base::format_rfc3339(one.last_transition));
+    if (!one.message.empty()) item.set("message", one.message);
+    item.set("reason", one.reason);
+    item.set("status", one.status);
+    item.set("transitionID", one.transition_id);
+    item.set("type", one.type);
+    conditions.push_back(std::move(item));
+  }
+  if (!conditions.empty()) out.set("conditions", api::Json::array(std::move(conditions)));
+  if (status.failed != 0) out.set("failed", std::int64_t{status.failed});
+  if (status.phase != GroupPhase::kNone) out.set("phase", name_of(status.phase));
+  if (status.running != 0) out.set("running", std::int64_t{status.running});
+  if (status.succeeded != 0) out.set("succeeded", std::int64_t{status.succeeded});
+  return out;
+}
+
+const std::vector<api::ResourceId>& Intake::resources() {
+  static const std::vector<api::ResourceId> kResources = {
+      api::resources::kPriorityClasses, api::resources::kNamespaces, api::resources::kQueues,
+      api::resources::kNodes,           api::resources::kPodGroups,  api::resources::kPods,
+  };
+  return kResources;
+}
+
+bool Intake::reads(const api::ResourceId& id) {
+  const auto& list = resources();
+  return std::find(list.begin(), list.end(), id) != list.end();
+}
+
+bool Intake::set(const api::ResourceId& id, const api::Json& object) {
+  if (id == api::resources::kPods) return set_pod(object);
+  if (id == api::resources::kNodes) return set_node(object);
+  if (id == api::resources::kPodGroups) return set_group(object);
+  if (id == api::resources::kQueues) return set_queue(object);
+  if (id == api::resources::kPriorityClasses) return set_priority_class(object, true);
+  if (id == api::resources::kNamespaces) {
+    model_.pods.set_namespace_labels(model_.symbols.intern(api::name_of(object)),
+                                     labels_from(object["metadata"]["labels"], model_.symbols));
+    model_.settle_matchers();
+    return true;
+  }
+  return false;
+}
+
+bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
+  if (id == api::resources::kPods) return remove_pod(object);
+  if (id == api::resources::kNodes) return remove_node(object);
+  if (id == api::resources::kPodGroups) return remove_group(object);
+  if (id == api::resources::kQueues) return remove_queue(object);
+  if (id == api::resources::kPriorityClasses) return set_priority_class(object, false);
+  return false;
+}
+
+bool Intake::set_group(const api::Json& group) {
+  const std::string key = api::key_of(group);
+  const JobId id = model_.find_or_add_job(key);
+  Job& job = model_.edit_job(id);
+  const bool known = job.has_group && job.group_uid == api::uid_of(group);
+  if (known && job.resource_version == api::resource_version_of(group) && !job.resource_version.empty()) return false;
+  const std::uint64_t before = job.changes;
+  job.has_group = true;
+  job.resource_version = std::string(api::resource_version_of(group));
+  const GroupPhase old_phase = job.status.phase;
+  if (!known || !group_writes_.contains(key)) job.status = group_status_from(group["status"]);
+  const std::string old_spec = known ? job.spec_text : "";
+  job.spec_text = group["spec"].dump() + group["metadata"]["annotations"].dump() + group["metadata"]["labels"].dump();
+  if (known && old_spec == job.spec_text && old_phase == job.status.phase) return job.changes != before;
+  read_group_spec(group, job, model_.dimensions);
+  const std::string queue = group["spec"]["queue"].str();
+  std::vector<std::pair<std::string, std::int32_t>> minimums;
+  for (const auto& member : group["spec"]["minTaskMember"].members()) {
+    minimums.emplace_back(std::string(member.name()), static_cast<std::int32_t>(member.value.as_int()));
+  }
+  model_.set_job_queue(id, queue.empty() ? options_.default_queue : queue);
+  model_.set_role_minimums(id, minimums);
+  model_.refresh_priority(id);
+  model_.note_changed(id);
+  return true;
+}
+
+bool Intake::remove_group(const api::Json& group) {
+  const JobId id = model_.find_job(api::key_of(group));
+  if (!id.is_set()) return false;
+  Job& job = model_.edit_job(id);
+  if (!job.has_group || job.group_uid != api::uid_of(group)) return false;
+  job.has_group = false;
+  job.status = {};
+  job.spec_text.clear();
+  job.last_event.clear();
+  model_.set_job_queue(id, "");
+  model_.note_changed(id);
+  model_.remove_job_if_empty(id);
+  return true;
+}
+
+void Intake::group_write_ended(const std::string& key) {
+  auto found = group_writes_.find(key);
+  if (found != group_writes_.end() && --found->second <= 0) group_writes_.erase(found);
+}
+
+void Intake::touch_jobs_of(QueueId queue) {
+  std::vector<JobId> jobs;
+  model_.for_each_job([&](const Job& job) {
+    if (job.queue == queue) jobs.push_back(job.id);
+  });
+  for (const JobId id : jobs) model_.note_changed(id);
+}
+
+bool Intake::set_queue(const api::Json& object) {
+  const QueueId id = model_.find_or_add_queue(api::name_of(object));
+  Queue& queue = model_.edit_queue(id);
+  const bool is_new = !queue.in_use;
+  const api::Json& spec = object["spec"];
+  const QueueState state = queue_state_from(object["status"]["state"].as_string());
+  queue.resource_version = std::string(api::resource_version_of(object));
+  queue.status_allocated = api::resource_list_from(object["status"]["allocated"]);
+  std::string text = spec.dump() + object["metadata"]["annotations"].dump();
+  if (!is_new && text == queue.spec_text && state == queue.state && queue.uid == api::uid_of(object)) return false;
+  queue.spec_text = std::move(text);
+  queue.in_use = true;
+  queue.uid = std::string(api::uid_of(object));
+  queue.created_ns = created_ns(object);
+  queue.weight = static_cast<std::int32_t>(spec["weight"].as_int(1));
+  queue.priority = static_cast<std::int32_t>(spec["priority"].as_int());
+  queue.reclaimable = spec["reclaimable"].as_bool(true);
+  queue.parent = spec["parent"].str();
+  queue.state = state;
+  queue.has_capability = !spec["capability"].empty();
+  queue.capability = resource_from(api::resource_list_from(spec["capability"]), model_.dimensions);
+  queue.deserved = resource_from(api::resource_list_from(spec["deserved"]), model_.dimensions);
+  queue.guarantee = resource_from(api::resource_list_from(spec["guarantee"]["resource"]), model_.dimensions);
+  queue.affinity = spec["affinity"];
+  queue.annotations = object["metadata"]["annotations"];
+  if (is_new) touch_jobs_of(id);
+  return true;
+}
+
+bool Intake::remove_queue(const api::Json& object) {
+  const QueueId id = model_.find_queue(api::name_of(object));
+  if (!id.is_set()) return false;
+  Queue& queue = model_.edit_queue(id);
+  queue.in_use = false;
+  queue.status_allocated.clear();
+  touch_jobs_of(id);
+  return true;
+}
+
+bool Intake::set_priority_class(const api::Json& object, bool exists) {
+  if (!options_.priority_classes) return false;
+  const std::string name(api::name_of(object));
+  const auto value = static_cast<std::int32_t>(object["value"].as_int());
+  if (exists) model_.priority_classes.insert_or_assign(name, value);
+  else model_.priority_classes.erase(name);
+  if (exists && object["globalDefault"].as_bool()) {
+    model_.default_priority = value;
+    default_priority_class_ = name;
+  } else if (default_priority_class_ == name) {
+    model_.default_priority.reset();
+    default_priority_class_.clear();
+  }
+  model_.refresh_all_priorities();
+  return true;
+}
+
+}  // namespace scheduler

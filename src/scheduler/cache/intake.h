@@ -1,0 +1,74 @@
+// API objects in, the model kept current.
+//
+// The same intake serves a live scheduler (informers) and one-shot runs (files). It runs between cycles only, on the
+// scheduler's loop. Objects are read leniently: admission has refused what is malformed, and what is left of it must
+// not stop the others.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "api/resource.h"
+#include "scheduler/model/model.h"
+
+namespace scheduler {
+
+struct IntakeOptions {
+  std::vector<std::string> scheduler_names = {"volcano"};
+  std::string default_queue = "default";
+  std::vector<std::pair<std::string, std::string>> node_selector;  // any may match; empty: every node
+  bool priority_classes = true;
+};
+
+class Intake {
+ public:
+  Intake(Model& model, IntakeOptions options) : model_(model), options_(std::move(options)) {}
+
+  // The resources that the scheduler reads, in the order in which they are best listed.
+  static const std::vector<api::ResourceId>& resources();
+  static bool reads(const api::ResourceId& id);
+
+  // An object exists in this state now; or it is gone. True when a decision could differ.
+  bool set(const api::ResourceId& id, const api::Json& object);
+  bool remove(const api::ResourceId& id, const api::Json& object);
+
+  // Effects that are under way: the model believes them until the API server says otherwise.
+  void bind_failed(std::string_view pod_key, std::string_view uid);
+  void eviction_started(std::string_view uid) { evicting_.insert(std::string(uid)); }
+  void eviction_failed(std::string_view pod_key, std::string_view uid);
+  // PodGroup status from events is ignored while our own write is under way.
+  void group_write_started(const std::string& key) { ++group_writes_[key]; }
+  void group_write_ended(const std::string& key);
+
+  const IntakeOptions& options() const { return options_; }
+
+ private:
+  bool set_pod(const api::Json& pod);
+  bool remove_pod(const api::Json& pod);
+  bool set_node(const api::Json& node);
+  bool remove_node(const api::Json& node);
+  bool set_group(const api::Json& group);
+  bool remove_group(const api::Json& group);
+  bool set_queue(const api::Json& queue);
+  bool remove_queue(const api::Json& queue);
+  bool set_priority_class(const api::Json& object, bool exists);
+  void touch_jobs_of(QueueId queue);
+  bool is_ours(const api::Json& pod) const;
+
+  Model& model_;
+  IntakeOptions options_;
+  std::set<std::string> evicting_;
+  std::map<std::string, int> group_writes_;
+  std::string default_priority_class_;
+};
+
+// Readers shared with other parts.
+TaskStatus task_status_of(const api::Json& pod);
+GroupStatus group_status_from(const api::Json& status);
+api::Json to_json(const GroupStatus& status);
+
+}  // namespace scheduler

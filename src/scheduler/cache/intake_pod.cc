@@ -1,0 +1,200 @@
+// API objects in, the model kept current: pods and nodes.
+#include <algorithm>
+#include <charconv>
+
+#include "base/time.h"
+#include "scheduler/cache/intake.h"
+
+namespace scheduler {
+namespace {
+
+constexpr std::string_view kGroupAnnotation = "scheduling.k8s.io/group-name";
+constexpr std::string_view kRoleKey = "volcano.sh/task-spec";
+constexpr std::string_view kQueueGate = "scheduling.volcano.sh/queue-allocation-gate";
+
+template <class Number>
+std::optional<Number> number_from(std::string_view text) {
+  Number value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+bool parse_go_bool(std::string_view text) {
+  return text == "1" || text == "t" || text == "T" || text == "TRUE" || text == "true" || text == "True";
+}
+
+const api::Json* annotation_or_label(const api::Json& object, std::string_view key) {
+  if (const api::Json* found = object["metadata"]["annotations"].find(key)) return found;
+  return object["metadata"]["labels"].find(key);
+}
+
+// The number at the end of names like "job-worker-3"; -1 when there is none.
+std::int64_t name_index_of(std::string_view name) {
+  if (std::count(name.begin(), name.end(), '-') < 2) return -1;
+  const auto number = number_from<std::int64_t>(name.substr(name.rfind('-') + 1));
+  return number && *number >= 0 ? *number : -1;
+}
+
+void read_gates(const api::Json& pod, Task& task) {
+  const auto gates = pod["spec"]["schedulingGates"].items();
+  task.gated = !gates.empty();
+  task.queue_gate_only = gates.size() == 1 && gates[0]["name"].as_string() == kQueueGate;
+  task.queue_gate_opt_in = api::annotation_of(pod, kQueueGate) == "true";
+}
+
+void read_task(const api::Json& pod, Task& task) {
+  const api::Json& spec = pod["spec"];
+  const auto annotated = number_from<std::int32_t>(api::annotation_of(pod, "volcano.sh/task-priority"));
+  task.priority = annotated ? *annotated : static_cast<std::int32_t>(spec["priority"].as_int(1));
+  const api::Json* preemptable = annotation_or_label(pod, "volcano.sh/preemptable");
+  task.preemptable = preemptable == nullptr || parse_go_bool(preemptable->as_string());
+  task.never_preempts = spec["preemptionPolicy"].as_string() == "Never";
+  const std::string_view priority_class = spec["priorityClassName"].as_string();
+  task.critical = priority_class == "system-cluster-critical" || priority_class == "system-node-critical" ||
+                  api::namespace_of(pod) == "kube-system";
+  const auto created = base::parse_rfc3339(pod["metadata"]["creationTimestamp"].as_string());
+  task.created_ns = created ? created->ns : 0;
+  task.name_index = name_index_of(api::name_of(pod));
+  task.status = task_status_of(pod);
+  read_gates(pod, task);
+}
+
+TaskText text_of(const api::Json& pod, bool ours) {
+  TaskText out;
+  out.ns = std::string(api::namespace_of(pod));
+  out.name = std::string(api::name_of(pod));
+  out.uid = std::string(api::uid_of(pod));
+  out.resource_version = std::string(api::resource_version_of(pod));
+  out.nominated_node = pod["status"]["nominatedNodeName"].str();
+  out.ours = ours;
+  for (const api::Json& condition : pod["status"]["conditions"].items()) {
+    if (condition["type"].as_string() != "PodScheduled" || condition["status"].as_string() != "False") continue;
+    out.condition_reason = condition["reason"].str();
+    out.condition_message = condition["message"].str();
+  }
+  return out;
+}
+
+std::vector<ImageOnNode> images_of(const api::Json& node, Symbols& symbols) {
+  std::vector<ImageOnNode> out;
+  for (const api::Json& image : node["status"]["images"].items()) {
+    for (const api::Json& name : image["names"].items()) {
+      out.push_back({symbols.intern(name.as_string()), image["sizeBytes"].as_int()});
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+TaskStatus task_status_of(const api::Json& pod) {
+  const std::string_view phase = pod["status"]["phase"].as_string();
+  const bool deleting = api::is_deleting(pod);
+  const bool placed = !pod["spec"]["nodeName"].as_string().empty();
+  if (phase == "Running") return deleting ? TaskStatus::kReleasing : TaskStatus::kRunning;
+  if (phase == "Succeeded") return TaskStatus::kSucceeded;
+  if (phase == "Failed") return TaskStatus::kFailed;
+  if (phase.empty() || phase == "Pending") {
+    if (deleting) return TaskStatus::kReleasing;
+    return placed ? TaskStatus::kBound : TaskStatus::kPending;
+  }
+  return TaskStatus::kUnknown;
+}
+
+bool Intake::is_ours(const api::Json& pod) const {
+  const auto& names = options_.scheduler_names;
+  return std::find(names.begin(), names.end(), pod["spec"]["schedulerName"].as_string()) != names.end();
+}
+
+bool Intake::set_pod(const api::Json& pod) {
+  const std::string key = api::key_of(pod);
+  const std::string_view node = pod["spec"]["nodeName"].as_string();
+  const TaskId known = model_.find_task(key);
+  const bool same_pod = known.is_set() && model_.text(known).uid == api::uid_of(pod);
+  const bool ours = is_ours(pod);
+  if (!ours && node.empty()) {
+    if (known.is_set()) model_.remove_task(known);
+    return known.is_set();
+  }
+  if (same_pod && node.empty() && is_allocated_like(model_.task(known).status) && !api::is_deleting(pod)) return false;
+  TaskFacts facts;
+  if (const std::string_view group = api::annotation_of(pod, kGroupAnnotation); !group.empty()) {
+    facts.group = std::string(api::namespace_of(pod)) + "/" + std::string(group);
+  }
+  if (const api::Json* role = annotation_or_label(pod, kRoleKey)) facts.role = role->str();
+  read_task(pod, facts.task);
+  facts.text = text_of(pod, ours);
+  facts.node = node;
+  facts.shape = model_.shape_for(pod);
+  facts.labels = model_.pods.label_set_for(model_.symbols.intern(api::namespace_of(pod)),
+                                           labels_from(pod["metadata"]["labels"], model_.symbols));
+  const bool under_eviction = evicting_.contains(facts.text.uid);
+  if (under_eviction && is_allocated_like(facts.task.status)) facts.task.status = TaskStatus::kReleasing;
+  if (same_pod && model_.update_task(known, facts)) return true;
+  if (known.is_set()) model_.remove_task(known);
+  model_.add_task(std::move(facts));
+  return true;
+}
+
+bool Intake::remove_pod(const api::Json& pod) {
+  const TaskId known = model_.find_task(api::key_of(pod));
+  evicting_.erase(std::string(api::uid_of(pod)));
+  if (!known.is_set() || model_.text(known).uid != api::uid_of(pod)) return false;
+  model_.remove_task(known);
+  return true;
+}
+
+void Intake::bind_failed(std::string_view pod_key, std::string_view uid) {
+  const TaskId id = model_.find_task(pod_key);
+  if (!id.is_set() || model_.text(id).uid != uid || model_.task(id).status != TaskStatus::kBinding) return;
+  model_.move(id, TaskStatus::kPending, NodeId{});
+}
+
+void Intake::eviction_failed(std::string_view pod_key, std::string_view uid) {
+  evicting_.erase(std::string(uid));
+  const TaskId id = model_.find_task(pod_key);
+  if (!id.is_set() || model_.text(id).uid != uid || model_.task(id).status != TaskStatus::kReleasing) return;
+  model_.move(id, TaskStatus::kRunning, model_.task(id).node);
+}
+
+bool Intake::set_node(const api::Json& node) {
+  const std::string_view name = api::name_of(node);
+  const auto& wanted = options_.node_selector;
+  const bool chosen = wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](const auto& pair) {
+                        return api::label_of(node, pair.first) == pair.second;
+                      });
+  if (!chosen) return remove_node(node);
+  NodeFacts facts;
+  facts.name = name;
+  facts.allocatable = request_from(api::resource_list_from(node["status"]["allocatable"]), model_.dimensions);
+  facts.capacity = request_from(api::resource_list_from(node["status"]["capacity"]), model_.dimensions);
+  if (auto cpu = number_from<std::int64_t>(api::annotation_of(node, "volcano.sh/oversubscription-cpu"))) {
+    facts.allocatable.add(kCpu, *cpu);
+    facts.capacity.add(kCpu, *cpu);
+  }
+  if (auto memory = number_from<std::int64_t>(api::annotation_of(node, "volcano.sh/oversubscription-memory"))) {
+    facts.allocatable.add(kMemory, *memory);
+    facts.capacity.add(kMemory, *memory);
+  }
+  facts.labels = labels_from(node["metadata"]["labels"], model_.symbols);
+  facts.taints = taints_from(node["spec"]["taints"], model_.symbols);
+  facts.unschedulable = node["spec"]["unschedulable"].as_bool();
+  facts.images = images_of(node, model_.symbols);
+  const NodeId id = model_.nodes.find_or_add(name);
+  if (model_.nodes.has_same_facts(id, facts)) return false;
+  model_.nodes.set_facts(id, std::move(facts));
+  model_.node_facts_changed(id);
+  return true;
+}
+
+bool Intake::remove_node(const api::Json& node) {
+  const NodeId id = model_.nodes.find(api::name_of(node));
+  if (!id.is_set()) return false;
+  model_.nodes.forget_facts(id);
+  model_.node_facts_changed(id);
+  model_.nodes.remove_if_unused(id);
+  return true;
+}
+
+}  // namespace scheduler

@@ -1,0 +1,150 @@
+// What does the scheduler's configuration file say?
+#include "scheduler/framework/config.h"
+
+#include <algorithm>
+
+#include "api/yaml.h"
+#include "base/format.h"
+#include "scheduler/framework/extension_points.h"
+
+namespace scheduler {
+namespace {
+
+constexpr std::string_view kDefaultConfig = R"(actions: "enqueue, allocate, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+  - name: conformance
+- plugins:
+  - name: overcommit
+  - name: drf
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+)";
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+base::Error invalid(std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); }
+
+template <class... P>
+bool is_switch_of(std::string_view key, std::tuple<P...>*) {
+  const auto names_key = [&](std::string_view keys) {
+    const std::size_t bar = keys.find('|');
+    return keys.substr(0, bar) == key || (bar != std::string_view::npos && keys.substr(bar + 1) == key);
+  };
+  return (names_key(P::kKey) || ...);
+}
+
+bool is_switch(std::string_view key) {
+  return is_switch_of(key, static_cast<AllPoints*>(nullptr)) ||
+         std::find(std::begin(kOtherSwitches), std::end(kOtherSwitches), key) != std::end(kOtherSwitches);
+}
+
+base::Result<PluginEntry> plugin_from(const api::Json& json, Config& config) {
+  PluginEntry out;
+  out.name = json["name"].str();
+  if (out.name.empty()) return invalid("a plugin without a name");
+  out.arguments = json["arguments"];
+  for (const auto& member : json.members()) {
+    if (!is_switch(member.name())) {
+      if (member.name() != "name" && member.name() != "arguments") {
+        config.warnings.push_back(base::format("plugin {}: unknown key {} is ignored", out.name, member.name()));
+      }
+      continue;
+    }
+    if (!member.value.is_bool()) return invalid(base::format("plugin {}: {} must be a boolean", out.name, member.name()));
+    out.switches.emplace(member.name(), member.value.as_bool());
+  }
+  return out;
+}
+
+base::Status read_tiers(const api::Json& tiers, Config& config) {
+  if (!tiers.is_null() && !tiers.is_array()) return invalid("tiers must be a list");
+  for (const api::Json& tier : tiers.items()) {
+    std::vector<PluginEntry>& out = config.tiers.emplace_back();
+    for (const api::Json& plugin : tier["plugins"].items()) {
+      TRY(PluginEntry entry, plugin_from(plugin, config));
+      out.push_back(std::move(entry));
+    }
+    const auto has = [&](std::string_view name, bool hierarchical) {
+      return std::any_of(out.begin(), out.end(), [&](const PluginEntry& entry) {
+        return entry.name == name && (!hierarchical || entry.is_on("enableHierarchy", false));
+      });
+    };
+    if (has("drf", true) && has("proportion", false)) {
+      return invalid("proportion and drf with hierarchy enabled conflicts");
+    }
+  }
+  return {};
+}
+
+base::Status read_actions(std::string_view list, Config& config) {
+  for (std::size_t start = 0; start <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', start), list.size());
+    const std::string name(trimmed(list.substr(start, comma - start)));
+    if (config.find_action(name) == nullptr) return invalid(base::format("failed to find Action {}", name));
+    config.actions.push_back(name);
+    start = comma + 1;
+  }
+  return {};
+}
+
+}  // namespace
+
+const PluginFactory* Config::find_plugin(std::string_view name) const {
+  for (const PluginFactory& one : registry.plugins) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
+const ActionFactory* Config::find_action(std::string_view name) const {
+  for (const ActionFactory& one : registry.actions) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
+bool Config::has_action(std::string_view name) const {
+  return std::find(actions.begin(), actions.end(), name) != actions.end();
+}
+
+const api::Json& Config::arguments_of(std::string_view action) const {
+  static const api::Json kNone;
+  for (const auto& [name, arguments] : action_arguments) {
+    if (name == action) return arguments;
+  }
+  return kNone;
+}
+
+std::string_view default_config_text() { return kDefaultConfig; }
+
+base::Result<Config> config_from(const api::Json& document, const Registry& registry) {
+  Config config;
+  config.registry = registry;
+  if (!document.is_null() && !document.is_object()) return invalid("the configuration must be a map");
+  if (!document["actions"].is_null() && !document["actions"].is_string()) return invalid("actions must be a string");
+  TRY_VOID(read_actions(document["actions"].as_string(), config));
+  TRY_VOID(read_tiers(document["tiers"], config));
+  for (const api::Json& item : document["configurations"].items()) {
+    config.action_arguments.emplace_back(item["name"].str(), item["arguments"]);
+  }
+  for (const auto& member : document["metrics"].members()) {
+    config.metrics.emplace(member.name(), member.value.is_string() ? member.value.str() : member.value.dump());
+  }
+  return config;
+}
+
+base::Result<Config> parse_config(std::string_view text, const Registry& registry) {
+  TRY(const api::Json document, api::parse_yaml(trimmed(text)));
+  return config_from(document, registry);
+}
+
+}  // namespace scheduler

@@ -1,0 +1,66 @@
+// What does the scheduler's configuration file say?
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "base/result.h"
+
+namespace scheduler {
+
+class Plugin;
+class Action;
+
+// One line of plugins/all.cc or actions/all.cc.
+struct PluginFactory {
+  std::string_view name;
+  std::unique_ptr<Plugin> (*make)();
+};
+struct ActionFactory {
+  std::string_view name;
+  std::unique_ptr<Action> (*make)();
+};
+struct Registry {
+  std::span<const PluginFactory> plugins;
+  std::span<const ActionFactory> actions;
+};
+
+struct PluginEntry {
+  std::string name;
+  std::map<std::string, bool, std::less<>> switches;
+  api::Json arguments;
+
+  bool is_on(std::string_view key, bool absent) const {
+    auto found = switches.find(key);
+    return found == switches.end() ? absent : found->second;
+  }
+};
+
+struct Config {
+  std::vector<std::string> actions;
+  std::vector<std::vector<PluginEntry>> tiers;
+  std::vector<std::pair<std::string, api::Json>> action_arguments;  // in order; the first of a name counts
+  std::map<std::string, std::string> metrics;
+  std::vector<std::string> warnings;
+  Registry registry;
+
+  const PluginFactory* find_plugin(std::string_view name) const;
+  const ActionFactory* find_action(std::string_view name) const;
+  bool has_action(std::string_view name) const;
+  const api::Json& arguments_of(std::string_view action) const;
+};
+
+// What is used when there is no file.
+std::string_view default_config_text();
+
+// A message that names what is wrong: YAML errors, unknown actions, plugins that exclude one another.
+base::Result<Config> parse_config(std::string_view text, const Registry& registry);
+// From the document itself, for callers that read it otherwise.
+base::Result<Config> config_from(const api::Json& document, const Registry& registry);
+
+}  // namespace scheduler

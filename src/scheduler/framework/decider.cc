@@ -1,0 +1,84 @@
+// The cycle: from the model and a configuration to a plan.
+#include "scheduler/framework/decider.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "scheduler/framework/action.h"
+
+namespace scheduler {
+
+Decider::Decider(Model& model, Registry registry, std::uint64_t seed, std::string scheduler_name)
+    : model_(model), registry_(registry), random_(seed), scheduler_name_(std::move(scheduler_name)) {
+  CHECK(configure(default_config_text()).ok());
+}
+
+Decider::~Decider() = default;
+
+base::Status Decider::configure(std::string_view text) {
+  TRY(Config config, parse_config(text, registry_));
+  use(std::move(config));
+  return {};
+}
+
+void Decider::use(Config config) {
+  if (search_) looked_at_before_ += search_->nodes_looked_at();
+  search_.reset();
+  config_ = std::move(config);
+  config_.registry = registry_;
+  plugins_ = std::make_unique<PluginSet>(config_, model_);
+  search_ = std::make_unique<NodeSearch>(model_, *plugins_);
+  actions_.clear();
+  action_warnings_.clear();
+  for (const std::string& name : config_.actions) {
+    const ActionFactory* factory = config_.find_action(name);
+    if (factory == nullptr) continue;
+    actions_.emplace_back(name, factory->make());
+    const Arguments arguments(config_.arguments_of(name), "action " + name);
+    actions_.back().second->configure(arguments);
+    action_warnings_.insert(action_warnings_.end(), arguments.warnings().begin(), arguments.warnings().end());
+  }
+  fresh_plugins_ = true;
+}
+
+std::vector<std::string> Decider::warnings() const {
+  std::vector<std::string> out = config_.warnings;
+  out.insert(out.end(), plugins_->warnings().begin(), plugins_->warnings().end());
+  out.insert(out.end(), action_warnings_.begin(), action_warnings_.end());
+  return out;
+}
+
+bool Decider::depends_on_time() const { return plugins_->depends_on_time(); }
+
+std::uint64_t Decider::nodes_looked_at() const { return looked_at_before_ + search_->nodes_looked_at(); }
+
+CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch& stopwatch) {
+  CycleReport report;
+  std::vector<JobId> changed = std::move(carried_);
+  const std::vector<JobId> fresh = model_.take_changed_jobs();
+  changed.insert(changed.end(), fresh.begin(), fresh.end());
+  std::sort(changed.begin(), changed.end());
+  changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+  model_.trim_touched();
+  search_->open_cycle();
+  Session session({.model = model_, .config = config_, .plugins = *plugins_, .search = *search_, .now = now,
+                   .uid = random_.uuid(), .cycle = ++cycle_, .changed_jobs = changed, .all_jobs_changed = fresh_plugins_,
+                   .scheduler_name = scheduler_name_});
+  if (keep_tasks) session.keep_tasks();
+  fresh_plugins_ = false;
+  plugins_->open(session);
+  for (auto& [name, action] : actions_) {
+    const auto before = stopwatch ? stopwatch() : std::pair{0.0, 0.0};
+    action->run(session);
+    if (!stopwatch) continue;
+    const auto after = stopwatch();
+    report.actions.push_back({name, after.first - before.first, after.second - before.second});
+  }
+  report.plan = session.close();
+  report.pipelined = session.pipelined();
+  report.tasks = session.task_reports();
+  carried_ = model_.take_changed_jobs();
+  return report;
+}
+
+}  // namespace scheduler

@@ -1,0 +1,65 @@
+// The cycle: from the model and a configuration to a plan.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "base/time.h"
+#include "scheduler/framework/config.h"
+#include "scheduler/framework/plan.h"
+#include "scheduler/framework/session.h"
+#include "scheduler/model/model.h"
+
+namespace scheduler {
+
+struct CycleReport {
+  Plan plan;
+  std::map<std::string, std::string> pipelined;  // "ns/pod" to node: promised, not free yet
+  std::map<std::string, Session::TaskReport> tasks;
+  struct ActionTime {
+    std::string action;
+    double wall_s = 0;
+    double cpu_s = 0;
+  };
+  std::vector<ActionTime> actions;
+};
+
+// Reads a clock in seconds; decisions never see it. Without one the report has no times.
+using Stopwatch = std::function<std::pair<double, double>()>;  // wall, cpu
+
+// Owned by the scheduler's loop. Plugins live as long as the configuration.
+class Decider {
+ public:
+  Decider(Model& model, Registry registry, std::uint64_t seed, std::string scheduler_name);
+  ~Decider();
+
+  // Keeps the previous configuration when the text is not usable.
+  base::Status configure(std::string_view text);
+  void use(Config config);
+  const Config& config() const { return config_; }
+  std::vector<std::string> warnings() const;
+  bool depends_on_time() const;
+
+  CycleReport run_cycle(base::Time now, bool keep_tasks = false, const Stopwatch& stopwatch = {});
+  std::uint64_t nodes_looked_at() const;
+
+ private:
+  Model& model_;
+  Registry registry_;
+  Config config_;
+  std::unique_ptr<PluginSet> plugins_;
+  std::unique_ptr<NodeSearch> search_;
+  std::vector<std::pair<std::string, std::unique_ptr<Action>>> actions_;
+  std::vector<std::string> action_warnings_;
+  base::Random random_;
+  std::string scheduler_name_;
+  std::uint64_t cycle_ = 0;
+  std::vector<JobId> carried_;  // changed during the last session
+  bool fresh_plugins_ = true;
+  std::uint64_t looked_at_before_ = 0;
+};
+
+}  // namespace scheduler

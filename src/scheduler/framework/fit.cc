@@ -1,0 +1,35 @@
+// Why does a node not take a pod, and how is that told?
+#include "scheduler/framework/fit.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+
+namespace scheduler {
+
+std::string histogram_text(const std::map<std::string, std::int64_t, std::less<>>& counts, std::vector<std::string> extra) {
+  std::vector<std::string> parts = std::move(extra);
+  for (const auto& [word, count] : counts) {
+    if (count != 0) parts.push_back(base::format("{} {}", count, word));
+  }
+  std::sort(parts.begin(), parts.end());
+  std::string out;
+  for (const std::string& part : parts) {
+    if (!out.empty()) out += ", ";
+    out += part;
+  }
+  return out;
+}
+
+std::string FitErrors::text() const {
+  std::string out = text_.empty() ? base::format("0/{} nodes are unavailable", node_count_) : text_;
+  if (!reasons_.empty()) {
+    std::map<std::string, std::int64_t, std::less<>> counts;
+    for (const auto& [reason, count] : reasons_) counts.emplace(reason, static_cast<std::int64_t>(count));
+    out += ": " + histogram_text(counts) + ".";
+  }
+  if (!hyper_node_.empty()) out = base::format("In hyperNode {}: {}", hyper_node_, out);
+  return out;
+}
+
+}  // namespace scheduler

@@ -1,0 +1,59 @@
+// Why does a node not take a pod, and how is that told?
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scheduler/model/node_set.h"
+
+namespace scheduler {
+
+enum class FitCode : std::uint8_t {
+  kSuccess,
+  kError,
+  kUnschedulable,   // evicting somebody might help
+  kUnresolvable,    // nothing on this node helps
+  kWait,
+  kSkip,
+};
+
+// Counts of reasons over the nodes that were refused. Reasons count once per node that has them.
+class FitErrors {
+ public:
+  void add(std::string_view reason, std::size_t nodes) {
+    if (nodes == 0) return;
+    auto found = reasons_.find(reason);
+    if (found == reasons_.end()) reasons_.emplace(std::string(reason), nodes);
+    else found->second += nodes;
+  }
+  // Nodes that eviction cannot help.
+  void add_unresolvable(const NodeSet& nodes) { unresolvable_ |= nodes; }
+  const NodeSet& unresolvable() const { return unresolvable_; }
+  void set_node_count(std::size_t count) { node_count_ = count; }
+  void set_text(std::string text) { text_ = std::move(text); }
+  void set_hyper_node(std::string name) { hyper_node_ = std::move(name); }
+  bool has_reasons() const { return !reasons_.empty(); }
+  const std::map<std::string, std::size_t, std::less<>>& reasons() const { return reasons_; }
+
+  // "0/3 nodes are unavailable: 1 node(s) pod number exceeded, 2 Insufficient cpu."
+  std::string text() const;
+
+ private:
+  std::map<std::string, std::size_t, std::less<>> reasons_;
+  NodeSet unresolvable_;
+  std::size_t node_count_ = 0;
+  std::string text_;  // replaces "0/n nodes are unavailable"
+  std::string hyper_node_;
+};
+
+// "2 Pending, 1 Running", sorted as text, of (word, count).
+std::string histogram_text(const std::map<std::string, std::int64_t, std::less<>>& counts,
+                           std::vector<std::string> extra = {});
+
+inline constexpr std::string_view kPodNumberExceeded = "node(s) pod number exceeded";
+inline constexpr std::string_view kAllNodesUnavailable = "all nodes are unavailable";
+
+}  // namespace scheduler

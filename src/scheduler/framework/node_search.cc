@@ -1,0 +1,211 @@
+// Which node is best for a pod, and why does none fit?
+#include "scheduler/framework/node_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "base/format.h"
+#include "scheduler/framework/node_search_state.h"
+
+namespace scheduler {
+namespace {
+
+// Below this many waiting pods of a class a frontier costs more than it saves.
+constexpr std::uint32_t kFrontierPodsMin = 3;
+constexpr std::size_t kClassesMax = 512;
+
+// ok[i] &= idle[i] + releasing[i] - pipelined[i] >= amount
+VOLCANO_VECTOR void keep_future(const std::int64_t* idle, const std::int64_t* releasing, const std::int64_t* pipelined,
+                                std::int64_t amount, std::uint8_t* ok, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    ok[i] = static_cast<std::uint8_t>(ok[i] & (idle[i] + releasing[i] - pipelined[i] >= amount ? 1 : 0));
+  }
+}
+
+VOLCANO_VECTOR void keep_idle(const std::int64_t* idle, std::int64_t amount, std::uint8_t* ok, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) ok[i] = static_cast<std::uint8_t>(ok[i] & (idle[i] >= amount ? 1 : 0));
+}
+
+void pack(const std::vector<std::uint8_t>& bytes, NodeSet& nodes) {
+  auto& words = nodes.words();
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    if (words[w] == 0) continue;
+    std::uint64_t mask = 0;
+    for (std::size_t i = 0; i < 64; ++i) mask |= static_cast<std::uint64_t>(bytes[w * 64 + i]) << i;
+    words[w] &= mask;
+  }
+}
+
+}  // namespace
+
+NodeSearch::NodeSearch(Model& model, const PluginSet& plugins) : model_(model), plugins_(plugins) {}
+
+NodeSearch::~NodeSearch() = default;
+
+void NodeSearch::open_cycle() {
+  single_.reset();
+  if (classes_.size() > kClassesMax) classes_.clear();
+}
+
+NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
+  const std::uint32_t signature = model_.pods.label_set(task.labels).signature;
+  const std::uint64_t key = std::uint64_t{task.shape.index} << 32 | signature;
+  const std::uint64_t generation = model_.nodes.static_generation() + model_.pods.ownership_changes();
+  const bool shared = model_.shape(task.shape).pending >= kFrontierPodsMin;
+  std::unique_ptr<ClassState>& slot = shared ? classes_[key] : single_;
+  if (slot && slot->key == key && slot->generation == generation) return *slot;
+  if (shared && classes_.size() > kClassesMax) {
+    classes_.clear();
+    return state_for(task);
+  }
+  slot = std::make_unique<ClassState>();
+  slot->key = key;
+  slot->generation = generation;
+  slot->filters = plugins_.ask<Predicate>(task);
+  slot->scorers = plugins_.ask<NodeOrder>(task);
+  slot->incremental = true;
+  for (const auto& filter : slot->filters) slot->incremental &= filter->reach() != Reach::kCluster;
+  for (const auto& scorer : slot->scorers) {
+    slot->incremental &= scorer->reach() != Reach::kCluster && scorer->normalise() != NodeScorer::Normalise::kWhole;
+  }
+  return *slot;
+}
+
+void NodeSearch::room(const Request& request, bool future, NodeSet& nodes) const {
+  const std::size_t count = nodes.words().size() * 64;
+  bytes_.assign(count, 1);
+  for (const Part& part : request.parts) {
+    const Column& idle = model_.nodes.idle(part.dim);
+    if (idle.size() < count) continue;
+    if (future) {
+      keep_future(idle.data(), model_.nodes.releasing(part.dim).data(), model_.nodes.pipelined(part.dim).data(), part.amount,
+                  bytes_.data(), count);
+    } else {
+      keep_idle(idle.data(), part.amount, bytes_.data(), count);
+    }
+  }
+  pack(bytes_, nodes);
+}
+
+bool NodeSearch::fits_future(const Task& task, NodeId node) const {
+  for (const Part& part : model_.shape_of(task).request.parts) {
+    if (part.amount > model_.nodes.future_idle(part.dim, node.index)) return false;
+  }
+  return true;
+}
+
+bool NodeSearch::fits_idle(const Task& task, NodeId node) const {
+  for (const Part& part : model_.shape_of(task).request.parts) {
+    if (part.amount > model_.nodes.idle(part.dim)[node.index]) return false;
+  }
+  return true;
+}
+
+void NodeSearch::explain_room(const Request& request, const NodeSet& nodes, FitErrors& errors) const {
+  std::vector<std::size_t> short_of(request.parts.size());
+  nodes.for_each([&](std::uint32_t n) {
+    for (std::size_t i = 0; i < request.parts.size(); ++i) {
+      if (request.parts[i].amount <= model_.nodes.future_idle(request.parts[i].dim, n)) continue;
+      ++short_of[i];
+      break;
+    }
+  });
+  for (std::size_t i = 0; i < short_of.size(); ++i) {
+    errors.add(base::format("Insufficient {}", model_.dimensions.name(request.parts[i].dim)), short_of[i]);
+  }
+}
+
+std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* within, FitErrors& errors) {
+  ClassState& state = state_for(task);
+  const Request& request = model_.shape_of(task).request;
+  if (state.incremental && within == nullptr && model_.shape(task.shape).pending >= kFrontierPodsMin) {
+    catch_up(state, request);
+    const std::uint32_t best = state.tree.empty() ? NodeId::kNone : state.tree[1];
+    if (best != NodeId::kNone && state.candidates.has(best)) return NodeChoice{NodeId{best}, false};
+  }
+  const NodeSet& all = within != nullptr ? *within : model_.nodes.known();
+  NodeSet feasible = all;
+  nodes_looked_at_ += all.count();
+  room(request, true, feasible);
+  for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kPlace, nullptr);
+  if (feasible.empty()) {
+    errors.set_node_count(within != nullptr ? all.count() : model_.nodes.known_count());
+    explain_room(request, all, errors);
+    NodeSet rest = all;
+    room(request, true, rest);
+    for (const auto& filter : state.filters) filter->narrow(rest, Strictness::kPlace, &errors);
+    return std::nullopt;
+  }
+  NodeSet idle = feasible;
+  room(request, false, idle);
+  const bool future = idle.empty();
+  return NodeChoice{NodeId{best_of(state, future ? feasible : idle)}, future};
+}
+
+std::optional<NodeChoice> NodeSearch::find_without_resources(const Task& task, FitErrors& errors) {
+  ClassState& state = state_for(task);
+  NodeSet feasible = model_.nodes.known();
+  nodes_looked_at_ += model_.nodes.known_count();
+  for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kPlace, nullptr);
+  if (!feasible.empty()) return NodeChoice{NodeId{best_of(state, feasible)}, false};
+  errors.set_node_count(model_.nodes.known_count());
+  NodeSet rest = model_.nodes.known();
+  for (const auto& filter : state.filters) filter->narrow(rest, Strictness::kPlace, &errors);
+  return std::nullopt;
+}
+
+NodeSet NodeSearch::candidates(const Task& task, Strictness strictness, const NodeSet& within, FitErrors* errors) {
+  ClassState& state = state_for(task);
+  NodeSet out = within;
+  nodes_looked_at_ += within.count();
+  for (const auto& filter : state.filters) filter->narrow(out, strictness, errors);
+  return out;
+}
+
+bool NodeSearch::fits_filters(const Task& task, NodeId node) {
+  ClassState& state = state_for(task);
+  return std::all_of(state.filters.begin(), state.filters.end(), [&](const auto& f) { return f->fits(node.index); });
+}
+
+std::vector<NodeId> NodeSearch::ranked(const Task& task, const NodeSet& candidates) {
+  ClassState& state = state_for(task);
+  score_all(state, candidates);
+  std::vector<NodeId> out;
+  candidates.for_each([&](std::uint32_t n) { out.push_back(NodeId{n}); });
+  std::stable_sort(out.begin(), out.end(), [&](NodeId a, NodeId b) { return totals_[a.index] > totals_[b.index]; });
+  return out;
+}
+
+void NodeSearch::score_all(ClassState& state, const NodeSet& group) {
+  totals_.assign(group.words().size() * 64, 0.0);
+  for (const auto& scorer : state.scorers) {
+    const auto normalise = scorer->normalise();
+    if (normalise == NodeScorer::Normalise::kNone || normalise == NodeScorer::Normalise::kWhole) {
+      scorer->add_scores(group, totals_);
+      continue;
+    }
+    std::int64_t min = std::numeric_limits<std::int64_t>::max(), max = std::numeric_limits<std::int64_t>::min();
+    group.for_each([&](std::uint32_t n) {
+      const std::int64_t raw = scorer->raw(n);
+      min = std::min(min, raw);
+      max = std::max(max, raw);
+    });
+    group.for_each([&](std::uint32_t n) {
+      totals_[n] += scorer->weight() * static_cast<double>(normalised(normalise, scorer->raw(n), min, max));
+    });
+  }
+}
+
+std::uint32_t NodeSearch::best_of(ClassState& state, const NodeSet& group) {
+  const std::uint32_t first = group.first();
+  if (group.count() == 1) return first;
+  score_all(state, group);
+  std::uint32_t best = first;
+  group.for_each([&](std::uint32_t n) {
+    if (totals_[n] > totals_[best]) best = n;
+  });
+  return best;
+}
+
+}  // namespace scheduler

@@ -1,0 +1,72 @@
+// Which node is best for a pod, and why does none fit?
+//
+// Pods of one class share their evaluators. While several of them wait, the class also keeps a frontier: every
+// candidate's score in a tournament tree, corrected by the nodes touched since (scheduler-core.md section 3).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "scheduler/framework/node_evaluators.h"
+#include "scheduler/framework/plugin.h"
+#include "scheduler/model/model.h"
+
+namespace scheduler {
+
+struct NodeChoice {
+  NodeId node;
+  bool future = false;  // fits only what is being released
+};
+
+class NodeSearch {
+ public:
+  NodeSearch(Model& model, const PluginSet& plugins);
+  ~NodeSearch();
+
+  // For allocate: the node must have room now, or else on capacity being released. `within` limits the candidates.
+  std::optional<NodeChoice> find(const Task& task, const NodeSet* within, FitErrors& errors);
+  // For backfill: filters and scores only.
+  std::optional<NodeChoice> find_without_resources(const Task& task, FitErrors& errors);
+  // Nodes that filters leave for eviction, and those with room.
+  NodeSet candidates(const Task& task, Strictness strictness, const NodeSet& within, FitErrors* errors);
+  // Candidates by descending score, ties by node id.
+  std::vector<NodeId> ranked(const Task& task, const NodeSet& candidates);
+  bool fits_filters(const Task& task, NodeId node);
+
+  bool fits_future(const Task& task, NodeId node) const;
+  bool fits_idle(const Task& task, NodeId node) const;
+
+  std::uint64_t nodes_looked_at() const { return nodes_looked_at_; }
+  // Evaluators read what plugins say at the time; call when that may differ (a new cycle).
+  void open_cycle();
+
+ private:
+  struct ClassState;
+
+  ClassState& state_for(const Task& task);
+  void room(const Request& request, bool future, NodeSet& nodes) const;
+  void explain_room(const Request& request, const NodeSet& nodes, FitErrors& errors) const;
+  std::uint32_t best_of(ClassState& state, const NodeSet& group);
+  void score_all(ClassState& state, const NodeSet& group);
+
+  bool judge(ClassState& state, const Request& request, std::uint32_t node);
+  double total_of(ClassState& state, std::uint32_t node);
+  void build_frontier(ClassState& state, const Request& request);
+  void catch_up(ClassState& state, const Request& request);
+  bool update_extremes(ClassState& state, std::uint32_t node, bool enters);
+  void fix_tree(ClassState& state, std::uint32_t node);
+
+  Model& model_;
+  const PluginSet& plugins_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<ClassState>> classes_;
+  std::unique_ptr<ClassState> single_;  // of a class with few pods
+  std::vector<double> totals_;          // scratch
+  mutable std::vector<std::uint8_t> bytes_;  // scratch
+  std::uint64_t nodes_looked_at_ = 0;
+};
+
+}  // namespace scheduler

@@ -1,0 +1,51 @@
+// What a node search remembers about one class of pods.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "scheduler/framework/node_search.h"
+
+// Loops over columns are compiled twice, the second time for wide vectors, and chosen when the program starts.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__) || defined(__clang__)
+#define VOLCANO_VECTOR
+#else
+#define VOLCANO_VECTOR __attribute__((target_clones("avx2", "default"), optimize("O3")))
+#endif
+
+namespace scheduler {
+
+// The Kubernetes rules for turning raw values into 0..100 among the candidates.
+inline std::int64_t normalised(NodeScorer::Normalise rule, std::int64_t raw, std::int64_t min, std::int64_t max) {
+  switch (rule) {
+    case NodeScorer::Normalise::kMax: return max == 0 ? raw : 100 * raw / max;
+    case NodeScorer::Normalise::kReverseMax: return max == 0 ? 100 : 100 - 100 * raw / max;
+    case NodeScorer::Normalise::kMinMax:
+      return max == min ? 0 : static_cast<std::int64_t>(100.0 * (static_cast<double>(raw - min) / static_cast<double>(max - min)));
+    default: return raw;
+  }
+}
+
+struct NodeSearch::ClassState {
+  std::uint64_t key = ~std::uint64_t{0};
+  std::uint64_t generation = 0;
+  std::vector<std::unique_ptr<NodeFilter>> filters;
+  std::vector<std::unique_ptr<NodeScorer>> scorers;
+  bool incremental = false;
+
+  // The frontier: nodes with room now that pass all filters, with their scores.
+  bool built = false;
+  std::uint64_t touched_epoch = 0;
+  std::size_t touched_position = 0;
+  NodeSet candidates;
+  std::vector<double> totals;
+  std::vector<std::uint32_t> tree;  // [1] is the winner; leaves from `leaves` on
+  std::size_t leaves = 0;
+  // Per normalised scorer: how often each raw value occurs among the candidates.
+  std::vector<std::map<std::int64_t, std::uint32_t>> raw_counts;
+  std::vector<std::int64_t> raw_min, raw_max;
+};
+
+}  // namespace scheduler

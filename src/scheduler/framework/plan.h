@@ -1,0 +1,74 @@
+// What did a cycle decide? A value: whoever executes it needs nothing of the model.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "api/quantity.h"
+#include "scheduler/model/job.h"
+
+namespace scheduler {
+
+struct PlannedBind {
+  std::string ns;
+  std::string pod;
+  std::string uid;
+  std::string node;
+  std::map<std::string, std::string> annotations;  // merged into the pod by the binding
+};
+
+struct PlannedEviction {
+  std::string ns;
+  std::string pod;
+  std::string uid;
+  std::string node;
+  std::string action;      // preempt, reclaim, ...: the reason users see
+  std::string group;       // the victim's "ns/group"
+  std::string for_group;   // the beneficiary's "ns/group", empty when there is none
+};
+
+// Condition PodScheduled=False of a pod that waits, with a FailedScheduling event.
+struct PlannedPodCondition {
+  std::string ns;
+  std::string pod;
+  std::string uid;
+  std::string reason;
+  std::string message;
+  std::string nominated_node;  // empty: unchanged
+};
+
+struct PlannedGroupStatus {
+  std::string ns;
+  std::string name;
+  GroupStatus status;
+};
+
+struct PlannedGroupEvent {
+  std::string ns;
+  std::string name;
+  std::string type;
+  std::string reason;
+  std::string message;
+};
+
+struct PlannedQueueStatus {
+  std::string name;
+  api::ResourceList allocated;
+};
+
+struct Plan {
+  std::vector<PlannedBind> binds;
+  std::vector<PlannedEviction> evictions;
+  std::vector<PlannedPodCondition> pod_conditions;
+  std::vector<PlannedGroupStatus> groups;
+  std::vector<PlannedGroupEvent> group_events;
+  std::vector<PlannedQueueStatus> queues;
+
+  bool empty() const {
+    return binds.empty() && evictions.empty() && pod_conditions.empty() && groups.empty() && group_events.empty() &&
+           queues.empty();
+  }
+};
+
+}  // namespace scheduler

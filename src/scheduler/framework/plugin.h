@@ -1,0 +1,107 @@
+// What is a plugin, and which questions do the configured ones answer?
+//
+// A plugin lives as long as its configuration. It says once, in attach(), which points it answers; open() and close()
+// bracket each cycle. Answers read the live model; what a plugin keeps besides must follow the model's changes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "scheduler/framework/arguments.h"
+#include "scheduler/framework/extension_points.h"
+
+namespace scheduler {
+
+class Model;
+class Session;
+class PluginSetup;
+struct PluginEntry;
+struct Config;
+
+class Plugin {
+ public:
+  virtual ~Plugin() = default;
+  virtual void attach(PluginSetup& setup) = 0;
+  virtual void open(Session&) {}
+  virtual void close(Session&) {}
+};
+
+template <class P>
+struct Slot {
+  Answers<typename P::Signature> answers;
+};
+template <class Tuple>
+struct SlotsOf;
+template <class... P>
+struct SlotsOf<std::tuple<P...>> {
+  using Type = std::tuple<Slot<P>...>;
+};
+
+// The plugins of one configuration, with one array of answers per point, in the order of the tiers.
+class PluginSet {
+ public:
+  PluginSet(const Config& config, Model& model);
+  ~PluginSet();
+  PluginSet(const PluginSet&) = delete;
+  PluginSet& operator=(const PluginSet&) = delete;
+
+  template <class P, class... A>
+  decltype(auto) ask(const A&... args) const {
+    return P::Fold::fold(std::get<Slot<P>>(slots_).answers, args...);
+  }
+  template <class P>
+  bool answers() const {
+    return !std::get<Slot<P>>(slots_).answers.empty();
+  }
+  void open(Session& session);
+  void close(Session& session);
+  // Unknown plugins and arguments that were not understood.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  // Some decision of these plugins depends on the time of day or on waiting times.
+  bool depends_on_time() const { return depends_on_time_; }
+
+ private:
+  friend class PluginSetup;
+  struct Entry {
+    std::string name;
+    std::unique_ptr<Plugin> plugin;
+  };
+
+  std::vector<Entry> plugins_;
+  SlotsOf<AllPoints>::Type slots_;
+  std::vector<std::string> warnings_;
+  bool depends_on_time_ = false;
+};
+
+// What a plugin sees while it is attached.
+class PluginSetup {
+ public:
+  PluginSetup(PluginSet& set, Model& model, const PluginEntry& entry, int tier, int position);
+
+  Model& model() const { return model_; }
+  const Arguments& arguments() const { return arguments_; }
+  bool hierarchy() const;  // enableHierarchy of this entry
+  void depends_on_time() { set_.depends_on_time_ = true; }
+
+  // The plugin answers this point, unless the configuration switches it off.
+  template <class P, class Callable>
+  void on(Callable call) {
+    if (!is_on(P::kKey)) return;
+    std::get<Slot<P>>(set_.slots_).answers.push_back({std::function<typename P::Signature>(std::move(call)), tier_, position_});
+  }
+
+ private:
+  bool is_on(std::string_view keys) const;
+
+  PluginSet& set_;
+  Model& model_;
+  const PluginEntry& entry_;
+  Arguments arguments_;
+  int tier_;
+  int position_;
+};
+
+}  // namespace scheduler

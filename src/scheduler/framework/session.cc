@@ -1,0 +1,175 @@
+// What happens between the opening and the close of one scheduling cycle?
+#include "scheduler/framework/session.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/format.h"
+
+namespace scheduler {
+
+std::vector<JobId> Session::jobs_to_look_at() {
+  std::vector<JobId> out = in_.model.open_jobs();
+  std::erase_if(out, [&](JobId id) {
+    const Job& job = in_.model.job(id);
+    return !job.queue.is_set() || !in_.model.queue(job.queue).in_use;
+  });
+  std::sort(out.begin(), out.end(), [&](JobId a, JobId b) { return in_.model.job(a).key < in_.model.job(b).key; });
+  return out;
+}
+
+bool Session::job_before(const Job& a, const Job& b) const {
+  if (const int order = ask<JobOrder>(a, b); order != 0) return order < 0;
+  if (a.created_ns != b.created_ns) return a.created_ns < b.created_ns;
+  return a.key < b.key;
+}
+
+bool Session::task_before(const Task& a, const Task& b) const {
+  if (const int order = ask<TaskOrder>(a, b); order != 0) return order < 0;
+  if (a.name_index >= 0 && b.name_index >= 0 && a.name_index != b.name_index) return a.name_index < b.name_index;
+  if (a.created_ns != b.created_ns) return a.created_ns < b.created_ns;
+  return in_.model.text(a.id).uid < in_.model.text(b.id).uid;
+}
+
+bool Session::queue_before(const Queue& a, const Queue& b) const {
+  if (const int order = ask<QueueOrder>(a, b); order != 0) return order < 0;
+  if (a.created_ns != b.created_ns) return a.created_ns < b.created_ns;
+  return a.uid != b.uid ? a.uid < b.uid : a.name < b.name;
+}
+
+bool Session::place(Kind kind, TaskId id, NodeId node, bool eviction_occurred) {
+  Task& task = in_.model.edit_task(id);
+  CHECK(task.status == TaskStatus::kPending);
+  journal_.push_back({.kind = kind, .old_status = task.status, .task = id, .node = node, .old_node = task.node});
+  task.eviction_occurred = eviction_occurred;
+  in_.model.move(id, kind == Kind::kAllocate ? TaskStatus::kAllocated : TaskStatus::kPipelined, node);
+  if (in_.plugins.answers<TaskPlaced>()) {
+    if (Refusal refusal = ask<TaskPlaced>(task)) {
+      rollback(journal_.size() - 1);
+      task.last_cycle = 0;
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Session::allocate(TaskId task, NodeId node) { return place(Kind::kAllocate, task, node, false); }
+
+bool Session::pipeline(TaskId task, NodeId node, bool eviction_occurred) {
+  return place(Kind::kPipeline, task, node, eviction_occurred);
+}
+
+void Session::evict(TaskId id, std::string_view action, JobId beneficiary) {
+  const Task& task = in_.model.task(id);
+  auto known = std::find(actions_.begin(), actions_.end(), action);
+  if (known == actions_.end()) known = actions_.insert(actions_.end(), std::string(action));
+  journal_.push_back({.kind = Kind::kEvict, .old_status = task.status, .task = id, .node = task.node, .old_node = task.node,
+                      .beneficiary = beneficiary, .action = static_cast<std::uint32_t>(known - actions_.begin())});
+  in_.model.move(id, TaskStatus::kEvicting, task.node);
+  if (in_.plugins.answers<TaskRemoved>()) ask<TaskRemoved>(task);
+}
+
+void Session::undo(const Operation& operation) {
+  Task& task = in_.model.edit_task(operation.task);
+  if (operation.kind != Kind::kEvict && in_.plugins.answers<TaskRemoved>()) ask<TaskRemoved>(task);
+  task.eviction_occurred = false;
+  in_.model.move(operation.task, operation.old_status, operation.old_node);
+  if (operation.kind == Kind::kEvict && in_.plugins.answers<TaskPlaced>()) ask<TaskPlaced>(task);
+}
+
+void Session::rollback(Mark mark) {
+  while (journal_.size() > mark) {
+    const Operation& operation = journal_.back();
+    Task& task = in_.model.edit_task(operation.task);
+    if (operation.kind != Kind::kEvict) {
+      task.last_cycle = in_.cycle;
+      task.last_status = task.status;
+      task.last_node = task.node;
+      task.last_eviction = task.eviction_occurred;
+    }
+    undo(operation);
+    journal_.pop_back();
+  }
+}
+
+void Session::plan_bind(TaskId id) {
+  const TaskText& text = in_.model.text(id);
+  const Task& task = in_.model.task(id);
+  plan_.binds.push_back({text.ns, text.name, text.uid, in_.model.nodes[task.node].name, {}});
+  in_.model.move(id, TaskStatus::kBinding, task.node);
+}
+
+void Session::plan_eviction(const Operation& operation) {
+  const TaskText& text = in_.model.text(operation.task);
+  const Task& task = in_.model.task(operation.task);
+  PlannedEviction out{text.ns, text.name, text.uid, in_.model.nodes[task.node].name, actions_[operation.action], "", ""};
+  if (task.job.is_set()) out.group = in_.model.job(task.job).key;
+  if (operation.beneficiary.is_set()) out.for_group = in_.model.job(operation.beneficiary).key;
+  if (task.job.is_set() && in_.model.job(task.job).has_group) {
+    group_event(in_.model.job(task.job), "Normal", "Evict", out.action);
+  }
+  plan_.evictions.push_back(std::move(out));
+}
+
+void Session::commit(Mark mark) {
+  for (std::size_t i = mark; i < journal_.size(); ++i) {
+    Operation& operation = journal_[i];
+    if (operation.committed) continue;
+    in_.model.edit_task(operation.task).last_cycle = 0;
+    if (operation.kind == Kind::kPipeline) continue;
+    operation.committed = true;
+    if (operation.kind == Kind::kEvict) plan_eviction(operation);
+    else plan_bind(operation.task);
+  }
+}
+
+void Session::dispatch_if_ready(JobId id) {
+  const Job& job = in_.model.job(id);
+  if (!ask<JobReady>(job)) return;
+  std::vector<TaskId> placed;
+  for (const TaskId task : job.tasks) {
+    if (in_.model.task(task).status == TaskStatus::kAllocated) placed.push_back(task);
+  }
+  std::sort(placed.begin(), placed.end(), [&](TaskId a, TaskId b) { return in_.model.text(a).name < in_.model.text(b).name; });
+  for (const TaskId task : placed) plan_bind(task);
+}
+
+void Session::unpipeline(TaskId id) {
+  for (std::size_t i = journal_.size(); i-- > 0;) {
+    if (journal_[i].task != id || journal_[i].kind != Kind::kPipeline) continue;
+    undo(journal_[i]);
+    journal_.erase(journal_.begin() + static_cast<std::ptrdiff_t>(i));
+    return;
+  }
+}
+
+const JobTrouble* Session::find_trouble(JobId job) const {
+  auto found = troubles_.find(job.index);
+  return found == troubles_.end() ? nullptr : &found->second;
+}
+
+void Session::set_condition(JobId id, std::string type, std::string reason, std::string message) {
+  Job& job = in_.model.edit_job(id);
+  old_status_.emplace(id.index, job.status);
+  if (type == "Unschedulable") unschedulable_now_[id.index] = true;
+  GroupCondition fresh{std::move(type), "True", std::move(reason), std::move(message), in_.uid, in_.now};
+  for (GroupCondition& condition : job.status.conditions) {
+    if (condition.type != fresh.type) continue;
+    condition = std::move(fresh);
+    return;
+  }
+  job.status.conditions.push_back(std::move(fresh));
+}
+
+void Session::set_phase(JobId id, GroupPhase phase) {
+  Job& job = in_.model.edit_job(id);
+  old_status_.emplace(id.index, job.status);
+  job.status.phase = phase;
+  in_.model.note_changed(id);
+}
+
+void Session::group_event(const Job& job, std::string type, std::string reason, std::string message) {
+  plan_.group_events.push_back({job.ns, job.name, std::move(type), std::move(reason), std::move(message)});
+}
+
+}  // namespace scheduler

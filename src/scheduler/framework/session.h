@@ -1,0 +1,194 @@
+// What happens between the opening and the close of one scheduling cycle?
+//
+// A session works on the live model. Placements and evictions go into a journal: commit() hands those since a mark to
+// the plan, rollback() undoes them from the end; what is neither stays until the close, as the reservation of a gang
+// that waits for releasing capacity, and is undone then.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/time.h"
+#include "scheduler/framework/config.h"
+#include "scheduler/framework/fit.h"
+#include "scheduler/framework/node_search.h"
+#include "scheduler/framework/plan.h"
+#include "scheduler/framework/plugin.h"
+#include "scheduler/model/model.h"
+
+namespace scheduler {
+
+// What one job met while it was tried in this session.
+struct JobTrouble {
+  std::map<std::string, FitErrors> by_task;  // by pod name, so that the quoted one is the smallest
+  std::vector<bool> failed_roles;            // by Role position
+  std::string text;                          // of the job as a whole
+};
+
+struct SessionInput {
+  Model& model;
+  const Config& config;
+  PluginSet& plugins;
+  NodeSearch& search;
+  base::Time now;
+  std::string uid;
+  std::uint64_t cycle = 0;
+  const std::vector<JobId>& changed_jobs;  // since the previous session was opened, that one's own changes included
+  bool all_jobs_changed = false;           // plugins are new: everything counts as changed
+  std::string scheduler_name;
+};
+
+class Session {
+ public:
+  explicit Session(SessionInput input) : in_(input) {}
+
+  Model& model() { return in_.model; }
+  const Config& config() const { return in_.config; }
+  NodeSearch& search() { return in_.search; }
+  base::Time now() const { return in_.now; }
+  const std::string& uid() const { return in_.uid; }
+  const std::vector<JobId>& changed_jobs() const { return in_.changed_jobs; }
+  bool all_jobs_changed() const { return in_.all_jobs_changed; }
+
+  template <class P, class... A>
+  decltype(auto) ask(const A&... args) const {
+    return in_.plugins.ask<P>(args...);
+  }
+
+  // Jobs with something to decide, in the order of their keys. Valid until the model changes its jobs.
+  std::vector<JobId> jobs_to_look_at();
+
+  // Orders, with the fallbacks that make them total.
+  bool job_before(const Job& a, const Job& b) const;
+  bool task_before(const Task& a, const Task& b) const;
+  bool queue_before(const Queue& a, const Queue& b) const;
+
+  // The journal.
+  using Mark = std::size_t;
+  Mark mark() const { return journal_.size(); }
+  // False, and nothing changed, when a plugin refuses the placement.
+  bool allocate(TaskId task, NodeId node);
+  bool pipeline(TaskId task, NodeId node, bool eviction_occurred);
+  void evict(TaskId task, std::string_view action, JobId beneficiary);
+  void rollback(Mark mark);
+  void commit(Mark mark);
+  bool has_operations_since(Mark mark) const { return journal_.size() > mark; }
+  // For backfill: hands every Allocated task of a ready job to the plan.
+  void dispatch_if_ready(JobId job);
+  void unpipeline(TaskId task);
+
+  // Why jobs wait.
+  JobTrouble& trouble(JobId job) { return troubles_[job.index]; }
+  const JobTrouble* find_trouble(JobId job) const;
+  void clear_trouble(JobId job) { troubles_.erase(job.index); }
+  // Conditions and phases of groups.
+  void set_condition(JobId job, std::string type, std::string reason, std::string message);
+  bool set_condition_this_session(JobId job) const { return unschedulable_now_.contains(job.index); }
+  void set_phase(JobId job, GroupPhase phase);
+  void group_event(const Job& job, std::string type, std::string reason, std::string message);
+
+  // What the job waits for, in the words of its condition; and of one task.
+  std::string job_text(const Job& job) const;
+  struct TaskReason {
+    std::string reason;
+    std::string message;
+    std::string nominated_node;
+  };
+  TaskReason task_reason(const Task& task) const;
+
+  // Jobs whose status may differ from what was last written, in the order of their keys.
+  std::vector<JobId> jobs_to_close();
+  // Waits now, but a discarded statement of this session had a place for it.
+  bool was_placed_and_discarded(const Task& task) const {
+    return task.status == TaskStatus::kPending && task.last_cycle == in_.cycle && is_allocated_like(task.last_status);
+  }
+
+  const Plan& plan() const { return plan_; }
+  // Ends the session: statuses, conditions, events; then what was not committed is undone.
+  Plan close();
+
+  // Status of every task before the close undid anything, for reports. Filled when asked for.
+  void keep_tasks() { keep_tasks_ = true; }
+  struct TaskReport {
+    TaskStatus status;
+    std::string node;
+  };
+  const std::map<std::string, TaskReport>& task_reports() const { return task_reports_; }
+  const std::map<std::string, std::string>& pipelined() const { return pipelined_; }
+
+ private:
+  enum class Kind : std::uint8_t { kAllocate, kPipeline, kEvict };
+  struct Operation {
+    Kind kind;
+    bool committed = false;
+    TaskStatus old_status;
+    TaskId task;
+    NodeId node;      // of the operation
+    NodeId old_node;
+    JobId beneficiary;
+    std::uint32_t action = 0;  // index into actions_
+  };
+
+  bool place(Kind kind, TaskId task, NodeId node, bool eviction_occurred);
+  void undo(const Operation& operation);
+  void plan_bind(TaskId task);
+  void plan_eviction(const Operation& operation);
+  void close_job(JobId job, GroupStatus before);
+  void close_queues();
+  void close_tasks(const Job& job);
+  void compute_phase(Job& job);
+  void report_tasks();
+  void undo_uncommitted();
+
+  SessionInput in_;
+  std::vector<Operation> journal_;
+  std::vector<std::string> actions_;
+  std::unordered_map<std::uint32_t, JobTrouble> troubles_;
+  std::unordered_map<std::uint32_t, GroupStatus> old_status_;
+  std::unordered_map<std::uint32_t, bool> unschedulable_now_;
+  std::map<std::string, TaskReport> task_reports_;
+  std::map<std::string, std::string> pipelined_;
+  Plan plan_;
+  bool keep_tasks_ = false;
+};
+
+// Go's container/heap over a live comparison: only the paths that a push or pop walks are compared again.
+template <class Item, class Less>
+class LiveHeap {
+ public:
+  explicit LiveHeap(Less less) : less_(std::move(less)) {}
+  bool empty() const { return items_.empty(); }
+  std::size_t size() const { return items_.size(); }
+  void push(Item item) {
+    items_.push_back(std::move(item));
+    for (std::size_t i = items_.size() - 1; i > 0;) {
+      const std::size_t parent = (i - 1) / 2;
+      if (!less_(items_[i], items_[parent])) break;
+      std::swap(items_[i], items_[parent]);
+      i = parent;
+    }
+  }
+  Item pop() {
+    std::swap(items_.front(), items_.back());
+    Item out = std::move(items_.back());
+    items_.pop_back();
+    for (std::size_t i = 0;;) {
+      std::size_t child = 2 * i + 1;
+      if (child >= items_.size()) break;
+      if (child + 1 < items_.size() && less_(items_[child + 1], items_[child])) ++child;
+      if (!less_(items_[child], items_[i])) break;
+      std::swap(items_[i], items_[child]);
+      i = child;
+    }
+    return out;
+  }
+
+ private:
+  std::vector<Item> items_;
+  Less less_;
+};
+
+}  // namespace scheduler

@@ -1,0 +1,224 @@
+// What is written about jobs, pods and queues when a cycle ends?
+#include <algorithm>
+
+#include "base/format.h"
+#include "scheduler/framework/session.h"
+
+namespace scheduler {
+namespace {
+
+bool same_ignoring_times(const GroupStatus& a, const GroupStatus& b) {
+  if (a.phase != b.phase || a.running != b.running || a.succeeded != b.succeeded || a.failed != b.failed) return false;
+  return std::equal(a.conditions.begin(), a.conditions.end(), b.conditions.begin(), b.conditions.end(),
+                    [](const GroupCondition& l, const GroupCondition& r) {
+                      return l.type == r.type && l.status == r.status && l.reason == r.reason && l.message == r.message;
+                    });
+}
+
+}  // namespace
+
+std::string Session::job_text(const Job& job) const {
+  std::map<std::string, std::int64_t, std::less<>> statuses, reasons;
+  for (std::size_t s = 0; s < kTaskStatusCount; ++s) statuses[std::string(kTaskStatusNames[s])] += job.counts[s];
+  std::string out = job.is_ready() ? "pod group is ready, " : "pod group is not ready, ";
+  out += histogram_text(statuses, {base::format("{} minAvailable", job.min_available)});
+  for (const TaskId id : job.tasks) {
+    const Task& task = in_.model.task(id);
+    if (task.status == TaskStatus::kPending) ++reasons[task_reason(task).reason];
+  }
+  if (!reasons.empty()) out += "; Pending: " + histogram_text(reasons);
+  if (const JobTrouble* trouble = find_trouble(job.id)) {
+    if (!trouble->text.empty()) {
+      out += ". Origin reason is: " + trouble->text;
+    } else if (!trouble->by_task.empty()) {
+      const auto& [name, errors] = *trouble->by_task.begin();
+      out += base::format(". Origin reason is {}: {}", name, errors.text());
+    }
+  }
+  return out;
+}
+
+Session::TaskReason Session::task_reason(const Task& task) const {
+  TaskStatus status = task.status;
+  NodeId node = task.node;
+  bool evicted = task.eviction_occurred;
+  if (task.last_cycle == in_.cycle) {
+    status = task.last_status;
+    node = task.last_node;
+    evicted = task.last_eviction;
+  }
+  const std::string key = in_.model.task_key(task.id);
+  const std::string node_name = node.is_set() ? in_.model.nodes[node].name : "";
+  if (status == TaskStatus::kAllocated) {
+    return {"Schedulable", base::format("Pod {} can possibly be assigned to {}, once minAvailable is satisfied", key, node_name), ""};
+  }
+  if (status == TaskStatus::kPipelined) {
+    return {"Unschedulable",
+            base::format("Pod {} can possibly be assigned to {}, once resource is released and minAvailable is satisfied", key,
+                         node_name),
+            evicted ? node_name : ""};
+  }
+  const JobTrouble* trouble = task.job.is_set() ? find_trouble(task.job) : nullptr;
+  const std::string job_level = trouble != nullptr ? trouble->text : "";
+  if (status != TaskStatus::kPending) return {std::string(name_of(status)), job_level, ""};
+  if (trouble != nullptr) {
+    if (auto found = trouble->by_task.find(in_.model.text(task.id).name); found != trouble->by_task.end()) {
+      return {"Unschedulable", found->second.text(), ""};
+    }
+  }
+  return {"Unschedulable", job_level, ""};
+}
+
+void Session::compute_phase(Job& job) {
+  const bool unschedulable = unschedulable_now_.contains(job.id.index);
+  const std::int32_t completed = job.count(TaskStatus::kFailed) + job.count(TaskStatus::kSucceeded);
+  const std::int32_t scheduled = job.scheduled_count() + job.releasing_on_node;
+  GroupStatus& status = job.status;
+  if (job.count(TaskStatus::kRunning) > 0 && unschedulable) {
+    status.phase = GroupPhase::kUnknown;
+  } else if (scheduled >= job.min_available) {
+    status.phase = scheduled == completed ? GroupPhase::kCompleted : GroupPhase::kRunning;
+  } else if (status.phase != GroupPhase::kInqueue) {
+    status.phase = GroupPhase::kPending;
+  }
+  status.running = job.count(TaskStatus::kRunning);
+  status.failed = job.count(TaskStatus::kFailed);
+  status.succeeded = job.count(TaskStatus::kSucceeded);
+}
+
+void Session::close_tasks(const Job& job) {
+  std::vector<TaskId> waiting;
+  for (const TaskId id : job.tasks) {
+    const Task& task = in_.model.task(id);
+    const bool waits = task.status == TaskStatus::kPending || task.status == TaskStatus::kAllocated ||
+                       task.status == TaskStatus::kPipelined;
+    if (waits && !task.gated && in_.model.text(id).ours) waiting.push_back(id);
+  }
+  std::sort(waiting.begin(), waiting.end(), [&](TaskId a, TaskId b) { return in_.model.text(a).name < in_.model.text(b).name; });
+  for (const TaskId id : waiting) {
+    TaskReason reason = task_reason(in_.model.task(id));
+    if (reason.message.empty()) reason.message = kAllNodesUnavailable;
+    TaskText& text = in_.model.edit_text(id);
+    const bool nominates = !reason.nominated_node.empty() && reason.nominated_node != text.nominated_node;
+    if (text.condition_reason == reason.reason && text.condition_message == reason.message && !nominates) continue;
+    text.condition_reason = reason.reason;
+    text.condition_message = reason.message;
+    if (nominates) text.nominated_node = reason.nominated_node;
+    plan_.pod_conditions.push_back(
+        {text.ns, text.name, text.uid, reason.reason, reason.message, nominates ? reason.nominated_node : ""});
+  }
+}
+
+void Session::close_job(JobId id, GroupStatus before) {
+  Job& job = in_.model.edit_job(id);
+  compute_phase(job);
+  const bool updated = !same_ignoring_times(before, job.status);
+  if (updated) plan_.groups.push_back({job.ns, job.name, job.status});
+  // An unchanged condition keeps its time and transition, as on the server.
+  if (!updated) job.status = std::move(before);
+  const GroupPhase phase = job.status.phase;
+  const bool waits = phase == GroupPhase::kUnknown || phase == GroupPhase::kPending || phase == GroupPhase::kInqueue;
+  if (waits) {
+    std::string text = base::format("{}/{} tasks in gang unschedulable: {}", job.count(TaskStatus::kPending), job.task_count(),
+                                    job_text(job));
+    if (text != job.last_event) {
+      job.last_event = text;
+      group_event(job, "Warning", "Unschedulable", std::move(text));
+    }
+  } else if (updated) {
+    job.last_event.clear();
+    group_event(job, "Normal", "Scheduled", "pod group is ready");
+  }
+  close_tasks(job);
+}
+
+std::vector<JobId> Session::jobs_to_close() {
+  std::vector<JobId> out = in_.changed_jobs;
+  const std::vector<JobId> changed_now = in_.model.peek_changed_jobs();
+  out.insert(out.end(), changed_now.begin(), changed_now.end());
+  const std::vector<JobId>& open = in_.model.open_jobs();
+  out.insert(out.end(), open.begin(), open.end());
+  std::erase_if(out, [&](JobId id) {
+    const Job& job = in_.model.job(id);
+    return !job.in_use || !job.has_group || !job.queue.is_set() || !in_.model.queue(job.queue).in_use;
+  });
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  std::sort(out.begin(), out.end(), [&](JobId a, JobId b) { return in_.model.job(a).key < in_.model.job(b).key; });
+  return out;
+}
+
+void Session::close_queues() {
+  Model& model = in_.model;
+  const QueueId root = model.find_queue("root");
+  std::vector<Resource> totals(model.queue_count());
+  for (std::uint32_t q = 0; q < model.queue_count(); ++q) {
+    const Queue& queue = model.queue(QueueId{q});
+    if (!queue.in_use || queue.jobs == 0) continue;
+    const Resource own(queue.allocated);
+    totals[q] += own;
+    if (!root.is_set() || queue.id == root) continue;
+    // Up to the root; a parent that does not exist, or a cycle, ends the walk.
+    QueueId at = queue.id;
+    for (std::size_t steps = 0; at != root && steps < model.queue_count(); ++steps) {
+      const std::string& parent = model.queue(at).parent;
+      at = parent.empty() ? root : model.find_queue(parent);
+      if (!at.is_set()) break;
+      totals[at.index] += own;
+    }
+  }
+  for (std::uint32_t q = 0; q < model.queue_count(); ++q) {
+    Queue& queue = model.edit_queue(QueueId{q});
+    if (!queue.in_use) continue;
+    api::ResourceList list;
+    for (Dim d = 0; d < totals[q].size(); ++d) {
+      if (totals[q].has(d)) list.emplace(model.dimensions.name(d), Dimensions::quantity_of(d, totals[q].get(d)));
+    }
+    if (list == queue.status_allocated) continue;
+    queue.status_allocated = list;
+    plan_.queues.push_back({queue.name, std::move(list)});
+  }
+}
+
+void Session::report_tasks() {
+  for (const Operation& operation : journal_) {
+    const Task& task = in_.model.task(operation.task);
+    if (operation.kind == Kind::kPipeline && task.status == TaskStatus::kPipelined) {
+      pipelined_[in_.model.task_key(operation.task)] = in_.model.nodes[task.node].name;
+    }
+  }
+  if (!keep_tasks_) return;
+  for (std::uint32_t i = 0; i < in_.model.task_capacity(); ++i) {
+    const Task& task = in_.model.task(TaskId{i});
+    if (!task.in_use) continue;
+    task_reports_[in_.model.task_key(task.id)] = {task.status, task.node.is_set() ? in_.model.nodes[task.node].name : ""};
+  }
+}
+
+void Session::undo_uncommitted() {
+  for (std::size_t i = journal_.size(); i-- > 0;) {
+    const Operation& operation = journal_[i];
+    const TaskStatus status = in_.model.task(operation.task).status;
+    if (operation.kind == Kind::kEvict) {
+      if (!operation.committed) undo(operation);
+      else in_.model.move(operation.task, TaskStatus::kReleasing, operation.node);
+    } else if (status == TaskStatus::kAllocated || status == TaskStatus::kPipelined) {
+      undo(operation);
+    }
+  }
+  journal_.clear();
+}
+
+Plan Session::close() {
+  in_.plugins.close(*this);
+  for (const JobId id : jobs_to_close()) {
+    auto old = old_status_.find(id.index);
+    close_job(id, old == old_status_.end() ? in_.model.job(id).status : std::move(old->second));
+  }
+  close_queues();
+  report_tasks();
+  undo_uncommitted();
+  return std::move(plan_);
+}
+
+}  // namespace scheduler

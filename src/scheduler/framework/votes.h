@@ -1,0 +1,30 @@
+// What plugins answer with: votes, verdicts and victims.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/ids.h"
+
+namespace scheduler {
+
+enum class Vote : std::int8_t { kReject = -1, kAbstain = 0, kPermit = 1 };
+
+// Candidates that may be evicted.
+struct Victims {
+  std::vector<TaskId> tasks;
+  Vote vote = Vote::kPermit;
+};
+
+// Why something is refused; true when it is.
+struct Refusal {
+  std::string reason;
+  std::string message;
+  explicit operator bool() const { return !reason.empty() || !message.empty(); }
+};
+
+// For whom a search for victims is made.
+enum class EvictPurpose : std::uint8_t { kPreempt, kReclaim, kGangPreempt, kGangReclaim };
+
+}  // namespace scheduler

@@ -1,0 +1,186 @@
+// What does the scheduler know of a PodGroup with its pods (a job), of a pod (a task), and of a Queue?
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/json.h"
+#include "base/time.h"
+#include "scheduler/model/ids.h"
+#include "scheduler/model/resource.h"
+#include "scheduler/model/status.h"
+
+namespace scheduler {
+
+struct Task {
+  TaskId id;
+  JobId job;      // unset: the pod names no group; it only counts on its node
+  NodeId node;    // unset: nowhere
+  ShapeId shape;
+  LabelSetId labels;
+  std::int32_t priority = 1;
+  std::uint32_t job_slot = 0;   // position in Job::tasks
+  std::uint32_t node_slot = 0;  // position in NodeRow::tasks
+  std::uint32_t role = 0;       // position in Job::roles
+  std::int64_t created_ns = 0;
+  std::int64_t name_index = -1;  // the number at the end of "a-b-7"; -1 when there is none
+  TaskStatus status = TaskStatus::kPending;
+  bool in_use = false;
+  bool best_effort = false;
+  bool gated = false;             // has scheduling gates
+  bool queue_gate_only = false;   // its only gate is the queue's admission gate
+  bool queue_gate_opt_in = false;
+  bool preemptable = true;
+  bool never_preempts = false;    // preemptionPolicy: Never
+  bool eviction_occurred = false;
+  bool critical = false;          // conformance protects it
+  // Where the task was when its statement was discarded in cycle `last_cycle`, for messages.
+  std::uint64_t last_cycle = 0;
+  NodeId last_node;
+  TaskStatus last_status = TaskStatus::kPending;
+  bool last_eviction = false;
+};
+
+// Cold facts of a task: read when something is written or printed.
+struct TaskText {
+  std::string ns;
+  std::string name;
+  std::string uid;
+  std::string resource_version;
+  std::string nominated_node;
+  bool ours = true;  // schedulerName is one of ours
+  // The pod's condition PodScheduled=False as far as known; empty reason: none.
+  std::string condition_reason;
+  std::string condition_message;
+};
+
+enum class GroupPhase : std::uint8_t { kNone, kPending, kInqueue, kRunning, kUnknown, kCompleted };
+std::string_view name_of(GroupPhase phase);
+GroupPhase group_phase_from(std::string_view text);
+
+struct GroupCondition {
+  std::string type;
+  std::string status;
+  std::string reason;
+  std::string message;
+  std::string transition_id;
+  base::Time last_transition;
+};
+
+struct GroupStatus {
+  GroupPhase phase = GroupPhase::kNone;
+  std::vector<GroupCondition> conditions;
+  std::int32_t running = 0;
+  std::int32_t succeeded = 0;
+  std::int32_t failed = 0;
+};
+
+// Tasks of one job with the same task-spec name.
+struct Role {
+  std::string name;      // "" for tasks without a role
+  std::int32_t min = 0;  // minTaskMember
+  bool has_min = false;
+  StatusCounts counts{};
+  std::int32_t pending_best_effort = 0;
+
+  // Placed for good, or finished well.
+  std::int32_t occupied() const { return allocated_like(counts) + count_of(counts, TaskStatus::kSucceeded); }
+};
+
+struct Job {
+  JobId id;
+  std::string key;  // "namespace/name"
+  std::string ns;
+  std::string name;
+  bool in_use = false;
+  bool has_group = false;
+  std::string group_uid;
+  std::string resource_version;
+  QueueId queue;  // unset: the PodGroup names a queue that does not exist
+  std::string queue_name;
+  std::int32_t min_available = 0;
+  std::int32_t roles_min_total = 0;
+  std::string priority_class;
+  std::int32_t priority = 0;
+  std::int64_t created_ns = 0;
+  std::optional<Request> min_resources;  // set when spec.minResources is
+  api::ResourceList min_resources_raw;
+  std::optional<base::Duration> waiting_time;
+  bool preemptable = false;
+  bool names_preemptable = false;  // the annotation or label is there
+  std::string revocable_zone;
+  std::string budget_min_available;    // volcano.sh/jdb-min-available
+  std::string budget_max_unavailable;  // volcano.sh/jdb-max-unavailable
+  bool has_topology = false;           // a network topology or subgroup policy is asked for
+  GroupStatus status;
+
+  std::vector<TaskId> tasks;
+  std::vector<Role> roles;
+  StatusCounts counts{};
+  std::int32_t pending_best_effort = 0;
+  std::int32_t gated = 0;
+  std::int32_t releasing_on_node = 0;
+  Sums allocated;  // of Allocated-like tasks
+  Sums pipelined;  // promised in this cycle
+  Sums pending;
+  std::uint64_t changes = 0;  // grows with every change of the job or its tasks
+  bool listed_changed = false;
+  bool listed_open = false;
+  std::string spec_text;   // what the group was last read from, to tell changes of status from changes of wishes
+  std::string last_event;  // the text last told in an Unschedulable event
+
+  std::int32_t count(TaskStatus s) const { return count_of(counts, s); }
+  std::int32_t task_count() const { return static_cast<std::int32_t>(tasks.size()); }
+  std::int32_t allocated_count() const { return allocated_like(counts); }
+  std::int32_t ready_count() const { return allocated_count() + count(TaskStatus::kSucceeded); }
+  std::int32_t waiting_count() const { return count(TaskStatus::kPipelined); }
+  std::int32_t releasing_count() const { return count(TaskStatus::kReleasing) + count(TaskStatus::kEvicting); }
+  std::int32_t scheduled_count() const {
+    return count(TaskStatus::kRunning) + count(TaskStatus::kBound) + count(TaskStatus::kFailed) + count(TaskStatus::kSucceeded);
+  }
+  std::int32_t valid_count() const { return ready_count() + waiting_count() + count(TaskStatus::kPending); }
+  bool is_ready() const { return ready_count() + pending_best_effort >= min_available; }
+  bool is_pipelined() const { return waiting_count() + ready_count() + pending_best_effort >= min_available; }
+  bool is_starving() const { return waiting_count() + ready_count() < min_available; }
+  bool is_pending() const {
+    return !has_group || status.phase == GroupPhase::kNone || status.phase == GroupPhase::kPending;
+  }
+  // Role minimums count only where the group's own minimum is at least their sum.
+  bool checks_roles() const { return min_available >= roles_min_total; }
+  bool roles_valid() const;
+  bool roles_ready() const;
+  bool roles_pipelined() const;
+};
+
+enum class QueueState : std::uint8_t { kOpen, kClosed, kClosing, kUnknown };
+
+struct Queue {
+  QueueId id;
+  std::string name;
+  bool in_use = false;  // the Queue object exists
+  std::string uid;
+  std::string resource_version;
+  std::string spec_text;
+  std::int64_t created_ns = 0;
+  std::int32_t weight = 1;
+  std::int32_t priority = 0;
+  bool reclaimable = true;
+  std::string parent;
+  QueueState state = QueueState::kOpen;
+  bool has_capability = false;
+  Resource capability;
+  Resource deserved;
+  Resource guarantee;
+  api::Json affinity;     // spec.affinity
+  api::Json annotations;
+  api::ResourceList status_allocated;  // as last read or written
+
+  std::int32_t jobs = 0;  // PodGroups naming this queue
+  Sums allocated;         // over its jobs: Allocated-like tasks
+  Sums pipelined;
+  Sums pending;
+};
+
+}  // namespace scheduler

@@ -1,0 +1,398 @@
+// What does the scheduler believe about the cluster?
+#include "scheduler/model/model.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace scheduler {
+namespace {
+
+constexpr std::size_t kTouchedMax = 1 << 20;
+
+bool is_open(const Job& job) {
+  return job.in_use && job.has_group && (job.is_pending() || job.count(TaskStatus::kPending) > 0);
+}
+
+}  // namespace
+
+Model::Model() = default;
+
+ShapeId Model::shape_for(const api::Json& pod) {
+  shape_key(pod, scratch_);
+  const ShapeId id{static_cast<std::uint32_t>(shapes_.size())};
+  auto [found, added] = shape_by_key_.try_emplace(scratch_, id);
+  if (added) {
+    shapes_.push_back(shape_from(pod, dimensions, symbols, pods));
+    settle_matchers();
+  }
+  return found->second;
+}
+
+void Model::settle_matchers() {
+  const std::vector<MatcherId> fresh = pods.take_new_matchers();
+  if (fresh.empty()) return;
+  for (const Task& task : tasks_) {
+    if (!task.in_use || !task.node.is_set() || !(effects_of(task.status) & kEffectSeen)) continue;
+    for (const MatcherId matcher : fresh) {
+      if (pods.matches(matcher, task.labels)) pods.count(matcher, task.node, is_releasing(task.status), 1);
+    }
+  }
+}
+
+TaskId Model::find_task(std::string_view key) const {
+  auto found = task_by_key_.find(std::string(key));
+  return found == task_by_key_.end() ? TaskId{} : found->second;
+}
+
+std::uint32_t Model::role_for(Job& job, std::string_view role) {
+  for (std::uint32_t i = 0; i < job.roles.size(); ++i) {
+    if (job.roles[i].name == role) return i;
+  }
+  job.roles.push_back({});
+  job.roles.back().name = role;
+  return static_cast<std::uint32_t>(job.roles.size() - 1);
+}
+
+TaskId Model::add_task(TaskFacts facts) {
+  TaskId id{static_cast<std::uint32_t>(tasks_.size())};
+  if (!free_tasks_.empty()) {
+    id.index = free_tasks_.back();
+    free_tasks_.pop_back();
+  } else {
+    tasks_.emplace_back();
+    texts_.emplace_back();
+  }
+  const TaskStatus status = facts.task.status;
+  Task& task = tasks_[id.index] = facts.task;
+  texts_[id.index] = std::move(facts.text);
+  task.id = id;
+  task.in_use = true;
+  task.shape = facts.shape;
+  task.labels = facts.labels;
+  task.best_effort = shape(facts.shape).best_effort;
+  ++shapes_[task.shape.index].uses;
+  task_by_key_[task_key(id)] = id;
+  // Enters as Pending without a node, then moves to where the pod is.
+  task.status = TaskStatus::kPending;
+  task.node = NodeId{};
+  ++shapes_[task.shape.index].pending;
+  if (!facts.group.empty()) {
+    task.job = find_or_add_job(facts.group);
+    Job& job = jobs_[task.job.index];
+    task.role = role_for(job, facts.role);
+    task.job_slot = static_cast<std::uint32_t>(job.tasks.size());
+    job.tasks.push_back(id);
+    count_in_job(task, TaskStatus::kPending, 1);
+    sum_in_job(task, kEffectPending, 1);
+    note_changed(task.job);
+  }
+  const bool placed = !facts.node.empty() && !is_terminated(status);
+  move(id, status, placed ? nodes.find_or_add(facts.node) : NodeId{});
+  return id;
+}
+
+bool Model::update_task(TaskId id, TaskFacts& facts) {
+  Task& task = tasks_[id.index];
+  const std::string group = task.job.is_set() ? jobs_[task.job.index].key : "";
+  const std::string role = task.job.is_set() ? jobs_[task.job.index].roles[task.role].name : facts.role;
+  if (task.shape != facts.shape || task.labels != facts.labels || group != facts.group || role != facts.role) return false;
+  if (task.gated != facts.task.gated) return false;
+  const TaskStatus status = facts.task.status;
+  const bool placed = !facts.node.empty() && !is_terminated(status);
+  const NodeId node = placed ? nodes.find_or_add(facts.node) : NodeId{};
+  task.priority = facts.task.priority;
+  task.preemptable = facts.task.preemptable;
+  task.never_preempts = facts.task.never_preempts;
+  task.critical = facts.task.critical;
+  task.queue_gate_only = facts.task.queue_gate_only;
+  task.queue_gate_opt_in = facts.task.queue_gate_opt_in;
+  texts_[id.index] = std::move(facts.text);
+  const NodeId from = task.node;
+  move(id, status, node);
+  if (from.is_set() && from != node) nodes.remove_if_unused(from);
+  return true;
+}
+
+void Model::remove_task(TaskId id) {
+  const NodeId node = tasks_[id.index].node;
+  move(id, TaskStatus::kPending, NodeId{});
+  Task& task = tasks_[id.index];
+  --shapes_[task.shape.index].pending;
+  --shapes_[task.shape.index].uses;
+  if (task.job.is_set()) {
+    count_in_job(task, TaskStatus::kPending, -1);
+    sum_in_job(task, kEffectPending, -1);
+    Job& job = jobs_[task.job.index];
+    const TaskId last = job.tasks.back();
+    job.tasks[task.job_slot] = last;
+    tasks_[last.index].job_slot = task.job_slot;
+    job.tasks.pop_back();
+    note_changed(task.job);
+    remove_job_if_empty(task.job);
+  }
+  task_by_key_.erase(task_key(id));
+  task = Task{};
+  texts_[id.index] = TaskText{};
+  free_tasks_.push_back(id.index);
+  if (node.is_set()) nodes.remove_if_unused(node);
+}
+
+void Model::see(const Task& task, NodeId node, TaskStatus status, std::int64_t sign) {
+  const Shape& s = shapes_[task.shape.index];
+  nodes.account_seen(node, s.nonzero_cpu, s.nonzero_memory, s.request.parts[0].amount, s.request.parts[1].amount, sign);
+  pods.place(s, task.labels, node, is_releasing(status), sign);
+}
+
+void Model::move(TaskId id, TaskStatus status, NodeId node) {
+  Task& task = tasks_[id.index];
+  const TaskStatus before = task.status;
+  const NodeId from = task.node;
+  if (before == status && from == node) return;
+  const Request& request = shapes_[task.shape.index].request;
+  const std::uint8_t old_effects = effects_of(before);
+  const std::uint8_t new_effects = effects_of(status);
+  constexpr std::uint8_t kOnNode = kEffectUsed | kEffectReleasing | kEffectPipelined;
+  if (from != node || ((old_effects ^ new_effects) & kOnNode) != 0) {
+    if (from.is_set()) nodes.account(from, request, old_effects & kOnNode, -1);
+    if (node.is_set()) nodes.account(node, request, new_effects & kOnNode, 1);
+  }
+  const bool seen_before = from.is_set() && (old_effects & kEffectSeen);
+  const bool seen_after = node.is_set() && (new_effects & kEffectSeen);
+  if (from != node || seen_before != seen_after || is_releasing(before) != is_releasing(status)) {
+    if (seen_before) see(task, from, before, -1);
+    if (seen_after) see(task, node, status, 1);
+  }
+  if (from != node) {
+    if (from.is_set()) {
+      auto& list = nodes.row(from).tasks;
+      const TaskId last = list.back();
+      list[task.node_slot] = last;
+      tasks_[last.index].node_slot = task.node_slot;
+      list.pop_back();
+    }
+    if (node.is_set()) {
+      auto& list = nodes.row(node).tasks;
+      task.node_slot = static_cast<std::uint32_t>(list.size());
+      list.push_back(id);
+    }
+  }
+  if (from.is_set()) touch(from);
+  if (node.is_set() && node != from) touch(node);
+  if (task.job.is_set()) {
+    if (before != status || from.is_set() != node.is_set()) count_in_job(task, before, -1);
+    const std::uint8_t changed = (old_effects ^ new_effects) & (kEffectAllocated | kEffectPipelined | kEffectPending);
+    if (changed != 0) {
+      sum_in_job(task, old_effects & changed, -1);
+      sum_in_job(task, new_effects & changed, 1);
+    }
+  }
+  if (before == TaskStatus::kPending && status != TaskStatus::kPending) --shapes_[task.shape.index].pending;
+  if (before != TaskStatus::kPending && status == TaskStatus::kPending) ++shapes_[task.shape.index].pending;
+  const bool recount = before != status || from.is_set() != node.is_set();
+  task.status = status;
+  task.node = node;
+  if (task.job.is_set() && recount) {
+    count_in_job(task, status, 1);
+    note_changed(task.job);
+  }
+}
+
+void Model::count_in_job(const Task& task, TaskStatus status, std::int32_t sign) {
+  Job& job = jobs_[task.job.index];
+  Role& role = job.roles[task.role];
+  job.counts[static_cast<std::size_t>(status)] += sign;
+  role.counts[static_cast<std::size_t>(status)] += sign;
+  if (status == TaskStatus::kPending && task.gated) job.gated += sign;
+  if (status == TaskStatus::kPending && task.best_effort) {
+    job.pending_best_effort += sign;
+    role.pending_best_effort += sign;
+  }
+  if (is_releasing(status) && task.node.is_set()) job.releasing_on_node += sign;
+}
+
+void Model::sum_in_job(const Task& task, std::uint8_t effects, std::int64_t sign) {
+  Job& job = jobs_[task.job.index];
+  const Request& request = shapes_[task.shape.index].request;
+  Queue* queue = job.queue.is_set() ? &queues_[job.queue.index] : nullptr;
+  if (effects & kEffectAllocated) {
+    job.allocated.add(request, sign);
+    if (queue != nullptr) queue->allocated.add(request, sign);
+  }
+  if (effects & kEffectPipelined) {
+    job.pipelined.add(request, sign);
+    if (queue != nullptr) queue->pipelined.add(request, sign);
+  }
+  if (effects & kEffectPending) {
+    job.pending.add(request, sign);
+    if (queue != nullptr) queue->pending.add(request, sign);
+  }
+}
+
+JobId Model::find_job(std::string_view key) const {
+  auto found = job_by_key_.find(key);
+  return found == job_by_key_.end() ? JobId{} : found->second;
+}
+
+JobId Model::find_or_add_job(std::string_view key) {
+  if (const JobId found = find_job(key); found.is_set()) return found;
+  JobId id{static_cast<std::uint32_t>(jobs_.size())};
+  if (!free_jobs_.empty()) {
+    id.index = free_jobs_.back();
+    free_jobs_.pop_back();
+  } else {
+    jobs_.emplace_back();
+  }
+  Job& job = jobs_[id.index];
+  const bool changed = job.listed_changed, open = job.listed_open;
+  job = Job{};
+  job.listed_changed = changed;
+  job.listed_open = open;
+  job.id = id;
+  job.in_use = true;
+  job.key = key;
+  const std::size_t slash = key.find('/');
+  job.ns = key.substr(0, slash);
+  job.name = key.substr(slash + 1);
+  job_by_key_.emplace(job.key, id);
+  note_changed(id);
+  return id;
+}
+
+void Model::sum_job_in_queue(const Job& job, std::int64_t sign) {
+  if (!job.queue.is_set()) return;
+  Queue& queue = queues_[job.queue.index];
+  queue.jobs += static_cast<std::int32_t>(sign);
+  for (const TaskId id : job.tasks) {
+    const Task& task = tasks_[id.index];
+    const Request& request = shapes_[task.shape.index].request;
+    const std::uint8_t effects = effects_of(task.status);
+    if (effects & kEffectAllocated) queue.allocated.add(request, sign);
+    if (effects & kEffectPipelined) queue.pipelined.add(request, sign);
+    if (effects & kEffectPending) queue.pending.add(request, sign);
+  }
+}
+
+void Model::set_job_queue(JobId id, std::string queue_name) {
+  Job& job = jobs_[id.index];
+  const QueueId queue = queue_name.empty() ? QueueId{} : find_or_add_queue(queue_name);
+  job.queue_name = std::move(queue_name);
+  if (job.queue == queue) return;
+  sum_job_in_queue(job, -1);
+  job.queue = queue;
+  sum_job_in_queue(job, 1);
+  note_changed(id);
+}
+
+void Model::set_role_minimums(JobId id, const std::vector<std::pair<std::string, std::int32_t>>& minimums) {
+  Job& job = jobs_[id.index];
+  for (Role& role : job.roles) role.min = 0, role.has_min = false;
+  job.roles_min_total = 0;
+  for (const auto& [name, min] : minimums) {
+    Role& role = job.roles[role_for(job, name)];
+    role.min = min;
+    role.has_min = true;
+    job.roles_min_total += min;
+  }
+  note_changed(id);
+}
+
+void Model::remove_job_if_empty(JobId id) {
+  Job& job = jobs_[id.index];
+  if (!job.in_use || job.has_group || !job.tasks.empty()) return;
+  set_job_queue(id, "");
+  job_by_key_.erase(job.key);
+  job.in_use = false;
+  free_jobs_.push_back(id.index);
+}
+
+void Model::note_changed(JobId id) {
+  Job& job = jobs_[id.index];
+  ++job.changes;
+  if (!job.listed_changed) {
+    job.listed_changed = true;
+    changed_jobs_.push_back(id);
+  }
+  if (!job.listed_open && is_open(job)) {
+    job.listed_open = true;
+    open_jobs_.push_back(id);
+  }
+}
+
+const std::vector<JobId>& Model::open_jobs() {
+  std::erase_if(open_jobs_, [&](JobId id) {
+    Job& job = jobs_[id.index];
+    if (is_open(job)) return false;
+    job.listed_open = false;
+    return true;
+  });
+  return open_jobs_;
+}
+
+std::vector<JobId> Model::take_changed_jobs() {
+  for (const JobId id : changed_jobs_) jobs_[id.index].listed_changed = false;
+  return std::exchange(changed_jobs_, {});
+}
+
+QueueId Model::find_queue(std::string_view name) const {
+  auto found = queue_by_name_.find(name);
+  return found != queue_by_name_.end() && queues_[found->second.index].in_use ? found->second : QueueId{};
+}
+
+QueueId Model::find_or_add_queue(std::string_view name) {
+  if (auto found = queue_by_name_.find(name); found != queue_by_name_.end()) return found->second;
+  const QueueId id{static_cast<std::uint32_t>(queues_.size())};
+  queues_.emplace_back();
+  queues_.back().id = id;
+  queues_.back().name = name;
+  queue_by_name_.emplace(std::string(name), id);
+  return id;
+}
+
+void Model::trim_touched() {
+  if (touched_.size() < kTouchedMax) return;
+  touched_.clear();
+  ++touched_epoch_;
+}
+
+void Model::refresh_priority(JobId id) {
+  Job& job = jobs_[id.index];
+  std::int32_t priority = default_priority.value_or(0);
+  if (auto found = priority_classes.find(job.priority_class); found != priority_classes.end()) priority = found->second;
+  if (job.priority == priority) return;
+  job.priority = priority;
+  note_changed(id);
+}
+
+void Model::refresh_all_priorities() {
+  for (const auto& [key, id] : job_by_key_) refresh_priority(id);
+}
+
+std::uint64_t Model::hash() const {
+  std::uint64_t hash = nodes.columns_hash();
+  const auto mix = [&](std::uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+    hash ^= hash >> 29;
+  };
+  const auto mix_sums = [&](const Sums& sums) {
+    for (Dim d = 0; d < sums.size(); ++d) {
+      if (sums.get(d) != 0) mix(d), mix(static_cast<std::uint64_t>(sums.get(d)));
+    }
+  };
+  for (const auto& [key, id] : job_by_key_) {
+    const Job& job = jobs_[id.index];
+    for (const std::int32_t count : job.counts) mix(static_cast<std::uint64_t>(count));
+    mix_sums(job.allocated);
+    mix_sums(job.pipelined);
+    mix_sums(job.pending);
+  }
+  for (const Queue& queue : queues_) {
+    mix_sums(queue.allocated);
+    mix_sums(queue.pipelined);
+    mix_sums(queue.pending);
+  }
+  for (const Task& task : tasks_) mix(static_cast<std::uint64_t>(task.status)), mix(task.node.index);
+  return hash;
+}
+
+}  // namespace scheduler

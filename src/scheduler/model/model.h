@@ -1,0 +1,138 @@
+// What does the scheduler believe about the cluster? One live model, which events change between cycles and decisions
+// change within them; nothing is copied.
+//
+// Owned by the scheduler's loop. Every change of a task goes through move(), which keeps the sums of its node, job and
+// queue; amounts are integers, so moving back restores every column exactly.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "scheduler/model/affinity.h"
+#include "scheduler/model/job.h"
+#include "scheduler/model/node_table.h"
+#include "scheduler/model/shape.h"
+
+namespace scheduler {
+
+// What a pod event says, as far as the model keeps it.
+struct TaskFacts {
+  std::string group;  // "ns/podgroup", empty when the pod names none
+  std::string role;
+  Task task;          // priority, created_ns, flags, status
+  TaskText text;
+  std::string node;   // empty: nowhere
+  ShapeId shape;
+  LabelSetId labels;
+};
+
+class Model {
+ public:
+  Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  Symbols symbols;
+  Dimensions dimensions;
+  NodeTable nodes{symbols};
+  PodAffinity pods{symbols};
+
+  // Shapes.
+  const Shape& shape(ShapeId id) const { return shapes_[id.index]; }
+  const Shape& shape_of(const Task& task) const { return shapes_[task.shape.index]; }
+  ShapeId shape_for(const api::Json& pod);
+
+  // Tasks. Ids are reused after removal.
+  const Task& task(TaskId id) const { return tasks_[id.index]; }
+  const TaskText& text(TaskId id) const { return texts_[id.index]; }
+  Task& edit_task(TaskId id) { return tasks_[id.index]; }  // fields that no sum reads
+  TaskText& edit_text(TaskId id) { return texts_[id.index]; }
+  TaskId find_task(std::string_view key) const;
+  std::string task_key(TaskId id) const { return texts_[id.index].ns + "/" + texts_[id.index].name; }
+  std::size_t task_capacity() const { return tasks_.size(); }
+  std::size_t task_count() const { return task_by_key_.size(); }
+  TaskId add_task(TaskFacts facts);
+  // Takes over what may change while the pod stays the same; false when the task must be made anew.
+  bool update_task(TaskId id, TaskFacts& facts);
+  void remove_task(TaskId id);
+  // The only way a task changes status or node.
+  void move(TaskId id, TaskStatus status, NodeId node);
+
+  // Jobs.
+  const Job& job(JobId id) const { return jobs_[id.index]; }
+  // For fields that no sum reads; call note_changed() afterwards.
+  Job& edit_job(JobId id) { return jobs_[id.index]; }
+  JobId find_job(std::string_view key) const;
+  JobId find_or_add_job(std::string_view key);
+  void set_job_queue(JobId id, std::string queue_name);
+  void set_role_minimums(JobId id, const std::vector<std::pair<std::string, std::int32_t>>& minimums);
+  void remove_job_if_empty(JobId id);
+  void note_changed(JobId id);
+  std::size_t job_capacity() const { return jobs_.size(); }
+  template <class Visit>
+  void for_each_job(Visit&& visit) const {
+    for (const auto& [key, id] : job_by_key_) visit(jobs_[id.index]);
+  }
+  // Jobs that may need a decision: phase Pending, or with tasks to place. In no particular order.
+  const std::vector<JobId>& open_jobs();
+  // Jobs changed since the last call, each once.
+  std::vector<JobId> take_changed_jobs();
+  const std::vector<JobId>& peek_changed_jobs() const { return changed_jobs_; }
+
+  // Queues. A queue that only PodGroups name exists here with in_use false.
+  const Queue& queue(QueueId id) const { return queues_[id.index]; }
+  Queue& edit_queue(QueueId id) { return queues_[id.index]; }
+  std::size_t queue_count() const { return queues_.size(); }
+  QueueId find_queue(std::string_view name) const;  // of an existing Queue object
+  QueueId find_or_add_queue(std::string_view name);
+
+  // Nodes whose columns changed, oldest first; readers remember their position. Trimmed by trim_touched().
+  const std::vector<std::uint32_t>& touched() const { return touched_; }
+  std::uint64_t touched_epoch() const { return touched_epoch_; }  // grows when positions become invalid
+  void trim_touched();
+  void node_facts_changed(NodeId node) { touch(node); }
+  // Counts placed pods for matchers made since the last call.
+  void settle_matchers();
+  // Re-counts the pods of a node in affinity counts around a change of its labels is not needed: counts are per node.
+
+  std::map<std::string, std::int32_t, std::less<>> priority_classes;
+  std::optional<std::int32_t> default_priority;
+  void refresh_priority(JobId id);
+  void refresh_all_priorities();
+
+  std::uint64_t hash() const;  // of every column and sum
+
+ private:
+  void touch(NodeId node) { touched_.push_back(node.index); }
+  void count_in_job(const Task& task, TaskStatus status, std::int32_t sign);
+  void sum_in_job(const Task& task, std::uint8_t effects, std::int64_t sign);
+  void see(const Task& task, NodeId node, TaskStatus status, std::int64_t sign);
+  std::uint32_t role_for(Job& job, std::string_view role);
+  void sum_job_in_queue(const Job& job, std::int64_t sign);
+
+  std::deque<Shape> shapes_;  // stable addresses: evaluators keep references
+  std::unordered_map<std::string, ShapeId> shape_by_key_;
+  std::string scratch_;
+  std::vector<Task> tasks_;
+  std::vector<TaskText> texts_;
+  std::vector<std::uint32_t> free_tasks_;
+  std::unordered_map<std::string, TaskId> task_by_key_;
+  std::vector<Job> jobs_;
+  std::vector<std::uint32_t> free_jobs_;
+  std::map<std::string, JobId, std::less<>> job_by_key_;
+  std::vector<JobId> changed_jobs_;
+  std::vector<JobId> open_jobs_;
+  std::vector<Queue> queues_;
+  std::map<std::string, QueueId, std::less<>> queue_by_name_;
+  std::vector<std::uint32_t> touched_;
+  std::uint64_t touched_epoch_ = 1;
+};
+
+}  // namespace scheduler

@@ -1,0 +1,245 @@
+// How are amounts of resources named, stored, added and compared?
+#include "scheduler/model/resource.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace scheduler {
+namespace {
+
+bool close_or_less(double left, double right) { return left < right || std::fabs(left - right) < kResourceEpsilon; }
+
+bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return name.starts_with(p); });
+}
+
+}  // namespace
+
+Dimensions::Dimensions() {
+  names_.intern("cpu");
+  names_.intern("memory");
+  names_.intern("pods");
+}
+
+bool is_scalar_resource_name(std::string_view name) {
+  if (starts_with_any(name, {"hugepages-", "attachable-volumes-"})) return true;
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos || slash == 0 || slash + 1 == name.size()) return false;
+  if (name.starts_with("requests.")) return false;
+  const std::string_view domain = name.substr(0, slash);
+  return domain != "kubernetes.io" && !domain.ends_with(".kubernetes.io");
+}
+
+std::optional<Dim> Dimensions::dim_of(std::string_view name) {
+  if (name == "cpu") return kCpu;
+  if (name == "memory") return kMemory;
+  if (name == "pods") return kPods;
+  if (name.starts_with("count/")) return std::nullopt;
+  if (name == "ephemeral-storage" || is_scalar_resource_name(name)) return intern(name);
+  return std::nullopt;
+}
+
+std::int64_t Dimensions::amount_of(Dim dim, const api::Quantity& quantity) {
+  return dim == kMemory || dim == kPods ? quantity.value() : quantity.milli_value();
+}
+
+api::Quantity Dimensions::quantity_of(Dim dim, double amount) {
+  const double bounded = std::clamp(amount, -9.2e18, 9.2e18);
+  const auto whole = static_cast<std::int64_t>(bounded);
+  if (dim == kMemory) return api::Quantity::from_int(whole, api::Quantity::Format::kBinarySi);
+  if (dim == kPods) return api::Quantity::from_int(whole);
+  return api::Quantity::from_milli(whole);
+}
+
+std::int64_t Request::get(Dim dim) const {
+  for (const Part& part : parts) {
+    if (part.dim == dim) return part.amount;
+  }
+  return 0;
+}
+
+bool Request::has(Dim dim) const {
+  return std::any_of(parts.begin(), parts.end(), [&](const Part& part) { return part.dim == dim; });
+}
+
+void Request::add(Dim dim, std::int64_t amount) {
+  auto at = std::lower_bound(parts.begin(), parts.end(), dim, [](const Part& part, Dim d) { return part.dim < d; });
+  if (at == parts.end() || at->dim != dim) at = parts.insert(at, {dim, 0});
+  std::int64_t sum = 0;
+  at->amount = __builtin_add_overflow(at->amount, amount, &sum) ? std::int64_t{1} << 60 : std::min(sum, std::int64_t{1} << 60);
+}
+
+void Request::set_max(const Request& other) {
+  for (const Part& part : other.parts) add(part.dim, std::max<std::int64_t>(0, part.amount - get(part.dim)));
+}
+
+void Request::add(const Request& other) {
+  for (const Part& part : other.parts) add(part.dim, part.amount);
+}
+
+bool Request::is_empty() const {
+  return std::all_of(parts.begin(), parts.end(), [](const Part& part) { return part.dim == kPods || part.amount <= 0; });
+}
+
+void Sums::grow(Dim dim) {
+  amounts_.resize(dim + 1);
+  counts_.resize(dim + 1);
+}
+
+Resource::Resource(const Request& request) {
+  for (const Part& part : request.parts) set(part.dim, static_cast<double>(part.amount));
+}
+
+Resource::Resource(const Sums& sums) {
+  for (Dim d = 0; d < sums.size(); ++d) {
+    if (sums.has(d)) set(d, static_cast<double>(sums.get(d)));
+  }
+}
+
+void Resource::reserve(std::size_t size) {
+  if (values_.size() >= size) return;
+  values_.resize(size);
+  has_.resize(size);
+}
+
+bool Resource::has_scalars() const {
+  return std::any_of(has_.begin() + 2, has_.end(), [](std::uint8_t h) { return h != 0; });
+}
+
+void Resource::set(Dim dim, double value) {
+  reserve(dim + 1);
+  values_[dim] = value;
+  has_[dim] = 1;
+}
+
+Resource& Resource::operator+=(const Resource& other) {
+  reserve(other.size());
+  for (Dim d = 0; d < other.size(); ++d) {
+    if (other.has(d)) values_[d] += other.values_[d], has_[d] = 1;
+  }
+  return *this;
+}
+
+Resource& Resource::operator-=(const Resource& other) {
+  reserve(other.size());
+  for (Dim d = 0; d < other.size(); ++d) {
+    if (other.has(d)) values_[d] -= other.values_[d], has_[d] = 1;
+  }
+  return *this;
+}
+
+Resource& Resource::operator*=(double factor) {
+  for (double& value : values_) value *= factor;
+  return *this;
+}
+
+void Resource::lower_to(const Resource& other, Missing missing) {
+  for (Dim d = 0; d < size(); ++d) {
+    if (!has(d)) continue;
+    if (!other.has(d)) {
+      if (missing == Missing::kZero) values_[d] = 0;
+    } else {
+      values_[d] = std::min(values_[d], other.get(d));
+    }
+  }
+}
+
+Resource Resource::max(const Resource& a, const Resource& b) {
+  Resource out;
+  for (Dim d = 0; d < std::max(a.size(), b.size()); ++d) {
+    if (!a.has(d) && !b.has(d)) continue;
+    const double value = std::max(a.get(d), b.get(d));
+    if (d < 2 || value >= 0) out.set(d, value);
+  }
+  return out;
+}
+
+Resource Resource::min(const Resource& a, const Resource& b) {
+  Resource out;
+  for (Dim d = 0; d < a.size(); ++d) {
+    if (!a.has(d) || (d >= 2 && !b.has_scalars())) continue;
+    out.set(d, std::min(a.get(d), b.get(d)));
+  }
+  return out;
+}
+
+Resource Resource::exceeded_part(const Resource& a, const Resource& b) {
+  Resource out;
+  for (Dim d = 0; d < std::max(a.size(), b.size()); ++d) {
+    if (!a.has(d) && !b.has(d)) continue;
+    if (const double more = a.get(d) - b.get(d); more > 0) out.set(d, more);
+  }
+  return out;
+}
+
+bool Resource::is_empty() const {
+  for (Dim d = 0; d < size(); ++d) {
+    if (d != kPods && values_[d] >= kResourceEpsilon) return false;
+  }
+  return true;
+}
+
+bool Resource::exactly_equals(const Resource& other) const {
+  for (Dim d = 0; d < std::max(size(), other.size()); ++d) {
+    if (get(d) != other.get(d)) return false;
+  }
+  return true;
+}
+
+bool Resource::less_equal(const Resource& other, Missing missing) const {
+  for (Dim d = 0; d < std::max(size(), other.size()); ++d) {
+    if (missing == Missing::kInfinity && d >= 2) {
+      if (other.has(d) && !has(d)) return false;
+      if (!other.has(d)) continue;
+    }
+    if (has(d) && !close_or_less(get(d), other.get(d))) return false;
+  }
+  return true;
+}
+
+bool Resource::fits_wanted(const Resource& limit, const Resource& wanted, std::vector<Dim>* failing) const {
+  bool fits = true;
+  for (Dim d = 0; d < wanted.size(); ++d) {
+    if (d == kPods || !(wanted.get(d) > 0) || !(get(d) > limit.get(d))) continue;
+    fits = false;
+    if (failing == nullptr) return false;
+    failing->push_back(d);
+  }
+  return fits;
+}
+
+bool Resource::fits_some_wanted(const Resource& limit, const Resource& wanted) const {
+  for (Dim d = 0; d < wanted.size(); ++d) {
+    if (d != kPods && wanted.get(d) > 0 && close_or_less(get(d), limit.get(d))) return true;
+  }
+  return false;
+}
+
+bool Resource::exceeds_some_wanted(const Resource& limit, const Resource& wanted) const {
+  for (Dim d = 0; d < wanted.size(); ++d) {
+    if (d != kPods && wanted.get(d) > 0 && get(d) > limit.get(d)) return true;
+  }
+  return false;
+}
+
+std::vector<Dim> Resource::names() const {
+  std::vector<Dim> out;
+  for (Dim d = 0; d < size(); ++d) {
+    if (values_[d] >= kResourceEpsilon) out.push_back(d);
+  }
+  return out;
+}
+
+Request request_from(const api::ResourceList& list, Dimensions& dimensions) {
+  Request out;
+  for (const auto& [name, quantity] : list) {
+    if (auto dim = dimensions.dim_of(name)) out.add(*dim, Dimensions::amount_of(*dim, quantity));
+  }
+  return out;
+}
+
+Resource resource_from(const api::ResourceList& list, Dimensions& dimensions) {
+  return Resource(request_from(list, dimensions));
+}
+
+}  // namespace scheduler

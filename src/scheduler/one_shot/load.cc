@@ -1,0 +1,221 @@
+// One-shot runs (`volcano schedule`): objects from files, completed as admission and the controllers would.
+#include <algorithm>
+
+#include "api/yaml.h"
+#include "base/format.h"
+#include "scheduler/one_shot/one_shot.h"
+
+namespace scheduler {
+namespace {
+
+constexpr std::string_view kGroupAnnotation = "scheduling.k8s.io/group-name";
+
+struct KindRow {
+  std::string_view kind;
+  std::string_view group;  // API group
+  const api::ResourceId* resource;
+};
+const KindRow kKinds[] = {
+    {"Pod", "", &api::resources::kPods},
+    {"Node", "", &api::resources::kNodes},
+    {"Namespace", "", &api::resources::kNamespaces},
+    {"PodGroup", "scheduling.volcano.sh", &api::resources::kPodGroups},
+    {"Queue", "scheduling.volcano.sh", &api::resources::kQueues},
+    {"PriorityClass", "scheduling.k8s.io", &api::resources::kPriorityClasses},
+};
+
+const KindRow* row_for(const api::Json& object) {
+  const std::string_view version = object["apiVersion"].as_string();
+  const std::size_t slash = version.find('/');
+  const std::string_view group = slash == std::string_view::npos ? "" : version.substr(0, slash);
+  for (const KindRow& row : kKinds) {
+    if (row.kind == object["kind"].as_string() && row.group == group) return &row;
+  }
+  return nullptr;
+}
+
+bool is_namespaced(const KindRow& row) { return row.kind == "Pod" || row.kind == "PodGroup"; }
+
+base::Error bad(const std::string& where, std::string_view what) {
+  return base::make_error(base::Code::kInvalid, base::format("{}: {}", where, what));
+}
+
+base::Status check_quantities(const std::string& where, std::string_view field, const api::Json& list) {
+  if (!list.is_null() && !list.is_object()) return bad(where, base::format("{}: must be a map", field));
+  for (const auto& member : list.members()) {
+    if (!api::Quantity::from_json(member.value)) {
+      return bad(where, base::format("{}.{}: {} is not a quantity", field, member.name(), member.value.dump()));
+    }
+  }
+  return {};
+}
+
+base::Status check_integer(const std::string& where, std::string_view field, const api::Json& value) {
+  if (value.is_null() || value.is_int()) return {};
+  return bad(where, base::format("{}: {} is not an integer", field, value.dump()));
+}
+
+bool looks_like_lines(const std::string& file, std::string_view text) {
+  if (file.ends_with(".jsonl")) return true;
+  if (file.ends_with(".yaml") || file.ends_with(".yml") || file.ends_with(".json")) return false;
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || text[first] != '{') return false;
+  const std::size_t end = text.find('\n', first);
+  return end != std::string_view::npos && text[end - 1] == '}' && text.find_first_not_of(" \t\r\n", end) != std::string_view::npos &&
+         api::parse_json(text.substr(first, end - first)).ok();
+}
+
+}  // namespace
+
+base::Status OneShot::load(const std::string& file, std::string_view text) {
+  const auto before = stopwatch_();
+  const auto count = [&] {
+    const auto after = stopwatch_();
+    if (!started_) {
+      stats_.load_wall_s += after.first - before.first;
+      stats_.load_cpu_s += after.second - before.second;
+    }
+  };
+  std::string name = file;
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  if (looks_like_lines(name, text)) {
+    int line = 1;
+    for (std::size_t start = 0; start < text.size(); ++line) {
+      const std::size_t end = std::min(text.find('\n', start), text.size());
+      const std::string_view one = text.substr(start, end - start);
+      start = end + 1;
+      if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      auto object = api::parse_json(one);
+      if (!object.ok()) return bad(base::format("{}:{}", file, line), object.error().message);
+      TRY_VOID(load_object(file, line, std::move(*object)));
+    }
+  } else if (auto whole = name.ends_with(".json") ? api::parse_json(text) : base::Result<api::Json>(bad(file, "")); whole.ok()) {
+    TRY_VOID(load_object(file, 1, std::move(*whole)));
+  } else {
+    auto documents = api::parse_yaml_documents(text);
+    if (!documents.ok()) return base::within(documents.take_error(), file);
+    for (api::YamlDocument& document : *documents) TRY_VOID(load_object(file, document.line, std::move(document.value)));
+  }
+  count();
+  return {};
+}
+
+base::Status OneShot::check(const std::string& where, const api::Json& object) const {
+  const api::Json& spec = object["spec"];
+  if (!object["metadata"].is_object()) return bad(where, "metadata: must be a map");
+  if (!object["metadata"]["name"].is_string() || object["metadata"]["name"].as_string().empty()) {
+    return bad(where, "metadata.name: is required");
+  }
+  for (const std::string_view field : {"labels", "annotations"}) {
+    for (const auto& member : object["metadata"][field].members()) {
+      if (!member.value.is_string()) return bad(where, base::format("metadata.{}.{}: must be a string", field, member.name()));
+    }
+  }
+  const std::string_view kind = object["kind"].as_string();
+  if (kind == "Pod") {
+    for (const std::string_view list : {"containers", "initContainers"}) {
+      int index = 0;
+      for (const api::Json& container : spec[list].items()) {
+        const std::string field = base::format("spec.{}[{}].resources.requests", list, index++);
+        TRY_VOID(check_quantities(where, field, container["resources"]["requests"]));
+      }
+    }
+    TRY_VOID(check_integer(where, "spec.priority", spec["priority"]));
+  } else if (kind == "Node") {
+    TRY_VOID(check_quantities(where, "status.allocatable", object["status"]["allocatable"]));
+  } else if (kind == "PodGroup") {
+    TRY_VOID(check_integer(where, "spec.minMember", spec["minMember"]));
+    TRY_VOID(check_quantities(where, "spec.minResources", spec["minResources"]));
+  } else if (kind == "Queue") {
+    TRY_VOID(check_integer(where, "spec.weight", spec["weight"]));
+    TRY_VOID(check_quantities(where, "spec.capability", spec["capability"]));
+    TRY_VOID(check_quantities(where, "spec.deserved", spec["deserved"]));
+    TRY_VOID(check_quantities(where, "spec.guarantee.resource", spec["guarantee"]["resource"]));
+  }
+  return {};
+}
+
+base::Status OneShot::load_object(const std::string& file, int line, api::Json object) {
+  const std::string where = base::format("{}:{}", file, line);
+  if (!object.is_object()) return bad(where, "not an object");
+  const std::string kind = object["kind"].str();
+  if (kind.empty() || !object["apiVersion"].is_string()) return bad(where, "apiVersion and kind are required");
+  if (kind.ends_with("List") && object["items"].is_array()) {
+    for (const api::Json& item : object["items"].items()) {
+      api::Json one = item;
+      if (!one.is_object()) return bad(where, "items: not an object");
+      if (!one.has("kind") && kind != "List") {
+        one.set("kind", kind.substr(0, kind.size() - 4));
+        one.set("apiVersion", object["apiVersion"]);
+      }
+      TRY_VOID(load_object(file, line, std::move(one)));
+    }
+    return {};
+  }
+  const KindRow* row = row_for(object);
+  if (row == nullptr) {
+    const std::string name = base::format("{} {}", object["apiVersion"].as_string(), kind);
+    if (noted_kinds_.insert(name).second) notes_.push_back(base::format("{}: {} is not read here and is skipped", where, name));
+    return {};
+  }
+  TRY_VOID(check(where, object));
+  if (is_namespaced(*row) && api::namespace_of(object).empty()) object.edit_path({"metadata", "namespace"}) = "default";
+  if (api::uid_of(object).empty()) object.edit_path({"metadata", "uid"}) = api::key_of(object);
+  if (api::is_deleting(object) && object["metadata"]["finalizers"].empty() && started_) {
+    intake_.remove(*row->resource, object);
+    return {};
+  }
+  if (!options_.as_is) complete(object);
+  if (!options_.as_is && row->kind == "Pod") add_group_for(object);
+  intake_.set(*row->resource, object);
+  return {};
+}
+
+void OneShot::complete(api::Json& object) const {
+  const std::string_view kind = object["kind"].as_string();
+  if (kind == "PodGroup" && object["status"]["phase"].as_string().empty()) object.edit_path({"status", "phase"}) = "Pending";
+  if (kind == "Queue" && object["status"]["state"].as_string().empty()) object.edit_path({"status", "state"}) = "Open";
+}
+
+void OneShot::add_missing_queues() {
+  for (const std::string& name : {std::string("root"), options_.scheduler.default_queue}) {
+    if (model_.find_queue(name).is_set()) continue;
+    api::Json queue = api::Json::object({{"metadata", api::Json::object({{"name", name}, {"uid", name}})},
+                                         {"spec", api::Json::object({{"weight", 1}, {"reclaimable", name != "root"}})},
+                                         {"status", api::Json::object({{"state", "Open"}})}});
+    intake_.set(api::resources::kQueues, queue);
+  }
+}
+
+// A bare pod of ours gets the group that the podgroup controller would make.
+void OneShot::add_group_for(api::Json& pod) {
+  const auto names = options_.scheduler.names();
+  if (std::find(names.begin(), names.end(), pod["spec"]["schedulerName"].as_string()) == names.end()) return;
+  if (!api::annotation_of(pod, kGroupAnnotation).empty()) return;
+  const api::Json& owner = api::controller_of(pod);
+  const std::string name = "podgroup-" + (owner.is_object() ? owner["uid"].str() : std::string(api::uid_of(pod)));
+  pod.edit_path({"metadata", "annotations", kGroupAnnotation}) = name;
+  const std::string ns(api::namespace_of(pod));
+  if (const JobId known = model_.find_job(ns + "/" + name); known.is_set() && model_.job(known).has_group) return;
+  api::Json minimum = api::Json::object();
+  for (const Part& part : pod_request(pod, model_.dimensions).parts) {
+    if (part.amount == 0) continue;
+    minimum.set(model_.dimensions.name(part.dim), Dimensions::quantity_of(part.dim, static_cast<double>(part.amount)).to_json());
+  }
+  api::Json spec = api::Json::object({{"minMember", 1}, {"minResources", minimum}});
+  const std::string_view queue = api::annotation_of(pod, "scheduling.volcano.sh/queue-name");
+  spec.set("queue", queue.empty() ? options_.scheduler.default_queue : std::string(queue));
+  if (pod["spec"].has("priorityClassName")) spec.set("priorityClassName", pod["spec"]["priorityClassName"]);
+  api::Json metadata = api::Json::object({{"namespace", ns}, {"name", name}, {"uid", ns + "/" + name}});
+  for (const std::string_view key : {"volcano.sh/preemptable", "volcano.sh/cooldown-time", "volcano.sh/revocable-zone",
+                                     "volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"}) {
+    if (const std::string_view value = api::annotation_of(pod, key); !value.empty()) {
+      metadata.edit("annotations").set(key, value);
+    }
+  }
+  metadata.set("creationTimestamp", pod["metadata"]["creationTimestamp"]);
+  intake_.set(api::resources::kPodGroups, api::Json::object({{"metadata", metadata}, {"spec", spec},
+                                                             {"status", api::Json::object({{"phase", "Pending"}})}}));
+}
+
+}  // namespace scheduler

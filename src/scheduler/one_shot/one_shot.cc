@@ -1,0 +1,186 @@
+// One-shot runs (`volcano schedule`): cycles, their effects, and the answer.
+#include "scheduler/one_shot/one_shot.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "scheduler/actions/all.h"
+#include "scheduler/plugins/all.h"
+
+namespace scheduler {
+namespace {
+
+constexpr int kCyclesMax = 100'000;  // until_idle: a configuration that never settles ends here
+constexpr std::uint64_t kSeed = 1;   // only names sessions; nothing is decided by chance
+
+IntakeOptions intake_options(const Options& options) {
+  return {options.names(), options.default_queue, options.node_labels(), options.priority_class};
+}
+
+}  // namespace
+
+OneShot::OneShot(OneShotOptions options, Stopwatch stopwatch)
+    : options_(std::move(options)), stopwatch_(std::move(stopwatch)), intake_(model_, intake_options(options_.scheduler)),
+      decider_(model_, {all_plugins(), all_actions()}, kSeed, options_.scheduler.names().front()), now_(options_.now) {}
+
+base::Status OneShot::configure() {
+  if (!options_.config.empty()) TRY_VOID(decider_.configure(options_.config));
+  for (const std::string& warning : decider_.warnings()) notes_.push_back(warning);
+  return {};
+}
+
+void OneShot::take_effect(const Plan& plan) {
+  for (const PlannedBind& bind : plan.binds) {
+    const std::string key = bind.ns + "/" + bind.pod;
+    binds_[key] = bind.node;
+    const TaskId task = model_.find_task(key);
+    model_.move(task, TaskStatus::kRunning, model_.task(task).node);
+  }
+  for (const PlannedEviction& eviction : plan.evictions) {
+    evictions_.push_back(eviction);
+    leaving_.push_back(eviction);
+  }
+  for (const PlannedGroupEvent& event : plan.group_events) {
+    if (event.type == "Normal" && event.reason == "Unschedulable") refusals_[event.ns + "/" + event.name] = event.message;
+  }
+}
+
+bool OneShot::run_cycle(OneShotStats::Phase& phase) {
+  if (!options_.leave_evicted) {
+    for (const PlannedEviction& gone : leaving_) {
+      const TaskId task = model_.find_task(gone.ns + "/" + gone.pod);
+      if (task.is_set()) model_.remove_task(task);
+    }
+  }
+  leaving_.clear();
+  std::map<std::string, GroupPhase> phases_before;
+  model_.for_each_job([&](const Job& job) { phases_before[job.key] = job.status.phase; });
+  const auto before = stopwatch_();
+  CycleReport report = decider_.run_cycle(now_, options_.tasks, stopwatch_);
+  take_effect(report.plan);
+  const auto after = stopwatch_();
+  phase.cycles.push_back({after.first - before.first, after.second - before.second, std::move(report.actions)});
+  phase.binds += report.plan.binds.size();
+  phase.evictions += report.plan.evictions.size();
+  cycles_.emplace_back(report.plan.binds.size(), report.plan.evictions.size());
+  pipelined_ = std::move(report.pipelined);
+  if (options_.tasks) tasks_ = std::move(report.tasks);
+  now_ = now_ + options_.scheduler.schedule_period;
+  bool decided = !report.plan.binds.empty() || !report.plan.evictions.empty();
+  for (const PlannedGroupStatus& group : report.plan.groups) {
+    auto known = phases_before.find(group.ns + "/" + group.name);
+    decided |= known == phases_before.end() || known->second != group.status.phase;
+  }
+  return decided;
+}
+
+void OneShot::run_phase() {
+  OneShotStats::Phase& phase = stats_.phases.emplace_back();
+  if (!started_ && !options_.as_is) add_missing_queues();
+  started_ = true;
+  const std::uint64_t looked_at = decider_.nodes_looked_at();
+  const auto before = stopwatch_();
+  const int most = options_.until_idle ? kCyclesMax : options_.cycles;
+  for (int i = 0; i < most; ++i) {
+    if (!run_cycle(phase) && options_.until_idle) break;
+  }
+  const auto after = stopwatch_();
+  phase.wall_s += after.first - before.first;
+  phase.cpu_s += after.second - before.second;
+  phase.nodes_looked_at = decider_.nodes_looked_at() - looked_at;
+}
+
+api::Json OneShot::groups_json() const {
+  api::Json out = api::Json::object();
+  model_.for_each_job([&](const Job& job) {
+    if (!job.has_group) return;
+    api::Json one = api::Json::object({{"phase", name_of(job.status.phase)}});
+    std::vector<api::Json> conditions;
+    for (const GroupCondition& condition : job.status.conditions) {
+      conditions.push_back(api::Json::object({{"type", condition.type}, {"status", condition.status},
+                                              {"reason", condition.reason}, {"message", condition.message}}));
+    }
+    one.set("conditions", api::Json::array(std::move(conditions)));
+    out.set(job.key, std::move(one));
+  });
+  return out;
+}
+
+api::Json OneShot::waiting_json() const {
+  api::Json out = api::Json::object();
+  model_.for_each_job([&](const Job& job) {
+    if (!job.has_group || job.status.phase == GroupPhase::kRunning || job.status.phase == GroupPhase::kCompleted) return;
+    std::string reason, message;
+    if (!job.queue.is_set() || !model_.queue(job.queue).in_use) {
+      reason = "QueueNotFound";
+      message = base::format("queue {} does not exist", job.queue_name);
+    } else if (auto refused = refusals_.find(job.key); refused != refusals_.end() && job.is_pending()) {
+      reason = "NotAdmitted";
+      message = refused->second;
+    } else if (job.ready_count() < job.min_available) {
+      for (const GroupCondition& condition : job.status.conditions) {
+        if (condition.type == "Unschedulable") reason = condition.reason, message = condition.message;
+      }
+      if (job.valid_count() < job.min_available) {
+        reason = "NotEnoughTasks";
+        message = base::format("{} of {} pods exist", job.valid_count(), job.min_available);
+      }
+    } else {
+      return;
+    }
+    out.set(job.key, api::Json::object({{"reason", reason}, {"message", message}}));
+  });
+  return out;
+}
+
+api::Json OneShot::result() const {
+  api::Json out = api::Json::object();
+  api::Json binds = api::Json::object(), pipelined = api::Json::object(), queues = api::Json::object();
+  for (const auto& [pod, node] : binds_) binds.set(pod, node);
+  for (const auto& [pod, node] : pipelined_) pipelined.set(pod, node);
+  std::vector<api::Json> evictions, cycles;
+  for (const PlannedEviction& one : evictions_) {
+    evictions.push_back(api::Json::object({{"pod", one.ns + "/" + one.pod}, {"node", one.node}, {"action", one.action},
+                                           {"for", one.for_group}, {"reason", one.action}}));
+  }
+  for (const auto& [bound, evicted] : cycles_) {
+    cycles.push_back(api::Json::object({{"binds", static_cast<std::int64_t>(bound)},
+                                        {"evictions", static_cast<std::int64_t>(evicted)}}));
+  }
+  for (std::uint32_t q = 0; q < model_.queue_count(); ++q) {
+    const Queue& queue = model_.queue(QueueId{q});
+    if (queue.in_use) queues.set(queue.name, api::Json::object({{"allocated", api::to_json(queue.status_allocated)}}));
+  }
+  out.set("binds", std::move(binds));
+  out.set("evictions", api::Json::array(std::move(evictions)));
+  out.set("pipelined", std::move(pipelined));
+  out.set("podGroups", groups_json());
+  out.set("queues", std::move(queues));
+  out.set("waiting", waiting_json());
+  out.set("cycles", api::Json::array(std::move(cycles)));
+  if (options_.tasks) {
+    api::Json tasks = api::Json::object();
+    for (const auto& [pod, report] : tasks_) {
+      tasks.set(pod, api::Json::object({{"status", name_of(report.status)}, {"node", report.node}}));
+    }
+    out.set("tasks", std::move(tasks));
+  }
+  return out.sorted();
+}
+
+std::string OneShot::text() const {
+  std::string out;
+  for (const auto& [pod, node] : binds_) out += base::format("bind     {} {}\n", pod, node);
+  for (const PlannedEviction& one : evictions_) {
+    out += base::format("evict    {}/{} {} {}\n", one.ns, one.pod, one.node, one.action);
+  }
+  for (const auto& [pod, node] : pipelined_) out += base::format("promise  {} {}\n", pod, node);
+  const api::Json waiting = waiting_json();
+  for (const auto& member : waiting.members()) {
+    out += base::format("wait     {} {}: {}\n", member.name(), member.value["reason"].as_string(),
+                        member.value["message"].as_string());
+  }
+  return out;
+}
+
+}  // namespace scheduler

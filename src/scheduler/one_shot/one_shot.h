@@ -1,0 +1,100 @@
+// One-shot runs (`volcano schedule`): the scheduler on files instead of a cluster.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "scheduler/cache/intake.h"
+#include "scheduler/framework/decider.h"
+#include "scheduler/options.h"
+
+namespace scheduler {
+
+struct OneShotOptions {
+  Options scheduler;
+  std::string config;       // text; empty: the default configuration
+  bool until_idle = false;
+  int cycles = 1;           // per phase, without until_idle
+  bool as_is = false;
+  bool leave_evicted = false;
+  base::Time now;
+  bool tasks = false;
+};
+
+struct OneShotStats {
+  struct Cycle {
+    double wall_s = 0;
+    double cpu_s = 0;
+    std::vector<CycleReport::ActionTime> actions;
+  };
+  struct Phase {
+    double wall_s = 0;
+    double cpu_s = 0;
+    std::size_t binds = 0;
+    std::size_t evictions = 0;
+    std::uint64_t nodes_looked_at = 0;
+    std::vector<Cycle> cycles;
+  };
+  double load_wall_s = 0;
+  double load_cpu_s = 0;
+  std::vector<Phase> phases;
+};
+
+class OneShot {
+ public:
+  OneShot(OneShotOptions options, Stopwatch stopwatch);
+
+  // Takes the configuration; false with a message when it cannot be used.
+  base::Status configure();
+  // Takes objects in from one file's text. The format follows the name's ending, or the text where it has none.
+  base::Status load(const std::string& file, std::string_view text);
+  // Ends the intake of the phase and runs its cycles.
+  void run_phase();
+
+  // The answer, keys sorted.
+  api::Json result() const;
+  std::string text() const;
+  const OneShotStats& stats() const { return stats_; }
+  // What was skipped, and why; for standard error.
+  const std::vector<std::string>& notes() const { return notes_; }
+  const Model& model() const { return model_; }
+
+ private:
+  base::Status load_object(const std::string& file, int line, api::Json object);
+  base::Status check(const std::string& where, const api::Json& object) const;
+  void complete(api::Json& object) const;
+  void add_missing_queues();
+  void add_group_for(api::Json& pod);
+  void take_effect(const Plan& plan);
+  bool run_cycle(OneShotStats::Phase& phase);
+  api::Json groups_json() const;
+  api::Json waiting_json() const;
+
+  OneShotOptions options_;
+  Stopwatch stopwatch_;
+  Model model_;
+  Intake intake_;
+  Decider decider_;
+  base::Time now_;
+  std::vector<std::string> notes_;
+  std::set<std::string> noted_kinds_;
+  std::map<std::string, std::string> binds_;
+  std::vector<PlannedEviction> evictions_;
+  std::vector<PlannedEviction> leaving_;  // gone before the next cycle
+  std::map<std::string, std::string> pipelined_;
+  std::map<std::string, Session::TaskReport> tasks_;
+  std::map<std::string, std::string> refusals_;  // by group: the last event that said why it is not admitted
+  std::vector<std::pair<std::size_t, std::size_t>> cycles_;
+  OneShotStats stats_;
+  bool started_ = false;
+};
+
+}  // namespace scheduler

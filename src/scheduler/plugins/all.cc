@@ -1,0 +1,28 @@
+// Which plugins exist? To add one, add its file and a line here.
+#include "scheduler/plugins/all.h"
+
+#include "scheduler/framework/plugin.h"
+
+namespace scheduler {
+
+std::unique_ptr<Plugin> make_binpack();
+std::unique_ptr<Plugin> make_conformance();
+std::unique_ptr<Plugin> make_drf();
+std::unique_ptr<Plugin> make_gang();
+std::unique_ptr<Plugin> make_nodeorder();
+std::unique_ptr<Plugin> make_overcommit();
+std::unique_ptr<Plugin> make_predicates();
+std::unique_ptr<Plugin> make_priority();
+std::unique_ptr<Plugin> make_proportion();
+
+namespace {
+constexpr PluginFactory kPlugins[] = {
+    {"binpack", make_binpack},       {"conformance", make_conformance}, {"drf", make_drf},
+    {"gang", make_gang},             {"nodeorder", make_nodeorder},     {"overcommit", make_overcommit},
+    {"predicates", make_predicates}, {"priority", make_priority},       {"proportion", make_proportion},
+};
+}  // namespace
+
+std::span<const PluginFactory> all_plugins() { return kPlugins; }
+
+}  // namespace scheduler

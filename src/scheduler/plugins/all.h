@@ -1,0 +1,12 @@
+// Which plugins exist?
+#pragma once
+
+#include <span>
+
+#include "scheduler/framework/config.h"
+
+namespace scheduler {
+
+std::span<const PluginFactory> all_plugins();
+
+}  // namespace scheduler

@@ -1,0 +1,87 @@
+// Overcommit: groups are admitted while their minimums fit into a multiple of what the cluster has left.
+#include <unordered_map>
+
+#include "scheduler/framework/plugin.h"
+#include "scheduler/framework/session.h"
+#include "scheduler/plugins/group_reserve.h"
+
+namespace scheduler {
+namespace {
+
+constexpr double kDefaultFactor = 1.2;
+
+class Overcommit final : public Plugin {
+ public:
+  void attach(PluginSetup& setup) override {
+    model_ = &setup.model();
+    factor_ = setup.arguments().get_double("overcommit-factor", kDefaultFactor);
+    if (factor_ < 1) factor_ = kDefaultFactor;
+    setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
+    setup.on<JobEnqueued>([this](const Job& job) {
+      if (job.min_resources) inqueue_ += without_gated(*model_, job, minimum_of(job));
+    });
+  }
+
+  void open(Session& session) override {
+    session_ = &session;
+    const NodeTable& nodes = model_->nodes;
+    idle_ = Resource(nodes.total());
+    idle_ *= factor_;
+    for (Dim d = 0; d < model_->dimensions.size(); ++d) {
+      if (nodes.total_used(d) != 0) idle_.set(d, idle_.get(d) - static_cast<double>(nodes.total_used(d)));
+    }
+    const auto follow = [&](JobId id) {
+      auto known = held_.find(id.index);
+      if (known != held_.end()) {
+        sum_ -= known->second;
+        held_.erase(known);
+      }
+      Resource held = held_by(model_->job(id));
+      if (held.is_empty() && held.get(kPods) == 0) return;
+      sum_ += held;
+      held_.emplace(id.index, std::move(held));
+    };
+    if (session.all_jobs_changed()) {
+      held_.clear();
+      sum_ = Resource();
+      model_->for_each_job([&](const Job& job) { follow(job.id); });
+    } else {
+      for (const JobId id : session.changed_jobs()) follow(id);
+    }
+    inqueue_ = sum_;
+  }
+
+ private:
+  // The whole minimum of an admitted group, also where part of it is allocated already.
+  Resource held_by(const Job& job) const {
+    if (!job.in_use || !job.has_group || !job.min_resources) return {};
+    if (!job.queue.is_set() || !model_->queue(job.queue).in_use) return {};
+    if (job.status.phase == GroupPhase::kInqueue) return without_gated(*model_, job, minimum_of(job));
+    if (runs_with_minimum(job)) return without_gated(*model_, job, uncovered_minimum(job));
+    return {};
+  }
+
+  Vote enqueueable(const Job& job) {
+    if (!job.min_resources) return Vote::kPermit;
+    const Resource wanted = minimum_of(job);
+    std::vector<Dim> failing;
+    if ((inqueue_ + wanted).fits_wanted(idle_, wanted, &failing)) return Vote::kPermit;
+    session_->group_event(job, "Normal", "Unschedulable",
+                          "resource in cluster is overused: " + failing_text(*model_, failing, "overused"));
+    return Vote::kReject;
+  }
+
+  Model* model_ = nullptr;
+  Session* session_ = nullptr;
+  double factor_ = kDefaultFactor;
+  Resource idle_;
+  Resource inqueue_;
+  Resource sum_;  // over held_
+  std::unordered_map<std::uint32_t, Resource> held_;
+};
+
+}  // namespace
+
+std::unique_ptr<Plugin> make_overcommit() { return std::make_unique<Overcommit>(); }
+
+}  // namespace scheduler

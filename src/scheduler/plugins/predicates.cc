@@ -1,0 +1,118 @@
+// Predicates: the Kubernetes filters. Each refuses nodes with its own reason; some refusals could be cured by evicting.
+#include "scheduler/framework/plugin.h"
+#include "scheduler/model/model.h"
+#include "scheduler/plugins/node_facts.h"
+#include "scheduler/plugins/predicates.h"
+
+namespace scheduler {
+namespace {
+
+class PredicateFilter final : public NodeFilter {
+ public:
+  PredicateFilter(const Model& model, const PredicateSwitches& on, const Task& task)
+      : model_(model), shape_(model.shape_of(task)), on_(on), affinity_(model.nodes.known()), taints_(model.nodes.known()) {
+    if (on.node_affinity && (!shape_.node_selector.empty() || shape_.has_required_terms)) {
+      affinity_ = nodes_matching_affinity(model, shape_);
+    }
+    if (on.taint_toleration) taints_ = nodes_with_tolerated_taints(model, shape_);
+    Taint unschedulable{model.symbols.find("node.kubernetes.io/unschedulable"), model.symbols.find(""),
+                        Taint::Effect::kNoSchedule};
+    tolerates_unschedulable_ = tolerates(shape_.tolerations, unschedulable);
+    add_pod_filters(model, on, task, cluster_filters_);
+  }
+
+  Reach reach() const override { return cluster_filters_.empty() ? Reach::kNode : Reach::kCluster; }
+
+  void narrow(NodeSet& nodes, Strictness strictness, FitErrors* errors) override {
+    Sieve sieve(nodes, errors);
+    NodeSet full = nodes;
+    full.for_each([&](std::uint32_t n) {
+      if (!is_full(n)) full.remove(n);
+    });
+    sieve.refuse(full, FitCode::kUnschedulable, kPodNumberExceeded);
+    if (!tolerates_unschedulable_) {
+      sieve.refuse(model_.nodes.unschedulable(), FitCode::kUnresolvable, "node(s) were unschedulable");
+    }
+    sieve.keep(affinity_, FitCode::kUnresolvable, "node(s) didn't match Pod's node affinity/selector");
+    sieve.keep(taints_, FitCode::kUnresolvable, "node(s) had untolerated taint(s)");
+    if (on_.node_ports && !shape_.ports.empty()) {
+      NodeSet free = sieve.alive();
+      sieve.alive().for_each([&](std::uint32_t n) {
+        if (has_port_conflict(n)) free.remove(n);
+      });
+      sieve.keep(free, FitCode::kUnschedulable, "node(s) didn't have free ports for the requested pod ports");
+    }
+    for (const auto& filter : cluster_filters_) filter->apply(sieve);
+    if (errors != nullptr) errors->add_unresolvable(sieve.unresolvable());
+    nodes.subtract(strictness == Strictness::kPlace ? sieve.failed() : sieve.unresolvable());
+  }
+
+  bool fits(std::uint32_t n) override {
+    if (is_full(n) || !affinity_.has(n) || !taints_.has(n)) return false;
+    if (!tolerates_unschedulable_ && model_.nodes.unschedulable().has(n)) return false;
+    if (on_.node_ports && !shape_.ports.empty() && has_port_conflict(n)) return false;
+    if (cluster_filters_.empty()) return true;
+    NodeSet one = model_.nodes.known();
+    one.clear();
+    one.add(n);
+    narrow(one, Strictness::kPlace, nullptr);
+    return !one.empty();
+  }
+
+ private:
+  bool is_full(std::uint32_t n) const {
+    const Column& most = model_.nodes.allocatable(kPods);
+    return (n < most.size() ? most[n] : 0) <= model_.nodes.seen_pods()[n];
+  }
+
+  bool has_port_conflict(std::uint32_t n) const {
+    for (const TaskId id : model_.nodes[NodeId{n}].tasks) {
+      const Task& task = model_.task(id);
+      if (!(effects_of(task.status) & kEffectSeen)) continue;
+      for (const HostPort& theirs : model_.shape_of(task).ports) {
+        for (const HostPort& ours : shape_.ports) {
+          if (ours.conflicts_with(theirs)) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  const Model& model_;
+  const Shape& shape_;
+  const PredicateSwitches on_;
+  NodeSet affinity_;
+  NodeSet taints_;
+  bool tolerates_unschedulable_ = false;
+  std::vector<std::unique_ptr<ClusterFilter>> cluster_filters_;
+};
+
+class Predicates final : public Plugin {
+ public:
+  void attach(PluginSetup& setup) override {
+    const Arguments& arguments = setup.arguments();
+    on_.node_affinity = arguments.get_bool("predicate.NodeAffinityEnable", true);
+    on_.node_ports = arguments.get_bool("predicate.NodePortsEnable", true);
+    on_.taint_toleration = arguments.get_bool("predicate.TaintTolerationEnable", true);
+    on_.pod_affinity = arguments.get_bool("predicate.PodAffinityEnable", true);
+    on_.volume_limits = arguments.get_bool("predicate.NodeVolumeLimitsEnable", true);
+    on_.volume_zone = arguments.get_bool("predicate.VolumeZoneEnable", true);
+    on_.topology_spread = arguments.get_bool("predicate.PodTopologySpreadEnable", true);
+    on_.volume_binding = arguments.get_bool("predicate.VolumeBindingEnable", true);
+    Model& model = setup.model();
+    model.symbols.intern("node.kubernetes.io/unschedulable");
+    model.symbols.intern("");
+    setup.on<Predicate>([this, &model](const Task& task) -> std::unique_ptr<NodeFilter> {
+      return std::make_unique<PredicateFilter>(model, on_, task);
+    });
+  }
+
+ private:
+  PredicateSwitches on_;
+};
+
+}  // namespace
+
+std::unique_ptr<Plugin> make_predicates() { return std::make_unique<Predicates>(); }
+
+}  // namespace scheduler
