@@ -57,15 +57,20 @@ class GangJobs final : public Workload {
     client::Request request{.verb = client::Verb::kCreate, .resource = api::resources::kJobs, .ns = ns_};
     request.body = job();
     ++made_;
+    ask(std::move(request));
+  }
+
+  void ask(client::Request request) {
     ++open_;
-    ask_until_answered(*person_, std::move(request), [this](base::Result<Json> result, int attempts) {
+    ask_until_answered(*person_, request, [this, request](base::Result<Json> result, int attempts) {
       --open_;
       if (result.ok() || (attempts > 1 && result.error().code == base::Code::kAlreadyExists)) return;
-      // Refusals (a closed queue, no queue yet) are answers too; a server that loses its temper is not.
-      if (result.error().code == base::Code::kBadRequest || result.error().code == base::Code::kInvalid)
-        world_.chronicle().violation("gang-jobs", base::format("a good job was refused: {}", result.error().message));
-      else
-        world_.chronicle().note(base::format("refused: {}", result.error().message));
+      const std::string& message = result.error().message;
+      // A queue that is not there yet, or closed, is a good reason. The job is perfect otherwise.
+      if (message.find("queue") == std::string::npos) world_.chronicle().violation("gang-jobs", base::format("a good job was refused: {}", message));
+      if (stopped_) return;
+      world_.chronicle().note(base::format("refused: {}", message));
+      person_->env->loop().after(base::seconds(2), [this, request] { ask(request); });
     });
   }
 
