@@ -21,6 +21,7 @@
 #include "main/version.h"
 #include "rt/files.h"
 #include "rt/kv.h"
+#include "scheduler/scheduler.h"
 #include "store/store.h"
 
 namespace volcano_main {
@@ -93,6 +94,7 @@ struct Cluster {
   std::unique_ptr<apiserver::Api> api;
   std::unique_ptr<apiserver::Server> server;
   Component<controllers::Manager> manager;
+  Component<scheduler::Scheduler> scheduler;
 
   base::Status start() {
     api_env = rt::make_real_env("apiserver");
@@ -118,6 +120,9 @@ struct Cluster {
       manager_options.node_name = options.node_name;
       return std::make_unique<controllers::Manager>(env, client, manager_options);
     });
+    scheduler.start("volcano", *api, [](rt::Env& env, client::Client& client) {
+      return std::make_unique<scheduler::Scheduler>(env, client, scheduler::Options());
+    });
   }
 
   base::Status serve() {
@@ -135,6 +140,7 @@ struct Cluster {
   }
 
   void stop() {
+    scheduler.stop();
     manager.stop();
     server.reset();
     api_env->stop();

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "controllers/all.h"
+#include "scheduler/scheduler.h"
 
 namespace sim {
 
@@ -25,6 +26,14 @@ class RunningControllers final : public Running {
   controllers::Manager manager_;
 };
 
+class RunningScheduler final : public Running {
+ public:
+  explicit RunningScheduler(const PartContext& at) : scheduler_(at.env, at.client, {}) { scheduler_.start(); }
+
+ private:
+  scheduler::Scheduler scheduler_;
+};
+
 template <class Part>
 std::unique_ptr<Running> start(const PartContext& context) {
   return std::make_unique<Part>(context);
@@ -32,6 +41,7 @@ std::unique_ptr<Running> start(const PartContext& context) {
 
 constexpr std::array kParts = {
     PartKind{"nodes", "kubelet", start<RunningNodes>},
+    PartKind{"scheduler", "vc-scheduler", start<RunningScheduler>},
     PartKind{"controllers", "vc-controller-manager", start<RunningControllers>},
 };
 

@@ -25,6 +25,16 @@ bool parse_go_bool(std::string_view text) {
   return text == "1" || text == "t" || text == "T" || text == "TRUE" || text == "true" || text == "True";
 }
 
+// Versions of one resource grow; where they are missing (files) everything counts as new.
+bool is_newer(std::string_view version, std::string_view than) {
+  std::uint64_t a = 0, b = 0;
+  if (version.empty() || than.empty()) return true;
+  const auto parsed_a = std::from_chars(version.data(), version.data() + version.size(), a);
+  const auto parsed_b = std::from_chars(than.data(), than.data() + than.size(), b);
+  if (parsed_a.ec != std::errc{} || parsed_b.ec != std::errc{}) return version != than;
+  return a > b;
+}
+
 QueueState queue_state_from(std::string_view text) {
   if (text == "Closed") return QueueState::kClosed;
   if (text == "Closing") return QueueState::kClosing;
@@ -142,7 +152,7 @@ bool Intake::set_group(const api::Json& group) {
   const JobId id = model_.find_or_add_job(key);
   Job& job = model_.edit_job(id);
   const bool known = job.has_group && job.group_uid == api::uid_of(group);
-  if (known && job.resource_version == api::resource_version_of(group) && !job.resource_version.empty()) return false;
+  if (known && !is_newer(api::resource_version_of(group), job.resource_version)) return false;
   const std::uint64_t before = job.changes;
   job.has_group = true;
   job.resource_version = std::string(api::resource_version_of(group));

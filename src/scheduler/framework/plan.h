@@ -47,6 +47,7 @@ struct PlannedGroupStatus {
 struct PlannedGroupEvent {
   std::string ns;
   std::string name;
+  std::string uid;
   std::string type;
   std::string reason;
   std::string message;
@@ -55,6 +56,7 @@ struct PlannedGroupEvent {
 struct PlannedQueueStatus {
   std::string name;
   api::ResourceList allocated;
+  std::vector<std::string> gone;  // resources that were listed before
 };
 
 struct Plan {

@@ -169,7 +169,7 @@ void Session::set_phase(JobId id, GroupPhase phase) {
 }
 
 void Session::group_event(const Job& job, std::string type, std::string reason, std::string message) {
-  plan_.group_events.push_back({job.ns, job.name, std::move(type), std::move(reason), std::move(message)});
+  plan_.group_events.push_back({job.ns, job.name, job.group_uid, std::move(type), std::move(reason), std::move(message)});
 }
 
 }  // namespace scheduler

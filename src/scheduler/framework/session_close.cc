@@ -175,8 +175,12 @@ void Session::close_queues() {
       if (totals[q].has(d)) list.emplace(model.dimensions.name(d), Dimensions::quantity_of(d, totals[q].get(d)));
     }
     if (list == queue.status_allocated) continue;
+    std::vector<std::string> gone;
+    for (const auto& [name, quantity] : queue.status_allocated) {
+      if (!list.contains(name)) gone.push_back(name);
+    }
     queue.status_allocated = list;
-    plan_.queues.push_back({queue.name, std::move(list)});
+    plan_.queues.push_back({queue.name, std::move(list), std::move(gone)});
   }
 }
 

@@ -34,6 +34,12 @@ const KindRow* row_for(const api::Json& object) {
   return nullptr;
 }
 
+// Names cannot hold an underscore, so distinct objects get distinct uids.
+std::string derived_uid(const api::Json& object) {
+  const std::string_view ns = api::namespace_of(object);
+  return ns.empty() ? std::string(api::name_of(object)) : std::string(ns) + "_" + std::string(api::name_of(object));
+}
+
 bool is_namespaced(const KindRow& row) { return row.kind == "Pod" || row.kind == "PodGroup"; }
 
 base::Error bad(const std::string& where, std::string_view what) {
@@ -160,7 +166,7 @@ base::Status OneShot::load_object(const std::string& file, int line, api::Json o
   }
   TRY_VOID(check(where, object));
   if (is_namespaced(*row) && api::namespace_of(object).empty()) object.edit_path({"metadata", "namespace"}) = "default";
-  if (api::uid_of(object).empty()) object.edit_path({"metadata", "uid"}) = api::key_of(object);
+  if (api::uid_of(object).empty()) object.edit_path({"metadata", "uid"}) = derived_uid(object);
   if (api::is_deleting(object) && object["metadata"]["finalizers"].empty() && started_) {
     intake_.remove(*row->resource, object);
     return {};
@@ -206,7 +212,7 @@ void OneShot::add_group_for(api::Json& pod) {
   const std::string_view queue = api::annotation_of(pod, "scheduling.volcano.sh/queue-name");
   spec.set("queue", queue.empty() ? options_.scheduler.default_queue : std::string(queue));
   if (pod["spec"].has("priorityClassName")) spec.set("priorityClassName", pod["spec"]["priorityClassName"]);
-  api::Json metadata = api::Json::object({{"namespace", ns}, {"name", name}, {"uid", ns + "/" + name}});
+  api::Json metadata = api::Json::object({{"namespace", ns}, {"name", name}, {"uid", ns + "_" + name}});
   for (const std::string_view key : {"volcano.sh/preemptable", "volcano.sh/cooldown-time", "volcano.sh/revocable-zone",
                                      "volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"}) {
     if (const std::string_view value = api::annotation_of(pod, key); !value.empty()) {

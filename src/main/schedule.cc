@@ -1,0 +1,67 @@
+// volcano schedule: the scheduler on files.
+#include <ctime>
+#include <iostream>
+
+#include "main/programs.h"
+#include "main/resource_use.h"
+#include "main/schedule_files.h"
+#include "main/schedule_flags.h"
+#include "rt/files.h"
+
+namespace volcano_main {
+namespace {
+
+int fail(const base::Error& error) {
+  std::cerr << "error: " << error.message << "\n";
+  return 2;
+}
+
+base::Status load(scheduler::OneShot& run, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    TRY(const auto files, read_object_files(path));
+    for (const auto& [name, text] : files) TRY_VOID(run.load(name, text));
+  }
+  return {};
+}
+
+base::Status run_phases(scheduler::OneShot& run, const ScheduleFlags& flags, std::int64_t& rest_bytes) {
+  TRY_VOID(run.configure());
+  TRY_VOID(load(run, flags.files));
+  rest_bytes = resident_bytes();
+  run.run_phase();
+  for (const auto& files : flags.then) {
+    TRY_VOID(load(run, files));
+    run.run_phase();
+  }
+  return {};
+}
+
+}  // namespace
+
+int run_schedule(const Arguments& arguments) {
+  auto flags = parse_schedule_flags(arguments);
+  if (!flags.ok()) return fail(flags.error());
+  if (flags->help) {
+    std::cout << schedule_help();
+    return 0;
+  }
+  if (!flags->options.now.is_set()) flags->options.now = {static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000};
+  if (!flags->config_file.empty()) {
+    auto config = rt::read_file(flags->config_file);
+    if (!config.ok()) return fail(config.error());
+    flags->options.config = *std::move(config);
+  }
+  scheduler::OneShot run(flags->options, stopwatch());
+  std::int64_t rest_bytes = 0;
+  const base::Status done = run_phases(run, *flags, rest_bytes);
+  for (const std::string& note : run.notes()) std::cerr << note << "\n";
+  if (!done.ok()) return fail(done.error());
+  if (!flags->stats_file.empty()) {
+    const base::Status written = rt::write_file(flags->stats_file, stats_json(run.stats(), rest_bytes).dump() + "\n", 0644);
+    if (!written.ok()) return fail(written.error());
+  }
+  std::cout << (flags->json ? run.result().pretty() + "\n" : run.text());
+  return 0;
+}
+
+}  // namespace volcano_main

@@ -1,0 +1,146 @@
+// vc-scheduler: the scheduler on a cluster, over HTTPS.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <future>
+#include <iostream>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "client/http_client.h"
+#include "client/leader_election.h"
+#include "main/programs.h"
+#include "main/version.h"
+#include "rt/files.h"
+#include "scheduler/scheduler.h"
+
+namespace volcano_main {
+namespace {
+
+constexpr base::Duration kConfigLookPeriod = base::seconds(1);
+
+struct Program {
+  std::unique_ptr<rt::RealEnv> env;
+  std::unique_ptr<client::Client> client;
+  std::unique_ptr<client::LeaderElection> election;
+  std::unique_ptr<scheduler::Scheduler> scheduler;
+  scheduler::Options options;
+  bool dry_run = false;
+  std::string config_seen;
+
+  // The file is read again every second; one that cannot be used leaves the configuration in use as it is.
+  base::Status read_config() {
+    if (options.scheduler_conf.empty()) return {};
+    TRY(std::string text, rt::read_file(options.scheduler_conf));
+    if (text == config_seen) return {};
+    config_seen = text;
+    return scheduler->configure(text);
+  }
+
+  void look_at_config() {
+    if (const base::Status read = read_config(); !read.ok()) {
+      base::log_error("scheduler", base::format("configuration {}: {}; the previous one stays", options.scheduler_conf, read.error().message));
+    }
+    env->loop().after(kConfigLookPeriod, [this] { look_at_config(); });
+  }
+
+  base::Status start() {
+    scheduler = std::make_unique<scheduler::Scheduler>(*env, *client, options);
+    if (dry_run) scheduler->set_dry_run();
+    if (const base::Status read = read_config(); !read.ok()) {
+      if (options.disable_default_config) return base::within(base::Error(read.error()), options.scheduler_conf);
+      base::log_error("scheduler", base::format("configuration {}: {}; the built-in one is used", options.scheduler_conf, read.error().message));
+    }
+    env->loop().after(kConfigLookPeriod, [this] { look_at_config(); });
+    if (!options.leader_elect || dry_run) return scheduler->start(), base::Status();
+    char host[256] = "localhost";
+    gethostname(host, sizeof host - 1);
+    election = std::make_unique<client::LeaderElection>(
+        *client, *env, client::LeaderElectionOptions{.ns = options.lease_namespace, .name = options.lease_name,
+                                                     .identity = std::string(host) + "_" + env->random().uuid(),
+                                                     .lease_duration = options.lease_duration,
+                                                     .renew_deadline = options.renew_deadline, .retry_period = options.retry_period});
+    election->start([this] { scheduler->start(); },
+                    [] {
+                      std::cerr << "leaderelection lost\n";
+                      std::_Exit(1);
+                    });
+    return {};
+  }
+};
+
+base::Result<client::ServerAccess> server_access(const scheduler::Options& options) {
+  const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
+  const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
+  if (options.kubeconfig.empty() && options.master.empty() && host != nullptr && port != nullptr) {
+    return client::in_cluster_access(host, port);
+  }
+  client::ServerAccess access;
+  if (!options.kubeconfig.empty()) {
+    TRY(access, client::load_kubeconfig(options.kubeconfig));
+  }
+  if (!options.master.empty()) access.server = options.master;
+  if (access.server.empty()) return base::make_error(base::Code::kInvalid, "neither --kubeconfig nor --master is given, and this is not a pod");
+  return access;
+}
+
+int fail(const base::Error& error) {
+  std::cerr << "vc-scheduler: " << error.message << "\n";
+  return 1;
+}
+
+}  // namespace
+
+int run_scheduler(const Arguments& arguments) {
+  Program program;
+  bool help = false;
+  std::vector<std::string> rest;
+  auto options = scheduler::parse_options(arguments, rest, [&](std::string_view name, const std::string*) {
+    if (name == "dry-run") program.dry_run = true;
+    if (name == "help" || name == "h") help = true;
+    return name == "dry-run" || name == "help" || name == "h" ? 1 : 0;
+  });
+  if (!options.ok()) return fail(options.error());
+  if (help) return std::cout << "Usage: vc-scheduler [flags]\n\n  --dry-run   decide and report, but write nothing\n" << scheduler::flags_help(), 0;
+  if (options->print_version) return std::cout << "volcano " << kVersion << "\n", 0;
+  if (options->sharding_mode != "none") return fail(base::make_error(base::Code::kInvalid, "--scheduler-sharding-mode: sharding is not available yet"));
+  auto access = server_access(*options);
+  if (!access.ok()) return fail(access.error());
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  program.options = *options;
+  program.env = rt::make_real_env("scheduler");
+  std::promise<base::Status> started;
+  program.env->loop().post([&] {
+    auto client = client::make_http_client({.access = *access, .user_agent = "vc-scheduler", .field_manager = "vc-scheduler",
+                                            .requests_per_second = options->kube_api_qps, .burst = static_cast<int>(options->kube_api_burst)},
+                                           *program.env);
+    if (!client.ok()) return started.set_value(client.take_error());
+    program.client = *std::move(client);
+    started.set_value(program.start());
+  });
+  if (const base::Status status = started.get_future().get(); !status.ok()) return fail(status.error());
+  int signal = 0;
+  sigwait(&set, &signal);
+  std::promise<void> stopped;
+  program.env->loop().post([&] {
+    const auto finish = [&] {
+      program.scheduler.reset();
+      program.election.reset();
+      program.client.reset();
+      stopped.set_value();
+    };
+    if (program.election && program.election->is_leader()) program.election->release(finish);
+    else finish();
+  });
+  stopped.get_future().wait_for(std::chrono::seconds(2));
+  program.env->stop();
+  return 0;
+}
+
+}  // namespace volcano_main

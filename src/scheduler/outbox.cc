@@ -1,0 +1,240 @@
+// How do decisions reach the API server?
+#include "scheduler/outbox.h"
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "scheduler/outbox_requests.h"
+
+namespace scheduler {
+namespace {
+
+constexpr int kTriesMax = 12;
+constexpr std::int64_t kRetryFirstMs = 20;
+constexpr std::int64_t kRetryMaxMs = 5'000;
+constexpr int kQueueTriesMax = 60;
+
+// The server may be able to do it a little later.
+bool is_passing(base::Code code) {
+  return code == base::Code::kTimeout || code == base::Code::kUnavailable || code == base::Code::kTooManyRequests ||
+         code == base::Code::kInternal;
+}
+
+}  // namespace
+
+struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
+  using Done = std::function<void(base::Result<api::Json>)>;
+  struct Write {
+    client::Request request;
+    Done done;
+    bool replaceable = false;
+    bool retried = true;  // passing errors are tried again here
+    int tries = 0;
+  };
+  struct Lane {
+    bool busy = false;
+    std::deque<Write> waiting;
+  };
+
+  State(client::Client& c, rt::Env& e, Intake& i, OutboxOptions o, std::function<void()> change)
+      : client(c), env(e), intake(i), options(std::move(o)), on_change(std::move(change)),
+        events(c, e, options.component) {}
+
+  void add(const std::string& key, Write write) {
+    Lane& lane = lanes[key];
+    if (write.replaceable && !lane.waiting.empty() && lane.waiting.back().replaceable) {
+      write.tries = 0;
+      Write replaced = std::exchange(lane.waiting.back(), std::move(write));
+      if (replaced.done) replaced.done(base::make_error(base::Code::kConflict, "replaced by a newer write"));
+      return;
+    }
+    lane.waiting.push_back(std::move(write));
+    ready.push_back(key);
+    pump();
+  }
+
+  void pump() {
+    while (in_flight < options.in_flight_max && !ready.empty()) {
+      const std::string key = std::move(ready.front());
+      ready.pop_front();
+      auto found = lanes.find(key);
+      if (found == lanes.end() || found->second.busy || found->second.waiting.empty()) continue;
+      start(key, found->second);
+    }
+  }
+
+  void start(const std::string& key, Lane& lane) {
+    lane.busy = true;
+    ++in_flight;
+    auto write = std::make_shared<Write>(std::move(lane.waiting.front()));
+    lane.waiting.pop_front();
+    client.call(write->request, [weak = weak_from_this(), key, write](base::Result<api::Json> result) {
+      if (auto self = weak.lock()) self->finish(key, std::move(*write), std::move(result));
+    });
+  }
+
+  void finish(const std::string& key, Write write, base::Result<api::Json> result) {
+    --in_flight;
+    Lane& lane = lanes[key];
+    if (!result.ok() && write.retried && is_passing(result.error().code) && ++write.tries < kTriesMax) {
+      const bool superseded = write.replaceable && !lane.waiting.empty() && lane.waiting.front().replaceable;
+      if (!superseded) {
+        const std::int64_t delay = std::min(kRetryFirstMs << write.tries, kRetryMaxMs);
+        lane.waiting.push_front(std::move(write));
+        env.loop().after(base::milliseconds(delay), [weak = weak_from_this(), key] {
+          if (auto self = weak.lock()) self->release(key);
+        });
+        pump();
+        return;
+      }
+    }
+    if (write.done) write.done(std::move(result));
+    release(key);
+  }
+
+  void release(const std::string& key) {
+    auto found = lanes.find(key);
+    if (found == lanes.end()) return;
+    found->second.busy = false;
+    if (found->second.waiting.empty()) lanes.erase(found);
+    else ready.push_back(key);
+    pump();
+  }
+
+  void resync(std::string ns, std::string name, std::string uid) {
+    client.call({.verb = client::Verb::kGet, .resource = api::resources::kPods, .ns = ns, .name = name},
+                [weak = weak_from_this(), ns, name, uid](base::Result<api::Json> pod) {
+                  auto self = weak.lock();
+                  if (!self) return;
+                  const std::string key = ns + "/" + name;
+                  if (pod.ok() && api::uid_of(*pod) == uid) {
+                    if ((*pod)["spec"]["nodeName"].as_string().empty()) self->intake.bind_failed(key, uid);
+                    self->intake.set(api::resources::kPods, *pod);
+                  } else if (pod.ok() || pod.error().code == base::Code::kNotFound) {
+                    self->intake.remove(api::resources::kPods, object_head("v1", "Pod", ns, name, uid));
+                  } else {
+                    self->env.loop().after(base::milliseconds(500), [weak, ns, name, uid] {
+                      if (auto again = weak.lock()) again->resync(ns, name, uid);
+                    });
+                    return;
+                  }
+                  self->on_change();
+                });
+  }
+
+  void bind(const PlannedBind& plan) {
+    Write write{.request = binding_request(plan), .retried = false};
+    write.done = [this, plan](base::Result<api::Json> result) {
+      const api::Json pod = object_head("v1", "Pod", plan.ns, plan.pod, plan.uid);
+      if (result.ok()) {
+        events.record(pod, {"Normal", "Scheduled", base::format("Successfully assigned {}/{} to {}", plan.ns, plan.pod, plan.node)});
+        return;
+      }
+      // Whether it took effect or not, the server knows: the model follows what it says.
+      const base::Code code = result.error().code;
+      if (code != base::Code::kConflict && code != base::Code::kNotFound) {
+        const std::string message = base::format("failed to bind to node {}: {}", plan.node, result.error().message);
+        condition({plan.ns, plan.pod, plan.uid, "SchedulerError", message, ""}, false);
+      }
+      resync(plan.ns, plan.pod, plan.uid);
+    };
+    add("pod/" + plan.ns + "/" + plan.pod, std::move(write));
+  }
+
+  void condition(const PlannedPodCondition& plan, bool with_event) {
+    if (with_event) {
+      events.record(object_head("v1", "Pod", plan.ns, plan.pod, plan.uid), {"Warning", "FailedScheduling", plan.message});
+    }
+    add("pod/" + plan.ns + "/" + plan.pod, {.request = pod_condition_request(plan, env.now()), .replaceable = true});
+  }
+
+  void evict(const PlannedEviction& plan) {
+    intake.eviction_started(plan.uid);
+    events.record(object_head("v1", "Pod", plan.ns, plan.pod, plan.uid),
+                  {"Warning", "Evict", "Pod is evicted, because of " + plan.action});
+    const std::string key = "pod/" + plan.ns + "/" + plan.pod;
+    add(key, {.request = eviction_condition_request(plan, options.component, env.now())});
+    Write gone{.request = deletion_request(plan)};
+    gone.done = [this, plan](base::Result<api::Json> result) {
+      if (result.ok()) return;
+      if (result.error().code != base::Code::kNotFound && result.error().code != base::Code::kConflict) {
+        intake.eviction_failed(plan.ns + "/" + plan.pod, plan.uid);
+      }
+      resync(plan.ns, plan.pod, plan.uid);
+    };
+    add(key, std::move(gone));
+  }
+
+  void group(const PlannedGroupStatus& plan) {
+    const std::string key = plan.ns + "/" + plan.name;
+    intake.group_write_started(key);
+    Write write{.request = group_status_request(plan), .replaceable = true};
+    write.done = [this, key](base::Result<api::Json> result) {
+      intake.group_write_ended(key);
+      if (result.ok()) intake.set(api::resources::kPodGroups, *result);
+    };
+    add("group/" + key, std::move(write));
+  }
+
+  client::Client& client;
+  rt::Env& env;
+  Intake& intake;
+  OutboxOptions options;
+  std::function<void()> on_change;
+  client::EventRecorder events;
+  std::map<std::string, Lane> lanes;
+  std::deque<std::string> ready;
+  int in_flight = 0;
+};
+
+Outbox::Outbox(client::Client& client, rt::Env& env, Intake& intake, OutboxOptions options, std::function<void()> on_change)
+    : state_(std::make_shared<State>(client, env, intake, std::move(options), std::move(on_change))) {}
+
+Outbox::~Outbox() = default;
+
+std::size_t Outbox::waiting() const { return state_->lanes.size(); }
+
+void Outbox::send(Plan plan) {
+  if (state_->options.dry_run) return;
+  for (const PlannedEviction& one : plan.evictions) state_->evict(one);
+  for (const PlannedBind& one : plan.binds) state_->bind(one);
+  for (const PlannedGroupStatus& one : plan.groups) state_->group(one);
+  for (const PlannedPodCondition& one : plan.pod_conditions) state_->condition(one, true);
+  for (const PlannedGroupEvent& one : plan.group_events) {
+    state_->events.record(object_head("scheduling.volcano.sh/v1beta1", "PodGroup", one.ns, one.name, one.uid),
+                          {one.type, one.reason, one.message});
+  }
+  for (const PlannedQueueStatus& one : plan.queues) {
+    state_->add("queue/" + one.name, {.request = queue_status_request(one), .replaceable = true});
+  }
+}
+
+void Outbox::ensure_queue(const std::string& name, bool reclaimable, std::function<void()> done) {
+  if (state_->options.dry_run) return done();
+  auto attempt = std::make_shared<std::function<void(int)>>();
+  *attempt = [weak = std::weak_ptr<State>(state_), name, reclaimable, done, attempt](int tries) {
+    auto self = weak.lock();
+    if (!self) return;
+    self->client.call(queue_creation_request(name, reclaimable), [weak, name, done, attempt, tries](base::Result<api::Json> made) {
+      auto again = weak.lock();
+      if (!again) return;
+      const bool exists = made.ok() || made.error().code == base::Code::kAlreadyExists;
+      if (exists || tries >= kQueueTriesMax) {
+        if (!exists) base::log_error("scheduler", base::format("queue {} cannot be created: {}", name, made.error().message));
+        *attempt = {};
+        return done();
+      }
+      const auto jitter = static_cast<std::int64_t>(again->env.random().below(100));
+      again->env.loop().after(base::milliseconds(1000 + jitter), [attempt, tries] {
+        if (*attempt) (*attempt)(tries + 1);
+      });
+    });
+  };
+  (*attempt)(1);
+}
+
+}  // namespace scheduler

@@ -1,0 +1,40 @@
+// How do decisions reach the API server?
+//
+// Writes are ordered per object, at most one in flight for each; a newer status replaces one that still waits. What
+// fails is retried, undone or dropped by the class of its error. Loop thread only.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "client/client.h"
+#include "client/event_recorder.h"
+#include "rt/env.h"
+#include "scheduler/cache/intake.h"
+#include "scheduler/framework/plan.h"
+
+namespace scheduler {
+
+struct OutboxOptions {
+  std::string component;  // of events
+  int in_flight_max = 256;
+  bool dry_run = false;   // decide and count, but write nothing
+};
+
+class Outbox {
+ public:
+  // `on_change`: the model was corrected after a failure, or a write ended; a cycle may decide more.
+  Outbox(client::Client& client, rt::Env& env, Intake& intake, OutboxOptions options, std::function<void()> on_change);
+  ~Outbox();
+  void send(Plan plan);
+  // Creates a queue unless it exists; tries again until it does.
+  void ensure_queue(const std::string& name, bool reclaimable, std::function<void()> done);
+  std::size_t waiting() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace scheduler

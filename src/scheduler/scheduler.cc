@@ -1,0 +1,137 @@
+// The scheduler as a component: watches the cluster, runs cycles, writes what they decide.
+#include "scheduler/scheduler.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "client/informer.h"
+#include "scheduler/actions/all.h"
+#include "scheduler/cache/intake.h"
+#include "scheduler/framework/decider.h"
+#include "scheduler/outbox.h"
+#include "scheduler/plugins/all.h"
+
+namespace scheduler {
+namespace {
+
+// Events that come together are decided on together; short enough that nobody notices.
+constexpr base::Duration kGatherTime = base::milliseconds(2);
+
+std::string component_of(const Options& options) {
+  const auto names = options.names();
+  return names.size() == 1 ? names.front() : "volcano";
+}
+
+}  // namespace
+
+struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
+  State(rt::Env& e, client::Client& c, Options o)
+      : env(e), client(c), options(std::move(o)),
+        intake(model, {options.names(), options.default_queue, options.node_labels(), options.priority_class}),
+        decider(model, {all_plugins(), all_actions()}, e.random().next(), component_of(options)) {}
+
+  void start() {
+    outbox = std::make_unique<Outbox>(client, env, intake, OutboxOptions{.component = component_of(options), .dry_run = dry_run},
+                                      [this] { wake(); });
+    outbox->ensure_queue("root", false, [] {});
+    if (options.default_queue != "root") outbox->ensure_queue(options.default_queue, true, [] {});
+    for (const api::ResourceId& id : Intake::resources()) watch(id);
+    if (options.resource_sync_timeout.ns > 0) {
+      env.loop().after(options.resource_sync_timeout, [weak = weak_from_this()] {
+        if (auto self = weak.lock(); self && !self->running) self->go("not every list has arrived in time; deciding without");
+      });
+    } else {
+      go("");
+    }
+    for (auto& informer : informers) informer->start();
+  }
+
+  void watch(const api::ResourceId& id) {
+    informers.push_back(std::make_unique<client::Informer>(client, env, id));
+    client::Informer& informer = *informers.back();
+    informer.on_change([this, id](const api::Json* before, const api::Json* after, bool) {
+      const bool matters = after != nullptr ? intake.set(id, *after) : before != nullptr && intake.remove(id, *before);
+      if (matters) wake();
+    });
+    informer.on_synced([this] {
+      const bool all = std::all_of(informers.begin(), informers.end(), [](const auto& one) { return one->synced(); });
+      if (all && !running) go("");
+    });
+  }
+
+  void go(std::string_view problem) {
+    if (!problem.empty()) base::log_warning("scheduler", problem);
+    running = true;
+    wake();
+  }
+
+  void wake() {
+    if (!running || cycle_due) return;
+    cycle_due = true;
+    if (period_timer != 0) env.loop().cancel(std::exchange(period_timer, 0));
+    env.loop().after(std::max(kGatherTime, last_cycle), [weak = weak_from_this()] {
+      if (auto self = weak.lock()) self->run_cycle();
+    });
+  }
+
+  void run_cycle() {
+    cycle_due = false;
+    if (next_config) {
+      decider.use(std::move(*next_config));
+      next_config.reset();
+    }
+    const base::Duration begin = env.uptime();
+    CycleReport report = decider.run_cycle(env.now());
+    last_cycle = std::min(env.uptime() - begin, options.schedule_period);
+    ++cycles;
+    const bool decided = !report.plan.binds.empty() || !report.plan.evictions.empty() || !report.plan.groups.empty();
+    outbox->send(std::move(report.plan));
+    if (decided) return wake();
+    if (decider.depends_on_time() && !model.open_jobs().empty()) {
+      period_timer = env.loop().after(options.schedule_period, [weak = weak_from_this()] {
+        if (auto self = weak.lock()) {
+          self->period_timer = 0;
+          self->wake();
+        }
+      });
+    }
+  }
+
+  rt::Env& env;
+  client::Client& client;
+  Options options;
+  Model model;
+  Intake intake;
+  Decider decider;
+  std::optional<Config> next_config;
+  std::unique_ptr<Outbox> outbox;
+  std::vector<std::unique_ptr<client::Informer>> informers;
+  bool running = false;
+  bool cycle_due = false;
+  bool dry_run = false;
+  std::uint64_t cycles = 0;
+  base::Duration last_cycle{};
+  rt::Loop::TimerId period_timer = 0;
+};
+
+Scheduler::Scheduler(rt::Env& env, client::Client& client, Options options)
+    : state_(std::make_shared<State>(env, client, std::move(options))) {}
+
+Scheduler::~Scheduler() = default;
+
+base::Status Scheduler::configure(std::string_view text) {
+  TRY(Config config, parse_config(text, {all_plugins(), all_actions()}));
+  state_->next_config = std::move(config);
+  state_->wake();
+  return {};
+}
+
+std::vector<std::string> Scheduler::configuration_warnings() const { return state_->decider.warnings(); }
+void Scheduler::start() { state_->start(); }
+bool Scheduler::is_ready() const { return state_->cycles > 0; }
+std::uint64_t Scheduler::cycles() const { return state_->cycles; }
+void Scheduler::set_dry_run() { state_->dry_run = true; }
+
+}  // namespace scheduler

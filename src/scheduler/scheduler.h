@@ -1,0 +1,40 @@
+// The scheduler as a component: watches the cluster, runs cycles, writes what they decide.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "client/client.h"
+#include "rt/env.h"
+#include "scheduler/options.h"
+
+namespace scheduler {
+
+// All methods on the loop of `env`. Client and environment must outlive it.
+class Scheduler {
+ public:
+  Scheduler(rt::Env& env, client::Client& client, Options options);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // Takes the text of a configuration file. One that cannot be used is refused with a message, and the configuration
+  // in use stays. A new one takes effect with the next cycle.
+  base::Status configure(std::string_view text);
+  // What the configuration in use said that was not understood.
+  std::vector<std::string> configuration_warnings() const;
+  void start();
+  // Every watch has delivered its first list, and the first cycle has run.
+  bool is_ready() const;
+  std::uint64_t cycles() const;
+  // Decide and report, but write nothing. Before start().
+  void set_dry_run();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace scheduler
