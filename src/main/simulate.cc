@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "base/format.h"
+#include "base/log.h"
 #include "main/flags.h"
 #include "main/programs.h"
 #include "rt/files.h"
@@ -14,6 +15,8 @@ struct SimulateOptions {
   int seed = 1;
   int runs = 1;
   bool quiet = false;
+  bool log = false;
+  std::string objects;
   bool help = false;
 };
 
@@ -22,9 +25,9 @@ constexpr const char* kUsage =
     "for the same seed. Ends with 1 if a check found something, and names the seed.\n\nflags:\n";
 
 // One world; false if a check found something or FILE is no definition.
-base::Result<bool> run_world(const std::string& text, std::uint64_t seed, bool quiet) {
+base::Result<bool> run_world(const std::string& text, std::uint64_t seed, const SimulateOptions& options) {
   sim::Chronicle::Print print;
-  if (!quiet)
+  if (!options.quiet)
     print = [](std::string_view line) {
       std::fwrite(line.data(), 1, line.size(), stdout);
       std::fputc('\n', stdout);
@@ -35,6 +38,7 @@ base::Result<bool> run_world(const std::string& text, std::uint64_t seed, bool q
   std::printf("seed %llu: %s of virtual time, %llu changes, %llu steps, %zu violations, hash %016llx\n", static_cast<unsigned long long>(seed),
               base::format_go_duration(outcome.span).c_str(), static_cast<unsigned long long>(outcome.changes), static_cast<unsigned long long>(outcome.steps),
               outcome.violations.size(), static_cast<unsigned long long>(outcome.hash));
+  if (!options.objects.empty()) TRY_VOID(rt::write_file(options.objects, world->objects_text(), 0644));
   return outcome.violations.empty();
 }
 
@@ -45,6 +49,8 @@ int run_simulate(const Arguments& arguments) {
   const std::vector<Flag> flags = {{"seed", &options.seed, "the seed of the first world"},
                                    {"runs", &options.runs, "how many worlds to run, with one seed after the other"},
                                    {"quiet", &options.quiet, "print only the last line of each world and what the checks found"},
+                                   {"log", &options.log, "print what the components log, on standard error"},
+                                   {"objects", &options.objects, "file for the objects at the end of the last world, one JSON document a line"},
                                    {"help", &options.help, "print this"}};
   auto files = parse_flags(flags, arguments);
   if (files.ok() && options.help) {
@@ -62,9 +68,11 @@ int run_simulate(const Arguments& arguments) {
     std::fprintf(stderr, "volcano simulate: %s\n", text.error().message.c_str());
     return 2;
   }
+  // Their warnings carry the real clock's times and would drown the lines.
+  if (!options.log) base::configure_log(base::LogLevel::kError, base::LogFormat::kText);
   bool sound = true;
   for (int run = 0; run < options.runs; ++run) {
-    const auto good = run_world(*text, static_cast<std::uint64_t>(options.seed) + static_cast<std::uint64_t>(run), options.quiet);
+    const auto good = run_world(*text, static_cast<std::uint64_t>(options.seed) + static_cast<std::uint64_t>(run), options);
     if (!good.ok()) {
       std::fprintf(stderr, "volcano simulate: %s: %s\n", file.c_str(), good.error().message.c_str());
       return 2;

@@ -153,8 +153,8 @@ struct Nodes::State {
                             .name = std::string(api::name_of(pod))};
     request.body = Json::object({{"gracePeriodSeconds", 0}, {"preconditions", Json::object({{"uid", api::uid_of(pod)}})}});
     client.call(std::move(request), [this, key](base::Result<Json> result) {
-      const bool gone = result.ok() || result.error().code == base::Code::kNotFound || result.error().code == base::Code::kConflict;
-      if (gone) queue.done(key);
+      // A conflict is looked at again: either a new pod has the name by then, or it was no real one.
+      if (result.ok() || result.error().code == base::Code::kNotFound) queue.done(key);
       else queue.retry(key);
     });
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "admission/hooks.h"
+#include "api/kinds.h"
 #include "base/format.h"
 
 namespace sim {
@@ -192,6 +193,16 @@ std::string World::unrest() {
     if (std::string why = check->unrest(); !why.empty()) return why;
   if (clock_.now() - truth_.last_change() < quiet_) return "objects still change";
   return {};
+}
+
+std::string World::objects_text() const {
+  std::string text;
+  for (const api::KindInfo& kind : api::all_kinds())
+    for (const auto& [key, object] : truth_.objects(kind.resource)) {
+      object.dump_to(text);
+      text += '\n';
+    }
+  return text;
 }
 
 }  // namespace sim

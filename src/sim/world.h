@@ -44,6 +44,8 @@ class World {
   World& operator=(const World&) = delete;
 
   Outcome run();
+  // All objects as they are, one JSON document a line.
+  std::string objects_text() const;
 
   // --- for pieces ---
   Clock& clock() { return clock_; }
