@@ -19,6 +19,7 @@ struct Program {
 
 constexpr std::array kPrograms{
     Program{"up", "", volcano_main::run_up, "start a cluster on this machine"},
+    Program{"simulate", "", volcano_main::run_simulate, "run a whole cluster on virtual time, from a seed"},
     Program{"crd", "", volcano_main::run_crd, "print the CustomResourceDefinitions of our kinds"},
     Program{"schedule", "", volcano_main::run_schedule, "decide what the scheduler would do with the objects in files"},
     Program{"admit", "", volcano_main::run_admit, "say what admission says to the objects in files"},
