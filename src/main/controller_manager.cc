@@ -14,6 +14,7 @@
 #include "main/connection.h"
 #include "main/controller_flags.h"
 #include "main/programs.h"
+#include "main/version.h"
 
 namespace volcano_main {
 namespace {
@@ -65,7 +66,7 @@ int run_controller_manager(const Arguments& arguments) {
   for (const std::string& word : arguments)
     if (word == "--help" || word == "-h") return std::cout << "Usage: vc-controller-manager [flags]\n\n" << flags_help(rows), 0;
   if (const auto rest = parse_flags(rows, arguments); !rest.ok()) return fail(rest.error());
-  if (program.flags.version) return std::cout << cli::version_block(), 0;
+  if (program.flags.version) return std::cout << cli::version_block(kVersion), 0;
   if (const base::Status valid = program.flags.check(); !valid.ok()) return fail(valid.error());
   auto access = server_access(program.flags.kubeconfig, program.flags.master);
   if (!access.ok()) return fail(access.error());

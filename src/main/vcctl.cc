@@ -7,6 +7,7 @@
 #include "client/http_client.h"
 #include "main/connection.h"
 #include "main/programs.h"
+#include "main/version.h"
 #include "rt/files.h"
 
 namespace volcano_main {
@@ -74,6 +75,7 @@ int run_vcctl(const Arguments& arguments) {
                    .read_file = [](const std::string& path) { return rt::read_file(path); },
                    .local_time = local_time,
                    .now = base::Time{std::time(nullptr) * 1'000'000'000LL},
+                   .version = kVersion,
                    .out = {},
                    .err = {}};
   const int status = cli::run_command(cli::vcctl_root(), arguments, world);
