@@ -3,7 +3,6 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 
 #include "api/quantity.h"
@@ -109,11 +108,9 @@ void fill(const Schema& schema, Json& value, WalkOptions options) {
   }
 }
 
-// Patterns are compiled once; the set of schemas is fixed.
+// Patterns are compiled once a thread; the set of schemas is fixed.
 const RE2& pattern_for(const std::string& text) {
-  static std::mutex mutex;
-  static auto& compiled = *new std::map<std::string, std::unique_ptr<RE2>>();
-  const std::lock_guard lock(mutex);
+  thread_local std::map<std::string, std::unique_ptr<RE2>> compiled;
   auto& slot = compiled[text];
   if (!slot) slot = std::make_unique<RE2>(text, RE2::Quiet);
   return *slot;

@@ -1,0 +1,137 @@
+// Structural schemas, written in place: a CRD knows no references.
+#include "api/crd.h"
+
+namespace api {
+namespace {
+
+constexpr std::string_view kQuantityPattern =
+    R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
+constexpr std::string_view kObjectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+
+Json strings(const std::vector<std::string>& values) {
+  Json list = Json::array();
+  for (const std::string& value : values) list.push_back(value);
+  return list;
+}
+
+Json int_or_string() {
+  return Json::object({{"anyOf", Json::array({Json::object({{"type", "integer"}}), Json::object({{"type", "string"}})})}, {"x-kubernetes-int-or-string", true}});
+}
+
+void add_rules(const Schema& schema, Json& out) {
+  if (!schema.enumeration.empty()) out.set("enum", strings(schema.enumeration));
+  if (schema.length_max) out.set("maxLength", *schema.length_max);
+  if (schema.length_min) out.set("minLength", *schema.length_min);
+  if (schema.maximum) out.set("maximum", *schema.maximum);
+  if (schema.minimum) out.set("minimum", *schema.minimum);
+  if (!schema.pattern.empty()) out.set("pattern", schema.pattern);
+}
+
+Json embedded_metadata() {
+  const Json text = Json::object({{"type", "string"}});
+  const Json map = Json::object({{"additionalProperties", text}, {"type", "object"}});
+  return Json::object({{"properties", Json::object({{"annotations", map},
+                                                    {"finalizers", Json::object({{"items", text}, {"type", "array"}})},
+                                                    {"labels", map},
+                                                    {"name", text},
+                                                    {"namespace", text}})},
+                       {"type", "object"}});
+}
+
+Json schema_json(const Schema& schema, int depth);
+
+Json object_json(const Schema& schema, int depth) {
+  if (schema.name == kObjectMeta) return depth <= 1 ? Json::object({{"type", "object"}}) : embedded_metadata();
+  Json properties = Json::object();
+  std::vector<std::string> required;
+  if (depth == 0)
+    for (const char* name : {"apiVersion", "kind"}) properties.set(name, Json::object({{"type", "string"}}));
+  for (const SchemaField& field : schema.fields) {
+    Json property = schema_json(*field.schema, depth + 1);
+    if (!field.description.empty()) property.set("description", field.description);
+    if (!field.default_value.is_null()) property.set("default", field.default_value);
+    properties.set(field.name, std::move(property));
+    if (field.required) required.push_back(field.name);
+  }
+  Json out = Json::object();
+  out.set("properties", properties.sorted());
+  if (!required.empty()) out.set("required", strings(required));
+  out.set("type", "object");
+  if (schema.atomic) out.set("x-kubernetes-map-type", "atomic");
+  return out;
+}
+
+Json list_json(const Schema& schema, int depth) {
+  Json out = Json::object({{"items", schema_json(*schema.element, depth + 1)}, {"type", "array"}});
+  if (schema.items_min) out.set("minItems", *schema.items_min);
+  if (schema.list_type == Schema::ListType::kMap) {
+    out.set("x-kubernetes-list-map-keys", strings(schema.list_keys));
+    out.set("x-kubernetes-list-type", "map");
+  } else if (schema.list_type == Schema::ListType::kSet) {
+    out.set("x-kubernetes-list-type", "set");
+  } else {
+    out.set("x-kubernetes-list-type", "atomic");
+  }
+  return out;
+}
+
+Json schema_json(const Schema& schema, int depth) {
+  using Kind = Schema::Kind;
+  Json out = Json::object();
+  switch (schema.kind) {
+    case Kind::kObject: return object_json(schema, depth);
+    case Kind::kList: return list_json(schema, depth);
+    case Kind::kMap:
+      out = Json::object({{"additionalProperties", schema_json(*schema.element, depth + 1)}, {"type", "object"}});
+      if (schema.atomic) out.set("x-kubernetes-map-type", "atomic");
+      return out;
+    case Kind::kAny: return Json::object({{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}});
+    case Kind::kIntOrString: return int_or_string();
+    case Kind::kQuantity:
+      out = int_or_string();
+      out.set("pattern", kQuantityPattern);
+      return out;
+    case Kind::kString: out.set("type", "string"); break;
+    case Kind::kInteger: out.set("type", "integer"); break;
+    case Kind::kNumber: out.set("type", "number"); break;
+    case Kind::kBoolean: out.set("type", "boolean"); break;
+  }
+  if (!schema.format.empty()) out.set("format", schema.format == "micro-time" ? "date-time" : schema.format);
+  add_rules(schema, out);
+  return out;
+}
+
+}  // namespace
+
+Json make_crd(const KindInfo& kind) {
+  CHECK(kind.custom);
+  Json names = Json::object({{"kind", kind.kind}, {"listKind", kind.list_kind()}, {"plural", kind.resource.plural}});
+  if (!kind.short_names.empty()) names.set("shortNames", strings(kind.short_names));
+  names.set("singular", kind.singular);
+  Json version = Json::object();
+  if (!kind.columns.empty()) {
+    Json columns = Json::array();
+    for (const Column& column : kind.columns) {
+      Json row = Json::object({{"jsonPath", column.path}, {"name", column.name}});
+      if (column.priority > 0) row.set("priority", column.priority);
+      row.set("type", column.type);
+      columns.push_back(std::move(row));
+    }
+    version.set("additionalPrinterColumns", std::move(columns));
+  }
+  version.set("name", kind.resource.version);
+  version.set("schema", Json::object({{"openAPIV3Schema", object_json(*kind.schema, 0)}}));
+  version.set("served", true);
+  version.set("storage", true);
+  version.set("subresources", kind.status_subresource ? Json::object({{"status", Json::object()}}) : Json::object());
+  const std::string name = kind.resource.plural + "." + kind.resource.group;
+  return Json::object({{"apiVersion", "apiextensions.k8s.io/v1"},
+                       {"kind", "CustomResourceDefinition"},
+                       {"metadata", Json::object({{"annotations", Json::object({{"helm.sh/resource-policy", "keep"}})}, {"name", name}})},
+                       {"spec", Json::object({{"group", kind.resource.group},
+                                              {"names", names},
+                                              {"scope", kind.namespaced ? "Namespaced" : "Cluster"},
+                                              {"versions", Json::array({version})}})}});
+}
+
+}  // namespace api

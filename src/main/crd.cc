@@ -1,0 +1,26 @@
+// `volcano crd [NAME...]`: the CustomResourceDefinitions of our kinds as YAML, to install on a cluster.
+#include <iostream>
+
+#include "api/crd.h"
+#include "api/yaml.h"
+#include "main/programs.h"
+
+namespace volcano_main {
+
+int run_crd(const Arguments& arguments) {
+  int found = 0;
+  for (const api::KindInfo& kind : api::all_kinds()) {
+    if (!kind.custom) continue;
+    const std::string name = api::qualified_plural(kind);
+    bool wanted = arguments.empty();
+    for (const std::string& word : arguments) wanted = wanted || word == name || word == kind.resource.plural;
+    if (!wanted) continue;
+    if (found++ > 0) std::cout << "---\n";
+    std::cout << api::to_yaml(api::make_crd(kind));
+  }
+  if (found > 0) return 0;
+  std::cerr << "volcano crd: no custom resource is called " << (arguments.empty() ? "" : arguments[0]) << "\n";
+  return 1;
+}
+
+}  // namespace volcano_main

@@ -1,0 +1,43 @@
+// The lists of workloads, faults and checks.
+#include <array>
+
+#include "sim/checks/all.h"
+#include "sim/faults/all.h"
+#include "sim/workloads/all.h"
+
+namespace sim {
+
+namespace {
+
+constexpr std::array kWorkloads = {
+    PieceKind<Workload>{"counters", make_counters},
+    PieceKind<Workload>{"gang-jobs", make_gang_jobs},
+    PieceKind<Workload>{"job-churn", make_job_churn},
+    PieceKind<Workload>{"pod-monkey", make_pod_monkey},
+    PieceKind<Workload>{"queue-churn", make_queue_churn},
+};
+
+constexpr std::array kFaults = {
+    PieceKind<Fault>{"conflict", make_conflict},
+    PieceKind<Fault>{"cut-watch", make_cut_watch},
+    PieceKind<Fault>{"drop-answer", make_drop_answer},
+    PieceKind<Fault>{"drop-request", make_drop_request},
+    PieceKind<Fault>{"restart", make_restart},
+    PieceKind<Fault>{"slow-network", make_slow_network},
+};
+
+// Lost writes and holes in watches are looked for in every world (sim/truth.h).
+constexpr std::array kChecks = {
+    PieceKind<Check>{"gangs-are-atomic", make_gangs_are_atomic},
+    PieceKind<Check>{"jobs-finish", make_jobs_finish},
+    PieceKind<Check>{"no-node-overcommitted", make_no_node_overcommitted},
+    PieceKind<Check>{"views-agree", make_views_agree},
+};
+
+}  // namespace
+
+std::span<const PieceKind<Workload>> all_workloads() { return kWorkloads; }
+std::span<const PieceKind<Fault>> all_faults() { return kFaults; }
+std::span<const PieceKind<Check>> all_checks() { return kChecks; }
+
+}  // namespace sim

@@ -1,0 +1,15 @@
+// One function per check; all.cc has the names.
+#pragma once
+
+#include <memory>
+
+#include "sim/pieces.h"
+
+namespace sim {
+
+std::unique_ptr<Check> make_gangs_are_atomic(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Check> make_jobs_finish(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Check> make_no_node_overcommitted(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Check> make_views_agree(World& world, Settings& settings, base::Random& dice);
+
+}  // namespace sim

@@ -1,0 +1,37 @@
+// The processes of a world, each as production runs it, apart from its client and its environment.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "client/client.h"
+#include "rt/env.h"
+#include "sim/machines.h"
+#include "sim/nodes.h"
+
+namespace sim {
+
+// A component that runs. Its destruction is its crash.
+class Running {
+ public:
+  virtual ~Running() = default;
+};
+
+struct PartContext {
+  rt::Env& env;
+  client::Client& client;
+  Machines& machines;
+  const NodeSettings& nodes;
+};
+
+struct PartKind {
+  std::string_view name;    // "scheduler"
+  std::string_view client;  // the name it is known by at the server: "vc-scheduler"
+  std::unique_ptr<Running> (*start)(const PartContext& context);
+};
+
+// Besides the API server, in the order in which they start.
+std::span<const PartKind> all_parts();
+
+}  // namespace sim

@@ -1,0 +1,55 @@
+// Start and crash of the simulated API server.
+#include "sim/server.h"
+
+#include "base/format.h"
+
+namespace sim {
+
+Server::Server(Clock& clock, Truth& truth, ServerSettings settings)
+    : clock_(clock), truth_(truth), settings_(std::move(settings)), disk_(rt::make_memory_kv()) {}
+
+Server::~Server() {
+  truth_.detach();
+  connections_.clear();
+  discarded_.clear();
+  api_.reset();
+  store_.reset();
+}
+
+void Server::start() {
+  CHECK(!api_);
+  env_ = std::make_unique<SimEnv>(clock_, seed_for(settings_.seed, base::format("apiserver {}", ++incarnation_)), settings_.disk);
+  auto opened = store::Store::open(*env_, *disk_, settings_.store);
+  CHECK(opened.ok());  // a memory disk holds what we wrote
+  store_ = *std::move(opened);
+  truth_.attach(*store_);
+  api_ = std::make_unique<apiserver::Api>(*env_, *store_, apiserver::ApiOptions{.hooks = settings_.hooks});
+  api_->bootstrap([](base::Status) {});
+}
+
+void Server::crash() {
+  CHECK(api_);
+  auto broken = std::move(connections_);
+  connections_.clear();
+  truth_.detach();
+  for (auto& [id, on_broken] : broken) on_broken();
+  broken.clear();
+  discarded_.clear();
+  api_.reset();
+  store_.reset();
+  env_.reset();
+}
+
+std::uint64_t Server::connect(std::function<void()> on_broken) {
+  CHECK(api_);
+  connections_.emplace(next_connection_, std::move(on_broken));
+  return next_connection_++;
+}
+
+void Server::discard(std::unique_ptr<apiserver::ApiWatch> watch) {
+  if (!env_) return;
+  discarded_.push_back(std::move(watch));
+  env_->loop().post([this] { discarded_.clear(); });
+}
+
+}  // namespace sim

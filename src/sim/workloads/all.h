@@ -1,0 +1,16 @@
+// One function per workload; all.cc has the names.
+#pragma once
+
+#include <memory>
+
+#include "sim/pieces.h"
+
+namespace sim {
+
+std::unique_ptr<Workload> make_counters(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Workload> make_gang_jobs(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Workload> make_job_churn(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Workload> make_pod_monkey(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Workload> make_queue_churn(World& world, Settings& settings, base::Random& dice);
+
+}  // namespace sim

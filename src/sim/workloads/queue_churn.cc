@@ -1,0 +1,85 @@
+// Queues of the workloads exist, change their weights, close and open.
+#include <algorithm>
+
+#include "base/format.h"
+#include "sim/person_calls.h"
+#include "sim/workloads/all.h"
+
+namespace sim {
+
+using api::Json;
+
+namespace {
+
+class QueueChurn final : public Workload {
+ public:
+  QueueChurn(World& world, Settings& settings, base::Random& dice)
+      : world_(world), dice_(dice.next()), queues_(settings.words("queues", {"red", "blue"})), every_(settings.span_range("every", {10'000'000'000, 40'000'000'000})),
+        closes_(settings.fraction("closes", 0, dice)) {}
+
+  void start() override {
+    person_ = world_.make_person("queue-admin");
+    person_->env->loop().after(base::seconds(1), [this] {
+      for (const std::string& queue : queues_) {
+        client::Request request{.verb = client::Verb::kCreate, .resource = api::resources::kQueues};
+        request.body = Json::object({{"metadata", Json::object({{"name", queue}})}, {"spec", Json::object({{"weight", 1}})}});
+        ask(std::move(request));
+      }
+      arm();
+    });
+  }
+  void stop() override {
+    stopped_ = true;
+    for (const std::string& queue : queues_) command(queue, "OpenQueue");
+  }
+  bool done() const override { return open_ == 0; }
+
+ private:
+  void arm() {
+    person_->env->loop().after({every_.draw(dice_)}, [this] {
+      if (stopped_) return;
+      const std::string& queue = queues_[dice_.below(queues_.size())];
+      if (dice_.chance(closes_)) {
+        command(queue, dice_.chance(0.5) ? "CloseQueue" : "OpenQueue");
+      } else {
+        client::Request request{.verb = client::Verb::kPatch, .resource = api::resources::kQueues, .name = queue};
+        request.body = Json::object({{"spec", Json::object({{"weight", static_cast<std::int64_t>(1 + dice_.below(10))}})}});
+        ask(std::move(request));
+      }
+      arm();
+    });
+  }
+
+  void command(const std::string& name, std::string_view action) {
+    const Json* queue = world_.truth().find(api::resources::kQueues, name);
+    if (!queue) return;
+    client::Request request{.verb = client::Verb::kCreate, .resource = api::resources::kCommands, .ns = "default"};
+    request.body = Json::object({{"metadata", Json::object({{"name", base::format("queue-admin-{}", made_++)}})},
+                                 {"action", action},
+                                 {"target", api::controller_reference(*queue)}});
+    ask(std::move(request));
+  }
+
+  void ask(client::Request request) {
+    ++open_;
+    ask_until_answered(*person_, std::move(request), [this](base::Result<Json>, int) { --open_; });
+  }
+
+  World& world_;
+  base::Random dice_;
+  std::vector<std::string> queues_;
+  Settings::Range every_;
+  double closes_;
+  std::unique_ptr<Person> person_;
+  int made_ = 0;
+  int open_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Workload> make_queue_churn(World& world, Settings& settings, base::Random& dice) {
+  return std::make_unique<QueueChurn>(world, settings, dice);
+}
+
+}  // namespace sim

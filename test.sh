@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Installs what the tests need, builds, and runs them. The last line is "N passed, N failed, N skipped".
+# usage: ./test.sh [--full]      --full adds Clang, sanitizers, fuzzing, a stock Kubernetes, long simulation
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+full=0
+for word in "$@"; do
+  case $word in
+    --full) full=1 ;;
+    *) echo "usage: ./test.sh [--full]" >&2; exit 2 ;;
+  esac
+done
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+passed=0 failed=0 skipped=0
+log=build/test-logs
+mkdir -p $log
+
+say() { printf '\n== %s\n' "$*"; }
+count() { passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3)); }
+finish() {
+  echo
+  echo "$passed passed, $failed failed, $skipped skipped"
+  [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+  exit
+}
+
+# One GoogleTest program: its own numbers are counted.
+unit() { # unit PROGRAM [environment...]
+  local program=$1 name out
+  shift
+  name=$(basename "$program")
+  out=$log/$(basename "$(dirname "$(dirname "$program")")")-$name.log
+  env "$@" "$program" --gtest_brief=1 > "$out" 2>&1
+  local code=$?
+  local p f s
+  p=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$out" | tail -1)
+  f=$(grep -c '^\[  FAILED  \] [^0-9].*([0-9]* ms)' "$out")
+  s=$(sed -n 's/^\[  SKIPPED \] \([0-9]*\) test.*/\1/p' "$out" | tail -1)
+  [ $code != 0 ] && [ "${f:-0}" = 0 ] && f=1
+  count "${p:-0}" "${f:-0}" "${s:-0}"
+  printf '  %-24s %s passed, %s failed\n' "$name" "${p:-0}" "${f:-0}"
+  [ "${f:-0}" != 0 ] && grep -vE '^\[ *(RUN|OK)' "$out" | tail -60
+  return 0
+}
+
+# One script that prints "ok NAME", "FAIL NAME: why" or "skip NAME: why" lines.
+script() { # script COMMAND...
+  local name out
+  name=$(basename "$1")
+  out=$log/$name.log
+  "$@" > "$out" 2>&1
+  local code=$?
+  local p f s
+  p=$(grep -c '^ok ' "$out") f=$(grep -c '^FAIL ' "$out") s=$(grep -c '^skip ' "$out")
+  if [ $code != 0 ] && [ "$f" = 0 ]; then f=1; echo "FAIL $name: exit $code" >> "$out"; fi
+  count "$p" "$f" "$s"
+  printf '  %-24s %s passed, %s failed, %s skipped\n' "$name" "$p" "$f" "$s"
+  grep '^skip ' "$out" | sed 's/^/    /'
+  [ "$f" != 0 ] && { grep '^FAIL ' "$out"; tail -40 "$out"; }
+  return 0
+}
+
+build() { # build PRESET
+  local out=$log/build-$1.log
+  cmake --preset "$1" > "$out" 2>&1 && cmake --build "build/$1" >> "$out" 2>&1 && return 0
+  grep -E 'error|FAILED|undefined' "$out" | head -40
+  echo "the build with preset $1 failed; its output is in $out"
+  count 0 1 0
+  return 1
+}
+
+say "packages"
+purposes="build test"
+[ $full = 1 ] && purposes+=" full"
+tools/install-packages $purposes || { count 0 1 0; finish; }
+
+say "build (GCC, release)"
+time build release || finish
+
+say "unit tests and scenarios"
+for program in build/release/bin/*_test; do unit "$program"; done
+
+say "golden files, tidy, format"
+script tools/golden
+script tools/tidy
+
+say "end to end"
+for test in tests/e2e/*_test.sh; do script "$test"; done
+
+if [ $full = 1 ]; then
+  for test in tests/full/*.sh; do
+    say "$(sed -n '2s/^# //p' "$test")"
+    . "$test"
+  done
+fi
+finish
