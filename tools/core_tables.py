@@ -2,10 +2,12 @@
 """Takes the facts about Kubernetes' own kinds (names, types, list types, merge keys, defaults; no texts) from its published
 OpenAPI documents and prints the compact table src/api/core/tables.inc.
 
-usage: tools/core_tables.py DIR > src/api/core/tables.inc     DIR: api/openapi-spec of the Kubernetes module
+usage: tools/core_tables.py DIR API APIMACHINERY > src/api/core/tables.inc
+  DIR: api/openapi-spec of the Kubernetes module; API, APIMACHINERY: the modules k8s.io/api and k8s.io/apimachinery (field numbers)
 """
 import json
 import os
+import re
 import sys
 
 ROOTS = """
@@ -32,6 +34,34 @@ def alias(name):
         if name.startswith(prefix):
             return name[len(prefix):]
     return name
+
+
+def proto_fields(name):
+    """The protobuf fields of a type: name -> (number, type)."""
+    group, version, kind = name.split(".")[-3:]
+    root = os.path.join(sys.argv[3], "pkg", "apis") if group == "meta" else sys.argv[2]
+    path = os.path.join(root, group, version, "generated.proto")
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as f:
+        match = re.search(r"^message " + kind + r" \{(.*?)^\}", f.read(), flags=re.S | re.M)
+    if not match:
+        return {}
+    found = re.findall(r"^\s+(?:optional |repeated |(?=map<))([^=;/]*?)\s+(\w+) = (\d+)", match.group(1), flags=re.M)
+    return {field: (int(number), kind.strip()) for kind, field, number in found}
+
+
+def field_numbers(name, properties):
+    """Field name -> "N", or "N.M" where protobuf nests a message that JSON writes in place."""
+    numbers = {}
+    for field, (number, kind) in proto_fields(name).items():
+        if field in properties:
+            numbers[field] = str(number)
+        elif kind and kind[0].isupper():
+            inner = ".".join(name.split(".")[-3:-1]) + "." + kind
+            for inner_field, (inner_number, _) in proto_fields(inner).items():
+                numbers.setdefault(inner_field, f"{number}.{inner_number}")
+    return numbers
 
 
 def main():
@@ -74,6 +104,7 @@ def main():
             continue
         definition = definitions[name]
         rows = []
+        numbers = field_numbers(name, definition.get("properties", {}))
         for field, value in definition.get("properties", {}).items():
             words = [field, type_of(value)]
             if field in definition.get("required", []):
@@ -90,6 +121,8 @@ def main():
                 words.append("merge:" + value.get("x-kubernetes-patch-merge-key", ""))
             if "retainKeys" in strategy:
                 words.append("retainKeys")
+            if field in numbers:
+                words.append(f"#{numbers[field]}")
             if (name, field) in defaults:
                 words.append("=" + json.dumps(defaults[name, field], separators=(",", ":")))
             rows.append(" ".join(words))
@@ -98,7 +131,7 @@ def main():
     print("R\"tables(")
     print("# Facts of Kubernetes' published OpenAPI documents (1.36), one type a block; made by tools/core_tables.py.")
     print("# s string, i int32, l int64, b boolean, d double, y bytes, q quantity, x int-or-string, t time, T micro time, * anything;")
-    print("# [list] {map}; ! required; list types; merge:KEY strategic merge; =default.")
+    print("# [list] {map}; ! required; list types; merge:KEY strategic merge; #N protobuf field number (#N.M inside message N); =default.")
     for name in sorted(done):
         flags, rows = done[name]
         print(f":{name}{flags}")

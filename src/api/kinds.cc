@@ -85,14 +85,13 @@ KindInfo custom(ResourceId resource, std::string kind, Scope scope, bool status,
 
 std::vector<KindInfo> make_kinds() {
   std::vector<KindInfo> kinds = core_kinds();
-  const Column age{"Age", ".metadata.creationTimestamp", "date"};
   kinds.push_back(custom<Job>(resources::kJobs, "Job", kNamespaced, true, {"vcjob", "vj"},
                               {{"STATUS", ".status.state.phase"},
                                {"minAvailable", ".status.minAvailable", "integer"},
                                {"RUNNINGS", ".status.running", "integer"},
                                {"AGE", ".metadata.creationTimestamp", "date"},
                                {"QUEUE", ".spec.queue", "string", 1}}));
-  kinds.push_back(custom<Command>(resources::kCommands, "Command", kNamespaced, false, {}, {age}));
+  kinds.push_back(custom<Command>(resources::kCommands, "Command", kNamespaced, false, {}, {}));
   kinds.push_back(custom<PodGroup>(resources::kPodGroups, "PodGroup", kNamespaced, false, {"pg", "podgroup-v1beta1"},
                                    {{"STATUS", ".status.phase"},
                                     {"minMember", ".spec.minMember", "integer"},

@@ -2,6 +2,7 @@
 #include "api/schema.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 
@@ -122,6 +123,13 @@ class Registry {
       const std::string_view word = line.starts_with('=') ? std::exchange(line, {}) : take_word(line);
       if (word == "!") {
         row.required = true;
+        continue;
+      }
+      if (word.starts_with('#')) {
+        const std::string text(word.substr(1));
+        const std::size_t dot = text.find('.');
+        row.number = std::atoi(text.c_str() + (dot == std::string::npos ? 0 : dot + 1));
+        if (dot != std::string::npos) row.outer_number = std::atoi(text.c_str());
         continue;
       }
       if (word.starts_with('=')) {

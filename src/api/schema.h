@@ -20,6 +20,8 @@ struct SchemaField {
   std::string name;
   const Schema* schema = nullptr;
   bool required = false;
+  int number = 0;            // of the protobuf field; 0: none
+  int outer_number = 0;      // of the message around it that JSON writes in place; 0: none
   Json default_value = {};   // null: none
   std::string description = {};
 };

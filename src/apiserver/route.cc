@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "api/protobuf.h"
 #include "api/yaml.h"
 #include "base/format.h"
 
@@ -149,9 +150,10 @@ base::Status decode_body(const rt::HttpRequest& http, Request& request) {
   if (http.body.empty()) return {};
   const std::string_view full = rt::header(http.headers, "Content-Type");
   const std::string_view type = full.substr(0, full.find(';'));
-  if (type == "application/vnd.kubernetes.protobuf")
-    return make_error(Code::kUnsupportedMediaType,
-                      "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml");
+  if (type == "application/vnd.kubernetes.protobuf") {
+    TRY(request.body, api::parse_protobuf(http.body));
+    return {};
+  }
   if (type == "application/yaml" || type == "application/apply-patch+yaml") {
     TRY(request.body, api::parse_yaml(http.body, {&request.duplicate_keys}));
   } else {

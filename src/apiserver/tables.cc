@@ -243,6 +243,9 @@ std::vector<Json> custom_cells(const api::KindInfo& kind, const Json& object, ba
   return cells;
 }
 
+// A custom resource without columns shows its age.
+bool own_columns(const api::KindInfo& kind) { return kind.custom && !kind.columns.empty(); }
+
 Json definition(std::string_view name, std::string_view type, std::string_view format, int priority) {
   return Json::object({{"name", name}, {"type", type}, {"format", format}, {"description", ""}, {"priority", priority}});
 }
@@ -253,7 +256,7 @@ Json columns_for(const api::KindInfo& kind) {
   if (!event) columns.push_back(definition("Name", "string", "name", 0));
   const auto found = printers().find(kind.kind);
   const Printer& printer = found == printers().end() ? default_printer() : found->second;
-  for (const api::Column& column : kind.custom ? kind.columns : printer.columns)
+  for (const api::Column& column : own_columns(kind) ? kind.columns : printer.columns)
     columns.push_back(definition(column.name, column.type, "", column.priority));
   return columns;
 }
@@ -261,7 +264,7 @@ Json columns_for(const api::KindInfo& kind) {
 Json row_for(const api::KindInfo& kind, const Json& object, base::Time now, IncludeObject include) {
   const auto found = printers().find(kind.kind);
   const Printer& printer = found == printers().end() ? default_printer() : found->second;
-  std::vector<Json> cells = kind.custom ? custom_cells(kind, object, now) : printer.cells(object, now);
+  std::vector<Json> cells = own_columns(kind) ? custom_cells(kind, object, now) : printer.cells(object, now);
   if (kind.kind != "Event") cells.insert(cells.begin(), object["metadata"]["name"]);
   Json row = Json::object({{"cells", Json::array(std::move(cells))}});
   if (include == IncludeObject::kMetadata)

@@ -1,0 +1,249 @@
+// A reader of the wire format along a schema with field numbers.
+#include "api/protobuf.h"
+
+#include <bit>
+
+#include "api/kinds.h"
+#include "api/schema.h"
+#include "base/format.h"
+#include "base/time.h"
+
+namespace api {
+namespace {
+
+using base::Code;
+using base::make_error;
+using base::Result;
+using Kind = Schema::Kind;
+
+constexpr int kDepthMax = 64;
+
+base::Error malformed() { return make_error(Code::kBadRequest, "the protobuf body is malformed"); }
+
+struct Value {
+  int number = 0;
+  int wire = 0;
+  std::uint64_t integer = 0;  // wire types 0, 1, 5
+  std::string_view bytes;     // wire type 2
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  bool at_end() const { return bytes_.empty(); }
+
+  // False: malformed.
+  bool next(Value& value) {
+    std::uint64_t tag = 0;
+    if (!varint(tag)) return false;
+    value.number = static_cast<int>(tag >> 3 & 0x1fffffff);
+    value.wire = static_cast<int>(tag & 7);
+    switch (value.wire) {
+      case 0: return varint(value.integer);
+      case 1: return fixed(8, value.integer);
+      case 5: return fixed(4, value.integer);
+      case 2: {
+        std::uint64_t size = 0;
+        if (!varint(size) || size > bytes_.size()) return false;
+        value.bytes = bytes_.substr(0, size);
+        bytes_.remove_prefix(size);
+        return true;
+      }
+      default: return false;
+    }
+  }
+
+ private:
+  bool varint(std::uint64_t& out) {
+    out = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (bytes_.empty()) return false;
+      const auto byte = static_cast<unsigned char>(bytes_[0]);
+      bytes_.remove_prefix(1);
+      out |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return true;
+    }
+    return false;
+  }
+  bool fixed(std::size_t size, std::uint64_t& out) {
+    if (bytes_.size() < size) return false;
+    out = 0;
+    for (std::size_t i = 0; i < size; ++i) out |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[i])) << (8 * i);
+    bytes_.remove_prefix(size);
+    return true;
+  }
+
+  std::string_view bytes_;
+};
+
+std::string base64(std::string_view bytes) {
+  static constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    unsigned group = 0;
+    for (std::size_t k = 0; k < 3; ++k) group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+    for (std::size_t k = 0; k < 4; ++k) out += i + k > bytes.size() ? '=' : kAlphabet[group >> (18 - 6 * k) & 63];
+  }
+  return out;
+}
+
+// The value of one field of a small fixed message, or nothing.
+Result<std::vector<Value>> all_fields(std::string_view bytes) {
+  std::vector<Value> values;
+  Reader reader(bytes);
+  while (!reader.at_end()) {
+    Value value;
+    if (!reader.next(value)) return malformed();
+    values.push_back(value);
+  }
+  return values;
+}
+
+Result<Json> time_value(std::string_view bytes, bool micro) {
+  std::int64_t seconds = 0;
+  std::int64_t nanos = 0;
+  TRY(const std::vector<Value> values, all_fields(bytes));
+  if (values.empty()) return Json();
+  for (const Value& value : values) (value.number == 1 ? seconds : nanos) = static_cast<std::int64_t>(value.integer);
+  if (seconds < -9'000'000'000 || seconds > 9'000'000'000) return Json();
+  const base::Time time{seconds * 1'000'000'000 + nanos};
+  return Json(micro ? base::format_rfc3339_micro(time) : base::format_rfc3339(time));
+}
+
+Result<Json> int_or_string_value(std::string_view bytes) {
+  std::int64_t type = 0;
+  std::int64_t number = 0;
+  std::string_view text;
+  TRY(const std::vector<Value> values, all_fields(bytes));
+  for (const Value& value : values) {
+    if (value.number == 1) type = static_cast<std::int64_t>(value.integer);
+    if (value.number == 2) number = static_cast<std::int32_t>(value.integer);
+    if (value.number == 3) text = value.bytes;
+  }
+  return type == 0 ? Json(number) : Json(text);
+}
+
+Result<Json> object_value(const Schema& schema, std::string_view bytes, int depth);
+
+Result<Json> value_of(const Schema& schema, const Value& value, int depth) {
+  switch (schema.kind) {
+    case Kind::kString:
+      if (schema.format == "date-time" || schema.format == "micro-time") return time_value(value.bytes, schema.format == "micro-time");
+      if (schema.format == "byte") return Json(base64(value.bytes));
+      return Json(value.bytes);
+    case Kind::kInteger:
+      if (schema.format == "int32") return Json(static_cast<std::int64_t>(static_cast<std::int32_t>(value.integer)));
+      return Json(static_cast<std::int64_t>(value.integer));
+    case Kind::kNumber: return Json(std::bit_cast<double>(value.integer));
+    case Kind::kBoolean: return Json(value.integer != 0);
+    case Kind::kQuantity: {
+      TRY(const std::vector<Value> parts, all_fields(value.bytes));
+      for (const Value& part : parts)
+        if (part.number == 1) return Json(part.bytes);
+      return Json("0");
+    }
+    case Kind::kIntOrString: return int_or_string_value(value.bytes);
+    case Kind::kAny: {  // FieldsV1 and RawExtension hold JSON text
+      TRY(const std::vector<Value> parts, all_fields(value.bytes));
+      for (const Value& part : parts)
+        if (part.number == 1) return parse_json(part.bytes);
+      return Json::object();
+    }
+    case Kind::kObject: return object_value(schema, value.bytes, depth);
+    case Kind::kList:
+    case Kind::kMap: break;
+  }
+  return malformed();
+}
+
+base::Status add_field(const SchemaField& field, const Value& value, int depth, Json& object) {
+  const Schema& schema = *field.schema;
+  if (schema.kind == Kind::kList) {
+    TRY(Json item, value_of(*schema.element, value, depth + 1));
+    object.edit(field.name).push_back(std::move(item));
+    return {};
+  }
+  if (schema.kind == Kind::kMap) {
+    TRY(const std::vector<Value> parts, all_fields(value.bytes));
+    std::string_view key;
+    Value content;
+    content.wire = 2;
+    for (const Value& part : parts) {
+      if (part.number == 1) key = part.bytes;
+      if (part.number == 2) content = part;
+    }
+    TRY(Json item, value_of(*schema.element, content, depth + 1));
+    object.edit(field.name).set(key, std::move(item));
+    return {};
+  }
+  TRY(Json item, value_of(schema, value, depth + 1));
+  // Protobuf writes what JSON leaves out: empty strings, zeros and unset times.
+  const bool empty = item.is_null() || (item.is_string() && item.as_string().empty());
+  if (!empty) object.set(field.name, std::move(item));
+  return {};
+}
+
+// Fields of a message, or of one nested message that JSON writes in place (`outer`).
+base::Status add_fields(const Schema& schema, std::string_view bytes, int outer, int depth, Json& object) {
+  if (depth > kDepthMax) return malformed();
+  Reader reader(bytes);
+  while (!reader.at_end()) {
+    Value value;
+    if (!reader.next(value)) return malformed();
+    bool nested = false;
+    for (const SchemaField& field : schema.fields) {
+      if (field.number == value.number && field.outer_number == outer) {
+        TRY_VOID(add_field(field, value, depth, object));
+        nested = false;
+        break;
+      }
+      nested = nested || (outer == 0 && value.wire == 2 && field.outer_number == value.number);
+    }
+    if (nested) TRY_VOID(add_fields(schema, value.bytes, value.number, depth + 1, object));
+  }
+  return {};
+}
+
+Result<Json> object_value(const Schema& schema, std::string_view bytes, int depth) {
+  Json object = Json::object();
+  TRY_VOID(add_fields(schema, bytes, 0, depth, object));
+  return object;
+}
+
+const Schema* schema_for(std::string_view api_version, std::string_view kind) {
+  if (const KindInfo* info = find_kind_named(api_version, kind); info && !info->custom) return info->schema;
+  if (kind == "DeleteOptions") return &core_schema("meta.v1.DeleteOptions");
+  if (kind == "Eviction") return &core_schema("policy.v1.Eviction");
+  if (kind == "Binding") return &core_schema("core.v1.Binding");
+  return nullptr;
+}
+
+}  // namespace
+
+Result<Json> parse_protobuf(std::string_view bytes) {
+  constexpr std::string_view kMagic("k8s\0", 4);
+  if (!bytes.starts_with(kMagic)) return malformed();
+  std::string_view api_version;
+  std::string_view kind;
+  std::string_view raw;
+  TRY(const std::vector<Value> envelope, all_fields(bytes.substr(4)));
+  for (const Value& value : envelope) {
+    if (value.number == 2) raw = value.bytes;
+    if (value.number != 1) continue;
+    TRY(const std::vector<Value> type, all_fields(value.bytes));
+    for (const Value& part : type) (part.number == 1 ? api_version : kind) = part.bytes;
+  }
+  const Schema* schema = schema_for(api_version, kind);
+  if (!schema)
+    return make_error(Code::kUnsupportedMediaType,
+                      base::format("the body of the request was in an unknown format - {} {} is accepted as application/json or application/yaml only", api_version, kind));
+  TRY(Json object, object_value(*schema, raw, 0));
+  object.set("apiVersion", api_version);
+  object.set("kind", kind);
+  Json& metadata = object.edit("metadata");
+  if (metadata.is_object() && metadata["generation"].as_int() == 0) metadata.erase("generation");
+  if (kind == "DeleteOptions") object.erase("metadata");
+  return object;
+}
+
+}  // namespace api

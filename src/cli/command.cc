@@ -1,0 +1,251 @@
+// Parsing flags as users of the Go tools know it, and the help texts.
+#include "cli/command.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "base/format.h"
+
+namespace cli {
+
+namespace {
+
+using Path = std::vector<const Command*>;
+
+constexpr std::array<Flag, 3> kGlobalFlags = {
+    {{"log-flush-frequency", 0, Flag::Type::kDuration, "5s", "Maximum number of seconds between log flushes"},
+     {"v", 'v', Flag::Type::kLevel, "", "number for the log level verbosity"},
+     {"vmodule", 0, Flag::Type::kModules, "",
+      "comma-separated list of pattern=N settings for file-filtered logging (only works for the default text log "
+      "format)"}}};
+
+std::string_view type_word(Flag::Type type) {
+  switch (type) {
+    case Flag::Type::kText: return "string";
+    case Flag::Type::kBool: return "";
+    case Flag::Type::kInt32: return "int32";
+    case Flag::Type::kDuration: return "duration";
+    case Flag::Type::kLevel: return "Level";
+    case Flag::Type::kModules: return "moduleSpec";
+  }
+  return "";
+}
+
+std::string default_note(const Flag& flag) {
+  if (flag.fallback.empty() || flag.type == Flag::Type::kBool) return {};
+  if (flag.type == Flag::Type::kText) return base::format(" (default \"{}\")", flag.fallback);
+  if (flag.type == Flag::Type::kInt32 && flag.fallback == "0") return {};
+  return base::format(" (default {})", flag.fallback);
+}
+
+std::string flag_lines(std::vector<Flag> flags) {
+  std::sort(flags.begin(), flags.end(), [](const Flag& a, const Flag& b) { return a.name < b.name; });
+  std::vector<std::string> heads;
+  std::size_t width = 0;
+  for (const Flag& flag : flags) {
+    std::string head = flag.letter ? base::format("  -{}, --{}", flag.letter, flag.name) : base::format("      --{}", flag.name);
+    if (const auto word = type_word(flag.type); !word.empty()) head += base::format(" {}", word);
+    width = std::max(width, head.size());
+    heads.push_back(std::move(head));
+  }
+  std::string text;
+  for (std::size_t i = 0; i < flags.size(); ++i)
+    text += base::format("{:<{}}   {}{}\n", heads[i], width, flags[i].help, default_note(flags[i]));
+  return text;
+}
+
+std::string full_name(const Path& path) {
+  std::string name;
+  for (const Command* command : path) name += base::format("{}{}", name.empty() ? "" : " ", command->name);
+  return name;
+}
+
+std::string usage_text(const Path& path) {
+  const Command& command = *path.back();
+  const std::string name = full_name(path);
+  std::string text = "Usage:\n";
+  text += base::format("  {} {}\n", name, command.children.empty() ? "[flags]" : "[command]");
+  std::vector<Command> listed = command.children;
+  if (!listed.empty()) {
+    if (path.size() == 1) listed.push_back({.name = "help", .summary = "Help about any command"});
+    std::sort(listed.begin(), listed.end(), [](const Command& a, const Command& b) { return a.name < b.name; });
+    text += "\nAvailable Commands:\n";
+    for (const Command& child : listed) text += base::format("  {:<11} {}\n", child.name, child.summary);
+  }
+  std::vector<Flag> own = command.flags;
+  const std::string help = base::format("help for {}", command.name);
+  own.push_back({.name = "help", .letter = 'h', .type = Flag::Type::kBool, .help = help});
+  if (path.size() == 1) own.insert(own.end(), kGlobalFlags.begin(), kGlobalFlags.end());
+  text += "\nFlags:\n" + flag_lines(own);
+  if (path.size() > 1) text += "\nGlobal Flags:\n" + flag_lines({kGlobalFlags.begin(), kGlobalFlags.end()});
+  if (!command.children.empty())
+    text += base::format("\nUse \"{} [command] --help\" for more information about a command.\n", name);
+  return text;
+}
+
+const Command* child_named(const Command& command, std::string_view name) {
+  for (const Command& child : command.children)
+    if (child.name == name) return &child;
+  return nullptr;
+}
+
+bool is_int32(std::string_view text) {
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return !text.empty() && error == std::errc() && end == text.data() + text.size();
+}
+
+// Reads flags of one leaf; anything else is ignored.
+class Parser {
+ public:
+  Parser(const Command& command, Values& values) : values_(values) {
+    flags_.insert(flags_.end(), command.flags.begin(), command.flags.end());
+    flags_.insert(flags_.end(), kGlobalFlags.begin(), kGlobalFlags.end());
+    flags_.push_back({.name = "help", .letter = 'h', .type = Flag::Type::kBool, .fallback = "false"});
+    for (const Flag& flag : flags_)
+      values_.set(flag.name, std::string(flag.type == Flag::Type::kBool && flag.fallback.empty() ? "false" : flag.fallback));
+  }
+
+  base::Status read(const std::vector<std::string>& arguments) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::string& argument = arguments[i];
+      if (argument == "--") return {};
+      if (argument.starts_with("--")) TRY_VOID(read_long(arguments, i));
+      else if (argument.size() > 1 && argument[0] == '-') TRY_VOID(read_short(arguments, i));
+    }
+    return {};
+  }
+
+ private:
+  static base::Error bad(std::string message) { return base::make_error(base::Code::kBadRequest, std::move(message)); }
+
+  base::Status read_long(const std::vector<std::string>& arguments, std::size_t& i) {
+    const std::string& argument = arguments[i];
+    const std::size_t equals = argument.find('=');
+    std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
+    std::replace(name.begin(), name.end(), '_', '-');
+    for (const Flag& flag : flags_) {
+      if (flag.name != name) continue;
+      if (equals != std::string::npos) return assign(flag, argument.substr(equals + 1));
+      if (flag.type == Flag::Type::kBool) return assign(flag, "true");
+      if (i + 1 == arguments.size()) return bad(base::format("flag needs an argument: --{}", name));
+      return assign(flag, arguments[++i]);
+    }
+    return bad(base::format("unknown flag: --{}", name));
+  }
+
+  base::Status read_short(const std::vector<std::string>& arguments, std::size_t& i) {
+    const std::string& argument = arguments[i];
+    for (std::size_t at = 1; at < argument.size(); ++at) {
+      const Flag* flag = nullptr;
+      for (const Flag& one : flags_)
+        if (one.letter == argument[at]) flag = &one;
+      if (!flag) return bad(base::format("unknown shorthand flag: '{}' in {}", argument[at], argument));
+      if (at + 1 < argument.size() && argument[at + 1] == '=') return assign(*flag, argument.substr(at + 2));
+      if (flag->type == Flag::Type::kBool) {
+        TRY_VOID(assign(*flag, "true"));
+        continue;
+      }
+      if (at + 1 < argument.size()) return assign(*flag, argument.substr(at + 1));
+      if (i + 1 == arguments.size()) return bad(base::format("flag needs an argument: '{}' in {}", argument[at], argument));
+      return assign(*flag, arguments[++i]);
+    }
+    return {};
+  }
+
+  base::Status assign(const Flag& flag, const std::string& value) {
+    const std::string shown =
+        flag.letter ? base::format("-{}, --{}", flag.letter, flag.name) : base::format("--{}", flag.name);
+    if (flag.type == Flag::Type::kInt32 && !is_int32(value))
+      return bad(base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseInt: parsing \"{}\": invalid syntax",
+                              value, shown, value));
+    if (flag.type == Flag::Type::kBool && value != "true" && value != "false")
+      return bad(base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseBool: parsing \"{}\": invalid syntax",
+                              value, shown, value));
+    values_.set(flag.name, value);
+    return {};
+  }
+
+  Values& values_;
+  std::vector<Flag> flags_;
+};
+
+int run_leaf(const Path& path, const std::vector<std::string>& arguments, World& world) {
+  const Command& command = *path.back();
+  Values values;
+  Parser parser(command, values);
+  if (const base::Status read = parser.read(arguments); !read.ok()) {
+    world.err += usage_text(path) + base::format("Error: {}\n", read.error().message);
+    return 1;
+  }
+  if (values.on("help") || !command.run) {
+    world.out += help_text(path);
+    return 0;
+  }
+  if (const base::Status done = command.run(world, values); !done.ok()) {
+    std::string words;
+    for (std::size_t i = path.size() - 1; i > 0; --i) words += base::format(" {}", path[i]->name);
+    world.out += base::format("Failed to{}: {}\n", words, done.error().message);
+    return 255;
+  }
+  return 0;
+}
+
+bool takes_value(std::string_view argument) {
+  return argument == "-v" || argument == "--v" || argument == "--vmodule" || argument == "--log-flush-frequency" ||
+         argument == "--log_flush_frequency";
+}
+
+}  // namespace
+
+const std::string& Values::text(std::string_view name) const {
+  const auto found = values_.find(name);
+  CHECK(found != values_.end());
+  return found->second;
+}
+
+std::int64_t Values::number(std::string_view name) const {
+  std::int64_t value = 0;
+  const std::string& digits = text(name);
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
+
+std::string help_text(const Path& path) {
+  const std::string_view summary = path.back()->summary;
+  return summary.empty() ? usage_text(path) : base::format("{}\n\n{}", summary, usage_text(path));
+}
+
+int run_command(const Command& root, const std::vector<std::string>& arguments, World& world) {
+  Path path = {&root};
+  std::vector<std::string> rest;
+  bool asked_for_help = false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    const bool is_flag = argument.size() > 1 && argument[0] == '-';
+    const bool at_group = !path.back()->children.empty();
+    if (!at_group || is_flag) {
+      rest.push_back(argument);
+      if (at_group && takes_value(argument) && i + 1 < arguments.size()) rest.push_back(arguments[++i]);
+      continue;
+    }
+    if (path.size() == 1 && argument == "help" && !asked_for_help) {
+      asked_for_help = true;
+      continue;
+    }
+    const Command* child = child_named(*path.back(), argument);
+    if (child) {
+      path.push_back(child);
+    } else if (path.size() == 1) {
+      world.err += base::format("Error: unknown command \"{}\" for \"{}\"\nRun '{} --help' for usage.\n", argument,
+                                root.name, root.name);
+      return 1;
+    }
+  }
+  if (asked_for_help) rest = {"--help"};
+  return run_leaf(path, rest, world);
+}
+
+}  // namespace cli

@@ -1,0 +1,150 @@
+// vcctl queue: create, list, get, operate, delete (cli.md 2.7).
+#include <map>
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "cli/table.h"
+#include "cli/vcctl.h"
+
+namespace cli {
+
+using api::Json;
+namespace resources = api::resources;
+
+namespace {
+
+base::Status create_queue(World& world, const Values& values) {
+  TRY(const std::unique_ptr<Api> server, connect(world, values));
+  Json queue = Json::object({{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+                             {"kind", "Queue"},
+                             {"metadata", Json::object({{"name", values.text("name")}})},
+                             {"spec", Json::object({{"weight", values.number("weight")}})},
+                             {"status", Json::object({{"state", values.text("state")}})}});
+  TRY_VOID(server->call({.verb = client::Verb::kCreate,
+                         .resource = resources::kQueues,
+                         .ns = {},
+                         .name = {},
+                         .subresource = {},
+                         .body = std::move(queue)}));
+  return {};
+}
+
+base::Status delete_queue(World& world, const Values& values) {
+  TRY(const std::unique_ptr<Api> server, connect(world, values));
+  if (values.text("name").empty()) return usage_error("queue name must be specified");
+  TRY_VOID(server->call({.verb = client::Verb::kDelete,
+                         .resource = resources::kQueues,
+                         .ns = {},
+                         .name = values.text("name"),
+                         .subresource = {}}));
+  return {};
+}
+
+base::Status operate_queue(World& world, const Values& values) {
+  TRY(const std::unique_ptr<Api> server, connect(world, values));
+  const std::string& name = values.text("name");
+  const std::string& action = values.text("action");
+  if (name.empty()) return usage_error("queue name must be specified");
+  if (action.empty()) return usage_error("action can not be null");
+  if (action == "update") {
+    const std::int64_t weight = values.number("weight");
+    if (weight == 0)
+      return usage_error(base::format(
+          "when update queue {}, weight must be specified, the value must be greater than 0", name));
+    TRY_VOID(server->call({.verb = client::Verb::kPatch,
+                           .resource = resources::kQueues,
+                           .ns = {},
+                           .name = name,
+                           .subresource = {},
+                           .body = Json::object({{"spec", Json::object({{"weight", weight}})}}),
+                           .patch_type = client::PatchType::kMerge}));
+    return {};
+  }
+  if (action != "open" && action != "close")
+    return usage_error(base::format("action {} invalid, valid actions are open, close and update", action));
+  TRY(Json queue, get(*server, resources::kQueues, "", name));
+  queue.set("apiVersion", "scheduling.volcano.sh/v1beta1");
+  queue.set("kind", "Queue");
+  return send_command(*server, queue, "default", action == "open" ? "OpenQueue" : "CloseQueue");
+}
+
+using Counts = std::map<std::string, std::map<std::string, std::int64_t>>;  // queue, phase
+
+base::Result<Counts> count_groups(Api& server) {
+  TRY(const std::vector<Json> groups, list(server, resources::kPodGroups, ""));
+  Counts counts;
+  for (const Json& group : groups) ++counts[group["spec"]["queue"].str()][group["status"]["phase"].str()];
+  return counts;
+}
+
+std::string header() {
+  return table_line({{"Name", 25}, {"Weight", 8}, {"State", 8}, {"Parent", 8}, {"Inqueue", 8}, {"Pending", 8},
+                     {"Running", 8}, {"Unknown", 8}, {"Completed", 8}});
+}
+
+std::string row(const Json& queue, Counts& counts) {
+  const std::string name(api::name_of(queue));
+  const auto count = [&](const char* phase) { return std::to_string(counts[name][phase]); };
+  return table_line({{name, 25},
+                     {std::to_string(queue["spec"]["weight"].as_int()), 8},
+                     {queue["status"]["state"].str(), 8},
+                     {queue["spec"]["parent"].str(), 8},
+                     {count("Inqueue"), 8},
+                     {count("Pending"), 8},
+                     {count("Running"), 8},
+                     {count("Unknown"), 8},
+                     {count("Completed"), 8}});
+}
+
+base::Status list_queues(World& world, const Values& values) {
+  TRY(const std::unique_ptr<Api> server, connect(world, values));
+  TRY(const std::vector<Json> queues, list(*server, resources::kQueues, ""));
+  if (queues.empty()) {
+    world.out += "No resources found\n";
+    return {};
+  }
+  auto counts = count_groups(*server);
+  if (!counts.ok()) return usage_error(base::format("failed to list podgroups with err: {}", counts.error().message));
+  world.out += header();
+  for (const Json& queue : queues) world.out += row(queue, *counts);
+  return {};
+}
+
+base::Status get_queue(World& world, const Values& values) {
+  TRY(const std::unique_ptr<Api> server, connect(world, values));
+  const std::string& name = values.text("name");
+  if (name.empty()) return usage_error("name is mandatory to get the particular queue details");
+  TRY(const Json queue, get(*server, resources::kQueues, "", name));
+  auto counts = count_groups(*server);
+  if (!counts.ok())
+    return usage_error(base::format("failed to list podgroup for queue {} with err: {}", name, counts.error().message));
+  world.out += header() + row(queue, *counts);
+  return {};
+}
+
+}  // namespace
+
+Command queue_commands() {
+  using enum Flag::Type;
+  const Flag name{"name", 'n', kText, "", "the name of queue"};
+  Command queue{.name = "queue", .summary = "Queue Operations"};
+  queue.children = {
+      {.name = "create",
+       .summary = "creates queue",
+       .flags = with_connection({{"name", 'n', kText, "test", "the name of queue"},
+                                 {"weight", 'w', kInt32, "1", "the weight of the queue"},
+                                 {"state", 'S', kText, "Open", "the state of queue"}}),
+       .run = create_queue},
+      {.name = "delete", .summary = "delete queue", .flags = with_connection({name}), .run = delete_queue},
+      {.name = "operate",
+       .summary = "operate queue",
+       .flags = with_connection({name,
+                                 {"weight", 'w', kInt32, "0", "the weight of the queue"},
+                                 {"action", 'a', kText, "", "operate action to queue, valid actions are open, close, update"}}),
+       .run = operate_queue},
+      {.name = "list", .summary = "lists all the queue", .flags = with_connection({}), .run = list_queues},
+      {.name = "get", .summary = "get a queue", .flags = with_connection({name}), .run = get_queue}};
+  return queue;
+}
+
+}  // namespace cli

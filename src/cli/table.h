@@ -1,0 +1,36 @@
+// How the tools print: fixed columns, spans of time, and the calls every noun makes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "cli/command.h"
+
+namespace cli {
+
+struct Cell {
+  std::string text;
+  std::size_t width;
+};
+// Left-aligned, padded to their widths, nothing cut, then a line end.
+std::string table_line(const std::vector<Cell>& cells);
+
+// The long form of cli.md 1.4.
+std::string long_span(base::Duration span);
+
+// The --master and --kubeconfig flags of every leaf.
+std::vector<Flag> with_connection(std::vector<Flag> flags);
+base::Result<std::unique_ptr<Api>> connect(World& world, const Values& values);
+
+base::Result<api::Json> get(Api& server, const api::ResourceId& resource, const std::string& ns, const std::string& name);
+base::Result<std::vector<api::Json>> list(Api& server, const api::ResourceId& resource, const std::string& ns);
+// Orders `action` for `target` (with apiVersion and kind) by a bus Command.
+base::Status send_command(Api& server, const api::Json& target, const std::string& ns, std::string_view action);
+
+base::Error usage_error(std::string message);
+
+}  // namespace cli

@@ -1,0 +1,21 @@
+// The vcctl command tree.
+#pragma once
+
+#include "cli/command.h"
+
+namespace cli {
+
+Command vcctl_root();
+
+// The nouns (all.cc lists them).
+Command job_commands();
+Command queue_commands();
+Command version_command();
+
+// The six lines of `version` and of `--version`.
+std::string version_block();
+
+// job_view.cc: one job in words, with its events.
+std::string job_view(const api::Json& job, const std::vector<api::Json>& events, const World& world);
+
+}  // namespace cli
