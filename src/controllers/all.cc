@@ -1,6 +1,7 @@
 // The list of controllers.
 #include "controllers/all.h"
 
+#include "controllers/cluster/cluster.h"
 #include "controllers/framework/driver.h"
 #include "controllers/gc/controller.h"
 #include "controllers/job/controller.h"
@@ -24,6 +25,11 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
     state_->driver.add(podgroup::make_podgroup_controller(
         {.scheduler_names = options.scheduler_names, .inherit_owner_annotations = options.inherit_owner_annotations}));
   if (is_enabled(options.enabled, "gc-controller")) state_->driver.add(gc::make_gc_controller());
+  if (!options.with_cluster) return;
+  state_->driver.add(cluster::make_owner_controller());
+  state_->driver.add(cluster::make_namespace_controller());
+  state_->driver.add(cluster::make_endpoints_controller());
+  state_->driver.add(cluster::make_volume_controller({.folder = options.volumes_folder, .node_name = options.node_name}));
 }
 Manager::~Manager() = default;
 

@@ -83,7 +83,8 @@ void Execution::run(const Action& action) {
   auto made = std::make_shared<base::Result<Json>>(Json());
   env.offload([made, make = action.make_body] { *made = make(); },
               [self = shared_from_this(), &action, made] {
-                if (made->ok()) self->send(action, **made);
+                if (action.verb == Action::Verb::kEffect) self->answered(action, std::move(*made));
+                else if (made->ok()) self->send(action, **made);
                 else self->answered(action, made->take_error());
               });
 }
@@ -93,6 +94,7 @@ void Execution::send(const Action& action, Json body) {
   request.resource = action.resource;
   request.ns = action.ns;
   request.name = action.name;
+  request.subresource = action.subresource;
   request.field_manager = action.field_manager;
   using Verb = Action::Verb;
   switch (action.verb) {
@@ -113,12 +115,15 @@ void Execution::send(const Action& action, Json body) {
       request.subresource = "status";
       request.force = true;
       break;
+    case Verb::kRequireGone: request.verb = client::Verb::kGet; break;
+    case Verb::kDeleteAll: request.verb = client::Verb::kDeleteCollection; break;
+    case Verb::kEffect:
     case Verb::kEvent: break;
   }
   const auto written = versions.find(id(action));
   if (written != versions.end() && request.verb == client::Verb::kUpdate)
     body.edit("metadata").set("resourceVersion", written->second);
-  request.body = std::move(body);
+  if (action.verb != Verb::kRequireGone) request.body = std::move(body);
   client.call(std::move(request), [self = shared_from_this(), &action](base::Result<Json> result) {
     self->answered(action, std::move(result));
   });
@@ -126,7 +131,14 @@ void Execution::send(const Action& action, Json body) {
 
 void Execution::answered(const Action& action, base::Result<Json> result) {
   --in_flight;
-  if (result.ok()) {
+  if (action.verb == Action::Verb::kRequireGone) {
+    if (result.ok()) {
+      if (api::uid_of(*result) == action.body.as_string())
+        errors.push_back(base::make_error(base::Code::kConflict, "the owner is there after all"));
+    } else if (result.error().code != base::Code::kNotFound) {
+      errors.push_back(result.take_error());
+    }
+  } else if (result.ok()) {
     note(action, *result);
   } else {
     const base::Code code = result.error().code;

@@ -18,6 +18,9 @@ std::string_view word(Action::Verb verb) {
     case Action::Verb::kStatus: return "status";
     case Action::Verb::kApplyStatus: return "apply-status";
     case Action::Verb::kEvent: return "event";
+    case Action::Verb::kRequireGone: return "require-gone";
+    case Action::Verb::kEffect: return "effect";
+    case Action::Verb::kDeleteAll: return "delete-all";
   }
   return "";
 }
@@ -88,6 +91,12 @@ Action& Plan::remove_by_name(const api::ResourceId& resource, std::string_view k
   return action;
 }
 
+Action& Plan::remove_all(const api::ResourceId& resource, std::string_view kind, std::string_view ns) {
+  Action& action = remove_by_name(resource, kind, ns, "");
+  action.verb = Action::Verb::kDeleteAll;
+  return action;
+}
+
 Action& Plan::set_status(const api::ResourceId& resource, Json object) {
   Action& action = add(Action::Verb::kStatus, resource, object);
   action.body = std::move(object);
@@ -104,6 +113,24 @@ Action& Plan::apply_status(const api::ResourceId& resource, const Json& object, 
                               {"kind", object["kind"]},
                               {"metadata", std::move(metadata)},
                               {"status", std::move(status)}});
+  return action;
+}
+
+Action& Plan::require_gone(const api::ResourceId& resource, std::string_view kind, std::string_view ns,
+                           std::string_view name, std::string_view uid) {
+  Action& action = remove_by_name(resource, kind, ns, name);
+  action.verb = Action::Verb::kRequireGone;
+  action.body = Json(uid);
+  return action;
+}
+
+Action& Plan::effect(std::string what, std::function<base::Status()> work) {
+  Action& action = add(Action::Verb::kEffect, {}, Json());
+  action.name = std::move(what);
+  action.make_body = [work = std::move(work)]() -> base::Result<Json> {
+    TRY_VOID(work());
+    return Json();
+  };
   return action;
 }
 

@@ -19,16 +19,17 @@
 namespace controllers {
 
 struct Action {
-  enum class Verb : std::uint8_t { kCreate, kUpdate, kPatch, kDelete, kStatus, kApplyStatus, kEvent };
+  enum class Verb : std::uint8_t { kCreate, kUpdate, kPatch, kDelete, kStatus, kApplyStatus, kEvent, kRequireGone, kEffect, kDeleteAll };
 
   Verb verb = Verb::kCreate;
   api::ResourceId resource = {};
   std::string kind = {};  // of the object, for people
   std::string ns = {};
   std::string name = {};
+  std::string subresource = {};  // of an update: "finalize"
   api::Json body = {};    // the object, the patch, the DeleteOptions; of an event: the object it is about
   client::PatchType patch_type = client::PatchType::kMerge;
-  // Makes the body off the loop, for slow work such as keys; must be pure but for chance. Unset: `body` is it.
+  // Of an effect: the work itself. Otherwise it makes the body off the loop, for slow work such as keys; must be pure but for chance. Unset: `body` is it.
   std::function<base::Result<api::Json>()> make_body = {};
   // Answers that count as success: NotFound of a delete or patch, AlreadyExists of a create.
   bool missing_is_fine = false;
@@ -64,9 +65,16 @@ class Plan {
   Action& remove(const api::ResourceId& resource, const api::Json& object);
   Action& remove_by_name(const api::ResourceId& resource, std::string_view kind, std::string_view ns,
                          std::string_view name);
+  // Every object of a resource in one namespace.
+  Action& remove_all(const api::ResourceId& resource, std::string_view kind, std::string_view ns);
   Action& set_status(const api::ResourceId& resource, api::Json object);
   Action& apply_status(const api::ResourceId& resource, const api::Json& object, api::Json status,
                        std::string field_manager);
+  // Asks the server, not the view: later stages run only if no object of this name has this uid.
+  Action& require_gone(const api::ResourceId& resource, std::string_view kind, std::string_view ns,
+                       std::string_view name, std::string_view uid);
+  // Work outside the API, off the loop. `what` names it in the plan's text.
+  Action& effect(std::string what, std::function<base::Status()> work);
   void event(const api::Json& object, std::string_view type, std::string_view reason, std::string message);
 
   // Look again after this long, whatever happens.

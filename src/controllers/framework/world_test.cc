@@ -119,7 +119,8 @@ bool TestWorld::run(const Action& action) {
       if (found == kind.end()) return action.missing_is_fine;
       Json next = action.verb == Verb::kStatus ? found->second : action.body;
       next.set("status", action.verb == Verb::kStatus ? action.body["status"] : found->second["status"]);
-      put(action.resource, std::move(next));
+      if (action.subresource == "finalize") kind.erase(found);
+      else put(action.resource, std::move(next));
       return true;
     }
     case Verb::kPatch: {
@@ -137,6 +138,11 @@ bool TestWorld::run(const Action& action) {
       put(action.resource, std::move(next));
       return true;
     }
+    case Verb::kRequireGone: return found == kind.end() || api::uid_of(found->second) != action.body.as_string();
+    case Verb::kDeleteAll:
+      std::erase_if(kind, [&](const auto& one) { return api::namespace_of(one.second) == action.ns; });
+      return true;
+    case Verb::kEffect: return action.make_body().ok();
     case Verb::kDelete:
       if (found == kind.end()) return action.missing_is_fine;
       if (action.kind == "Pod" && deletes_pods_slowly)

@@ -1,0 +1,27 @@
+// What a cluster needs besides us, for the machine that has no Kubernetes (`volcano up`).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "controllers/framework/controller.h"
+
+namespace controllers::cluster {
+
+// Deletes what has lost its last owner, and carries out foreground and orphaning deletion.
+std::unique_ptr<Controller> make_owner_controller();
+
+// Gives each namespace its default service account; empties a namespace that is being deleted.
+std::unique_ptr<Controller> make_namespace_controller();
+
+// Endpoints of services with a selector.
+std::unique_ptr<Controller> make_endpoints_controller();
+
+struct VolumeOptions {
+  std::string folder;     // local volumes are folders below it; empty: no volume is made
+  std::string node_name;  // of the one machine
+};
+// Binds claims to volumes; makes local ones for the class `local-path`, which it creates as the default class.
+std::unique_ptr<Controller> make_volume_controller(VolumeOptions options);
+
+}  // namespace controllers::cluster

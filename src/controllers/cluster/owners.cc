@@ -1,0 +1,195 @@
+// Owner references: who goes when an owner goes.
+//
+// An absence in the view proves nothing: the watches of owners and dependents run apart. So before anything is deleted,
+// the server is asked for the owner.
+#include <algorithm>
+#include <optional>
+
+#include "api/kinds.h"
+#include "api/resource.h"
+#include "base/format.h"
+#include "controllers/cluster/cluster.h"
+
+namespace controllers::cluster {
+
+using api::Json;
+
+namespace {
+
+constexpr std::string_view kForeground = "foregroundDeletion";
+constexpr std::string_view kOrphan = "orphan";
+
+// Kinds that own or are owned; events and leases are many and are neither.
+bool takes_part(const api::KindInfo& kind) {
+  return kind.kind != "Event" && kind.kind != "Lease" && kind.kind != "Node";
+}
+
+std::string key_for(const api::KindInfo& kind, const Json& object) {
+  return base::format("{}|{}", api::qualified_plural(kind), api::key_of(object));
+}
+
+bool has_finalizer(const Json& object, std::string_view finalizer) {
+  for (const Json& one : object["metadata"]["finalizers"].items())
+    if (one.as_string() == finalizer) return true;
+  return false;
+}
+
+Keys owner_uids(const Json& object) {
+  Keys uids;
+  for (const Json& reference : object["metadata"]["ownerReferences"].items()) uids.push_back(reference["uid"].str());
+  return uids;
+}
+
+struct Dependent {
+  const api::KindInfo* kind;
+  const Json* object;
+};
+
+std::vector<Dependent> dependents_of(const View& view, std::string_view uid) {
+  std::vector<Dependent> found;
+  for (const api::KindInfo& kind : api::all_kinds())
+    if (takes_part(kind))
+      for (const Json* object : view.by_index(kind.resource, "owner", uid)) found.push_back({&kind, object});
+  return found;
+}
+
+bool blocks(const Json& dependent, std::string_view uid) {
+  for (const Json& reference : dependent["metadata"]["ownerReferences"].items())
+    if (reference["uid"].as_string() == uid && reference["blockOwnerDeletion"].as_bool()) return true;
+  return false;
+}
+
+// A patch that only takes effect on the version we saw.
+Json metadata_patch(const Json& object, std::string_view field, Json value) {
+  return Json::object({{"metadata", Json::object({{"resourceVersion", api::resource_version_of(object)},
+                                                  {"uid", api::uid_of(object)},
+                                                  {field, value.empty() ? Json() : std::move(value)}})}});
+}
+
+void drop_finalizer(const api::KindInfo& kind, const Json& object, std::string_view finalizer, Plan& plan) {
+  Json kept = Json::array();
+  for (const Json& one : object["metadata"]["finalizers"].items())
+    if (one.as_string() != finalizer) kept.push_back(one);
+  plan.patch(kind.resource, object, client::PatchType::kMerge, metadata_patch(object, "finalizers", std::move(kept)))
+      .missing_is_fine = true;
+}
+
+void drop_references(const api::KindInfo& kind, const Json& object, const Keys& uids, Plan& plan) {
+  Json kept = Json::array();
+  for (const Json& reference : object["metadata"]["ownerReferences"].items())
+    if (std::find(uids.begin(), uids.end(), reference["uid"].str()) == uids.end()) kept.push_back(reference);
+  plan.patch(kind.resource, object, client::PatchType::kMerge,
+             metadata_patch(object, "ownerReferences", std::move(kept)))
+      .missing_is_fine = true;
+}
+
+void finish_foreground(const View& view, const api::KindInfo& kind, const Json& object, Plan& plan) {
+  bool blocked = false;
+  for (const Dependent& one : dependents_of(view, api::uid_of(object))) {
+    blocked = blocked || blocks(*one.object, api::uid_of(object));
+    if (!api::is_deleting(*one.object)) plan.remove(one.kind->resource, *one.object);
+  }
+  if (!blocked) drop_finalizer(kind, object, kForeground, plan);
+}
+
+void finish_orphaning(const View& view, const api::KindInfo& kind, const Json& object, Plan& plan) {
+  const Keys self = {std::string(api::uid_of(object))};
+  for (const Dependent& one : dependents_of(view, self.front()))
+    drop_references(*one.kind, *one.object, self, plan);
+  plan.begin_stage();
+  drop_finalizer(kind, object, kOrphan, plan);
+}
+
+class OwnerController final : public Controller {
+ public:
+  std::string_view name() const override { return "owner-controller"; }
+
+  std::vector<Wake> wakes_on() const override {
+    std::vector<Wake> wakes;
+    for (const api::KindInfo& kind : api::all_kinds()) {
+      if (!takes_part(kind)) continue;
+      wakes.push_back({kind.resource,
+                       [&kind](const View& view, const Json& object) { return affected(view, kind, object); },
+                       [](const Json* before, const Json* after) {
+                         // Most objects have no owner, and most changes do not concern owners.
+                         if (before && after)
+                           return (*before)["metadata"]["ownerReferences"] != (*after)["metadata"]["ownerReferences"] ||
+                                  (*before)["metadata"]["finalizers"] != (*after)["metadata"]["finalizers"] ||
+                                  api::is_deleting(*before) != api::is_deleting(*after);
+                         return true;
+                       }});
+    }
+    return wakes;
+  }
+
+  std::vector<IndexBy> indexes() const override {
+    std::vector<IndexBy> indexes;
+    for (const api::KindInfo& kind : api::all_kinds())
+      if (takes_part(kind)) indexes.push_back({kind.resource, "owner", owner_uids});
+    return indexes;
+  }
+
+  Plan step(const View& view, const std::string& key, const Turn&) override {
+    Plan plan;
+    const std::size_t bar = key.find('|');
+    const api::KindInfo* kind = nullptr;
+    for (const api::KindInfo& one : api::all_kinds())
+      if (api::qualified_plural(one) == std::string_view(key).substr(0, bar)) kind = &one;
+    const Json* object = kind ? view.find(kind->resource, std::string_view(key).substr(bar + 1)) : nullptr;
+    if (!object) return plan;
+    if (api::is_deleting(*object)) {
+      if (has_finalizer(*object, kOrphan)) finish_orphaning(view, *kind, *object, plan);
+      else if (has_finalizer(*object, kForeground)) finish_foreground(view, *kind, *object, plan);
+      return plan;
+    }
+    check_owners(view, *kind, *object, plan);
+    return plan;
+  }
+
+ private:
+  // The object itself, what it owns, and what it is owned by (which may wait for it to go).
+  static Keys affected(const View& view, const api::KindInfo& kind, const Json& object) {
+    Keys keys;
+    const Json& references = object["metadata"]["ownerReferences"];
+    if (!references.empty() || !object["metadata"]["finalizers"].empty()) keys.push_back(key_for(kind, object));
+    for (const Dependent& one : dependents_of(view, api::uid_of(object)))
+      keys.push_back(key_for(*one.kind, *one.object));
+    for (const Json& reference : references.items())
+      if (const auto* owner = api::find_kind_named(reference["apiVersion"].as_string(), reference["kind"].as_string()))
+        keys.push_back(base::format("{}|{}{}{}", api::qualified_plural(*owner),
+                                    owner->namespaced ? api::namespace_of(object) : "", owner->namespaced ? "/" : "",
+                                    reference["name"].as_string()));
+    return keys;
+  }
+
+  static void check_owners(const View& view, const api::KindInfo& kind, const Json& object, Plan& plan) {
+    Keys lost;
+    bool kept = false;
+    for (const Json& reference : object["metadata"]["ownerReferences"].items()) {
+      const auto* owner = api::find_kind_named(reference["apiVersion"].as_string(), reference["kind"].as_string());
+      if (!owner || !takes_part(*owner)) {
+        kept = true;  // a kind that is not served here may be kept elsewhere
+        continue;
+      }
+      const std::string ns(owner->namespaced ? api::namespace_of(object) : "");
+      const std::string name = reference["name"].str();
+      const Json* found = view.find(owner->resource, ns.empty() ? name : base::format("{}/{}", ns, name));
+      if (found && api::uid_of(*found) == reference["uid"].as_string()) {
+        kept = true;
+        continue;
+      }
+      lost.push_back(reference["uid"].str());
+      plan.require_gone(owner->resource, owner->kind, ns, name, lost.back());
+    }
+    if (lost.empty()) return;
+    plan.begin_stage();
+    if (kept) drop_references(kind, object, lost, plan);
+    else plan.remove(kind.resource, object);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_owner_controller() { return std::make_unique<OwnerController>(); }
+
+}  // namespace controllers::cluster

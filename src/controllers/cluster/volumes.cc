@@ -1,0 +1,276 @@
+// Claims and volumes on one machine: a claim binds to a volume that fits, or gets a folder of its own.
+#include <algorithm>
+#include <optional>
+
+#include "api/quantity.h"
+#include "api/resource.h"
+#include "base/format.h"
+#include "controllers/cluster/cluster.h"
+#include "rt/files.h"
+
+namespace controllers::cluster {
+
+using api::Json;
+namespace resources = api::resources;
+
+namespace {
+
+constexpr std::string_view kProvisioner = "volcano.sh/local-path";
+constexpr std::string_view kClassName = "local-path";
+constexpr std::string_view kDefaultClass = "storageclass.kubernetes.io/is-default-class";
+constexpr std::string_view kMadeBy = "pv.kubernetes.io/provisioned-by";
+constexpr std::string_view kClassKey = "class|local-path";
+
+api::Quantity size_of(const Json& list) {
+  return api::Quantity::from_json(list["storage"]).value_or(api::Quantity());
+}
+
+bool covers(const Json& offered, const Json& wanted) {
+  for (const Json& mode : wanted.items()) {
+    const auto modes = offered.items();
+    if (std::find(modes.begin(), modes.end(), mode) == modes.end()) return false;
+  }
+  return true;
+}
+
+class VolumeController final : public Controller {
+ public:
+  explicit VolumeController(VolumeOptions options) : options_(std::move(options)) {}
+
+  std::string_view name() const override { return "volume-controller"; }
+
+  std::vector<Wake> wakes_on() const override {
+    const auto waiting = [](const View& view, const Json&) {
+      Keys keys;
+      for (const Json* claim : view.all(resources::kPersistentVolumeClaims))
+        if ((*claim)["status"]["phase"].as_string() != "Bound") keys.push_back("claim|" + api::key_of(*claim));
+      return keys;
+    };
+    return {{resources::kPersistentVolumeClaims,
+             [](const View&, const Json& claim) {
+               Keys keys{"claim|" + api::key_of(claim)};
+               if (const std::string volume = claim["spec"]["volumeName"].str(); !volume.empty())
+                 keys.push_back("volume|" + volume);
+               return keys;
+             }},
+            {resources::kPersistentVolumes,
+             [waiting](const View& view, const Json& volume) {
+               Keys keys = waiting(view, volume);
+               keys.push_back("volume|" + std::string(api::name_of(volume)));
+               if (const Json& claim = volume["spec"]["claimRef"]; claim.is_object())
+                 keys.push_back(base::format("claim|{}/{}", claim["namespace"].as_string(), claim["name"].as_string()));
+               return keys;
+             }},
+            {resources::kStorageClasses,
+             [waiting](const View& view, const Json& one) {
+               Keys keys = waiting(view, one);
+               keys.emplace_back(kClassKey);
+               return keys;
+             }},
+            {resources::kNamespaces,
+             [](const View&, const Json&) { return Keys{std::string(kClassKey)}; },
+             [](const Json* before, const Json*) { return before == nullptr; }},
+            // A claim that waits for its first consumer.
+            {resources::kPods,
+             [](const View&, const Json& pod) {
+               Keys keys;
+               for (const std::string& claim : claims_of(pod)) keys.push_back("claim|" + claim);
+               return keys;
+             },
+             [](const Json* before, const Json* after) { return !before && after; }}};
+  }
+
+  std::vector<IndexBy> indexes() const override { return {{resources::kPods, "claim", claims_of}}; }
+
+  Plan step(const View& view, const std::string& key, const Turn&) override {
+    Plan plan;
+    const std::string rest = key.substr(key.find('|') + 1);
+    if (key == kClassKey) keep_class(view, plan);
+    else if (key.starts_with("claim|")) bind(view, rest, plan);
+    else release(view, rest, plan);
+    return plan;
+  }
+
+ private:
+  static Keys claims_of(const Json& pod) {
+    Keys keys;
+    for (const Json& volume : pod["spec"]["volumes"].items())
+      if (const std::string claim = volume["persistentVolumeClaim"]["claimName"].str(); !claim.empty())
+        keys.push_back(base::format("{}/{}", api::namespace_of(pod), claim));
+    return keys;
+  }
+
+  // Made once, when there is no class at all: who deletes or replaces it means it.
+  void keep_class(const View& view, Plan& plan) {
+    if (class_made_ || options_.folder.empty() || !view.all(resources::kStorageClasses).empty()) return;
+    class_made_ = true;
+    plan.create(resources::kStorageClasses,
+                Json::object({{"apiVersion", "storage.k8s.io/v1"},
+                              {"kind", "StorageClass"},
+                              {"metadata", Json::object({{"name", kClassName},
+                                                         {"annotations", Json::object({{kDefaultClass, "true"}})}})},
+                              {"provisioner", kProvisioner},
+                              {"reclaimPolicy", "Delete"},
+                              {"volumeBindingMode", "WaitForFirstConsumer"}}))
+        .existing_is_fine = true;
+  }
+
+  static const Json* class_of(const View& view, const Json& claim, bool& named) {
+    const Json& name = claim["spec"]["storageClassName"];
+    named = name.is_string();
+    if (named) return view.find(resources::kStorageClasses, name.as_string());
+    for (const Json* one : view.all(resources::kStorageClasses))
+      if (api::annotation_of(*one, kDefaultClass) == "true") return one;
+    return nullptr;
+  }
+
+  static const Json* fitting_volume(const View& view, const Json& claim, std::string_view class_name) {
+    const Json* best = nullptr;
+    const api::Quantity wanted = size_of(claim["spec"]["resources"]["requests"]);
+    for (const Json* volume : view.all(resources::kPersistentVolumes)) {
+      const Json& spec = (*volume)["spec"];
+      const Json& owner = spec["claimRef"];
+      const bool ours = owner["namespace"].as_string() == api::namespace_of(claim) &&
+                        owner["name"].as_string() == api::name_of(claim) &&
+                        (owner["uid"].is_null() || owner["uid"].as_string() == api::uid_of(claim));
+      if (owner.is_object()) {
+        if (ours) return volume;
+        continue;
+      }
+      if (const std::string asked = claim["spec"]["volumeName"].str(); !asked.empty()) {
+        if (api::name_of(*volume) == asked) return volume;
+        continue;
+      }
+      if (api::is_deleting(*volume) || spec["storageClassName"].as_string() != class_name) continue;
+      if (!covers(spec["accessModes"], claim["spec"]["accessModes"]) || size_of(spec["capacity"]) < wanted) continue;
+      if (!best || size_of(spec["capacity"]) < size_of((*best)["spec"]["capacity"])) best = volume;
+    }
+    return best;
+  }
+
+  void bind(const View& view, const std::string& key, Plan& plan) {
+    const Json* claim = view.find(resources::kPersistentVolumeClaims, key);
+    if (!claim || api::is_deleting(*claim)) return;
+    const std::string_view phase = (*claim)["status"]["phase"].as_string();
+    if (phase == "Bound") return;
+    plan.set_subject(*claim);
+    bool named = false;
+    const Json* storage_class = class_of(view, *claim, named);
+    const std::string class_name =
+        storage_class ? std::string(api::name_of(*storage_class)) : (*claim)["spec"]["storageClassName"].str();
+    if (const Json* volume = fitting_volume(view, *claim, class_name)) return join(*claim, *volume, plan);
+    if (phase.empty()) {
+      Json pending = *claim;
+      pending.edit("status").set("phase", "Pending");
+      plan.set_status(resources::kPersistentVolumeClaims, std::move(pending));
+    }
+    if (!storage_class || (*storage_class)["provisioner"].as_string() != kProvisioner || options_.folder.empty()) return;
+    if (!(*claim)["spec"]["volumeName"].as_string().empty()) return;
+    const bool waits = (*storage_class)["volumeBindingMode"].as_string() == "WaitForFirstConsumer";
+    if (waits && view.by_index(resources::kPods, "claim", key).empty()) return;
+    plan.begin_stage("ProvisioningFailed", "{}");
+    make_volume(*claim, *storage_class, plan);
+  }
+
+  void make_volume(const Json& claim, const Json& storage_class, Plan& plan) {
+    const std::string name = base::format("pvc-{}", api::uid_of(claim));
+    Json spec = Json::object(
+        {{"accessModes", claim["spec"]["accessModes"]},
+         {"capacity", Json::object({{"storage", claim["spec"]["resources"]["requests"]["storage"]}})},
+         {"claimRef", Json::object({{"apiVersion", "v1"},
+                                    {"kind", "PersistentVolumeClaim"},
+                                    {"name", api::name_of(claim)},
+                                    {"namespace", api::namespace_of(claim)},
+                                    {"uid", api::uid_of(claim)}})},
+         {"hostPath", Json::object({{"path", options_.folder + "/" + name}, {"type", "DirectoryOrCreate"}})},
+         {"persistentVolumeReclaimPolicy", storage_class["reclaimPolicy"].as_string("Delete")},
+         {"storageClassName", api::name_of(storage_class)}});
+    if (!options_.node_name.empty())
+      spec.set("nodeAffinity",
+               *api::parse_json(base::format(
+                   R"({{"required":{{"nodeSelectorTerms":[{{"matchExpressions":[{{"key":"kubernetes.io/hostname",)"
+                   R"("operator":"In","values":["{}"]}}]}}]}}}})",
+                   options_.node_name)));
+    plan.create(resources::kPersistentVolumes,
+                Json::object({{"apiVersion", "v1"},
+                              {"kind", "PersistentVolume"},
+                              {"metadata", Json::object({{"name", name},
+                                                         {"annotations", Json::object({{kMadeBy, kProvisioner}})}})},
+                              {"spec", std::move(spec)}}))
+        .existing_is_fine = true;
+  }
+
+  static void join(const Json& claim, const Json& volume, Plan& plan) {
+    if (volume["spec"]["claimRef"]["uid"].is_null()) {
+      Json taken = volume;
+      taken.edit("spec").set("claimRef", Json::object({{"apiVersion", "v1"},
+                                                       {"kind", "PersistentVolumeClaim"},
+                                                       {"name", api::name_of(claim)},
+                                                       {"namespace", api::namespace_of(claim)},
+                                                       {"uid", api::uid_of(claim)}}));
+      plan.update(resources::kPersistentVolumes, std::move(taken));
+    }
+    if (volume["status"]["phase"].as_string() != "Bound") {
+      plan.begin_stage();
+      Json bound = volume;
+      bound.edit("status").set("phase", "Bound");
+      plan.set_status(resources::kPersistentVolumes, std::move(bound));
+    }
+    plan.begin_stage();
+    Json named = claim;
+    named.edit("spec").set("volumeName", api::name_of(volume));
+    if (!named["spec"]["storageClassName"].is_string())
+      named.edit("spec").set("storageClassName", volume["spec"]["storageClassName"].as_string());
+    named.edit_path({"metadata", "annotations"}).set("pv.kubernetes.io/bind-completed", "yes");
+    plan.update(resources::kPersistentVolumeClaims, named);
+    plan.begin_stage();
+    named.set("status", Json::object({{"phase", "Bound"},
+                                      {"accessModes", volume["spec"]["accessModes"]},
+                                      {"capacity", volume["spec"]["capacity"]}}));
+    plan.set_status(resources::kPersistentVolumeClaims, std::move(named));
+  }
+
+  // A volume whose claim is gone: kept, or deleted with its folder.
+  void release(const View& view, const std::string& name, Plan& plan) {
+    const Json* volume = view.find(resources::kPersistentVolumes, name);
+    if (!volume || api::is_deleting(*volume)) return;
+    const Json& reference = (*volume)["spec"]["claimRef"];
+    if (!reference.is_object() || reference["uid"].is_null()) return;
+    const std::string key =
+        base::format("{}/{}", reference["namespace"].as_string(), reference["name"].as_string());
+    const Json* claim = view.find(resources::kPersistentVolumeClaims, key);
+    if (claim && api::uid_of(*claim) == reference["uid"].as_string()) return;
+    plan.require_gone(resources::kPersistentVolumeClaims, "PersistentVolumeClaim", reference["namespace"].as_string(),
+                      reference["name"].as_string(), reference["uid"].as_string());
+    const bool ours = api::annotation_of(*volume, kMadeBy) == kProvisioner && !options_.folder.empty();
+    if (!ours || (*volume)["spec"]["persistentVolumeReclaimPolicy"].as_string() != "Delete") {
+      if ((*volume)["status"]["phase"].as_string() == "Released") return;
+      plan.begin_stage();
+      Json released = *volume;
+      released.edit("status").set("phase", "Released");
+      plan.set_status(resources::kPersistentVolumes, std::move(released));
+      return;
+    }
+    // Pods that still hold the folder end first.
+    if (!view.by_index(resources::kPods, "claim", key).empty()) {
+      plan.requeue_after(base::seconds(1));
+      return;
+    }
+    plan.begin_stage("VolumeFailedDelete", "{}");
+    const std::string path = options_.folder + "/" + name;
+    plan.effect("remove " + name, [path] { return rt::remove_tree(path); });
+    plan.begin_stage();
+    plan.remove(resources::kPersistentVolumes, *volume);
+  }
+
+  VolumeOptions options_;
+  bool class_made_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_volume_controller(VolumeOptions options) {
+  return std::make_unique<VolumeController>(std::move(options));
+}
+
+}  // namespace controllers::cluster
