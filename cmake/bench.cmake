@@ -3,3 +3,9 @@ file(GLOB scheduler_bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/sc
 add_executable(scheduler_bench EXCLUDE_FROM_ALL ${scheduler_bench_sources} src/main/schedule.cc src/main/schedule_files.cc
                src/main/schedule_flags.cc src/main/resource_use.cc)
 target_link_libraries(scheduler_bench PRIVATE scheduler rt api mimalloc)
+
+file(GLOB scenario_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/scenarios/runner/*.cc)
+add_executable(scenario_test ${scenario_sources})
+target_include_directories(scenario_test PRIVATE ${CMAKE_SOURCE_DIR}/tests/scenarios/runner)
+target_link_libraries(scenario_test PRIVATE scheduler)
+add_test(NAME scenarios COMMAND scenario_test ${CMAKE_SOURCE_DIR}/tests/scenarios)

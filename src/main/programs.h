@@ -13,6 +13,7 @@ int run_crd(const Arguments& arguments);
 int run_schedule(const Arguments& arguments);
 int run_admit(const Arguments& arguments);
 int run_simulate(const Arguments& arguments);
+int run_monitor(const Arguments& arguments);
 int run_image(const Arguments& arguments);
 int run_vcctl(const Arguments& arguments);
 int run_scheduler(const Arguments& arguments);

@@ -19,6 +19,7 @@
 #include "main/flags.h"
 #include "main/programs.h"
 #include "main/version.h"
+#include "node/agent.h"
 #include "rt/files.h"
 #include "rt/kv.h"
 #include "scheduler/scheduler.h"
@@ -34,6 +35,7 @@ struct UpOptions {
   std::string kubeconfig;
   std::string address = "127.0.0.1";
   std::string node_name;
+  bool host_rootfs = false;
   int port = 6443;
   int storage_gib = 8;
 };
@@ -44,6 +46,7 @@ std::vector<Flag> flags_of(UpOptions& options) {
           {"address", &options.address, "address the API server listens on"},
           {"port", &options.port, "port the API server listens on; 0: a free one"},
           {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
+          {"host-rootfs", &options.host_rootfs, "this machine's root file system stands in for images that are not in the store"},
           {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"}};
 }
 
@@ -95,6 +98,8 @@ struct Cluster {
   std::unique_ptr<apiserver::Server> server;
   Component<controllers::Manager> manager;
   Component<scheduler::Scheduler> scheduler;
+  std::unique_ptr<api::PodLogs> pod_logs;
+  Component<node::Agent> agent;
 
   base::Status start() {
     api_env = rt::make_real_env("apiserver");
@@ -104,6 +109,8 @@ struct Cluster {
     TRY(objects, store::Store::open(*api_env, *kv));
     apiserver::ApiOptions api_options;
     api_options.hooks = admission::hooks({});
+    pod_logs = node::make_pod_logs(options.data + "/node");
+    api_options.pod_logs = pod_logs.get();
     api = std::make_unique<apiserver::Api>(*api_env, *objects, std::move(api_options));
     TRY_VOID(serve());
     TRY_VOID(on_loop<base::Status>(*api_env, [this](auto done) { api->bootstrap(done); }));
@@ -123,6 +130,13 @@ struct Cluster {
     scheduler.start("volcano", *api, [](rt::Env& env, client::Client& client) {
       return std::make_unique<scheduler::Scheduler>(env, client, scheduler::Options());
     });
+    agent.start("volcano-node", *api, [this](rt::Env& env, client::Client& client) {
+      node::Options agent_options;
+      agent_options.node_name = options.node_name;
+      agent_options.data_dir = options.data + "/node";
+      agent_options.host_rootfs = options.host_rootfs;
+      return std::make_unique<node::Agent>(env, client, agent_options);
+    });
   }
 
   base::Status serve() {
@@ -140,6 +154,8 @@ struct Cluster {
   }
 
   void stop() {
+    on_loop<bool>(*agent.env, [this](auto done) { agent.part->stop([done] { done(true); }); });
+    agent.stop();
     scheduler.stop();
     manager.stop();
     server.reset();

@@ -118,7 +118,10 @@ void Session::close_job(JobId id, GroupStatus before) {
   if (!updated) job.status = std::move(before);
   const GroupPhase phase = job.status.phase;
   const bool waits = phase == GroupPhase::kUnknown || phase == GroupPhase::kPending || phase == GroupPhase::kInqueue;
-  if (waits) {
+  if (waits && job.is_ready() && job.count(TaskStatus::kPending) == 0) {
+    // On its way: nothing is left to decide, so there is nothing to warn of.
+    job.last_event.clear();
+  } else if (waits) {
     std::string text = base::format("{}/{} tasks in gang unschedulable: {}", job.count(TaskStatus::kPending), job.task_count(),
                                     job_text(job));
     if (text != job.last_event) {

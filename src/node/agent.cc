@@ -1,0 +1,298 @@
+// Which pods the agent looks after: recovery, arrivals, ends of processes, the agent's own stop.
+#include "node/agent.h"
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "node/agent_state.h"
+#include "node/pod_specs.h"
+#include "node/volumes.h"
+
+namespace node {
+
+using api::Json;
+
+Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::unique_ptr<Runtime> r, MachineFacts f)
+    : env(environment),
+      client(c),
+      options(std::move(o)),
+      runtime(std::move(r)),
+      facts(std::move(f)),
+      events(c, environment, "kubelet", options.node_name),
+      pods(c, environment, api::resources::kPods, {.field_selector = "spec.nodeName=" + options.node_name}),
+      config_maps(c, environment, api::resources::kConfigMaps),
+      secrets(c, environment, api::resources::kSecrets),
+      claims(c, environment, api::resources::kPersistentVolumeClaims),
+      volumes(c, environment, api::resources::kPersistentVolumes) {
+  capacity["cpu"] = api::Quantity::from_int(facts.cpus);
+  capacity["memory"] = api::Quantity::from_int(facts.memory_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
+  capacity["ephemeral-storage"] = api::Quantity::from_int(facts.disk_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
+  capacity["pods"] = api::Quantity::from_int(options.pods_max);
+  for (const auto& [name, quantity] : options.capacity) capacity[name] = quantity;
+}
+
+void Agent::State::open() {
+  const std::weak_ptr<State> weak = weak_from_this();
+  rt::Loop& loop = env.loop();
+  off_loop<base::Result<std::vector<RecoveredPod>>>(
+      [weak, &loop](Runtime& machine) {
+        return machine.open([weak, &loop](const ExitedContainer& exit) {
+          loop.post([weak, exit] {
+            if (const auto self = weak.lock()) self->exited(exit);
+          });
+        });
+      },
+      [this](base::Result<std::vector<RecoveredPod>> found) { opened(std::move(found)); });
+}
+
+void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
+  if (!found.ok()) {
+    last_error = found.error().message;
+    base::log_error("node", last_error);
+    keep_node();
+    if (failed) std::exchange(failed, nullptr)(found.take_error());
+    return;
+  }
+  ready = true;
+  for (RecoveredPod& pod : *found) recovered[pod.uid] = std::move(pod);
+  pods.on_change([this](const Json* before, const Json* after, bool) { pod_changed(before, after); });
+  for (client::Informer* informer : {&config_maps, &secrets})
+    informer->on_change([this](const Json*, const Json*, bool initial) {
+      if (!initial) refresh_volumes();
+    });
+  pods.on_synced([this] { forget_strangers(); });
+  config_maps.start();
+  secrets.start();
+  claims.start();
+  volumes.start();
+  // A pod's first look at its volumes must not come before their objects are known.
+  auto left = std::make_shared<int>(4);
+  for (client::Informer* informer : {&config_maps, &secrets, &claims, &volumes})
+    informer->on_synced([this, left] {
+      if (--*left == 0) pods.start();
+    });
+  keep_node();
+  keep_lease();
+}
+
+void Agent::State::pod_changed(const Json* before, const Json* after) {
+  const std::string uid(api::uid_of(after != nullptr ? *after : *before));
+  if (after == nullptr) {
+    PodWorker* worker = find(uid);
+    if (worker == nullptr) return;
+    worker->gone = true;
+    if (worker->timer != 0) env.loop().cancel(worker->timer);
+    for (const ContainerState& container : worker->state.containers) containers.erase(container.id);
+    workers.erase(uid);
+    const auto self = shared_from_this();
+    off_loop<int>([uid](Runtime& machine) { machine.remove(uid, true); return 0; }, [self](int) { self->check_stopped(); });
+    return;
+  }
+  auto& worker = workers[uid];
+  if (!worker) {
+    if (stopping) {
+      workers.erase(uid);
+      return;
+    }
+    worker = std::make_unique<PodWorker>();
+    worker->pod = *after;
+    adopt(*worker);
+  }
+  worker->pod = *after;
+  step(uid);
+}
+
+// Joins what the API says with what was found on this machine.
+void Agent::State::adopt(PodWorker& worker) {
+  const Json& pod = worker.pod;
+  worker.state = initial_state(pod);
+  const Json& status = pod["status"];
+  const std::string_view phase = status["phase"].as_string();
+  if (const auto since = base::parse_rfc3339(status["startTime"].as_string())) worker.state.start_time = *since;
+  const auto found = recovered.find(std::string(api::uid_of(pod)));
+  const bool over = phase == "Succeeded" || phase == "Failed";
+  bool running = false;
+  if (found != recovered.end()) {
+    for (const RecoveredContainer& run : found->second.containers) running |= run.running;
+    worker.state.ip = found->second.ip;
+    if (found->second.prepared) worker.state.sandbox = running || over ? Sandbox::kReady : Sandbox::kNone;
+  }
+  if (over) {
+    worker.settled = true;
+    if (found == recovered.end()) worker.state.sandbox = Sandbox::kGone;
+  }
+  for (std::size_t i = 0; i < worker.state.containers.size(); ++i) {
+    ContainerState& container = worker.state.containers[i];
+    const auto end_of = [](const RecoveredContainer& run) {
+      EndedRun ended{run.id, run.started_at, run.finished_at, run.exit_code, {}, {}};
+      ended.reason = run.lost ? "ContainerStatusUnknown" : run.out_of_memory ? "OOMKilled" : run.exit_code == 0 ? "Completed" : "Error";
+      if (run.lost) ended.message = "the container's end was not seen";
+      return ended;
+    };
+    bool local = false;
+    if (found != recovered.end()) {
+      for (const RecoveredContainer& run : found->second.containers) {
+        if (run.name != container.name || !run.started) continue;
+        local = true;
+        if (container.phase == RunPhase::kEnded) container.last = container.ended;
+        container.attempt = run.attempt;
+        container.id = run.id;
+        container.started = run.started_at;
+        container.phase = run.running ? RunPhase::kRunning : RunPhase::kEnded;
+        container.image_ready = true;
+        if (!run.running) container.ended = end_of(run);
+        containers[run.id] = {std::string(api::uid_of(pod)), i};
+      }
+    }
+    // What the API knows of a run that left nothing here: it is over, and nobody saw how.
+    for (const Json& known : status[container.init ? "initContainerStatuses" : "containerStatuses"].items()) {
+      if (known["name"].as_string() != container.name) continue;
+      container.image_id = known["imageID"].str();
+      if (local) continue;
+      container.attempt = static_cast<int>(known["restartCount"].as_int());
+      const Json& ended = known["state"]["terminated"];
+      if (!ended.is_null()) {
+        container.phase = RunPhase::kEnded;
+        container.ended.exit_code = static_cast<int>(ended["exitCode"].as_int());
+        container.ended.reason = ended["reason"].str();
+        container.ended.message = ended["message"].str();
+        container.ended.started = base::parse_rfc3339(ended["startedAt"].as_string()).value_or(base::Time{});
+        container.ended.finished = base::parse_rfc3339(ended["finishedAt"].as_string()).value_or(base::Time{});
+      } else if (known["state"].has("running")) {
+        container.phase = RunPhase::kEnded;
+        container.ended = {{}, base::parse_rfc3339(known["state"]["running"]["startedAt"].as_string()).value_or(base::Time{}), env.now(), 137,
+                           "ContainerStatusUnknown", "the container could not be located"};
+      }
+    }
+    if (container.phase == RunPhase::kEnded && container.attempt > 0) container.back_off = kBackOffFirst;
+  }
+  if (found != recovered.end()) recovered.erase(found);
+}
+
+// Folders of pods that no longer exist.
+void Agent::State::forget_strangers() {
+  for (const auto& [uid, pod] : recovered) {
+    base::log_info("node", base::format("removing what is left of pod {}/{}", pod.ns, pod.name));
+    off_loop<int>([uid = uid](Runtime& machine) { machine.remove(uid, true); return 0; }, [](int) {});
+  }
+  recovered.clear();
+}
+
+void Agent::State::exited(const ExitedContainer& exit) {
+  const auto found = containers.find(exit.id);
+  if (found == containers.end()) return;
+  PodWorker* worker = find(found->second.first);
+  if (worker == nullptr) return;
+  ContainerState& container = worker->state.containers[found->second.second];
+  if (container.id != exit.id) return;
+  if (container.phase == RunPhase::kStarting) {
+    early_exits[exit.id] = exit;
+    return;
+  }
+  if (container.phase != RunPhase::kRunning) return;
+  container.phase = RunPhase::kEnded;
+  container.ended = {exit.id, container.started, exit.finished, exit.exit_code, {}, {}};
+  if (container.ended.finished < container.started) container.ended.finished = container.started;
+  container.ended.reason = exit.out_of_memory ? "OOMKilled" : exit.exit_code == 0 ? "Completed" : "Error";
+  container.ended.message = runtime->termination_message(found->second.first, exit.id);
+  const bool first = container.attempt == 0;
+  const bool forgiven = container.ended.finished - container.started >= kBackOffForgiven;
+  container.back_off = first || forgiven ? base::Duration{} : next_back_off(container.back_off);
+  if (container.back_off > base::Duration{} && will_restart(worker->pod, container) && !api::is_deleting(worker->pod) && !stopping)
+    event(worker->pod, "Warning", "BackOff",
+          base::format("Back-off restarting failed container {} in pod {}_{}({})", container.name, api::name_of(worker->pod),
+                       api::namespace_of(worker->pod), api::uid_of(worker->pod)),
+          container.name, container.init);
+  step(found->second.first);
+}
+
+// Lays out volumes again whose ConfigMaps or Secrets changed.
+void Agent::State::refresh_volumes() {
+  for (const auto& [uid, worker] : workers) {
+    if (worker->state.sandbox != Sandbox::kReady || worker->settled) continue;
+    for (const Json& volume : worker->pod["spec"]["volumes"].items()) {
+      if (!is_live_volume(volume)) continue;
+      auto spec = volume_of(worker->pod, volume, lookups(*worker));
+      if (!spec.ok()) continue;  // running pods keep what they have
+      std::string version;
+      for (const FileSpec& file : spec->files) version += base::format("{}:{}:{}\n", file.path, file.mode, file.content);
+      std::string& known = worker->volume_versions[spec->name];
+      if (known == version) continue;
+      known = version;
+      off_loop<base::Status>([uid = uid, spec = *spec](Runtime& machine) { return machine.update_volume(uid, spec); },
+                             [](base::Status updated) {
+                               if (!updated.ok()) base::log_error("node", updated.error().message);
+                             });
+    }
+  }
+}
+
+void Agent::State::check_stopped() {
+  if (!stopping || closing) return;
+  if (!options.leave_pods) {
+    for (const auto& [uid, worker] : workers) {
+      const PodState& state = worker->state;
+      if (state.sandbox != Sandbox::kGone && state.sandbox != Sandbox::kNone) return;
+      if (worker->reporting) return;
+    }
+  }
+  closing = true;
+  const bool leave = options.leave_pods;
+  const auto self = shared_from_this();
+  off_loop<int>([leave](Runtime& machine) { machine.close(leave); return 0; },
+                [self](int) {
+                  if (self->stopped) std::exchange(self->stopped, nullptr)();
+                });
+}
+
+Agent::Agent(rt::Env& env, client::Client& client, Options options) {
+  MachineFacts facts = read_machine_facts(options.data_dir);
+  if (options.node_name.empty()) options.node_name = facts.hostname;
+  auto runtime = make_runtime(options);
+  state_ = std::make_shared<State>(env, client, std::move(options), runtime.ok() ? std::move(*runtime) : nullptr, std::move(facts));
+  if (!runtime.ok()) state_->last_error = runtime.error().message;
+}
+Agent::Agent(rt::Env& env, client::Client& client, Options options, std::unique_ptr<Runtime> runtime, MachineFacts facts)
+    : state_(std::make_shared<State>(env, client, std::move(options), std::move(runtime), std::move(facts))) {}
+Agent::~Agent() = default;
+
+void Agent::start(std::function<void(base::Error)> failed) {
+  state_->failed = std::move(failed);
+  if (!state_->runtime) return state_->opened(base::make_error(base::Code::kUnavailable, state_->last_error));
+  state_->open();
+}
+
+void Agent::stop(std::function<void()> done) {
+  State& state = *state_;
+  state.stopped = std::move(done);
+  state.stopping = true;
+  if (!state.runtime) return std::exchange(state.stopped, nullptr)();
+  if (!state.options.leave_pods) {
+    std::vector<std::string> uids;
+    for (const auto& [uid, worker] : state.workers) {
+      uids.push_back(uid);
+      worker->state.stopping = true;
+      if (worker->settled || is_over(worker->pod, worker->state)) continue;
+      worker->state.failure_reason = "Terminated";
+      worker->state.failure_message = "Pod was terminated in response to imminent node shutdown.";
+    }
+    for (const std::string& uid : uids) state.step(uid);
+    // Whatever does not end in time is killed by remove() in the runtime.
+    state.env.loop().after(state.options.stop_grace + base::seconds(5), [weak = std::weak_ptr<State>(state_)] {
+      const auto self = weak.lock();
+      if (!self || self->closing) return;
+      for (const auto& [uid, worker] : self->workers) {
+        worker->state.sandbox = Sandbox::kGone;
+        worker->reporting = false;
+        const std::string id = uid;
+        self->off_loop<int>([id](Runtime& machine) { machine.remove(id, false); return 0; }, [](int) {});
+      }
+      self->check_stopped();
+    });
+  }
+  state.check_stopped();
+}
+
+const std::string& Agent::node_name() const { return state_->options.node_name; }
+
+}  // namespace node

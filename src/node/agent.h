@@ -1,0 +1,80 @@
+// The node agent: this machine as a Node, and the pods bound to it as processes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/quantity.h"
+#include "api/pod_logs.h"
+#include "client/client.h"
+#include "node/runtime.h"
+#include "rt/env.h"
+
+namespace node {
+
+enum class Mode : std::uint8_t { kAuto, kProcess, kRunc };
+
+struct Options {
+  std::string node_name;          // empty: the machine's host name
+  std::string data_dir;           // state lies below, one folder a pod
+  bool host_rootfs = false;       // the host's root file system stands in for images that are not in the store
+  Mode mode = Mode::kAuto;        // kAuto: runc where there is root and runc, else plain processes
+  std::string host_ip = "127.0.0.1";
+  std::string runc = "runc";
+  std::string conmon = "conmon";
+  std::string monitor;            // program that runs the monitor of plain processes; empty: this program
+  std::string bridge_subnet;      // "10.244.7.0/24"; empty: a free one below 10.200.0.0/13
+  int pods_max = 110;
+  api::ResourceList capacity;     // overrides what the machine has, by resource name
+  std::vector<std::pair<std::string, std::string>> labels;
+  bool leave_pods = false;        // stop() leaves pods running
+  base::Duration stop_grace = base::seconds(5);  // at most, when stop() ends pods
+};
+
+// What the machine offers; read once at start.
+struct MachineFacts {
+  std::string hostname;
+  std::int64_t cpus = 1;
+  std::int64_t memory_bytes = 0;
+  std::int64_t disk_bytes = 0;
+  std::string architecture;       // amd64, arm64
+  std::string kernel;
+  std::string os_image;
+  std::string machine_id;
+  std::string boot_id;
+};
+MachineFacts read_machine_facts(const std::string& data_dir);
+
+// The runtime that `options` ask for on this machine. An error says what is missing.
+base::Result<std::unique_ptr<Runtime>> make_runtime(const Options& options);
+
+// Reads the containers' output that agents of this data directory keep. Needs no running agent.
+std::unique_ptr<api::PodLogs> make_pod_logs(const std::string& data_dir);
+
+// The monitor of one plain process (`volcano monitor FOLDER`): keeps its output and its exit code. The exit status.
+int run_process_monitor(const std::string& folder);
+
+// Everything on the loop of `env`.
+class Agent {
+ public:
+  // `runtime` and `facts` are given by tests and simulation.
+  Agent(rt::Env& env, client::Client& client, Options options);
+  Agent(rt::Env& env, client::Client& client, Options options, std::unique_ptr<Runtime> runtime, MachineFacts facts);
+  ~Agent();
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  // `failed` is called at most once, if the machine cannot run pods at all.
+  void start(std::function<void(base::Error)> failed = {});
+  // Ends pods (unless they are to be left), reports them, takes away what the agent made, then calls `done`.
+  void stop(std::function<void()> done);
+  const std::string& node_name() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace node

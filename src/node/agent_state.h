@@ -1,0 +1,98 @@
+// The agent's inside, shared by its parts: pods (agent.cc, pod_worker.cc) and the Node (node_object.cc).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "client/event_recorder.h"
+#include "client/informer.h"
+#include "node/agent.h"
+#include "node/lookups.h"
+#include "node/pod_plan.h"
+
+namespace node {
+
+// One pod of this node. Only the agent's loop touches it.
+struct PodWorker {
+  api::Json pod;             // as last seen
+  PodState state;
+  bool settled = false;      // it was over before this agent began: nothing is reported
+  bool gone = false;         // its object is deleted
+  bool refused = false;
+  bool finalizing = false;   // the last DELETE is on its way
+  api::Json reported;        // the status last sent
+  bool reporting = false;
+  bool stale_report = false; // a write failed: send again
+  int report_failures = 0;
+  rt::Loop::TimerId timer = 0;
+  bool stepping = false;
+  std::map<std::string, std::string> volume_versions;  // of live volumes: what they were laid out from
+};
+
+struct Agent::State : std::enable_shared_from_this<Agent::State> {
+  State(rt::Env& environment, client::Client& c, Options o, std::unique_ptr<Runtime> r, MachineFacts f);
+
+  rt::Env& env;
+  client::Client& client;
+  Options options;
+  std::shared_ptr<Runtime> runtime;  // work off the loop may outlive the agent
+  MachineFacts facts;
+  api::ResourceList capacity;
+  client::EventRecorder events;
+  client::Informer pods, config_maps, secrets, claims, volumes;
+  std::map<std::string, std::unique_ptr<PodWorker>> workers;  // by uid
+  std::map<std::string, RecoveredPod> recovered;              // by uid, until the pod is seen
+  std::map<std::string, std::pair<std::string, std::size_t>> containers;  // by id: pod uid, index
+  std::map<std::string, ExitedContainer> early_exits;          // by id: ends that came before the start was reported
+  std::function<void(base::Error)> failed;
+  std::function<void()> stopped;
+  bool ready = false;        // the runtime is open
+  bool stopping = false;
+  bool closing = false;
+  std::string last_error;    // in the Ready condition
+
+  // agent.cc
+  void open();
+  void opened(base::Result<std::vector<RecoveredPod>> found);
+  void pod_changed(const api::Json* before, const api::Json* after);
+  void forget_strangers();
+  void exited(const ExitedContainer& exit);
+  void adopt(PodWorker& worker);
+  void check_stopped();
+  void refresh_volumes();
+
+  // pod_worker.cc
+  void step(const std::string& uid);
+  void act(PodWorker& worker, const Action& action);
+  void prepare(PodWorker& worker);
+  void pull(PodWorker& worker, std::size_t index);
+  void start_container(PodWorker& worker, std::size_t index);
+  void remove(PodWorker& worker);
+  void finalize(PodWorker& worker);
+  void report(PodWorker& worker);
+  api::Json status_of(const PodWorker& worker) const;
+  Lookups lookups(const PodWorker& worker);
+  void event(const api::Json& pod, const char* type, const char* reason, std::string message, std::string container = {}, bool init = false);
+
+  // node_object.cc
+  void keep_node();
+  void keep_lease();
+  api::Json node_status() const;
+
+  PodWorker* find(const std::string& uid) {
+    const auto it = workers.find(uid);
+    return it == workers.end() ? nullptr : it->second.get();
+  }
+  // Runs `work` off the loop and `done` back on it, unless the agent is gone by then.
+  template <class T>
+  void off_loop(std::function<T(Runtime&)> work, std::function<void(T)> done) {
+    auto result = std::make_shared<std::optional<T>>();
+    env.offload([runtime_kept = runtime, work = std::move(work), result] { result->emplace(work(*runtime_kept)); },
+                [weak = weak_from_this(), done = std::move(done), result] {
+                  if (weak.lock()) done(std::move(**result));
+                });
+  }
+};
+
+}  // namespace node

@@ -1,0 +1,183 @@
+// Where the values of a container's environment come from.
+#include "node/environment.h"
+
+#include <algorithm>
+
+#include "api/quantity.h"
+#include "api/resource.h"
+#include "base/format.h"
+#include "rt/tls.h"
+
+namespace node {
+
+using api::Json;
+using base::Code;
+using base::make_error;
+
+namespace {
+
+void put(Environment& environment, std::string name, std::string value) {
+  for (auto& [known, old] : environment) {
+    if (known != name) continue;
+    old = std::move(value);
+    return;
+  }
+  environment.emplace_back(std::move(name), std::move(value));
+}
+
+// One key of a ConfigMap or Secret; ok and empty flag for optional ones that are absent.
+struct KeyValue {
+  bool present = false;
+  std::string value;
+};
+
+base::Result<KeyValue> key_value(const Json& pod, const Json& reference, bool secret, const Lookups& lookups) {
+  const std::string_view ns = api::namespace_of(pod);
+  const std::string_view name = reference["name"].as_string();
+  const std::string_view key = reference["key"].as_string();
+  const bool optional = reference["optional"].as_bool();
+  const Json* object = lookups.find(secret ? "Secret" : "ConfigMap", ns, name);
+  if (object == nullptr) {
+    if (optional) return KeyValue{};
+    return make_error(Code::kNotFound, base::format("{} {:?} not found", secret ? "secret" : "configmap", name));
+  }
+  if (const Json* value = (*object)["data"].find(key)) {
+    if (!secret) return KeyValue{true, value->str()};
+    TRY(std::string decoded, rt::base64_decode(value->as_string()));
+    return KeyValue{true, std::move(decoded)};
+  }
+  if (optional) return KeyValue{};
+  return make_error(Code::kNotFound, base::format("couldn't find key {} in {} {}/{}", key, secret ? "Secret" : "ConfigMap", ns, name));
+}
+
+base::Status add_all(const Json& pod, const Json& source, const Lookups& lookups, Environment& environment) {
+  const bool secret = source.has("secretRef");
+  const Json& reference = source[secret ? "secretRef" : "configMapRef"];
+  const std::string_view name = reference["name"].as_string();
+  const Json* object = lookups.find(secret ? "Secret" : "ConfigMap", api::namespace_of(pod), name);
+  if (object == nullptr) {
+    if (reference["optional"].as_bool()) return {};
+    return make_error(Code::kNotFound, base::format("{} {:?} not found", secret ? "secret" : "configmap", name));
+  }
+  const Json data = (*object)["data"].sorted();
+  for (const Json::Member& member : data.members()) {
+    std::string value = member.value.str();
+    if (secret) {
+      TRY(value, rt::base64_decode(value));
+    }
+    put(environment, source["prefix"].str() + std::string(member.name()), std::move(value));
+  }
+  return {};
+}
+
+// `key` of "metadata.labels['key']", or nothing.
+std::string_view subscript(std::string_view path, std::string_view prefix) {
+  if (!path.starts_with(prefix) || path.size() < prefix.size() + 4) return {};
+  path.remove_prefix(prefix.size());
+  if (!path.starts_with("['") || !path.ends_with("']")) return {};
+  return path.substr(2, path.size() - 4);
+}
+
+std::string map_text(const Json& map) {
+  std::string text;
+  const Json sorted = map.sorted();
+  for (const Json::Member& member : sorted.members()) {
+    if (!text.empty()) text += '\n';
+    text += base::format("{}={}", member.name(), member.value.dump());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string expand(std::string_view text, const Environment& environment) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '$' || i + 1 == text.size()) {
+      out += text[i];
+      continue;
+    }
+    if (text[i + 1] == '$') {
+      out += '$';
+      ++i;
+      continue;
+    }
+    const std::size_t close = text[i + 1] == '(' ? text.find(')', i + 2) : std::string_view::npos;
+    if (close == std::string_view::npos) {
+      out += '$';
+      continue;
+    }
+    const std::string_view name = text.substr(i + 2, close - i - 2);
+    const auto found = std::find_if(environment.begin(), environment.end(), [&](const auto& entry) { return entry.first == name; });
+    out += found == environment.end() ? std::string(text.substr(i, close - i + 1)) : found->second;
+    i = close;
+  }
+  return out;
+}
+
+base::Result<std::string> field_value(const Json& pod, std::string_view path, const Lookups& lookups) {
+  if (path == "metadata.name") return std::string(api::name_of(pod));
+  if (path == "metadata.namespace") return std::string(api::namespace_of(pod));
+  if (path == "metadata.uid") return std::string(api::uid_of(pod));
+  if (path == "metadata.labels") return map_text(pod["metadata"]["labels"]);
+  if (path == "metadata.annotations") return map_text(pod["metadata"]["annotations"]);
+  if (path == "spec.nodeName") return pod["spec"]["nodeName"].str();
+  if (path == "spec.serviceAccountName") return std::string(pod["spec"]["serviceAccountName"].as_string("default"));
+  if (path == "status.hostIP" || path == "status.hostIPs") return lookups.host_ip;
+  if (path == "status.podIP" || path == "status.podIPs") return lookups.pod_ip;
+  if (const std::string_view key = subscript(path, "metadata.labels"); !key.empty()) return std::string(api::label_of(pod, key));
+  if (const std::string_view key = subscript(path, "metadata.annotations"); !key.empty()) return std::string(api::annotation_of(pod, key));
+  return make_error(Code::kInvalid, base::format("unsupported fieldPath: {}", path));
+}
+
+base::Result<std::string> resource_value(const Json& container, const Json& reference, const Lookups& lookups) {
+  const std::string_view resource = reference["resource"].as_string();
+  const std::size_t dot = resource.find('.');
+  if (dot == std::string_view::npos) return make_error(Code::kInvalid, base::format("unsupported container resource: {}", resource));
+  const std::string_view list = resource.substr(0, dot);
+  const std::string_view name = resource.substr(dot + 1);
+  if (list != "limits" && list != "requests") return make_error(Code::kInvalid, base::format("unsupported container resource: {}", resource));
+  auto quantity = api::Quantity::from_json(container["resources"][list][name]);
+  if (!quantity && list == "limits") {
+    const auto found = lookups.allocatable.find(name);
+    if (found != lookups.allocatable.end()) quantity = found->second;
+  }
+  if (!quantity) quantity = api::Quantity();
+  auto divisor = api::Quantity::from_json(reference["divisor"]);
+  if (!divisor || divisor->is_zero()) divisor = api::Quantity::from_int(1);
+  const bool milli = name == "cpu";
+  const std::int64_t value = milli ? quantity->milli_value() : quantity->value();
+  const std::int64_t unit = std::max<std::int64_t>(1, milli ? divisor->milli_value() : divisor->value());
+  return std::to_string(value / unit + (value % unit != 0 ? 1 : 0));
+}
+
+base::Result<Environment> environment_of(const Json& pod, const Json& container, const Lookups& lookups) {
+  Environment environment;
+  for (const Json& source : container["envFrom"].items()) TRY_VOID(add_all(pod, source, lookups, environment));
+  for (const Json& variable : container["env"].items()) {
+    const std::string name = variable["name"].str();
+    const Json& from = variable["valueFrom"];
+    if (from.is_null()) {
+      put(environment, name, expand(variable["value"].as_string(), environment));
+    } else if (from.has("fieldRef")) {
+      TRY(std::string value, field_value(pod, from["fieldRef"]["fieldPath"].as_string(), lookups));
+      put(environment, name, std::move(value));
+    } else if (from.has("resourceFieldRef")) {
+      const Json& reference = from["resourceFieldRef"];
+      const Json* other = &container;
+      for (const Json& candidate : pod["spec"]["containers"].items())
+        if (!reference["containerName"].as_string().empty() && candidate["name"] == reference["containerName"]) other = &candidate;
+      TRY(std::string value, resource_value(*other, reference, lookups));
+      put(environment, name, std::move(value));
+    } else if (from.has("configMapKeyRef") || from.has("secretKeyRef")) {
+      const bool secret = from.has("secretKeyRef");
+      TRY(KeyValue value, key_value(pod, from[secret ? "secretKeyRef" : "configMapKeyRef"], secret, lookups));
+      if (value.present) put(environment, name, std::move(value.value));
+    } else {
+      return make_error(Code::kInvalid, base::format("variable {:?}: this kind of valueFrom is not supported", name));
+    }
+  }
+  return environment;
+}
+
+}  // namespace node

@@ -1,0 +1,26 @@
+// A container's variables and words: valueFrom, envFrom and $(NAME). Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/json.h"
+#include "base/result.h"
+#include "node/lookups.h"
+
+namespace node {
+
+using Environment = std::vector<std::pair<std::string, std::string>>;  // in order, each name once
+
+base::Result<Environment> environment_of(const api::Json& pod, const api::Json& container, const Lookups& lookups);
+// Replaces $(NAME) by its value, leaves unknown names, turns $$ into $.
+std::string expand(std::string_view text, const Environment& environment);
+// metadata.labels['a'], status.podIP, spec.nodeName, ...: an error names a path that is not supported.
+base::Result<std::string> field_value(const api::Json& pod, std::string_view path, const Lookups& lookups);
+// limits.cpu and its kin in units of the divisor, rounded up.
+base::Result<std::string> resource_value(const api::Json& container, const api::Json& reference, const Lookups& lookups);
+
+}  // namespace node

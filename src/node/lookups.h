@@ -1,0 +1,21 @@
+// Other objects that a pod's spec refers to, as the agent's informers know them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "api/json.h"
+#include "api/quantity.h"
+
+namespace node {
+
+struct Lookups {
+  // `kind` is ConfigMap, Secret, PersistentVolumeClaim or PersistentVolume; null when there is none.
+  std::function<const api::Json*(std::string_view kind, std::string_view ns, std::string_view name)> find;
+  api::ResourceList allocatable;  // what a container without limits may use
+  std::string host_ip;
+  std::string pod_ip;
+};
+
+}  // namespace node

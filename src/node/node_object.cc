@@ -1,0 +1,154 @@
+// This machine as the API sees it: the Node object, its status, its Lease.
+#include "api/resource.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "node/agent_state.h"
+
+namespace node {
+
+using api::Json;
+
+namespace {
+
+constexpr base::Duration kStatusPeriod = base::seconds(30);
+constexpr base::Duration kLeasePeriod = base::seconds(10);
+constexpr base::Duration kRetry = base::seconds(1);
+
+struct ConditionText {
+  const char* type;
+  const char* status;
+  const char* reason;
+  std::string message;
+};
+
+Json condition_json(const ConditionText& text, base::Time now) {
+  return Json::object({{"type", text.type},
+                       {"status", text.status},
+                       {"lastHeartbeatTime", base::format_rfc3339(now)},
+                       {"reason", text.reason},
+                       {"message", text.message}});
+}
+
+}  // namespace
+
+Json Agent::State::node_status() const {
+  const base::Time now = env.now();
+  const Json resources = api::to_json(capacity);
+  Json conditions = Json::array();
+  const bool up = ready && !stopping;
+  conditions.push_back(condition_json({"MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"}, now));
+  conditions.push_back(condition_json({"DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"}, now));
+  conditions.push_back(condition_json({"PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"}, now));
+  conditions.push_back(up ? condition_json({"Ready", "True", "KubeletReady", "kubelet is posting ready status"}, now)
+                          : condition_json({"Ready", "False", "KubeletNotReady", last_error.empty() ? "the node agent is stopping" : last_error}, now));
+  const std::string runtime_name = runtime ? runtime->name() : "none";
+  return Json::object(
+      {{"capacity", resources},
+       {"allocatable", resources},
+       {"conditions", conditions},
+       {"addresses", Json::array({Json::object({{"type", "InternalIP"}, {"address", options.host_ip}}),
+                                  Json::object({{"type", "Hostname"}, {"address", options.node_name}})})},
+       {"nodeInfo", Json::object({{"machineID", facts.machine_id},
+                                  {"systemUUID", facts.machine_id},
+                                  {"bootID", facts.boot_id},
+                                  {"kernelVersion", facts.kernel},
+                                  {"osImage", facts.os_image},
+                                  {"containerRuntimeVersion", runtime_name},
+                                  {"kubeletVersion", "v1.36.0-volcano"},
+                                  {"kubeProxyVersion", ""},
+                                  {"operatingSystem", "linux"},
+                                  {"architecture", facts.architecture}})}});
+}
+
+// Creates the Node, or brings its labels and status up to date; again every so often.
+void Agent::State::keep_node() {
+  Json labels = Json::object({{"kubernetes.io/hostname", options.node_name},
+                              {"kubernetes.io/os", "linux"},
+                              {"kubernetes.io/arch", facts.architecture},
+                              {"beta.kubernetes.io/os", "linux"},
+                              {"beta.kubernetes.io/arch", facts.architecture}});
+  for (const auto& [key, value] : options.labels) labels.set(key, value);
+  const Json body = Json::object({{"apiVersion", "v1"},
+                                  {"kind", "Node"},
+                                  {"metadata", Json::object({{"name", options.node_name}, {"labels", labels}})},
+                                  {"spec", Json::object()},
+                                  {"status", node_status()}});
+  const auto later = [weak = weak_from_this()](base::Duration delay) {
+    if (const auto self = weak.lock())
+      self->env.loop().after(delay, [weak] {
+        const auto again = weak.lock();
+        if (again && !again->stopping) again->keep_node();
+      });
+  };
+  const auto patch_status = [weak = weak_from_this(), body, later](const base::Result<Json>& kept) {
+    const auto self = weak.lock();
+    if (!self) return;
+    if (!kept.ok()) return later(kRetry);
+    Json status = body["status"];
+    // Conditions that did not change keep the time of their last change.
+    for (std::size_t i = 0; i < status["conditions"].size(); ++i) {
+      Json& condition = status.edit("conditions").edit(i);
+      Json since = condition["lastHeartbeatTime"];
+      for (const Json& old : (*kept)["status"]["conditions"].items())
+        if (old["type"] == condition["type"] && old["status"] == condition["status"]) since = old["lastTransitionTime"];
+      condition.set("lastTransitionTime", since);
+    }
+    client::Request request{.verb = client::Verb::kPatch, .resource = api::resources::kNodes, .ns = {}, .name = self->options.node_name,
+                            .subresource = "status"};
+    request.patch_type = client::PatchType::kMerge;
+    request.field_manager = "kubelet";
+    request.body = Json::object({{"status", status}});
+    self->client.call(std::move(request), [later](const base::Result<Json>& written) { later(written.ok() ? kStatusPeriod : kRetry); });
+  };
+  client::Request request{.verb = client::Verb::kPatch, .resource = api::resources::kNodes, .ns = {}, .name = options.node_name};
+  request.patch_type = client::PatchType::kMerge;
+  request.field_manager = "kubelet";
+  request.body = Json::object({{"metadata", Json::object({{"labels", labels}})}});
+  client.call(std::move(request), [weak = weak_from_this(), body, later, patch_status](const base::Result<Json>& patched) {
+    const auto self = weak.lock();
+    if (!self) return;
+    if (patched.ok()) return patch_status(patched);
+    if (patched.error().code != base::Code::kNotFound) return later(kRetry);
+    client::Request create{.verb = client::Verb::kCreate, .resource = api::resources::kNodes};
+    create.field_manager = "kubelet";
+    create.body = body;
+    self->client.call(std::move(create), patch_status);
+  });
+}
+
+void Agent::State::keep_lease() {
+  static constexpr const char* kNamespace = "kube-node-lease";
+  const std::string now = base::format_rfc3339_micro(env.now());
+  const Json spec = Json::object({{"holderIdentity", options.node_name}, {"leaseDurationSeconds", 40}, {"renewTime", now}});
+  const auto later = [weak = weak_from_this()](base::Duration delay) {
+    if (const auto self = weak.lock())
+      self->env.loop().after(delay, [weak] {
+        const auto again = weak.lock();
+        if (again && !again->stopping) again->keep_lease();
+      });
+  };
+  client::Request request{.verb = client::Verb::kPatch, .resource = api::resources::kLeases, .ns = kNamespace, .name = options.node_name};
+  request.field_manager = "kubelet";
+  request.body = Json::object({{"spec", spec}});
+  client.call(std::move(request), [weak = weak_from_this(), spec, later](const base::Result<Json>& renewed) {
+    const auto self = weak.lock();
+    if (!self) return;
+    if (renewed.ok() || renewed.error().code != base::Code::kNotFound) return later(renewed.ok() ? kLeasePeriod : kRetry);
+    client::Request create{.verb = client::Verb::kCreate, .resource = api::resources::kLeases, .ns = kNamespace};
+    create.field_manager = "kubelet";
+    create.body = Json::object({{"apiVersion", "coordination.k8s.io/v1"},
+                                {"kind", "Lease"},
+                                {"metadata", Json::object({{"name", self->options.node_name}, {"namespace", kNamespace}})},
+                                {"spec", spec}});
+    self->client.call(std::move(create), [weak, later](const base::Result<Json>& created) {
+      const auto again = weak.lock();
+      if (!again) return;
+      if (created.ok() || created.error().code != base::Code::kNotFound) return later(created.ok() ? kLeasePeriod : kRetry);
+      client::Request space{.verb = client::Verb::kCreate, .resource = api::resources::kNamespaces};
+      space.body = Json::object({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", Json::object({{"name", kNamespace}})}});
+      again->client.call(std::move(space), [later](const base::Result<Json>&) { later(kRetry); });
+    });
+  });
+}
+
+}  // namespace node

@@ -1,0 +1,33 @@
+// A container's log file, line by line with time and stream, in the form that Kubernetes' tools expect.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace node {
+
+// Writes "2026-01-02T03:04:05.123456789Z stdout F text"; P instead of F marks a part of a line.
+class CriLog {
+ public:
+  explicit CriLog(const std::string& path);
+  ~CriLog();
+  CriLog(const CriLog&) = delete;
+  CriLog& operator=(const CriLog&) = delete;
+
+  // What cannot be written (a full disk) is lost; the process is not held up.
+  void write(std::string_view stream, std::string_view bytes);
+
+ private:
+  int fd_ = -1;
+};
+
+// One parsed line; views into it.
+struct CriLine {
+  std::string_view time;
+  std::string_view stream;
+  bool partial = false;
+  std::string_view text;  // without the newline
+};
+bool parse_cri_line(std::string_view line, CriLine& out);
+
+}  // namespace node

@@ -1,0 +1,47 @@
+// Where a pod's files lie below the data directory, and what they tell after a restart.
+//
+//   pods/UID/pod.json                         names, address
+//   pods/UID/volumes/NAME
+//   pods/UID/logs/CONTAINER/ATTEMPT.log
+//   pods/UID/containers/CONTAINER/ATTEMPT/    id, started, monitor, pid, spec.json or an OCI bundle
+//   exits/CONTAINER_ID                        exit code
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "node/os/exits.h"
+#include "node/runtime.h"
+
+namespace node {
+
+class PodFolders {
+ public:
+  explicit PodFolders(std::string data_dir) : data_dir_(std::move(data_dir)) {}
+
+  std::string pods() const { return data_dir_ + "/pods"; }
+  std::string exits() const { return data_dir_ + "/exits"; }
+  std::string pod(const std::string& uid) const { return pods() + "/" + uid; }
+  std::string volumes(const std::string& uid) const { return pod(uid) + "/volumes"; }
+  std::string container(const std::string& uid, const std::string& name, int attempt) const;
+  std::string log(const std::string& uid, const std::string& name, int attempt) const;
+
+  base::Status write_pod(const SandboxSpec& spec, const std::string& ip) const;
+  base::Status write_started(const std::string& container_folder, const std::string& id, base::Time at) const;
+  // The folder of the container with that id, or empty.
+  std::string find_container(const std::string& uid, const std::string& id) const;
+  // Every pod's folder; containers in order of name and attempt.
+  std::vector<RecoveredPod> recover(const Exits& exits) const;
+  std::vector<RecoveredContainer> containers_of(const std::string& uid, const Exits& exits) const;
+
+ private:
+  std::string data_dir_;
+};
+
+std::vector<std::string> list_folder(const std::string& path);  // sorted; empty when there is none
+void remove_tree(const std::string& path);                      // does not cross into mounts
+std::string read_text(const std::string& path);                 // empty on an error
+// A file is removed from the front of paths that begin with "volume:".
+std::string resolve_mount(const PodFolders& folders, const std::string& pod_uid, const std::string& source);
+
+}  // namespace node

@@ -1,0 +1,39 @@
+// Pods as plain processes: no root needed, no isolation had.
+#pragma once
+
+#include <memory>
+
+#include "node/agent.h"
+#include "node/os/exits.h"
+#include "node/os/pod_folders.h"
+#include "node/runtime.h"
+
+namespace node {
+
+class ProcessRuntime : public Runtime {
+ public:
+  explicit ProcessRuntime(Options options);
+
+  base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) override;
+  std::optional<std::string> refusal(const api::Json& pod) const override;
+  bool image_present(const std::string&) const override { return true; }
+  base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy policy) override;
+  base::Result<std::string> prepare(const SandboxSpec& spec) override;
+  base::Status update_volume(const std::string&, const VolumeSpec&) override { return {}; }
+  base::Result<StartedContainer> start(const ContainerSpec& spec) override;
+  void signal(const std::string& pod_uid, const std::string& container_id, int signal) override;
+  void remove(const std::string& pod_uid, bool logs_too) override;
+  std::string termination_message(const std::string&, const std::string&) const override { return {}; }
+  void close(bool leave_pods) override;
+  std::string name() const override { return "process://1"; }
+
+ private:
+  Options options_;
+  PodFolders folders_;
+  Exits exits_;
+  std::string monitor_;
+};
+
+base::Time wall_clock();
+
+}  // namespace node

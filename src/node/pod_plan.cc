@@ -1,0 +1,186 @@
+// The decisions of a pod's life: order of init containers, restarts, termination, the pod's phase.
+#include "node/pod_plan.h"
+
+#include <algorithm>
+
+#include "api/resource.h"
+
+namespace node {
+
+using api::Json;
+
+namespace {
+
+void wake_at(Plan& plan, base::Time at) {
+  if (!plan.wake.is_set() || at < plan.wake) plan.wake = at;
+}
+
+bool is_live(const ContainerState& container) {
+  return container.phase == RunPhase::kStarting || container.phase == RunPhase::kRunning;
+}
+
+base::Duration grace_of(const Json& pod) {
+  if (api::is_deleting(pod)) {
+    const Json& grace = pod["metadata"]["deletionGracePeriodSeconds"];
+    if (grace.is_number()) return base::seconds(grace.as_int());
+  }
+  return base::seconds(pod["spec"]["terminationGracePeriodSeconds"].as_int(30));
+}
+
+// True when the pod has run longer than spec.activeDeadlineSeconds; otherwise asks to be woken then.
+bool past_deadline(const Json& pod, const PodState& state, base::Time now, Plan& plan) {
+  const Json& seconds = pod["spec"]["activeDeadlineSeconds"];
+  if (!seconds.is_number() || !state.start_time.is_set()) return false;
+  const base::Time due = state.start_time + base::seconds(seconds.as_int());
+  if (now >= due) return true;
+  wake_at(plan, due);
+  return false;
+}
+
+void plan_stop_container(const Json& pod, const ContainerState& container, std::size_t index, base::Time now, Plan& plan) {
+  if (container.phase != RunPhase::kRunning) return;  // a start under way ends first
+  const base::Duration grace = grace_of(pod);
+  if (!container.term_sent) {
+    if (grace <= base::Duration{}) return plan.actions.push_back({ActionKind::kKill, index});
+    return plan.actions.push_back({ActionKind::kTerminate, index, grace});
+  }
+  if (container.kill_sent) return;
+  // A second deletion may have shortened the grace.
+  const Json& deletion = pod["metadata"]["deletionTimestamp"];
+  base::Time due = container.kill_at;
+  if (const auto until = base::parse_rfc3339(deletion.as_string()); until && grace_of(pod) == base::Duration{}) due = std::min(due, now);
+  if (now >= due) return plan.actions.push_back({ActionKind::kKill, index});
+  wake_at(plan, due);
+}
+
+Plan plan_stop(const Json& pod, const PodState& state, base::Time now, Plan plan) {
+  bool live = false;
+  for (std::size_t i = 0; i < state.containers.size(); ++i) {
+    live |= is_live(state.containers[i]) || state.containers[i].image_busy;
+    plan_stop_container(pod, state.containers[i], i, now, plan);
+  }
+  if (live || state.sandbox == Sandbox::kPreparing || state.sandbox == Sandbox::kRemoving) return plan;
+  if (state.sandbox == Sandbox::kReady) {
+    plan.actions.push_back({ActionKind::kRemove});
+    return plan;
+  }
+  if (api::is_deleting(pod)) plan.actions.push_back({ActionKind::kFinalize});
+  return plan;
+}
+
+// Brings one container forward: its image, its first start, or its restart.
+void plan_container(const Json& pod, const ContainerState& container, std::size_t index, base::Time now, Plan& plan) {
+  if (is_live(container) || container.image_busy) return;
+  if (container.phase == RunPhase::kEnded) {
+    if (!will_restart(pod, container)) return;
+    if (now < restart_at(container)) return wake_at(plan, restart_at(container));
+  }
+  if (container.retry_at.is_set() && now < container.retry_at) return wake_at(plan, container.retry_at);
+  plan.actions.push_back({container.image_ready ? ActionKind::kStart : ActionKind::kPull, index});
+}
+
+bool init_passed(const ContainerState& container) {
+  if (container.sidecar) return container.phase == RunPhase::kRunning || container.attempt > 0 || container.phase == RunPhase::kEnded;
+  return container.phase == RunPhase::kEnded && container.ended.exit_code == 0;
+}
+
+}  // namespace
+
+std::string_view restart_policy(const Json& pod) { return pod["spec"]["restartPolicy"].as_string("Always"); }
+
+const Json& container_spec(const Json& pod, const ContainerState& container) {
+  static const Json none;
+  for (const Json& spec : pod["spec"][container.init ? "initContainers" : "containers"].items())
+    if (spec["name"].as_string() == container.name) return spec;
+  return none;
+}
+
+bool will_restart(const Json& pod, const ContainerState& container) {
+  if (container.sidecar) return true;
+  const std::string_view policy = restart_policy(pod);
+  if (container.ended.exit_code == 0) return !container.init && policy == "Always";
+  return policy != "Never";
+}
+
+base::Time restart_at(const ContainerState& container) { return container.ended.finished + container.back_off; }
+
+PodState initial_state(const Json& pod) {
+  PodState state;
+  for (const char* list : {"initContainers", "containers"}) {
+    for (const Json& spec : pod["spec"][list].items()) {
+      ContainerState& container = state.containers.emplace_back();
+      container.name = spec["name"].str();
+      container.init = std::string_view(list) == "initContainers";
+      container.sidecar = container.init && spec["restartPolicy"].as_string() == "Always";
+    }
+  }
+  return state;
+}
+
+Plan plan_pod(const Json& pod, const PodState& state, base::Time now) {
+  Plan plan;
+  const bool late = past_deadline(pod, state, now, plan);
+  if (api::is_deleting(pod) || state.stopping || late || is_over(pod, state)) return plan_stop(pod, state, now, std::move(plan));
+  if (state.sandbox == Sandbox::kNone) {
+    if (state.prepare_at.is_set() && now < state.prepare_at)
+      wake_at(plan, state.prepare_at);
+    else
+      plan.actions.push_back({ActionKind::kPrepare});
+  }
+  if (state.sandbox != Sandbox::kReady) return plan;
+  bool initialized = true;
+  for (std::size_t i = 0; i < state.containers.size(); ++i) {
+    const ContainerState& container = state.containers[i];
+    if (container.init) {
+      if (initialized || container.sidecar) {
+        if (container.sidecar ? initialized || container.attempt > 0 || container.phase != RunPhase::kNone : !init_passed(container))
+          plan_container(pod, container, i, now, plan);
+      }
+      initialized = initialized && init_passed(container);
+    } else if (initialized) {
+      plan_container(pod, container, i, now, plan);
+    }
+  }
+  return plan;
+}
+
+PodPhase phase_of(const Json& pod, const PodState& state) {
+  if (!state.failure_reason.empty()) return PodPhase::kFailed;
+  const std::string_view policy = restart_policy(pod);
+  // A pod on its way out is judged by what its containers ended with.
+  bool leaving = api::is_deleting(pod) || state.stopping;
+  for (const ContainerState& container : state.containers) leaving = leaving && !is_live(container);
+  int pending = 0, running = 0, ended = 0, succeeded = 0;
+  for (const ContainerState& container : state.containers) {
+    if (container.init) {
+      if (init_passed(container)) continue;
+      if (container.phase == RunPhase::kEnded && (policy == "Never" || leaving) && !container.sidecar) return PodPhase::kFailed;
+      ++pending;
+      continue;
+    }
+    if (container.phase == RunPhase::kRunning) {
+      ++running;
+    } else if (container.phase == RunPhase::kEnded) {
+      ++ended;
+      succeeded += container.ended.exit_code == 0 ? 1 : 0;
+    } else if (container.last) {
+      ++ended;
+    } else {
+      ++pending;
+    }
+  }
+  if (leaving && ended > 0) return pending == 0 && succeeded == ended ? PodPhase::kSucceeded : PodPhase::kFailed;
+  if (pending > 0) return PodPhase::kPending;
+  if (running > 0) return PodPhase::kRunning;
+  if (ended == 0) return PodPhase::kPending;
+  if (policy == "Always") return PodPhase::kRunning;
+  if (succeeded == ended) return PodPhase::kSucceeded;
+  return policy == "Never" ? PodPhase::kFailed : PodPhase::kRunning;
+}
+
+bool is_over(const Json& pod, const PodState& state) {
+  const PodPhase phase = phase_of(pod, state);
+  return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed;
+}
+
+}  // namespace node

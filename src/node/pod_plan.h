@@ -1,0 +1,51 @@
+// What to do next for one pod, from what is wanted and what is known. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/json.h"
+#include "node/pod_state.h"
+
+namespace node {
+
+enum class ActionKind : std::uint8_t {
+  kPrepare,    // folders, network, volumes
+  kPull,       // make sure that the container's image is there
+  kStart,      // the container's next attempt
+  kTerminate,  // SIGTERM, and note when SIGKILL follows
+  kKill,       // SIGKILL
+  kRemove,     // network, mounts, volumes; logs stay until the pod is gone
+  kFinalize,   // nothing is left: tell the API server that the pod may go
+};
+
+struct Action {
+  ActionKind kind;
+  std::size_t container = 0;       // an index of PodState::containers
+  base::Duration grace = {};       // of kTerminate
+
+  bool operator==(const Action&) const = default;
+};
+
+struct Plan {
+  std::vector<Action> actions;
+  base::Time wake;  // look again then, even if nothing happened; unset: no need
+};
+
+// The state of a pod that the agent sees for the first time.
+PodState initial_state(const api::Json& pod);
+Plan plan_pod(const api::Json& pod, const PodState& state, base::Time now);
+
+enum class PodPhase : std::uint8_t { kPending, kRunning, kSucceeded, kFailed };
+PodPhase phase_of(const api::Json& pod, const PodState& state);
+bool is_over(const api::Json& pod, const PodState& state);  // Succeeded or Failed
+// Whether a container in kEnded gets another attempt, by the restart policy.
+bool will_restart(const api::Json& pod, const ContainerState& container);
+// When it is due.
+base::Time restart_at(const ContainerState& container);
+std::string_view restart_policy(const api::Json& pod);
+// The container's entry in spec.containers or spec.initContainers.
+const api::Json& container_spec(const api::Json& pod, const ContainerState& container);
+
+}  // namespace node

@@ -1,0 +1,173 @@
+// How the fields of a pod become settings of a sandbox and of containers.
+#include "node/pod_specs.h"
+
+#include "api/quantity.h"
+#include "api/resource.h"
+#include "base/format.h"
+#include "node/environment.h"
+#include "node/pod_plan.h"
+#include "node/pod_status.h"
+#include "rt/tls.h"
+
+namespace node {
+
+using api::Json;
+using base::Code;
+using base::make_error;
+
+namespace {
+
+std::string resolv_conf_of(const Json& pod) {
+  const Json& spec = pod["spec"];
+  const std::string_view policy = spec["dnsPolicy"].as_string("ClusterFirst");
+  const bool cluster = policy == "ClusterFirstWithHostNet" || (policy == "ClusterFirst" && !spec["hostNetwork"].as_bool());
+  if (!cluster && policy != "None") return {};  // the host's
+  const std::string_view ns = api::namespace_of(pod);
+  const Json& config = spec["dnsConfig"];
+  std::string servers, search, options;
+  if (cluster) {
+    servers = "nameserver @NAMESERVER@\n";
+    search = base::format(" {}.svc.cluster.local svc.cluster.local cluster.local", ns);
+    options = " ndots:5";
+  }
+  for (const Json& server : config["nameservers"].items()) servers += base::format("nameserver {}\n", server.as_string());
+  for (const Json& domain : config["searches"].items()) search += base::format(" {}", domain.as_string());
+  for (const Json& option : config["options"].items()) {
+    options += base::format(" {}", option["name"].as_string());
+    if (!option["value"].as_string().empty()) options += base::format(":{}", option["value"].as_string());
+  }
+  return servers + (search.empty() ? "" : "search" + search + "\n") + (options.empty() ? "" : "options" + options + "\n");
+}
+
+std::vector<std::string> words(const Json& list, const Environment& environment) {
+  std::vector<std::string> out;
+  for (const Json& word : list.items()) out.push_back(expand(word.as_string(), environment));
+  return out;
+}
+
+base::Status add_mounts(const Json& json, const Environment& environment, ContainerSpec& spec) {
+  for (const Json& mount : json["volumeMounts"].items()) {
+    std::string sub = mount["subPath"].str();
+    if (const std::string_view expression = mount["subPathExpr"].as_string(); !expression.empty()) sub = expand(expression, environment);
+    if (sub == ".." || sub.starts_with("/") || sub.starts_with("../") || sub.ends_with("/..") || sub.find("/../") != std::string::npos)
+      return make_error(Code::kInvalid, base::format("subPath {:?} leaves the volume", sub));
+    spec.mounts.push_back({"volume:" + mount["name"].str() + "/" + sub, mount["mountPath"].str(), mount["readOnly"].as_bool()});
+  }
+  return {};
+}
+
+void set_security(const Json& pod, const Json& json, ContainerSpec& spec) {
+  const Json& mine = json["securityContext"];
+  const Json& shared = pod["spec"]["securityContext"];
+  const auto number = [&](const char* key) -> std::optional<std::int64_t> {
+    if (mine[key].is_int()) return mine[key].as_int();
+    if (shared[key].is_int()) return shared[key].as_int();
+    return std::nullopt;
+  };
+  spec.user = number("runAsUser");
+  spec.group = number("runAsGroup");
+  for (const Json& group : shared["supplementalGroups"].items()) spec.extra_groups.push_back(group.as_int());
+  if (shared["fsGroup"].is_int()) spec.extra_groups.push_back(shared["fsGroup"].as_int());
+  spec.must_not_be_root = mine.has("runAsNonRoot") ? mine["runAsNonRoot"].as_bool() : shared["runAsNonRoot"].as_bool();
+  spec.privileged = mine["privileged"].as_bool();
+  spec.no_new_privileges = mine.has("allowPrivilegeEscalation") && !mine["allowPrivilegeEscalation"].as_bool();
+  spec.read_only_root = mine["readOnlyRootFilesystem"].as_bool();
+  for (const Json& name : mine["capabilities"]["add"].items()) spec.capabilities_added.push_back(name.str());
+  for (const Json& name : mine["capabilities"]["drop"].items()) spec.capabilities_dropped.push_back(name.str());
+}
+
+void set_resources(const Json& pod, const Json& json, const Lookups& lookups, ContainerSpec& spec) {
+  const Json& resources = json["resources"];
+  const auto limit_cpu = api::Quantity::from_json(resources["limits"]["cpu"]);
+  const auto limit_memory = api::Quantity::from_json(resources["limits"]["memory"]);
+  auto request_cpu = api::Quantity::from_json(resources["requests"]["cpu"]);
+  auto request_memory = api::Quantity::from_json(resources["requests"]["memory"]);
+  if (!request_cpu) request_cpu = limit_cpu;
+  if (!request_memory) request_memory = limit_memory;
+  if (request_cpu) spec.cpu_request_milli = request_cpu->milli_value();
+  if (limit_cpu) spec.cpu_limit_milli = limit_cpu->milli_value();
+  if (limit_memory) spec.memory_limit_bytes = limit_memory->value();
+  // The more memory a burstable container asked for, the later the kernel picks it.
+  const std::string qos = qos_class(pod);
+  if (qos == "Guaranteed") {
+    spec.oom_score_adjustment = -997;
+  } else if (qos == "BestEffort") {
+    spec.oom_score_adjustment = 1000;
+  } else {
+    const auto total = lookups.allocatable.find("memory");
+    const std::int64_t bytes = total == lookups.allocatable.end() ? 0 : total->second.value();
+    const std::int64_t asked = request_memory ? request_memory->value() : 0;
+    std::int64_t score = bytes > 0 ? 1000 - static_cast<std::int64_t>(1000.0 * static_cast<double>(asked) / static_cast<double>(bytes)) : 999;
+    spec.oom_score_adjustment = static_cast<int>(std::min<std::int64_t>(999, std::max<std::int64_t>(3, score)));
+  }
+}
+
+}  // namespace
+
+std::string container_id(std::string_view pod_uid, std::string_view container, int attempt) {
+  return rt::sha256_hex(base::format("{}/{}/{}", pod_uid, container, attempt));
+}
+
+std::string hostname_of(const Json& pod) {
+  std::string name = pod["spec"]["hostname"].str();
+  if (name.empty()) name = api::name_of(pod);
+  // The kernel takes 64 bytes; names of pods may be longer.
+  if (name.size() > 63) name.resize(63);
+  while (name.ends_with('-') || name.ends_with('.')) name.pop_back();
+  return name;
+}
+
+PullPolicy pull_policy(const Json& container) {
+  const std::string_view policy = container["imagePullPolicy"].as_string();
+  if (policy == "Always") return PullPolicy::kAlways;
+  if (policy == "Never") return PullPolicy::kNever;
+  return PullPolicy::kIfNotPresent;
+}
+
+SandboxSpec sandbox_spec(const Json& pod) {
+  const Json& body = pod["spec"];
+  SandboxSpec spec;
+  spec.uid = api::uid_of(pod);
+  spec.ns = api::namespace_of(pod);
+  spec.name = api::name_of(pod);
+  spec.hostname = hostname_of(pod);
+  if (const std::string_view subdomain = body["subdomain"].as_string(); !subdomain.empty())
+    spec.fqdn = base::format("{}.{}.{}.svc.cluster.local", spec.hostname, subdomain, spec.ns);
+  spec.set_hostname_as_fqdn = body["setHostnameAsFQDN"].as_bool();
+  spec.host_network = body["hostNetwork"].as_bool();
+  spec.host_pid = body["hostPID"].as_bool();
+  spec.host_ipc = body["hostIPC"].as_bool();
+  spec.share_processes = body["shareProcessNamespace"].as_bool();
+  for (const Json& alias : body["hostAliases"].items()) {
+    std::vector<std::string> names;
+    for (const Json& name : alias["hostnames"].items()) names.push_back(name.str());
+    spec.host_aliases.emplace_back(alias["ip"].str(), std::move(names));
+  }
+  spec.resolv_conf = resolv_conf_of(pod);
+  return spec;
+}
+
+base::Result<ContainerSpec> container_spec_for(const Json& pod, const ContainerState& container, const Lookups& lookups) {
+  const Json& json = container_spec(pod, container);
+  TRY(Environment environment, environment_of(pod, json, lookups));
+  ContainerSpec spec;
+  spec.pod_uid = api::uid_of(pod);
+  spec.name = container.name;
+  spec.attempt = container.attempt;
+  spec.id = container_id(spec.pod_uid, spec.name, spec.attempt);
+  spec.image = json["image"].str();
+  spec.command = words(json["command"], environment);
+  spec.arguments = words(json["args"], environment);
+  spec.working_directory = json["workingDir"].str();
+  spec.terminal = json["tty"].as_bool();
+  TRY_VOID(add_mounts(json, environment, spec));
+  set_security(pod, json, spec);
+  if (spec.must_not_be_root && spec.user && *spec.user == 0)
+    return make_error(Code::kInvalid, "container's runAsUser breaks non-root policy");
+  set_resources(pod, json, lookups, spec);
+  spec.termination_message_path = json["terminationMessagePath"].as_string("/dev/termination-log");
+  spec.environment = std::move(environment);
+  return spec;
+}
+
+}  // namespace node

@@ -1,0 +1,21 @@
+// From a pod's JSON to what the runtime starts. Pure.
+#pragma once
+
+#include "api/json.h"
+#include "base/result.h"
+#include "node/lookups.h"
+#include "node/pod_state.h"
+#include "node/runtime.h"
+
+namespace node {
+
+// Without volumes, which volumes.h makes.
+SandboxSpec sandbox_spec(const api::Json& pod);
+// Errors are those of CreateContainerConfigError.
+base::Result<ContainerSpec> container_spec_for(const api::Json& pod, const ContainerState& container, const Lookups& lookups);
+// The id of one attempt: the same whenever it is asked for.
+std::string container_id(std::string_view pod_uid, std::string_view container, int attempt);
+std::string hostname_of(const api::Json& pod);
+PullPolicy pull_policy(const api::Json& container);
+
+}  // namespace node

@@ -1,0 +1,76 @@
+// What the agent knows of a pod's processes: the memory that decisions are made from.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+
+namespace node {
+
+// One attempt of a container that is over.
+struct EndedRun {
+  std::string id;
+  base::Time started;
+  base::Time finished;
+  int exit_code = 0;
+  std::string reason;   // Completed, Error, OOMKilled, StartError, ContainerStatusUnknown
+  std::string message;
+};
+
+// A container goes kNone -> kStarting -> kRunning -> kEnded; a restart raises `attempt` and begins at kNone again.
+enum class RunPhase : std::uint8_t { kNone, kStarting, kRunning, kEnded };
+
+struct ContainerState {
+  std::string name;
+  bool init = false;
+  bool sidecar = false;            // an init container that is restarted for ever
+  int attempt = 0;                 // from 0; also the restart count
+  RunPhase phase = RunPhase::kNone;
+  std::string id;
+  base::Time started;
+  EndedRun ended;                  // valid in kEnded
+  std::optional<EndedRun> last;    // of the attempt before
+  base::Duration back_off{};       // between the end of this attempt and the next
+
+  bool image_ready = false;
+  bool image_busy = false;
+  bool image_event = false;        // the "already present" event was sent
+  std::string image_id;
+  base::Time retry_at;             // of a pull or of a start that was refused; unset: at once
+  base::Duration retry_back_off{};
+  std::string waiting_reason;      // while kNone; empty: ContainerCreating or PodInitializing
+  std::string waiting_message;
+
+  bool term_sent = false;
+  bool kill_sent = false;
+  base::Time kill_at;
+};
+
+enum class Sandbox : std::uint8_t { kNone, kPreparing, kReady, kRemoving, kGone };
+
+struct PodState {
+  Sandbox sandbox = Sandbox::kNone;
+  std::string ip;
+  base::Time start_time;
+  base::Time prepare_at;               // not before; after a failure
+  base::Duration prepare_back_off{};
+  std::string failure_reason;          // set: the pod is Failed whatever its containers did
+  std::string failure_message;
+  bool stopping = false;               // the agent itself goes down and takes the pod with it
+  std::vector<ContainerState> containers;  // init containers first, in the spec's order
+};
+
+// Back-off of restarts and pulls.
+inline constexpr base::Duration kBackOffFirst = base::seconds(10);
+inline constexpr base::Duration kBackOffMax = base::minutes(5);
+// A container that ran this long starts over with no delay.
+inline constexpr base::Duration kBackOffForgiven = base::minutes(10);
+
+constexpr base::Duration next_back_off(base::Duration now) {
+  if (now == base::Duration{}) return kBackOffFirst;
+  return now * 2 < kBackOffMax ? now * 2 : kBackOffMax;
+}
+
+}  // namespace node

@@ -1,0 +1,172 @@
+// How a pod's state reads in status: phase, conditions, container statuses.
+#include "node/pod_status.h"
+
+#include <algorithm>
+
+#include "api/quantity.h"
+#include "api/resource.h"
+#include "base/format.h"
+#include "node/pod_plan.h"
+
+namespace node {
+
+using api::Json;
+
+namespace {
+
+std::string full_id(const std::string& id) { return id.empty() ? std::string() : "volcano://" + id; }
+
+Json ended_json(const EndedRun& run) {
+  Json ended = Json::object({{"exitCode", run.exit_code}});
+  if (run.exit_code > 128 && run.exit_code < 128 + 65 && run.reason == "Error") ended.set("signal", run.exit_code - 128);
+  ended.set("reason", run.reason);
+  if (!run.message.empty()) ended.set("message", run.message);
+  ended.set("startedAt", run.started.is_set() ? Json(base::format_rfc3339(run.started)) : Json());
+  ended.set("finishedAt", run.finished.is_set() ? Json(base::format_rfc3339(run.finished)) : Json());
+  ended.set("containerID", full_id(run.id));
+  return Json::object({{"terminated", ended}});
+}
+
+Json waiting_json(std::string_view reason, std::string_view message) {
+  Json waiting = Json::object({{"reason", reason}});
+  if (!message.empty()) waiting.set("message", message);
+  return Json::object({{"waiting", waiting}});
+}
+
+bool has_init_left(const PodState& state) {
+  for (const ContainerState& container : state.containers)
+    if (container.init && !container.sidecar && !(container.phase == RunPhase::kEnded && container.ended.exit_code == 0)) return true;
+  return false;
+}
+
+Json state_json(const Json& pod, const PodState& state, const ContainerState& container, base::Time now) {
+  switch (container.phase) {
+    case RunPhase::kRunning:
+      return Json::object({{"running", Json::object({{"startedAt", base::format_rfc3339(container.started)}})}});
+    case RunPhase::kEnded: {
+      const bool waits = will_restart(pod, container) && !is_over(pod, state) && !api::is_deleting(pod) &&
+                         container.back_off > base::Duration{} && now < restart_at(container);
+      if (!waits) return ended_json(container.ended);
+      return waiting_json("CrashLoopBackOff",
+                          base::format("back-off {} restarting failed container={} pod={}_{}({})",
+                                       base::format_go_duration(container.back_off), container.name, api::name_of(pod),
+                                       api::namespace_of(pod), api::uid_of(pod)));
+    }
+    default:
+      if (!container.waiting_reason.empty()) return waiting_json(container.waiting_reason, container.waiting_message);
+      return waiting_json(!container.init && has_init_left(state) ? "PodInitializing" : container.init && container.attempt == 0 ? "PodInitializing" : "ContainerCreating", {});
+  }
+}
+
+Json container_json(const Json& pod, const PodState& state, const ContainerState& container, base::Time now) {
+  Json state_now = state_json(pod, state, container, now);
+  Json last = Json::object();
+  if (container.phase == RunPhase::kEnded && state_now.has("waiting"))
+    last = ended_json(container.ended);
+  else if (container.last)
+    last = ended_json(*container.last);
+  const bool running = container.phase == RunPhase::kRunning;
+  const bool ready = container.init && !container.sidecar
+                         ? container.phase == RunPhase::kEnded && container.ended.exit_code == 0
+                         : running;
+  Json json = Json::object({{"name", container.name},
+                            {"state", state_now},
+                            {"lastState", last},
+                            {"ready", ready},
+                            {"restartCount", container.attempt},
+                            {"image", container_spec(pod, container)["image"]},
+                            {"imageID", container.image_id}});
+  if (!container.id.empty()) json.set("containerID", full_id(container.id));
+  json.set("started", running);
+  return json;
+}
+
+struct ConditionText {
+  std::string type;
+  bool holds;
+  std::string reason = {};
+  std::string message = {};
+};
+
+Json condition_json(const Json& pod, const ConditionText& text, base::Time now) {
+  const std::string_view status = text.holds ? "True" : "False";
+  Json since = base::format_rfc3339(now);
+  for (const Json& old : pod["status"]["conditions"].items())
+    if (old["type"].as_string() == text.type && old["status"].as_string() == status && !old["lastTransitionTime"].is_null())
+      since = old["lastTransitionTime"];
+  Json json = Json::object({{"type", text.type}, {"status", status}, {"lastProbeTime", nullptr}, {"lastTransitionTime", since}});
+  // A patch that names neither would leave the old texts behind.
+  json.set("reason", text.reason.empty() ? Json() : Json(text.reason));
+  json.set("message", text.message.empty() ? Json() : Json(text.message));
+  return json;
+}
+
+Json conditions_json(const Json& pod, const PodState& state, base::Time now) {
+  std::string not_initialized, not_ready;
+  for (const ContainerState& container : state.containers) {
+    const bool running = container.phase == RunPhase::kRunning;
+    if (container.init && !container.sidecar) {
+      if (container.phase != RunPhase::kEnded || container.ended.exit_code != 0) not_initialized += (not_initialized.empty() ? "" : " ") + container.name;
+    } else if (!running) {
+      not_ready += (not_ready.empty() ? "" : " ") + container.name;
+    }
+  }
+  const bool succeeded = phase_of(pod, state) == PodPhase::kSucceeded;
+  const bool failed = phase_of(pod, state) == PodPhase::kFailed;
+  ConditionText initialized{"Initialized", not_initialized.empty()};
+  if (!initialized.holds) initialized = {"Initialized", false, "ContainersNotInitialized", base::format("containers with incomplete status: [{}]", not_initialized)};
+  if (succeeded) initialized = {"Initialized", true, "PodCompleted"};
+  ConditionText ready{"Ready", not_ready.empty() && not_initialized.empty() && !failed};
+  if (succeeded) ready = {"Ready", false, "PodCompleted"};
+  else if (failed) ready = {"Ready", false, "PodFailed"};
+  else if (!ready.holds) ready = {"Ready", false, "ContainersNotReady", base::format("containers with unready status: [{}]", not_ready)};
+  ConditionText containers_ready = ready;
+  containers_ready.type = "ContainersReady";
+  Json list = Json::array();
+  for (const ConditionText& text : {initialized, ready, containers_ready, ConditionText{"PodScheduled", true}})
+    list.push_back(condition_json(pod, text, now));
+  return list;
+}
+
+}  // namespace
+
+std::string qos_class(const Json& pod) {
+  bool any = false;
+  bool guaranteed = true;
+  for (const char* list : {"initContainers", "containers"}) {
+    for (const Json& container : pod["spec"][list].items()) {
+      for (const char* name : {"cpu", "memory"}) {
+        const auto limit = api::Quantity::from_json(container["resources"]["limits"][name]);
+        auto request = api::Quantity::from_json(container["resources"]["requests"][name]);
+        if (!request) request = limit;
+        any |= (limit && !limit->is_zero()) || (request && !request->is_zero());
+        guaranteed = guaranteed && limit && !limit->is_zero() && request && *request == *limit;
+      }
+    }
+  }
+  return !any ? "BestEffort" : guaranteed ? "Guaranteed" : "Burstable";
+}
+
+Json status_for(const Json& pod, const PodState& state, const std::string& host_ip, base::Time now) {
+  static constexpr std::string_view kPhases[] = {"Pending", "Running", "Succeeded", "Failed"};
+  Json status = Json::object({{"phase", kPhases[static_cast<int>(phase_of(pod, state))]}});
+  status.set("conditions", conditions_json(pod, state, now));
+  status.set("reason", state.failure_reason.empty() ? Json() : Json(state.failure_reason));
+  status.set("message", state.failure_message.empty() ? Json() : Json(state.failure_message));
+  status.set("hostIP", host_ip);
+  status.set("hostIPs", Json::array({Json::object({{"ip", host_ip}})}));
+  if (!state.ip.empty()) {
+    status.set("podIP", state.ip);
+    status.set("podIPs", Json::array({Json::object({{"ip", state.ip}})}));
+  }
+  if (state.start_time.is_set()) status.set("startTime", base::format_rfc3339(state.start_time));
+  Json init = Json::array(), main = Json::array();
+  for (const ContainerState& container : state.containers)
+    (container.init ? init : main).push_back(container_json(pod, state, container, now));
+  if (!init.empty()) status.set("initContainerStatuses", init);
+  status.set("containerStatuses", main);
+  status.set("qosClass", qos_class(pod));
+  return status;
+}
+
+}  // namespace node

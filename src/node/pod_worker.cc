@@ -1,0 +1,361 @@
+// How a plan becomes effects, and effects become a pod's state and status.
+#include "api/resource.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "node/agent_state.h"
+#include "node/pod_specs.h"
+#include "node/pod_status.h"
+#include "node/volumes.h"
+
+#include <csignal>
+
+namespace node {
+
+using api::Json;
+
+namespace {
+
+base::Duration doubled(base::Duration now, base::Duration first, base::Duration max) {
+  if (now == base::Duration{}) return first;
+  return now * 2 < max ? now * 2 : max;
+}
+
+std::string field_path(const std::string& container, bool init) {
+  if (container.empty()) return {};
+  return base::format("spec.{}{{{}}}", init ? "initContainers" : "containers", container);
+}
+
+}  // namespace
+
+void Agent::State::event(const Json& pod, const char* type, const char* reason, std::string message, std::string container, bool init) {
+  events.record(pod, {type, reason, std::move(message), field_path(container, init)});
+}
+
+Lookups Agent::State::lookups(const PodWorker& worker) {
+  Lookups look;
+  look.find = [this](std::string_view kind, std::string_view ns, std::string_view name) -> const Json* {
+    const std::string key = ns.empty() ? std::string(name) : base::format("{}/{}", ns, name);
+    if (kind == "ConfigMap") return config_maps.find(key);
+    if (kind == "Secret") return secrets.find(key);
+    if (kind == "PersistentVolumeClaim") return claims.find(key);
+    return volumes.find(key);
+  };
+  look.allocatable = capacity;
+  look.host_ip = options.host_ip;
+  look.pod_ip = worker.state.ip.empty() ? options.host_ip : worker.state.ip;
+  return look;
+}
+
+void Agent::State::step(const std::string& uid) {
+  PodWorker* worker = find(uid);
+  if (worker == nullptr || worker->stepping || worker->gone) return;
+  if (worker->settled && !api::is_deleting(worker->pod) && worker->state.sandbox == Sandbox::kGone) return check_stopped();
+  worker->stepping = true;
+  if (!worker->settled && !worker->refused && worker->state.failure_reason.empty() && worker->state.sandbox == Sandbox::kNone) {
+    if (const auto why = runtime->refusal(worker->pod)) {
+      worker->refused = true;
+      worker->state.failure_reason = "UnsupportedByNode";
+      worker->state.failure_message = base::format("Pod was rejected: {}", *why);
+      event(worker->pod, "Warning", "UnsupportedByNode", worker->state.failure_message);
+    }
+  }
+  const base::Time now = env.now();
+  const Plan plan = plan_pod(worker->pod, worker->state, now);
+  for (const Action& action : plan.actions) act(*worker, action);
+  const Json& deadline = worker->pod["spec"]["activeDeadlineSeconds"];
+  if (deadline.is_number() && worker->state.start_time.is_set() && worker->state.failure_reason.empty() && !worker->settled &&
+      !is_over(worker->pod, worker->state) && now >= worker->state.start_time + base::seconds(deadline.as_int())) {
+    worker->state.failure_reason = "DeadlineExceeded";
+    worker->state.failure_message = "Pod was active on the node longer than the specified deadline";
+    event(worker->pod, "Normal", "DeadlineExceeded", worker->state.failure_message);
+  }
+  if (worker->timer != 0) env.loop().cancel(std::exchange(worker->timer, 0));
+  if (plan.wake.is_set()) {
+    worker->timer = env.loop().after(plan.wake - now + base::milliseconds(1), [weak = weak_from_this(), uid] {
+      const auto self = weak.lock();
+      if (!self) return;
+      if (PodWorker* found = self->find(uid)) found->timer = 0;
+      self->step(uid);
+    });
+  }
+  worker->stepping = false;
+  report(*worker);
+  check_stopped();
+}
+
+void Agent::State::act(PodWorker& worker, const Action& action) {
+  const std::string uid(api::uid_of(worker.pod));
+  switch (action.kind) {
+    case ActionKind::kPrepare: return prepare(worker);
+    case ActionKind::kPull: return pull(worker, action.container);
+    case ActionKind::kStart: return start_container(worker, action.container);
+    case ActionKind::kRemove: return remove(worker);
+    case ActionKind::kFinalize: return finalize(worker);
+    case ActionKind::kTerminate:
+    case ActionKind::kKill: break;
+  }
+  ContainerState& container = worker.state.containers[action.container];
+  const bool first = !container.term_sent && !container.kill_sent;
+  if (first) event(worker.pod, "Normal", "Killing", base::format("Stopping container {}", container.name), container.name, container.init);
+  if (action.kind == ActionKind::kKill) {
+    container.kill_sent = container.term_sent = true;
+    return runtime->signal(uid, container.id, SIGKILL);
+  }
+  base::Duration grace = action.grace;
+  if (worker.state.stopping && options.stop_grace < grace) grace = options.stop_grace;
+  container.term_sent = true;
+  container.kill_at = env.now() + grace;
+  runtime->signal(uid, container.id, SIGTERM);
+  env.loop().after(grace, [weak = weak_from_this(), uid] {
+    if (const auto self = weak.lock()) self->step(uid);
+  });
+}
+
+void Agent::State::prepare(PodWorker& worker) {
+  PodState& state = worker.state;
+  if (!state.start_time.is_set()) state.start_time = env.now();
+  const std::string uid(api::uid_of(worker.pod));
+  auto volumes_found = volumes_of(worker.pod, lookups(worker));
+  const auto failed = [this](PodWorker& of, const char* reason, const std::string& message) {
+    event(of.pod, "Warning", reason, message);
+    of.state.sandbox = Sandbox::kNone;
+    of.state.prepare_back_off = doubled(of.state.prepare_back_off, base::milliseconds(500), base::minutes(2));
+    of.state.prepare_at = env.now() + of.state.prepare_back_off;
+  };
+  if (!volumes_found.ok()) {
+    failed(worker, "FailedMount", volumes_found.error().message);
+    env.loop().after(state.prepare_back_off, [weak = weak_from_this(), uid] {
+      if (const auto self = weak.lock()) self->step(uid);
+    });
+    return;
+  }
+  SandboxSpec spec = sandbox_spec(worker.pod);
+  spec.volumes = std::move(*volumes_found);
+  for (const VolumeSpec& volume : spec.volumes) {
+    if (volume.kind != VolumeSpec::Kind::kFiles) continue;
+    std::string version;
+    for (const FileSpec& file : volume.files) version += base::format("{}:{}:{}\n", file.path, file.mode, file.content);
+    worker.volume_versions[volume.name] = std::move(version);
+  }
+  state.sandbox = Sandbox::kPreparing;
+  off_loop<base::Result<std::string>>([spec](Runtime& machine) { return machine.prepare(spec); },
+                                      [this, uid, failed](base::Result<std::string> ip) {
+                                        PodWorker* found = find(uid);
+                                        if (found == nullptr) return;
+                                        if (ip.ok()) {
+                                          found->state.sandbox = Sandbox::kReady;
+                                          found->state.prepare_back_off = {};
+                                          found->state.ip = *ip;
+                                        } else if (ip.error().code == base::Code::kInvalid) {
+                                          failed(*found, "FailedMount", ip.error().message);
+                                        } else {
+                                          failed(*found, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + ip.error().message);
+                                        }
+                                        step(uid);
+                                      });
+}
+
+void Agent::State::pull(PodWorker& worker, std::size_t index) {
+  ContainerState& container = worker.state.containers[index];
+  const Json& json = container_spec(worker.pod, container);
+  const std::string uid(api::uid_of(worker.pod));
+  const std::string image = json["image"].str();
+  const PullPolicy policy = pull_policy(json);
+  container.image_busy = true;
+  const bool present = runtime->image_present(image);
+  if (!present || policy == PullPolicy::kAlways) {
+    if (policy != PullPolicy::kNever && !present)
+      event(worker.pod, "Normal", "Pulling", base::format("Pulling image \"{}\"", image), container.name, container.init);
+  }
+  const base::Duration began = env.uptime();
+  off_loop<base::Result<ImageAnswer>>(
+      [image, policy](Runtime& machine) { return machine.ensure_image(image, policy); },
+      [this, uid, index, image, began](base::Result<ImageAnswer> answer) {
+        PodWorker* found = find(uid);
+        if (found == nullptr) return;
+        ContainerState& of = found->state.containers[index];
+        of.image_busy = false;
+        if (answer.ok()) {
+          of.image_ready = true;
+          of.image_id = answer->id;
+          of.retry_at = {};
+          of.retry_back_off = {};
+          of.waiting_reason.clear();
+          of.waiting_message.clear();
+          const std::string took = base::format_go_duration(base::milliseconds((env.uptime() - began).ns / 1'000'000));
+          const std::string text = answer->pulled ? base::format("Successfully pulled image \"{}\" in {} ({} including waiting). Image size: {} bytes.", image, took, took, answer->bytes)
+                                   : !answer->note.empty() ? answer->note
+                                                           : base::format("Container image \"{}\" already present on machine", image);
+          event(found->pod, "Normal", "Pulled", text, of.name, of.init);
+        } else {
+          const std::string& why = answer.error().message;
+          const bool never = answer.error().code == base::Code::kNotFound;
+          if (!never) event(found->pod, "Warning", "Failed", base::format("Failed to pull image \"{}\": {}", image, why), of.name, of.init);
+          const char* reason = never ? "ErrImageNeverPull" : "ErrImagePull";
+          event(found->pod, "Warning", "Failed", base::format("Error: {}", reason), of.name, of.init);
+          of.waiting_reason = reason;
+          of.waiting_message = why;
+          of.retry_back_off = next_back_off(of.retry_back_off);
+          of.retry_at = env.now() + of.retry_back_off;
+          if (!never) {
+            // A moment later the container says that it waits, as users know it.
+            env.loop().after(base::seconds(2), [weak = weak_from_this(), uid, index, image, why] {
+              const auto self = weak.lock();
+              PodWorker* waiting = self ? self->find(uid) : nullptr;
+              if (waiting == nullptr || waiting->state.containers[index].waiting_reason != "ErrImagePull") return;
+              ContainerState& still = waiting->state.containers[index];
+              still.waiting_reason = "ImagePullBackOff";
+              still.waiting_message = base::format("Back-off pulling image \"{}\": ErrImagePull: {}", image, why);
+              self->event(waiting->pod, "Normal", "BackOff", base::format("Back-off pulling image \"{}\"", image), still.name, still.init);
+              self->event(waiting->pod, "Warning", "Failed", "Error: ImagePullBackOff", still.name, still.init);
+              self->report(*waiting);
+            });
+          }
+        }
+        step(uid);
+      });
+}
+
+void Agent::State::start_container(PodWorker& worker, std::size_t index) {
+  ContainerState& container = worker.state.containers[index];
+  const std::string uid(api::uid_of(worker.pod));
+  if (container.phase == RunPhase::kEnded) {
+    container.last = container.ended;
+    containers.erase(container.id);
+    container.ended = {};
+    ++container.attempt;
+    container.phase = RunPhase::kNone;
+    container.term_sent = container.kill_sent = false;
+  }
+  auto spec = container_spec_for(worker.pod, container, lookups(worker));
+  if (!spec.ok()) {
+    container.waiting_reason = "CreateContainerConfigError";
+    container.waiting_message = spec.error().message;
+    event(worker.pod, "Warning", "Failed", "Error: " + spec.error().message, container.name, container.init);
+    container.retry_back_off = doubled(container.retry_back_off, base::seconds(2), base::seconds(30));
+    container.retry_at = env.now() + container.retry_back_off;
+    env.loop().after(container.retry_back_off + base::milliseconds(1), [weak = weak_from_this(), uid] {
+      if (const auto self = weak.lock()) self->step(uid);
+    });
+    return;
+  }
+  container.waiting_reason.clear();
+  container.waiting_message.clear();
+  container.retry_at = {};
+  container.retry_back_off = {};
+  container.phase = RunPhase::kStarting;
+  container.id = spec->id;
+  containers[container.id] = {uid, index};
+  off_loop<base::Result<StartedContainer>>(
+      [started_spec = *spec](Runtime& machine) { return machine.start(started_spec); },
+      [this, uid, index](base::Result<StartedContainer> started) {
+        PodWorker* found = find(uid);
+        if (found == nullptr) return;
+        ContainerState& of = found->state.containers[index];
+        event(found->pod, "Normal", "Created", base::format("Created container: {}", of.name), of.name, of.init);
+        if (started.ok()) {
+          of.phase = RunPhase::kRunning;
+          of.started = started->started;
+          event(found->pod, "Normal", "Started", base::format("Started container {}", of.name), of.name, of.init);
+          if (const auto early = early_exits.find(of.id); early != early_exits.end()) {
+            const ExitedContainer exit = early->second;
+            early_exits.erase(early);
+            return exited(exit);
+          }
+        } else {
+          of.phase = RunPhase::kEnded;
+          of.started = env.now();
+          of.ended = {of.id, {}, env.now(), 128, "StartError", started.error().message};
+          of.back_off = of.attempt == 0 ? base::Duration{} : next_back_off(of.back_off);
+          event(found->pod, "Warning", "Failed", "Error: " + started.error().message, of.name, of.init);
+        }
+        step(uid);
+      });
+}
+
+void Agent::State::remove(PodWorker& worker) {
+  const std::string uid(api::uid_of(worker.pod));
+  worker.state.sandbox = Sandbox::kRemoving;
+  off_loop<int>([uid](Runtime& machine) { machine.remove(uid, false); return 0; },
+                [this, uid](int) {
+                  PodWorker* found = find(uid);
+                  if (found == nullptr) return check_stopped();
+                  found->state.sandbox = Sandbox::kGone;
+                  step(uid);
+                });
+}
+
+// The server keeps a pod with a deletion timestamp until its node says that nothing of it runs.
+void Agent::State::finalize(PodWorker& worker) {
+  if (worker.finalizing || worker.reporting) return;
+  if (!worker.settled && worker.reported != status_of(worker)) {
+    report(worker);
+    if (worker.reporting) return;  // comes back when it is written
+  }
+  worker.finalizing = true;
+  const std::string uid(api::uid_of(worker.pod));
+  client::Request request{.verb = client::Verb::kDelete, .resource = api::resources::kPods, .ns = std::string(api::namespace_of(worker.pod)),
+                          .name = std::string(api::name_of(worker.pod))};
+  request.body = Json::object({{"kind", "DeleteOptions"},
+                               {"apiVersion", "v1"},
+                               {"gracePeriodSeconds", 0},
+                               {"preconditions", Json::object({{"uid", uid}})}});
+  client.call(std::move(request), [weak = weak_from_this(), uid](const base::Result<Json>& deleted) {
+    const auto self = weak.lock();
+    PodWorker* found = self ? self->find(uid) : nullptr;
+    if (found == nullptr || deleted.ok()) return;
+    const base::Code code = deleted.error().code;
+    if (code == base::Code::kNotFound || code == base::Code::kConflict) return;  // it is gone, or is another pod
+    self->env.loop().after(base::seconds(1), [weak, uid] {
+      const auto again = weak.lock();
+      PodWorker* still = again ? again->find(uid) : nullptr;
+      if (still == nullptr) return;
+      still->finalizing = false;
+      again->step(uid);
+    });
+  });
+}
+
+// Times of conditions follow what was reported last, which the informer may not show yet.
+Json Agent::State::status_of(const PodWorker& worker) const {
+  Json basis = worker.pod;
+  if (!worker.reported.is_null()) basis.edit("status").set("conditions", worker.reported["conditions"]);
+  return status_for(basis, worker.state, options.host_ip, env.now());
+}
+
+void Agent::State::report(PodWorker& worker) {
+  if (worker.settled || worker.reporting || worker.gone || worker.finalizing) return;
+  Json status = status_of(worker);
+  if (status == worker.reported && !worker.stale_report) return;
+  worker.reporting = true;
+  worker.reported = status;
+  worker.stale_report = false;
+  const std::string uid(api::uid_of(worker.pod));
+  client::Request request{.verb = client::Verb::kPatch, .resource = api::resources::kPods, .ns = std::string(api::namespace_of(worker.pod)),
+                          .name = std::string(api::name_of(worker.pod)), .subresource = "status"};
+  request.patch_type = client::PatchType::kStrategic;
+  request.field_manager = "kubelet";
+  request.body = Json::object({{"metadata", Json::object({{"uid", uid}})}, {"status", std::move(status)}});
+  client.call(std::move(request), [weak = weak_from_this(), uid](const base::Result<Json>& written) {
+    const auto self = weak.lock();
+    PodWorker* found = self ? self->find(uid) : nullptr;
+    if (found == nullptr) return;
+    found->reporting = false;
+    if (written.ok()) {
+      found->report_failures = 0;
+      return self->step(uid);
+    }
+    const base::Code code = written.error().code;
+    if (code == base::Code::kNotFound || code == base::Code::kConflict) return self->step(uid);  // the informer will say
+    if (++found->report_failures == 1)
+      base::log_warning("node", base::format("status of pod {}: {}", api::key_of(found->pod), written.error().message));
+    found->stale_report = true;
+    self->env.loop().after(base::seconds(std::min(30, found->report_failures)), [weak, uid] {
+      const auto again = weak.lock();
+      PodWorker* still = again ? again->find(uid) : nullptr;
+      if (still != nullptr) again->report(*still);
+    });
+  });
+}
+
+}  // namespace node

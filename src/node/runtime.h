@@ -1,0 +1,163 @@
+// What the agent asks of the machine: pods' surroundings, images, processes. One implementation starts real
+// processes (os/), tests and simulation have others.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/json.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace node {
+
+struct MountSpec {
+  std::string source;  // a path of the host
+  std::string target;  // a path of the container
+  bool read_only = false;
+};
+
+// A file that a volume consists of. Content comes with it, because only the agent may read secrets.
+struct FileSpec {
+  std::string path;  // relative to the volume
+  std::string content;
+  int mode = 0644;
+};
+
+struct VolumeSpec {
+  enum class Kind : std::uint8_t { kEmptyDir, kHostPath, kFiles };
+
+  std::string name;
+  Kind kind = Kind::kEmptyDir;
+  bool memory = false;             // emptyDir on tmpfs
+  std::int64_t bytes_max = 0;      // of it; 0: no limit
+  std::string host_path;           // kHostPath
+  std::string host_type;           // "", DirectoryOrCreate, Directory, FileOrCreate, File, Socket, ...
+  std::vector<FileSpec> files;     // kFiles
+  std::optional<std::int64_t> group;  // fsGroup
+};
+
+struct SandboxSpec {
+  std::string uid;
+  std::string ns;
+  std::string name;
+  std::string hostname;
+  std::string fqdn;                // in /etc/hosts; empty without a subdomain
+  bool set_hostname_as_fqdn = false;
+  bool host_network = false;
+  bool host_pid = false;
+  bool host_ipc = false;
+  bool share_processes = false;
+  std::vector<std::pair<std::string, std::vector<std::string>>> host_aliases;  // ip, names
+  std::string resolv_conf;         // empty: the host's (dnsPolicy Default)
+  std::vector<VolumeSpec> volumes;
+};
+
+struct ContainerSpec {
+  std::string pod_uid;
+  std::string name;
+  int attempt = 0;
+  std::string id;
+  std::string image;
+  std::vector<std::string> command;  // replaces the image's entrypoint; empty: the image's
+  std::vector<std::string> arguments;
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::string working_directory;     // empty: the image's
+  std::vector<MountSpec> mounts;     // `source` may begin with "volume:NAME/" for a volume of the pod
+  std::optional<std::int64_t> user;
+  std::optional<std::int64_t> group;
+  std::vector<std::int64_t> extra_groups;
+  bool must_not_be_root = false;
+  bool privileged = false;
+  bool no_new_privileges = false;
+  bool read_only_root = false;
+  bool terminal = false;
+  std::vector<std::string> capabilities_added;
+  std::vector<std::string> capabilities_dropped;
+  std::int64_t cpu_request_milli = 0;
+  std::int64_t cpu_limit_milli = 0;      // 0: none
+  std::int64_t memory_limit_bytes = 0;   // 0: none
+  int oom_score_adjustment = 0;
+  std::string termination_message_path;
+};
+
+struct StartedContainer {
+  base::Time started;
+};
+
+struct ExitedContainer {
+  std::string id;
+  int exit_code = 0;
+  bool out_of_memory = false;
+  base::Time finished;
+};
+
+struct RecoveredContainer {
+  std::string name;
+  int attempt = 0;
+  std::string id;
+  bool started = false;
+  bool running = false;
+  base::Time started_at;
+  base::Time finished_at;
+  int exit_code = 0;
+  bool out_of_memory = false;
+  bool lost = false;  // neither running nor did anybody see its end
+};
+
+struct RecoveredPod {
+  std::string uid;
+  std::string ns;
+  std::string name;
+  std::string ip;
+  bool prepared = false;
+  std::vector<RecoveredContainer> containers;  // every attempt, in order of name and attempt
+};
+
+enum class PullPolicy : std::uint8_t { kAlways, kIfNotPresent, kNever };
+
+struct ImageAnswer {
+  std::string id;
+  bool pulled = false;  // false: it was there
+  std::int64_t bytes = 0;
+  std::string note = {};  // said instead of "already present", where that would not be the truth
+};
+
+// Methods marked "blocking" run off the loop, several at a time (never two for one pod or one container).
+class Runtime {
+ public:
+  using OnExit = std::function<void(ExitedContainer)>;
+
+  virtual ~Runtime() = default;
+
+  // Before anything else; blocking. `on_exit` may be called from any thread, also for ends that are old news.
+  virtual base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) = 0;
+  // Why this pod cannot run here, or nothing. Quick and pure.
+  virtual std::optional<std::string> refusal(const api::Json& pod) const = 0;
+  virtual bool image_present(const std::string& image) const = 0;
+  // Blocking. Errors: kNotFound "ErrImageNeverPull", others "ErrImagePull".
+  virtual base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy policy) = 0;
+  // Blocking; gives the pod's address. May be called again after a failure or a restart of the agent.
+  virtual base::Result<std::string> prepare(const SandboxSpec& spec) = 0;
+  // Blocking: rewrites the files of one volume in place, atomically for readers.
+  virtual base::Status update_volume(const std::string& pod_uid, const VolumeSpec& volume) = 0;
+  // Blocking.
+  virtual base::Result<StartedContainer> start(const ContainerSpec& spec) = 0;
+  // Quick. A process that is gone already is no error.
+  virtual void signal(const std::string& pod_uid, const std::string& container_id, int signal) = 0;
+  // Blocking, idempotent: kills what still runs, takes away network, mounts and volumes. `logs_too`: the pod's folder.
+  virtual void remove(const std::string& pod_uid, bool logs_too) = 0;
+  // Old attempts' logs and files of a container, all but the newest two. Quick.
+  virtual std::string termination_message(const std::string& pod_uid, const std::string& container_id) const = 0;
+  // Blocking: takes away what belongs to the machine as a whole (bridge, cgroup), when no pod is left.
+  virtual void close(bool leave_pods) = 0;
+  // "process" or "runc"; shown in the node's status.
+  virtual std::string name() const = 0;
+};
+
+}  // namespace node

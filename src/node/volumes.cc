@@ -1,0 +1,185 @@
+// Which files each kind of volume consists of.
+#include "node/volumes.h"
+
+#include "api/quantity.h"
+#include "api/resource.h"
+#include "base/format.h"
+#include "node/environment.h"
+#include "rt/tls.h"
+
+namespace node {
+
+using api::Json;
+using base::Code;
+using base::make_error;
+
+namespace {
+
+using Files = std::vector<FileSpec>;
+
+base::Status check_path(std::string_view path) {
+  if (path.empty() || path.starts_with('/') || path == ".." || path.starts_with("../") || path.ends_with("/..") ||
+      path.find("/../") != std::string_view::npos)
+    return make_error(Code::kInvalid, base::format("path {:?} leaves the volume", path));
+  return {};
+}
+
+// The entries of a ConfigMap or Secret that `source` (items, optional) selects.
+base::Status add_object_files(const Json& pod, const Json& source, bool secret, int default_mode, const Lookups& lookups, Files& files) {
+  const std::string_view ns = api::namespace_of(pod);
+  std::string_view name = source["name"].as_string();
+  if (secret && name.empty()) name = source["secretName"].as_string();
+  const bool optional = source["optional"].as_bool();
+  const Json* object = lookups.find(secret ? "Secret" : "ConfigMap", ns, name);
+  if (object == nullptr) {
+    if (optional) return {};
+    return make_error(Code::kNotFound, base::format("{} {:?} not found", secret ? "secret" : "configmap", name));
+  }
+  const auto content_of = [&](std::string_view key) -> base::Result<std::string> {
+    if (const Json* text = (*object)["data"].find(key)) {
+      if (!secret) return text->str();
+      return rt::base64_decode(text->as_string());
+    }
+    if (const Json* bytes = (*object)["binaryData"].find(key)) return rt::base64_decode(bytes->as_string());
+    return make_error(Code::kNotFound, "references non-existent " + std::string(secret ? "secret" : "config") + " key: " + std::string(key));
+  };
+  if (source["items"].empty()) {
+    for (const char* map : {"data", "binaryData"}) {
+      for (const Json::Member& member : (*object)[map].members()) {
+        TRY(std::string content, content_of(member.name()));
+        files.push_back({std::string(member.name()), std::move(content), default_mode});
+      }
+    }
+    return {};
+  }
+  for (const Json& item : source["items"].items()) {
+    auto content = content_of(item["key"].as_string());
+    if (!content.ok()) {
+      if (optional && content.error().code == Code::kNotFound) continue;
+      return content.take_error();
+    }
+    TRY_VOID(check_path(item["path"].as_string()));
+    files.push_back({item["path"].str(), std::move(*content), static_cast<int>(item["mode"].as_int(default_mode))});
+  }
+  return {};
+}
+
+base::Status add_downward_files(const Json& pod, const Json& source, int default_mode, const Lookups& lookups, Files& files) {
+  for (const Json& item : source["items"].items()) {
+    TRY_VOID(check_path(item["path"].as_string()));
+    FileSpec file{item["path"].str(), {}, static_cast<int>(item["mode"].as_int(default_mode))};
+    if (item.has("fieldRef")) {
+      TRY(file.content, field_value(pod, item["fieldRef"]["fieldPath"].as_string(), lookups));
+    } else {
+      const Json& reference = item["resourceFieldRef"];
+      const Json* container = nullptr;
+      for (const char* list : {"containers", "initContainers"})
+        for (const Json& candidate : pod["spec"][list].items())
+          if (candidate["name"] == reference["containerName"]) container = &candidate;
+      if (container == nullptr)
+        return make_error(Code::kInvalid, base::format("container {:?} does not exist", reference["containerName"].as_string()));
+      TRY(file.content, resource_value(*container, reference, lookups));
+    }
+    files.push_back(std::move(file));
+  }
+  return {};
+}
+
+base::Status add_projected_files(const Json& pod, const Json& projected, const Lookups& lookups, Files& files) {
+  const int mode = static_cast<int>(projected["defaultMode"].as_int(0644));
+  for (const Json& source : projected["sources"].items()) {
+    if (source.has("configMap")) {
+      TRY_VOID(add_object_files(pod, source["configMap"], false, mode, lookups, files));
+    } else if (source.has("secret")) {
+      TRY_VOID(add_object_files(pod, source["secret"], true, mode, lookups, files));
+    } else if (source.has("downwardAPI")) {
+      TRY_VOID(add_downward_files(pod, source["downwardAPI"], mode, lookups, files));
+    } else {
+      const std::string_view kind = source.members().empty() ? "" : source.members().front().name();
+      return make_error(Code::kInvalid, base::format("projected volumes with {} are not supported on this node", kind));
+    }
+  }
+  return {};
+}
+
+base::Status follow_claim(const Json& pod, const Json& source, const Lookups& lookups, VolumeSpec& spec) {
+  const std::string_view ns = api::namespace_of(pod);
+  const std::string_view name = source["claimName"].as_string();
+  const Json* claim = lookups.find("PersistentVolumeClaim", ns, name);
+  if (claim == nullptr) return make_error(Code::kNotFound, base::format("persistentvolumeclaim {:?} not found", name));
+  const std::string_view volume_name = (*claim)["spec"]["volumeName"].as_string();
+  if (volume_name.empty() || (*claim)["status"]["phase"].as_string() != "Bound")
+    return make_error(Code::kUnavailable, base::format("PVC {}/{} is not bound", ns, name));
+  const Json* volume = lookups.find("PersistentVolume", {}, volume_name);
+  if (volume == nullptr) return make_error(Code::kNotFound, base::format("persistentvolume {:?} not found", volume_name));
+  const Json& body = (*volume)["spec"];
+  spec.kind = VolumeSpec::Kind::kHostPath;
+  if (body.has("hostPath")) {
+    spec.host_path = body["hostPath"]["path"].str();
+    // What a provisioner of this machine made is made on first use.
+    spec.host_type = body["hostPath"]["type"].as_string().empty() ? "DirectoryOrCreate" : body["hostPath"]["type"].str();
+    return {};
+  }
+  if (body.has("local")) {
+    spec.host_path = body["local"]["path"].str();
+    return {};
+  }
+  return make_error(Code::kInvalid, base::format("persistentvolume {:?} is neither hostPath nor local: not supported on this node", volume_name));
+}
+
+}  // namespace
+
+bool is_live_volume(const Json& volume) {
+  return volume.has("configMap") || volume.has("secret") || volume.has("downwardAPI") || volume.has("projected");
+}
+
+base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lookups& lookups) {
+  VolumeSpec spec;
+  spec.name = volume["name"].str();
+  if (const Json& group = pod["spec"]["securityContext"]["fsGroup"]; group.is_int()) spec.group = group.as_int();
+  if (volume.has("configMap")) {
+    spec.kind = VolumeSpec::Kind::kFiles;
+    const int mode = static_cast<int>(volume["configMap"]["defaultMode"].as_int(0644));
+    TRY_VOID(add_object_files(pod, volume["configMap"], false, mode, lookups, spec.files));
+  } else if (volume.has("secret")) {
+    spec.kind = VolumeSpec::Kind::kFiles;
+    spec.memory = true;
+    const int mode = static_cast<int>(volume["secret"]["defaultMode"].as_int(0644));
+    TRY_VOID(add_object_files(pod, volume["secret"], true, mode, lookups, spec.files));
+  } else if (volume.has("downwardAPI")) {
+    spec.kind = VolumeSpec::Kind::kFiles;
+    const int mode = static_cast<int>(volume["downwardAPI"]["defaultMode"].as_int(0644));
+    TRY_VOID(add_downward_files(pod, volume["downwardAPI"], mode, lookups, spec.files));
+  } else if (volume.has("projected")) {
+    spec.kind = VolumeSpec::Kind::kFiles;
+    TRY_VOID(add_projected_files(pod, volume["projected"], lookups, spec.files));
+  } else if (volume.has("hostPath")) {
+    spec.kind = VolumeSpec::Kind::kHostPath;
+    spec.host_path = volume["hostPath"]["path"].str();
+    spec.host_type = volume["hostPath"]["type"].str();
+  } else if (volume.has("persistentVolumeClaim")) {
+    TRY_VOID(follow_claim(pod, volume["persistentVolumeClaim"], lookups, spec));
+  } else if (volume.has("emptyDir") || volume.size() == 1) {
+    spec.memory = volume["emptyDir"]["medium"].as_string() == "Memory";
+    if (const auto limit = api::Quantity::from_json(volume["emptyDir"]["sizeLimit"])) spec.bytes_max = limit->value();
+  } else {
+    std::string kind;
+    for (const Json::Member& member : volume.members())
+      if (member.name() != "name") kind = member.name();
+    return make_error(Code::kInvalid, base::format("volumes of kind {} are not supported on this node", kind));
+  }
+  return spec;
+}
+
+base::Result<std::vector<VolumeSpec>> volumes_of(const Json& pod, const Lookups& lookups) {
+  std::vector<VolumeSpec> volumes;
+  for (const Json& volume : pod["spec"]["volumes"].items()) {
+    auto spec = volume_of(pod, volume, lookups);
+    if (!spec.ok())
+      return base::within(spec.take_error(), base::format("MountVolume.SetUp failed for volume {:?} ", volume["name"].as_string()));
+    volumes.push_back(std::move(*spec));
+  }
+  return volumes;
+}
+
+}  // namespace node

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# The API server as stock kubectl meets it.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+creates_gets_and_deletes() {
+  expect "create" kubectl create configmap a --from-literal=k=v
+  expect "jsonpath" field_is configmap a .data.k v
+  expect "yaml" sh -c 'kubectl get configmap a -o yaml | grep -q "k: v"'
+  expect "json" sh -c 'kubectl get configmap a -o json | grep -q "\"k\": \"v\""'
+  expect "wide" sh -c 'kubectl get configmap a -o wide | grep -q AGE'
+  expect "describe" sh -c 'kubectl describe configmap a | grep -q Data'
+  expect "label" kubectl label configmap a tier=one
+  expect "selector" sh -c '[ "$(kubectl get configmap -l tier=one -o name)" = configmap/a ]'
+  expect "delete" kubectl delete configmap a
+  expect "gone" sh -c '! kubectl get configmap a'
+}
+applies_and_patches() {
+  expect "apply" kubectl apply -f examples/manifests/queue-test.yaml
+  expect "the number keeps its form" sh -c 'kubectl get queue test -o json | grep -q "\"cpu\": 2"'
+  expect "apply again" sh -c 'kubectl apply -f examples/manifests/queue-test.yaml | grep -q unchanged'
+  expect "merge patch" kubectl patch queue test --type=merge -p '{"spec":{"weight":3}}'
+  expect "json patch" kubectl patch queue test --type=json -p '[{"op":"replace","path":"/spec/weight","value":4}]'
+  expect "weight" field_is queue test .spec.weight 4
+  expect "generation counts spec changes" sh -c '[ "$(kubectl get queue test -o "jsonpath={.metadata.generation}")" -ge 3 ]'
+  expect "server-side apply" sh -c 'printf "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ssa}\ndata: {k: v}\n" | kubectl apply --server-side -f -'
+  expect "a conflict names the manager" sh -c 'printf "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ssa}\ndata: {k: w}\n" | kubectl apply --server-side --field-manager=b -f - 2>&1 | grep -q "conflict with \"kubectl\": .data.k"'
+  expect "strategic merge" sh -c 'kubectl run p --image=x --restart=Never && kubectl patch pod p -p "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}"'
+  expect "replace" sh -c 'printf "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ssa}\ndata: {k: x}\n" | kubectl replace -f -'
+  expect "replaced" field_is configmap ssa .data.k x
+}
+refuses_bad_input() {
+  expect "a broken manifest" sh -c 'echo "a: [" | kubectl apply -f - 2>&1 | grep -qi "error"'
+  expect "an unknown field is refused by Strict" sh -c 'printf "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: u}\nfoo: 1\n" | kubectl create --validate=strict -f - 2>&1 | grep -q "unknown field \"foo\""'
+  expect "an unknown field warns by Warn" sh -c 'printf "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: u}\nfoo: 1\n" | kubectl create --validate=warn -f - 2>&1 | grep -q "unknown field \"foo\""'
+  expect "it was pruned" sh -c '! kubectl get configmap u -o json | grep -q foo'
+  expect "a job in an unknown queue" sh -c 'sed "s/queue: test/queue: nowhere/" examples/manifests/job-1.yaml | kubectl create -f - 2>&1 | grep -q "unable to find job queue"'
+  expect "nothing was made" sh -c '! kubectl get vcjob job-1'
+}
+lists_what_it_serves() {
+  expect "api-resources" sh -c 'kubectl api-resources | grep -q "podgroups.*pg,podgroup-v1beta1"'
+  expect "explain" sh -c 'kubectl explain queue.spec.weight | grep -qi share'
+  expect "columns of queues" sh -c 'kubectl get queue | head -1 | grep -qE "^NAME +PARENT +AGE"'
+  expect "watch" sh -c 'timeout 3 kubectl get configmap -w -o name > '"$scratch"'/watch & sleep 1; kubectl create configmap watched; sleep 0.5; grep -q watched '"$scratch"'/watch'
+  expect "wait" sh -c 'kubectl create configmap w && (kubectl wait --for=delete configmap/w --timeout=5s & kubectl delete configmap w; wait $!)'
+}
+lets_nobody_else_in() {
+  local server=$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')
+  expect "mode 0600" sh -c "[ \"\$(stat -c %a $KUBECONFIG)\" = 600 ]"
+  expect "no certificate: 401" sh -c "[ \"\$(curl -sk -o /dev/null -w '%{http_code}' $server/api/v1/namespaces)\" = 401 ]"
+  expect "a wrong token: 401" sh -c "[ \"\$(curl -sk -H 'Authorization: Bearer x' -o /dev/null -w '%{http_code}' $server/api/v1/namespaces)\" = 401 ]"
+  expect "the token" sh -c "[ \"\$(curl -s --cacert $scratch/data/keys/ca.crt -H \"Authorization: Bearer \$(cat $scratch/data/keys/token)\" -o /dev/null -w '%{http_code}' $server/api/v1/namespaces)\" = 200 ]"
+  expect "a second up on the same data is refused by name" sh -c "$volcano up --data $scratch/data --port 0 2>&1 | grep -q '$scratch/data.*in use'"
+  local port=${server##*:}
+  expect "a used port is refused by name" sh -c "$volcano up --data $scratch/other --port $port 2>&1 | grep -q '127.0.0.1:$port'"
+}
+history_survives_a_kill() {
+  kubectl create configmap before > /dev/null
+  local revision=$(field configmap before .metadata.resourceVersion)
+  kubectl create configmap after > /dev/null
+  kill_cluster
+  start_cluster
+  expect "the objects are there" kubectl get configmap before after
+  expect "a watch resumes from before the kill" sh -c "timeout 3 kubectl get --raw '/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=$revision' > $scratch/resumed; grep -q '\"name\":\"after\"' $scratch/resumed"
+  expect "a watch from a revision of the far future waits or is refused, not answered wrongly" sh -c "! timeout 2 kubectl get --raw '/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=999999999' | grep -q ADDED"
+}
+
+start_cluster || { echo "FAIL start: $(tail -3 "$scratch/up.log")"; exit 1; }
+run_tests creates_gets_and_deletes applies_and_patches refuses_bad_input lists_what_it_serves lets_nobody_else_in history_survives_a_kill

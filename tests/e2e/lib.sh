@@ -1,0 +1,73 @@
+# What the end-to-end tests share: a cluster in a scratch folder, waiting for a fact, and one line per test.
+# Each test script sources this, defines test functions, and ends with `run_tests name...`.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+volcano=$PWD/build/release/bin/volcano
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/volcano-e2e.XXXXXX")
+export KUBECONFIG=$scratch/kubeconfig
+cluster=""
+root=0
+[ "$(id -u)" = 0 ] && root=1
+
+start_cluster() { # start_cluster [flags...]; the data folder is $scratch/data
+  "$volcano" up --data "$scratch/data" --kubeconfig "$KUBECONFIG" --port "${PORT:-0}" "$@" >> "$scratch/up.log" 2>&1 &
+  cluster=$!
+  wait_for 20 kubectl get --raw /readyz
+}
+stop_cluster() {
+  [ -n "$cluster" ] || return 0
+  kill "$cluster" 2> /dev/null
+  wait "$cluster" 2> /dev/null
+  cluster=""
+}
+kill_cluster() { # as a crash does
+  kill -9 "$cluster" 2> /dev/null
+  wait "$cluster" 2> /dev/null
+  cluster=""
+}
+# wait_for SECONDS COMMAND...: true as soon as the command is.
+wait_for() {
+  local end=$(($(date +%s) + $1))
+  shift
+  until "$@" > /dev/null 2>&1; do
+    [ "$(date +%s)" -ge $end ] && return 1
+    sleep 0.1
+  done
+}
+field() { kubectl get "$1" "$2" -o "jsonpath={$3}" 2> /dev/null; }
+field_is() { [ "$(field "$1" "$2" "$3")" = "$4" ]; }
+phase_is() { field_is vcjob "$1" .status.state.phase "$2"; }
+# expect WHAT COMMAND...: notes a failure of the running test.
+expect() {
+  local what=$1
+  shift
+  "$@" > "$scratch/expect.out" 2>&1 && return 0
+  problem=${problem:+$problem; }"$what"
+  tail -3 "$scratch/expect.out" | sed 's/^/    /'
+}
+run_tests() {
+  local name
+  for name in "$@"; do
+    problem=""
+    skipped=""
+    $name
+    if [ -n "$skipped" ]; then
+      echo "skip $name: $skipped"
+    elif [ -z "$problem" ]; then
+      echo "ok $name"
+    else
+      echo "FAIL $name: $problem"
+      failed=1
+    fi
+  done
+}
+end_of_tests() {
+  stop_cluster
+  if [ "${failed:-0}" = 0 ]; then
+    rm -rf "$scratch"
+  else
+    echo "output of the cluster: $scratch/up.log"
+    tail -20 "$scratch/up.log"
+  fi
+}
+trap end_of_tests EXIT

@@ -1,0 +1,67 @@
+// scenario_test [--update] FILE|FOLDER...: plays scenarios; fails when one differs, or rewrites its expected blocks.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "run.h"
+
+namespace {
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+// The first line that differs, for people.
+void show_difference(const std::string& expected, const std::string& actual) {
+  std::istringstream left(expected), right(actual);
+  std::string a, b;
+  for (int line = 1;; ++line) {
+    const bool more_a = static_cast<bool>(std::getline(left, a)), more_b = static_cast<bool>(std::getline(right, b));
+    if (!more_a && !more_b) return;
+    if (more_a && more_b && a == b) continue;
+    std::cout << "  line " << line << "\n    expected: " << (more_a ? a : "(end)") << "\n    actual:   " << (more_b ? b : "(end)") << "\n";
+    return;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool update = false;
+  std::vector<std::filesystem::path> files;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) == "--update") {
+      update = true;
+    } else if (std::filesystem::is_directory(argv[i])) {
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(argv[i])) {
+        if (entry.path().extension() == ".scn") files.push_back(entry.path());
+      }
+    } else {
+      files.emplace_back(argv[i]);
+    }
+  }
+  std::sort(files.begin(), files.end());
+  int failed = 0;
+  for (const auto& file : files) {
+    const std::string expected = read(file);
+    const auto actual = scenario::play(expected);
+    if (!actual.ok()) {
+      std::cout << file.string() << ": " << actual.error().message << "\n";
+      ++failed;
+    } else if (*actual != expected && update) {
+      std::ofstream(file, std::ios::binary) << *actual;
+      std::cout << file.string() << ": rewritten\n";
+    } else if (*actual != expected) {
+      std::cout << file.string() << ": differs\n";
+      show_difference(expected, *actual);
+      ++failed;
+    }
+  }
+  std::cout << files.size() << " scenarios, " << failed << " failed\n";
+  return failed == 0 && !files.empty() ? 0 : 1;
+}

@@ -1,0 +1,236 @@
+// How do the short lines of a scenario become API objects?
+#include "objects.h"
+
+#include <cstdlib>
+
+#include "base/format.h"
+#include "base/time.h"
+
+namespace scenario {
+namespace {
+
+using api::Json;
+
+std::vector<std::string> split(std::string_view text, char by) {
+  std::vector<std::string> out;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find(by, start), text.size());
+    if (end > start) out.emplace_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return out;
+}
+
+// "cpu:2,memory:4Gi"
+Json map_from(std::string_view text, bool numbers = false) {
+  Json out = Json::object();
+  for (const std::string& pair : split(text, ',')) {
+    const std::size_t colon = pair.find(':');
+    const std::string key = pair.substr(0, colon), value = colon == std::string::npos ? "" : pair.substr(colon + 1);
+    if (numbers) out.set(key, static_cast<std::int64_t>(std::atoll(value.c_str())));
+    else out.set(key, value);
+  }
+  return out;
+}
+
+bool is_resource(std::string_view key) {
+  return key == "cpu" || key == "memory" || key == "pods" || key == "ephemeral-storage" || key.find('/') != std::string_view::npos;
+}
+
+Json resources_of(const Line& line) {
+  Json out = Json::object();
+  for (const auto& [key, value] : line.fields) {
+    if (is_resource(key)) out.set(key, value);
+  }
+  return out;
+}
+
+void add_metadata(const Line& line, std::int64_t order, Json& object) {
+  Json& metadata = object.edit("metadata");
+  // Objects are as old as their place in the file, unless the line says otherwise.
+  const base::Time created = base::Time{} + base::seconds(1'700'000'000) + base::seconds(std::atoll(line.get("age", "0").c_str()) * -1);
+  metadata.set("creationTimestamp", base::format_rfc3339(created));
+  metadata.set("uid", base::format("{:06}", order));
+  if (const std::string* labels = line.find("labels")) metadata.set("labels", map_from(*labels));
+  if (const std::string* annotations = line.find("annotations")) metadata.set("annotations", map_from(*annotations));
+}
+
+Json taints_from(std::string_view text) {
+  std::vector<Json> out;
+  for (const std::string& one : split(text, ',')) {
+    const std::vector<std::string> parts = split(one, ':');
+    Json taint = Json::object({{"key", parts[0]}, {"effect", parts.back()}});
+    if (parts.size() == 3) taint.set("value", parts[1]);
+    out.push_back(std::move(taint));
+  }
+  return Json::array(std::move(out));
+}
+
+Json node_from(const Line& line, const std::string& name) {
+  Json allocatable = resources_of(line);
+  if (!allocatable.has("memory")) allocatable.set("memory", "100Gi");
+  if (!allocatable.has("pods")) allocatable.set("pods", "110");
+  Json object = Json::object({{"metadata", Json::object({{"name", name}})},
+                              {"spec", Json::object()},
+                              {"status", Json::object({{"allocatable", allocatable}, {"capacity", allocatable}})}});
+  if (const std::string* taints = line.find("taints")) object.edit("spec").set("taints", taints_from(*taints));
+  if (line.find("unschedulable") != nullptr) object.edit("spec").set("unschedulable", true);
+  std::vector<Json> images;
+  for (const std::string& image : split(line.get("images"), ',')) {
+    const std::size_t at = image.rfind('@');
+    images.push_back(Json::object({{"names", Json::array({Json(image.substr(0, at))})},
+                                   {"sizeBytes", static_cast<std::int64_t>(std::atoll(image.substr(at + 1).c_str()))}}));
+  }
+  if (!images.empty()) object.edit("status").set("images", Json::array(std::move(images)));
+  return object;
+}
+
+Json queue_from(const Line& line, const std::string& name) {
+  Json spec = Json::object({{"weight", static_cast<std::int64_t>(std::atoll(line.get("weight", "1").c_str()))}});
+  for (const char* field : {"capability", "deserved"}) {
+    if (const std::string* list = line.find(field)) spec.set(field, map_from(*list));
+  }
+  if (const std::string* list = line.find("guarantee")) spec.set("guarantee", Json::object({{"resource", map_from(*list)}}));
+  if (const std::string* priority = line.find("priority")) spec.set("priority", static_cast<std::int64_t>(std::atoll(priority->c_str())));
+  if (const std::string* parent = line.find("parent")) spec.set("parent", *parent);
+  if (const std::string* reclaimable = line.find("reclaimable")) spec.set("reclaimable", *reclaimable == "true");
+  return Json::object({{"metadata", Json::object({{"name", name}})}, {"spec", spec},
+                       {"status", Json::object({{"state", line.get("state", "Open")}})}});
+}
+
+Json named(const std::string& name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string::npos) return Json::object({{"name", name}, {"namespace", "default"}});
+  return Json::object({{"name", name.substr(slash + 1)}, {"namespace", name.substr(0, slash)}});
+}
+
+Json group_from(const Line& line, const std::string& name) {
+  Json spec = Json::object({{"minMember", static_cast<std::int64_t>(std::atoll(line.get("min", "1").c_str()))},
+                            {"queue", line.get("queue", "default")}});
+  if (const std::string* list = line.find("minResources")) spec.set("minResources", map_from(*list));
+  if (const std::string* roles = line.find("roles")) spec.set("minTaskMember", map_from(*roles, true));
+  if (const std::string* priority = line.find("class")) spec.set("priorityClassName", *priority);
+  return Json::object({{"metadata", named(name)}, {"spec", spec},
+                       {"status", Json::object({{"phase", line.get("phase", "Pending")}})}});
+}
+
+void add_pod_spec(const Line& line, Json& spec) {
+  if (const std::string* node = line.find("node")) spec.set("nodeName", *node);
+  if (const std::string* selector = line.find("selector")) spec.set("nodeSelector", map_from(*selector));
+  if (const std::string* priority = line.find("priority")) spec.set("priority", static_cast<std::int64_t>(std::atoll(priority->c_str())));
+  if (const std::string* name = line.find("class")) spec.set("priorityClassName", *name);
+  if (const std::string* policy = line.find("preemption")) spec.set("preemptionPolicy", *policy);
+  std::vector<Json> tolerations, gates, ports;
+  for (const std::string& key : split(line.get("tolerates"), ',')) {
+    tolerations.push_back(Json::object({{"key", key}, {"operator", "Exists"}}));
+  }
+  for (const std::string& gate : split(line.get("gates"), ',')) gates.push_back(Json::object({{"name", gate}}));
+  for (const std::string& port : split(line.get("hostPorts"), ',')) {
+    ports.push_back(Json::object({{"hostPort", static_cast<std::int64_t>(std::atoll(port.c_str()))}}));
+  }
+  if (!tolerations.empty()) spec.set("tolerations", Json::array(std::move(tolerations)));
+  if (!gates.empty()) spec.set("schedulingGates", Json::array(std::move(gates)));
+  if (!ports.empty()) spec.edit("containers").edit(std::size_t{0}).set("ports", Json::array(std::move(ports)));
+}
+
+Json pod_from(const Line& line, const std::string& name) {
+  Json container = Json::object({{"name", "main"}, {"resources", Json::object({{"requests", resources_of(line)}})}});
+  if (const std::string* image = line.find("image")) container.set("image", *image);
+  Json spec = Json::object({{"schedulerName", line.get("scheduler", "volcano")}, {"containers", Json::array({container})}});
+  add_pod_spec(line, spec);
+  const std::string phase = line.get("status", line.find("node") != nullptr ? "Running" : "Pending");
+  Json object = Json::object({{"metadata", named(name)}, {"spec", spec}, {"status", Json::object({{"phase", phase}})}});
+  Json& metadata = object.edit("metadata");
+  if (const std::string* annotations = line.find("annotations")) metadata.set("annotations", map_from(*annotations));
+  Json& annotations = metadata.edit("annotations");
+  if (const std::string* group = line.find("group")) annotations.set("scheduling.k8s.io/group-name", *group);
+  if (const std::string* role = line.find("role")) annotations.set("volcano.sh/task-spec", *role);
+  if (const std::string* preemptable = line.find("preemptable")) annotations.set("volcano.sh/preemptable", *preemptable);
+  if (line.find("deleting") != nullptr) metadata.set("deletionTimestamp", "2023-11-14T22:13:20Z");
+  return object;
+}
+
+void merge(Json& target, const Json& patch) {
+  if (!patch.is_object() || !target.is_object()) {
+    target = patch;
+    return;
+  }
+  for (const auto& member : patch.members()) {
+    if (member.value.is_null()) target.erase(member.name());
+    else if (member.value.is_array()) target.set(member.name(), member.value);
+    else merge(target.edit(member.name()), member.value);
+  }
+}
+
+}  // namespace
+
+const std::string* Line::find(std::string_view key) const {
+  for (const auto& [name, value] : fields) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
+std::string Line::get(std::string_view key, std::string_view fallback) const {
+  const std::string* found = find(key);
+  return found != nullptr ? *found : std::string(fallback);
+}
+
+base::Result<Line> parse_line(std::string_view text, int number) {
+  Line out;
+  out.number = number;
+  std::vector<std::string> words;
+  bool quoted = false;
+  std::string word;
+  for (const char c : text) {
+    if (c == '"') quoted = !quoted;
+    else if (c == ' ' && !quoted) {
+      if (!word.empty()) words.push_back(std::exchange(word, {}));
+    } else word += c;
+  }
+  if (quoted) return base::make_error(base::Code::kInvalid, base::format("line {}: a quote is not closed", number));
+  if (!word.empty()) words.push_back(word);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t equals = words[i].find('=');
+    if (i == 0) out.verb = words[i];
+    else if (equals == std::string::npos && out.name.empty()) out.name = words[i];
+    else if (equals == std::string::npos) out.fields.emplace_back(words[i], "");
+    else out.fields.emplace_back(words[i].substr(0, equals), words[i].substr(equals + 1));
+  }
+  return out;
+}
+
+std::vector<std::string> expand(const std::string& name) {
+  const std::size_t open = name.find('{'), dots = name.find("..", open), close = name.find('}', open);
+  if (open == std::string::npos || dots == std::string::npos || close == std::string::npos) return {name};
+  std::vector<std::string> out;
+  const int last = std::atoi(name.substr(dots + 2, close - dots - 2).c_str());
+  for (int i = std::atoi(name.substr(open + 1, dots - open - 1).c_str()); i <= last; ++i) {
+    out.push_back(name.substr(0, open) + std::to_string(i) + name.substr(close + 1));
+  }
+  return out;
+}
+
+base::Result<std::optional<Made>> object_for(const Line& line, const std::string& name, std::int64_t order) {
+  std::optional<Made> out;
+  if (line.verb == "node") out = Made{api::resources::kNodes, node_from(line, name)};
+  else if (line.verb == "queue") out = Made{api::resources::kQueues, queue_from(line, name)};
+  else if (line.verb == "group") out = Made{api::resources::kPodGroups, group_from(line, name)};
+  else if (line.verb == "pod") out = Made{api::resources::kPods, pod_from(line, name)};
+  else if (line.verb == "namespace") out = Made{api::resources::kNamespaces, Json::object({{"metadata", Json::object({{"name", name}})}})};
+  else if (line.verb == "class") {
+    out = Made{api::resources::kPriorityClasses,
+               Json::object({{"metadata", Json::object({{"name", name}})},
+                             {"value", static_cast<std::int64_t>(std::atoll(line.get("value", "0").c_str()))},
+                             {"globalDefault", line.find("default") != nullptr}})};
+  } else {
+    return out;
+  }
+  Json annotations = out->object["metadata"]["annotations"];
+  add_metadata(line, order, out->object);
+  if (line.verb == "pod") out->object.edit("metadata").set("annotations", annotations);
+  if (!line.patch.is_null()) merge(out->object, line.patch);
+  return out;
+}
+
+}  // namespace scenario

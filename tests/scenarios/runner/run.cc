@@ -1,0 +1,245 @@
+// A scenario: what a file says happens, and what the scheduler does about it.
+//
+// Lines before a `cycle` make objects or events; below `----` stands what one cycle decides, sorted by kind. `show`
+// adds further kinds of lines: phases, conditions, events, pods, queues, tasks.
+#include "run.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "base/format.h"
+#include "objects.h"
+#include "scheduler/actions/all.h"
+#include "scheduler/cache/intake.h"
+#include "scheduler/framework/decider.h"
+#include "scheduler/plugins/all.h"
+
+namespace scenario {
+namespace {
+
+using scheduler::CycleReport;
+using scheduler::TaskStatus;
+
+base::Error wrong(int line, std::string_view what) {
+  return base::make_error(base::Code::kInvalid, base::format("line {}: {}", line, what));
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> out;
+  std::string word;
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == ' ' && depth == 0) {
+      if (!word.empty()) out.push_back(std::exchange(word, {}));
+    } else {
+      word += c;
+    }
+  }
+  if (!word.empty()) out.push_back(word);
+  return out;
+}
+
+api::Json value_from(const std::string& text) {
+  auto parsed = api::parse_json(text);
+  return parsed.ok() ? *parsed : api::Json(text);
+}
+
+// "gang(enablePreemptable=false)" or "binpack(binpack.cpu=5)"; switches begin with "enable" and hold no dot.
+api::Json plugin_from(const std::string& text) {
+  const std::size_t open = text.find('(');
+  api::Json out = api::Json::object({{"name", text.substr(0, open)}});
+  if (open == std::string::npos) return out;
+  for (const std::string& pair : words_of(text.substr(open + 1, text.size() - open - 2))) {
+    const std::size_t equals = pair.find('=');
+    const std::string key = pair.substr(0, equals);
+    const bool is_switch = key.starts_with("enable") && key.find('.') == std::string::npos && key != "enablePreferredOrder";
+    if (is_switch) out.set(key, value_from(pair.substr(equals + 1)));
+    else out.edit("arguments").set(key, value_from(pair.substr(equals + 1)));
+  }
+  return out;
+}
+
+class Stage {
+ public:
+  Stage() : intake_(model_, {}), decider_(model_, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano") {
+    now_ = base::Time{} + base::seconds(1'700'000'000);
+  }
+
+  base::Status act(const Line& line) {
+    if (line.verb == "conf") return configure(line);
+    if (line.verb == "show") {
+      shown_.insert(line.name);
+      for (const auto& [key, value] : line.fields) shown_.insert(key);
+      return {};
+    }
+    if (line.verb == "hide") return hidden_.insert(line.name), base::Status();
+    if (line.verb == "wait-time") return now_ = now_ + base::seconds(std::atoll(line.name.c_str())), base::Status();
+    for (const std::string& name : expand(line.name)) {
+      TRY(auto made, object_for(line, name, ++order_));
+      if (made) {
+        objects_[line.verb + " " + name] = *made;
+        intake_.set(made->resource, made->object);
+      } else {
+        TRY_VOID(change(line, name));
+      }
+    }
+    return {};
+  }
+
+  std::string cycle() {
+    for (const std::string& key : leaving_) {
+      const auto task = model_.find_task(key);
+      if (task.is_set()) model_.remove_task(task);
+    }
+    leaving_.clear();
+    const CycleReport report = decider_.run_cycle(now_, true);
+    std::vector<std::string> lines = report_lines(report);
+    for (const auto& bind : report.plan.binds) {
+      const auto task = model_.find_task(bind.ns + "/" + bind.pod);
+      model_.move(task, TaskStatus::kRunning, model_.task(task).node);
+    }
+    for (const auto& eviction : report.plan.evictions) leaving_.push_back(eviction.ns + "/" + eviction.pod);
+    now_ = now_ + base::seconds(1);
+    std::string out;
+    for (const std::string& one : lines) out += one + "\n";
+    return out;
+  }
+
+ private:
+  base::Status configure(const Line& line) {
+    api::Json document = api::Json::object({{"actions", line.get("actions", "enqueue, allocate, backfill")}});
+    std::vector<api::Json> tiers;
+    std::string rest = line.get("tiers");
+    for (std::size_t start = 0; start < rest.size();) {
+      const std::size_t bar = std::min(rest.find('|', start), rest.size());
+      std::vector<api::Json> plugins;
+      for (const std::string& word : words_of(rest.substr(start, bar - start))) plugins.push_back(plugin_from(word));
+      tiers.push_back(api::Json::object({{"plugins", api::Json::array(std::move(plugins))}}));
+      start = bar + 1;
+    }
+    document.set("tiers", api::Json::array(std::move(tiers)));
+    std::vector<api::Json> configurations;
+    for (const auto& [key, value] : line.fields) {  // allocate.predicateErrorCacheEnable=false
+      const std::size_t dot = key.find('.');
+      if (dot == std::string::npos) continue;
+      configurations.push_back(api::Json::object({{"name", key.substr(0, dot)},
+                                                  {"arguments", api::Json::object({{key.substr(dot + 1), value_from(value)}})}}));
+    }
+    document.set("configurations", api::Json::array(std::move(configurations)));
+    auto config = scheduler::config_from(document, {scheduler::all_plugins(), scheduler::all_actions()});
+    if (!config.ok()) return wrong(line.number, config.error().message);
+    decider_.use(*std::move(config));
+    return {};
+  }
+
+  base::Status change(const Line& line, const std::string& name) {
+    const auto task = model_.find_task(name.find('/') == std::string::npos ? "default/" + name : name);
+    const auto move = [&](TaskStatus status, scheduler::NodeId node) -> base::Status {
+      if (!task.is_set()) return wrong(line.number, "no such pod: " + name);
+      model_.move(task, status, node);
+      return {};
+    };
+    if (line.verb == "finish") return move(TaskStatus::kSucceeded, {});
+    if (line.verb == "fail") return move(TaskStatus::kFailed, {});
+    if (line.verb == "terminate") return move(TaskStatus::kReleasing, task.is_set() ? model_.task(task).node : scheduler::NodeId{});
+    if (line.verb == "bound") return move(TaskStatus::kBound, task.is_set() ? model_.task(task).node : scheduler::NodeId{});
+    if (line.verb == "delete") {
+      if (task.is_set() && !line.find("kind")) return model_.remove_task(task), base::Status();
+      auto found = objects_.find(line.get("kind", "pod") + " " + name);
+      if (found == objects_.end()) return wrong(line.number, "nothing to delete: " + name);
+      intake_.remove(found->second.resource, found->second.object);
+      objects_.erase(found);
+      return {};
+    }
+    return wrong(line.number, "unknown verb " + line.verb);
+  }
+
+  bool shows(const std::string& what) const { return shown_.contains(what); }
+
+  std::vector<std::string> report_lines(const CycleReport& report) const {
+    std::vector<std::string> out;
+    for (const auto& one : report.plan.evictions) out.push_back(base::format("evict  {}/{} {}", one.ns, one.pod, one.action));
+    std::sort(out.begin(), out.end());
+    std::vector<std::string> binds;
+    for (const auto& one : report.plan.binds) binds.push_back(base::format("bind   {}/{} {}", one.ns, one.pod, one.node));
+    if (!shows("order")) std::sort(binds.begin(), binds.end());
+    if (!hidden_.contains("binds")) out.insert(out.end(), binds.begin(), binds.end());
+    for (const auto& [pod, node] : report.pipelined) out.push_back(base::format("hold   {} {}", pod, node));
+    model_.for_each_job([&](const scheduler::Job& job) {
+      if (!job.has_group) return;
+      if (shows("phases")) out.push_back(base::format("phase  {} {}", job.key, name_of(job.status.phase)));
+      else if (job.is_pending() || job.ready_count() < job.min_available) out.push_back(base::format("wait   {} {}", job.key, name_of(job.status.phase)));
+      if (!shows("conditions")) return;
+      for (const auto& c : job.status.conditions) out.push_back(base::format("cond   {} {} {}: {}", job.key, c.type, c.reason, c.message));
+    });
+    if (shows("events")) {
+      for (const auto& e : report.plan.group_events) out.push_back(base::format("event  {}/{} {} {}: {}", e.ns, e.name, e.type, e.reason, e.message));
+    }
+    if (shows("pods")) {
+      for (const auto& c : report.plan.pod_conditions) {
+        out.push_back(base::format("pod    {}/{} {}: {}{}", c.ns, c.pod, c.reason, c.message,
+                                   c.nominated_node.empty() ? "" : " -> " + c.nominated_node));
+      }
+    }
+    if (shows("queues")) {
+      for (std::uint32_t q = 0; q < model_.queue_count(); ++q) {
+        const auto& queue = model_.queue(scheduler::QueueId{q});
+        if (queue.in_use) out.push_back(base::format("queue  {} {}", queue.name, api::to_json(queue.status_allocated).dump()));
+      }
+    }
+    if (shows("tasks")) {
+      for (const auto& [pod, task] : report.tasks) out.push_back(base::format("task   {} {} {}", pod, name_of(task.status), task.node));
+    }
+    return out;
+  }
+
+  scheduler::Model model_;
+  scheduler::Intake intake_;
+  scheduler::Decider decider_;
+  base::Time now_;
+  std::int64_t order_ = 0;
+  std::set<std::string> shown_, hidden_;
+  std::map<std::string, Made> objects_;
+  std::vector<std::string> leaving_;
+};
+
+}  // namespace
+
+base::Result<std::string> play(std::string_view text) {
+  Stage stage;
+  std::string out;
+  std::vector<std::string> lines;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    lines.emplace_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string& line = lines[i];
+    const int number = static_cast<int>(i + 1);
+    out += line + "\n";
+    if (line.empty() || line[0] == '#') continue;
+    TRY(Line parsed, parse_line(line, number));
+    while (i + 1 < lines.size() && lines[i + 1].starts_with("  +")) {
+      auto patch = api::parse_json(lines[i + 1].substr(3));
+      if (!patch.ok()) return wrong(number + 1, patch.error().message);
+      parsed.patch = *patch;
+      out += lines[++i] + "\n";
+    }
+    if (parsed.verb != "cycle") {
+      TRY_VOID(stage.act(parsed));
+      continue;
+    }
+    for (int n = std::max(1, std::atoi(parsed.name.c_str())); n > 1; --n) stage.cycle();
+    out += "----\n" + stage.cycle();
+    if (i + 1 < lines.size() && lines[i + 1] == "----") ++i;
+    while (i + 1 < lines.size() && !lines[i + 1].empty()) ++i;
+  }
+  return out;
+}
+
+}  // namespace scenario
