@@ -55,6 +55,7 @@ class Intake {
   bool remove_group(const api::Json& group);
   bool set_queue(const api::Json& queue);
   bool remove_queue(const api::Json& queue);
+  bool set_storage(const api::ResourceId& id, const api::Json& object, bool exists);
   bool set_priority_class(const api::Json& object, bool exists);
   void touch_jobs_of(QueueId queue);
   bool is_ours(const api::Json& pod) const;
