@@ -20,6 +20,7 @@ struct Program {
 constexpr std::array kPrograms{
     Program{"up", "", volcano_main::run_up, "start a cluster on this machine"},
     Program{"simulate", "", volcano_main::run_simulate, "run a whole cluster on virtual time, from a seed"},
+    Program{"monitor", "", volcano_main::run_monitor, "keep the output and exit code of one process (for the node agent)"},
     Program{"crd", "", volcano_main::run_crd, "print the CustomResourceDefinitions of our kinds"},
     Program{"schedule", "", volcano_main::run_schedule, "decide what the scheduler would do with the objects in files"},
     Program{"scheduler", "vc-scheduler", volcano_main::run_scheduler, "run the scheduler on a cluster"},
