@@ -75,8 +75,7 @@ a_gang_that_does_not_fit_waits_and_then_starts() {
   CPU=${half}m job first 1 'sleep 60' | kubectl apply -f - > /dev/null
   expect "the first runs" wait_for 10 phase_is first Running
   CPU=${half}m job second 1 'sleep 1' | kubectl apply -f - > /dev/null
-  expect "the second waits" wait_for 10 sh -c 'kubectl get podgroup -o yaml | grep -q "type: Unschedulable"'
-  expect "with its reason" sh -c 'kubectl get podgroup -o yaml | grep -qE "reason: (NotEnoughResources|NotEnoughPodsOfTask)"'
+  expect "the second waits, and its group says why" wait_for 10 sh -c 'kubectl get events | grep -q "podgroup/second-.*queue resource quota insufficient: insufficient cpu"'
   expect "its pods do not run" sh -c '[ "$(kubectl get vcjob second -o "jsonpath={.status.running}")" = "" ]'
   kubectl delete vcjob first --wait=false > /dev/null
   expect "it starts when there is room" wait_for 20 phase_is second Completed

@@ -112,7 +112,8 @@ api::Json to_json(const GroupStatus& status) {
 
 const std::vector<api::ResourceId>& Intake::resources() {
   static const std::vector<api::ResourceId> kResources = {
-      api::resources::kPriorityClasses, api::resources::kNamespaces, api::resources::kQueues,
+      api::resources::kPriorityClasses, api::resources::kNamespaces, api::resources::kQueues, api::resources::kStorageClasses,
+      api::resources::kPersistentVolumes, api::resources::kPersistentVolumeClaims,
       api::resources::kNodes,           api::resources::kPodGroups,  api::resources::kPods,
   };
   return kResources;
@@ -135,7 +136,7 @@ bool Intake::set(const api::ResourceId& id, const api::Json& object) {
     model_.settle_matchers();
     return true;
   }
-  return false;
+  return set_storage(id, object, true);
 }
 
 bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
@@ -144,7 +145,7 @@ bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
   if (id == api::resources::kPodGroups) return remove_group(object);
   if (id == api::resources::kQueues) return remove_queue(object);
   if (id == api::resources::kPriorityClasses) return set_priority_class(object, false);
-  return false;
+  return set_storage(id, object, false);
 }
 
 bool Intake::set_group(const api::Json& group) {
@@ -192,6 +193,10 @@ bool Intake::remove_group(const api::Json& group) {
 void Intake::group_write_ended(const std::string& key) {
   auto found = group_writes_.find(key);
   if (found != group_writes_.end() && --found->second <= 0) group_writes_.erase(found);
+}
+
+void Intake::forget_group_version(const std::string& key) {
+  if (const JobId id = model_.find_job(key); id.is_set()) model_.edit_job(id).resource_version.clear();
 }
 
 void Intake::touch_jobs_of(QueueId queue) {

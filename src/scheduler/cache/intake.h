@@ -43,6 +43,8 @@ class Intake {
   // PodGroup status from events is ignored while our own write is under way.
   void group_write_started(const std::string& key) { ++group_writes_[key]; }
   void group_write_ended(const std::string& key);
+  // The next state of the group counts, also if it is not newer than the last one.
+  void forget_group_version(const std::string& key);
 
   const IntakeOptions& options() const { return options_; }
 
@@ -55,6 +57,7 @@ class Intake {
   bool remove_group(const api::Json& group);
   bool set_queue(const api::Json& queue);
   bool remove_queue(const api::Json& queue);
+  bool set_storage(const api::ResourceId& id, const api::Json& object, bool exists);
   bool set_priority_class(const api::Json& object, bool exists);
   void touch_jobs_of(QueueId queue);
   bool is_ours(const api::Json& pod) const;

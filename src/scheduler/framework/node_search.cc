@@ -51,7 +51,7 @@ void NodeSearch::open_cycle() {
 NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
   const std::uint32_t signature = model_.pods.label_set(task.labels).signature;
   const std::uint64_t key = std::uint64_t{task.shape.index} << 32 | signature;
-  const std::uint64_t generation = model_.nodes.static_generation() + model_.pods.ownership_changes();
+  const std::uint64_t generation = model_.nodes.static_generation() + model_.pods.ownership_changes() + model_.volumes.generation();
   const bool shared = model_.shape(task.shape).pending >= kFrontierPodsMin;
   std::unique_ptr<ClassState>& slot = shared ? classes_[key] : single_;
   if (slot && slot->key == key && slot->generation == generation) return *slot;

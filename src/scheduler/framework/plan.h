@@ -7,6 +7,7 @@
 
 #include "api/quantity.h"
 #include "scheduler/model/job.h"
+#include "scheduler/model/volumes.h"
 
 namespace scheduler {
 
@@ -16,6 +17,7 @@ struct PlannedBind {
   std::string uid;
   std::string node;
   std::map<std::string, std::string> annotations;  // merged into the pod by the binding
+  std::vector<VolumeChoice> volumes;                // to be bound before the pod is
 };
 
 struct PlannedEviction {

@@ -95,7 +95,8 @@ void Session::rollback(Mark mark) {
 void Session::plan_bind(TaskId id) {
   const TaskText& text = in_.model.text(id);
   const Task& task = in_.model.task(id);
-  plan_.binds.push_back({text.ns, text.name, text.uid, in_.model.nodes[task.node].name, {}});
+  plan_.binds.push_back({text.ns, text.name, text.uid, in_.model.nodes[task.node].name, {}, {}});
+  if (const auto* promised = in_.model.volumes.promises_of(id)) plan_.binds.back().volumes = *promised;
   in_.model.move(id, TaskStatus::kBinding, task.node);
 }
 

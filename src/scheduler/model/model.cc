@@ -118,6 +118,7 @@ void Model::remove_task(TaskId id) {
   const NodeId node = tasks_[id.index].node;
   move(id, TaskStatus::kPending, NodeId{});
   Task& task = tasks_[id.index];
+  volumes.withdraw(id);
   --shapes_[task.shape.index].pending;
   --shapes_[task.shape.index].uses;
   if (task.job.is_set()) {

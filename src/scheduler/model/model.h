@@ -19,6 +19,7 @@
 #include "scheduler/model/job.h"
 #include "scheduler/model/node_table.h"
 #include "scheduler/model/shape.h"
+#include "scheduler/model/volumes.h"
 
 namespace scheduler {
 
@@ -43,6 +44,7 @@ class Model {
   Dimensions dimensions;
   NodeTable nodes{symbols};
   PodAffinity pods{symbols};
+  Volumes volumes;
 
   // Shapes.
   const Shape& shape(ShapeId id) const { return shapes_[id.index]; }

@@ -21,6 +21,9 @@ const KindRow kKinds[] = {
     {"Namespace", "", &api::resources::kNamespaces},
     {"PodGroup", "scheduling.volcano.sh", &api::resources::kPodGroups},
     {"Queue", "scheduling.volcano.sh", &api::resources::kQueues},
+    {"PersistentVolumeClaim", "", &api::resources::kPersistentVolumeClaims},
+    {"PersistentVolume", "", &api::resources::kPersistentVolumes},
+    {"StorageClass", "storage.k8s.io", &api::resources::kStorageClasses},
     {"PriorityClass", "scheduling.k8s.io", &api::resources::kPriorityClasses},
 };
 
@@ -40,7 +43,7 @@ std::string derived_uid(const api::Json& object) {
   return ns.empty() ? std::string(api::name_of(object)) : std::string(ns) + "_" + std::string(api::name_of(object));
 }
 
-bool is_namespaced(const KindRow& row) { return row.kind == "Pod" || row.kind == "PodGroup"; }
+bool is_namespaced(const KindRow& row) { return row.kind == "Pod" || row.kind == "PodGroup" || row.kind == "PersistentVolumeClaim"; }
 
 base::Error bad(const std::string& where, std::string_view what) {
   return base::make_error(base::Code::kInvalid, base::format("{}: {}", where, what));

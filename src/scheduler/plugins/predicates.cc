@@ -3,6 +3,7 @@
 #include "scheduler/model/model.h"
 #include "scheduler/plugins/node_facts.h"
 #include "scheduler/plugins/predicates.h"
+#include "scheduler/plugins/predicates_volumes.h"
 
 namespace scheduler {
 namespace {
@@ -102,6 +103,13 @@ class Predicates final : public Plugin {
     Model& model = setup.model();
     model.symbols.intern("node.kubernetes.io/unschedulable");
     model.symbols.intern("");
+    setup.on<PrePredicate>([this, &model](const Task& task) -> Refusal {
+      return on_.volume_binding ? check_claims(model, task) : Refusal{};
+    });
+    setup.on<TaskPlaced>([this, &model](const Task& task) -> Refusal {
+      return on_.volume_binding ? reserve_volumes(model, task) : Refusal{};
+    });
+    setup.on<TaskRemoved>([&model](const Task& task) { model.volumes.withdraw(task.id); });
     setup.on<Predicate>([this, &model](const Task& task) -> std::unique_ptr<NodeFilter> {
       return std::make_unique<PredicateFilter>(model, on_, task);
     });

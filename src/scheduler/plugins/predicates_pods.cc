@@ -8,6 +8,7 @@
 
 #include "scheduler/plugins/node_facts.h"
 #include "scheduler/plugins/predicates.h"
+#include "scheduler/plugins/predicates_volumes.h"
 
 namespace scheduler {
 namespace {
@@ -144,6 +145,7 @@ void add_pod_filters(const Model& model, const PredicateSwitches& on, const Task
     out.push_back(std::make_unique<PodAffinityFilter>(model, task));
   }
   const bool spreads = std::any_of(shape.spread.begin(), shape.spread.end(), [](const SpreadConstraint& s) { return s.hard; });
+  if (auto volumes = make_volume_filter(model, on, task)) out.push_back(std::move(volumes));
   if (on.topology_spread && spreads) out.push_back(std::make_unique<SpreadFilter>(model, task));
 }
 

@@ -120,7 +120,11 @@ void add_pod_spec(const Line& line, Json& spec) {
   if (const std::string* priority = line.find("priority")) spec.set("priority", static_cast<std::int64_t>(std::atoll(priority->c_str())));
   if (const std::string* name = line.find("class")) spec.set("priorityClassName", *name);
   if (const std::string* policy = line.find("preemption")) spec.set("preemptionPolicy", *policy);
-  std::vector<Json> tolerations, gates, ports;
+  std::vector<Json> tolerations, gates, ports, volumes;
+  for (const std::string& claim : split(line.get("claims"), ',')) {
+    volumes.push_back(Json::object({{"name", claim}, {"persistentVolumeClaim", Json::object({{"claimName", claim}})}}));
+  }
+  if (!volumes.empty()) spec.set("volumes", Json::array(std::move(volumes)));
   for (const std::string& key : split(line.get("tolerates"), ',')) {
     tolerations.push_back(Json::object({{"key", key}, {"operator", "Exists"}}));
   }
@@ -223,6 +227,27 @@ base::Result<std::optional<Made>> object_for(const Line& line, const std::string
                Json::object({{"metadata", Json::object({{"name", name}})},
                              {"value", static_cast<std::int64_t>(std::atoll(line.get("value", "0").c_str()))},
                              {"globalDefault", line.find("default") != nullptr}})};
+  } else if (line.verb == "claim") {
+    Json spec = Json::object({{"accessModes", Json::array({Json("ReadWriteOnce")})}, {"storageClassName", line.get("storageClass")},
+                              {"resources", Json::object({{"requests", Json::object({{"storage", line.get("storage", "1Gi")}})}})}});
+    if (const std::string* volume = line.find("volume")) spec.set("volumeName", *volume);
+    out = Made{api::resources::kPersistentVolumeClaims,
+               Json::object({{"metadata", named(name)}, {"spec", spec},
+                             {"status", Json::object({{"phase", line.find("volume") != nullptr ? "Bound" : "Pending"}})}})};
+  } else if (line.verb == "volume") {
+    Json spec = Json::object({{"accessModes", Json::array({Json("ReadWriteOnce")})}, {"storageClassName", line.get("storageClass")},
+                              {"capacity", Json::object({{"storage", line.get("storage", "1Gi")}})}});
+    if (const std::string* node = line.find("on")) {
+      Json expression = Json::object({{"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({Json(*node)})}});
+      Json term = Json::object({{"matchFields", Json::array({expression})}});
+      spec.set("nodeAffinity", Json::object({{"required", Json::object({{"nodeSelectorTerms", Json::array({term})}})}}));
+    }
+    out = Made{api::resources::kPersistentVolumes, Json::object({{"metadata", Json::object({{"name", name}})}, {"spec", spec},
+                                                                 {"status", Json::object({{"phase", "Available"}})}})};
+  } else if (line.verb == "storageclass") {
+    out = Made{api::resources::kStorageClasses,
+               Json::object({{"metadata", Json::object({{"name", name}})}, {"provisioner", line.get("provisioner", "example.com/p")},
+                             {"volumeBindingMode", line.get("mode", "WaitForFirstConsumer")}})};
   } else {
     return out;
   }

@@ -1,0 +1,107 @@
+// API objects in, the model kept current: claims, volumes and storage classes.
+#include <algorithm>
+
+#include "scheduler/cache/intake.h"
+
+namespace scheduler {
+namespace {
+
+std::vector<std::string> texts_from(const api::Json& list) {
+  std::vector<std::string> out;
+  for (const api::Json& item : list.items()) out.push_back(item.str());
+  return out;
+}
+
+std::int64_t bytes_of(const api::Json& quantity) {
+  const auto parsed = api::Quantity::from_json(quantity);
+  return parsed ? parsed->value() : 0;
+}
+
+std::string mode_of(const api::Json& spec) {
+  const std::string mode = spec["volumeMode"].str();
+  return mode.empty() ? "Filesystem" : mode;
+}
+
+std::string class_of(const api::Json& object) {
+  if (const std::string_view old = api::annotation_of(object, "volume.beta.kubernetes.io/storage-class"); !old.empty()) return std::string(old);
+  return object["spec"]["storageClassName"].str();
+}
+
+Claim claim_from(const api::Json& object, Symbols& symbols) {
+  const api::Json& spec = object["spec"];
+  Claim out;
+  out.key = api::key_of(object);
+  out.uid = std::string(api::uid_of(object));
+  // Named by the claim, and confirmed by its annotation or phase.
+  const bool bound = object["status"]["phase"].as_string() == "Bound" ||
+                     !api::annotation_of(object, "pv.kubernetes.io/bind-completed").empty();
+  if (bound) out.volume = spec["volumeName"].str();
+  out.storage_class = class_of(object);
+  out.volume_mode = mode_of(spec);
+  out.selected_node = std::string(api::annotation_of(object, "volume.kubernetes.io/selected-node"));
+  out.access_modes = texts_from(spec["accessModes"]);
+  out.bytes = bytes_of(spec["resources"]["requests"]["storage"]);
+  out.selector = label_selector_from(spec["selector"], symbols);
+  out.deleting = api::is_deleting(object);
+  return out;
+}
+
+Volume volume_from(const api::Json& object, Symbols& symbols) {
+  const api::Json& spec = object["spec"];
+  Volume out;
+  out.name = std::string(api::name_of(object));
+  out.storage_class = class_of(object);
+  out.volume_mode = mode_of(spec);
+  out.access_modes = texts_from(spec["accessModes"]);
+  out.bytes = bytes_of(spec["capacity"]["storage"]);
+  out.labels = labels_from(object["metadata"]["labels"], symbols);
+  const api::Json& claim = spec["claimRef"];
+  if (claim.is_object()) out.claim = claim["namespace"].str() + "/" + claim["name"].str();
+  const std::string_view phase = object["status"]["phase"].as_string();
+  out.available = (phase.empty() || phase == "Available" || phase == "Pending") && !api::is_deleting(object);
+  const api::Json& required = spec["nodeAffinity"]["required"];
+  out.has_node_terms = required.is_object();
+  for (const api::Json& term : required["nodeSelectorTerms"].items()) out.node_terms.push_back(node_term_from(term, symbols));
+  return out;
+}
+
+StorageClass class_from(const api::Json& object, Symbols& symbols) {
+  StorageClass out;
+  out.name = std::string(api::name_of(object));
+  out.provisioner = object["provisioner"].str();
+  out.waits_for_consumer = object["volumeBindingMode"].as_string() == "WaitForFirstConsumer";
+  for (const api::Json& topology : object["allowedTopologies"].items()) {
+    NodeTerm term;
+    for (const api::Json& item : topology["matchLabelExpressions"].items()) {
+      Requirement one{.key = symbols.intern(item["key"].as_string()), .op = Requirement::Op::kIn};
+      for (const api::Json& value : item["values"].items()) one.values.push_back(symbols.intern(value.as_string()));
+      std::sort(one.values.begin(), one.values.end());
+      term.expressions.push_back(std::move(one));
+    }
+    out.allowed_topologies.push_back(std::move(term));
+  }
+  return out;
+}
+
+}  // namespace
+
+bool Intake::set_storage(const api::ResourceId& id, const api::Json& object, bool exists) {
+  Volumes& volumes = model_.volumes;
+  const std::string key = api::key_of(object);
+  volumes.note_change();
+  if (id == api::resources::kPersistentVolumeClaims) {
+    if (exists) volumes.claims.insert_or_assign(key, claim_from(object, model_.symbols));
+    else volumes.claims.erase(key);
+  } else if (id == api::resources::kPersistentVolumes) {
+    if (exists) volumes.volumes.insert_or_assign(key, volume_from(object, model_.symbols));
+    else volumes.volumes.erase(key);
+  } else if (id == api::resources::kStorageClasses) {
+    if (exists) volumes.classes.insert_or_assign(key, class_from(object, model_.symbols));
+    else volumes.classes.erase(key);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace scheduler

@@ -1,0 +1,75 @@
+// Which claims, volumes and storage classes exist, and which volumes are promised to pods placed but not yet bound?
+#include "scheduler/model/volumes.h"
+
+#include <algorithm>
+
+namespace scheduler {
+namespace {
+
+constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
+
+template <class Map>
+auto find_in(const Map& map, std::string_view key) {
+  auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+const Claim* Volumes::find_claim(std::string_view key) const { return find_in(claims, key); }
+const Volume* Volumes::find_volume(std::string_view name) const { return find_in(volumes, name); }
+const StorageClass* Volumes::find_class(std::string_view name) const { return find_in(classes, name); }
+
+bool Volumes::waits_for_consumer(const Claim& claim) const {
+  const StorageClass* own = find_class(claim.storage_class);
+  return own != nullptr && own->waits_for_consumer;
+}
+
+bool Volumes::can_provision(const Claim& claim) const {
+  const StorageClass* own = find_class(claim.storage_class);
+  return own != nullptr && !own->provisioner.empty() && own->provisioner != kNoProvisioner;
+}
+
+bool Volumes::matches(const Volume& volume, const Claim& claim, const Symbols& symbols) const {
+  if (volume.claim == claim.key) return true;  // bound beforehand to this very claim
+  if (!volume.claim.empty() || !volume.available) return false;
+  if (volume.storage_class != claim.storage_class || volume.volume_mode != claim.volume_mode) return false;
+  if (volume.bytes < claim.bytes) return false;
+  const bool offers = std::all_of(claim.access_modes.begin(), claim.access_modes.end(), [&](const std::string& mode) {
+    return std::find(volume.access_modes.begin(), volume.access_modes.end(), mode) != volume.access_modes.end();
+  });
+  return offers && (!claim.selector.present || claim.selector.matches(volume.labels, symbols));
+}
+
+void Volumes::promise(TaskId task, std::vector<VolumeChoice> choices) {
+  if (choices.empty()) return;
+  for (const VolumeChoice& choice : choices) {
+    if (!choice.volume.empty()) promised_[choice.volume] = task;
+  }
+  by_task_[task.index] = std::move(choices);
+}
+
+void Volumes::withdraw(TaskId task) {
+  auto found = by_task_.find(task.index);
+  if (found == by_task_.end()) return;
+  for (const VolumeChoice& choice : found->second) {
+    if (auto held = promised_.find(choice.volume); held != promised_.end() && held->second == task) promised_.erase(held);
+  }
+  by_task_.erase(found);
+}
+
+const std::vector<VolumeChoice>* Volumes::promises_of(TaskId task) const { return [&] {
+  auto found = by_task_.find(task.index);
+  return found == by_task_.end() ? nullptr : &found->second;
+}(); }
+
+NodeSet nodes_of_volume(const NodeTable& nodes, const Volume& volume) {
+  NodeSet out = nodes.known();
+  if (!volume.has_node_terms) return out;
+  NodeSet any = nodes.known();
+  any.clear();
+  for (const NodeTerm& term : volume.node_terms) any |= nodes.nodes_matching(term);
+  return out &= any;
+}
+
+}  // namespace scheduler
