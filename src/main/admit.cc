@@ -63,7 +63,7 @@ bool print_manifest(const Json& manifest, const std::vector<api::AdmissionHook>&
     std::cout << line.dump() << "\n";
   } else {
     for (const std::string& warning : answer.warnings) std::cout << "# warning: " << warning << "\n";
-    if (answer.allowed) std::cout << "# " << name << ": allowed\n" << (answer.object ? api::to_yaml(*answer.object) : "") << "---\n";
+    if (answer.allowed) std::cout << "# " << name << ": allowed\n" << (answer.object ? api::to_yaml(answer.object->sorted()) : "") << "---\n";
     else std::cout << "# " << name << ": refused: " << answer.message << "\n---\n";
   }
   // What was admitted is there for those after it.

@@ -26,6 +26,7 @@ constexpr std::array kPrograms{
     Program{"admit", "", volcano_main::run_admit, "say what admission says to the objects in files"},
     Program{"vcctl", "vcctl", volcano_main::run_vcctl, "jobs and queues from the command line"},
     Program{"controller-manager", "vc-controller-manager", volcano_main::run_controller_manager, "run the controllers on a cluster"},
+    Program{"webhook-manager", "vc-webhook-manager", volcano_main::run_webhook_manager, "answer a cluster's admission webhooks"},
     Program{"scheduler", "vc-scheduler", volcano_main::run_scheduler, "run the scheduler on a cluster"},
 };
 

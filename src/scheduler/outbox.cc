@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "scheduler/outbox_requests.h"
+#include "scheduler/volume_binder.h"
 
 namespace scheduler {
 namespace {
@@ -43,7 +44,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
 
   State(client::Client& c, rt::Env& e, Intake& i, OutboxOptions o, std::function<void()> change)
       : client(c), env(e), intake(i), options(std::move(o)), on_change(std::move(change)),
-        events(c, e, options.component) {}
+        events(c, e, options.component), volumes(c, e) {}
 
   void add(const std::string& key, Write write) {
     Lane& lane = lanes[key];
@@ -147,6 +148,17 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   }
 
   void bind(const PlannedBind& plan) {
+    volumes.bind(plan, [weak = weak_from_this(), plan](base::Status ready) {
+      auto self = weak.lock();
+      if (!self) return;
+      if (ready.ok()) return self->bind_pod(plan);
+      const std::string message = base::format("execute preBind for pod {}/{} failed: {}, resync the task", plan.ns, plan.pod, ready.error().message);
+      self->condition({plan.ns, plan.pod, plan.uid, "SchedulerError", message, ""}, false);
+      self->resync(plan.ns, plan.pod, plan.uid);
+    });
+  }
+
+  void bind_pod(const PlannedBind& plan) {
     Write write{.request = binding_request(plan), .retried = false};
     write.done = [this, plan](base::Result<api::Json> result) {
       const api::Json pod = object_head("v1", "Pod", plan.ns, plan.pod, plan.uid);
@@ -208,6 +220,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   OutboxOptions options;
   std::function<void()> on_change;
   client::EventRecorder events;
+  VolumeBinder volumes;
   std::map<std::string, Lane> lanes;
   std::deque<std::string> ready;
   int in_flight = 0;

@@ -148,6 +148,7 @@ bool Intake::remove_pod(const api::Json& pod) {
 void Intake::bind_failed(std::string_view pod_key, std::string_view uid) {
   const TaskId id = model_.find_task(pod_key);
   if (!id.is_set() || model_.text(id).uid != uid || model_.task(id).status != TaskStatus::kBinding) return;
+  model_.volumes.withdraw(id);
   model_.move(id, TaskStatus::kPending, NodeId{});
 }
 

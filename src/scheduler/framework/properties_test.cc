@@ -1,0 +1,174 @@
+// What holds in every random small cluster, whatever is decided.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/format.h"
+#include "base/random.h"
+#include "scheduler/actions/all.h"
+#include "scheduler/cache/intake.h"
+#include "scheduler/framework/decider.h"
+#include "scheduler/plugins/all.h"
+
+namespace scheduler {
+namespace {
+
+api::Json parse(const std::string& text) {
+  auto out = api::parse_json(text);
+  EXPECT_TRUE(out.ok()) << text;
+  return out.ok() ? *out : api::Json();
+}
+
+const char* kConfigs[] = {
+    "",
+    "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins: [{name: gang}, {name: predicates}, {name: binpack}]\n",
+    "actions: \"allocate\"\ntiers:\n- plugins: [{name: priority}, {name: gang}]\n- plugins: [{name: drf}, {name: predicates}, {name: proportion}, {name: nodeorder}]\n",
+};
+
+// A cluster that lives: objects come and go, pods run and end.
+class World {
+ public:
+  explicit World(std::uint64_t seed) : random(seed), intake(model, {}), decider(model, {all_plugins(), all_actions()}, seed, "volcano") {
+    if (const std::string config = kConfigs[random.below(3)]; !config.empty()) {
+      EXPECT_TRUE(decider.configure(config).ok());
+    }
+    for (const char* queue : {"default", "other"}) {
+      intake.set(api::resources::kQueues, parse(base::format(R"({{"metadata":{{"name":"{}","uid":"{}"}},"spec":{{"weight":{}}},"status":{{"state":"Open"}}}})", queue, queue, 1 + random.below(3))));
+    }
+  }
+
+  void step() {
+    switch (random.below(6)) {
+      case 0:
+      case 1: add_group(); break;
+      case 2: change_node(); break;
+      case 3: end_pod(); break;
+      default: run_cycle(); break;
+    }
+  }
+
+  void add_group() {
+    const std::string name = base::format("g{}", next_++);
+    const auto size = static_cast<int>(1 + random.below(4));
+    const auto min = static_cast<int>(random.below(static_cast<std::uint64_t>(size) + 1));
+    intake.set(api::resources::kPodGroups,
+               parse(base::format(R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}"}},"spec":{{"minMember":{1},"queue":"{2}","minResources":{{"cpu":"{1}"}}}},"status":{{"phase":"Pending"}}}})",
+                                  name, min, random.chance(0.5) ? "default" : "other")));
+    const std::string selector = random.chance(0.3) ? base::format(R"(,"nodeSelector":{{"zone":"z{}"}})", random.below(2)) : "";
+    const std::string apart = random.chance(0.2)
+        ? base::format(R"(,"affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{"labelSelector":{{"matchLabels":{{"app":"a{}"}}}},"topologyKey":"zone"}}]}}}})", random.below(3)) : "";
+    const std::string cpu = base::format("{}m", 500 * (1 + random.below(4)));
+    for (int i = 0; i < size; ++i) {
+      const std::string pod = base::format("{}-w-{}", name, i);
+      pods[pod] = base::format(R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}","labels":{{"app":"a{5}"}},"annotations":{{"scheduling.k8s.io/group-name":"{1}"}}}},"spec":{{"schedulerName":"volcano"{3}{4},"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{2}"}}}}}}]}}}})",
+                               pod, name, cpu, selector, apart, random.below(3));
+      intake.set(api::resources::kPods, parse(pods[pod]));
+    }
+  }
+
+  void change_node() {
+    const auto n = random.below(6);
+    const std::string text = base::format(R"({{"metadata":{{"name":"n{0}","labels":{{"zone":"z{1}"}}}},"spec":{{"unschedulable":{2}}},"status":{{"allocatable":{{"cpu":"{3}","memory":"64Gi","pods":"{4}"}}}}}})",
+                                          n, random.below(2), random.chance(0.1) ? "true" : "false", 2 + random.below(6), 2 + random.below(8));
+    if (random.chance(0.1)) intake.remove(api::resources::kNodes, parse(text));
+    else intake.set(api::resources::kNodes, parse(text));
+  }
+
+  void end_pod() {
+    if (pods.empty()) return;
+    auto at = pods.begin();
+    std::advance(at, static_cast<std::ptrdiff_t>(random.below(pods.size())));
+    intake.remove(api::resources::kPods, parse(at->second));
+    pods.erase(at);
+  }
+
+  void run_cycle() {
+    const std::vector<std::string> over_before = overcommitted();
+    const CycleReport report = decider.run_cycle(base::Time{} + base::seconds(1'700'000'000));
+    std::map<std::string, int> started;
+    for (const PlannedBind& bind : report.plan.binds) {
+      const TaskId task = model.find_task(bind.ns + "/" + bind.pod);
+      ASSERT_TRUE(task.is_set());
+      EXPECT_EQ(model.task(task).status, TaskStatus::kBinding);
+      model.move(task, TaskStatus::kRunning, model.task(task).node);
+      started[model.job(model.task(task).job).key]++;
+    }
+    // Nothing that was not committed stays.
+    for (std::uint32_t i = 0; i < model.task_capacity(); ++i) {
+      const Task& task = model.task(TaskId{i});
+      EXPECT_TRUE(!task.in_use || (task.status != TaskStatus::kAllocated && task.status != TaskStatus::kPipelined));
+    }
+    // A gang starts whole.
+    for (const auto& [key, count] : started) EXPECT_GE(model.job(model.find_job(key)).ready_count(), model.job(model.find_job(key)).min_available) << key;
+    EXPECT_EQ(overcommitted(), over_before);
+  }
+
+  std::vector<std::string> overcommitted() const {
+    std::vector<std::string> out;
+    for (std::uint32_t n = 0; n < model.nodes.size(); ++n) {
+      if (!model.nodes.known().has(n)) continue;
+      for (const Dim d : {kCpu, kMemory, kPods}) {
+        if (model.nodes.idle(d)[n] < 0) out.push_back(model.nodes[NodeId{n}].name + " " + model.dimensions.name(d));
+      }
+    }
+    return out;
+  }
+
+  base::Random random;
+  Model model;
+  Intake intake;
+  Decider decider;
+  std::map<std::string, std::string> pods;
+
+ private:
+  int next_ = 0;
+};
+
+TEST(Properties, gangs_are_whole_nodes_are_not_overcommitted_and_nothing_stays_behind) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    World world(seed);
+    for (int i = 0; i < 60; ++i) world.step();
+    if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+// Plugins that live for many cycles decide as plugins that were just made.
+TEST(Properties, live_plugins_agree_with_fresh_ones) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    World lived(seed), fresh(seed);
+    for (int i = 0; i < 60; ++i) {
+      lived.step();
+      fresh.decider.use(Config(fresh.decider.config()));
+      fresh.step();
+      ASSERT_EQ(lived.model.hash(), fresh.model.hash()) << "seed " << seed << " step " << i;
+    }
+  }
+}
+
+TEST(Properties, what_is_rolled_back_leaves_every_sum_bit_equal) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    World world(seed);
+    for (int i = 0; i < 40; ++i) world.step();
+    Model& model = world.model;
+    std::vector<std::tuple<TaskId, TaskStatus, NodeId>> moved;
+    const std::uint64_t before = model.hash();
+    for (int i = 0; i < 30; ++i) {
+      const TaskId id{static_cast<std::uint32_t>(world.random.below(std::max<std::size_t>(model.task_capacity(), 1)))};
+      if (id.index >= model.task_capacity() || !model.task(id).in_use || model.nodes.size() == 0) continue;
+      const NodeId node{static_cast<std::uint32_t>(world.random.below(model.nodes.size()))};
+      if (model.nodes[node].name.empty()) continue;
+      const auto status = static_cast<TaskStatus>(world.random.below(kTaskStatusCount));
+      moved.emplace_back(id, model.task(id).status, model.task(id).node);
+      model.move(id, status, status == TaskStatus::kPending ? NodeId{} : node);
+    }
+    while (!moved.empty()) {
+      const auto [id, status, node] = moved.back();
+      model.move(id, status, node);
+      moved.pop_back();
+    }
+    EXPECT_EQ(model.hash(), before) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace scheduler
