@@ -82,6 +82,8 @@ Json mounts_json(const BundleInput& input) {
   else
     list.push_back(privileged ? mount_json("/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev"})
                               : mount_json("/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev", "ro"}));
+  if (!input.network_namespace.empty())
+    list.push_back(mount_json("/sys/fs/cgroup", "cgroup", "cgroup", {"nosuid", "noexec", "nodev", "relatime", privileged ? "rw" : "ro"}));
   std::vector<MountSpec> mounts = input.mounts;
   // A mount below another comes after it.
   std::stable_sort(mounts.begin(), mounts.end(), [](const MountSpec& a, const MountSpec& b) {
