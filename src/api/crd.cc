@@ -15,7 +15,9 @@ Json strings(const std::vector<std::string>& values) {
 }
 
 Json int_or_string() {
-  return Json::object({{"anyOf", Json::array({Json::object({{"type", "integer"}}), Json::object({{"type", "string"}})})}, {"x-kubernetes-int-or-string", true}});
+  return Json::object(
+      {{"anyOf", Json::array({Json::object({{"type", "integer"}}), Json::object({{"type", "string"}})})},
+       {"x-kubernetes-int-or-string", true}});
 }
 
 void add_rules(const Schema& schema, Json& out) {
@@ -87,22 +89,34 @@ Json schema_json(const Schema& schema, int depth) {
   using Kind = Schema::Kind;
   Json out = Json::object();
   switch (schema.kind) {
-    case Kind::kObject: return object_json(schema, depth);
-    case Kind::kList: return list_json(schema, depth);
+    case Kind::kObject:
+      return object_json(schema, depth);
+    case Kind::kList:
+      return list_json(schema, depth);
     case Kind::kMap:
       out = Json::object({{"additionalProperties", schema_json(*schema.element, depth + 1)}, {"type", "object"}});
       if (schema.atomic) out.set("x-kubernetes-map-type", "atomic");
       return out;
-    case Kind::kAny: return Json::object({{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}});
-    case Kind::kIntOrString: return int_or_string();
+    case Kind::kAny:
+      return Json::object({{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}});
+    case Kind::kIntOrString:
+      return int_or_string();
     case Kind::kQuantity:
       out = int_or_string();
       out.set("pattern", kQuantityPattern);
       return out;
-    case Kind::kString: out.set("type", "string"); break;
-    case Kind::kInteger: out.set("type", "integer"); break;
-    case Kind::kNumber: out.set("type", "number"); break;
-    case Kind::kBoolean: out.set("type", "boolean"); break;
+    case Kind::kString:
+      out.set("type", "string");
+      break;
+    case Kind::kInteger:
+      out.set("type", "integer");
+      break;
+    case Kind::kNumber:
+      out.set("type", "number");
+      break;
+    case Kind::kBoolean:
+      out.set("type", "boolean");
+      break;
   }
   if (!schema.format.empty()) out.set("format", schema.format == "micro-time" ? "date-time" : schema.format);
   add_rules(schema, out);
@@ -135,7 +149,8 @@ Json make_crd(const KindInfo& kind) {
   const std::string name = kind.resource.plural + "." + kind.resource.group;
   return Json::object({{"apiVersion", "apiextensions.k8s.io/v1"},
                        {"kind", "CustomResourceDefinition"},
-                       {"metadata", Json::object({{"annotations", Json::object({{"helm.sh/resource-policy", "keep"}})}, {"name", name}})},
+                       {"metadata", Json::object({{"annotations", Json::object({{"helm.sh/resource-policy", "keep"}})},
+                                                  {"name", name}})},
                        {"spec", Json::object({{"group", kind.resource.group},
                                               {"names", names},
                                               {"scope", kind.namespaced ? "Namespaced" : "Cluster"},
