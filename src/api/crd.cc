@@ -50,7 +50,9 @@ Json object_json(const Schema& schema, int depth) {
     for (const char* name : {"apiVersion", "kind"}) properties.set(name, Json::object({{"type", "string"}}));
   for (const SchemaField& field : schema.fields) {
     Json property = schema_json(*field.schema, depth + 1);
-    if (!field.description.empty()) property.set("description", field.description);
+    // The root's metadata is Kubernetes' own: nothing may be said about it.
+    const bool implicit = depth == 0 && field.name == "metadata";
+    if (!field.description.empty() && !implicit) property.set("description", field.description);
     if (!field.default_value.is_null()) property.set("default", field.default_value);
     properties.set(field.name, std::move(property));
     if (field.required) required.push_back(field.name);
@@ -64,7 +66,13 @@ Json object_json(const Schema& schema, int depth) {
 }
 
 Json list_json(const Schema& schema, int depth) {
-  Json out = Json::object({{"items", schema_json(*schema.element, depth + 1)}, {"type", "array"}});
+  Json items = schema_json(*schema.element, depth + 1);
+  if (schema.list_type == Schema::ListType::kMap)  // an entry is never without its keys
+    for (const std::string& key : schema.list_keys) {
+      const SchemaField* field = schema.element->field(key);
+      if (field && !field->required && field->default_value.is_null()) items.edit_path({"properties", key}).set("default", "");
+    }
+  Json out = Json::object({{"items", std::move(items)}, {"type", "array"}});
   if (schema.items_min) out.set("minItems", *schema.items_min);
   if (schema.list_type == Schema::ListType::kMap) {
     out.set("x-kubernetes-list-map-keys", strings(schema.list_keys));
