@@ -4,6 +4,8 @@
 // webhook server and `volcano admit` call the same ones.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -183,7 +183,7 @@ void compare_children(const Schema& schema, const std::string& element, const Sc
     return;
   }
   const SchemaField* row = schema.kind == Schema::Kind::kObject && element.starts_with("f:") ? schema.field(std::string_view(element).substr(2)) : nullptr;
-  const bool with_self = depth > 0 && !(row && row->required);
+  const bool with_self = (depth > 0 || child.kind != Schema::Kind::kObject) && !(row && row->required);
   if (after) put(out.changed, element, all_of(child, *after, with_self));
   if (before) put(out.removed, element, all_of(child, *before, true));
 }
@@ -225,7 +225,7 @@ Comparison compare(const Schema& schema, const Json& before, const Json& after) 
   if (before.is_null()) {
     base = Json::object();
     for (const Json::Member& member : after.members())
-      if (member.value.is_object()) base.set(member.name(), Json::object({{"\x01", Json()}}));
+      if (child_schema(schema, member.name()).kind == Schema::Kind::kObject) base.set(member.name(), Json::object({{"\x01", Json()}}));
   }
   compare_into(schema, base, after, 0, out);
   if (before.is_null()) out.removed = FieldSet();

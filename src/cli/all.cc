@@ -9,18 +9,13 @@ Command vcctl_root() {
 }
 
 // COMPAT(version-block): the six labels stay; the last two describe this program's toolchain.
-std::string version_block() {
+std::string version_block(const std::string& version) {
 #if defined(__x86_64__)
   constexpr std::string_view kArchitecture = "amd64";
 #elif defined(__aarch64__)
   constexpr std::string_view kArchitecture = "arm64";
 #else
   constexpr std::string_view kArchitecture = "unknown";
-#endif
-#ifdef VOLCANO_VERSION
-  constexpr std::string_view kVersion = VOLCANO_VERSION;
-#else
-  constexpr std::string_view kVersion = "Not provided.";
 #endif
 #ifdef VOLCANO_GIT_SHA
   constexpr std::string_view kSha = VOLCANO_GIT_SHA;
@@ -30,12 +25,12 @@ std::string version_block() {
   return base::format(
       "API Version: v1alpha1\nVersion: {}\nGit SHA: {}\nBuilt At: Not provided.\nGo Version: c++ {}\nGo OS/Arch: "
       "linux/{}\n",
-      kVersion, kSha, __VERSION__, kArchitecture);
+      version.empty() ? "Not provided." : version, kSha, __VERSION__, kArchitecture);
 }
 
 Command version_command() {
   return {.name = "version", .summary = "Print the version information", .run = [](World& world, const Values&) {
-            world.out += version_block();
+            world.out += version_block(world.version);
             return base::Status();
           }};
 }

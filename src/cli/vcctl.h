@@ -13,7 +13,7 @@ Command queue_commands();
 Command version_command();
 
 // The six lines of `version` and of `--version`.
-std::string version_block();
+std::string version_block(const std::string& version);
 
 // job_view.cc: one job in words, with its events.
 std::string job_view(const api::Json& job, const std::vector<api::Json>& events, const World& world);

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <iostream>
 
@@ -19,6 +20,7 @@
 #include "main/flags.h"
 #include "main/programs.h"
 #include "main/version.h"
+#include "node/agent.h"
 #include "rt/files.h"
 #include "rt/kv.h"
 #include "scheduler/scheduler.h"
@@ -36,6 +38,9 @@ struct UpOptions {
   std::string node_name;
   int port = 6443;
   int storage_gib = 8;
+  bool host_rootfs = false;
+  bool leave_pods = false;
+  std::string runtime = "auto";
 };
 
 std::vector<Flag> flags_of(UpOptions& options) {
@@ -44,7 +49,10 @@ std::vector<Flag> flags_of(UpOptions& options) {
           {"address", &options.address, "address the API server listens on"},
           {"port", &options.port, "port the API server listens on; 0: a free one"},
           {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
-          {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"}};
+          {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"},
+          {"host-rootfs", &options.host_rootfs, "the host's files stand in for images that are not imported: who may create pods can read the host"},
+          {"runtime", &options.runtime, "how pods run: runc, process, or auto"},
+          {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"}};
 }
 
 // Runs `start` on the loop of `env` and waits for what it passes to its callback.
@@ -91,10 +99,12 @@ struct Cluster {
   std::unique_ptr<rt::RealEnv> api_env;
   std::unique_ptr<rt::KvStore> kv;
   std::unique_ptr<store::Store> objects;
+  std::unique_ptr<api::PodLogs> pod_logs;
   std::unique_ptr<apiserver::Api> api;
   std::unique_ptr<apiserver::Server> server;
   Component<controllers::Manager> manager;
   Component<scheduler::Scheduler> scheduler;
+  Component<node::Agent> agent;
 
   base::Status start() {
     api_env = rt::make_real_env("apiserver");
@@ -104,6 +114,8 @@ struct Cluster {
     TRY(objects, store::Store::open(*api_env, *kv));
     apiserver::ApiOptions api_options;
     api_options.hooks = admission::hooks({});
+    pod_logs = node::make_pod_logs(options.data + "/node");
+    api_options.pod_logs = pod_logs.get();
     api = std::make_unique<apiserver::Api>(*api_env, *objects, std::move(api_options));
     TRY_VOID(serve());
     TRY_VOID(on_loop<base::Status>(*api_env, [this](auto done) { api->bootstrap(done); }));
@@ -123,6 +135,16 @@ struct Cluster {
     scheduler.start("volcano", *api, [](rt::Env& env, client::Client& client) {
       return std::make_unique<scheduler::Scheduler>(env, client, scheduler::Options());
     });
+    agent.start("kubelet", *api, [this](rt::Env& env, client::Client& client) {
+      node::Options agent_options;
+      agent_options.node_name = options.node_name;
+      agent_options.data_dir = options.data + "/node";
+      agent_options.host_rootfs = options.host_rootfs;
+      agent_options.leave_pods = options.leave_pods;
+      agent_options.host_ip = options.address;
+      agent_options.mode = options.runtime == "process" ? node::Mode::kProcess : options.runtime == "runc" ? node::Mode::kRunc : node::Mode::kAuto;
+      return std::make_unique<node::Agent>(env, client, agent_options);
+    });
   }
 
   base::Status serve() {
@@ -140,6 +162,8 @@ struct Cluster {
   }
 
   void stop() {
+    if (agent.env) on_loop<bool>(*agent.env, [this](auto done) { agent.part->stop([done] { done(true); }); });
+    agent.stop();
     scheduler.stop();
     manager.stop();
     server.reset();
@@ -193,6 +217,7 @@ int run_up(const Arguments& arguments) {
     const char* home = std::getenv("HOME");
     options.data = std::string(home ? home : ".") + "/.local/share/volcano";
   }
+  options.data = std::filesystem::absolute(options.data).string();
   if (options.node_name.empty()) options.node_name = host_name();
   if (options.kubeconfig.empty()) options.kubeconfig = options.data + "/kubeconfig";
   block_signals();

@@ -21,7 +21,12 @@ constexpr std::array kPrograms{
     Program{"up", "", volcano_main::run_up, "start a cluster on this machine"},
     Program{"simulate", "", volcano_main::run_simulate, "run a whole cluster on virtual time, from a seed"},
     Program{"crd", "", volcano_main::run_crd, "print the CustomResourceDefinitions of our kinds"},
+    Program{"monitor", "", volcano_main::run_monitor, "keep one container's output and exit code (started by the node agent)"},
     Program{"schedule", "", volcano_main::run_schedule, "decide what the scheduler would do with the objects in files"},
+    Program{"admit", "", volcano_main::run_admit, "say what admission says to the objects in files"},
+    Program{"vcctl", "vcctl", volcano_main::run_vcctl, "jobs and queues from the command line"},
+    Program{"controller-manager", "vc-controller-manager", volcano_main::run_controller_manager, "run the controllers on a cluster"},
+    Program{"webhook-manager", "vc-webhook-manager", volcano_main::run_webhook_manager, "answer a cluster's admission webhooks"},
     Program{"scheduler", "vc-scheduler", volcano_main::run_scheduler, "run the scheduler on a cluster"},
 };
 

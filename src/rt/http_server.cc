@@ -53,17 +53,22 @@ std::optional<std::string> gzip(std::string_view text) {
   return out;
 }
 
+using Context = std::shared_ptr<asio::io_context>;
+
 struct Shared {
   ServerOptions options;
   HttpServer::Handler handler;
   std::optional<asio::ssl::context> tls;
+  std::atomic<bool> stopped{false};  // nothing is posted to an I/O thread any more
 };
 
 // What the exchange sees of a connection, whatever its stream.
 class ConnectionBase {
  public:
   virtual ~ConnectionBase() = default;
-  virtual asio::io_context& context() = 0;
+  // False once the server has stopped; the answer is then dropped.
+  virtual bool post(std::function<void()> task) = 0;
+  virtual void shut() = 0;                        // I/O thread
   virtual void write(SharedBytes bytes) = 0;      // I/O thread
   virtual void answered(bool keep_alive) = 0;     // I/O thread
   std::atomic<std::size_t> backlog{0};
@@ -96,7 +101,7 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
     if (payload->empty()) return;
     auto prefix = std::make_shared<std::string>(base::format("{:x}\r\n", payload->size()));
     connection_->backlog += payload->size();
-    asio::post(connection_->context(), [self = shared_from_this(), prefix = std::move(prefix), payload = std::move(payload)] {
+    connection_->post([self = shared_from_this(), prefix = std::move(prefix), payload = std::move(payload)] {
       static const auto end = std::make_shared<const std::string>("\r\n");
       self->connection_->write(prefix);
       self->connection_->write(payload);
@@ -109,7 +114,7 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
   std::size_t backlog_bytes() const override { return connection_->backlog; }
 
   void on_closed(std::function<void()> callback) override {
-    asio::post(connection_->context(), [self = shared_from_this(), callback = std::move(callback)]() mutable {
+    connection_->post([self = shared_from_this(), callback = std::move(callback)]() mutable {
       if (self->closed_) return callback();
       self->on_closed_ = std::move(callback);
     });
@@ -130,7 +135,7 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
 
   void enqueue(SharedBytes bytes, bool last) {
     connection_->backlog += bytes->size();
-    asio::post(connection_->context(), [self = shared_from_this(), bytes = std::move(bytes), last] {
+    connection_->post([self = shared_from_this(), bytes = std::move(bytes), last] {
       self->connection_->backlog -= bytes->size();
       self->connection_->write(bytes);
       if (!last) return;
@@ -151,10 +156,15 @@ template <class Stream>
 class Connection : public ConnectionBase, public std::enable_shared_from_this<Connection<Stream>> {
  public:
   template <class... Args>
-  Connection(asio::io_context& context, std::shared_ptr<Shared> shared, Args&&... args)
-      : context_(context), shared_(std::move(shared)), stream_(std::forward<Args>(args)...), timer_(context) {}
+  Connection(Context context, std::shared_ptr<Shared> shared, Args&&... args)
+      : context_(std::move(context)), shared_(std::move(shared)), stream_(std::forward<Args>(args)...), timer_(*context_) {}
 
-  asio::io_context& context() override { return context_; }
+  bool post(std::function<void()> task) override {
+    if (shared_->stopped) return false;
+    asio::post(*context_, std::move(task));
+    return true;
+  }
+  void shut() override { gone(); }
 
   void start() {
     if constexpr (requires { stream_.native_handle(); stream_.next_layer(); }) {
@@ -338,7 +348,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
     current_.reset();
   }
 
-  asio::io_context& context_;
+  Context context_;  // an answer may be given after the server is gone
   std::shared_ptr<Shared> shared_;
   Stream stream_;
   asio::steady_timer timer_;
@@ -360,11 +370,21 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
 class Server : public HttpServer {
  public:
   explicit Server(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {
-    for (int i = 0; i < std::max(shared_->options.io_threads, 1); ++i) contexts_.push_back(std::make_unique<asio::io_context>(1));
+    for (int i = 0; i < std::max(shared_->options.io_threads, 1); ++i) contexts_.push_back(std::make_shared<asio::io_context>(1));
     acceptor_.emplace(*contexts_[0]);
   }
   ~Server() override {
-    for (auto& context : contexts_) context->stop();
+    // Every connection is closed on its own thread; the threads end when the last handler has run.
+    asio::post(*contexts_[0], [this] {
+      ErrorCode ignored;
+      acceptor_->close(ignored);
+      shared_->stopped = true;
+      for (auto& [context, connection] : connections_)
+        asio::post(*context, [connection = connection] {
+          if (const auto live = connection.lock()) live->shut();
+        });
+      guards_.clear();
+    });
     for (std::thread& thread : threads_) thread.join();
   }
 
@@ -383,7 +403,7 @@ class Server : public HttpServer {
     accept();
     for (auto& context : contexts_) {
       guards_.push_back(asio::make_work_guard(*context));
-      threads_.emplace_back([&context] { context->run(); });
+      threads_.emplace_back([context] { context->run(); });
     }
     return {};
   }
@@ -392,19 +412,23 @@ class Server : public HttpServer {
 
  private:
   void accept() {
-    asio::io_context& context = *contexts_[next_++ % contexts_.size()];
-    auto socket = std::make_shared<tcp::socket>(context);
-    acceptor_->async_accept(*socket, [this, socket, &context](ErrorCode error) {
-      if (error == asio::error::operation_aborted) return;
+    const Context& context = contexts_[next_++ % contexts_.size()];
+    auto socket = std::make_shared<tcp::socket>(*context);
+    acceptor_->async_accept(*socket, [this, socket, context](ErrorCode error) {
+      if (error == asio::error::operation_aborted || !acceptor_->is_open()) return;
       if (!error) begin(std::move(*socket), context);
       accept();
     });
   }
 
-  void begin(tcp::socket socket, asio::io_context& context) {
+  void begin(tcp::socket socket, const Context& context) {
     ErrorCode ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    auto run = [this, &context](auto connection) { asio::post(context, [connection] { connection->start(); }); (void)this; };
+    std::erase_if(connections_, [](const auto& entry) { return entry.second.expired(); });
+    const auto run = [this, &context](auto connection) {
+      connections_.emplace_back(context, connection);
+      asio::post(*context, [connection] { connection->start(); });
+    };
     if (shared_->tls)
       run(std::make_shared<Connection<asio::ssl::stream<tcp::socket>>>(context, shared_, std::move(socket), *shared_->tls));
     else
@@ -412,7 +436,8 @@ class Server : public HttpServer {
   }
 
   std::shared_ptr<Shared> shared_;
-  std::vector<std::unique_ptr<asio::io_context>> contexts_;
+  std::vector<Context> contexts_;
+  std::vector<std::pair<Context, std::weak_ptr<ConnectionBase>>> connections_;  // first I/O thread
   std::optional<tcp::acceptor> acceptor_;
   std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards_;
   std::vector<std::thread> threads_;

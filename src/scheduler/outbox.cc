@@ -32,6 +32,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   struct Write {
     client::Request request;
     Done done;
+    std::function<void()> replaced = {};  // instead of `done`, when a newer write took its place
     bool replaceable = false;
     bool retried = true;  // passing errors are tried again here
     int tries = 0;
@@ -50,7 +51,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
     if (write.replaceable && !lane.waiting.empty() && lane.waiting.back().replaceable) {
       write.tries = 0;
       Write replaced = std::exchange(lane.waiting.back(), std::move(write));
-      if (replaced.done) replaced.done(base::make_error(base::Code::kConflict, "replaced by a newer write"));
+      if (replaced.replaced) replaced.replaced();
       return;
     }
     lane.waiting.push_back(std::move(write));
@@ -127,6 +128,25 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
                 });
   }
 
+  // A status that could not be written: the model believed it, the server's word counts.
+  void resync_group(std::string ns, std::string name) {
+    client.call({.verb = client::Verb::kGet, .resource = api::resources::kPodGroups, .ns = ns, .name = name},
+                [weak = weak_from_this(), ns, name](base::Result<api::Json> group) {
+                  auto self = weak.lock();
+                  if (!self) return;
+                  if (group.ok()) {
+                    self->intake.forget_group_version(ns + "/" + name);
+                    self->intake.set(api::resources::kPodGroups, *group);
+                  } else if (group.error().code != base::Code::kNotFound) {
+                    self->env.loop().after(base::milliseconds(500), [weak, ns, name] {
+                      if (auto again = weak.lock()) again->resync_group(ns, name);
+                    });
+                    return;
+                  }
+                  self->on_change();
+                });
+  }
+
   void bind(const PlannedBind& plan) {
     volumes.bind(plan, [weak = weak_from_this(), plan](base::Status ready) {
       auto self = weak.lock();
@@ -185,9 +205,11 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
     const std::string key = plan.ns + "/" + plan.name;
     intake.group_write_started(key);
     Write write{.request = group_status_request(plan), .replaceable = true};
-    write.done = [this, key](base::Result<api::Json> result) {
+    write.replaced = [this, key] { intake.group_write_ended(key); };
+    write.done = [this, plan, key](base::Result<api::Json> result) {
       intake.group_write_ended(key);
       if (result.ok()) intake.set(api::resources::kPodGroups, *result);
+      else resync_group(plan.ns, plan.name);
     };
     add("group/" + key, std::move(write));
   }

@@ -170,20 +170,31 @@ Outcome World::run() {
   return {chronicle_.hash(), clock_.elapsed(), truth_.changes(), clock_.steps(), chronicle_.violations()};
 }
 
-void World::bring_to_rest() {
-  const base::Time end = clock_.now() + rest_within_;
+std::string World::wait_for_rest(base::Duration limit) {
+  const base::Time end = clock_.now() + limit;
   std::string why;
   while (clock_.now() < end) {
     const base::Time until = clock_.now() + base::seconds(1);
     while (clock_.step(until)) {
     }
     why = unrest();
-    if (why.empty()) {
-      chronicle_.note("at rest");
-      return;
-    }
+    if (why.empty()) break;
   }
+  return why;
+}
+
+void World::bring_to_rest() {
+  const std::string why = wait_for_rest(rest_within_);
+  if (why.empty()) return chronicle_.note("at rest");
   chronicle_.violation("settles", base::format("not at rest after {}: {}", base::format_go_duration(rest_within_), why));
+  // Who is stuck? A restart that helps says that its memory was wrong, and not the objects.
+  for (const std::string& name : process_names()) {
+    if (name == "apiserver") continue;
+    crash(name);
+    start(name);
+    if (const std::string still = wait_for_rest(base::minutes(3)); still != why)
+      return chronicle_.violation("settles", base::format("after a restart of {}: {}", name, still.empty() ? "at rest" : still));
+  }
 }
 
 std::string World::unrest() {

@@ -82,6 +82,8 @@ class World {
   template <class Piece>
   base::Status build_pieces(std::vector<Settings>& tables, std::span<const PieceKind<Piece>> kinds, std::vector<std::unique_ptr<Piece>>& pieces);
   void bring_to_rest();
+  // Empty at rest, else why not.
+  std::string wait_for_rest(base::Duration limit);
   std::string unrest();
 
   std::uint64_t seed_;

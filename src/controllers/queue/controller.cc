@@ -52,7 +52,8 @@ class QueueController final : public Controller {
     return {{resources::kQueues, family, queue_changed},
             {resources::kPodGroups, [](const View&, const Json& group) { return Keys{group["spec"]["queue"].str()}; },
              [](const Json* before, const Json* after) {
-               return !before || !after || (*before)["spec"]["queue"] != (*after)["spec"]["queue"];
+               return !before || !after || (*before)["spec"]["queue"] != (*after)["spec"]["queue"] ||
+                      (*before)["status"]["phase"] != (*after)["status"]["phase"];
              }},
             {resources::kCommands, [](const View&, const Json& command) { return command_target(command); },
              [](const Json* before, const Json*) { return before == nullptr; }}};
@@ -85,8 +86,11 @@ class QueueController final : public Controller {
     Observed seen{.queue = queue,
                   .parent = view.find(resources::kQueues, parent_of(*queue)),
                   .children = view.by_index(resources::kQueues, "parent", key),
-                  .group_count =
-                      static_cast<std::int64_t>(view.by_index(resources::kPodGroups, "queue", key).size())};
+                  .by_phase = {}};
+    for (const Json* group : view.by_index(resources::kPodGroups, "queue", key)) {
+      ++seen.group_count;
+      ++seen.by_phase[(*group)["status"]["phase"].str()];
+    }
     const auto waiting = waiting_.find(key);
     under.from_queue = waiting != waiting_.end() && !waiting->second.empty();
     const std::string action = under.from_queue ? waiting->second.front() : "SyncQueue";

@@ -38,9 +38,21 @@ void mark(const Json& queue, std::string_view value, Plan& plan) {
   plan.patch(resources::kQueues, queue, client::PatchType::kJson, Json::array({std::move(operation)}));
 }
 
-void set_state(const Json& queue, std::string_view state, Plan& plan) {
-  if (state_of(queue) == state) return;
-  plan.apply_status(resources::kQueues, queue, Json::object({{"state", state}}), std::string(kManager));
+// The state and the counters of groups; a counter of none is left out, and applying without it removes it.
+void set_state(const Observed& seen, std::string_view state, Plan& plan) {
+  constexpr std::pair<const char*, const char*> kCounters[] = {{"inqueue", "Inqueue"}, {"pending", "Pending"},
+                                                               {"running", "Running"}, {"unknown", "Unknown"},
+                                                               {"completed", "Completed"}};
+  const Json& queue = *seen.queue;
+  Json status = Json::object({{"state", state}});
+  bool changed = state_of(queue) != state;
+  for (const auto& [field, phase] : kCounters) {
+    const auto found = seen.by_phase.find(phase);
+    const std::int64_t count = found == seen.by_phase.end() ? 0 : found->second;
+    if (count > 0) status.set(field, count);
+    changed = changed || queue["status"][field].as_int() != count;
+  }
+  if (changed) plan.apply_status(resources::kQueues, queue, std::move(status), std::string(kManager));
 }
 
 bool is_root(const Json& queue) { return api::name_of(queue) == "root"; }
@@ -51,7 +63,7 @@ void sync(const Observed& seen, std::string_view state, Decision& decision) {
   const std::string parent = queue["spec"]["parent"].str();
   if (!is_root(queue) && parent.empty()) set_parent(queue, plan);
   plan.begin_stage();
-  set_state(queue, state, plan);
+  set_state(seen, state, plan);
   if (is_root(queue)) return;
   const std::string parent_name = parent.empty() ? "root" : parent;
   if (!seen.parent) {
@@ -92,7 +104,7 @@ void open(const Observed& seen, Decision& decision) {
     if (api::annotation_of(*child, kClosedByParent) == "true")
       decision.follow.emplace_back(std::string(api::name_of(*child)), "OpenQueue");
   plan.begin_stage("OpenQueue", base::format("Update queue status from {} to Open failed for {{}}", before));
-  set_state(queue, "Open", plan);
+  set_state(seen, "Open", plan);
   plan.begin_stage();
   mark(queue, "false", plan);
 }
@@ -111,7 +123,7 @@ void close(const Observed& seen, std::string_view state, Decision& decision) {
     decision.follow.emplace_back(std::string(api::name_of(*child)), "CloseQueue");
   }
   plan.begin_stage("CloseQueue", "Close queue failed for {}");
-  set_state(queue, state, plan);
+  set_state(seen, state, plan);
   plan.begin_stage();
   plan.event(queue, "Normal", "CloseQueue", "Close queue succeed");
 }

@@ -1,7 +1,7 @@
 // What a Queue needs next, given an action.
 #pragma once
 
-#include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +17,7 @@ struct Observed {
   const api::Json* parent = nullptr;           // null: no such queue
   std::vector<const api::Json*> children;      // whose spec.parent this is
   std::int64_t group_count = 0;                // PodGroups of any phase in this queue
+  std::map<std::string, std::int64_t> by_phase = {};  // the same by phase, for the status counters
 };
 
 struct Decision {

@@ -195,6 +195,10 @@ void Intake::group_write_ended(const std::string& key) {
   if (found != group_writes_.end() && --found->second <= 0) group_writes_.erase(found);
 }
 
+void Intake::forget_group_version(const std::string& key) {
+  if (const JobId id = model_.find_job(key); id.is_set()) model_.edit_job(id).resource_version.clear();
+}
+
 void Intake::touch_jobs_of(QueueId queue) {
   std::vector<JobId> jobs;
   model_.for_each_job([&](const Job& job) {

@@ -43,6 +43,8 @@ class Intake {
   // PodGroup status from events is ignored while our own write is under way.
   void group_write_started(const std::string& key) { ++group_writes_[key]; }
   void group_write_ended(const std::string& key);
+  // The next state of the group counts, also if it is not newer than the last one.
+  void forget_group_version(const std::string& key);
 
   const IntakeOptions& options() const { return options_; }
 

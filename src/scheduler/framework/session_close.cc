@@ -113,8 +113,10 @@ void Session::close_job(JobId id, GroupStatus before) {
   Job& job = in_.model.edit_job(id);
   compute_phase(job);
   const bool updated = !same_ignoring_times(before, job.status);
-  if (before.phase != job.status.phase) in_.model.note_changed(id);
-  if (updated) plan_.groups.push_back({job.ns, job.name, job.status});
+  if (updated) {
+    plan_.groups.push_back({job.ns, job.name, job.status});
+    in_.model.note_changed(id);  // a group that went back to Pending waits for admission again
+  }
   // An unchanged condition keeps its time and transition, as on the server.
   if (!updated) job.status = std::move(before);
   const GroupPhase phase = job.status.phase;

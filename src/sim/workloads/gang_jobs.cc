@@ -41,14 +41,17 @@ class GangJobs final : public Workload {
     const std::int64_t least = dice_.chance(whole_) ? size : 1 + static_cast<std::int64_t>(dice_.below(static_cast<std::uint64_t>(size)));
     const Json requests = Json::object({{"cpu", base::format("{}m", cpu_milli_.draw(dice_))}, {"memory", base::format("{}Mi", memory_mib_.draw(dice_))}});
     const Json container = Json::object({{"name", "main"}, {"image", "work"}, {"command", Json::array({"work"})}, {"resources", Json::object({{"requests", requests}})}});
-    const Json annotations = Json::object({{kRunsFor, base::format_go_duration({runs_for_.draw(dice_)})}, {kExitCode, dice_.chance(fails_) ? "1" : "0"}});
+    const bool fails = dice_.chance(fails_);
+    const Json annotations = Json::object({{kRunsFor, base::format_go_duration({runs_for_.draw(dice_)})}, {kExitCode, fails ? "1" : "0"}});
     const Json pod = Json::object({{"metadata", Json::object({{"annotations", annotations}})},
                                    {"spec", Json::object({{"restartPolicy", "Never"}, {"containers", Json::array({container})}})}});
     const Json task = Json::object({{"name", "worker"}, {"replicas", size}, {"template", pod}});
     Json spec = Json::object({{"schedulerName", "volcano"}, {"minAvailable", least}, {"queue", queues_[dice_.below(queues_.size())]}, {"maxRetry", 3},
                               {"tasks", Json::array({task})}});
-    if (dice_.chance(0.5)) spec.set("policies", Json::array({Json::object({{"event", "PodEvicted"}, {"action", "RestartJob"}})}));
-    if (dice_.chance(0.3)) spec.edit("policies").push_back(Json::object({{"event", "PodFailed"}, {"action", "RestartJob"}}));
+    // Without a policy, a gang with failed pods and a pod that somebody deleted can never be whole again.
+    const char* action = fails ? (dice_.chance(0.5) ? "RestartJob" : "TerminateJob") : nullptr;
+    if (action) spec.edit("policies").push_back(Json::object({{"event", "PodFailed"}, {"action", action}}));
+    if (dice_.chance(0.5)) spec.edit("policies").push_back(Json::object({{"event", "PodEvicted"}, {"action", "RestartJob"}}));
     return Json::object({{"apiVersion", "batch.volcano.sh/v1alpha1"}, {"kind", "Job"},
                          {"metadata", Json::object({{"name", base::format("{}-{}", prefix_, made_)}})}, {"spec", std::move(spec)}});
   }

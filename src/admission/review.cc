@@ -1,0 +1,187 @@
+// Reading and answering AdmissionReviews; manifests through the whole of admission.
+#include "admission/review.h"
+
+#include <algorithm>
+
+#include "admission/names.h"
+#include "admission/rules.h"
+#include "api/kinds.h"
+#include "api/resource.h"
+#include "base/format.h"
+
+namespace admission {
+
+namespace {
+
+std::string escaped(std::string_view key) {
+  std::string out;
+  for (const char c : key) {
+    if (c == '~') out += "~0";
+    else if (c == '/') out += "~1";
+    else out += c;
+  }
+  return out;
+}
+
+void add_differences(const Json& before, const Json& after, const std::string& path, Json& patch) {
+  if (before.same_as(after) || before == after) return;
+  if (!before.is_object() || !after.is_object()) {
+    patch.push_back(Json::object({{"op", before.is_null() ? "add" : "replace"}, {"path", path}, {"value", after}}));
+    return;
+  }
+  for (const Json::Member& member : before.members())
+    if (!after.has(member.name()))
+      patch.push_back(Json::object({{"op", "remove"}, {"path", base::format("{}/{}", path, escaped(member.name()))}}));
+  for (const Json::Member& member : after.members()) {
+    const std::string below = base::format("{}/{}", path, escaped(member.name()));
+    if (const Json* old = before.find(member.name())) add_differences(*old, member.value, below, patch);
+    else patch.push_back(Json::object({{"op", "add"}, {"path", below}, {"value", member.value}}));
+  }
+}
+
+std::optional<api::Operation> operation_named(std::string_view name) {
+  for (const api::Operation one :
+       {api::Operation::kCreate, api::Operation::kUpdate, api::Operation::kDelete, api::Operation::kConnect})
+    if (word(one) == name) return one;
+  return std::nullopt;
+}
+
+AdmissionAnswer refuse_invalid(const api::KindInfo& kind, const Json& object, const std::vector<base::Cause>& causes) {
+  std::vector<std::string> texts;
+  for (const base::Cause& cause : causes) texts.push_back(base::format("{}: {}", cause.field, cause.message));
+  AdmissionAnswer answer = refuse(base::format(
+      "{}{}{} \"{}\" is invalid: {}", kind.kind, kind.resource.group.empty() ? "" : ".", kind.resource.group,
+      api::name_of(object), texts.size() == 1 ? texts.front() : base::format("[{}]", join(texts, ", "))));
+  answer.code = base::Code::kInvalid;
+  return answer;
+}
+
+}  // namespace
+
+Json make_json_patch(const Json& before, const Json& after) {
+  Json patch = Json::array();
+  add_differences(before, after, "", patch);
+  return patch;
+}
+
+base::Result<AdmissionRequest> read_review(const Json& review) {
+  if (review["kind"].as_string() != "AdmissionReview" || review["apiVersion"].as_string() != "admission.k8s.io/v1")
+    return base::make_error(base::Code::kBadRequest, "the body is no admission.k8s.io/v1 AdmissionReview");
+  const Json& given = review["request"];
+  if (!given.is_object()) return base::make_error(base::Code::kBadRequest, "the AdmissionReview holds no request");
+  const auto operation = operation_named(given["operation"].as_string());
+  if (!operation)
+    return base::make_error(base::Code::kBadRequest,
+                            base::format("unknown operation \"{}\"", given["operation"].as_string()));
+  AdmissionRequest request;
+  request.operation = *operation;
+  request.resource = {given["resource"]["group"].str(), given["resource"]["version"].str(),
+                      given["resource"]["resource"].str()};
+  request.kind = given["kind"]["kind"].str();
+  request.subresource = given["subResource"].str();
+  request.ns = given["namespace"].str();
+  request.name = given["name"].str();
+  request.object = given["object"];
+  request.old_object = given["oldObject"];
+  request.user = given["userInfo"]["username"].str();
+  for (const Json& group : given["userInfo"]["groups"].items()) request.groups.push_back(group.str());
+  request.dry_run = given["dryRun"].as_bool();
+  return request;
+}
+
+Json answer_review(const Json& review, const AdmissionRequest& request, const AdmissionAnswer& answer,
+                   const std::function<std::string(std::string_view)>& base64) {
+  Json response = Json::object({{"uid", review["request"]["uid"]}, {"allowed", answer.allowed}});
+  if (!answer.allowed)
+    response.set("status", Json::object({{"metadata", Json::object()}, {"message", answer.message}}));
+  if (answer.allowed && answer.object && *answer.object != request.object) {
+    response.set("patch", base64(make_json_patch(request.object, *answer.object).dump()));
+    response.set("patchType", "JSONPatch");
+  }
+  if (!answer.warnings.empty()) {
+    Json warnings = Json::array();
+    for (const std::string& warning : answer.warnings) warnings.push_back(warning);
+    response.set("warnings", std::move(warnings));
+  }
+  return Json::object(
+      {{"kind", "AdmissionReview"}, {"apiVersion", "admission.k8s.io/v1"}, {"response", std::move(response)}});
+}
+
+void ObjectSet::put(const Json& object) {
+  const api::KindInfo* kind = api::find_kind_named(object["apiVersion"].as_string(), object["kind"].as_string());
+  if (!kind) return;
+  Json stored = object;
+  if (kind->namespaced && api::namespace_of(stored).empty()) stored.edit("metadata").set("namespace", "default");
+  objects_[{kind->resource, api::key_of(stored)}] = std::move(stored);
+}
+
+std::optional<Json> ObjectSet::find(const api::ResourceId& id, std::string_view ns, std::string_view name) const {
+  const auto found = objects_.find({id, ns.empty() ? std::string(name) : base::format("{}/{}", ns, name)});
+  if (found == objects_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<Json> ObjectSet::list(const api::ResourceId& id, std::string_view ns) const {
+  std::vector<Json> found;
+  for (const auto& [key, object] : objects_)
+    if (key.first == id && (ns.empty() || api::namespace_of(object) == ns)) found.push_back(object);
+  return found;
+}
+
+bool applies(const api::AdmissionHook& hook, const AdmissionRequest& request) {
+  return hook.resource == request.resource && request.subresource.empty() &&
+         std::find(hook.operations.begin(), hook.operations.end(), request.operation) != hook.operations.end();
+}
+
+AdmissionAnswer admit_manifest(const Json& manifest, const std::vector<api::AdmissionHook>& hooks,
+                               const ObjectReader& objects) {
+  const api::KindInfo* kind = api::find_kind_named(manifest["apiVersion"].as_string(), manifest["kind"].as_string());
+  AdmissionAnswer result;
+  if (!kind) {
+    result.warnings.push_back(base::format("no rule concerns {} {}", manifest["apiVersion"].as_string(),
+                                           manifest["kind"].as_string()));
+    result.object = manifest;
+    return result;
+  }
+  Json object = manifest;
+  if (kind->namespaced && api::namespace_of(object).empty()) object.edit("metadata").set("namespace", "default");
+  std::vector<std::string> unknown;
+  const api::WalkOptions walk{.custom_resource = kind->custom};
+  api::prune(*kind->schema, object, walk, &unknown);
+  for (const std::string& field : unknown) result.warnings.push_back(base::format("unknown field \"{}\"", field));
+  if (kind->status_subresource) object.erase("status");
+  api::apply_defaults(*kind->schema, object, walk);
+  AdmissionRequest request{.operation = api::Operation::kCreate,
+                           .resource = kind->resource,
+                           .kind = kind->kind,
+                           .subresource = {},
+                           .ns = std::string(api::namespace_of(object)),
+                           .name = std::string(api::name_of(object))};
+  for (const bool mutating : {true, false}) {
+    for (const api::AdmissionHook& hook : hooks) {
+      if (hook.mutating != mutating || !applies(hook, request)) continue;
+      request.object = object;
+      AdmissionAnswer answer = hook.review(request, objects);
+      result.warnings.insert(result.warnings.end(), answer.warnings.begin(), answer.warnings.end());
+      if (!answer.allowed) {
+        answer.message = base::format("admission webhook \"{}\" denied the request: {}", webhook_name(hook.path), answer.message);
+        answer.warnings = std::move(result.warnings);
+        return answer;
+      }
+      if (answer.object) object = *answer.object;
+    }
+    if (!mutating) break;
+    api::apply_defaults(*kind->schema, object, walk);
+    std::vector<base::Cause> causes;
+    api::validate(*kind->schema, object, walk, causes);
+    if (!causes.empty()) {
+      AdmissionAnswer answer = refuse_invalid(*kind, object, causes);
+      answer.warnings = std::move(result.warnings);
+      return answer;
+    }
+  }
+  result.object = std::move(object);
+  return result;
+}
+
+}  // namespace admission

@@ -1,0 +1,181 @@
+// AdmissionReviews over HTTPS. A connection's thread hands each request to the loop, where the view of queues lives.
+#include "admission/server.h"
+
+#include <algorithm>
+
+#include "admission/review.h"
+#include "api/resource.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "client/informer.h"
+#include "rt/tls.h"
+
+namespace admission {
+
+using api::Json;
+
+namespace {
+
+constexpr base::Duration kRegistrationMax = base::minutes(5);
+constexpr base::Duration kRegistrationRetry = base::seconds(1);
+
+rt::HttpResponse plain(int status, std::string body) {
+  return {.status = status, .headers = {{"Content-Type", "text/plain; charset=utf-8"}}, .body = std::move(body)};
+}
+
+// Queues and namespaces as informers show them.
+class InformerObjects final : public api::ObjectReader {
+ public:
+  InformerObjects(client::Client& client, rt::Env& env)
+      : queues(client, env, api::resources::kQueues), namespaces(client, env, api::resources::kNamespaces) {}
+
+  std::optional<Json> find(const api::ResourceId& id, std::string_view ns, std::string_view name) const override {
+    const client::Informer* informer = informer_for(id);
+    const Json* found =
+        informer ? informer->find(ns.empty() ? std::string(name) : base::format("{}/{}", ns, name)) : nullptr;
+    return found ? std::optional<Json>(*found) : std::nullopt;
+  }
+  std::vector<Json> list(const api::ResourceId& id, std::string_view) const override {
+    std::vector<Json> all;
+    if (const client::Informer* informer = informer_for(id))
+      for (const auto& [key, object] : informer->objects()) all.push_back(object);
+    return all;
+  }
+
+  client::Informer queues;
+  client::Informer namespaces;
+
+ private:
+  const client::Informer* informer_for(const api::ResourceId& id) const {
+    if (id == api::resources::kQueues) return &queues;
+    return id == api::resources::kNamespaces ? &namespaces : nullptr;
+  }
+};
+
+}  // namespace
+
+std::string configuration_name(std::string_view path) {
+  std::string name = base::format("volcano-admission-service{}", path);
+  std::replace(name.begin(), name.end(), '/', '-');
+  return name;
+}
+
+rt::HttpResponse answer_http(const rt::HttpRequest& request, const std::vector<api::AdmissionHook>& hooks,
+                             const api::ObjectReader& objects) {
+  const std::string path = rt::parse_target(request.target).path;
+  if (path == "/healthz") return plain(200, "ok");
+  const auto hook = std::find_if(hooks.begin(), hooks.end(), [&](const auto& one) { return one.path == path; });
+  if (hook == hooks.end()) return plain(404, "404 page not found\n");
+  if (rt::header(request.headers, "Content-Type") != "application/json") return {};
+  const auto review = api::parse_json(request.body);
+  if (!review.ok()) return plain(400, review.error().message);
+  const auto read = read_review(*review);
+  if (!read.ok()) return plain(400, read.error().message);
+  const api::AdmissionAnswer answer = hook->review(*read, objects);
+  return {.status = 200,
+          .headers = {{"Content-Type", "application/json"}},
+          .body = answer_review(*review, *read, answer, rt::base64_encode).dump()};
+}
+
+struct Server::State : std::enable_shared_from_this<Server::State> {
+  State(rt::Env& e, client::Client& c, ServerOptions o)
+      : env(e), client(c), options(std::move(o)), hooks(admission::hooks(options.rules)), objects(c, e) {}
+
+  rt::Env& env;
+  client::Client& client;
+  ServerOptions options;
+  std::vector<api::AdmissionHook> hooks;
+  InformerObjects objects;
+  std::unique_ptr<rt::HttpServer> http;
+  std::function<void(base::Result<std::uint16_t>)> done;
+  base::Duration begun;
+
+  void register_from(std::size_t index);
+  void put_bundle(std::size_t index, const api::ResourceId& resource, Json configuration);
+  void listen();
+  void end(base::Result<std::uint16_t> result) {
+    if (auto callback = std::exchange(done, nullptr)) callback(std::move(result));
+  }
+};
+
+void Server::State::register_from(std::size_t index) {
+  if (index == hooks.size()) return listen();
+  const api::AdmissionHook& hook = hooks[index];
+  const api::ResourceId resource{"admissionregistration.k8s.io", "v1",
+                                 hook.mutating ? "mutatingwebhookconfigurations" : "validatingwebhookconfigurations"};
+  client.call({.verb = client::Verb::kGet, .resource = resource, .ns = {}, .name = configuration_name(hook.path), .subresource = {}},
+              [self = shared_from_this(), index, resource, mutating = hook.mutating](base::Result<Json> result) {
+                if (result.ok()) return self->put_bundle(index, resource, *std::move(result));
+                if (result.error().code == base::Code::kNotFound && self->env.uptime() - self->begun < kRegistrationMax) {
+                  self->env.loop().after(kRegistrationRetry, [self, index] { self->register_from(index); });
+                  return;
+                }
+                self->end(base::within(result.take_error(),
+                                       base::format("failed to add caCert for webhook failed to get {} webhook",
+                                                    mutating ? "mutating" : "validating")));
+              });
+}
+
+void Server::State::put_bundle(std::size_t index, const api::ResourceId& resource, Json configuration) {
+  const std::string bundle = rt::base64_encode(options.ca_pem);
+  bool changed = false;
+  if (configuration["webhooks"].is_array()) {
+    Json& webhooks = configuration.edit("webhooks");
+    for (std::size_t i = 0; i < webhooks.size(); ++i) {
+      if (webhooks[i]["clientConfig"]["caBundle"].as_string() == bundle) continue;
+      webhooks.edit(i).edit("clientConfig").set("caBundle", bundle);
+      changed = true;
+    }
+  }
+  if (!changed) return register_from(index + 1);
+  const std::string name(api::name_of(configuration));
+  client.call({.verb = client::Verb::kUpdate, .resource = resource, .ns = {}, .name = name, .subresource = {}, .body = std::move(configuration)},
+              [self = shared_from_this(), index](base::Result<Json> result) {
+                if (result.ok()) return self->register_from(index + 1);
+                if (result.error().code == base::Code::kConflict) return self->register_from(index);
+                self->end(base::within(result.take_error(), "failed to update the admission webhook"));
+              });
+}
+
+void Server::State::listen() {
+  const auto handler = [weak = weak_from_this(), loop = &env.loop()](rt::HttpRequest request,
+                                                                     std::shared_ptr<rt::HttpExchange> exchange) {
+    loop->post([weak, request = std::move(request), exchange] {
+      if (auto self = weak.lock()) exchange->respond(answer_http(request, self->hooks, self->objects));
+    });
+  };
+  auto made = rt::listen_http(options.http, handler);
+  if (!made.ok()) return end(made.take_error());
+  http = *std::move(made);
+  end(http->port());
+}
+
+Server::Server(rt::Env& env, client::Client& client, ServerOptions options)
+    : state_(std::make_shared<State>(env, client, std::move(options))) {}
+
+Server::~Server() {
+  state_->done = nullptr;
+  state_->http.reset();
+}
+
+void Server::start(std::function<void(base::Result<std::uint16_t>)> done) {
+  State& state = *state_;
+  state.done = std::move(done);
+  state.begun = state.env.uptime();
+  state.objects.queues.on_synced([weak = std::weak_ptr(state_)] {
+    auto self = weak.lock();
+    if (!self) return;
+    self->objects.namespaces.on_synced([weak] {
+      if (auto again = weak.lock()) again->register_from(0);
+    });
+    self->objects.namespaces.start();
+  });
+  state.objects.queues.start();
+}
+
+void Server::set_pod_rules(std::vector<PodGroupRule> rules) {
+  state_->options.rules.pod_rules = std::move(rules);
+  state_->hooks = hooks(state_->options.rules);
+}
+
+}  // namespace admission

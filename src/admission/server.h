@@ -1,0 +1,49 @@
+// The webhook server: AdmissionReviews over HTTPS, and the registration of its CA with the API server.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "admission/hooks.h"
+#include "client/client.h"
+#include "rt/env.h"
+#include "rt/http.h"
+#include "rt/http_server.h"
+
+namespace admission {
+
+// The answer to one request: the HTTP contract of webhooks.md 2.4.
+rt::HttpResponse answer_http(const rt::HttpRequest& request, const std::vector<api::AdmissionHook>& hooks,
+                             const api::ObjectReader& objects);
+
+struct ServerOptions {
+  rt::ServerOptions http;
+  Options rules;
+  std::string ca_pem;  // put into the webhook configurations
+};
+
+// Made, used and destroyed on the loop of `env`; rules run there. The client must outlive it.
+class Server {
+ public:
+  Server(rt::Env& env, client::Client& client, ServerOptions options);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Registers the CA with every enabled path's configuration, waits for the view of queues and namespaces, then listens.
+  // `done` comes on the loop: with the port, or with why the server cannot start.
+  void start(std::function<void(base::Result<std::uint16_t>)> done);
+  // From now on answers by these rules (a changed configuration file).
+  void set_pod_rules(std::vector<PodGroupRule> rules);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+// "volcano-admission-service-jobs-mutate" for "/jobs/mutate".
+std::string configuration_name(std::string_view path);
+
+}  // namespace admission

@@ -1,0 +1,271 @@
+// vcctl's output, byte for byte, against a fake API server.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "cli/table.h"
+#include "cli/vcctl.h"
+
+namespace cli {
+namespace {
+
+using api::Json;
+namespace resources = api::resources;
+
+struct Server {
+  std::map<std::string, Json> objects;  // "plural ns/name"
+  std::vector<client::Request> writes;
+};
+
+class FakeApi final : public Api {
+ public:
+  explicit FakeApi(Server& server) : server_(server) {}
+  base::Result<Json> call(client::Request request) override {
+    const std::string key = base::format("{} {}/{}", request.resource.plural, request.ns, request.name);
+    if (request.verb == client::Verb::kList) {
+      Json items = Json::array();
+      for (const auto& [name, object] : server_.objects)
+        if (name.starts_with(request.resource.plural + " ") &&
+            (request.ns.empty() || api::namespace_of(object) == request.ns))
+          items.push_back(object);
+      return Json::object({{"items", std::move(items)}});
+    }
+    const auto found = server_.objects.find(key);
+    if (request.verb == client::Verb::kGet || request.verb == client::Verb::kDelete) {
+      if (found == server_.objects.end())
+        return base::make_error(base::Code::kNotFound,
+                                base::format("{}.{} \"{}\" not found", request.resource.plural, request.resource.group,
+                                             request.name));
+      if (request.verb == client::Verb::kGet) return found->second;
+    }
+    server_.writes.push_back(request);
+    return request.body;
+  }
+
+ private:
+  Server& server_;
+};
+
+class VcctlTest : public ::testing::Test {
+ protected:
+  VcctlTest() {
+    world.connect = [this](const std::string&, const std::string&) -> base::Result<std::unique_ptr<Api>> {
+      return std::unique_ptr<Api>(std::make_unique<FakeApi>(server));
+    };
+    world.read_file = [this](const std::string& path) -> base::Result<std::string> {
+      const auto found = files.find(path);
+      if (found == files.end()) return base::make_error(base::Code::kNotFound, "cannot open " + path);
+      return found->second;
+    };
+    world.local_time = [](base::Time time) { return base::format("<{}>", base::format_rfc3339(time)); };
+    world.now = *base::parse_rfc3339("2026-08-20T03:00:00Z");
+  }
+  int run(std::vector<std::string> arguments) {
+    world.out.clear();
+    world.err.clear();
+    return run_command(vcctl_root(), arguments, world);
+  }
+  void put(const api::ResourceId& resource, std::string_view text) {
+    auto parsed = api::parse_json(text);
+    ASSERT_TRUE(parsed.ok());
+    server.objects[base::format("{} {}/{}", resource.plural, api::namespace_of(*parsed), api::name_of(*parsed))] = *parsed;
+  }
+  void put_job() {
+    put(resources::kJobs, R"({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "job-1",
+      "namespace": "default", "uid": "U", "creationTimestamp": "2026-08-20T02:00:00Z"}, "spec": {"queue": "test",
+      "schedulerName": "volcano", "tasks": [{"replicas": 2}, {"replicas": 3}]},
+      "status": {"minAvailable": 1, "running": 2, "state": {"phase": "Running"}}})");
+  }
+
+  Server server;
+  World world;
+  std::map<std::string, std::string> files;
+};
+
+TEST_F(VcctlTest, root_help) {
+  EXPECT_EQ(run({"-h"}), 0);
+  EXPECT_EQ(world.out, R"(Usage:
+  vcctl [command]
+
+Available Commands:
+  help        Help about any command
+  job         vcctl command line operation job
+  queue       Queue Operations
+  version     Print the version information
+
+Flags:
+  -h, --help                           help for vcctl
+      --log-flush-frequency duration   Maximum number of seconds between log flushes (default 5s)
+  -v, --v Level                        number for the log level verbosity
+      --vmodule moduleSpec             comma-separated list of pattern=N settings for file-filtered logging (only works for the default text log format)
+
+Use "vcctl [command] --help" for more information about a command.
+)");
+}
+
+TEST_F(VcctlTest, leaf_help) {
+  EXPECT_EQ(run({"help", "queue", "create"}), 0);
+  EXPECT_EQ(world.out.substr(0, world.out.find("\nGlobal Flags:")), R"(creates queue
+
+Usage:
+  vcctl queue create [flags]
+
+Flags:
+  -h, --help                help for create
+  -k, --kubeconfig string   (optional) absolute path to the kubeconfig file
+  -s, --master string       the address of apiserver
+  -n, --name string         the name of queue (default "test")
+  -S, --state string        the state of queue (default "Open")
+  -w, --weight int32        the weight of the queue (default 1)
+)");
+}
+
+TEST_F(VcctlTest, flag_errors_show_the_usage_and_end_with_1) {
+  struct Row {
+    std::vector<std::string> arguments;
+    std::string_view last_line;
+  };
+  const Row rows[] = {{{"job", "list", "--bogus"}, "Error: unknown flag: --bogus\n"},
+                      {{"job", "list", "-x"}, "Error: unknown shorthand flag: 'x' in -x\n"},
+                      {{"job", "run", "-N"}, "Error: flag needs an argument: 'N' in -N\n"},
+                      {{"job", "run", "--name"}, "Error: flag needs an argument: --name\n"},
+                      {{"job", "run", "--min=x"},
+                       "Error: invalid argument \"x\" for \"-m, --min\" flag: strconv.ParseInt: parsing \"x\": invalid "
+                       "syntax\n"}};
+  for (const Row& row : rows) {
+    EXPECT_EQ(run(row.arguments), 1);
+    EXPECT_TRUE(world.err.starts_with("Usage:\n  vcctl job "));
+    EXPECT_TRUE(world.err.ends_with(row.last_line)) << world.err;
+    EXPECT_EQ(world.out, "");
+  }
+  EXPECT_EQ(run({"magic"}), 1);
+  EXPECT_TRUE(world.err.starts_with("Error: unknown command \"magic\" for \"vcctl\"\n"));
+}
+
+TEST_F(VcctlTest, errors_of_commands_go_to_standard_output_with_255) {
+  struct Row {
+    std::vector<std::string> arguments;
+    std::string_view text;
+  };
+  const Row rows[] = {
+      {{"job", "view"},
+       "Failed to view job: job name (specified by --name or -N) is mandatory to view a particular job\n"},
+      {{"job", "view", "-N", "x"}, "Failed to view job: jobs.batch.volcano.sh \"x\" not found\n"},
+      {{"job", "suspend"}, "Failed to suspend job: job name is mandatory to suspend a particular job\n"},
+      {{"job", "resume"}, "Failed to resume job: job name is mandatory to resume a particular job\n"},
+      {{"job", "delete"}, "Failed to delete job: job name is mandatory to delete a particular job\n"},
+      {{"job", "run"}, "Failed to run job: job name cannot be left blank\n"},
+      {{"job", "run", "-N", "j", "-R", "cpu"},
+       "Failed to run job: invalid argument syntax cpu, expected <resource>=<value>\n"},
+      {{"job", "run", "-f", "job.txt"}, "Failed to run job: only support yaml file\n"},
+      {{"job", "run", "-f", "job.yaml"}, "Failed to run job: failed to read file, err: cannot open job.yaml\n"},
+      {{"queue", "delete"}, "Failed to delete queue: queue name must be specified\n"},
+      {{"queue", "get"}, "Failed to get queue: name is mandatory to get the particular queue details\n"},
+      {{"queue", "operate"}, "Failed to operate queue: queue name must be specified\n"},
+      {{"queue", "operate", "-n", "q"}, "Failed to operate queue: action can not be null\n"},
+      {{"queue", "operate", "-n", "q", "-a", "x"},
+       "Failed to operate queue: action x invalid, valid actions are open, close and update\n"},
+      {{"queue", "operate", "-n", "q", "-a", "update"},
+       "Failed to operate queue: when update queue q, weight must be specified, the value must be greater than 0\n"}};
+  for (const Row& row : rows) {
+    EXPECT_EQ(run(row.arguments), 255);
+    EXPECT_EQ(world.out, row.text);
+  }
+}
+
+TEST_F(VcctlTest, job_list) {
+  EXPECT_EQ(run({"job", "list"}), 0);
+  EXPECT_EQ(world.out, "No resources found\n");
+  put_job();
+  EXPECT_EQ(run({"job", "list", "--queue=test", "--selector", "ob-"}), 0);
+  EXPECT_EQ(world.out,
+            "Name    Creation       Phase       JobType     Replicas    Min   Pending   Running   Succeeded   Failed    "
+            "Unknown     RetryCount\n"
+            "job-1   2026-08-20     Running     Batch       5           1     0         2         0           0         "
+            "0           0         \n");
+  EXPECT_EQ(run({"job", "list", "--all-namespaces"}), 0);
+  EXPECT_TRUE(world.out.starts_with("Namespace   Name    Creation"));
+  for (const char* filter : {"--queue=other", "--scheduler=other", "--selector=zzz", "--namespace=other"}) {
+    EXPECT_EQ(run({"job", "list", filter}), 0);
+    EXPECT_EQ(world.out, "No resources found\n") << filter;
+  }
+}
+
+TEST_F(VcctlTest, job_run_builds_the_job_from_flags) {
+  EXPECT_EQ(run({"job", "run", "-N", "j", "--namespace", "ml", "-r", "3", "--min=2", "-i=img", "-R", "cpu=500m", "-L", ""}), 0);
+  EXPECT_EQ(world.out, "run job j successfully\n");
+  ASSERT_EQ(server.writes.size(), 1u);
+  EXPECT_EQ(server.writes[0].ns, "ml");
+  EXPECT_EQ(server.writes[0].body["spec"].sorted().dump(),
+            R"({"minAvailable":2,"schedulerName":"volcano","tasks":[{"replicas":3,"template":{"metadata":{"labels":)"
+            R"({"job.volcano.sh":"j"},"name":"j"},"spec":{"containers":[{"image":"img","imagePullPolicy":"IfNotPresent",)"
+            R"("name":"j","resources":{"limits":{},"requests":{"cpu":"500m"}}}],"restartPolicy":"Never"}}}]})");
+}
+
+TEST_F(VcctlTest, job_run_sends_a_file) {
+  files["job.yaml"] = "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: from-file}\n";
+  EXPECT_EQ(run({"job", "run", "-f", "job.yaml"}), 0);
+  EXPECT_EQ(world.out, "run job from-file successfully\n");
+}
+
+TEST_F(VcctlTest, suspend_and_close_send_commands) {
+  put_job();
+  put(resources::kQueues, R"({"metadata": {"name": "test", "uid": "Q"}, "spec": {"weight": 2, "parent": "root"},
+                              "status": {"state": "Open"}})");
+  EXPECT_EQ(run({"job", "suspend", "-N", "job-1"}), 0);
+  EXPECT_EQ(run({"queue", "operate", "-n", "test", "-a", "close"}), 0);
+  EXPECT_EQ(world.out, "");
+  ASSERT_EQ(server.writes.size(), 2u);
+  EXPECT_EQ(server.writes[0].body.sorted().dump(),
+            R"({"action":"AbortJob","apiVersion":"bus.volcano.sh/v1alpha1","kind":"Command","metadata":{"generateName":)"
+            R"("job-1-abortjob-","namespace":"default","ownerReferences":[{"apiVersion":"batch.volcano.sh/v1alpha1",)"
+            R"("blockOwnerDeletion":true,"controller":true,"kind":"Job","name":"job-1","uid":"U"}]},"target":)"
+            R"({"apiVersion":"batch.volcano.sh/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Job",)"
+            R"("name":"job-1","uid":"U"}})");
+  EXPECT_EQ(server.writes[1].ns, "default");
+  EXPECT_EQ(server.writes[1].body["action"].as_string(), "CloseQueue");
+}
+
+TEST_F(VcctlTest, queue_list_counts_groups_itself) {
+  put(resources::kQueues, R"({"metadata": {"name": "test"}, "spec": {"weight": 2, "parent": "root"},
+                              "status": {"state": "Open"}})");
+  put(resources::kPodGroups, R"({"metadata": {"name": "g", "namespace": "a"}, "spec": {"queue": "test"},
+                                 "status": {"phase": "Running"}})");
+  put(resources::kPodGroups, R"({"metadata": {"name": "g", "namespace": "b"}, "spec": {"queue": "test"},
+                                 "status": {"phase": "Inqueue"}})");
+  EXPECT_EQ(run({"queue", "list"}), 0);
+  EXPECT_EQ(world.out,
+            "Name                     Weight  State   Parent  Inqueue Pending Running Unknown Completed\n"
+            "test                     2       Open    root    1       0       1       0       0       \n");
+  EXPECT_EQ(run({"queue", "get", "-n", "test"}), 0);
+  EXPECT_TRUE(world.out.ends_with("1       0       1       0       0       \n"));
+}
+
+TEST_F(VcctlTest, job_view_shows_status_and_events) {
+  put_job();
+  put(resources::kEvents, R"({"metadata": {"name": "job-1.1", "namespace": "default"}, "type": "Warning",
+    "reason": "PodGroupPending", "message": " waits \n", "source": {"component": "vc-controller-manager"}, "count": 10,
+    "firstTimestamp": "2026-08-20T02:40:00Z", "lastTimestamp": "2026-08-20T02:50:00Z"})");
+  EXPECT_EQ(run({"job", "view", "-N", "job-1"}), 0);
+  const std::string& out = world.out;
+  EXPECT_TRUE(out.starts_with("Name:       \tjob-1\nNamespace:  \tdefault\nLabels:     \t<none>\nAnnotations:\t<none>\n"));
+  EXPECT_NE(out.find("\nStatus:\n  Running:      \t2\n  Min Available:\t1\n  State:\n    Phase:\tRunning\n"), std::string::npos);
+  EXPECT_NE(out.find("Warning        \tPodGroupPending                         \t10m (x10 over 20m)            \t"
+                     "vc-controller-manager                   \twaits\n"),
+            std::string::npos)
+      << out;
+}
+
+TEST(Spans, long_form) {
+  const std::pair<std::int64_t, std::string_view> rows[] = {{-5, "<invalid>"}, {119, "119s"},        {120, "2m"},
+                                                            {150, "2m30s"},    {600, "10m"},         {10799, "179m"},
+                                                            {10800, "3h"},     {11400, "3h10m"},     {28800, "8h"},
+                                                            {172800, "2d"},    {180000, "2d2h"},     {691200, "8d"},
+                                                            {63072000, "2y0d"}, {252288000, "8y"}};
+  for (const auto& [seconds, text] : rows) EXPECT_EQ(long_span(base::seconds(seconds)), text) << seconds;
+}
+
+}  // namespace
+}  // namespace cli

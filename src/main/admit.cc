@@ -1,0 +1,142 @@
+// `volcano admit`: what admission says to manifests and to AdmissionReviews in files.
+#include <iostream>
+
+#include "admission/review.h"
+#include "api/resource.h"
+#include "api/yaml.h"
+#include "base/format.h"
+#include "main/programs.h"
+#include "main/schedule_files.h"
+#include "main/webhook_flags.h"
+#include "rt/tls.h"
+
+namespace volcano_main {
+namespace {
+
+using api::Json;
+
+// The documents of a file: YAML, JSON, one object a line, and the items of lists.
+base::Result<std::vector<Json>> read_documents(const std::string& path) {
+  TRY(const auto files, read_object_files(path));
+  std::vector<Json> documents;
+  const auto add = [&documents](const Json& document) {
+    if (document["kind"].as_string().ends_with("List") && document["items"].is_array())
+      for (const Json& item : document["items"].items()) documents.push_back(item);
+    else documents.push_back(document);
+  };
+  for (const auto& [name, text] : files) {
+    // Several JSON objects, one a line.
+    bool lines = text.find('\n') != std::string::npos && text.starts_with("{") && !api::parse_json(text).ok();
+    for (std::size_t start = 0; lines && start < text.size();) {
+      const std::size_t end = std::min(text.find('\n', start), text.size());
+      const std::string line = text.substr(start, end - start);
+      start = end + 1;
+      if (line.find_first_not_of(" \r\t") == std::string::npos) continue;
+      const auto parsed = api::parse_json(line);
+      if (!parsed.ok()) return base::within(base::Error(parsed.error()), name);
+      add(*parsed);
+    }
+    if (lines) continue;
+    auto parsed = api::parse_yaml_documents(text);
+    if (!parsed.ok()) return base::within(parsed.take_error(), name);
+    for (const api::YamlDocument& document : *parsed) {
+      if (!document.value.is_object())
+        return base::make_error(base::Code::kInvalid, base::format("{}: line {}: not an object", name, document.line));
+      add(document.value);
+    }
+  }
+  return documents;
+}
+
+// True if it was refused.
+bool print_manifest(const Json& manifest, const std::vector<api::AdmissionHook>& hooks, admission::ObjectSet& objects, bool json) {
+  const api::AdmissionAnswer answer = admission::admit_manifest(manifest, hooks, objects);
+  const std::string name = base::format("{} {}", api::kind_of(manifest), api::key_of(answer.object ? *answer.object : manifest));
+  if (json) {
+    Json warnings = Json::array();
+    for (const std::string& warning : answer.warnings) warnings.push_back(warning);
+    Json line = Json::object({{"kind", api::kind_of(manifest)}, {"name", api::name_of(manifest)}, {"allowed", answer.allowed}});
+    if (!api::namespace_of(manifest).empty()) line.set("namespace", api::namespace_of(manifest));
+    if (!answer.allowed) line.set("message", answer.message);
+    if (!warnings.empty()) line.set("warnings", std::move(warnings));
+    if (answer.object) line.set("object", *answer.object);
+    std::cout << line.dump() << "\n";
+  } else {
+    for (const std::string& warning : answer.warnings) std::cout << "# warning: " << warning << "\n";
+    if (answer.allowed) std::cout << "# " << name << ": allowed\n" << (answer.object ? api::to_yaml(answer.object->sorted()) : "") << "---\n";
+    else std::cout << "# " << name << ": refused: " << answer.message << "\n---\n";
+  }
+  // What was admitted is there for those after it.
+  if (answer.allowed && answer.object) objects.put(*answer.object);
+  return !answer.allowed;
+}
+
+base::Result<bool> print_review(const Json& review, const std::vector<api::AdmissionHook>& hooks, const std::string& path,
+                                const api::ObjectReader& objects) {
+  TRY(api::AdmissionRequest request, admission::read_review(review));
+  for (const bool mutating : {true, false})
+    for (const api::AdmissionHook& hook : hooks) {
+      if (hook.mutating != mutating || (path.empty() ? !admission::applies(hook, request) : hook.path != path)) continue;
+      const api::AdmissionAnswer answer = hook.review(request, objects);
+      std::cout << admission::answer_review(review, request, answer, rt::base64_encode).dump() << "\n";
+      if (!answer.allowed) return true;
+      if (path.empty() && answer.object) request.object = *answer.object;
+    }
+  return false;
+}
+
+int fail(const std::string& message) {
+  std::cerr << "volcano admit: " << message << "\n";
+  return 2;
+}
+
+}  // namespace
+
+int run_admit(const Arguments& arguments) {
+  WebhookFlags options;
+  std::vector<std::string> existing;
+  std::string path;
+  std::string output = "yaml";
+  std::vector<Flag> flags = options.rows();
+  flags.push_back({"existing", &existing, "file or folder of objects that rules look up; may be given several times"});
+  flags.push_back({"path", &path, "answer AdmissionReviews as this one webhook: /jobs/validate"});
+  flags.push_back({"output", &output, "json: one line for each object"});
+  Arguments spelled = arguments;
+  for (std::string& word : spelled)
+    if (word == "-o") word = "--output";
+    else if (word.starts_with("-o") && word.size() > 2 && word[1] == 'o') word = "--output=" + word.substr(word[2] == '=' ? 3 : 2);
+  for (const std::string& word : arguments)
+    if (word == "--help" || word == "-h")
+      return std::cout << "usage: volcano admit [flags] FILE|-...\n\nflags:\n" << flags_help(flags), 0;
+  const auto files = parse_flags(flags, spelled);
+  if (!files.ok()) return fail(files.error().message);
+  if (files->empty()) return fail("no file is given");
+  auto rules = options.admission();
+  if (!rules.ok()) return fail(rules.error().message);
+  if (options.enabled.empty()) rules->enabled.clear();  // everything answers unless a list is given
+  const auto hooks = admission::hooks(*rules);
+  if (!path.empty() && admission::webhook_name(path).empty()) return fail("no webhook answers at " + path);
+  admission::ObjectSet objects;
+  for (const std::string& file : existing) {
+    const auto documents = read_documents(file);
+    if (!documents.ok()) return fail(documents.error().message);
+    for (const Json& document : *documents) objects.put(document);
+  }
+  bool refused = false;
+  for (const std::string& file : *files) {
+    const auto documents = read_documents(file);
+    if (!documents.ok()) return fail(documents.error().message);
+    for (const Json& document : *documents) {
+      if (document["kind"].as_string() != "AdmissionReview") {
+        refused = print_manifest(document, hooks, objects, output == "json") || refused;
+        continue;
+      }
+      const auto answered = print_review(document, hooks, path, objects);
+      if (!answered.ok()) return fail(file + ": " + answered.error().message);
+      refused = *answered || refused;
+    }
+  }
+  return refused ? 1 : 0;
+}
+
+}  // namespace volcano_main

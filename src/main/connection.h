@@ -1,0 +1,16 @@
+// Which API server a program of ours talks to: flags, then the environment, then the pod it runs in.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "client/kubeconfig.h"
+
+namespace volcano_main {
+
+// For servers: --kubeconfig, --master, or the pod's service account.
+base::Result<client::ServerAccess> server_access(const std::string& kubeconfig, const std::string& master);
+// For people: also KUBECONFIG, ~/.kube/config, and at last http://localhost:8080.
+base::Result<client::ServerAccess> user_access(const std::string& kubeconfig, const std::string& master);
+
+}  // namespace volcano_main

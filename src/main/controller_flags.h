@@ -1,0 +1,38 @@
+// The flags of vc-controller-manager (controllers.md 1.2).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "client/leader_election.h"
+#include "controllers/all.h"
+#include "main/flags.h"
+
+namespace volcano_main {
+
+struct ControllerFlags {
+  std::string master, kubeconfig, ca_cert_file, tls_cert_file, tls_private_key_file;
+  int kube_api_qps = 50;
+  int kube_api_burst = 100;
+  int requeues_max = 15;
+  std::vector<std::string> scheduler_names;
+  std::vector<std::string> enabled;  // comma lists
+  bool inherit_owner_annotations = true;
+  bool leader_elect = true;
+  std::string lease_duration = "15s", renew_deadline = "10s", retry_period = "2s", lease_lock = "leases",
+              lease_name = "vc-controller-manager", lease_namespace = "volcano-system", lock_object_namespace;
+  bool version = false;
+  // Accepted and checked for form; one loop needs no worker counts, and the others have no effect on this program.
+  int worker_threads = 3, worker_threads_for_cronjob = 3, worker_threads_for_podgroup = 5, worker_threads_for_queue = 5,
+      worker_threads_for_gc = 1, v = 0;
+  std::string feature_gates, log_flush_frequency = "5s", vmodule;
+  bool logtostderr = true;
+
+  std::vector<Flag> rows();
+  base::Status check() const;
+  controllers::Options controllers() const;
+  base::Result<client::LeaderElectionOptions> lease() const;
+};
+
+}  // namespace volcano_main

@@ -1,0 +1,100 @@
+// vc-controller-manager: the controllers on a cluster, over HTTPS, under a lease.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <future>
+#include <iostream>
+
+#include "base/format.h"
+#include "cli/vcctl.h"
+#include "client/http_client.h"
+#include "client/leader_election.h"
+#include "controllers/all.h"
+#include "main/connection.h"
+#include "main/controller_flags.h"
+#include "main/programs.h"
+#include "main/version.h"
+
+namespace volcano_main {
+namespace {
+
+struct Program {
+  ControllerFlags flags;
+  std::unique_ptr<rt::RealEnv> env;
+  std::unique_ptr<client::Client> client;
+  std::unique_ptr<client::LeaderElection> election;
+  std::unique_ptr<controllers::Manager> manager;
+
+  void lead() {
+    manager = std::make_unique<controllers::Manager>(*env, *client, flags.controllers());
+    manager->start();
+  }
+
+  base::Status start(const client::ServerAccess& access) {
+    TRY(client, client::make_http_client({.access = access,
+                                          .user_agent = "vc-controller-manager",
+                                          .field_manager = "vc-controller-manager",
+                                          .requests_per_second = static_cast<double>(flags.kube_api_qps),
+                                          .burst = flags.kube_api_burst},
+                                         *env));
+    if (!flags.leader_elect) return lead(), base::Status();
+    char host[256] = "localhost";
+    gethostname(host, sizeof host - 1);
+    TRY(client::LeaderElectionOptions lease, flags.lease());
+    lease.identity = base::format("{}_{}", host, env->random().uuid());
+    election = std::make_unique<client::LeaderElection>(*client, *env, std::move(lease));
+    election->start([this] { lead(); },
+                    [] {
+                      std::cerr << "leaderelection lost\n";
+                      std::_Exit(1);
+                    });
+    return {};
+  }
+};
+
+int fail(const base::Error& error) {
+  std::cerr << "vc-controller-manager: " << error.message << "\n";
+  return 1;
+}
+
+}  // namespace
+
+int run_controller_manager(const Arguments& arguments) {
+  Program program;
+  const std::vector<Flag> rows = program.flags.rows();
+  for (const std::string& word : arguments)
+    if (word == "--help" || word == "-h") return std::cout << "Usage: vc-controller-manager [flags]\n\n" << flags_help(rows), 0;
+  if (const auto rest = parse_flags(rows, arguments); !rest.ok()) return fail(rest.error());
+  if (program.flags.version) return std::cout << cli::version_block(kVersion), 0;
+  if (const base::Status valid = program.flags.check(); !valid.ok()) return fail(valid.error());
+  auto access = server_access(program.flags.kubeconfig, program.flags.master);
+  if (!access.ok()) return fail(access.error());
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  program.env = rt::make_real_env("controllers");
+  std::promise<base::Status> started;
+  program.env->loop().post([&] { started.set_value(program.start(*access)); });
+  if (const base::Status status = started.get_future().get(); !status.ok()) return fail(status.error());
+  int signal = 0;
+  sigwait(&set, &signal);
+  std::promise<void> stopped;
+  program.env->loop().post([&] {
+    const auto finish = [&] {
+      program.manager.reset();
+      program.election.reset();
+      program.client.reset();
+      stopped.set_value();
+    };
+    if (program.election && program.election->is_leader()) program.election->release(finish);
+    else finish();
+  });
+  stopped.get_future().wait_for(std::chrono::seconds(2));
+  program.env->stop();
+  return 0;
+}
+
+}  // namespace volcano_main

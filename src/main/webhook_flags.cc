@@ -1,0 +1,81 @@
+// Rows of the webhook flags and what they mean for admission.
+#include "main/webhook_flags.h"
+
+#include "base/format.h"
+#include "rt/files.h"
+
+namespace volcano_main {
+namespace {
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  for (std::size_t start = 0; start <= list.size();) {
+    const std::size_t end = std::min(list.find(',', start), list.size());
+    std::string part = list.substr(start, end - start);
+    while (!part.empty() && part.front() == ' ') part.erase(0, 1);
+    while (!part.empty() && part.back() == ' ') part.pop_back();
+    if (!part.empty()) parts.push_back(std::move(part));
+    start = end + 1;
+  }
+  return parts;
+}
+
+constexpr const char* kDefaultPaths =
+    "/jobs/mutate,/jobs/validate,/podgroups/mutate,/pods/validate,/pods/mutate,/queues/mutate,/queues/validate";
+
+}  // namespace
+
+std::vector<Flag> WebhookFlags::rows() {
+  return {{"scheduler-name", &scheduler_names, "schedulers whose pods are looked at (default volcano)"},
+          {"enabled-admission", &enabled, "comma list of the paths that answer"},
+          {"admission-conf", &admission_conf, "pod-mutation configuration file"},
+          {"feature-gates", &feature_gates, "Name=true|false,..."},
+          {"enable-queue-allocated-pods-check", &allocated_pods_check, "refuse deletion of a queue with allocated pods"},
+          {"enable-root-queue-protection", &root_protection, "freeze capability, deserved and guarantee of queue root"},
+          {"max-queue-depth", &queue_depth_max, "the most levels of the queue tree"},
+          {"master", &master, "API server URL, overrides the kubeconfig"},
+          {"kubeconfig", &kubeconfig, "kubeconfig; empty: in a cluster"},
+          {"tls-cert-file", &tls_cert_file, "serving certificate"},
+          {"tls-private-key-file", &tls_private_key_file, "serving key"},
+          {"ca-cert-file", &ca_cert_file, "CA bundle, also put into the webhook configurations"},
+          {"listen-address", &listen_address, "address to listen on"},
+          {"port", &port, "port to listen on"},
+          {"webhook-namespace", &webhook_namespace, "namespace of the webhook service"},
+          {"webhook-service-name", &webhook_service_name, "name of the webhook service"},
+          {"webhook-url", &webhook_url, "URL of the webhook"},
+          {"graceful-shutdown-time", &graceful_shutdown_time, "time to drain at the end"},
+          {"log-flush-frequency", &log_flush_frequency, "accepted; the log is not buffered"},
+          {"vmodule", &vmodule, "accepted"},
+          {"v", &v, "log verbosity"},
+          {"logtostderr", &logtostderr, "accepted"},
+          {"kube-api-qps", &kube_api_qps, "requests a second to the API server"},
+          {"kube-api-burst", &kube_api_burst, "burst of requests to the API server"},
+          {"healthz-address", &healthz_address, "address of the health server"},
+          {"enable-healthz", &enable_healthz, "serve /healthz"},
+          {"version", &version, "print the version and exit"}};
+}
+
+base::Result<admission::Options> WebhookFlags::admission() const {
+  admission::Options options;
+  if (!scheduler_names.empty()) options.scheduler_names = scheduler_names;
+  options.enabled = split(enabled.empty() ? kDefaultPaths : enabled);
+  options.queue_depth_max = queue_depth_max;
+  options.queue_allocated_pods_check = allocated_pods_check;
+  options.root_queue_protection = root_protection;
+  for (const std::string& gate : split(feature_gates)) {
+    const std::size_t equals = gate.find('=');
+    const std::string value = equals == std::string::npos ? "" : gate.substr(equals + 1);
+    if (value != "true" && value != "false")
+      return base::make_error(base::Code::kInvalid, base::format("--feature-gates: \"{}\" is not Name=true|false", gate));
+    if (gate.substr(0, equals) == "SchedulingGatesQueueAdmission") options.scheduling_gates_queue_admission = value == "true";
+  }
+  if (!admission_conf.empty()) {
+    TRY(const std::string text, rt::read_file(admission_conf));
+    auto rules = admission::parse_pod_rules(text);
+    if (!rules.ok()) return base::within(rules.take_error(), admission_conf);
+    options.pod_rules = *std::move(rules);
+  }
+  return options;
+}
+
+}  // namespace volcano_main

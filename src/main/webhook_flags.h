@@ -1,0 +1,38 @@
+// The flags of vc-webhook-manager; `volcano admit` takes those that change answers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "admission/hooks.h"
+#include "base/result.h"
+#include "main/flags.h"
+
+namespace volcano_main {
+
+struct WebhookFlags {
+  std::vector<std::string> scheduler_names;
+  std::string enabled;  // comma list; empty: not given
+  std::string admission_conf;
+  std::string feature_gates;
+  bool allocated_pods_check = false;
+  bool root_protection = true;
+  int queue_depth_max = 5;
+  // Accepted; they do not change answers.
+  std::string master, kubeconfig, tls_cert_file, tls_private_key_file, ca_cert_file, listen_address, webhook_namespace,
+      webhook_service_name, webhook_url, graceful_shutdown_time = "30s", log_flush_frequency = "5s", vmodule, healthz_address = ":11251";
+  int port = 8443;
+  int kube_api_qps = 50;
+  int kube_api_burst = 100;
+  int v = 0;
+  bool enable_healthz = false;
+  bool logtostderr = true;
+  bool version = false;
+
+  // Point into this object.
+  std::vector<Flag> rows();
+  // Reads the configuration file if one is named; a file that cannot be used is an error.
+  base::Result<admission::Options> admission() const;
+};
+
+}  // namespace volcano_main

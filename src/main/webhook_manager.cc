@@ -1,0 +1,111 @@
+// vc-webhook-manager: admission over HTTPS for a cluster's API server.
+#include <signal.h>
+
+#include <future>
+#include <iostream>
+
+#include "admission/server.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "cli/vcctl.h"
+#include "client/http_client.h"
+#include "main/connection.h"
+#include "main/programs.h"
+#include "main/version.h"
+#include "main/webhook_flags.h"
+#include "rt/files.h"
+
+namespace volcano_main {
+namespace {
+
+int fail(const std::string& message) {
+  std::cerr << "vc-webhook-manager: " << message << "\n";
+  return 1;
+}
+
+base::Result<admission::ServerOptions> server_options(const WebhookFlags& flags) {
+  if (flags.port < 1 || flags.port > 65535)
+    return base::make_error(base::Code::kInvalid, "Configured port is invalid: the port should be in the range of 1 and 65535");
+  const auto read = [](std::string_view what, const std::string& path) -> base::Result<std::string> {
+    auto text = rt::read_file(path);
+    if (!text.ok())
+      return base::within(text.take_error(), base::format("Failed to parse CA file: failed to read {} file ({})", what, path));
+    return text;
+  };
+  admission::ServerOptions options;
+  TRY(options.ca_pem, read("cacert", flags.ca_cert_file));
+  TRY(options.http.certificate_pem, read("cert", flags.tls_cert_file));
+  TRY(options.http.key_pem, read("key", flags.tls_private_key_file));
+  if (flags.webhook_url.empty() && flags.webhook_namespace.empty() && flags.webhook_service_name.empty())
+    return base::make_error(base::Code::kInvalid,
+                            "failed to start webhooks as both 'url' and 'namespace/name' of webhook are empty");
+  options.http.client_ca_pem = options.ca_pem;
+  options.http.address = flags.listen_address.empty() ? "0.0.0.0" : flags.listen_address;
+  options.http.port = static_cast<std::uint16_t>(flags.port);
+  auto rules = flags.admission();
+  if (!rules.ok()) return rules.take_error();
+  for (const std::string& path : rules->enabled)
+    if (admission::webhook_name(path).empty())
+      return base::make_error(base::Code::kInvalid,
+                              base::format("enabled admission {} not found on the admission registered map", path));
+  options.rules = *std::move(rules);
+  return options;
+}
+
+struct Program {
+  std::unique_ptr<rt::RealEnv> env = rt::make_real_env("webhooks");
+  std::unique_ptr<client::Client> client;
+  std::unique_ptr<admission::Server> server;
+
+  void stop() {
+    std::promise<void> gone;
+    env->loop().post([&] {
+      server.reset();
+      client.reset();
+      gone.set_value();
+    });
+    gone.get_future().wait();
+    env->stop();
+  }
+};
+
+}  // namespace
+
+int run_webhook_manager(const Arguments& arguments) {
+  WebhookFlags flags;
+  const std::vector<Flag> rows = flags.rows();
+  for (const std::string& word : arguments)
+    if (word == "--help" || word == "-h") return std::cout << "Usage: vc-webhook-manager [flags]\n\n" << flags_help(rows), 0;
+  if (const auto rest = parse_flags(rows, arguments); !rest.ok()) return fail(rest.error().message);
+  if (flags.version) return std::cout << cli::version_block(kVersion), 0;
+  auto options = server_options(flags);
+  if (!options.ok()) return fail(options.error().message);
+  auto access = server_access(flags.kubeconfig, flags.master);
+  if (!access.ok()) return fail("unable to build k8s config: " + access.error().message);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  Program program;
+  program.env->loop().post([&program, &flags, access = *access, options = *std::move(options)]() mutable {
+    const auto report = [](base::Result<std::uint16_t> port) {
+      if (port.ok()) return base::log_info("webhooks", base::format("answering on port {}", *port));
+      std::cerr << "vc-webhook-manager: " << port.error().message << "\n";
+      std::_Exit(1);
+    };
+    auto made = client::make_http_client({.access = std::move(access), .user_agent = "vc-webhook-manager", .field_manager = "vc-webhook-manager",
+                                          .requests_per_second = static_cast<double>(flags.kube_api_qps), .burst = flags.kube_api_burst},
+                                         *program.env);
+    if (!made.ok()) return report(made.take_error());
+    program.client = *std::move(made);
+    program.server = std::make_unique<admission::Server>(*program.env, *program.client, std::move(options));
+    program.server->start(report);
+  });
+  int signal = 0;
+  sigwait(&set, &signal);
+  program.stop();
+  return 0;
+}
+
+}  // namespace volcano_main
