@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <iostream>
 
@@ -35,9 +36,11 @@ struct UpOptions {
   std::string kubeconfig;
   std::string address = "127.0.0.1";
   std::string node_name;
-  bool host_rootfs = false;
   int port = 6443;
   int storage_gib = 8;
+  bool host_rootfs = false;
+  bool leave_pods = false;
+  std::string runtime = "auto";
 };
 
 std::vector<Flag> flags_of(UpOptions& options) {
@@ -46,8 +49,10 @@ std::vector<Flag> flags_of(UpOptions& options) {
           {"address", &options.address, "address the API server listens on"},
           {"port", &options.port, "port the API server listens on; 0: a free one"},
           {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
-          {"host-rootfs", &options.host_rootfs, "this machine's root file system stands in for images that are not in the store"},
-          {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"}};
+          {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"},
+          {"host-rootfs", &options.host_rootfs, "the host's files stand in for images that are not imported: who may create pods can read the host"},
+          {"runtime", &options.runtime, "how pods run: runc, process, or auto"},
+          {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"}};
 }
 
 // Runs `start` on the loop of `env` and waits for what it passes to its callback.
@@ -94,11 +99,11 @@ struct Cluster {
   std::unique_ptr<rt::RealEnv> api_env;
   std::unique_ptr<rt::KvStore> kv;
   std::unique_ptr<store::Store> objects;
+  std::unique_ptr<api::PodLogs> pod_logs;
   std::unique_ptr<apiserver::Api> api;
   std::unique_ptr<apiserver::Server> server;
   Component<controllers::Manager> manager;
   Component<scheduler::Scheduler> scheduler;
-  std::unique_ptr<api::PodLogs> pod_logs;
   Component<node::Agent> agent;
 
   base::Status start() {
@@ -130,11 +135,14 @@ struct Cluster {
     scheduler.start("volcano", *api, [](rt::Env& env, client::Client& client) {
       return std::make_unique<scheduler::Scheduler>(env, client, scheduler::Options());
     });
-    agent.start("volcano-node", *api, [this](rt::Env& env, client::Client& client) {
+    agent.start("kubelet", *api, [this](rt::Env& env, client::Client& client) {
       node::Options agent_options;
       agent_options.node_name = options.node_name;
       agent_options.data_dir = options.data + "/node";
       agent_options.host_rootfs = options.host_rootfs;
+      agent_options.leave_pods = options.leave_pods;
+      agent_options.host_ip = options.address;
+      agent_options.mode = options.runtime == "process" ? node::Mode::kProcess : options.runtime == "runc" ? node::Mode::kRunc : node::Mode::kAuto;
       return std::make_unique<node::Agent>(env, client, agent_options);
     });
   }
@@ -154,7 +162,7 @@ struct Cluster {
   }
 
   void stop() {
-    on_loop<bool>(*agent.env, [this](auto done) { agent.part->stop([done] { done(true); }); });
+    if (agent.env) on_loop<bool>(*agent.env, [this](auto done) { agent.part->stop([done] { done(true); }); });
     agent.stop();
     scheduler.stop();
     manager.stop();
@@ -209,6 +217,7 @@ int run_up(const Arguments& arguments) {
     const char* home = std::getenv("HOME");
     options.data = std::string(home ? home : ".") + "/.local/share/volcano";
   }
+  options.data = std::filesystem::absolute(options.data).string();
   if (options.node_name.empty()) options.node_name = host_name();
   if (options.kubeconfig.empty()) options.kubeconfig = options.data + "/kubeconfig";
   block_signals();

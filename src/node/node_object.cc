@@ -25,6 +25,7 @@ Json condition_json(const ConditionText& text, base::Time now) {
   return Json::object({{"type", text.type},
                        {"status", text.status},
                        {"lastHeartbeatTime", base::format_rfc3339(now)},
+                       {"lastTransitionTime", base::format_rfc3339(now)},
                        {"reason", text.reason},
                        {"message", text.message}});
 }
