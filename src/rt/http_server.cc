@@ -3,7 +3,6 @@
 #include "rt/http_server.h"
 
 #include <openssl/ssl.h>
-#include <zlib.h>
 
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
@@ -21,6 +20,7 @@
 #include <thread>
 
 #include "base/format.h"
+#include "rt/gzip.h"
 
 namespace rt {
 namespace {
@@ -36,21 +36,6 @@ constexpr std::size_t kGzipBytesMin = std::size_t{128} << 10;  // as the Kuberne
 std::string_view status_text(int status) {
   const auto text = http::obsolete_reason(static_cast<http::status>(status));
   return {text.data(), text.size()};
-}
-
-std::optional<std::string> gzip(std::string_view text) {
-  z_stream stream{};
-  if (deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) return {};
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  const bool ok = deflate(&stream, Z_FINISH) == Z_STREAM_END;
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  if (!ok) return {};
-  return out;
 }
 
 using Context = std::shared_ptr<asio::io_context>;
