@@ -1,12 +1,11 @@
 // Nodeorder: the Kubernetes scores, weighted and summed.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "scheduler/framework/node_evaluators.h"
-#include "scheduler/framework/vectors.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
+#include "scheduler/plugins/capacity_kernel.h"
 #include "scheduler/plugins/nodeorder.h"
 
 namespace scheduler {
@@ -14,41 +13,6 @@ namespace {
 
 // floor(part * 100 / whole) for 0 <= part <= whole below 2^46: the double quotient never rounds up across an integer.
 inline double percent_floor(double part, double whole) { return std::floor(part * 100.0 / whole); }
-
-// What the kernel reads: the columns of the nodes and the wishes of the pod.
-struct CapacityTask {
-  const std::int64_t *cpu_cap, *memory_cap, *cpu_used, *memory_used, *cpu_real, *memory_real;
-  double cpu, memory;              // counted with defaults for containers that ask for nothing
-  double cpu_wanted, memory_wanted;  // as asked
-  double least, most, balanced;    // weights
-};
-
-// Exact for 0 <= value < 2^52, and what wide vectors can do.
-inline double to_double(std::int64_t value) {
-  return std::bit_cast<double>(value + std::int64_t{0x4330000000000000}) - 4503599627370496.0;
-}
-
-// The same arithmetic as CapacityScorer::score, for every node, without branches.
-VOLCANO_VECTOR void add_capacity_scores(const CapacityTask& t, double* totals, std::size_t count) {
-  for (std::size_t n = 0; n < count; ++n) {
-    const double cc = to_double(t.cpu_cap[n]), mc = to_double(t.memory_cap[n]);
-    const double cd = cc == 0 ? 1 : cc, md = mc == 0 ? 1 : mc;
-    const double cu = to_double(t.cpu_used[n]) + t.cpu, mu = to_double(t.memory_used[n]) + t.memory;
-    const double divisor = cc != 0 && mc != 0 ? 2 : 1;
-    const double least_cpu = cc == 0 || cu > cc ? 0 : std::floor((cc - cu) * 100.0 / cd);
-    const double least_memory = mc == 0 || mu > mc ? 0 : std::floor((mc - mu) * 100.0 / md);
-    const double most_cpu = cc == 0 ? 0 : std::floor((cu < cc ? cu : cc) * 100.0 / cd);
-    const double most_memory = mc == 0 ? 0 : std::floor((mu < mc ? mu : mc) * 100.0 / md);
-    const double cr = to_double(t.cpu_real[n]), mr = to_double(t.memory_real[n]);
-    const double ca = (cr + t.cpu_wanted) / cd, ma = (mr + t.memory_wanted) / md, cb = cr / cd, mb = mr / md;
-    const double after_gap = std::fabs((ca < 1 ? ca : 1) - (ma < 1 ? ma : 1)) / 2, before_gap = std::fabs((cb < 1 ? cb : 1) - (mb < 1 ? mb : 1)) / 2;
-    const bool both = cc != 0 && mc != 0;
-    const double after = std::trunc((1 - (both ? after_gap : 0)) * 100), before = std::trunc((1 - (both ? before_gap : 0)) * 100);
-    const double balance = 50 + std::trunc((50 + after - before) / 2);
-    totals[n] += t.least * std::floor((least_cpu + least_memory) / divisor) +
-                 t.most * std::floor((most_cpu + most_memory) / divisor) + t.balanced * balance;
-  }
-}
 
 // Least allocated, most allocated and balanced allocation in one pass: all three only read the node's own columns.
 class CapacityScorer final : public NodeScorer {
