@@ -110,7 +110,8 @@ base::Result<std::string> binary(std::string_view text) {
     if (c == '=' || c == '\n' || c == ' ' || c == '\r') continue;
     static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const std::size_t value = kAlphabet.find(c);
-    if (value == std::string_view::npos) return make_error(Code::kBadRequest, "!!binary value contains invalid base64 data");
+    if (value == std::string_view::npos)
+      return make_error(Code::kBadRequest, "!!binary value contains invalid base64 data");
     bits = bits << 6 | static_cast<unsigned>(value);
     have += 6;
     if (have >= 8) {
@@ -154,7 +155,8 @@ base::Result<Json> plain_scalar(std::string_view text) {
   if (one_of(text, {"n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE"})) return Json(false);
   const char first = text[0];
   if (!((first >= '0' && first <= '9') || first == '+' || first == '-' || first == '.')) return Json(text);
-  if (one_of(text, {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF", ".nan", ".NaN", ".NAN"}))
+  if (one_of(text,
+             {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF", ".nan", ".NaN", ".NAN"}))
     return make_error(Code::kBadRequest, base::format("json: unsupported value: {}", text));
   if (auto value = integer(text)) return *value;
   if (auto value = floating(text)) return *value;

@@ -16,7 +16,8 @@ bool needs_quotes(std::string_view text) {
   if (text[0] == ' ' || text.back() == ' ' || text.back() == ':') return true;
   if (kFirst.find(text[0]) != std::string_view::npos) {
     // "-x" and ":x" and "?x" are plain when no blank follows.
-    const bool soft = (text[0] == '-' || text[0] == ':' || text[0] == '?') && text.size() > 1 && text[1] != ' ' && text != "---";
+    const bool soft =
+        (text[0] == '-' || text[0] == ':' || text[0] == '?') && text.size() > 1 && text[1] != ' ' && text != "---";
     if (!soft || text.starts_with("---")) return true;
   }
   // A date would become a timestamp for other readers.
@@ -65,11 +66,21 @@ std::string double_quoted(std::string_view text) {
       continue;
     }
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
       default:
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
           out += "\\x";
@@ -165,8 +176,10 @@ class Writer {
 
   void block(std::string_view text, int indent) {
     out_ += '|';
-    if (text.back() != '\n') out_ += '-';
-    else if (text.size() > 1 && text[text.size() - 2] == '\n') out_ += '+';
+    if (text.back() != '\n')
+      out_ += '-';
+    else if (text.size() > 1 && text[text.size() - 2] == '\n')
+      out_ += '+';
     out_ += '\n';
     std::string_view rest = text;
     if (rest.back() == '\n') rest.remove_suffix(1);

@@ -8,12 +8,18 @@ namespace scheduler {
 std::unique_ptr<Action> make_enqueue();
 std::unique_ptr<Action> make_allocate();
 std::unique_ptr<Action> make_backfill();
+std::unique_ptr<Action> make_preempt();
+std::unique_ptr<Action> make_reclaim();
+std::unique_ptr<Action> make_shuffle();
 
 namespace {
 constexpr ActionFactory kActions[] = {
     {"enqueue", make_enqueue},
     {"allocate", make_allocate},
     {"backfill", make_backfill},
+    {"preempt", make_preempt},
+    {"reclaim", make_reclaim},
+    {"shuffle", make_shuffle},
 };
 }  // namespace
 

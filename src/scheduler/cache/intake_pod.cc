@@ -47,6 +47,11 @@ void read_task(const api::Json& pod, Task& task) {
   const api::Json& spec = pod["spec"];
   const auto annotated = number_from<std::int32_t>(api::annotation_of(pod, "volcano.sh/task-priority"));
   task.priority = annotated ? *annotated : static_cast<std::int32_t>(spec["priority"].as_int(1));
+  task.pod_priority = static_cast<std::int32_t>(spec["priority"].as_int());
+  for (const api::Json& condition : pod["status"]["conditions"].items()) {
+    task.preempted |= condition["type"].as_string() == "DisruptionTarget" && condition["status"].as_string() == "True" &&
+                      condition["reason"].as_string() == "PreemptionByScheduler";
+  }
   const api::Json* preemptable = annotation_or_label(pod, "volcano.sh/preemptable");
   task.preemptable = preemptable == nullptr || parse_go_bool(preemptable->as_string());
   task.never_preempts = spec["preemptionPolicy"].as_string() == "Never";

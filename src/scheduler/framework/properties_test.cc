@@ -84,6 +84,7 @@ class World {
 
   void run_cycle() {
     const std::vector<std::string> over_before = overcommitted();
+    last_binds.clear();
     const CycleReport report = decider.run_cycle(base::Time{} + base::seconds(1'700'000'000));
     std::map<std::string, int> started;
     for (const PlannedBind& bind : report.plan.binds) {
@@ -92,6 +93,7 @@ class World {
       EXPECT_EQ(model.task(task).status, TaskStatus::kBinding);
       model.move(task, TaskStatus::kRunning, model.task(task).node);
       started[model.job(model.task(task).job).key]++;
+      last_binds += bind.pod + " " + bind.node + "\n";
     }
     // Nothing that was not committed stays.
     for (std::uint32_t i = 0; i < model.task_capacity(); ++i) {
@@ -119,6 +121,7 @@ class World {
   Intake intake;
   Decider decider;
   std::map<std::string, std::string> pods;
+  std::string last_binds;
 
  private:
   int next_ = 0;
@@ -140,6 +143,7 @@ TEST(Properties, live_plugins_agree_with_fresh_ones) {
       lived.step();
       fresh.decider.use(Config(fresh.decider.config()));
       fresh.step();
+      ASSERT_EQ(lived.last_binds, fresh.last_binds) << "seed " << seed << " step " << i;
       ASSERT_EQ(lived.model.hash(), fresh.model.hash()) << "seed " << seed << " step " << i;
     }
   }

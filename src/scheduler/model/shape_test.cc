@@ -55,7 +55,8 @@ TEST(ShapeKey, splits_exactly_where_a_decision_could_differ) {
   };
   for (const char* change : splitting) {
     api::Json pod = base_pod;
-    for (const auto& member : parse(change).members()) pod.edit("spec").set(member.name(), member.value);
+    const api::Json fields = parse(change);
+    for (const auto& member : fields.members()) pod.edit("spec").set(member.name(), member.value);
     shape_key(pod, other);
     EXPECT_NE(key, other) << change;
   }
@@ -65,7 +66,8 @@ TEST(ShapeKey, splits_exactly_where_a_decision_could_differ) {
   };
   for (const char* change : silent) {
     api::Json pod = base_pod;
-    for (const auto& member : parse(change).members()) pod.edit("spec").set(member.name(), member.value);
+    const api::Json fields = parse(change);
+    for (const auto& member : fields.members()) pod.edit("spec").set(member.name(), member.value);
     shape_key(pod, other);
     EXPECT_EQ(key, other) << change;
   }

@@ -1,0 +1,158 @@
+// Who inside one queue must give way to a more important group of the same queue?
+#include <unordered_map>
+
+#include "scheduler/actions/victims.h"
+#include "scheduler/framework/action.h"
+#include "scheduler/framework/queue_heap.h"
+
+namespace scheduler {
+namespace {
+
+class Preempt final : public Action {
+ public:
+  void run(Session& session) override { Round(session).run(); }
+
+ private:
+  class Round {
+   public:
+    explicit Round(Session& session)
+        : session_(session), model_(session.model()), work_(session), hopeless_(session.model()) {}
+
+    void run() {
+      collect();
+      while (!work_.queues.empty()) {
+        const QueueId queue = work_.queues.pop();
+        std::vector<JobId> jobs;
+        while (!work_.jobs_of(queue).empty()) {
+          const JobId job = work_.jobs_of(queue).pop();
+          jobs.push_back(job);
+          between_jobs(job);
+        }
+        for (const JobId job : jobs) within_job(job);
+      }
+    }
+
+   private:
+    void collect() {
+      for (const JobId id : session_.jobs_to_look_at()) {
+        const Job& job = model_.job(id);
+        if (job.is_pending() || job.has_topology || session_.ask<JobValid>(job) || !session_.ask<JobStarving>(job)) continue;
+        work_.add(id);
+      }
+    }
+
+    TaskHeap waiting_tasks(JobId id) {
+      TaskHeap tasks = make_task_heap(session_);
+      for (const TaskId task_id : model_.job(id).tasks) {
+        const Task& task = model_.task(task_id);
+        if (task.status == TaskStatus::kPending && !task.gated && model_.text(task_id).ours) tasks.push(task_id);
+      }
+      return tasks;
+    }
+
+    void between_jobs(JobId id) {
+      const Job& job = model_.job(id);
+      TaskHeap tasks = waiting_tasks(id);
+      const Session::Mark mark = session_.mark();
+      while (session_.ask<JobStarving>(job) && !tasks.empty()) preempt(model_.task(tasks.pop()), false);
+      if (session_.ask<JobPipelined>(job)) session_.commit(mark);
+      else session_.rollback(mark);
+    }
+
+    void within_job(JobId id) {
+      TaskHeap tasks = waiting_tasks(id);
+      while (!tasks.empty()) {
+        const Session::Mark mark = session_.mark();
+        if (!preempt(model_.task(tasks.pop()), true)) {
+          session_.rollback(mark);
+          return;
+        }
+        session_.commit(mark);
+      }
+    }
+
+    // Whether the pod may displace anybody at all.
+    bool is_eligible(const Task& task) {
+      if (task.never_preempts) return false;
+      const std::string& name = model_.text(task.id).nominated_node;
+      if (name.empty()) return true;
+      const NodeId node = model_.nodes.find(name);
+      if (!node.is_set() || !model_.nodes.known().has(node.index)) return false;
+      NodeSet one = model_.nodes.known();
+      one.clear();
+      one.add(node.index);
+      if (session_.search().fits_filters(task, node)) return false;
+      if (session_.search().candidates(task, Strictness::kEvict, one, nullptr).empty()) return true;
+      // A victim of an earlier preemption for this pod is still going.
+      for (const TaskId id : model_.nodes[node].tasks) {
+        const Task& other = model_.task(id);
+        if (is_releasing(other.status) && other.preempted && other.pod_priority < task.pod_priority) return false;
+      }
+      return true;
+    }
+
+    bool preempt(const Task& task, bool same_job) {
+      if (!same_job && hopeless_.knows(task)) return false;
+      if (!is_eligible(task) || session_.ask<PrePredicate>(task)) return false;
+      if (!same_job && !others_run_in_queue(task)) return false;
+      const NodeSet nodes = session_.search().candidates(task, Strictness::kEvict, nodes_worth_trying(session_, task), nullptr);
+      for (const NodeId node : session_.search().ranked(task, nodes)) {
+        if (try_node(task, node, same_job)) return true;
+      }
+      if (!same_job) hopeless_.note(task);
+      return false;
+    }
+
+    // Without anything else running in the queue there is nobody to displace; but a node with room needs no victims.
+    bool others_run_in_queue(const Task& task) {
+      const Job& job = model_.job(task.job);
+      const Queue& queue = model_.queue(job.queue);
+      return queue.allocated.get(kPods) > job.allocated.get(kPods) || some_node_has_room(task);
+    }
+
+    bool some_node_has_room(const Task& task) {
+      bool found = false;
+      model_.nodes.known().for_each([&](std::uint32_t n) { found = found || session_.search().fits_future(task, NodeId{n}); });
+      return found;
+    }
+
+    bool try_node(const Task& task, NodeId node, bool same_job) {
+      const QueueId queue = model_.job(task.job).queue;
+      const std::vector<TaskId> candidates = tasks_on(session_, node, [&](const Task& other) {
+        if (other.status != TaskStatus::kRunning && other.status != TaskStatus::kBound) return false;
+        if (!other.preemptable || !other.job.is_set() || (task.best_effort && !other.best_effort)) return false;
+        return model_.job(other.job).queue == queue && (other.job == task.job) == same_job;
+      });
+      std::vector<TaskId> victims;
+      if (!candidates.empty()) victims = session_.ask<Preemptable>(task, candidates);
+      if (!victims_suffice(session_, task, node, victims)) return false;
+      sort_victims(session_, task, victims);
+      const Session::Mark mark = session_.mark();
+      std::size_t next = 0;
+      bool fits = fits_now(task, node);
+      while (!fits && next < victims.size()) {
+        session_.evict(victims[next++], "preempt", task.job);
+        fits = fits_now(task, node);
+      }
+      if (fits && session_.pipeline(task.id, node, next > 0)) return true;
+      session_.rollback(mark);
+      return false;
+    }
+
+    bool fits_now(const Task& task, NodeId node) {
+      return session_.ask<Allocatable>(model_.queue(model_.job(task.job).queue), task) &&
+             session_.search().fits_future(task, node) && session_.search().fits_filters(task, node);
+    }
+
+    Session& session_;
+    Model& model_;
+    JobsByQueue work_;
+    Hopeless hopeless_;
+  };
+};
+
+}  // namespace
+
+std::unique_ptr<Action> make_preempt() { return std::make_unique<Preempt>(); }
+
+}  // namespace scheduler
