@@ -133,15 +133,15 @@ bool applies(const api::AdmissionHook& hook, const AdmissionRequest& request) {
          std::find(hook.operations.begin(), hook.operations.end(), request.operation) != hook.operations.end();
 }
 
-AdmissionAnswer admit_manifest(const Json& manifest, const std::vector<api::AdmissionHook>& hooks,
-                               const ObjectReader& objects) {
+ManifestAnswer admit_manifest(const Json& manifest, const std::vector<api::AdmissionHook>& hooks,
+                              const ObjectReader& objects) {
   const api::KindInfo* kind = api::find_kind_named(manifest["apiVersion"].as_string(), manifest["kind"].as_string());
   AdmissionAnswer result;
   if (!kind) {
     result.warnings.push_back(base::format("no rule concerns {} {}", manifest["apiVersion"].as_string(),
                                            manifest["kind"].as_string()));
     result.object = manifest;
-    return result;
+    return {std::move(result), {}};
   }
   Json object = manifest;
   if (kind->namespaced && api::namespace_of(object).empty()) object.edit("metadata").set("namespace", "default");
@@ -164,9 +164,8 @@ AdmissionAnswer admit_manifest(const Json& manifest, const std::vector<api::Admi
       AdmissionAnswer answer = hook.review(request, objects);
       result.warnings.insert(result.warnings.end(), answer.warnings.begin(), answer.warnings.end());
       if (!answer.allowed) {
-        answer.message = base::format("admission webhook \"{}\" denied the request: {}", webhook_name(hook.path), answer.message);
         answer.warnings = std::move(result.warnings);
-        return answer;
+        return {std::move(answer), std::string(webhook_name(hook.path))};
       }
       if (answer.object) object = *answer.object;
     }
@@ -177,11 +176,11 @@ AdmissionAnswer admit_manifest(const Json& manifest, const std::vector<api::Admi
     if (!causes.empty()) {
       AdmissionAnswer answer = refuse_invalid(*kind, object, causes);
       answer.warnings = std::move(result.warnings);
-      return answer;
+      return {std::move(answer), {}};
     }
   }
   result.object = std::move(object);
-  return result;
+  return {std::move(result), {}};
 }
 
 }  // namespace admission

@@ -50,7 +50,7 @@ base::Result<std::vector<Json>> read_documents(const std::string& path) {
 
 // True if it was refused.
 bool print_manifest(const Json& manifest, const std::vector<api::AdmissionHook>& hooks, admission::ObjectSet& objects, bool json) {
-  const api::AdmissionAnswer answer = admission::admit_manifest(manifest, hooks, objects);
+  const auto [answer, refused_by] = admission::admit_manifest(manifest, hooks, objects);
   const std::string name = base::format("{} {}", api::kind_of(manifest), api::key_of(answer.object ? *answer.object : manifest));
   if (json) {
     Json warnings = Json::array();
@@ -58,13 +58,14 @@ bool print_manifest(const Json& manifest, const std::vector<api::AdmissionHook>&
     Json line = Json::object({{"kind", api::kind_of(manifest)}, {"name", api::name_of(manifest)}, {"allowed", answer.allowed}});
     if (!api::namespace_of(manifest).empty()) line.set("namespace", api::namespace_of(manifest));
     if (!answer.allowed) line.set("message", answer.message);
+    if (!refused_by.empty()) line.set("webhook", refused_by);
     if (!warnings.empty()) line.set("warnings", std::move(warnings));
     if (answer.object) line.set("object", *answer.object);
     std::cout << line.dump() << "\n";
   } else {
     for (const std::string& warning : answer.warnings) std::cout << "# warning: " << warning << "\n";
     if (answer.allowed) std::cout << "# " << name << ": allowed\n" << (answer.object ? api::to_yaml(answer.object->sorted()) : "") << "---\n";
-    else std::cout << "# " << name << ": refused: " << answer.message << "\n---\n";
+    else std::cout << "# " << name << ": refused" << (refused_by.empty() ? "" : " by " + refused_by) << ": " << answer.message << "\n---\n";
   }
   // What was admitted is there for those after it.
   if (answer.allowed && answer.object) objects.put(*answer.object);
