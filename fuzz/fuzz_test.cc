@@ -63,13 +63,13 @@ void run(std::string_view name, int rounds) {
   }
 }
 
-TEST(Fuzz, json_round_trips) { run("json", 20'000); }
-TEST(Fuzz, yaml_round_trips) { run("yaml", 10'000); }
-TEST(Fuzz, quantities_round_trip) { run("quantity", 50'000); }
+TEST(Fuzz, json_round_trips) { run("json", 50'000); }
+TEST(Fuzz, yaml_round_trips) { run("yaml", 30'000); }
+TEST(Fuzz, quantities_round_trip) { run("quantity", 100'000); }
 TEST(Fuzz, selectors_are_read_or_refused) { run("selector", 20'000); }
-TEST(Fuzz, patches_are_applied_or_refused) { run("patch", 20'000); }
-TEST(Fuzz, requests_are_routed_or_refused) { run("route", 20'000); }
-TEST(Fuzz, the_http_server_survives_any_bytes) { run("http", 300); }
+TEST(Fuzz, patches_are_applied_or_refused) { run("patch", 30'000); }
+TEST(Fuzz, requests_are_routed_or_refused) { run("route", 30'000); }
+TEST(Fuzz, the_http_server_survives_any_bytes) { run("http", 500); }
 TEST(Fuzz, definitions_of_worlds_are_read_or_refused) { run("definition", 20'000); }
 TEST(FuzzDeathTest, the_canary_is_noticed) { EXPECT_DEATH(find_target("canary")->run("a cat"), "broken promise: the canary"); }
 

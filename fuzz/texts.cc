@@ -30,8 +30,8 @@ void yaml(std::string_view input) {
   if (parsed.ok()) {
     const std::string text = api::to_yaml(*parsed);
     const auto again = api::parse_yaml(text);
-    promise(again.ok(), "the YAML we wrote can be read", text);
-    promise(*again == *parsed, "the YAML we wrote reads the same", text);
+    promise(again.ok(), "the YAML we wrote can be read", again.ok() ? std::string() : again.error().message + "\n" + text);
+    promise(*again == *parsed, "the YAML we wrote reads the same", parsed->dump() + " became " + again->dump() + "\n" + text);
   }
   (void)api::parse_yaml_documents(input);
 }
