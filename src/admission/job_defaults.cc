@@ -19,7 +19,8 @@ void canonical_resources(Json& task) {
         Json& values = containers.edit(i).edit("resources").edit(side);
         const Json before = values;
         for (const Json::Member& member : before.members())
-          if (const auto quantity = api::Quantity::from_json(member.value)) values.set(member.name(), quantity->to_string());
+          if (const auto quantity = api::Quantity::from_json(member.value))
+            values.set(member.name(), quantity->to_string());
       }
   }
 }

@@ -86,7 +86,8 @@ void check_handler(const Json& handler, const std::string& path, bool probe, Fie
   const auto check_port = [&](std::string_view kind) {
     const Json& port = handler[kind]["port"];
     const std::string where = in(in(path, kind), "port");
-    if (port.is_string()) errors.invalid(where, port, check_port_name(port.as_string()));
+    if (port.is_string())
+      errors.invalid(where, port, check_port_name(port.as_string()));
     else if (port.as_int() < 1 || port.as_int() > 65535)
       errors.invalid(where, port.is_null() ? Json(0) : port, "must be between 1 and 65535, inclusive");
   };
@@ -106,7 +107,8 @@ void check_handler(const Json& handler, const std::string& path, bool probe, Fie
 
 void check_probe(const Json& probe, const std::string& path, bool one_success, FieldErrors& errors) {
   check_handler(probe, path, true, errors);
-  for (const char* field : {"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"})
+  for (const char* field :
+       {"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"})
     errors.not_negative(in(path, field), probe[field]);
   if (const Json& threshold = probe["successThreshold"]; one_success && threshold.is_number() && threshold.as_int() > 1)
     errors.invalid(in(path, "successThreshold"), threshold, "must be 1");

@@ -124,11 +124,12 @@ AdmissionAnswer check_pod(const AdmissionRequest& request, const Options& option
     const Json* value = pod["metadata"]["annotations"].find(key);
     if (!value) continue;
     ++given;
-    if (std::string problem = check_budget(value->as_string(), key); !problem.empty()) return refuse(std::move(problem));
+    if (std::string problem = check_budget(value->as_string(), key); !problem.empty())
+      return refuse(std::move(problem));
   }
   if (given < 2) return {};
-  return refuse(base::format("not allow configure multiple annotations <[{} {}]> at same time", kMinAvailable,
-                             kMaxUnavailable));
+  return refuse(
+      base::format("not allow configure multiple annotations <[{} {}]> at same time", kMinAvailable, kMaxUnavailable));
 }
 
 base::Result<std::vector<PodGroupRule>> parse_pod_rules(std::string_view yaml) {

@@ -16,9 +16,12 @@ namespace {
 std::string escaped(std::string_view key) {
   std::string out;
   for (const char c : key) {
-    if (c == '~') out += "~0";
-    else if (c == '/') out += "~1";
-    else out += c;
+    if (c == '~')
+      out += "~0";
+    else if (c == '/')
+      out += "~1";
+    else
+      out += c;
   }
   return out;
 }
@@ -34,8 +37,10 @@ void add_differences(const Json& before, const Json& after, const std::string& p
       patch.push_back(Json::object({{"op", "remove"}, {"path", base::format("{}/{}", path, escaped(member.name()))}}));
   for (const Json::Member& member : after.members()) {
     const std::string below = base::format("{}/{}", path, escaped(member.name()));
-    if (const Json* old = before.find(member.name())) add_differences(*old, member.value, below, patch);
-    else patch.push_back(Json::object({{"op", "add"}, {"path", below}, {"value", member.value}}));
+    if (const Json* old = before.find(member.name()))
+      add_differences(*old, member.value, below, patch);
+    else
+      patch.push_back(Json::object({{"op", "add"}, {"path", below}, {"value", member.value}}));
   }
 }
 
@@ -138,8 +143,8 @@ ManifestAnswer admit_manifest(const Json& manifest, const std::vector<api::Admis
   const api::KindInfo* kind = api::find_kind_named(manifest["apiVersion"].as_string(), manifest["kind"].as_string());
   AdmissionAnswer result;
   if (!kind) {
-    result.warnings.push_back(base::format("no rule concerns {} {}", manifest["apiVersion"].as_string(),
-                                           manifest["kind"].as_string()));
+    result.warnings.push_back(
+        base::format("no rule concerns {} {}", manifest["apiVersion"].as_string(), manifest["kind"].as_string()));
     result.object = manifest;
     return {std::move(result), {}};
   }

@@ -62,13 +62,13 @@ class JobTest : public ::testing::Test {
   }
   void command(std::string_view action) {
     world.put(resources::kCommands,
-              Json::object({{"apiVersion", "bus.volcano.sh/v1alpha1"},
-                            {"kind", "Command"},
-                            {"metadata", Json::object({{"name", "c"}, {"namespace", "default"}})},
-                            {"action", action},
-                            {"target", Json::object({{"apiVersion", "batch.volcano.sh/v1alpha1"},
-                                                     {"kind", "Job"},
-                                                     {"name", "job-1"}})}}));
+              Json::object(
+                  {{"apiVersion", "bus.volcano.sh/v1alpha1"},
+                   {"kind", "Command"},
+                   {"metadata", Json::object({{"name", "c"}, {"namespace", "default"}})},
+                   {"action", action},
+                   {"target",
+                    Json::object({{"apiVersion", "batch.volcano.sh/v1alpha1"}, {"kind", "Job"}, {"name", "job-1"}})}}));
   }
 
   TestWorld world;

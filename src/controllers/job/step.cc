@@ -18,9 +18,9 @@ void take_commands(const Job& job, const Observed& seen, Plan& plan, Memory& mem
     plan.begin_stage();
     plan.remove(api::resources::kCommands, *command).missing_is_fine = false;  // whoever deletes it may act
     plan.begin_stage();
-    plan.event(job.object, "Normal", "CommandIssued",
-               base::format("Start to execute command {}, and clean it up to make sure executed not more than once.",
-                            action));
+    plan.event(
+        job.object, "Normal", "CommandIssued",
+        base::format("Start to execute command {}, and clean it up to make sure executed not more than once.", action));
     Request request{.event = "CommandIssued", .action = action, .version = job.version, .from_command = true};
     memory.requests.push_back(std::move(request));
   }
@@ -58,11 +58,16 @@ void cancel_same_class(const Request& request, Memory& memory) {
   std::erase_if(memory.delayed, [&](const Delayed& one) {
     if (class_of(one.request.action) != ran) return false;
     switch (ran) {
-      case ActionClass::kJob: return true;
-      case ActionClass::kTask: return one.request.task == request.task;
-      case ActionClass::kPod: return one.request.pod == request.pod;
-      case ActionClass::kPartition: return one.request.partition == request.partition;
-      case ActionClass::kNone: return false;
+      case ActionClass::kJob:
+        return true;
+      case ActionClass::kTask:
+        return one.request.task == request.task;
+      case ActionClass::kPod:
+        return one.request.pod == request.pod;
+      case ActionClass::kPartition:
+        return one.request.partition == request.partition;
+      case ActionClass::kNone:
+        return false;
     }
     return false;
   });
@@ -89,8 +94,10 @@ Request next_request(const Job& job, base::Time now, Plan& plan, Memory& memory)
 
 void act(const Job& job, const Observed& seen, const Request& request, base::Time now, Plan& plan) {
   const Move move = move_for(job.phase, request.action);
-  if (move.operation == Operation::kSync) sync(job, seen, move.rule, now, plan);
-  else kill(job, seen, move, request, now, plan);
+  if (move.operation == Operation::kSync)
+    sync(job, seen, move.rule, now, plan);
+  else
+    kill(job, seen, move, request, now, plan);
 }
 
 }  // namespace
@@ -124,8 +131,7 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
   act(job, seen, request, turn.now, plan);
   cancel_same_class(request, after);
   if (!after.requests.empty()) plan.requeue_after({});
-  for (const Delayed& one : after.delayed)
-    plan.requeue_after(std::max(base::milliseconds(1), one.due - turn.now));
+  for (const Delayed& one : after.delayed) plan.requeue_after(std::max(base::milliseconds(1), one.due - turn.now));
   return decision;
 }
 
