@@ -9,6 +9,7 @@ namespace {
 
 // A rewritten task shows canonical quantities, as everybody expects from `get -o yaml`.
 void canonical_resources(Json& task) {
+  if (!task["template"]["spec"].is_object()) return;
   Json& spec = task.edit("template").edit("spec");
   for (const char* list : {"containers", "initContainers"}) {
     if (!spec.has(list)) continue;

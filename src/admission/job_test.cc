@@ -219,6 +219,11 @@ TEST(JobValidation, pod_templates) {
       {R"({"containers": [{"resources": {"requests": {"nvidia.com/gpu": 1}}}]})",
        "template.spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable "
        "resources. "},
+      {R"({"containers": [{"resources": {"limits": {"pods": 1}}}]})",
+       "template.spec.containers[0].resources.limits[pods]: Invalid value: \"pods\": must be a standard resource for "
+       "containers. "},
+      {R"({"containers": [{"resources": {"limits": {"nvidia.com/gpu": "500m"}}}]})",
+       "template.spec.containers[0].resources.limits[nvidia.com/gpu]: Invalid value: \"500m\": must be an integer. "},
       {R"({"containers": [{"volumeMounts": [{"name": "v", "mountPath": "/v"}]}]})",
        "template.spec.containers[0].volumeMounts[0].name: Not found: \"v\". "},
       {R"({"volumes": [{"name": "v"}]})", "template.spec.volumes[0]: Required value: must specify a volume type. "},

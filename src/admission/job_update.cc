@@ -64,6 +64,7 @@ namespace {
 
 // The spec with everything that may change taken out.
 Json frozen_part(const Json& spec) {
+  if (!spec.is_object()) return spec;
   Json frozen = spec;
   frozen.erase("minAvailable");
   frozen.erase("priorityClassName");

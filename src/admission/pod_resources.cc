@@ -21,16 +21,27 @@ bool is_standard(std::string_view name) {
 }
 bool may_be_overcommitted(std::string_view name) { return is_native(name) && !name.starts_with("hugepages-"); }
 
+// Names that only quotas and other objects use.
+bool is_known_elsewhere(std::string_view name) {
+  for (const char* one : {"pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "configmaps",
+                          "persistentvolumeclaims", "storage", "services.nodeports", "services.loadbalancers",
+                          "requests.cpu", "requests.memory", "requests.ephemeral-storage", "requests.storage",
+                          "limits.cpu", "limits.memory", "limits.ephemeral-storage"})
+    if (name == one) return true;
+  return false;
+}
+
 void check_name(std::string_view name, const std::string& path, FieldErrors& errors) {
   if (is_standard(name)) return;
-  if (name.find('/') == std::string_view::npos) {
-    errors.invalid(path, name, "must be a standard resource type or fully qualified");
-    errors.invalid(path, name, "must be a standard resource for containers");
-    return;
-  }
   const auto problems = check_qualified_name(name);
   errors.invalid(path, name, problems);
-  if (problems.empty() && is_native(name)) errors.invalid(path, name, "must be a standard resource for containers");
+  if (name.find('/') != std::string_view::npos) {
+    if (problems.empty() && !is_native(name) && name.starts_with("requests."))
+      errors.invalid(path, name, "doesn't follow extended resource name standard");
+    return;
+  }
+  if (!is_known_elsewhere(name)) errors.invalid(path, name, "must be a standard resource type or fully qualified");
+  errors.invalid(path, name, "must be a standard resource for containers");
 }
 
 void check_amount(std::string_view name, const Json& value, const std::string& path, FieldErrors& errors) {

@@ -114,7 +114,7 @@ Json answer_review(const Json& review, const AdmissionRequest& request, const Ad
 
 void ObjectSet::put(const Json& object) {
   const api::KindInfo* kind = api::find_kind_named(object["apiVersion"].as_string(), object["kind"].as_string());
-  if (!kind) return;
+  if (!kind || !object["metadata"].is_object()) return;
   Json stored = object;
   if (kind->namespaced && api::namespace_of(stored).empty()) stored.edit("metadata").set("namespace", "default");
   objects_[{kind->resource, api::key_of(stored)}] = std::move(stored);
@@ -148,6 +148,7 @@ ManifestAnswer admit_manifest(const Json& manifest, const std::vector<api::Admis
     result.object = manifest;
     return {std::move(result), {}};
   }
+  if (!manifest["metadata"].is_object()) return {refuse("metadata: Required value"), {}};
   Json object = manifest;
   if (kind->namespaced && api::namespace_of(object).empty()) object.edit("metadata").set("namespace", "default");
   std::vector<std::string> unknown;

@@ -102,6 +102,7 @@ class JobController final : public Controller {
     if (!sight.job) {
       memories_.erase(key);
       finals_.erase(key);
+      uids_.erase(key);
       Plan plan;
       // A command for a job that is gone has nobody to act on it.
       for (const Json* command : sight.observed.commands) plan.remove(resources::kCommands, *command);

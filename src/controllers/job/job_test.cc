@@ -211,6 +211,22 @@ TEST_F(JobTest, suspend_and_resume_by_commands) {
   EXPECT_EQ(phase(), "Running");
 }
 
+TEST_F(JobTest, two_commands_at_once_are_both_taken) {
+  start_job_1();
+  command("AbortJob");
+  world.put(resources::kCommands,
+            Json::object(
+                {{"apiVersion", "bus.volcano.sh/v1alpha1"},
+                 {"kind", "Command"},
+                 {"metadata", Json::object({{"name", "d"}, {"namespace", "default"}})},
+                 {"action", "ResumeJob"},
+                 {"target",
+                  Json::object({{"apiVersion", "batch.volcano.sh/v1alpha1"}, {"kind", "Job"}, {"name", "job-1"}})}}));
+  settle();
+  EXPECT_TRUE(world.all(resources::kCommands).empty());
+  EXPECT_EQ(job()["status"]["retryCount"].as_int(), 1);  // aborted, then resumed
+}
+
 TEST_F(JobTest, a_pod_pending_for_too_long_meets_its_delayed_policy) {
   const std::string text = with_policy(R"({"event": "PodPending", "action": "AbortJob", "timeout": "1m0s"})");
   world.put_text(resources::kJobs, text);

@@ -12,18 +12,16 @@ using api::Json;
 
 namespace {
 
-void take_commands(const Job& job, const Observed& seen, Plan& plan, Memory& memory) {
-  for (const Json* command : seen.commands) {
-    const std::string action = (*command)["action"].str();
-    plan.begin_stage();
-    plan.remove(api::resources::kCommands, *command).missing_is_fine = false;  // whoever deletes it may act
-    plan.begin_stage();
-    plan.event(
-        job.object, "Normal", "CommandIssued",
-        base::format("Start to execute command {}, and clean it up to make sure executed not more than once.", action));
-    Request request{.event = "CommandIssued", .action = action, .version = job.version, .from_command = true};
-    memory.requests.push_back(std::move(request));
-  }
+// One at a time: if its deletion fails, no other command's request is lost with the plan.
+void take_command(const Job& job, const Json& command, Plan& plan, Memory& memory) {
+  const std::string action = command["action"].str();
+  plan.remove(api::resources::kCommands, command).missing_is_fine = false;  // whoever deletes it may act
+  plan.begin_stage();
+  plan.event(
+      job.object, "Normal", "CommandIssued",
+      base::format("Start to execute command {}, and clean it up to make sure executed not more than once.", action));
+  Request request{.event = "CommandIssued", .action = action, .version = job.version, .from_command = true};
+  memory.requests.push_back(std::move(request));
 }
 
 void register_delay(const Request& request, const Verdict& verdict, base::Time now, Memory& memory) {
@@ -108,7 +106,7 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
   Memory& after = decision.memory;
   plan.set_subject(job.object);
   if (!seen.commands.empty()) {
-    take_commands(job, seen, plan, after);
+    take_command(job, *seen.commands.front(), plan, after);
     plan.requeue_after({});
     return decision;
   }
