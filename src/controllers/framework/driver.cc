@@ -118,8 +118,10 @@ void Driver::State::wake(Unit& unit, const Wake& wake, const Json* before, const
   if (after)
     for (std::string& key : wake.keys(view, *after)) keys.insert(std::move(key));
   for (const std::string& key : keys) {
-    if (unsynced > 0) unit.early.insert(key);
-    else unit.queue->add(key);
+    if (unsynced > 0)
+      unit.early.insert(key);
+    else
+      unit.queue->add(key);
   }
 }
 
@@ -141,8 +143,10 @@ void Driver::State::start() {
 bool Driver::State::view_shows(const Written& written) const {
   const Json* object = view.find(written.resource, written.key);
   switch (written.change) {
-    case Written::Change::kCreated: return object != nullptr;
-    case Written::Change::kChanged: return !object || api::resource_version_of(*object) != written.version_before;
+    case Written::Change::kCreated:
+      return object != nullptr;
+    case Written::Change::kChanged:
+      return !object || api::resource_version_of(*object) != written.version_before;
     case Written::Change::kDeleted:
       return !object || api::is_deleting(*object) || api::uid_of(*object) != written.uid;
   }
