@@ -180,8 +180,12 @@ std::uint32_t NodeSearch::best_of(ClassState& state, const NodeSet& group) {
   if (group.count() == 1) return first;
   score_all(state, group);
   std::uint32_t best = first;
+  const double* totals = totals_.data();
+  double most = totals[first];
   group.for_each([&](std::uint32_t n) {
-    if (totals_[n] > totals_[best]) best = n;
+    if (totals[n] <= most) return;
+    most = totals[n];
+    best = n;
   });
   return best;
 }
