@@ -15,7 +15,9 @@ Json strings(const std::vector<std::string>& values) {
 }
 
 Json int_or_string() {
-  return Json::object({{"anyOf", Json::array({Json::object({{"type", "integer"}}), Json::object({{"type", "string"}})})}, {"x-kubernetes-int-or-string", true}});
+  return Json::object(
+      {{"anyOf", Json::array({Json::object({{"type", "integer"}}), Json::object({{"type", "string"}})})},
+       {"x-kubernetes-int-or-string", true}});
 }
 
 void add_rules(const Schema& schema, Json& out) {
@@ -48,7 +50,9 @@ Json object_json(const Schema& schema, int depth) {
     for (const char* name : {"apiVersion", "kind"}) properties.set(name, Json::object({{"type", "string"}}));
   for (const SchemaField& field : schema.fields) {
     Json property = schema_json(*field.schema, depth + 1);
-    if (!field.description.empty()) property.set("description", field.description);
+    // The root's metadata is Kubernetes' own: nothing may be said about it.
+    const bool implicit = depth == 0 && field.name == "metadata";
+    if (!field.description.empty() && !implicit) property.set("description", field.description);
     if (!field.default_value.is_null()) property.set("default", field.default_value);
     properties.set(field.name, std::move(property));
     if (field.required) required.push_back(field.name);
@@ -62,7 +66,13 @@ Json object_json(const Schema& schema, int depth) {
 }
 
 Json list_json(const Schema& schema, int depth) {
-  Json out = Json::object({{"items", schema_json(*schema.element, depth + 1)}, {"type", "array"}});
+  Json items = schema_json(*schema.element, depth + 1);
+  if (schema.list_type == Schema::ListType::kMap)  // an entry is never without its keys
+    for (const std::string& key : schema.list_keys) {
+      const SchemaField* field = schema.element->field(key);
+      if (field && !field->required && field->default_value.is_null()) items.edit_path({"properties", key}).set("default", "");
+    }
+  Json out = Json::object({{"items", std::move(items)}, {"type", "array"}});
   if (schema.items_min) out.set("minItems", *schema.items_min);
   if (schema.list_type == Schema::ListType::kMap) {
     out.set("x-kubernetes-list-map-keys", strings(schema.list_keys));
@@ -79,22 +89,34 @@ Json schema_json(const Schema& schema, int depth) {
   using Kind = Schema::Kind;
   Json out = Json::object();
   switch (schema.kind) {
-    case Kind::kObject: return object_json(schema, depth);
-    case Kind::kList: return list_json(schema, depth);
+    case Kind::kObject:
+      return object_json(schema, depth);
+    case Kind::kList:
+      return list_json(schema, depth);
     case Kind::kMap:
       out = Json::object({{"additionalProperties", schema_json(*schema.element, depth + 1)}, {"type", "object"}});
       if (schema.atomic) out.set("x-kubernetes-map-type", "atomic");
       return out;
-    case Kind::kAny: return Json::object({{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}});
-    case Kind::kIntOrString: return int_or_string();
+    case Kind::kAny:
+      return Json::object({{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}});
+    case Kind::kIntOrString:
+      return int_or_string();
     case Kind::kQuantity:
       out = int_or_string();
       out.set("pattern", kQuantityPattern);
       return out;
-    case Kind::kString: out.set("type", "string"); break;
-    case Kind::kInteger: out.set("type", "integer"); break;
-    case Kind::kNumber: out.set("type", "number"); break;
-    case Kind::kBoolean: out.set("type", "boolean"); break;
+    case Kind::kString:
+      out.set("type", "string");
+      break;
+    case Kind::kInteger:
+      out.set("type", "integer");
+      break;
+    case Kind::kNumber:
+      out.set("type", "number");
+      break;
+    case Kind::kBoolean:
+      out.set("type", "boolean");
+      break;
   }
   if (!schema.format.empty()) out.set("format", schema.format == "micro-time" ? "date-time" : schema.format);
   add_rules(schema, out);
@@ -127,7 +149,8 @@ Json make_crd(const KindInfo& kind) {
   const std::string name = kind.resource.plural + "." + kind.resource.group;
   return Json::object({{"apiVersion", "apiextensions.k8s.io/v1"},
                        {"kind", "CustomResourceDefinition"},
-                       {"metadata", Json::object({{"annotations", Json::object({{"helm.sh/resource-policy", "keep"}})}, {"name", name}})},
+                       {"metadata", Json::object({{"annotations", Json::object({{"helm.sh/resource-policy", "keep"}})},
+                                                  {"name", name}})},
                        {"spec", Json::object({{"group", kind.resource.group},
                                               {"names", names},
                                               {"scope", kind.namespaced ? "Namespaced" : "Cluster"},

@@ -96,7 +96,8 @@ std::vector<std::string> paths_of(const FieldSet& set) {
 
 Shape shape_of(const Schema& schema, const Json& value) {
   using Kind = Schema::Kind;
-  if (schema.kind == Kind::kObject || schema.kind == Kind::kMap) return !schema.atomic && value.is_object() && !value.empty() ? Shape::kObject : Shape::kLeaf;
+  if (schema.kind == Kind::kObject || schema.kind == Kind::kMap)
+    return !schema.atomic && value.is_object() && !value.empty() ? Shape::kObject : Shape::kLeaf;
   if (schema.kind == Kind::kList && value.is_array() && !value.empty()) {
     if (schema.list_type == Schema::ListType::kMap) return Shape::kKeyedList;
     if (schema.list_type == Schema::ListType::kSet) return Shape::kSetList;
@@ -127,7 +128,9 @@ const Schema& child_schema(const Schema& schema, std::string_view field) {
 FieldSet owned_by_apply(const Schema& schema, const Json& object) {
   FieldSet set;
   switch (shape_of(schema, object)) {
-    case Shape::kLeaf: set.member = true; break;
+    case Shape::kLeaf:
+      set.member = true;
+      break;
     case Shape::kObject:
       for (const Json::Member& member : object.members())
         put(set, "f:" + std::string(member.name()), owned_by_apply(child_schema(schema, member.name()), member.value));
@@ -159,7 +162,8 @@ FieldSet all_of(const Schema& schema, const Json& value, bool with_self) {
   if (shape == Shape::kObject) {
     for (const Json::Member& member : value.members()) {
       const SchemaField* row = schema.kind == Schema::Kind::kObject ? schema.field(member.name()) : nullptr;
-      put(set, "f:" + std::string(member.name()), all_of(child_schema(schema, member.name()), member.value, !(row && row->required)));
+      put(set, "f:" + std::string(member.name()),
+          all_of(child_schema(schema, member.name()), member.value, !(row && row->required)));
     }
   } else {
     for (const Json& item : value.items()) {
@@ -172,8 +176,8 @@ FieldSet all_of(const Schema& schema, const Json& value, bool with_self) {
 
 void compare_into(const Schema& schema, const Json& before, const Json& after, int depth, Comparison& out);
 
-void compare_children(const Schema& schema, const std::string& element, const Schema& child, const Json* before, const Json* after, int depth,
-                      Comparison& out) {
+void compare_children(const Schema& schema, const std::string& element, const Schema& child, const Json* before,
+                      const Json* after, int depth, Comparison& out) {
   if (before && after) {
     if (*before == *after) return;
     Comparison inner;
@@ -182,7 +186,9 @@ void compare_children(const Schema& schema, const std::string& element, const Sc
     put(out.removed, element, std::move(inner.removed));
     return;
   }
-  const SchemaField* row = schema.kind == Schema::Kind::kObject && element.starts_with("f:") ? schema.field(std::string_view(element).substr(2)) : nullptr;
+  const SchemaField* row = schema.kind == Schema::Kind::kObject && element.starts_with("f:")
+                               ? schema.field(std::string_view(element).substr(2))
+                               : nullptr;
   const bool with_self = (depth > 0 || child.kind != Schema::Kind::kObject) && !(row && row->required);
   if (after) put(out.changed, element, all_of(child, *after, with_self));
   if (before) put(out.removed, element, all_of(child, *before, true));
@@ -198,10 +204,12 @@ void compare_into(const Schema& schema, const Json& before, const Json& after, i
   }
   if (new_shape == Shape::kObject) {
     for (const Json::Member& member : after.members())
-      compare_children(schema, "f:" + std::string(member.name()), child_schema(schema, member.name()), before.find(member.name()), &member.value, depth, out);
+      compare_children(schema, "f:" + std::string(member.name()), child_schema(schema, member.name()),
+                       before.find(member.name()), &member.value, depth, out);
     for (const Json::Member& member : before.members())
       if (!after.has(member.name()))
-        compare_children(schema, "f:" + std::string(member.name()), child_schema(schema, member.name()), &member.value, nullptr, depth, out);
+        compare_children(schema, "f:" + std::string(member.name()), child_schema(schema, member.name()), &member.value,
+                         nullptr, depth, out);
     return;
   }
   std::map<std::string, const Json*> old_items;
@@ -210,7 +218,8 @@ void compare_into(const Schema& schema, const Json& before, const Json& after, i
   for (const Json& item : after.items()) new_items.emplace(list_element(schema, item), &item);
   for (const auto& [element, item] : new_items) {
     const auto old_item = old_items.find(element);
-    compare_children(schema, element, *schema.element, old_item == old_items.end() ? nullptr : old_item->second, item, depth, out);
+    compare_children(schema, element, *schema.element, old_item == old_items.end() ? nullptr : old_item->second, item,
+                     depth, out);
   }
   for (const auto& [element, item] : old_items)
     if (!new_items.contains(element)) compare_children(schema, element, *schema.element, item, nullptr, depth, out);
@@ -225,7 +234,8 @@ Comparison compare(const Schema& schema, const Json& before, const Json& after) 
   if (before.is_null()) {
     base = Json::object();
     for (const Json::Member& member : after.members())
-      if (child_schema(schema, member.name()).kind == Schema::Kind::kObject) base.set(member.name(), Json::object({{"\x01", Json()}}));
+      if (child_schema(schema, member.name()).kind == Schema::Kind::kObject)
+        base.set(member.name(), Json::object({{"\x01", Json()}}));
   }
   compare_into(schema, base, after, 0, out);
   if (before.is_null()) out.removed = FieldSet();
@@ -238,8 +248,9 @@ void strip_server_fields(FieldSet& set) {
   const auto meta = set.children.find("f:metadata");
   if (meta == set.children.end()) return;
   meta->second.member = false;
-  for (const char* name : {"f:name", "f:namespace", "f:creationTimestamp", "f:selfLink", "f:uid", "f:clusterName", "f:generation", "f:managedFields", "f:resourceVersion",
-                           "f:deletionTimestamp", "f:deletionGracePeriodSeconds"})
+  for (const char* name :
+       {"f:name", "f:namespace", "f:creationTimestamp", "f:selfLink", "f:uid", "f:clusterName", "f:generation",
+        "f:managedFields", "f:resourceVersion", "f:deletionTimestamp", "f:deletionGracePeriodSeconds"})
     meta->second.children.erase(name);
   if (meta->second.empty()) set.children.erase(meta);
 }

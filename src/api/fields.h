@@ -9,9 +9,9 @@
 //     }
 //   };
 //
-// The codec (decode<T>, encode) and the schema (schema_of<T>) follow from the rows. A row is type-erased, so ordinary code
-// in fields.cc walks the table and a kind costs little compile time. Absent, null and the member's initial value decode to
-// the same; encode leaves out what equals the type's empty value, unless the row says `keep_empty`.
+// The codec (decode<T>, encode) and the schema (schema_of<T>) follow from the rows. A row is type-erased, so ordinary
+// code in fields.cc walks the table and a kind costs little compile time. Absent, null and the member's initial value
+// decode to the same; encode leaves out what equals the type's empty value, unless the row says `keep_empty`.
 #pragma once
 
 #include <array>
@@ -47,7 +47,8 @@ struct Rules {
   std::string_view enumeration = {};   // "hard|soft"
   std::string_view list_map_key = {};  // a list of objects keyed by this member; otherwise lists are atomic
   bool atomic = false;                 // an object owned whole by one manager
-  std::string_view core_type = {};     // of a raw Json member: the short name of its Kubernetes type ("core.v1.PodTemplateSpec")
+  std::string_view core_type =
+      {};  // of a raw Json member: the short name of its Kubernetes type ("core.v1.PodTemplateSpec")
 };
 
 // What the walker needs to know of a member's C++ type.
@@ -80,7 +81,9 @@ struct MemberTraits<Member> {
 };
 
 template <class T>
-concept Tabled = requires { T::fields(); };
+concept Tabled = requires {
+  T::fields();
+};
 
 template <class T>
 struct Codec;  // specialised below; a member of another type does not compile
@@ -170,14 +173,18 @@ struct Codec<std::int64_t> {
 };
 template <>
 struct Codec<base::Time> {  // RFC 3339; unset and unreadable are zero
-  static void from(const Json& json, base::Time& value) { value = base::parse_rfc3339(json.as_string()).value_or(base::Time{}); }
+  static void from(const Json& json, base::Time& value) {
+    value = base::parse_rfc3339(json.as_string()).value_or(base::Time{});
+  }
   static Json to(base::Time value) { return Json(base::format_rfc3339(value)); }
   static bool empty(base::Time value) { return !value.is_set(); }
   static const Schema& schema() { return time_schema(); }
 };
 template <>
 struct Codec<base::Duration> {  // Go duration text
-  static void from(const Json& json, base::Duration& value) { value = base::parse_go_duration(json.as_string()).value_or(base::Duration{}); }
+  static void from(const Json& json, base::Duration& value) {
+    value = base::parse_go_duration(json.as_string()).value_or(base::Duration{});
+  }
   static Json to(base::Duration value) { return Json(base::format_go_duration(value)); }
   static bool empty(base::Duration value) { return value.ns == 0; }
   static const Schema& schema() { return string_schema(); }

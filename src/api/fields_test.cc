@@ -50,7 +50,8 @@ TEST(Fields, a_missing_row_is_found) {
 }
 
 TEST(Fields, a_job_survives_decode_and_encode) {
-  const Json source = *parse_json(R"({"metadata":{"name":"j","namespace":"ns"},"spec":{"minAvailable":2,"tasks":[{"name":"t","replicas":2,
+  const Json source = *parse_json(
+      R"({"metadata":{"name":"j","namespace":"ns"},"spec":{"minAvailable":2,"tasks":[{"name":"t","replicas":2,
     "template":{"spec":{"containers":[{"name":"c","x-unknown":1}]}},"policies":[{"event":"TaskCompleted","action":"CompleteJob","timeout":"1m0s"}]}],
     "plugins":{"env":[],"svc":["--x"]},"minSuccess":1},"status":{"state":{"phase":"Running"},"conditions":[{"status":"Running"}]}})");
   const Job job = decode<Job>(source);

@@ -26,20 +26,44 @@ class Json {
   struct Member;
 
   Json() noexcept { raw_clear(); }
-  Json(std::nullptr_t) noexcept { raw_clear(); }                    // NOLINT
-  Json(bool value) noexcept { raw_clear(); tag_ = kTagBool; set_word(value ? 1 : 0); }  // NOLINT
-  Json(int value) noexcept : Json(static_cast<std::int64_t>(value)) {}                  // NOLINT
-  Json(std::int64_t value) noexcept { raw_clear(); tag_ = kTagInt; set_word(static_cast<std::uint64_t>(value)); }  // NOLINT
-  Json(std::uint64_t value) noexcept;  // NOLINT: becomes an int where it fits
-  Json(double value) noexcept;         // NOLINT
-  Json(std::string_view value);        // NOLINT
-  Json(const char* value) : Json(std::string_view(value)) {}     // NOLINT
+  Json(std::nullptr_t) noexcept { raw_clear(); }  // NOLINT
+  Json(bool value) noexcept {
+    raw_clear();
+    tag_ = kTagBool;
+    set_word(value ? 1 : 0);
+  }                                                                     // NOLINT
+  Json(int value) noexcept : Json(static_cast<std::int64_t>(value)) {}  // NOLINT
+  Json(std::int64_t value) noexcept {
+    raw_clear();
+    tag_ = kTagInt;
+    set_word(static_cast<std::uint64_t>(value));
+  }                                                                  // NOLINT
+  Json(std::uint64_t value) noexcept;                                // NOLINT: becomes an int where it fits
+  Json(double value) noexcept;                                       // NOLINT
+  Json(std::string_view value);                                      // NOLINT
+  Json(const char* value) : Json(std::string_view(value)) {}         // NOLINT
   Json(const std::string& value) : Json(std::string_view(value)) {}  // NOLINT
   Json(const Json& other) noexcept { copy_from(other); }
-  Json(Json&& other) noexcept { std::memcpy(bytes_, other.bytes_, sizeof bytes_); tag_ = other.tag_; other.raw_clear(); }
-  Json& operator=(const Json& other) noexcept { if (this != &other) { Json copy(other); swap(copy); } return *this; }
-  Json& operator=(Json&& other) noexcept { Json moved(std::move(other)); swap(moved); return *this; }
-  ~Json() { if (is_counted()) release(); }
+  Json(Json&& other) noexcept {
+    std::memcpy(bytes_, other.bytes_, sizeof bytes_);
+    tag_ = other.tag_;
+    other.raw_clear();
+  }
+  Json& operator=(const Json& other) noexcept {
+    if (this != &other) {
+      Json copy(other);
+      swap(copy);
+    }
+    return *this;
+  }
+  Json& operator=(Json&& other) noexcept {
+    Json moved(std::move(other));
+    swap(moved);
+    return *this;
+  }
+  ~Json() {
+    if (is_counted()) release();
+  }
 
   static Json array(std::vector<Json> items = {});
   static Json object(std::initializer_list<std::pair<std::string_view, Json>> members = {});
@@ -56,7 +80,7 @@ class Json {
   // Lenient readers: the fallback when the value is of another type. A string view lives as long as
   // this handle (short strings are inside it).
   bool as_bool(bool fallback = false) const { return tag_ == kTagBool ? word() != 0 : fallback; }
-  std::int64_t as_int(std::int64_t fallback = 0) const;  // truncates doubles towards zero
+  std::int64_t as_int(std::int64_t fallback = 0) const;     // truncates doubles towards zero
   std::uint64_t as_uint(std::uint64_t fallback = 0) const;  // negative numbers give the fallback
   double as_double(double fallback = 0) const;
   std::string_view as_string(std::string_view fallback = {}) const;
@@ -79,8 +103,8 @@ class Json {
   void set(std::string_view key, Json value);
   bool erase(std::string_view key);
   void push_back(Json value);
-  Json& edit(std::string_view key);     // the member for editing, inserted as null when absent
-  Json& edit(std::size_t index);        // index must be in range
+  Json& edit(std::string_view key);  // the member for editing, inserted as null when absent
+  Json& edit(std::size_t index);     // index must be in range
   void insert(std::size_t index, Json value);
   void erase_at(std::size_t index);
   // Walks or makes nested objects: j.at_path({"metadata", "labels"}).
@@ -102,18 +126,38 @@ class Json {
   Json sorted() const;
 
  private:
-  enum Tag : std::uint8_t { kTagNull, kTagBool, kTagInt, kTagUint, kTagDouble, kTagShort, kTagString, kTagArray, kTagObject };
+  enum Tag : std::uint8_t {
+    kTagNull,
+    kTagBool,
+    kTagInt,
+    kTagUint,
+    kTagDouble,
+    kTagShort,
+    kTagString,
+    kTagArray,
+    kTagObject
+  };
   struct StringRep;
   struct ArrayRep;
   struct ObjectRep;
 
   static constexpr std::size_t kInlineMax = 14;
 
-  void raw_clear() noexcept { std::memset(bytes_, 0, sizeof bytes_); tag_ = kTagNull; }
+  void raw_clear() noexcept {
+    std::memset(bytes_, 0, sizeof bytes_);
+    tag_ = kTagNull;
+  }
   bool is_counted() const { return tag_ >= kTagString; }
-  std::uint64_t word() const { std::uint64_t w; std::memcpy(&w, bytes_, 8); return w; }
+  std::uint64_t word() const {
+    std::uint64_t w;
+    std::memcpy(&w, bytes_, 8);
+    return w;
+  }
   void set_word(std::uint64_t w) { std::memcpy(bytes_, &w, 8); }
-  template <class T> T* rep() const { return reinterpret_cast<T*>(word()); }
+  template <class T>
+  T* rep() const {
+    return reinterpret_cast<T*>(word());
+  }
   void copy_from(const Json& other) noexcept;
   void release() noexcept;
   std::size_t members_size() const;

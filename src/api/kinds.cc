@@ -11,7 +11,8 @@ namespace {
 
 enum Scope { kCluster, kNamespaced };
 
-KindInfo core(std::string group, std::string version, std::string plural, std::string kind, Scope scope, std::string_view schema) {
+KindInfo core(std::string group, std::string version, std::string plural, std::string kind, Scope scope,
+              std::string_view schema) {
   KindInfo info;
   info.resource = {std::move(group), std::move(version), std::move(plural)};
   info.kind = std::move(kind);
@@ -40,22 +41,64 @@ std::vector<KindInfo> core_kinds() {
       {"", "v1", "limitranges", "LimitRange", kNamespaced, "core.v1.LimitRange", {"limits"}},
       {"", "v1", "namespaces", "Namespace", kCluster, "core.v1.Namespace", {"ns"}, true, false, {"finalize"}},
       {"", "v1", "nodes", "Node", kCluster, "core.v1.Node", {"no"}, true},
-      {"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", kNamespaced, "core.v1.PersistentVolumeClaim", {"pvc"}, true},
+      {"",
+       "v1",
+       "persistentvolumeclaims",
+       "PersistentVolumeClaim",
+       kNamespaced,
+       "core.v1.PersistentVolumeClaim",
+       {"pvc"},
+       true},
       {"", "v1", "persistentvolumes", "PersistentVolume", kCluster, "core.v1.PersistentVolume", {"pv"}, true},
-      {"", "v1", "pods", "Pod", kNamespaced, "core.v1.Pod", {"po"}, true, true, {"binding", "eviction", "log"}, {"all"}},
+      {"",
+       "v1",
+       "pods",
+       "Pod",
+       kNamespaced,
+       "core.v1.Pod",
+       {"po"},
+       true,
+       true,
+       {"binding", "eviction", "log"},
+       {"all"}},
       {"", "v1", "resourcequotas", "ResourceQuota", kNamespaced, "core.v1.ResourceQuota", {"quota"}, true},
       {"", "v1", "secrets", "Secret", kNamespaced, "core.v1.Secret"},
       {"", "v1", "serviceaccounts", "ServiceAccount", kNamespaced, "core.v1.ServiceAccount", {"sa"}},
       {"", "v1", "services", "Service", kNamespaced, "core.v1.Service", {"svc"}, true, false, {}, {"all"}},
-      {"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", kCluster, "scheduling.v1.PriorityClass", {"pc"}, false, true},
+      {"scheduling.k8s.io",
+       "v1",
+       "priorityclasses",
+       "PriorityClass",
+       kCluster,
+       "scheduling.v1.PriorityClass",
+       {"pc"},
+       false,
+       true},
       {"storage.k8s.io", "v1", "storageclasses", "StorageClass", kCluster, "storage.v1.StorageClass", {"sc"}},
       {"coordination.k8s.io", "v1", "leases", "Lease", kNamespaced, "coordination.v1.Lease"},
-      {"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", kNamespaced, "networking.v1.NetworkPolicy", {"netpol"}, false, true},
-      {"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", kNamespaced, "policy.v1.PodDisruptionBudget", {"pdb"}, true, true},
+      {"networking.k8s.io",
+       "v1",
+       "networkpolicies",
+       "NetworkPolicy",
+       kNamespaced,
+       "networking.v1.NetworkPolicy",
+       {"netpol"},
+       false,
+       true},
+      {"policy",
+       "v1",
+       "poddisruptionbudgets",
+       "PodDisruptionBudget",
+       kNamespaced,
+       "policy.v1.PodDisruptionBudget",
+       {"pdb"},
+       true,
+       true},
   };
   std::vector<KindInfo> kinds;
   for (const CoreRow& row : table) {
-    KindInfo info = core(std::string(row.group), std::string(row.version), std::string(row.plural), std::string(row.kind), row.scope, row.schema);
+    KindInfo info = core(std::string(row.group), std::string(row.version), std::string(row.plural),
+                         std::string(row.kind), row.scope, row.schema);
     info.short_names = row.short_names;
     info.status_subresource = row.status;
     info.has_generation = row.generation;
@@ -114,7 +157,8 @@ std::span<const KindInfo> all_kinds() { return kinds(); }
 
 const KindInfo* find_kind(std::string_view group, std::string_view version, std::string_view plural) {
   for (const KindInfo& info : kinds())
-    if (info.resource.plural == plural && info.resource.group == group && info.resource.version == version) return &info;
+    if (info.resource.plural == plural && info.resource.group == group && info.resource.version == version)
+      return &info;
   return nullptr;
 }
 

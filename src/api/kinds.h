@@ -1,4 +1,5 @@
-// Every kind the program serves: one row each. Discovery, storage, tables, OpenAPI, CRDs and the command line follow from it.
+// Every kind the program serves: one row each. Discovery, storage, tables, OpenAPI, CRDs and the command line follow
+// from it.
 #pragma once
 
 #include <span>
@@ -15,9 +16,9 @@ namespace api {
 // One printer column. `path` is a dotted path, or "age" paths of type date; computed columns have their own printer.
 struct Column {
   std::string_view name;
-  std::string_view path;     // ".status.state.phase"
+  std::string_view path;             // ".status.state.phase"
   std::string_view type = "string";  // string, integer, date
-  int priority = 0;          // 1: shown with -o wide only
+  int priority = 0;                  // 1: shown with -o wide only
 };
 
 struct KindInfo {
@@ -27,12 +28,12 @@ struct KindInfo {
   std::vector<std::string> short_names;
   std::vector<std::string> categories;
   bool namespaced = true;
-  bool custom = false;             // a custom resource: CRD rules of pruning, defaulting and patching
+  bool custom = false;  // a custom resource: CRD rules of pruning, defaulting and patching
   bool status_subresource = false;
-  bool has_generation = false;     // spec changes count up metadata.generation
+  bool has_generation = false;            // spec changes count up metadata.generation
   std::vector<std::string> subresources;  // beside status: "binding", "log", ...
   const Schema* schema = nullptr;
-  std::vector<Column> columns;     // of custom resources
+  std::vector<Column> columns;  // of custom resources
 
   std::string list_kind() const { return kind + "List"; }
 };

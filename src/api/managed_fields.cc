@@ -22,8 +22,8 @@ struct Entry {
 std::vector<Entry> entries_of(const Json& object) {
   std::vector<Entry> entries;
   for (const Json& row : object["metadata"]["managedFields"].items())
-    entries.push_back({row["manager"].str(), row["operation"].str(), row["apiVersion"].str(), row["subresource"].str(), row["time"].str(),
-                       field_set_from(row["fieldsV1"])});
+    entries.push_back({row["manager"].str(), row["operation"].str(), row["apiVersion"].str(), row["subresource"].str(),
+                       row["time"].str(), field_set_from(row["fieldsV1"])});
   return entries;
 }
 
@@ -41,7 +41,8 @@ void store_entries(std::vector<Entry> entries, Json& object) {
   }
   Json list = Json::array();
   for (const Entry& entry : entries) {
-    Json row = Json::object({{"manager", entry.manager}, {"operation", entry.operation}, {"apiVersion", entry.api_version}});
+    Json row =
+        Json::object({{"manager", entry.manager}, {"operation", entry.operation}, {"apiVersion", entry.api_version}});
     row.set("time", entry.time);
     row.set("fieldsType", "FieldsV1");
     row.set("fieldsV1", to_fields_v1(entry.fields));
@@ -53,7 +54,8 @@ void store_entries(std::vector<Entry> entries, Json& object) {
 
 Entry& entry_for(std::vector<Entry>& entries, const FieldManager& manager, std::string_view operation) {
   for (Entry& entry : entries)
-    if (entry.manager == manager.name && entry.operation == operation && entry.subresource == manager.subresource) return entry;
+    if (entry.manager == manager.name && entry.operation == operation && entry.subresource == manager.subresource)
+      return entry;
   entries.push_back({manager.name, std::string(operation), manager.api_version, manager.subresource, "", {}});
   return entries.back();
 }
@@ -63,7 +65,8 @@ Json merge(const Schema& schema, const Json& live, const Json& config) {
   const Shape shape = shape_of(schema, config);
   if (shape == Shape::kLeaf) {
     // An empty object or keyed list in the configuration leaves the live content.
-    const bool container = (config.is_object() || config.is_array()) && config.empty() && live.type() == config.type() && !schema.atomic;
+    const bool container =
+        (config.is_object() || config.is_array()) && config.empty() && live.type() == config.type() && !schema.atomic;
     const bool keyed = schema.kind != Schema::Kind::kList || schema.list_type != Schema::ListType::kAtomic;
     return container && keyed ? live : config;
   }
@@ -84,8 +87,10 @@ Json merge(const Schema& schema, const Json& live, const Json& config) {
   Json out = Json::array();
   for (const Json& item : live.items()) {
     const auto changed = new_items.find(list_element(schema, item));
-    if (changed == new_items.end()) out.push_back(item);
-    else out.push_back(shape == Shape::kKeyedList ? merge(*schema.element, item, *changed->second) : item);
+    if (changed == new_items.end())
+      out.push_back(item);
+    else
+      out.push_back(shape == Shape::kKeyedList ? merge(*schema.element, item, *changed->second) : item);
   }
   for (const Json& item : config.items())
     if (!old_items.contains(list_element(schema, item))) out.push_back(item);
@@ -127,8 +132,8 @@ void remove_fields(const Schema& schema, Json& value, const FieldSet& gone) {
 
 void record_update(const Schema& schema, const Json& old_object, Json& object, const FieldManager& manager) {
   std::vector<Entry> entries;
-  // A client may send managedFields back unchanged or emptied; only the server's own record counts, but an explicit empty
-  // list resets it.
+  // A client may send managedFields back unchanged or emptied; only the server's own record counts, but an explicit
+  // empty list resets it.
   const Json& sent = object["metadata"]["managedFields"];
   const bool reset = sent.is_array() && sent.size() <= 1 && (sent.empty() || sent[std::size_t{0}].empty());
   if (!reset) entries = entries_of(old_object);
@@ -137,7 +142,8 @@ void record_update(const Schema& schema, const Json& old_object, Json& object, c
   strip_server_fields(difference.removed);
   const std::string time = base::format_rfc3339(manager.now);
   for (Entry& entry : entries) {
-    const bool mine = entry.manager == manager.name && entry.operation == "Update" && entry.subresource == manager.subresource;
+    const bool mine =
+        entry.manager == manager.name && entry.operation == "Update" && entry.subresource == manager.subresource;
     FieldSet left = subtract(entry.fields, difference.removed);
     if (!mine) left = subtract(left, difference.changed);
     entry.fields = std::move(left);
@@ -152,7 +158,8 @@ void record_update(const Schema& schema, const Json& old_object, Json& object, c
   store_entries(std::move(entries), object);
 }
 
-base::Result<Json> apply_configuration(const Schema& schema, const Json& live, const Json& configuration, const FieldManager& manager, bool force) {
+base::Result<Json> apply_configuration(const Schema& schema, const Json& live, const Json& configuration,
+                                       const FieldManager& manager, bool force) {
   if (!configuration["metadata"]["managedFields"].empty())
     return base::make_error(Code::kBadRequest, "metadata.managedFields must be nil");
   std::vector<Entry> entries = entries_of(live);
@@ -160,7 +167,8 @@ base::Result<Json> apply_configuration(const Schema& schema, const Json& live, c
   strip_server_fields(wanted);
   FieldSet before;
   for (const Entry& entry : entries)
-    if (entry.manager == manager.name && entry.operation == "Apply" && entry.subresource == manager.subresource) before = entry.fields;
+    if (entry.manager == manager.name && entry.operation == "Apply" && entry.subresource == manager.subresource)
+      before = entry.fields;
 
   Json merged = live.is_null() ? configuration : merge(schema, live, configuration);
   FieldSet owned_by_others;
@@ -174,7 +182,8 @@ base::Result<Json> apply_configuration(const Schema& schema, const Json& live, c
   std::vector<Cause> causes;
   std::vector<std::string> who;
   for (Entry& entry : entries) {
-    if (entry.manager == manager.name && entry.operation == "Apply" && entry.subresource == manager.subresource) continue;
+    if (entry.manager == manager.name && entry.operation == "Apply" && entry.subresource == manager.subresource)
+      continue;
     const FieldSet clash = intersect(entry.fields, touched);
     if (clash.empty()) continue;
     if (force) {
@@ -188,7 +197,8 @@ base::Result<Json> apply_configuration(const Schema& schema, const Json& live, c
     who.push_back(std::move(name));
   }
   if (!causes.empty()) {
-    std::string message = base::format("Apply failed with {} conflict{}: ", causes.size(), causes.size() == 1 ? "" : "s");
+    std::string message =
+        base::format("Apply failed with {} conflict{}: ", causes.size(), causes.size() == 1 ? "" : "s");
     if (who.size() == 1 && causes.size() == 1) {
       message += who[0] + ": " + causes[0].field;
     } else {

@@ -12,7 +12,7 @@
 namespace api {
 
 struct FieldManager {
-  std::string name;         // at most 128 printable characters
+  std::string name;  // at most 128 printable characters
   std::string api_version;
   std::string subresource;  // "status" or empty
   base::Time now;
@@ -22,8 +22,9 @@ struct FieldManager {
 // `object.metadata.managedFields`, starting from those of `old_object`.
 void record_update(const Schema& schema, const Json& old_object, Json& object, const FieldManager& manager);
 
-// Server-side apply of `configuration` onto `live` (null: a new object). The result carries the new managedFields. Fields of
-// other managers with another value are conflicts: kConflict with one cause each, unless `force`.
-base::Result<Json> apply_configuration(const Schema& schema, const Json& live, const Json& configuration, const FieldManager& manager, bool force);
+// Server-side apply of `configuration` onto `live` (null: a new object). The result carries the new managedFields.
+// Fields of other managers with another value are conflicts: kConflict with one cause each, unless `force`.
+base::Result<Json> apply_configuration(const Schema& schema, const Json& live, const Json& configuration,
+                                       const FieldManager& manager, bool force);
 
 }  // namespace api

@@ -29,7 +29,8 @@ Result<std::vector<std::string>> parse_pointer(const Json& pointer) {
   std::string_view text = pointer.as_string();
   std::vector<std::string> tokens;
   if (text.empty()) return tokens;
-  if (text[0] != '/') return make_error(Code::kBadRequest, base::format("json patch: path \"{}\" must begin with '/'", text));
+  if (text[0] != '/')
+    return make_error(Code::kBadRequest, base::format("json patch: path \"{}\" must begin with '/'", text));
   while (!text.empty()) {
     text.remove_prefix(1);
     const std::size_t slash = text.find('/');
@@ -50,7 +51,10 @@ std::optional<std::size_t> index_for(const std::string& token, std::size_t size)
 using Path = std::vector<std::string>;
 
 base::Error missing(const Json& path) {
-  return make_error(Code::kInvalid, base::format("the server rejected our request due to an error in our request: path {} does not exist", path.as_string()));
+  return make_error(
+      Code::kInvalid,
+      base::format("the server rejected our request due to an error in our request: path {} does not exist",
+                   path.as_string()));
 }
 
 const Json* lookup(const Json& document, const Path& path) {
@@ -72,7 +76,8 @@ const Json* lookup(const Json& document, const Path& path) {
 Json* parent_of(Json& document, const Path& path) {
   if (!lookup(document, Path(path.begin(), path.end() - 1))) return nullptr;
   Json* at = &document;
-  for (std::size_t i = 0; i + 1 < path.size(); ++i) at = at->is_array() ? &at->edit(*index_for(path[i], at->size())) : &at->edit(path[i]);
+  for (std::size_t i = 0; i + 1 < path.size(); ++i)
+    at = at->is_array() ? &at->edit(*index_for(path[i], at->size())) : &at->edit(path[i]);
   return at;
 }
 
@@ -117,14 +122,19 @@ base::Status apply_operation(Json& document, const Json& operation) {
     if (op == "test") {
       const Json* current = lookup(document, path);
       if (!(current ? *current == *value : value->is_null()))
-        return make_error(Code::kInvalid, base::format("the server rejected our request due to an error in our request: testing value {} failed", operation["path"].as_string()));
+        return make_error(
+            Code::kInvalid,
+            base::format("the server rejected our request due to an error in our request: testing value {} failed",
+                         operation["path"].as_string()));
       return {};
     }
     if (op == "replace" && !path.empty()) {
       if (!lookup(document, path)) return missing(operation["path"]);
       Json* parent = parent_of(document, path);
-      if (parent->is_array()) parent->edit(*index_for(path.back(), parent->size())) = *value;
-      else parent->set(path.back(), *value);
+      if (parent->is_array())
+        parent->edit(*index_for(path.back(), parent->size())) = *value;
+      else
+        parent->set(path.back(), *value);
       return {};
     }
     if (!add(document, path, *value)) return missing(operation["path"]);
@@ -152,7 +162,8 @@ Result<Json> apply_json_patch(const Json& document, const Json& patch) {
   static constexpr std::size_t kOperationsMax = 10'000;
   if (!patch.is_array()) return make_error(Code::kBadRequest, "json patch: the patch must be a list of operations");
   if (patch.size() > kOperationsMax)
-    return make_error(Code::kTooLarge, base::format("The allowed maximum operations in a JSON patch is {}, got {}", kOperationsMax, patch.size()));
+    return make_error(Code::kTooLarge, base::format("The allowed maximum operations in a JSON patch is {}, got {}",
+                                                    kOperationsMax, patch.size()));
   Json result = document;
   for (const Json& operation : patch.items()) TRY_VOID(apply_operation(result, operation));
   return result;

@@ -1,4 +1,5 @@
-// The three kinds of patches beside apply. Each returns the patched document or says what is wrong; the input is unchanged.
+// The three kinds of patches beside apply. Each returns the patched document or says what is wrong; the input is
+// unchanged.
 #pragma once
 
 #include "api/json.h"

@@ -22,7 +22,9 @@ const Schema& field_schema(const Schema& schema, std::string_view name) {
   return field ? *field->schema : any_schema();
 }
 
-bool is_directive(std::string_view name) { return name == kDirective || name == kRetainKeys || name.starts_with(kOrderPrefix) || name.starts_with(kDeletePrefix); }
+bool is_directive(std::string_view name) {
+  return name == kDirective || name == kRetainKeys || name.starts_with(kOrderPrefix) || name.starts_with(kDeletePrefix);
+}
 
 // The patch value without directives, as it is stored when there was nothing before.
 Json without_directives(const Json& patch) {
@@ -35,13 +37,15 @@ Json without_directives(const Json& patch) {
   if (!patch.is_object()) return patch;
   Json out = Json::object();
   for (const Json::Member& member : patch.members())
-    if (!is_directive(member.name()) && !member.value.is_null()) out.set(member.name(), without_directives(member.value));
+    if (!is_directive(member.name()) && !member.value.is_null())
+      out.set(member.name(), without_directives(member.value));
   return out;
 }
 
 Result<Json> merge_object(const Schema& schema, const Json& document, const Json& patch);
 
-// Items in the order of `order` (values of the merge key, or scalars); others keep their place relative to the item before.
+// Items in the order of `order` (values of the merge key, or scalars); others keep their place relative to the item
+// before.
 void reorder(Json& list, const Json& order, const std::string& key) {
   const auto rank = [&](const Json& item) -> std::ptrdiff_t {
     const Json& mine = key.empty() ? item : item[key];
@@ -71,7 +75,9 @@ Result<Json> merge_keyed_list(const Schema& schema, const Json& document, const 
     }
   for (const Json& item : patch.items()) {
     const Json* value = item.find(key);
-    if (!value) return make_error(Code::kBadRequest, base::format("map: {} does not contain declared merge key: {}", item.dump(), key));
+    if (!value)
+      return make_error(Code::kBadRequest,
+                        base::format("map: {} does not contain declared merge key: {}", item.dump(), key));
     std::size_t at = 0;
     while (at < result.size() && !(result[at][key] == *value)) ++at;
     if (item["$patch"].as_string() == "delete") {
@@ -123,7 +129,8 @@ Result<Json> merge_object(const Schema& schema, const Json& document, const Json
   const std::string_view directive = patch["$patch"].as_string();
   if (directive == "replace") return without_directives(patch);
   if (directive == "delete") return Json::object();
-  if (!directive.empty() && directive != "merge") return make_error(Code::kBadRequest, base::format("unknown patch type found: {}", directive));
+  if (!directive.empty() && directive != "merge")
+    return make_error(Code::kBadRequest, base::format("unknown patch type found: {}", directive));
   Json result = document.is_object() ? document : Json::object();
   for (const Json::Member& member : patch.members()) {
     if (is_directive(member.name())) continue;

@@ -39,9 +39,12 @@ class Reader {
     value.number = static_cast<int>(tag >> 3 & 0x1fffffff);
     value.wire = static_cast<int>(tag & 7);
     switch (value.wire) {
-      case 0: return varint(value.integer);
-      case 1: return fixed(8, value.integer);
-      case 5: return fixed(4, value.integer);
+      case 0:
+        return varint(value.integer);
+      case 1:
+        return fixed(8, value.integer);
+      case 5:
+        return fixed(4, value.integer);
       case 2: {
         std::uint64_t size = 0;
         if (!varint(size) || size > bytes_.size()) return false;
@@ -49,7 +52,8 @@ class Reader {
         bytes_.remove_prefix(size);
         return true;
       }
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -68,7 +72,8 @@ class Reader {
   bool fixed(std::size_t size, std::uint64_t& out) {
     if (bytes_.size() < size) return false;
     out = 0;
-    for (std::size_t i = 0; i < size; ++i) out |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[i])) << (8 * i);
+    for (std::size_t i = 0; i < size; ++i)
+      out |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[i])) << (8 * i);
     bytes_.remove_prefix(size);
     return true;
   }
@@ -81,7 +86,8 @@ std::string base64(std::string_view bytes) {
   std::string out;
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     unsigned group = 0;
-    for (std::size_t k = 0; k < 3; ++k) group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+    for (std::size_t k = 0; k < 3; ++k)
+      group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
     for (std::size_t k = 0; k < 4; ++k) out += i + k > bytes.size() ? '=' : kAlphabet[group >> (18 - 6 * k) & 63];
   }
   return out;
@@ -128,30 +134,36 @@ Result<Json> object_value(const Schema& schema, std::string_view bytes, int dept
 Result<Json> value_of(const Schema& schema, const Value& value, int depth) {
   switch (schema.kind) {
     case Kind::kString:
-      if (schema.format == "date-time" || schema.format == "micro-time") return time_value(value.bytes, schema.format == "micro-time");
+      if (schema.format == "date-time" || schema.format == "micro-time")
+        return time_value(value.bytes, schema.format == "micro-time");
       if (schema.format == "byte") return Json(base64(value.bytes));
       return Json(value.bytes);
     case Kind::kInteger:
       if (schema.format == "int32") return Json(static_cast<std::int64_t>(static_cast<std::int32_t>(value.integer)));
       return Json(static_cast<std::int64_t>(value.integer));
-    case Kind::kNumber: return Json(std::bit_cast<double>(value.integer));
-    case Kind::kBoolean: return Json(value.integer != 0);
+    case Kind::kNumber:
+      return Json(std::bit_cast<double>(value.integer));
+    case Kind::kBoolean:
+      return Json(value.integer != 0);
     case Kind::kQuantity: {
       TRY(const std::vector<Value> parts, all_fields(value.bytes));
       for (const Value& part : parts)
         if (part.number == 1) return Json(part.bytes);
       return Json("0");
     }
-    case Kind::kIntOrString: return int_or_string_value(value.bytes);
+    case Kind::kIntOrString:
+      return int_or_string_value(value.bytes);
     case Kind::kAny: {  // FieldsV1 and RawExtension hold JSON text
       TRY(const std::vector<Value> parts, all_fields(value.bytes));
       for (const Value& part : parts)
         if (part.number == 1) return parse_json(part.bytes);
       return Json::object();
     }
-    case Kind::kObject: return object_value(schema, value.bytes, depth);
+    case Kind::kObject:
+      return object_value(schema, value.bytes, depth);
     case Kind::kList:
-    case Kind::kMap: break;
+    case Kind::kMap:
+      break;
   }
   return malformed();
 }
@@ -236,7 +248,9 @@ Result<Json> parse_protobuf(std::string_view bytes) {
   const Schema* schema = schema_for(api_version, kind);
   if (!schema)
     return make_error(Code::kUnsupportedMediaType,
-                      base::format("the body of the request was in an unknown format - {} {} is accepted as application/json or application/yaml only", api_version, kind));
+                      base::format("the body of the request was in an unknown format - {} {} is accepted as "
+                                   "application/json or application/yaml only",
+                                   api_version, kind));
   TRY(Json object, object_value(*schema, raw, 0));
   object.set("apiVersion", api_version);
   object.set("kind", kind);

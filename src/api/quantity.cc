@@ -23,7 +23,7 @@ Int128 divide_up(Int128 value, Int128 by) {  // away from zero
 
 struct Suffix {
   std::string_view text;
-  int base;      // 2 or 10
+  int base;  // 2 or 10
   int exponent;
 };
 constexpr std::array kSuffixes{Suffix{"", 10, 0},   Suffix{"n", 10, -9}, Suffix{"u", 10, -6}, Suffix{"m", 10, -3},
@@ -35,15 +35,14 @@ std::string text_of(Int128 value) {
   if (value == 0) return "0";
   const bool negative = value < 0;
   std::string digits;
-  for (Int128 rest = negative ? -value : value; rest > 0; rest /= 10) digits += static_cast<char>('0' + static_cast<int>(rest % 10));
+  for (Int128 rest = negative ? -value : value; rest > 0; rest /= 10)
+    digits += static_cast<char>('0' + static_cast<int>(rest % 10));
   if (negative) digits += '-';
   std::ranges::reverse(digits);
   return digits;
 }
 
-std::int64_t narrow(Int128 value) {
-  return static_cast<std::int64_t>(std::clamp<Int128>(value, INT64_MIN, INT64_MAX));
-}
+std::int64_t narrow(Int128 value) { return static_cast<std::int64_t>(std::clamp<Int128>(value, INT64_MIN, INT64_MAX)); }
 
 // digits × 10^-fraction_digits × base^exponent in nano units, rounded away from zero, capped.
 Int128 scaled(std::string_view digits, int fraction_digits, int base, int exponent) {

@@ -12,7 +12,7 @@
 namespace api {
 
 struct ResourceId {
-  std::string group;    // empty: core
+  std::string group;  // empty: core
   std::string version;
   std::string plural;
 
@@ -21,7 +21,8 @@ struct ResourceId {
 };
 
 // Where a resource answers: "/api/v1/namespaces/ns/pods/name/status".
-std::string resource_path(const ResourceId& id, std::string_view ns, std::string_view name, std::string_view subresource);
+std::string resource_path(const ResourceId& id, std::string_view ns, std::string_view name,
+                          std::string_view subresource);
 
 // The resources this program itself uses, so that nobody spells them twice.
 namespace resources {
@@ -61,7 +62,8 @@ std::string_view annotation_of(const Json& object, std::string_view key);
 bool is_deleting(const Json& object);
 // The ownerReference with controller: true, or null.
 const Json& controller_of(const Json& object);
-// A controller ownerReference (controller and blockOwnerDeletion true) to `owner`, which has apiVersion, kind, name, uid.
+// A controller ownerReference (controller and blockOwnerDeletion true) to `owner`, which has apiVersion, kind, name,
+// uid.
 Json controller_reference(const Json& owner);
 
 }  // namespace api

@@ -22,7 +22,8 @@ Schema basic(Schema::Kind kind, std::string format = {}) {
 
 std::string full_name(std::string_view alias) {
   if (alias.starts_with("meta.")) return "io.k8s.apimachinery.pkg.apis." + std::string(alias);
-  if (alias.starts_with("runtime.") || alias.starts_with("version.") || alias.starts_with("util.") || alias.starts_with("api."))
+  if (alias.starts_with("runtime.") || alias.starts_with("version.") || alias.starts_with("util.") ||
+      alias.starts_with("api."))
     return "io.k8s.apimachinery.pkg." + std::string(alias);
   return "io.k8s.api." + std::string(alias);
 }
@@ -96,18 +97,30 @@ class Registry {
     }
     if (text.size() == 1) {
       switch (text[0]) {
-        case 's': return &string_schema();
-        case 'i': return &int32_schema();
-        case 'l': return &int64_schema();
-        case 'b': return &boolean_schema();
-        case 'd': return &double_schema();
-        case 'y': return &bytes_schema();
-        case 'q': return &quantity_schema();
-        case 'x': return &int_or_string_schema();
-        case 't': return &time_schema();
-        case 'T': return &micro_time_schema();
-        case '*': return &any_schema();
-        default: break;
+        case 's':
+          return &string_schema();
+        case 'i':
+          return &int32_schema();
+        case 'l':
+          return &int64_schema();
+        case 'b':
+          return &boolean_schema();
+        case 'd':
+          return &double_schema();
+        case 'y':
+          return &bytes_schema();
+        case 'q':
+          return &quantity_schema();
+        case 'x':
+          return &int_or_string_schema();
+        case 't':
+          return &time_schema();
+        case 'T':
+          return &micro_time_schema();
+        case '*':
+          return &any_schema();
+        default:
+          break;
       }
     }
     return &named(text);
@@ -181,17 +194,18 @@ const Registry& registry() {
 }  // namespace
 
 const SchemaField* Schema::field(std::string_view wanted) const {
-  const auto found = std::ranges::lower_bound(fields, wanted, {}, [](const SchemaField& f) { return std::string_view(f.name); });
+  const auto found =
+      std::ranges::lower_bound(fields, wanted, {}, [](const SchemaField& f) { return std::string_view(f.name); });
   return found != fields.end() && found->name == wanted ? &*found : nullptr;
 }
 
 const Schema& core_schema(std::string_view short_name) { return registry().named(short_name); }
 std::vector<const Schema*> all_core_schemas() { return registry().all(); }
 
-#define API_BASIC_SCHEMA(function, ...)          \
-  const Schema& function() {                     \
+#define API_BASIC_SCHEMA(function, ...)              \
+  const Schema& function() {                         \
     static const Schema schema = basic(__VA_ARGS__); \
-    return schema;                               \
+    return schema;                                   \
   }
 API_BASIC_SCHEMA(string_schema, Schema::Kind::kString)
 API_BASIC_SCHEMA(int32_schema, Schema::Kind::kInteger, "int32")

@@ -1,6 +1,6 @@
-// Schemas: what the wire form of a type is. Pruning, defaulting, validation, strategic merge, server-side apply, OpenAPI,
-// CRDs and `explain` all walk the same graph. It is built once at start from two sources, the field tables of our own
-// types (api/fields.h) and the compact tables of Kubernetes' types (api/core/), and never changes afterwards.
+// Schemas: what the wire form of a type is. Pruning, defaulting, validation, strategic merge, server-side apply,
+// OpenAPI, CRDs and `explain` all walk the same graph. It is built once at start from two sources, the field tables of
+// our own types (api/fields.h) and the compact tables of Kubernetes' types (api/core/), and never changes afterwards.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,32 @@ struct SchemaField {
   std::string name;
   const Schema* schema = nullptr;
   bool required = false;
-  int number = 0;            // of the protobuf field; 0: none
-  int outer_number = 0;      // of the message around it that JSON writes in place; 0: none
-  Json default_value = {};   // null: none
+  int number = 0;           // of the protobuf field; 0: none
+  int outer_number = 0;     // of the message around it that JSON writes in place; 0: none
+  Json default_value = {};  // null: none
   std::string description = {};
 };
 
 struct Schema {
-  enum class Kind : std::uint8_t { kObject, kMap, kList, kString, kInteger, kNumber, kBoolean, kIntOrString, kQuantity, kAny };
+  enum class Kind : std::uint8_t {
+    kObject,
+    kMap,
+    kList,
+    kString,
+    kInteger,
+    kNumber,
+    kBoolean,
+    kIntOrString,
+    kQuantity,
+    kAny
+  };
   enum class ListType : std::uint8_t { kAtomic, kSet, kMap };
 
   Kind kind = Kind::kAny;
-  std::string name = {};    // of a definition: "io.k8s.api.core.v1.Container"; empty: written in place
-  std::string format = {};  // "int32", "int64", "double", "date-time", "byte"
-  std::vector<SchemaField> fields = {};     // kObject, sorted by name
-  const Schema* element = nullptr;          // kList, kMap
+  std::string name = {};                 // of a definition: "io.k8s.api.core.v1.Container"; empty: written in place
+  std::string format = {};               // "int32", "int64", "double", "date-time", "byte"
+  std::vector<SchemaField> fields = {};  // kObject, sorted by name
+  const Schema* element = nullptr;       // kList, kMap
   ListType list_type = ListType::kAtomic;
   std::vector<std::string> list_keys = {};  // ListType::kMap
   bool atomic = false;                      // an object or map that one manager owns whole

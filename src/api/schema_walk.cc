@@ -36,7 +36,8 @@ struct Pruner {
   void walk(const Schema& schema, Json& value, const std::string& path, int depth) {
     if (schema.kind == Kind::kObject && value.is_object()) return object(schema, value, path, depth);
     if (schema.kind == Kind::kList && value.is_array() && interesting(*schema.element)) {
-      for (std::size_t i = 0; i < value.size(); ++i) child(*schema.element, value, i, path + "[" + std::to_string(i) + "]", depth);
+      for (std::size_t i = 0; i < value.size(); ++i)
+        child(*schema.element, value, i, path + "[" + std::to_string(i) + "]", depth);
     } else if (schema.kind == Kind::kMap && value.is_object() && interesting(*schema.element)) {
       std::vector<std::string> names;
       for (const Json::Member& member : value.members()) names.emplace_back(member.name());
@@ -52,8 +53,10 @@ struct Pruner {
   template <class Key>
   void child(const Schema& schema, Json& parent, const Key& key, const std::string& path, int depth) {
     Json copy = [&] {
-      if constexpr (std::is_same_v<Key, std::size_t>) return parent[key];
-      else return parent[std::string_view(key)];
+      if constexpr (std::is_same_v<Key, std::size_t>)
+        return parent[key];
+      else
+        return parent[std::string_view(key)];
     }();
     const Json before = copy;
     walk(schema, copy, path, depth + 1);
@@ -65,10 +68,13 @@ struct Pruner {
     std::vector<std::string> unknown;
     std::vector<std::string> nested;
     for (const Json::Member& member : value.members()) {
-      const bool type_meta = depth == 0 && (member.name() == "apiVersion" || member.name() == "kind" || member.name() == "metadata");
+      const bool type_meta =
+          depth == 0 && (member.name() == "apiVersion" || member.name() == "kind" || member.name() == "metadata");
       const SchemaField* field = schema.field(member.name());
-      if ((!field && !type_meta) || (embedded && !kept_in_embedded_metadata(member.name()))) unknown.emplace_back(member.name());
-      else if (field && interesting(*field->schema)) nested.emplace_back(member.name());
+      if ((!field && !type_meta) || (embedded && !kept_in_embedded_metadata(member.name())))
+        unknown.emplace_back(member.name());
+      else if (field && interesting(*field->schema))
+        nested.emplace_back(member.name());
     }
     for (const std::string& name : unknown) {
       value.erase(name);
@@ -118,14 +124,21 @@ const RE2& pattern_for(const std::string& text) {
 
 std::string_view type_name(const Json& value) {
   switch (value.type()) {
-    case Json::Type::kNull: return "null";
-    case Json::Type::kBool: return "boolean";
+    case Json::Type::kNull:
+      return "null";
+    case Json::Type::kBool:
+      return "boolean";
     case Json::Type::kInt:
-    case Json::Type::kUint: return "integer";
-    case Json::Type::kDouble: return "number";
-    case Json::Type::kString: return "string";
-    case Json::Type::kArray: return "array";
-    case Json::Type::kObject: return "object";
+    case Json::Type::kUint:
+      return "integer";
+    case Json::Type::kDouble:
+      return "number";
+    case Json::Type::kString:
+      return "string";
+    case Json::Type::kArray:
+      return "array";
+    case Json::Type::kObject:
+      return "object";
   }
   return "null";
 }
@@ -138,17 +151,20 @@ struct Validator {
   }
   void wrong_type(const std::string& path, const Json& value, std::string_view wanted) {
     add("FieldValueTypeInvalid", path,
-        base::format("Invalid value: \"{}\": {} in body must be of type {}: \"{}\"", type_name(value), path, wanted, type_name(value)));
+        base::format("Invalid value: \"{}\": {} in body must be of type {}: \"{}\"", type_name(value), path, wanted,
+                     type_name(value)));
   }
 
   void walk(const Schema& schema, const Json& value, const std::string& path, int depth) {
     switch (schema.kind) {
-      case Kind::kAny: return;
+      case Kind::kAny:
+        return;
       case Kind::kString:
         if (!value.is_string()) return wrong_type(path, value, "string");
         return text(schema, value, path);
       case Kind::kInteger:
-        if (!value.is_number() || (value.type() == Json::Type::kDouble && value.as_double() != static_cast<double>(value.as_int())))
+        if (!value.is_number() ||
+            (value.type() == Json::Type::kDouble && value.as_double() != static_cast<double>(value.as_int())))
           return wrong_type(path, value, "integer");
         return number(schema, value, path);
       case Kind::kNumber:
@@ -163,13 +179,18 @@ struct Validator {
       case Kind::kQuantity:
         if (!Quantity::from_json(value))
           add("FieldValueInvalid", path,
-              base::format("Invalid value: {}: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'", value.dump()));
+              base::format("Invalid value: {}: quantities must match the regular expression "
+                           "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+                           value.dump()));
         return;
-      case Kind::kObject: return object(schema, value, path, depth);
-      case Kind::kList: return list(schema, value, path, depth);
+      case Kind::kObject:
+        return object(schema, value, path, depth);
+      case Kind::kList:
+        return list(schema, value, path, depth);
       case Kind::kMap:
         if (!value.is_object()) return wrong_type(path, value, "object");
-        for (const Json::Member& member : value.members()) walk(*schema.element, member.value, join(path, member.name()), depth + 1);
+        for (const Json::Member& member : value.members())
+          walk(*schema.element, member.value, join(path, member.name()), depth + 1);
         return;
     }
   }
@@ -183,27 +204,39 @@ struct Validator {
         found = found || choice == content;
         all += (all.empty() ? "\"" : ", \"") + choice + "\"";
       }
-      if (!found) add("FieldValueNotSupported", path, base::format("Unsupported value: \"{}\": supported values: {}", content, all));
+      if (!found)
+        add("FieldValueNotSupported", path,
+            base::format("Unsupported value: \"{}\": supported values: {}", content, all));
     }
     const auto length = static_cast<std::int64_t>(content.size());
     if (schema.length_max && length > *schema.length_max)
       add("FieldValueTooLong", path, base::format("Too long: may not be more than {} bytes", *schema.length_max));
     if (schema.length_min && length < *schema.length_min)
-      add("FieldValueInvalid", path, base::format("Invalid value: \"{}\": {} in body should be at least {} chars long", content, path, *schema.length_min));
-    if (!schema.pattern.empty() && !RE2::PartialMatch(re2::StringPiece(content.data(), content.size()), pattern_for(schema.pattern)))
-      add("FieldValueInvalid", path, base::format("Invalid value: \"{}\": {} in body should match '{}'", content, path, schema.pattern));
+      add("FieldValueInvalid", path,
+          base::format("Invalid value: \"{}\": {} in body should be at least {} chars long", content, path,
+                       *schema.length_min));
+    if (!schema.pattern.empty() &&
+        !RE2::PartialMatch(re2::StringPiece(content.data(), content.size()), pattern_for(schema.pattern)))
+      add("FieldValueInvalid", path,
+          base::format("Invalid value: \"{}\": {} in body should match '{}'", content, path, schema.pattern));
     if (schema.format == "date-time" && !base::parse_rfc3339(content))
-      add("FieldValueInvalid", path, base::format("Invalid value: \"{}\": {} in body must be of type date-time: \"{}\"", content, path, content));
+      add("FieldValueInvalid", path,
+          base::format("Invalid value: \"{}\": {} in body must be of type date-time: \"{}\"", content, path, content));
   }
 
   void number(const Schema& schema, const Json& value, const std::string& path) {
     const double at = value.as_double();
     if (schema.minimum && at < *schema.minimum)
-      add("FieldValueInvalid", path, base::format("Invalid value: {}: {} in body should be greater than or equal to {}", value.dump(), path, *schema.minimum));
+      add("FieldValueInvalid", path,
+          base::format("Invalid value: {}: {} in body should be greater than or equal to {}", value.dump(), path,
+                       *schema.minimum));
     if (schema.maximum && at > *schema.maximum)
-      add("FieldValueInvalid", path, base::format("Invalid value: {}: {} in body should be less than or equal to {}", value.dump(), path, *schema.maximum));
+      add("FieldValueInvalid", path,
+          base::format("Invalid value: {}: {} in body should be less than or equal to {}", value.dump(), path,
+                       *schema.maximum));
     if (schema.format == "int32" && (at < -2147483648.0 || at > 2147483647.0))
-      add("FieldValueInvalid", path, base::format("Invalid value: {}: {} in body must be of type int32: \"integer\"", value.dump(), path));
+      add("FieldValueInvalid", path,
+          base::format("Invalid value: {}: {} in body must be of type int32: \"integer\"", value.dump(), path));
   }
 
   void object(const Schema& schema, const Json& value, const std::string& path, int depth) {
@@ -222,7 +255,9 @@ struct Validator {
   void list(const Schema& schema, const Json& value, const std::string& path, int depth) {
     if (!value.is_array()) return wrong_type(path, value, "array");
     if (schema.items_min && static_cast<std::int64_t>(value.size()) < *schema.items_min)
-      add("FieldValueInvalid", path, base::format("Invalid value: {}: {} in body should have at least {} items", value.size(), path, *schema.items_min));
+      add("FieldValueInvalid", path,
+          base::format("Invalid value: {}: {} in body should have at least {} items", value.size(), path,
+                       *schema.items_min));
     std::set<std::string> seen;
     for (std::size_t i = 0; i < value.size(); ++i) {
       const std::string item_path = path + "[" + std::to_string(i) + "]";
@@ -238,7 +273,8 @@ struct Validator {
           key += (part ? *part : field ? field->default_value : Json()).dump() + ",";
         }
       }
-      if (!seen.insert(key).second) add("FieldValueDuplicate", item_path, base::format("Duplicate value: {}", value[i].dump()));
+      if (!seen.insert(key).second)
+        add("FieldValueDuplicate", item_path, base::format("Duplicate value: {}", value[i].dump()));
     }
   }
 };

@@ -15,14 +15,18 @@ using base::Result;
 using Op = Requirement::Operator;
 
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '/';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+         c == '.' || c == '/';
 }
 
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
-  bool at_end() { blanks(); return at_ == text_.size(); }
+  bool at_end() {
+    blanks();
+    return at_ == text_.size();
+  }
   bool take(std::string_view token) {
     blanks();
     if (!text_.substr(at_).starts_with(token)) return false;
@@ -35,7 +39,10 @@ class Scanner {
     while (at_ < text_.size() && is_word(text_[at_])) ++at_;
     return std::string(text_.substr(begin, at_ - begin));
   }
-  bool peek(char c) { blanks(); return at_ < text_.size() && text_[at_] == c; }
+  bool peek(char c) {
+    blanks();
+    return at_ < text_.size() && text_[at_] == c;
+  }
 
  private:
   void blanks() {
@@ -95,13 +102,18 @@ Result<Requirement> requirement(Scanner& scanner, std::string_view text) {
 
 bool Requirement::matches(const std::string_view* value) const {
   const auto number = [](std::string_view text, std::int64_t& out) {
-    return !text.empty() && std::from_chars(text.data(), text.data() + text.size(), out).ptr == text.data() + text.size();
+    return !text.empty() &&
+           std::from_chars(text.data(), text.data() + text.size(), out).ptr == text.data() + text.size();
   };
   switch (op) {
-    case Op::kExists: return value != nullptr;
-    case Op::kDoesNotExist: return value == nullptr;
-    case Op::kIn: return value && std::ranges::find(values, *value) != values.end();
-    case Op::kNotIn: return !value || std::ranges::find(values, *value) == values.end();
+    case Op::kExists:
+      return value != nullptr;
+    case Op::kDoesNotExist:
+      return value == nullptr;
+    case Op::kIn:
+      return value && std::ranges::find(values, *value) != values.end();
+    case Op::kNotIn:
+      return !value || std::ranges::find(values, *value) == values.end();
     case Op::kGreaterThan:
     case Op::kLessThan: {
       std::int64_t have = 0;
@@ -143,11 +155,16 @@ Result<LabelSelector> label_selector_from(const Json& json) {
     Requirement r;
     r.key = expression["key"].str();
     const std::string_view op = expression["operator"].as_string();
-    if (op == "In") r.op = Op::kIn;
-    else if (op == "NotIn") r.op = Op::kNotIn;
-    else if (op == "Exists") r.op = Op::kExists;
-    else if (op == "DoesNotExist") r.op = Op::kDoesNotExist;
-    else return make_error(Code::kInvalid, base::format("\"{}\" is not a valid label selector operator", op));
+    if (op == "In")
+      r.op = Op::kIn;
+    else if (op == "NotIn")
+      r.op = Op::kNotIn;
+    else if (op == "Exists")
+      r.op = Op::kExists;
+    else if (op == "DoesNotExist")
+      r.op = Op::kDoesNotExist;
+    else
+      return make_error(Code::kInvalid, base::format("\"{}\" is not a valid label selector operator", op));
     for (const Json& value : expression["values"].items()) r.values.push_back(value.str());
     selector.requirements.push_back(std::move(r));
   }
@@ -187,7 +204,8 @@ std::string field_text(const Json& object, std::string_view path) {
 }
 
 bool matches(const std::vector<FieldTerm>& terms, const Json& object) {
-  return std::ranges::all_of(terms, [&](const FieldTerm& term) { return (field_text(object, term.path) == term.value) == term.equal; });
+  return std::ranges::all_of(
+      terms, [&](const FieldTerm& term) { return (field_text(object, term.path) == term.value) == term.equal; });
 }
 
 }  // namespace api

@@ -32,7 +32,8 @@ struct LabelSelector {
 
 // The text form of list and watch requests.
 base::Result<LabelSelector> parse_label_selector(std::string_view text);
-// metav1.LabelSelector {matchLabels, matchExpressions}. A null or absent selector selects nothing in most APIs: callers decide.
+// metav1.LabelSelector {matchLabels, matchExpressions}. A null or absent selector selects nothing in most APIs: callers
+// decide.
 base::Result<LabelSelector> label_selector_from(const Json& json);
 
 // One term of "spec.nodeName=n1,status.phase!=Running".

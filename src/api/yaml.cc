@@ -19,7 +19,7 @@ using base::Error;
 using base::make_error;
 using base::Result;
 
-constexpr int kRecursionMax = 500;       // deeper documents are refused, before the stack is at risk
+constexpr int kRecursionMax = 500;  // deeper documents are refused, before the stack is at risk
 constexpr std::size_t kAliasNodesMax = 100'000;
 
 struct Event {
@@ -98,9 +98,12 @@ class Reader {
         if (alias_nodes_ > kAliasNodesMax) return at_line(event, "document contains excessive aliasing");
         return found->second;
       }
-      case YAML_SEQUENCE_START_EVENT: return sequence(event, depth);
-      case YAML_MAPPING_START_EVENT: return mapping(event, depth);
-      default: return at_line(event, "unexpected event");
+      case YAML_SEQUENCE_START_EVENT:
+        return sequence(event, depth);
+      case YAML_MAPPING_START_EVENT:
+        return mapping(event, depth);
+      default:
+        return at_line(event, "unexpected event");
     }
   }
 
@@ -114,7 +117,8 @@ class Reader {
   }
 
   Result<Json> sequence(const yaml_event_t& start, int depth) {
-    const std::string anchor = start.data.sequence_start.anchor ? reinterpret_cast<const char*>(start.data.sequence_start.anchor) : "";
+    const std::string anchor =
+        start.data.sequence_start.anchor ? reinterpret_cast<const char*>(start.data.sequence_start.anchor) : "";
     std::vector<Json> items;
     const std::size_t mark = path_.size();
     for (;;) {
@@ -132,7 +136,8 @@ class Reader {
   }
 
   Result<Json> mapping(const yaml_event_t& start, int depth) {
-    const std::string anchor = start.data.mapping_start.anchor ? reinterpret_cast<const char*>(start.data.mapping_start.anchor) : "";
+    const std::string anchor =
+        start.data.mapping_start.anchor ? reinterpret_cast<const char*>(start.data.mapping_start.anchor) : "";
     Json result = Json::object();
     std::vector<Json> merges;
     const std::size_t mark = path_.size();
@@ -163,7 +168,8 @@ class Reader {
 
   static bool is_merge_key(const yaml_event_t& event) {
     const auto& raw = event.data.scalar;
-    return raw.style == YAML_PLAIN_SCALAR_STYLE && std::string_view(reinterpret_cast<const char*>(raw.value), raw.length) == "<<";
+    return raw.style == YAML_PLAIN_SCALAR_STYLE &&
+           std::string_view(reinterpret_cast<const char*>(raw.value), raw.length) == "<<";
   }
 
   static base::Status merge_into(Json& target, const Json& source, const yaml_event_t& where) {

@@ -1,6 +1,7 @@
 // Plain scalars by the rules of YAML 1.1 as Go's YAML package applies them (table in the design notes, section 5).
 #include "api/yaml_scalar.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -109,7 +110,8 @@ base::Result<std::string> binary(std::string_view text) {
     if (c == '=' || c == '\n' || c == ' ' || c == '\r') continue;
     static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const std::size_t value = kAlphabet.find(c);
-    if (value == std::string_view::npos) return make_error(Code::kBadRequest, "!!binary value contains invalid base64 data");
+    if (value == std::string_view::npos)
+      return make_error(Code::kBadRequest, "!!binary value contains invalid base64 data");
     bits = bits << 6 | static_cast<unsigned>(value);
     have += 6;
     if (have >= 8) {
@@ -120,13 +122,41 @@ base::Result<std::string> binary(std::string_view text) {
   return out;
 }
 
+// The length of the well-formed UTF-8 sequence that `text` begins with; 0 if it begins with none.
+std::size_t utf8_length(std::string_view text) {
+  const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto is_tail = [&](std::size_t i) { return (at(i) & 0xc0) == 0x80; };
+  const unsigned first = at(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return is_tail(1) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    const bool well_formed = (first != 0xe0 || at(1) >= 0xa0) && (first != 0xed || at(1) <= 0x9f);
+    return well_formed && is_tail(1) && is_tail(2) ? 3 : 0;
+  }
+  const bool well_formed = first >= 0xf0 && first <= 0xf4 && (first != 0xf0 || at(1) >= 0x90) && (first != 0xf4 || at(1) <= 0x8f);
+  return well_formed && is_tail(1) && is_tail(2) && is_tail(3) ? 4 : 0;
+}
+
+// JSON cannot hold other bytes; Kubernetes' readers put U+FFFD in place of each.
+std::string as_utf8(std::string_view bytes) {
+  std::string out;
+  while (!bytes.empty()) {
+    const std::size_t length = utf8_length(bytes);
+    if (length == 0) out += "\xEF\xBF\xBD";
+    else out += bytes.substr(0, length);
+    bytes.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return out;
+}
+
 base::Result<Json> plain_scalar(std::string_view text) {
   if (text.empty() || one_of(text, {"~", "null", "Null", "NULL"})) return Json();
   if (one_of(text, {"y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"})) return Json(true);
   if (one_of(text, {"n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE"})) return Json(false);
   const char first = text[0];
   if (!((first >= '0' && first <= '9') || first == '+' || first == '-' || first == '.')) return Json(text);
-  if (one_of(text, {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF", ".nan", ".NaN", ".NAN"}))
+  if (one_of(text,
+             {".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF", ".nan", ".NaN", ".NAN"}))
     return make_error(Code::kBadRequest, base::format("json: unsupported value: {}", text));
   if (auto value = integer(text)) return *value;
   if (auto value = floating(text)) return *value;
@@ -140,7 +170,7 @@ base::Result<Json> resolve_yaml_scalar(std::string_view text, std::string_view t
   const std::string_view kind = tag.starts_with(kPrefix) ? tag.substr(kPrefix.size()) : tag;
   if (kind == "binary") {
     TRY(const std::string bytes, binary(text));
-    return Json(bytes);
+    return Json(as_utf8(bytes));
   }
   if (kind == "str" || (kind == "!" && !plain)) return Json(text);
   if (kind == "int" || kind == "float" || kind == "bool" || kind == "null") {

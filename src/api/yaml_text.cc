@@ -1,5 +1,6 @@
 // Json written as block-style YAML.
 #include <cctype>
+#include <utility>
 
 #include "api/yaml.h"
 #include "api/yaml_scalar.h"
@@ -15,7 +16,8 @@ bool needs_quotes(std::string_view text) {
   if (text[0] == ' ' || text.back() == ' ' || text.back() == ':') return true;
   if (kFirst.find(text[0]) != std::string_view::npos) {
     // "-x" and ":x" and "?x" are plain when no blank follows.
-    const bool soft = (text[0] == '-' || text[0] == ':' || text[0] == '?') && text.size() > 1 && text[1] != ' ' && text != "---";
+    const bool soft =
+        (text[0] == '-' || text[0] == ':' || text[0] == '?') && text.size() > 1 && text[1] != ' ' && text != "---";
     if (!soft || text.starts_with("---")) return true;
   }
   // A date would become a timestamp for other readers.
@@ -23,22 +25,62 @@ bool needs_quotes(std::string_view text) {
   return text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos;
 }
 
+// How a character must be written that YAML does not print or would take for a line break: C1 controls, U+2028, U+2029,
+// the byte order mark, U+FFFE and U+FFFF. Empty for all others; `length` is the character's bytes.
+std::string escape_of_special(std::string_view text, std::size_t& length) {
+  static constexpr std::string_view kHex = "0123456789ABCDEF";
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first == 0xc2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xa0) {
+    length = 2;
+    const auto code = static_cast<unsigned char>(text[1]);
+    return std::string("\\x") + kHex[code >> 4] + kHex[code & 15];
+  }
+  for (const auto& [bytes, escape] : {std::pair{"\xE2\x80\xA8", "\\L"}, {"\xE2\x80\xA9", "\\P"}, {"\xEF\xBB\xBF", "\\uFEFF"},
+                                      {"\xEF\xBF\xBE", "\\uFFFE"}, {"\xEF\xBF\xBF", "\\uFFFF"}})
+    if (text.starts_with(bytes)) {
+      length = 3;
+      return escape;
+    }
+  return {};
+}
+
 bool has_control(std::string_view text) {
-  for (const char c : text)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) return true;
-  return text.find("\xEF\xBB\xBF") != std::string_view::npos;
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if ((c < 0x20 && c != '\n') || c == 0x7f) return true;
+    if (c >= 0x80 && !escape_of_special(text.substr(i), length).empty()) return true;
+  }
+  return false;
 }
 
 std::string double_quoted(std::string_view text) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   std::string out = "\"";
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    std::size_t length = 1;
+    if (const std::string escape = escape_of_special(text.substr(i), length); !escape.empty()) {
+      out += escape;
+      i += length - 1;
+      continue;
+    }
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
       default:
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
           out += "\\x";
@@ -134,8 +176,10 @@ class Writer {
 
   void block(std::string_view text, int indent) {
     out_ += '|';
-    if (text.back() != '\n') out_ += '-';
-    else if (text.size() > 1 && text[text.size() - 2] == '\n') out_ += '+';
+    if (text.back() != '\n')
+      out_ += '-';
+    else if (text.size() > 1 && text[text.size() - 2] == '\n')
+      out_ += '+';
     out_ += '\n';
     std::string_view rest = text;
     if (rest.back() == '\n') rest.remove_suffix(1);
@@ -163,7 +207,7 @@ std::string to_yaml(const Json& json) {
   else if (json.is_array() && !json.empty())
     writer.array(json, 0, false);
   else
-    writer.scalar(json, 0);
+    writer.scalar(json, 2);  // the lines of a block must be indented
   return out;
 }
 

@@ -36,7 +36,9 @@ class LatestReader : public api::ObjectReader {
   }
 
  private:
-  static std::uint32_t index(const api::KindInfo& kind) { return static_cast<std::uint32_t>(&kind - api::all_kinds().data()); }
+  static std::uint32_t index(const api::KindInfo& kind) {
+    return static_cast<std::uint32_t>(&kind - api::all_kinds().data());
+  }
 
   const store::Store& store_;
 };
@@ -59,12 +61,15 @@ struct Api::State {
         if (request.subresource == "eviction") return prepare_eviction(at, request);
         if (request.subresource.empty()) return prepare_create(at, request);
         break;
-      case Verb::kUpdate: return prepare_update(at, request);
-      case Verb::kPatch: return prepare_patch(at, request);
+      case Verb::kUpdate:
+        return prepare_update(at, request);
+      case Verb::kPatch:
+        return prepare_patch(at, request);
       case Verb::kDelete:
         if (request.subresource.empty()) return prepare_delete(at, request);
         break;
-      default: break;
+      default:
+        break;
     }
     return base::make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource");
   }
@@ -80,7 +85,8 @@ struct Api::State {
       answer.object = change.answer ? *std::move(change.answer) : std::move(change.object);
       return on_answer(std::move(answer));
     }
-    auto finish = [answer = std::move(answer), special = std::move(change.answer), on_answer](Result<store::ObjectPtr> stored) mutable {
+    auto finish = [answer = std::move(answer), special = std::move(change.answer),
+                   on_answer](Result<store::ObjectPtr> stored) mutable {
       if (!stored.ok()) return on_answer(stored.take_error());
       if (special)
         answer.object = *std::move(special);
@@ -88,7 +94,8 @@ struct Api::State {
         answer.bytes = std::shared_ptr<const std::string>(*stored, &(*stored)->bytes);
       on_answer(std::move(answer));
     };
-    if (change.action == Change::Action::kPut) return store.put(request.resource, std::move(change.object), std::move(finish));
+    if (change.action == Change::Action::kPut)
+      return store.put(request.resource, std::move(change.object), std::move(finish));
     // The name comes from the object: an update may be what lets it go.
     const std::string ns(api::namespace_of(change.object));
     const std::string name(api::name_of(change.object));
@@ -140,10 +147,14 @@ void Api::call(Request request, OnAnswer on_answer) {
       if (!request.subresource.empty() && request.subresource != "status")
         return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
       return on_answer(get_object(state_->store, request));
-    case Verb::kList: return on_answer(list_objects(state_->store, request));
-    case Verb::kDeleteCollection: return state_->delete_collection(request, std::move(on_answer));
-    case Verb::kWatch: return on_answer(bad_request("a watch is not a call"));
-    default: return state_->write(request, std::move(on_answer));
+    case Verb::kList:
+      return on_answer(list_objects(state_->store, request));
+    case Verb::kDeleteCollection:
+      return state_->delete_collection(request, std::move(on_answer));
+    case Verb::kWatch:
+      return on_answer(bad_request("a watch is not a call"));
+    default:
+      return state_->write(request, std::move(on_answer));
   }
 }
 
@@ -161,8 +172,10 @@ void Api::bootstrap(std::function<void(base::Status)> done) {
   };
   for (const char* name : {"default", "kube-system", "kube-public", "kube-node-lease", "volcano-system"})
     add(api::resources::kNamespaces, "", Json::object({{"metadata", Json::object({{"name", name}})}}));
-  for (const auto& [name, value] : {std::pair{"system-node-critical", 2'000'001'000}, std::pair{"system-cluster-critical", 2'000'000'000}})
-    add(api::resources::kPriorityClasses, "", Json::object({{"metadata", Json::object({{"name", name}})}, {"value", value}}));
+  for (const auto& [name, value] :
+       {std::pair{"system-node-critical", 2'000'001'000}, std::pair{"system-cluster-critical", 2'000'000'000}})
+    add(api::resources::kPriorityClasses, "",
+        Json::object({{"metadata", Json::object({{"name", name}})}, {"value", value}}));
   auto left = std::make_shared<std::size_t>(requests.size());
   auto failed = std::make_shared<std::optional<base::Error>>();
   for (Request& request : requests)

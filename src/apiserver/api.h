@@ -14,7 +14,6 @@
 
 namespace apiserver {
 
-
 struct WatchSink {
   std::function<void(std::vector<store::Event>)> on_events;
   std::function<void(std::int64_t revision, bool initial_end)> on_bookmark;
@@ -40,7 +39,8 @@ class Api {
   void call(Request request, OnAnswer on_answer);
   base::Result<std::unique_ptr<ApiWatch>> watch(const Request& request, WatchSink sink);
 
-  // Makes the objects every cluster has: namespaces default, kube-system, kube-node-lease, kube-public; priority classes.
+  // Makes the objects every cluster has: namespaces default, kube-system, kube-node-lease, kube-public; priority
+  // classes.
   void bootstrap(std::function<void(base::Status)> done);
 
   rt::Env& env();

@@ -14,7 +14,8 @@ using base::Result;
 
 base::Status check_fields(Request& request, Json& object, std::vector<std::string>& warnings) {
   std::vector<std::string> problems;
-  for (const std::string& path : request.duplicate_keys) problems.push_back(base::format("duplicate field \"{}\"", path));
+  for (const std::string& path : request.duplicate_keys)
+    problems.push_back(base::format("duplicate field \"{}\"", path));
   std::vector<std::string> removed;
   api::prune(*request.kind->schema, object, {.custom_resource = request.kind->custom}, &removed);
   for (const std::string& path : removed) problems.push_back(base::format("unknown field \"{}\"", path));
@@ -25,8 +26,8 @@ base::Status check_fields(Request& request, Json& object, std::vector<std::strin
   }
   std::string all;
   for (const std::string& problem : problems) all += (all.empty() ? "" : ", ") + problem;
-  return bad_request(base::format("{} in version \"{}\" cannot be handled as a {}: strict decoding error: {}", request.kind->kind,
-                                  request.kind->resource.version, request.kind->kind, all));
+  return bad_request(base::format("{} in version \"{}\" cannot be handled as a {}: strict decoding error: {}",
+                                  request.kind->kind, request.kind->resource.version, request.kind->kind, all));
 }
 
 void normalize(const api::KindInfo& kind, Json& object) {
@@ -37,7 +38,8 @@ void normalize(const api::KindInfo& kind, Json& object) {
 
 namespace {
 
-api::AdmissionRequest review_for(const Request& request, api::Operation operation, const Json& object, const Json& old_object) {
+api::AdmissionRequest review_for(const Request& request, api::Operation operation, const Json& object,
+                                 const Json& old_object) {
   api::AdmissionRequest review;
   review.operation = operation;
   review.resource = request.kind->resource;
@@ -65,8 +67,11 @@ base::Error refusal(const api::AdmissionHook& hook, const api::AdmissionAnswer& 
   std::string name = hook.path;
   if (name.starts_with('/')) name.erase(0, 1);
   const std::size_t slash = name.find('/');
-  const std::string webhook = slash == std::string::npos ? name : (hook.mutating ? "mutate" : "validate") + name.substr(0, slash - 1) + ".volcano.sh";
-  return make_error(answer.code, base::format("admission webhook \"{}\" denied the request: {}", webhook, answer.message));
+  const std::string webhook = slash == std::string::npos
+                                  ? name
+                                  : (hook.mutating ? "mutate" : "validate") + name.substr(0, slash - 1) + ".volcano.sh";
+  return make_error(answer.code,
+                    base::format("admission webhook \"{}\" denied the request: {}", webhook, answer.message));
 }
 
 }  // namespace
@@ -83,8 +88,8 @@ base::Status run_mutating(const Context& context, const Request& request, api::O
   return {};
 }
 
-base::Status run_validating(const Context& context, const Request& request, api::Operation operation, const Json& object,
-                            const Json& old_object, std::vector<std::string>& warnings) {
+base::Status run_validating(const Context& context, const Request& request, api::Operation operation,
+                            const Json& object, const Json& old_object, std::vector<std::string>& warnings) {
   for (const api::AdmissionHook& hook : context.hooks) {
     if (hook.mutating || !applies(hook, request, operation)) continue;
     api::AdmissionAnswer answer = hook.review(review_for(request, operation, object, old_object), context.reader);
@@ -111,7 +116,8 @@ namespace {
 void keep_server_metadata(const Json& old_object, Json& changed) {
   const Json& old_meta = old_object["metadata"];
   Json& meta = changed.edit("metadata");
-  for (const char* key : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "generateName"}) {
+  for (const char* key : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
+                          "deletionGracePeriodSeconds", "generation", "generateName"}) {
     const Json* value = old_meta.find(key);
     if (value)
       meta.set(key, *value);
@@ -134,10 +140,13 @@ base::Status check_preconditions(const Request& request, const Json& old_object,
   const std::string_view name = api::name_of(old_object);
   const std::string_view wanted_version = api::resource_version_of(changed);
   if (!wanted_version.empty() && wanted_version != "0" && wanted_version != api::resource_version_of(old_object))
-    return conflict(*request.kind, name, "the object has been modified; please apply your changes to the latest version and try again");
+    return conflict(*request.kind, name,
+                    "the object has been modified; please apply your changes to the latest version and try again");
   const std::string_view wanted_uid = api::uid_of(changed);
   if (!wanted_uid.empty() && wanted_uid != api::uid_of(old_object))
-    return conflict(*request.kind, name, base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", wanted_uid, api::uid_of(old_object)));
+    return conflict(*request.kind, name,
+                    base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", wanted_uid,
+                                 api::uid_of(old_object)));
   return {};
 }
 
@@ -170,7 +179,8 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
     return change;  // a write that changes nothing keeps its revision
   }
   if (!managed_by_apply)
-    api::record_update(*kind.schema, old_object, changed, {manager_for(request), kind.resource.api_version(), request.subresource, context.env.now()});
+    api::record_update(*kind.schema, old_object, changed,
+                       {manager_for(request), kind.resource.api_version(), request.subresource, context.env.now()});
   change.action = may_go(changed) ? Change::Action::kErase : Change::Action::kPut;
   change.object = std::move(changed);
   return change;

@@ -1,5 +1,5 @@
-// What a write request would do, decided without doing it. Each prepare_* function reads the newest state of the store and
-// returns the one change to commit; nothing else in this folder writes.
+// What a write request would do, decided without doing it. Each prepare_* function reads the newest state of the store
+// and returns the one change to commit; nothing else in this folder writes.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ struct Change {
   enum class Action : std::uint8_t { kNone, kPut, kErase };
 
   Action action = Action::kNone;
-  api::Json object;              // to put, or the last state of what is erased
+  api::Json object;  // to put, or the last state of what is erased
   int status = 200;
   std::optional<api::Json> answer = {};  // sent instead of the stored object
   std::vector<std::string> warnings = {};
@@ -46,10 +46,11 @@ base::Status check_fields(Request& request, api::Json& object, std::vector<std::
 void normalize(const api::KindInfo& kind, api::Json& object);
 base::Status run_mutating(const Context& context, const Request& request, api::Operation operation, api::Json& object,
                           const api::Json& old_object, std::vector<std::string>& warnings);
-base::Status run_validating(const Context& context, const Request& request, api::Operation operation, const api::Json& object,
-                            const api::Json& old_object, std::vector<std::string>& warnings);
+base::Status run_validating(const Context& context, const Request& request, api::Operation operation,
+                            const api::Json& object, const api::Json& old_object, std::vector<std::string>& warnings);
 // The checks and effects that every change of an existing object shares; `changed` is the wanted state.
-base::Result<Change> finish_update(const Context& context, Request& request, const api::Json& old_object, api::Json changed);
+base::Result<Change> finish_update(const Context& context, Request& request, const api::Json& old_object,
+                                   api::Json changed);
 // The manager's name in managedFields.
 std::string manager_for(const Request& request);
 // True once nothing holds an object that is being deleted.

@@ -41,7 +41,8 @@ void default_container(Json& container, bool host_network) {
   if (container["resources"].is_object() && !container["resources"]["limits"].empty()) {
     Json& resources = container.edit("resources");
     const Json limits = resources["limits"];
-    for (const Json::Member& limit : limits.members()) set_if_absent(resources.edit("requests"), limit.name(), limit.value);
+    for (const Json::Member& limit : limits.members())
+      set_if_absent(resources.edit("requests"), limit.name(), limit.value);
   }
   for (const char* name : {"livenessProbe", "readinessProbe", "startupProbe"})
     if (container[name].is_object()) default_probe(container.edit(name));
@@ -61,7 +62,8 @@ void default_container(Json& container, bool host_network) {
 void default_field_refs(Json& source) {
   if (!source["items"].is_array()) return;
   for (std::size_t i = 0; i < source["items"].size(); ++i)
-    if (source["items"][i]["fieldRef"].is_object()) set_if_absent(source.edit("items").edit(i).edit("fieldRef"), "apiVersion", "v1");
+    if (source["items"][i]["fieldRef"].is_object())
+      set_if_absent(source.edit("items").edit(i).edit("fieldRef"), "apiVersion", "v1");
 }
 
 void default_volume(Json& volume) {
@@ -96,7 +98,8 @@ void default_pod_spec(Json& spec) {
 void fold_string_data(Json& object) {
   const Json text = object["stringData"];
   object.erase("stringData");
-  for (const Json::Member& member : text.members()) object.edit("data").set(member.name(), rt::base64_encode(member.value.as_string()));
+  for (const Json::Member& member : text.members())
+    object.edit("data").set(member.name(), rt::base64_encode(member.value.as_string()));
 }
 
 void default_service(Json& object) {

@@ -15,7 +15,9 @@ using base::Cause;
 
 namespace {
 
-void required(std::vector<Cause>& causes, std::string field) { causes.push_back({"FieldValueRequired", "Required value", std::move(field)}); }
+void required(std::vector<Cause>& causes, std::string field) {
+  causes.push_back({"FieldValueRequired", "Required value", std::move(field)});
+}
 void invalid_value(std::vector<Cause>& causes, std::string field, const Json& value, std::string_view why) {
   causes.push_back({"FieldValueInvalid", base::format("Invalid value: {}: {}", value.dump(), why), std::move(field)});
 }
@@ -53,7 +55,8 @@ void set_priority(const Context& context, Json& object, std::vector<Cause>& caus
   } else if (!name.empty()) {
     const auto found = context.reader.find(api::resources::kPriorityClasses, "", name);
     if (!found) {
-      causes.push_back({"FieldValueForbidden", base::format("no PriorityClass with name {} was found", name), "spec.priorityClassName"});
+      causes.push_back({"FieldValueForbidden", base::format("no PriorityClass with name {} was found", name),
+                        "spec.priorityClassName"});
       return;
     }
     value = (*found)["value"].as_int();
@@ -75,10 +78,14 @@ void add_default_tolerations(Json& spec) {
     bool present = false;
     for (const Json& toleration : spec["tolerations"].items()) {
       const std::string_view effect = toleration["effect"].as_string();
-      if ((toleration["key"].as_string() == key || toleration["key"].as_string().empty()) && (effect == "NoExecute" || effect.empty())) present = true;
+      if ((toleration["key"].as_string() == key || toleration["key"].as_string().empty()) &&
+          (effect == "NoExecute" || effect.empty()))
+        present = true;
     }
     if (!present)
-      spec.edit("tolerations").push_back(Json::object({{"effect", "NoExecute"}, {"key", key}, {"operator", "Exists"}, {"tolerationSeconds", 300}}));
+      spec.edit("tolerations")
+          .push_back(Json::object(
+              {{"effect", "NoExecute"}, {"key", key}, {"operator", "Exists"}, {"tolerationSeconds", 300}}));
   }
 }
 
@@ -94,8 +101,11 @@ void prepare_pod(const Context& context, Json& object, std::vector<Cause>& cause
   add_default_tolerations(object.edit("spec"));
   object.set("status", Json::object({{"phase", "Pending"}, {"qosClass", qos_class_for(object["spec"])}}));
   if (!object["spec"]["schedulingGates"].empty())
-    object.edit_path({"status", "conditions"}) = Json::array({Json::object({{"type", "PodScheduled"}, {"status", "False"}, {"reason", "SchedulingGated"},
-                                                                            {"message", "Scheduling is blocked due to non-empty scheduling gates"}})});
+    object.edit_path({"status", "conditions"}) =
+        Json::array({Json::object({{"type", "PodScheduled"},
+                                   {"status", "False"},
+                                   {"reason", "SchedulingGated"},
+                                   {"message", "Scheduling is blocked due to non-empty scheduling gates"}})});
 }
 
 void check_resources(const Json& resources, const std::string& path, std::vector<Cause>& causes) {
@@ -103,13 +113,15 @@ void check_resources(const Json& resources, const std::string& path, std::vector
     for (const Json::Member& row : resources[list].members()) {
       const auto q = api::Quantity::from_json(row.value);
       if (q && q->sign() < 0)
-        invalid_value(causes, base::format("{}.{}[{}]", path, list, row.name()), row.value, "must be greater than or equal to 0");
+        invalid_value(causes, base::format("{}.{}[{}]", path, list, row.name()), row.value,
+                      "must be greater than or equal to 0");
     }
   for (const Json::Member& row : resources["requests"].members()) {
     const auto request = api::Quantity::from_json(row.value);
     const auto limit = api::Quantity::from_json(resources["limits"][row.name()]);
     if (request && limit && *request > *limit)
-      invalid_value(causes, path + ".requests", row.value, base::format("must be less than or equal to {} limit of {}", row.name(), limit->to_string()));
+      invalid_value(causes, path + ".requests", row.value,
+                    base::format("must be less than or equal to {} limit of {}", row.name(), limit->to_string()));
   }
 }
 
@@ -122,16 +134,23 @@ void check_containers(const Json& spec, std::vector<Cause>& causes) {
     for (const Json& container : spec[list].items()) {
       const std::string path = base::format("spec.{}[{}]", list, at++);
       const std::string_view name = container["name"].as_string();
-      if (name.empty()) required(causes, path + ".name");
-      else if (!is_dns_label(name)) invalid_value(causes, path + ".name", container["name"], "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')");
-      else if (!names.emplace(name).second) causes.push_back({"FieldValueDuplicate", base::format("Duplicate value: \"{}\"", name), path + ".name"});
+      if (name.empty())
+        required(causes, path + ".name");
+      else if (!is_dns_label(name))
+        invalid_value(causes, path + ".name", container["name"],
+                      "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must "
+                      "start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for "
+                      "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')");
+      else if (!names.emplace(name).second)
+        causes.push_back({"FieldValueDuplicate", base::format("Duplicate value: \"{}\"", name), path + ".name"});
       if (container["image"].as_string().empty()) required(causes, path + ".image");
       check_resources(container["resources"], path + ".resources", causes);
       std::size_t mount_at = 0;
       for (const Json& mount : container["volumeMounts"].items()) {
         const std::string mount_path = base::format("{}.volumeMounts[{}]", path, mount_at++);
         if (!volumes.contains(mount["name"].as_string()))
-          causes.push_back({"FieldValueNotFound", base::format("Not found: {}", mount["name"].dump()), mount_path + ".name"});
+          causes.push_back(
+              {"FieldValueNotFound", base::format("Not found: {}", mount["name"].dump()), mount_path + ".name"});
         if (mount["mountPath"].as_string().empty()) required(causes, mount_path + ".mountPath");
       }
     }
@@ -144,18 +163,28 @@ void check_pod(const Json& object, std::vector<Cause>& causes) {
   check_containers(spec, causes);
   const std::string_view policy = spec["restartPolicy"].as_string();
   if (policy != "Always" && policy != "OnFailure" && policy != "Never")
-    causes.push_back({"FieldValueNotSupported", base::format("Unsupported value: \"{}\": supported values: \"Always\", \"OnFailure\", \"Never\"", policy), "spec.restartPolicy"});
+    causes.push_back(
+        {"FieldValueNotSupported",
+         base::format("Unsupported value: \"{}\": supported values: \"Always\", \"OnFailure\", \"Never\"", policy),
+         "spec.restartPolicy"});
   std::set<std::string, std::less<>> names;
   std::size_t at = 0;
   for (const Json& volume : spec["volumes"].items()) {
     const std::string path = base::format("spec.volumes[{}].name", at++);
     const std::string_view name = volume["name"].as_string();
-    if (!is_dns_label(name)) invalid_value(causes, path, volume["name"], "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character");
-    else if (!names.emplace(name).second) causes.push_back({"FieldValueDuplicate", base::format("Duplicate value: \"{}\"", name), path});
+    if (!is_dns_label(name))
+      invalid_value(causes, path, volume["name"],
+                    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must "
+                    "start and end with an alphanumeric character");
+    else if (!names.emplace(name).second)
+      causes.push_back({"FieldValueDuplicate", base::format("Duplicate value: \"{}\"", name), path});
   }
   const Json& hostname = spec["hostname"];
-  if (!hostname.as_string().empty() && !is_dns_label(hostname.as_string())) invalid_value(causes, "spec.hostname", hostname, "must be a DNS label");
-  if (spec["terminationGracePeriodSeconds"].as_int() < 0) invalid_value(causes, "spec.terminationGracePeriodSeconds", spec["terminationGracePeriodSeconds"], "must be greater than or equal to 0");
+  if (!hostname.as_string().empty() && !is_dns_label(hostname.as_string()))
+    invalid_value(causes, "spec.hostname", hostname, "must be a DNS label");
+  if (spec["terminationGracePeriodSeconds"].as_int() < 0)
+    invalid_value(causes, "spec.terminationGracePeriodSeconds", spec["terminationGracePeriodSeconds"],
+                  "must be greater than or equal to 0");
 }
 
 // A pod's spec is fixed but for images, tolerations that are added, gates that are removed, and the deadline.
@@ -165,12 +194,17 @@ void check_pod_update(const Json& old_object, const Json& object, std::vector<Ca
   for (Json* spec : {&before, &after}) {
     for (const char* list : {"containers", "initContainers"})
       for (std::size_t i = 0; i < (*spec)[list].size(); ++i) spec->edit(list).edit(i).erase("image");
-    for (const char* key : {"activeDeadlineSeconds", "tolerations", "schedulingGates", "terminationGracePeriodSeconds"}) spec->erase(key);
+    for (const char* key : {"activeDeadlineSeconds", "tolerations", "schedulingGates", "terminationGracePeriodSeconds"})
+      spec->erase(key);
     if (!old_object["spec"]["schedulingGates"].empty())
       for (const char* key : {"nodeSelector", "affinity"}) spec->erase(key);
   }
   if (!(before == after))
-    forbidden(causes, "spec", "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)");
+    forbidden(causes, "spec",
+              "pod updates may not change fields other than "
+              "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec."
+              "tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to "
+              "be set to 1 if it was previously negative)");
   for (const Json& toleration : old_object["spec"]["tolerations"].items()) {
     const auto items = object["spec"]["tolerations"].items();
     if (std::ranges::find(items, toleration) == items.end()) {
@@ -180,7 +214,9 @@ void check_pod_update(const Json& old_object, const Json& object, std::vector<Ca
   }
   for (const Json& gate : object["spec"]["schedulingGates"].items()) {
     const auto items = old_object["spec"]["schedulingGates"].items();
-    if (std::ranges::find(items, gate) == items.end()) forbidden(causes, "spec.schedulingGates", "only deletion is allowed, but found new scheduling gate '" + gate["name"].str() + "'");
+    if (std::ranges::find(items, gate) == items.end())
+      forbidden(causes, "spec.schedulingGates",
+                "only deletion is allowed, but found new scheduling gate '" + gate["name"].str() + "'");
   }
 }
 
@@ -189,12 +225,15 @@ void check_data_keys(const Json& object, std::vector<Cause>& causes) {
   for (const char* part : {"data", "binaryData"})
     for (const Json::Member& member : object[part].members()) {
       bytes += member.value.as_string().size();
-      bool good = !member.name().empty() && member.name().size() <= 253 && member.name() != "." && !member.name().starts_with("..");
+      bool good = !member.name().empty() && member.name().size() <= 253 && member.name() != "." &&
+                  !member.name().starts_with("..");
       for (const char c : member.name())
-        good = good && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.');
+        good = good && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                        c == '_' || c == '.');
       if (!good)
         invalid_value(causes, base::format("{}[{}]", part, member.name()), Json(member.name()),
-                      "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')");
+                      "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  "
+                      "or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')");
     }
   if (bytes > 1024 * 1024) causes.push_back({"FieldValueTooLong", "Too long: may not be more than 1048576 bytes", ""});
 }
@@ -222,24 +261,31 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
   if (kind.kind == "Secret")
     for (const Json::Member& member : object["data"].members())
       if (!rt::base64_decode(member.value.as_string()).ok())
-        invalid_value(causes, base::format("data[{}]", member.name()), Json("<secret contents redacted>"), "must be base64 encoded");
-  if (kind.kind == "PriorityClass" && object["value"].as_int() > 1'000'000'000 && !api::name_of(object).starts_with("system-"))
+        invalid_value(causes, base::format("data[{}]", member.name()), Json("<secret contents redacted>"),
+                      "must be base64 encoded");
+  if (kind.kind == "PriorityClass" && object["value"].as_int() > 1'000'000'000 &&
+      !api::name_of(object).starts_with("system-"))
     forbidden(causes, "value", "maximum allowed value of a user defined priority is 1000000000");
   if (kind.kind == "PersistentVolumeClaim") {
-    if (object["spec"]["accessModes"].empty()) causes.push_back({"FieldValueRequired", "Required value: at least 1 access mode is required", "spec.accessModes"});
+    if (object["spec"]["accessModes"].empty())
+      causes.push_back(
+          {"FieldValueRequired", "Required value: at least 1 access mode is required", "spec.accessModes"});
     if (object["spec"]["resources"]["requests"]["storage"].is_null()) required(causes, "spec.resources[storage]");
   }
 }
 
-void check_core_update(const api::KindInfo& kind, std::string_view subresource, const Json& old_object, const Json& object, std::vector<Cause>& causes) {
+void check_core_update(const api::KindInfo& kind, std::string_view subresource, const Json& old_object,
+                       const Json& object, std::vector<Cause>& causes) {
   if (!subresource.empty()) return;
   if (kind.kind == "Pod") {
     check_pod_update(old_object, object, causes);
   } else if (kind.kind == "ConfigMap" || kind.kind == "Secret") {
     check_data_keys(object, causes);
-    if (old_object["immutable"].as_bool() && (!(object["data"] == old_object["data"]) || !object["immutable"].as_bool()))
+    if (old_object["immutable"].as_bool() &&
+        (!(object["data"] == old_object["data"]) || !object["immutable"].as_bool()))
       forbidden(causes, "data", "field is immutable when `immutable` is set");
-    if (kind.kind == "Secret" && !(old_object["type"] == object["type"])) invalid_value(causes, "type", object["type"], "field is immutable");
+    if (kind.kind == "Secret" && !(old_object["type"] == object["type"]))
+      invalid_value(causes, "type", object["type"], "field is immutable");
   } else if (kind.kind == "PriorityClass") {
     if (!(old_object["value"] == object["value"])) forbidden(causes, "value", "may not be changed in an update.");
   } else if (kind.kind == "PersistentVolumeClaim") {
@@ -250,7 +296,10 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
       spec->erase("volumeName");
       spec->erase("storageClassName");
     }
-    if (!(before == after)) forbidden(causes, "spec", "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims");
+    if (!(before == after))
+      forbidden(
+          causes, "spec",
+          "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims");
   }
 }
 

@@ -20,8 +20,9 @@ base::Status check_type(const Request& request, Json& object) {
   if (object["apiVersion"].is_null()) object.set("apiVersion", version);
   if (object["kind"].is_null()) object.set("kind", kind.kind);
   if (object["apiVersion"].as_string() != version || object["kind"].as_string() != kind.kind)
-    return bad_request(base::format("the API version in the data ({}, kind {}) does not match the expected API version ({}, kind {})",
-                                    object["apiVersion"].as_string(), object["kind"].as_string(), version, kind.kind));
+    return bad_request(
+        base::format("the API version in the data ({}, kind {}) does not match the expected API version ({}, kind {})",
+                     object["apiVersion"].as_string(), object["kind"].as_string(), version, kind.kind));
   if (!object["metadata"].is_object()) {
     if (!object["metadata"].is_null()) return bad_request("metadata: must be an object");
     object.set("metadata", Json::object());
@@ -37,17 +38,22 @@ base::Status check_namespace(const Context& context, const Request& request, Jso
   }
   const std::string_view sent = meta["namespace"].as_string();
   if (!sent.empty() && sent != request.ns)
-    return bad_request(base::format("the namespace of the provided object does not match the namespace sent on the request ({} and {})", sent, request.ns));
+    return bad_request(base::format(
+        "the namespace of the provided object does not match the namespace sent on the request ({} and {})", sent,
+        request.ns));
   if (request.ns.empty()) return bad_request("an empty namespace may not be set during creation");
   meta.set("namespace", request.ns);
   const auto found = context.reader.find(api::resources::kNamespaces, "", request.ns);
   const api::KindInfo& namespaces = *api::find_kind(api::resources::kNamespaces);
   if (!found) return not_found(namespaces, request.ns);
   if (api::is_deleting(*found)) {
-    base::Error error = base::make_error(base::Code::kForbidden,
-                                         base::format("{} \"{}\" is forbidden: unable to create new content in namespace {} because it is being terminated",
-                                                      api::qualified_plural(*request.kind), meta["name"].as_string(), request.ns));
-    error.causes.push_back({"NamespaceTerminating", base::format("namespace {} is being terminated", request.ns), "metadata.namespace"});
+    base::Error error = base::make_error(
+        base::Code::kForbidden,
+        base::format(
+            "{} \"{}\" is forbidden: unable to create new content in namespace {} because it is being terminated",
+            api::qualified_plural(*request.kind), meta["name"].as_string(), request.ns));
+    error.causes.push_back(
+        {"NamespaceTerminating", base::format("namespace {} is being terminated", request.ns), "metadata.namespace"});
     error.kind = request.kind->resource.plural;
     error.group = request.kind->resource.group;
     error.name = meta["name"].as_string();
@@ -58,7 +64,9 @@ base::Status check_namespace(const Context& context, const Request& request, Jso
 
 void set_server_metadata(const Context& context, const api::KindInfo& kind, Json& object) {
   Json& meta = object.edit("metadata");
-  for (const char* key : {"resourceVersion", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"}) meta.erase(key);
+  for (const char* key :
+       {"resourceVersion", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"})
+    meta.erase(key);
   if (meta["name"].as_string().empty() && !meta["generateName"].as_string().empty()) {
     const std::string prefix(meta["generateName"].as_string().substr(0, 58));
     meta.set("name", prefix + context.env.random().text(5, kNameAlphabet));
@@ -93,13 +101,15 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   if (!causes.empty()) return invalid(kind, api::name_of(object), std::move(causes));
   request.name = api::name_of(object);
   TRY_VOID(run_validating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
-  if (context.store.find(request.resource, request.kind->namespaced ? request.ns : "", request.name, store::View::kLatest))
+  if (context.store.find(request.resource, request.kind->namespaced ? request.ns : "", request.name,
+                         store::View::kLatest))
     return already_exists(kind, request.name);
   if (by_apply) {
     if (!sent_managed.is_null()) object.edit("metadata").set("managedFields", sent_managed);
   } else {
     object.edit("metadata").erase("managedFields");
-    api::record_update(*kind.schema, Json(), object, {manager_for(request), kind.resource.api_version(), "", context.env.now()});
+    api::record_update(*kind.schema, Json(), object,
+                       {manager_for(request), kind.resource.api_version(), "", context.env.now()});
   }
   change.action = Change::Action::kPut;
   change.object = std::move(object);

@@ -37,7 +37,9 @@ Json verbs(std::initializer_list<const char*> values) {
   return list;
 }
 
-Json resource_verbs() { return verbs({"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}); }
+Json resource_verbs() {
+  return verbs({"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"});
+}
 
 struct Sub {
   std::string name;
@@ -48,10 +50,14 @@ struct Sub {
 std::vector<Sub> subresources(const KindInfo& kind) {
   std::vector<Sub> subs;
   for (const std::string& name : kind.subresources) {
-    if (name == "binding") subs.push_back({name, "Binding", "", "v1", verbs({"create"})});
-    else if (name == "eviction") subs.push_back({name, "Eviction", "policy", "v1", verbs({"create"})});
-    else if (name == "log") subs.push_back({name, kind.kind, "", "", verbs({"get"})});
-    else subs.push_back({name, kind.kind, "", "", verbs({"update"})});
+    if (name == "binding")
+      subs.push_back({name, "Binding", "", "v1", verbs({"create"})});
+    else if (name == "eviction")
+      subs.push_back({name, "Eviction", "policy", "v1", verbs({"create"})});
+    else if (name == "log")
+      subs.push_back({name, kind.kind, "", "", verbs({"get"})});
+    else
+      subs.push_back({name, kind.kind, "", "", verbs({"update"})});
   }
   if (kind.status_subresource) subs.push_back({"status", kind.kind, "", "", verbs({"get", "patch", "update"})});
   return subs;
@@ -60,12 +66,17 @@ std::vector<Sub> subresources(const KindInfo& kind) {
 Json resource_list(const std::string& group_version, const std::vector<const KindInfo*>& kinds) {
   Json rows = Json::array();
   for (const KindInfo* kind : kinds) {
-    Json row = Json::object({{"name", kind->resource.plural}, {"singularName", kind->singular}, {"namespaced", kind->namespaced}, {"kind", kind->kind}, {"verbs", resource_verbs()}});
+    Json row = Json::object({{"name", kind->resource.plural},
+                             {"singularName", kind->singular},
+                             {"namespaced", kind->namespaced},
+                             {"kind", kind->kind},
+                             {"verbs", resource_verbs()}});
     if (!kind->short_names.empty()) row.set("shortNames", strings(kind->short_names));
     if (!kind->categories.empty()) row.set("categories", strings(kind->categories));
     rows.push_back(std::move(row));
     for (const Sub& sub : subresources(*kind)) {
-      Json sub_row = Json::object({{"name", kind->resource.plural + "/" + sub.name}, {"singularName", ""}, {"namespaced", kind->namespaced}});
+      Json sub_row = Json::object(
+          {{"name", kind->resource.plural + "/" + sub.name}, {"singularName", ""}, {"namespaced", kind->namespaced}});
       if (!sub.version.empty()) {
         if (!sub.group.empty()) sub_row.set("group", sub.group);
         sub_row.set("version", sub.version);
@@ -75,14 +86,16 @@ Json resource_list(const std::string& group_version, const std::vector<const Kin
       rows.push_back(std::move(sub_row));
     }
   }
-  return Json::object({{"kind", "APIResourceList"}, {"apiVersion", "v1"}, {"groupVersion", group_version}, {"resources", rows}});
+  return Json::object(
+      {{"kind", "APIResourceList"}, {"apiVersion", "v1"}, {"groupVersion", group_version}, {"resources", rows}});
 }
 
 Json version_row(const std::string& group, const std::string& version) {
   return Json::object({{"groupVersion", group + "/" + version}, {"version", version}});
 }
 
-Json group_document(const std::string& group, const std::map<std::string, std::vector<const KindInfo*>>& versions, bool top) {
+Json group_document(const std::string& group, const std::map<std::string, std::vector<const KindInfo*>>& versions,
+                    bool top) {
   Json document = Json::object();
   if (top) {
     document.set("kind", "APIGroup");
@@ -97,20 +110,23 @@ Json group_document(const std::string& group, const std::map<std::string, std::v
 }
 
 Json aggregated_resource(const KindInfo& kind) {
-  Json row = Json::object({{"resource", kind.resource.plural},
-                           {"responseKind", Json::object({{"group", kind.resource.group}, {"version", kind.resource.version}, {"kind", kind.kind}})},
-                           {"scope", kind.namespaced ? "Namespaced" : "Cluster"},
-                           {"singularResource", kind.singular},
-                           {"verbs", resource_verbs()}});
+  Json row = Json::object(
+      {{"resource", kind.resource.plural},
+       {"responseKind",
+        Json::object({{"group", kind.resource.group}, {"version", kind.resource.version}, {"kind", kind.kind}})},
+       {"scope", kind.namespaced ? "Namespaced" : "Cluster"},
+       {"singularResource", kind.singular},
+       {"verbs", resource_verbs()}});
   if (!kind.short_names.empty()) row.set("shortNames", strings(kind.short_names));
   if (!kind.categories.empty()) row.set("categories", strings(kind.categories));
   Json subs = Json::array();
   for (const Sub& sub : subresources(kind))
-    subs.push_back(Json::object({{"subresource", sub.name},
-                                 {"responseKind", Json::object({{"group", sub.version.empty() ? kind.resource.group : sub.group},
-                                                                {"version", sub.version.empty() ? kind.resource.version : sub.version},
-                                                                {"kind", sub.kind}})},
-                                 {"verbs", sub.verbs}}));
+    subs.push_back(Json::object(
+        {{"subresource", sub.name},
+         {"responseKind", Json::object({{"group", sub.version.empty() ? kind.resource.group : sub.group},
+                                        {"version", sub.version.empty() ? kind.resource.version : sub.version},
+                                        {"kind", sub.kind}})},
+         {"verbs", sub.verbs}}));
   if (!subs.empty()) row.set("subresources", std::move(subs));
   return row;
 }
@@ -129,7 +145,10 @@ Json aggregated(bool core) {
     if (!group.empty()) metadata.set("name", group);
     items.push_back(Json::object({{"metadata", metadata}, {"versions", version_rows}}));
   }
-  return Json::object({{"kind", "APIGroupDiscoveryList"}, {"apiVersion", "apidiscovery.k8s.io/v2"}, {"metadata", Json::object()}, {"items", items}});
+  return Json::object({{"kind", "APIGroupDiscoveryList"},
+                       {"apiVersion", "apidiscovery.k8s.io/v2"},
+                       {"metadata", Json::object()},
+                       {"items", items}});
 }
 
 }  // namespace
@@ -138,9 +157,11 @@ std::optional<Json> discovery_document(std::string_view path, bool want_aggregat
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   if (path == "/api") {
     if (want_aggregated) return aggregated(true);
-    return Json::object({{"kind", "APIVersions"},
-                         {"versions", Json::array({Json("v1")})},
-                         {"serverAddressByClientCIDRs", Json::array({Json::object({{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", server_address}})})}});
+    return Json::object(
+        {{"kind", "APIVersions"},
+         {"versions", Json::array({Json("v1")})},
+         {"serverAddressByClientCIDRs",
+          Json::array({Json::object({{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", server_address}})})}});
   }
   if (path == "/apis") {
     if (want_aggregated) return aggregated(false);

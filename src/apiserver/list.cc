@@ -29,7 +29,8 @@ Result<Continuation> decode_continuation(const std::string& text) {
   auto bytes = rt::base64_decode(text);
   if (bytes.ok()) {
     auto json = api::parse_json(*bytes);
-    if (json.ok() && (*json)["rv"].is_int() && (*json)["start"].is_string()) return Continuation{(*json)["rv"].as_int(), (*json)["start"].str()};
+    if (json.ok() && (*json)["rv"].is_int() && (*json)["start"].is_string())
+      return Continuation{(*json)["rv"].as_int(), (*json)["start"].str()};
   }
   return bad_request("continue key is not valid");
 }
@@ -41,9 +42,11 @@ base::Status check_version(const store::Store& store, const Request& request) {
   if (std::from_chars(text.data(), text.data() + text.size(), wanted).ptr != text.data() + text.size())
     return bad_request(base::format("resourceVersion: Invalid value: \"{}\": must be a number", text));
   if (request.resource_version_match == "Exact" && wanted != store.revision())
-    return base::make_error(Code::kExpired, base::format("The provided resource version {} is not available any more", wanted));
+    return base::make_error(Code::kExpired,
+                            base::format("The provided resource version {} is not available any more", wanted));
   if (wanted > store.revision()) {
-    base::Error error = base::make_error(Code::kTimeout, base::format("Too large resource version: {}, current: {}", wanted, store.revision()));
+    base::Error error = base::make_error(
+        Code::kTimeout, base::format("Too large resource version: {}, current: {}", wanted, store.revision()));
     error.causes.push_back({"ResourceVersionTooLarge", "Too large resource version", ""});
     error.retry_after_seconds = 1;
     return error;

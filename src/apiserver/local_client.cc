@@ -10,23 +10,34 @@ namespace {
 
 Verb verb_for(client::Verb verb) {
   switch (verb) {
-    case client::Verb::kGet: return Verb::kGet;
-    case client::Verb::kList: return Verb::kList;
-    case client::Verb::kCreate: return Verb::kCreate;
-    case client::Verb::kUpdate: return Verb::kUpdate;
-    case client::Verb::kPatch: return Verb::kPatch;
-    case client::Verb::kDelete: return Verb::kDelete;
-    case client::Verb::kDeleteCollection: return Verb::kDeleteCollection;
+    case client::Verb::kGet:
+      return Verb::kGet;
+    case client::Verb::kList:
+      return Verb::kList;
+    case client::Verb::kCreate:
+      return Verb::kCreate;
+    case client::Verb::kUpdate:
+      return Verb::kUpdate;
+    case client::Verb::kPatch:
+      return Verb::kPatch;
+    case client::Verb::kDelete:
+      return Verb::kDelete;
+    case client::Verb::kDeleteCollection:
+      return Verb::kDeleteCollection;
   }
   return Verb::kGet;
 }
 
 PatchType patch_type_for(client::PatchType type) {
   switch (type) {
-    case client::PatchType::kJson: return PatchType::kJson;
-    case client::PatchType::kMerge: return PatchType::kMerge;
-    case client::PatchType::kStrategic: return PatchType::kStrategic;
-    case client::PatchType::kApply: return PatchType::kApply;
+    case client::PatchType::kJson:
+      return PatchType::kJson;
+    case client::PatchType::kMerge:
+      return PatchType::kMerge;
+    case client::PatchType::kStrategic:
+      return PatchType::kStrategic;
+    case client::PatchType::kApply:
+      return PatchType::kApply;
   }
   return PatchType::kMerge;
 }
@@ -34,7 +45,8 @@ PatchType patch_type_for(client::PatchType type) {
 Result<Request> find_resource(const api::ResourceId& id) {
   Request request;
   request.kind = api::find_kind(id);
-  if (!request.kind) return base::make_error(base::Code::kNotFound, "the server could not find the requested resource " + id.plural);
+  if (!request.kind)
+    return base::make_error(base::Code::kNotFound, "the server could not find the requested resource " + id.plural);
   request.resource = static_cast<std::uint32_t>(request.kind - api::all_kinds().data());
   return request;
 }
@@ -54,9 +66,9 @@ class LocalWatch : public client::Watch {
     rt::Loop& home;
     client::Client::OnEvent on_event;
     client::Client::OnEnd on_end;
-    bool ended = false;                 // component's loop
-    std::unique_ptr<ApiWatch> watch;    // API server's loop
-    bool stopped = false;               // API server's loop
+    bool ended = false;               // component's loop
+    std::unique_ptr<ApiWatch> watch;  // API server's loop
+    bool stopped = false;             // API server's loop
   };
 
   explicit LocalWatch(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
@@ -76,9 +88,12 @@ using Shared = LocalWatch::Shared;
 
 client::EventType event_type(store::EventType type) {
   switch (type) {
-    case store::EventType::kAdded: return client::EventType::kAdded;
-    case store::EventType::kModified: return client::EventType::kModified;
-    case store::EventType::kDeleted: return client::EventType::kDeleted;
+    case store::EventType::kAdded:
+      return client::EventType::kAdded;
+    case store::EventType::kModified:
+      return client::EventType::kModified;
+    case store::EventType::kDeleted:
+      return client::EventType::kDeleted;
   }
   return client::EventType::kAdded;
 }
@@ -100,7 +115,9 @@ void start_watch(const std::shared_ptr<Shared>& shared, Request request) {
   sink.on_bookmark = [weak = std::weak_ptr<Shared>(shared), &kind](std::int64_t revision, bool) {
     const auto at = weak.lock();
     if (!at) return;
-    Json object = Json::object({{"kind", kind.kind}, {"apiVersion", kind.resource.api_version()}, {"metadata", Json::object({{"resourceVersion", std::to_string(revision)}})}});
+    Json object = Json::object({{"kind", kind.kind},
+                                {"apiVersion", kind.resource.api_version()},
+                                {"metadata", Json::object({{"resourceVersion", std::to_string(revision)}})}});
     at->home.post([at, object = std::move(object)] {
       if (!at->ended) at->on_event({client::EventType::kBookmark, object});
     });
@@ -117,7 +134,8 @@ void start_watch(const std::shared_ptr<Shared>& shared, Request request) {
 
 class LocalClient : public client::Client {
  public:
-  LocalClient(Api& api, rt::Env& env, std::string name) : api_(api), env_(env), name_(std::move(name)), alive_(std::make_shared<bool>(true)) {}
+  LocalClient(Api& api, rt::Env& env, std::string name)
+      : api_(api), env_(env), name_(std::move(name)), alive_(std::make_shared<bool>(true)) {}
   ~LocalClient() override { *alive_ = false; }
 
   void call(client::Request from, OnResult on_result) override {
@@ -156,7 +174,8 @@ class LocalClient : public client::Client {
   }
 
   std::unique_ptr<client::Watch> watch(client::WatchRequest from, OnEvent on_event, OnEnd on_end) override {
-    auto shared = std::make_shared<Shared>(Shared{api_, env_.loop(), std::move(on_event), std::move(on_end), false, nullptr, false});
+    auto shared = std::make_shared<Shared>(
+        Shared{api_, env_.loop(), std::move(on_event), std::move(on_end), false, nullptr, false});
     auto found = find_resource(from.resource);
     if (!found.ok()) {
       env_.loop().post([shared, error = found.take_error()] {
@@ -171,7 +190,8 @@ class LocalClient : public client::Client {
     request.field_selector = std::move(from.field_selector);
     request.resource_version = std::move(from.resource_version);
     request.bookmarks = from.bookmarks;
-    api_.env().loop().post([shared, request = std::move(request)]() mutable { start_watch(shared, std::move(request)); });
+    api_.env().loop().post(
+        [shared, request = std::move(request)]() mutable { start_watch(shared, std::move(request)); });
     return std::make_unique<LocalWatch>(std::move(shared));
   }
 
@@ -184,6 +204,8 @@ class LocalClient : public client::Client {
 
 }  // namespace
 
-std::unique_ptr<client::Client> make_local_client(Api& api, rt::Env& env, std::string name) { return std::make_unique<LocalClient>(api, env, std::move(name)); }
+std::unique_ptr<client::Client> make_local_client(Api& api, rt::Env& env, std::string name) {
+  return std::make_unique<LocalClient>(api, env, std::move(name));
+}
 
 }  // namespace apiserver

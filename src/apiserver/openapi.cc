@@ -47,11 +47,20 @@ class Definitions {
         out.set("additionalProperties", inline_schema(*schema.element));
         if (schema.atomic) out.set("x-kubernetes-map-type", "atomic");
         return out;
-      case Kind::kList: return list(schema);
-      case Kind::kString: out.set("type", "string"); break;
-      case Kind::kInteger: out.set("type", "integer"); break;
-      case Kind::kNumber: out.set("type", "number"); break;
-      case Kind::kBoolean: out.set("type", "boolean"); break;
+      case Kind::kList:
+        return list(schema);
+      case Kind::kString:
+        out.set("type", "string");
+        break;
+      case Kind::kInteger:
+        out.set("type", "integer");
+        break;
+      case Kind::kNumber:
+        out.set("type", "number");
+        break;
+      case Kind::kBoolean:
+        out.set("type", "boolean");
+        break;
       case Kind::kIntOrString:
         if (style_.v3) {
           out.set("x-kubernetes-int-or-string", true);
@@ -61,9 +70,12 @@ class Definitions {
         }
         return out;
       case Kind::kQuantity:
-        if (style_.v3) return Json::object({{"oneOf", Json::array({Json::object({{"type", "string"}}), Json::object({{"type", "number"}})})}});
+        if (style_.v3)
+          return Json::object(
+              {{"oneOf", Json::array({Json::object({{"type", "string"}}), Json::object({{"type", "number"}})})}});
         return Json::object({{"type", "string"}});
-      case Kind::kAny: return Json::object({{"type", "object"}});
+      case Kind::kAny:
+        return Json::object({{"type", "object"}});
     }
     if (!schema.format.empty() && schema.format != "micro-time") out.set("format", schema.format);
     if (schema.format == "micro-time") out.set("format", "date-time");
@@ -133,7 +145,8 @@ class Definitions {
     Json required = Json::array();
     for (const api::SchemaField& field : schema.fields) {
       Json property = inline_schema(*field.schema);
-      if (style_.v3 && property.has("$ref") && (!field.description.empty() || !field.default_value.is_null())) property = Json::object({{"allOf", Json::array({property})}});
+      if (style_.v3 && property.has("$ref") && (!field.description.empty() || !field.default_value.is_null()))
+        property = Json::object({{"allOf", Json::array({property})}});
       if (!property.has("$ref")) {
         if (!field.description.empty()) property.set("description", field.description);
         if (!field.default_value.is_null()) property.set("default", field.default_value);
@@ -147,7 +160,8 @@ class Definitions {
     if (kind != kinds_.end()) {
       const KindInfo& info = *kind->second;
       out.set("x-kubernetes-group-version-kind",
-              Json::array({Json::object({{"group", info.resource.group}, {"kind", info.kind}, {"version", info.resource.version}})}));
+              Json::array({Json::object(
+                  {{"group", info.resource.group}, {"kind", info.kind}, {"version", info.resource.version}})}));
     }
     return out;
   }
@@ -161,19 +175,23 @@ class Definitions {
 
 Json parameter(const char* name, const char* type, bool v3) {
   Json row = Json::object({{"name", name}, {"in", "query"}});
-  if (v3) row.set("schema", Json::object({{"type", type}, {"uniqueItems", true}}));
-  else row.set("type", type);
+  if (v3)
+    row.set("schema", Json::object({{"type", type}, {"uniqueItems", true}}));
+  else
+    row.set("type", type);
   return row;
 }
 
 Json operation(const KindInfo& kind, const char* action, bool write, bool v3) {
   Json parameters = Json::array();
   if (write)
-    for (const char* name : {"dryRun", "fieldManager", "fieldValidation"}) parameters.push_back(parameter(name, "string", v3));
+    for (const char* name : {"dryRun", "fieldManager", "fieldValidation"})
+      parameters.push_back(parameter(name, "string", v3));
   Json out = Json::object({{"operationId", std::string(action) + kind.kind}, {"parameters", parameters}});
   out.set("responses", Json::object({{"200", Json::object({{"description", "OK"}})}}));
   out.set("x-kubernetes-action", action);
-  out.set("x-kubernetes-group-version-kind", Json::object({{"group", kind.resource.group}, {"kind", kind.kind}, {"version", kind.resource.version}}));
+  out.set("x-kubernetes-group-version-kind",
+          Json::object({{"group", kind.resource.group}, {"kind", kind.kind}, {"version", kind.resource.version}}));
   return out;
 }
 
@@ -189,7 +207,8 @@ void add_paths(const KindInfo& kind, bool v3, Json& paths) {
 }
 
 std::string group_path(const KindInfo& kind) {
-  return kind.resource.group.empty() ? "api/" + kind.resource.version : "apis/" + kind.resource.group + "/" + kind.resource.version;
+  return kind.resource.group.empty() ? "api/" + kind.resource.version
+                                     : "apis/" + kind.resource.group + "/" + kind.resource.version;
 }
 
 struct Documents {
@@ -225,9 +244,13 @@ Documents make_documents() {
       definitions.mark_kind(*kind);
       add_paths(*kind, true, group_paths);
     }
-    const Json document = Json::object({{"openapi", "3.0.0"}, {"info", info()}, {"paths", group_paths}, {"components", Json::object({{"schemas", definitions.take()}})}});
+    const Json document = Json::object({{"openapi", "3.0.0"},
+                                        {"info", info()},
+                                        {"paths", group_paths},
+                                        {"components", Json::object({{"schemas", definitions.take()}})}});
     const std::string text = document.dump();
-    index.set(path, Json::object({{"serverRelativeURL", base::format("/openapi/v3/{}?hash={}", path, rt::sha256_hex(text).substr(0, 32))}}));
+    index.set(path, Json::object({{"serverRelativeURL",
+                                   base::format("/openapi/v3/{}?hash={}", path, rt::sha256_hex(text).substr(0, 32))}}));
     documents.v3.emplace(path, text);
   }
   documents.v3_index = Json::object({{"paths", index}}).dump();
@@ -252,7 +275,8 @@ std::optional<rt::HttpResponse> openapi_document(const rt::Target& target, std::
   const std::string& path = target.path;
   if (!path.starts_with("/openapi/")) return {};
   if (path == "/openapi/v2") {
-    if (accept.find("proto-openapi.spec.v2") != std::string_view::npos || accept.find("com.github.proto-openapi") != std::string_view::npos ||
+    if (accept.find("proto-openapi.spec.v2") != std::string_view::npos ||
+        accept.find("com.github.proto-openapi") != std::string_view::npos ||
         accept.find("application/com.github") != std::string_view::npos)
       return text_response("application/com.github.proto-openapi.spec.v2.v1.0+protobuf", documents().v2_proto);
     return text_response("application/json", documents().v2_text);

@@ -110,7 +110,8 @@ Message schema_message(const Json& schema) {
   }
   if (schema.has("properties")) {
     Message properties;  // Properties { repeated NamedSchema additional_properties = 1; }
-    for (const Json::Member& member : schema["properties"].members()) properties.message(1, named_schema(member.name(), member.value));
+    for (const Json::Member& member : schema["properties"].members())
+      properties.message(1, named_schema(member.name(), member.value));
     out.message(25, properties);
   }
   extensions(out, 31, schema);
@@ -179,7 +180,8 @@ std::string openapi_v2_proto(const Json& document) {
   }
   out.message(8, paths);
   Message definitions;  // Definitions { repeated NamedSchema additional_properties = 1; }
-  for (const Json::Member& member : document["definitions"].members()) definitions.message(1, named_schema(member.name(), member.value));
+  for (const Json::Member& member : document["definitions"].members())
+    definitions.message(1, named_schema(member.name(), member.value));
   out.message(9, definitions);
   return out.bytes();
 }

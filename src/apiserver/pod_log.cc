@@ -58,7 +58,8 @@ Result<std::string> choose_container(const Json& pod, const std::string& asked) 
   if (ordinary.size() == 1) return ordinary[0];
   std::string list;
   for (const std::string& name : ordinary) list += (list.empty() ? "" : " ") + name;
-  return bad_request(base::format("a container name must be specified for pod {}, choose one of: [{}]", api::name_of(pod), list));
+  return bad_request(
+      base::format("a container name must be specified for pod {}, choose one of: [{}]", api::name_of(pod), list));
 }
 
 void fail(rt::HttpExchange& exchange, const base::Error& error) {
@@ -85,10 +86,13 @@ struct LogAnswer {
 }  // namespace
 
 void serve_log(Api& api, Request request, const rt::Target& target, std::shared_ptr<rt::HttpExchange> exchange) {
-  if (request.verb != Verb::kGet) return fail(*exchange, base::make_error(base::Code::kMethodNotAllowed, "the server does not allow this method on the requested resource"));
+  if (request.verb != Verb::kGet)
+    return fail(*exchange, base::make_error(base::Code::kMethodNotAllowed,
+                                            "the server does not allow this method on the requested resource"));
   auto options = read_options(target, api.env().now());
   if (!options.ok()) return fail(*exchange, options.error());
-  api.env().loop().post([&api, request = std::move(request), options = *std::move(options), exchange = std::move(exchange)]() mutable {
+  api.env().loop().post([&api, request = std::move(request), options = *std::move(options),
+                         exchange = std::move(exchange)]() mutable {
     const store::ObjectPtr stored = api.store().find(request.resource, request.ns, request.name, store::View::kDurable);
     if (!stored) return fail(*exchange, not_found(*request.kind, request.name));
     const Json pod = stored->json();
@@ -97,7 +101,8 @@ void serve_log(Api& api, Request request, const rt::Target& target, std::shared_
     options.container = *std::move(container);
     if (pod["spec"]["nodeName"].as_string().empty())
       return exchange->respond({200, {{"Content-Type", "text/plain"}}, ""});  // nothing has run yet
-    if (!api.pod_logs()) return fail(*exchange, base::make_error(base::Code::kUnavailable, "no node agent in this process keeps logs"));
+    if (!api.pod_logs())
+      return fail(*exchange, base::make_error(base::Code::kUnavailable, "no node agent in this process keeps logs"));
     auto answer = std::make_shared<LogAnswer>();
     answer->exchange = exchange;
     answer->stream = api.pod_logs()->open(

@@ -41,12 +41,15 @@ base::Status check_preconditions(const Request& request, const Json& object) {
   const Json& wanted = request.body["preconditions"];
   const std::string_view uid = wanted["uid"].as_string();
   if (!uid.empty() && uid != api::uid_of(object))
-    return conflict(*request.kind, request.name,
-                    base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, api::uid_of(object)));
+    return conflict(
+        *request.kind, request.name,
+        base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, api::uid_of(object)));
   const std::string_view version = wanted["resourceVersion"].as_string();
   if (!version.empty() && version != api::resource_version_of(object))
-    return conflict(*request.kind, request.name,
-                    base::format("Precondition failed: ResourceVersion in precondition: {}, ResourceVersion in object meta: {}", version, api::resource_version_of(object)));
+    return conflict(
+        *request.kind, request.name,
+        base::format("Precondition failed: ResourceVersion in precondition: {}, ResourceVersion in object meta: {}",
+                     version, api::resource_version_of(object)));
   return {};
 }
 
@@ -55,11 +58,16 @@ base::Status check_options(const Request& request) {
   if (options.is_null()) return {};
   if (!options.is_object()) return bad_request("DeleteOptions: the body is not an object");
   const Json& policy = options["propagationPolicy"];
-  if (!policy.is_null() && policy.as_string() != "Foreground" && policy.as_string() != "Background" && policy.as_string() != "Orphan")
-    return bad_request(base::format("DeleteOptions: propagationPolicy: Unsupported value: {}: supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"", policy.dump()));
+  if (!policy.is_null() && policy.as_string() != "Foreground" && policy.as_string() != "Background" &&
+      policy.as_string() != "Orphan")
+    return bad_request(
+        base::format("DeleteOptions: propagationPolicy: Unsupported value: {}: supported values: \"Foreground\", "
+                     "\"Background\", \"Orphan\", \"nil\"",
+                     policy.dump()));
   if (!policy.is_null() && options.has("orphanDependents"))
     return bad_request("DeleteOptions: propagationPolicy: orphanDependents and deletionPropagation cannot be both set");
-  if (options["gracePeriodSeconds"].as_int() < 0) return bad_request("DeleteOptions: gracePeriodSeconds: must not be negative");
+  if (options["gracePeriodSeconds"].as_int() < 0)
+    return bad_request("DeleteOptions: gracePeriodSeconds: must not be negative");
   return {};
 }
 
@@ -113,12 +121,14 @@ Result<Change> prepare_eviction(const Context& context, Request& request) {
   const store::ObjectPtr stored = context.store.find(request.resource, request.ns, request.name, store::View::kLatest);
   if (!stored) return not_found(*request.kind, request.name);
   const std::string_view kind = request.body["kind"].as_string();
-  if (!kind.empty() && kind != "Eviction") return bad_request(base::format("pods/eviction takes an Eviction, not a {}", kind));
+  if (!kind.empty() && kind != "Eviction")
+    return bad_request(base::format("pods/eviction takes an Eviction, not a {}", kind));
   request.body = request.body["deleteOptions"];
   request.subresource.clear();
   TRY(Change change, prepare_delete(context, request));
   change.status = 201;
-  change.answer = Json::object({{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", Json::object()}, {"status", "Success"}, {"code", 201}});
+  change.answer = Json::object(
+      {{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", Json::object()}, {"status", "Success"}, {"code", 201}});
   return change;
 }
 
@@ -130,16 +140,24 @@ Result<Change> prepare_binding(const Context& context, Request& request) {
   const Json& target = request.body["target"];
   const std::string node = target["name"].str();
   if (!target["kind"].is_null() && target["kind"].as_string() != "Node" && !target["kind"].as_string().empty())
-    return bad_request(base::format("target.kind: Unsupported value: {}: supported values: \"Node\", \"<empty>\"", target["kind"].dump()));
+    return bad_request(base::format("target.kind: Unsupported value: {}: supported values: \"Node\", \"<empty>\"",
+                                    target["kind"].dump()));
   if (node.empty()) return bad_request("target.name: Required value");
   const std::string_view uid = api::uid_of(request.body);
   if (!uid.empty() && uid != api::uid_of(before))
-    return conflict(*request.kind, request.name, base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, api::uid_of(before)));
-  if (api::is_deleting(before)) return conflict(*request.kind, request.name, base::format("pod {} is being deleted, cannot be assigned to a host", request.name));
+    return conflict(
+        *request.kind, request.name,
+        base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, api::uid_of(before)));
+  if (api::is_deleting(before))
+    return conflict(*request.kind, request.name,
+                    base::format("pod {} is being deleted, cannot be assigned to a host", request.name));
   const std::string_view assigned = before["spec"]["nodeName"].as_string();
-  if (!assigned.empty()) return conflict(*request.kind, request.name, base::format("pod {} is already assigned to node \"{}\"", request.name, assigned));
+  if (!assigned.empty())
+    return conflict(*request.kind, request.name,
+                    base::format("pod {} is already assigned to node \"{}\"", request.name, assigned));
   if (!before["spec"]["schedulingGates"].empty())
-    return conflict(*request.kind, request.name, base::format("pod {} has non-empty .spec.schedulingGates", request.name));
+    return conflict(*request.kind, request.name,
+                    base::format("pod {} has non-empty .spec.schedulingGates", request.name));
   Json object = before;
   object.edit("spec").set("nodeName", node);
   for (const Json::Member& annotation : request.body["metadata"]["annotations"].members())
@@ -147,16 +165,20 @@ Result<Change> prepare_binding(const Context& context, Request& request) {
   Json conditions = Json::array();
   for (const Json& condition : object["status"]["conditions"].items())
     if (condition["type"].as_string() != "PodScheduled") conditions.push_back(condition);
-  conditions.push_back(Json::object({{"type", "PodScheduled"}, {"status", "True"}, {"lastProbeTime", Json()},
+  conditions.push_back(Json::object({{"type", "PodScheduled"},
+                                     {"status", "True"},
+                                     {"lastProbeTime", Json()},
                                      {"lastTransitionTime", base::format_rfc3339(context.env.now())}}));
   object.edit("status").set("conditions", std::move(conditions));
   canonicalize(*request.kind, object);
-  if (request.kind->has_generation) object.edit("metadata").set("generation", before["metadata"]["generation"].as_int() + 1);
+  if (request.kind->has_generation)
+    object.edit("metadata").set("generation", before["metadata"]["generation"].as_int() + 1);
   Change change;
   change.action = Change::Action::kPut;
   change.object = std::move(object);
   change.status = 201;
-  change.answer = Json::object({{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", Json::object()}, {"status", "Success"}, {"code", 201}});
+  change.answer = Json::object(
+      {{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", Json::object()}, {"status", "Success"}, {"code", 201}});
   return change;
 }
 

@@ -27,7 +27,8 @@ Error not_found(const api::KindInfo& kind, std::string_view name) {
 }
 
 Error already_exists(const api::KindInfo& kind, std::string_view name) {
-  return about(kind, name, Code::kAlreadyExists, base::format("{} \"{}\" already exists", api::qualified_plural(kind), name));
+  return about(kind, name, Code::kAlreadyExists,
+               base::format("{} \"{}\" already exists", api::qualified_plural(kind), name));
 }
 
 Error conflict(const api::KindInfo& kind, std::string_view name, std::string_view why) {
@@ -84,7 +85,11 @@ Json success_status(const api::KindInfo& kind, std::string_view name, std::strin
   if (!kind.resource.group.empty()) details.set("group", kind.resource.group);
   details.set("kind", kind.resource.plural);
   if (!uid.empty()) details.set("uid", uid);
-  return Json::object({{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", Json::object()}, {"status", "Success"}, {"details", details}});
+  return Json::object({{"kind", "Status"},
+                       {"apiVersion", "v1"},
+                       {"metadata", Json::object()},
+                       {"status", "Success"},
+                       {"details", details}});
 }
 
 }  // namespace apiserver

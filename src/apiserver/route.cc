@@ -30,9 +30,7 @@ std::vector<std::string> split_path(std::string_view path) {
 
 bool truthy(std::string_view text) { return text == "true" || text == "1" || text == "True" || text == "t"; }
 
-base::Error no_resource() {
-  return make_error(Code::kNotFound, "the server could not find the requested resource");
-}
+base::Error no_resource() { return make_error(Code::kNotFound, "the server could not find the requested resource"); }
 
 // group and version, then the rest of the path.
 struct Place {
@@ -63,9 +61,13 @@ Result<PatchType> patch_type_for(std::string_view content_type) {
   if (type == "application/merge-patch+json") return PatchType::kMerge;
   if (type == "application/strategic-merge-patch+json") return PatchType::kStrategic;
   if (type == "application/apply-patch+yaml") return PatchType::kApply;
-  return make_error(Code::kUnsupportedMediaType,
-                    base::format("the body of the request was in an unknown format - accepted media types include: application/json-patch+json, "
-                                 "application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml (got {})", type));
+  return make_error(
+      Code::kUnsupportedMediaType,
+      base::format(
+          "the body of the request was in an unknown format - accepted media types include: "
+          "application/json-patch+json, "
+          "application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml (got {})",
+          type));
 }
 
 base::Status read_query(const rt::Target& target, Request& request) {
@@ -79,16 +81,21 @@ base::Status read_query(const rt::Target& target, Request& request) {
   request.force = truthy(target.get("force"));
   request.field_manager = target.get("fieldManager");
   const std::string_view limit = target.get("limit");
-  if (!limit.empty() && std::from_chars(limit.data(), limit.data() + limit.size(), request.limit).ptr != limit.data() + limit.size())
+  if (!limit.empty() &&
+      std::from_chars(limit.data(), limit.data() + limit.size(), request.limit).ptr != limit.data() + limit.size())
     return bad_request(base::format("limit: invalid value \"{}\": must be a number", limit));
   const std::string_view validation = target.get("fieldValidation");
-  if (validation == "Strict") request.field_validation = FieldValidation::kStrict;
-  else if (validation == "Ignore") request.field_validation = FieldValidation::kIgnore;
+  if (validation == "Strict")
+    request.field_validation = FieldValidation::kStrict;
+  else if (validation == "Ignore")
+    request.field_validation = FieldValidation::kIgnore;
   else if (!validation.empty() && validation != "Warn")
-    return bad_request(base::format("fieldValidation: Unsupported value: \"{}\": supported values: \"Ignore\", \"Strict\", \"Warn\"", validation));
+    return bad_request(base::format(
+        "fieldValidation: Unsupported value: \"{}\": supported values: \"Ignore\", \"Strict\", \"Warn\"", validation));
   for (const auto& [key, value] : target.query) {
     if (key != "dryRun") continue;
-    if (value != "All") return bad_request(base::format("dryRun: Unsupported value: \"{}\": supported values: \"All\"", value));
+    if (value != "All")
+      return bad_request(base::format("dryRun: Unsupported value: \"{}\": supported values: \"All\"", value));
     request.dry_run = true;
   }
   return {};
@@ -121,7 +128,8 @@ Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Targ
     rest.erase(rest.begin());
   }
   // "namespaces/x/pods" is inside a namespace; "namespaces/x" and "namespaces/x/status" are the Namespace itself.
-  if (rest.size() >= 3 && rest[0] == "namespaces" && !(place->group.empty() && (rest[2] == "status" || rest[2] == "finalize"))) {
+  if (rest.size() >= 3 && rest[0] == "namespaces" &&
+      !(place->group.empty() && (rest[2] == "status" || rest[2] == "finalize"))) {
     request.ns = rest[1];
     rest.erase(rest.begin(), rest.begin() + 2);
   }

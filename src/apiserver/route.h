@@ -8,8 +8,8 @@
 
 namespace apiserver {
 
-// Fills everything but the user and the body. Paths outside the resources ("/healthz", "/openapi/v2") are not routed: nothing.
-// Unknown resources are kNotFound ("the server could not find the requested resource").
+// Fills everything but the user and the body. Paths outside the resources ("/healthz", "/openapi/v2") are not routed:
+// nothing. Unknown resources are kNotFound ("the server could not find the requested resource").
 base::Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Target& target);
 
 // Decodes JSON or YAML by content type into `request.body`; notes duplicate keys.

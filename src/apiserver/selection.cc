@@ -18,9 +18,13 @@ struct Selectable {
 
 const std::vector<Selectable>& selectable_fields() {
   static const std::vector<Selectable> table = {
-      {"Pod", {"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName"}},
-      {"Event", {"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid", "involvedObject.apiVersion",
-                 "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason", "reportingComponent", "source", "type"}},
+      {"Pod",
+       {"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
+        "status.phase", "status.podIP", "status.nominatedNodeName"}},
+      {"Event",
+       {"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+        "involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
+        "reportingComponent", "source", "type"}},
       {"Node", {"spec.unschedulable"}},
       {"Namespace", {"status.phase"}},
       {"Secret", {"type"}},

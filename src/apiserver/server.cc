@@ -1,4 +1,5 @@
-// HTTP requests into the pipeline and answers out of it. Decoding happens on the I/O thread, everything else on the loop.
+// HTTP requests into the pipeline and answers out of it. Decoding happens on the I/O thread, everything else on the
+// loop.
 #include "apiserver/server.h"
 
 #include <atomic>
@@ -45,7 +46,9 @@ class RealServer : public Server {
   ~RealServer() override { http_.reset(); }
 
   base::Status listen() {
-    auto http = rt::listen_http(options_.http, [this](HttpRequest request, std::shared_ptr<HttpExchange> exchange) { receive(std::move(request), std::move(exchange)); });
+    auto http = rt::listen_http(options_.http, [this](HttpRequest request, std::shared_ptr<HttpExchange> exchange) {
+      receive(std::move(request), std::move(exchange));
+    });
     if (!http.ok()) return http.take_error();
     http_ = *std::move(http);
     address_ = base::format("{}:{}", options_.http.address, http_->port());
@@ -68,14 +71,17 @@ class RealServer : public Server {
     if (serve_document(http, target, *exchange)) return;
     auto routed = route(http, target);
     if (!routed.ok()) return fail(*exchange, routed.error());
-    if (!*routed) return fail(*exchange, base::make_error(Code::kNotFound, "the server could not find the requested resource"));
+    if (!*routed)
+      return fail(*exchange, base::make_error(Code::kNotFound, "the server could not find the requested resource"));
     Request request = **std::move(routed);
     request.user = std::move(user);
     request.default_manager = default_manager(http);
     if (auto decoded = decode_body(http, request); !decoded.ok()) return fail(*exchange, decoded.error());
     if (request.subresource == "log") return serve_log(api_, std::move(request), target, std::move(exchange));
     const Format format = negotiate(http, target);
-    api_.env().loop().post([this, request = std::move(request), format, exchange = std::move(exchange)]() mutable { serve(std::move(request), format, std::move(exchange)); });
+    api_.env().loop().post([this, request = std::move(request), format, exchange = std::move(exchange)]() mutable {
+      serve(std::move(request), format, std::move(exchange));
+    });
   }
 
   bool serve_open_path(const rt::Target& target, HttpExchange& exchange) {
@@ -90,8 +96,9 @@ class RealServer : public Server {
     response.status = healthy ? 200 : 500;
     response.headers = {{"Content-Type", "text/plain; charset=utf-8"}, {"X-Content-Type-Options", "nosniff"}};
     if (target.has("verbose")) {
-      response.body = base::format("[+]ping ok\n[{}]storage {}\n[{}]start {}\n{} check {}\n", failing_ ? '-' : '+', failing_ ? "failed" : "ok", ready_ ? '+' : '-',
-                                   ready_ ? "ok" : "not finished", path.substr(1), healthy ? "passed" : "failed");
+      response.body = base::format("[+]ping ok\n[{}]storage {}\n[{}]start {}\n{} check {}\n", failing_ ? '-' : '+',
+                                   failing_ ? "failed" : "ok", ready_ ? '+' : '-', ready_ ? "ok" : "not finished",
+                                   path.substr(1), healthy ? "passed" : "failed");
     } else {
       response.body = healthy ? "ok" : "not ready";
     }
@@ -129,7 +136,8 @@ class RealServer : public Server {
       exchange.respond(*std::move(openapi));
       return true;
     }
-    const bool aggregated = accept.find("as=APIGroupDiscoveryList") != std::string_view::npos && accept.find("v=v2;") != std::string_view::npos;
+    const bool aggregated = accept.find("as=APIGroupDiscoveryList") != std::string_view::npos &&
+                            accept.find("v=v2;") != std::string_view::npos;
     const auto document = discovery_document(target.path, aggregated, address_);
     if (!document) return false;
     HttpResponse response = json_response(200, *document);
@@ -150,7 +158,8 @@ class RealServer : public Server {
         format.kind = Format::Kind::kTable;
         break;
       }
-      if (choice.find("as=PartialObjectMetadata") != std::string_view::npos && choice.find("json") != std::string_view::npos) {
+      if (choice.find("as=PartialObjectMetadata") != std::string_view::npos &&
+          choice.find("json") != std::string_view::npos) {
         format.kind = Format::Kind::kMetadata;
         break;
       }
@@ -161,7 +170,9 @@ class RealServer : public Server {
       if (choice.find("json") != std::string_view::npos || choice.find("*/*") != std::string_view::npos) break;
     }
     const std::string_view include = target.get("includeObject");
-    format.include = include == "None" ? IncludeObject::kNone : include == "Object" ? IncludeObject::kObject : IncludeObject::kMetadata;
+    format.include = include == "None"     ? IncludeObject::kNone
+                     : include == "Object" ? IncludeObject::kObject
+                                           : IncludeObject::kMetadata;
     return format;
   }
 
@@ -171,7 +182,8 @@ class RealServer : public Server {
     failing_ = api_.store().failing();
     if (request.verb == Verb::kWatch) return stream_watch(api_, request, format, std::move(exchange));
     const api::KindInfo* kind = request.kind;
-    const bool reading = request.verb == Verb::kGet || request.verb == Verb::kList || request.verb == Verb::kDeleteCollection;
+    const bool reading =
+        request.verb == Verb::kGet || request.verb == Verb::kList || request.verb == Verb::kDeleteCollection;
     api_.call(std::move(request), [this, kind, format, reading, exchange = std::move(exchange)](Result<Answer> answer) {
       if (!answer.ok()) return fail(*exchange, answer.error());
       exchange->respond(encode(*kind, *answer, format, reading));
@@ -224,19 +236,29 @@ class RealServer : public Server {
 
   static void fail(HttpExchange& exchange, const base::Error& error) {
     HttpResponse response = json_response(base::http_status(error.code), status_object(error));
-    if (error.retry_after_seconds > 0) response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_seconds));
+    if (error.retry_after_seconds > 0)
+      response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_seconds));
     exchange.respond(std::move(response));
   }
 
   Json version_document() const {
     // Clients compare this with their own Kubernetes version, so it names the level of the API we speak.
-    return Json::object({{"major", "1"}, {"minor", "36"}, {"gitVersion", "v1.36.1+volcano-" + options_.version}, {"gitCommit", ""}, {"gitTreeState", "clean"},
-                         {"buildDate", "1970-01-01T00:00:00Z"}, {"goVersion", ""}, {"compiler", "c++"}, {"platform", "linux/amd64"}});
+    return Json::object({{"major", "1"},
+                         {"minor", "36"},
+                         {"gitVersion", "v1.36.1+volcano-" + options_.version},
+                         {"gitCommit", ""},
+                         {"gitTreeState", "clean"},
+                         {"buildDate", "1970-01-01T00:00:00Z"},
+                         {"goVersion", ""},
+                         {"compiler", "c++"},
+                         {"platform", "linux/amd64"}});
   }
 
   std::string metrics_text() const {
-    return base::format("# HELP apiserver_request_total Requests taken by the pipeline.\n# TYPE apiserver_request_total counter\napiserver_request_total {}\n",
-                        requests_.load());
+    return base::format(
+        "# HELP apiserver_request_total Requests taken by the pipeline.\n# TYPE apiserver_request_total "
+        "counter\napiserver_request_total {}\n",
+        requests_.load());
   }
 
   Api& api_;

@@ -12,8 +12,8 @@ namespace apiserver {
 
 struct ServerOptions {
   rt::ServerOptions http;
-  std::string token;       // the bearer token of the administrator
-  std::string version;     // as /version says it
+  std::string token;             // the bearer token of the administrator
+  std::string version;           // as /version says it
   std::string audience_address;  // "127.0.0.1:6443", for discovery
 };
 

@@ -15,18 +15,22 @@ bool is_lower_alnum(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <=
 bool is_alnum(char c) { return is_lower_alnum(c) || (c >= 'A' && c <= 'Z'); }
 
 constexpr std::string_view kSubdomainHelp =
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an "
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
+    "end with an "
     "alphanumeric character (e.g. 'example.com', regex used for validation is "
     "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 constexpr std::string_view kLabelHelp =
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric "
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
+    "an alphanumeric "
     "character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 constexpr std::string_view kLabelValueHelp =
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
+    "end with an "
     "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
     "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 constexpr std::string_view kQualifiedHelp =
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. "
+    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
+    "character (e.g. "
     "'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
 bool is_label_value(std::string_view text) {
@@ -83,7 +87,8 @@ void canonical_quantities(const api::Schema& schema, Json& value) {
   } else if (schema.kind == Kind::kObject && value.is_object()) {
     std::vector<std::string> names;
     for (const Json::Member& member : value.members())
-      if (member.value.is_object() || member.value.is_array() || member.value.is_number() || member.value.is_string()) names.emplace_back(member.name());
+      if (member.value.is_object() || member.value.is_array() || member.value.is_number() || member.value.is_string())
+        names.emplace_back(member.name());
     for (const std::string& name : names) {
       const api::SchemaField* field = schema.field(name);
       if (!field || field->schema->kind == Kind::kString || field->schema->kind == Kind::kAny) continue;
@@ -140,13 +145,19 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
   if (name.empty()) {
     causes.push_back({"FieldValueRequired", "Required value: name or generateName is required", "metadata.name"});
   } else if (named_by_label(kind) ? !is_dns_label(name) : !is_dns_subdomain(name)) {
-    causes.push_back({"FieldValueInvalid", base::format("Invalid value: \"{}\": {}", name, named_by_label(kind) ? kLabelHelp : kSubdomainHelp), "metadata.name"});
+    causes.push_back(
+        {"FieldValueInvalid",
+         base::format("Invalid value: \"{}\": {}", name, named_by_label(kind) ? kLabelHelp : kSubdomainHelp),
+         "metadata.name"});
   }
   for (const Json::Member& label : meta["labels"].members()) {
     if (!is_qualified_name(label.name()))
-      causes.push_back({"FieldValueInvalid", base::format("Invalid value: \"{}\": {}", label.name(), kQualifiedHelp), "metadata.labels"});
+      causes.push_back({"FieldValueInvalid", base::format("Invalid value: \"{}\": {}", label.name(), kQualifiedHelp),
+                        "metadata.labels"});
     if (!label.value.is_string() || !is_label_value(label.value.as_string()))
-      causes.push_back({"FieldValueInvalid", base::format("Invalid value: \"{}\": {}", label.value.as_string(), kLabelValueHelp), "metadata.labels"});
+      causes.push_back({"FieldValueInvalid",
+                        base::format("Invalid value: \"{}\": {}", label.value.as_string(), kLabelValueHelp),
+                        "metadata.labels"});
   }
   std::size_t bytes = 0;
   for (const Json::Member& annotation : meta["annotations"].members()) {
@@ -155,19 +166,27 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
     for (char& c : lower)
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
     if (!is_qualified_name(lower))
-      causes.push_back({"FieldValueInvalid", base::format("Invalid value: \"{}\": {}", annotation.name(), kQualifiedHelp), "metadata.annotations"});
+      causes.push_back({"FieldValueInvalid",
+                        base::format("Invalid value: \"{}\": {}", annotation.name(), kQualifiedHelp),
+                        "metadata.annotations"});
     if (!annotation.value.is_string())
-      causes.push_back({"FieldValueTypeInvalid", base::format("Invalid value: {}: must be a string", annotation.value.dump()), base::format("metadata.annotations.{}", annotation.name())});
+      causes.push_back({"FieldValueTypeInvalid",
+                        base::format("Invalid value: {}: must be a string", annotation.value.dump()),
+                        base::format("metadata.annotations.{}", annotation.name())});
   }
-  if (bytes > 256 * 1024) causes.push_back({"FieldValueTooLong", "Too long: may not be more than 262144 bytes", "metadata.annotations"});
+  if (bytes > 256 * 1024)
+    causes.push_back({"FieldValueTooLong", "Too long: may not be more than 262144 bytes", "metadata.annotations"});
   std::size_t at = 0;
   int controllers = 0;
   for (const Json& owner : meta["ownerReferences"].items()) {
     const std::string path = base::format("metadata.ownerReferences[{}]", at++);
     for (const char* key : {"apiVersion", "kind", "name", "uid"})
-      if (owner[key].as_string().empty()) causes.push_back({"FieldValueInvalid", base::format("Invalid value: \"\": {} must not be empty", key), path + "." + key});
+      if (owner[key].as_string().empty())
+        causes.push_back(
+            {"FieldValueInvalid", base::format("Invalid value: \"\": {} must not be empty", key), path + "." + key});
     if (owner["controller"].as_bool() && ++controllers == 2)
-      causes.push_back({"FieldValueInvalid", "Invalid value: Only one reference can have Controller set to true", "metadata.ownerReferences"});
+      causes.push_back({"FieldValueInvalid", "Invalid value: Only one reference can have Controller set to true",
+                        "metadata.ownerReferences"});
   }
 }
 

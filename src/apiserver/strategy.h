@@ -15,14 +15,16 @@ void apply_core_defaults(const api::KindInfo& kind, api::Json& object);
 // Stored objects of Kubernetes' kinds have canonical quantities and no nulls; custom resources lose only nulls.
 void canonicalize(const api::KindInfo& kind, api::Json& object);
 // Before a create: status is reset, a pod gets its priority, phase and QoS class. `causes` receives what is wrong.
-void prepare_core_create(const Context& context, const api::KindInfo& kind, api::Json& object, std::vector<base::Cause>& causes);
+void prepare_core_create(const Context& context, const api::KindInfo& kind, api::Json& object,
+                         std::vector<base::Cause>& causes);
 void check_core_create(const api::KindInfo& kind, const api::Json& object, std::vector<base::Cause>& causes);
 void check_core_update(const api::KindInfo& kind, std::string_view subresource, const api::Json& old_object,
                        const api::Json& object, std::vector<base::Cause>& causes);
 // Names, labels, annotations, owner references.
 void check_metadata(const api::KindInfo& kind, const api::Json& object, std::vector<base::Cause>& causes);
 // A write to the main resource keeps the old status, a write to /status keeps everything else.
-void separate_status(const api::KindInfo& kind, std::string_view subresource, const api::Json& old_object, api::Json& object);
+void separate_status(const api::KindInfo& kind, std::string_view subresource, const api::Json& old_object,
+                     api::Json& object);
 // Whether a change counts up metadata.generation.
 bool generation_parts_differ(const api::KindInfo& kind, const api::Json& old_object, const api::Json& object);
 

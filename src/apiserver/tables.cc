@@ -24,7 +24,9 @@ Json age(const Json& timestamp, base::Time now) {
   return time ? Json(base::format_human_duration(now - *time)) : Json("<unknown>");
 }
 Json age_of(const Json& object, base::Time now) { return age(object["metadata"]["creationTimestamp"], now); }
-Json text_or(const Json& value, std::string_view fallback) { return value.as_string().empty() ? Json(fallback) : value; }
+Json text_or(const Json& value, std::string_view fallback) {
+  return value.as_string().empty() ? Json(fallback) : value;
+}
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator = ",") {
   std::string out;
@@ -38,7 +40,8 @@ std::string pod_status(const Json& pod) {
   std::string reason(status["phase"].as_string());
   if (!status["reason"].as_string().empty()) reason = status["reason"].as_string();
   for (const Json& condition : status["conditions"].items())
-    if (condition["type"].as_string() == "PodScheduled" && condition["reason"].as_string() == "SchedulingGated") reason = "SchedulingGated";
+    if (condition["type"].as_string() == "PodScheduled" && condition["reason"].as_string() == "SchedulingGated")
+      reason = "SchedulingGated";
   bool initializing = false;
   std::size_t at = 0;
   for (const Json& container : status["initContainerStatuses"].items()) {
@@ -46,8 +49,11 @@ std::string pod_status(const Json& pod) {
     const Json& terminated = container["state"]["terminated"];
     if (terminated.is_object() && terminated["exitCode"].as_int() == 0) continue;
     if (terminated.is_object()) {
-      reason = terminated["reason"].as_string().empty() ? base::format("Init:ExitCode:{}", terminated["exitCode"].as_int()) : "Init:" + terminated["reason"].str();
-    } else if (const std::string_view waiting = container["state"]["waiting"]["reason"].as_string(); !waiting.empty() && waiting != "PodInitializing") {
+      reason = terminated["reason"].as_string().empty()
+                   ? base::format("Init:ExitCode:{}", terminated["exitCode"].as_int())
+                   : "Init:" + terminated["reason"].str();
+    } else if (const std::string_view waiting = container["state"]["waiting"]["reason"].as_string();
+               !waiting.empty() && waiting != "PodInitializing") {
       reason = base::format("Init:{}", waiting);
     } else {
       reason = base::format("Init:{}/{}", index, pod["spec"]["initContainers"].size());
@@ -60,10 +66,14 @@ std::string pod_status(const Json& pod) {
     const auto containers = status["containerStatuses"].items();
     for (std::size_t i = containers.size(); i-- > 0;) {
       const Json& state = containers[i]["state"];
-      if (!state["waiting"]["reason"].as_string().empty()) reason = state["waiting"]["reason"].as_string();
-      else if (!state["terminated"]["reason"].as_string().empty()) reason = state["terminated"]["reason"].as_string();
-      else if (state["terminated"].is_object()) reason = base::format("ExitCode:{}", state["terminated"]["exitCode"].as_int());
-      else if (containers[i]["ready"].as_bool() && state["running"].is_object()) running = true;
+      if (!state["waiting"]["reason"].as_string().empty())
+        reason = state["waiting"]["reason"].as_string();
+      else if (!state["terminated"]["reason"].as_string().empty())
+        reason = state["terminated"]["reason"].as_string();
+      else if (state["terminated"].is_object())
+        reason = base::format("ExitCode:{}", state["terminated"]["exitCode"].as_int());
+      else if (containers[i]["ready"].as_bool() && state["running"].is_object())
+        running = true;
     }
     if (reason == "Completed" && running) reason = "Running";
   }
@@ -84,7 +94,8 @@ std::vector<Json> pod_cells(const Json& pod, base::Time now) {
       last_restart = std::max(last_restart.value_or(*finished), *finished);
   }
   std::string restart_text = std::to_string(restarts);
-  if (restarts > 0 && last_restart) restart_text += base::format(" ({} ago)", base::format_human_duration(now - *last_restart));
+  if (restarts > 0 && last_restart)
+    restart_text += base::format(" ({} ago)", base::format_human_duration(now - *last_restart));
   std::int64_t gates = 0;
   std::int64_t gates_ready = 0;
   for (const Json& gate : pod["spec"]["readinessGates"].items()) {
@@ -105,13 +116,15 @@ std::vector<Json> pod_cells(const Json& pod, base::Time now) {
 std::vector<Json> node_cells(const Json& node, base::Time now) {
   std::vector<std::string> states;
   for (const Json& condition : node["status"]["conditions"].items())
-    if (condition["type"].as_string() == "Ready") states.emplace_back(condition["status"].as_string() == "True" ? "Ready" : "NotReady");
+    if (condition["type"].as_string() == "Ready")
+      states.emplace_back(condition["status"].as_string() == "True" ? "Ready" : "NotReady");
   if (states.empty()) states.emplace_back("Unknown");
   if (node["spec"]["unschedulable"].as_bool()) states.emplace_back("SchedulingDisabled");
   std::vector<std::string> roles;
   for (const Json::Member& label : node["metadata"]["labels"].members()) {
     constexpr std::string_view kPrefix = "node-role.kubernetes.io/";
-    if (label.name().starts_with(kPrefix) && label.name().size() > kPrefix.size()) roles.emplace_back(label.name().substr(kPrefix.size()));
+    if (label.name().starts_with(kPrefix) && label.name().size() > kPrefix.size())
+      roles.emplace_back(label.name().substr(kPrefix.size()));
   }
   const auto address = [&](std::string_view type) {
     for (const Json& row : node["status"]["addresses"].items())
@@ -119,8 +132,14 @@ std::vector<Json> node_cells(const Json& node, base::Time now) {
     return std::string("<none>");
   };
   const Json& info = node["status"]["nodeInfo"];
-  return {Json(join(states)), Json(roles.empty() ? "<none>" : join(roles)), age_of(node, now), info["kubeletVersion"],
-          Json(address("InternalIP")), Json(address("ExternalIP")), text_or(info["osImage"], "<unknown>"), text_or(info["kernelVersion"], "<unknown>"),
+  return {Json(join(states)),
+          Json(roles.empty() ? "<none>" : join(roles)),
+          age_of(node, now),
+          info["kubeletVersion"],
+          Json(address("InternalIP")),
+          Json(address("ExternalIP")),
+          text_or(info["osImage"], "<unknown>"),
+          text_or(info["kernelVersion"], "<unknown>"),
           text_or(info["containerRuntimeVersion"], "<unknown>")};
 }
 
@@ -133,29 +152,42 @@ std::vector<Json> service_cells(const Json& service, base::Time now) {
     ports.push_back(text + "/" + port["protocol"].str());
   }
   std::vector<std::string> selector;
-  for (const Json::Member& member : spec["selector"].members()) selector.push_back(std::string(member.name()) + "=" + member.value.str());
-  return {spec["type"], text_or(spec["clusterIP"], "<none>"), Json("<none>"), Json(ports.empty() ? "<none>" : join(ports)), age_of(service, now),
-          Json(selector.empty() ? "<none>" : join(selector))};
+  for (const Json::Member& member : spec["selector"].members())
+    selector.push_back(std::string(member.name()) + "=" + member.value.str());
+  return {spec["type"],         text_or(spec["clusterIP"], "<none>"),
+          Json("<none>"),       Json(ports.empty() ? "<none>" : join(ports)),
+          age_of(service, now), Json(selector.empty() ? "<none>" : join(selector))};
 }
 
 std::vector<Json> event_cells(const Json& event, base::Time now) {
-  const Json& last = !event["lastTimestamp"].is_null() ? event["lastTimestamp"] : !event["eventTime"].is_null() ? event["eventTime"] : event["metadata"]["creationTimestamp"];
+  const Json& last = !event["lastTimestamp"].is_null() ? event["lastTimestamp"]
+                     : !event["eventTime"].is_null()   ? event["eventTime"]
+                                                       : event["metadata"]["creationTimestamp"];
   const Json& first = !event["firstTimestamp"].is_null() ? event["firstTimestamp"] : last;
   const Json& object = event["involvedObject"];
   std::string kind = object["kind"].str();
-  std::ranges::transform(kind, kind.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::ranges::transform(kind, kind.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   const std::int64_t count = std::max<std::int64_t>(event["count"].as_int(), 1);
   const std::string seen = age(last, now).str();
   std::string message = event["message"].str();
   while (!message.empty() && message.back() == '\n') message.pop_back();
   return {Json(count > 1 ? base::format("{} (x{} over {})", seen, count, age(first, now).str()) : seen),
-          event["type"], event["reason"], Json(kind + "/" + object["name"].str()), object["fieldPath"].is_null() ? Json("") : object["fieldPath"],
-          Json(event["source"]["component"].as_string().empty() ? event["reportingComponent"].str() : event["source"]["component"].str()),
-          Json(message), age(first, now), Json(count), event["metadata"]["name"]};
+          event["type"],
+          event["reason"],
+          Json(kind + "/" + object["name"].str()),
+          object["fieldPath"].is_null() ? Json("") : object["fieldPath"],
+          Json(event["source"]["component"].as_string().empty() ? event["reportingComponent"].str()
+                                                                : event["source"]["component"].str()),
+          Json(message),
+          age(first, now),
+          Json(count),
+          event["metadata"]["name"]};
 }
 
 std::vector<Json> claim_cells(const Json& claim, base::Time now) {
-  static const std::map<std::string_view, std::string_view> kModes{{"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}};
+  static const std::map<std::string_view, std::string_view> kModes{
+      {"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}};
   std::vector<std::string> modes;
   const bool bound = !claim["spec"]["volumeName"].as_string().empty();
   for (const Json& mode : (bound ? claim["status"]["accessModes"] : Json()).items()) {
@@ -163,21 +195,35 @@ std::vector<Json> claim_cells(const Json& claim, base::Time now) {
     if (found != kModes.end()) modes.emplace_back(found->second);
   }
   const std::string phase = api::is_deleting(claim) ? "Terminating" : claim["status"]["phase"].str();
-  return {Json(phase), Json(claim["spec"]["volumeName"].as_string()), Json(bound ? claim["status"]["capacity"]["storage"].as_string() : ""), Json(join(modes)),
-          Json(claim["spec"]["storageClassName"].as_string()), Json("<unset>"), age_of(claim, now), text_or(claim["spec"]["volumeMode"], "<unset>")};
+  return {Json(phase),
+          Json(claim["spec"]["volumeName"].as_string()),
+          Json(bound ? claim["status"]["capacity"]["storage"].as_string() : ""),
+          Json(join(modes)),
+          Json(claim["spec"]["storageClassName"].as_string()),
+          Json("<unset>"),
+          age_of(claim, now),
+          text_or(claim["spec"]["volumeMode"], "<unset>")};
 }
 
 std::vector<Json> volume_cells(const Json& volume, base::Time now) {
-  static const std::map<std::string_view, std::string_view> kModes{{"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}};
+  static const std::map<std::string_view, std::string_view> kModes{
+      {"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}};
   std::vector<std::string> modes;
   for (const Json& mode : volume["spec"]["accessModes"].items()) {
     const auto found = kModes.find(mode.as_string());
     if (found != kModes.end()) modes.emplace_back(found->second);
   }
   const Json& claim = volume["spec"]["claimRef"];
-  return {volume["spec"]["capacity"]["storage"], Json(join(modes)), volume["spec"]["persistentVolumeReclaimPolicy"], volume["status"]["phase"],
-          Json(claim.is_object() ? claim["namespace"].str() + "/" + claim["name"].str() : ""), Json(volume["spec"]["storageClassName"].as_string()),
-          Json("<unset>"), Json(volume["status"]["reason"].as_string()), age_of(volume, now), text_or(volume["spec"]["volumeMode"], "<unset>")};
+  return {volume["spec"]["capacity"]["storage"],
+          Json(join(modes)),
+          volume["spec"]["persistentVolumeReclaimPolicy"],
+          volume["status"]["phase"],
+          Json(claim.is_object() ? claim["namespace"].str() + "/" + claim["name"].str() : ""),
+          Json(volume["spec"]["storageClassName"].as_string()),
+          Json("<unset>"),
+          Json(volume["status"]["reason"].as_string()),
+          age_of(volume, now),
+          text_or(volume["spec"]["volumeMode"], "<unset>")};
 }
 
 std::vector<Json> endpoints_cells(const Json& endpoints, base::Time now) {
@@ -187,30 +233,128 @@ std::vector<Json> endpoints_cells(const Json& endpoints, base::Time now) {
       if (subset["ports"].empty()) all.push_back(address["ip"].str());
       for (const Json& port : subset["ports"].items()) all.push_back(address["ip"].str() + ":" + port["port"].dump());
     }
-  std::string text = all.empty() ? "<none>" : join({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(all.size(), 3))});
+  std::string text =
+      all.empty()
+          ? "<none>"
+          : join({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(all.size(), 3))});
   if (all.size() > 3) text += base::format(" + {} more...", all.size() - 3);
   return {Json(text), age_of(endpoints, now)};
 }
 
 const std::map<std::string_view, Printer>& printers() {
   static const std::map<std::string_view, Printer> table = {
-      {"Pod", {{{"Ready", ""}, {"Status", ""}, {"Restarts", ""}, {"Age", ""}, {"IP", "", "string", 1}, {"Node", "", "string", 1}, {"Nominated Node", "", "string", 1}, {"Readiness Gates", "", "string", 1}}, pod_cells}},
-      {"Node", {{{"Status", ""}, {"Roles", ""}, {"Age", ""}, {"Version", ""}, {"Internal-IP", "", "string", 1}, {"External-IP", "", "string", 1}, {"OS-Image", "", "string", 1}, {"Kernel-Version", "", "string", 1}, {"Container-Runtime", "", "string", 1}}, node_cells}},
-      {"Service", {{{"Type", ""}, {"Cluster-IP", ""}, {"External-IP", ""}, {"Port(s)", ""}, {"Age", ""}, {"Selector", "", "string", 1}}, service_cells}},
-      {"Namespace", {{{"Status", ""}, {"Age", ""}}, [](const Json& o, base::Time now) { return std::vector<Json>{o["status"]["phase"], age_of(o, now)}; }}},
-      {"ConfigMap", {{{"Data", "", "integer"}, {"Age", ""}}, [](const Json& o, base::Time now) { return std::vector<Json>{Json(static_cast<std::int64_t>(o["data"].size() + o["binaryData"].size())), age_of(o, now)}; }}},
-      {"Secret", {{{"Type", ""}, {"Data", "", "integer"}, {"Age", ""}}, [](const Json& o, base::Time now) { return std::vector<Json>{o["type"], Json(static_cast<std::int64_t>(o["data"].size())), age_of(o, now)}; }}},
-      {"ServiceAccount", {{{"Secrets", "", "integer"}, {"Age", ""}}, [](const Json& o, base::Time now) { return std::vector<Json>{Json(static_cast<std::int64_t>(o["secrets"].size())), age_of(o, now)}; }}},
-      {"Event", {{{"Last Seen", ""}, {"Type", ""}, {"Reason", ""}, {"Object", ""}, {"Subobject", "", "string", 1}, {"Source", "", "string", 1}, {"Message", ""}, {"First Seen", "", "string", 1}, {"Count", "", "string", 1}, {"Name", "", "string", 1}}, event_cells}},
+      {"Pod",
+       {{{"Ready", ""},
+         {"Status", ""},
+         {"Restarts", ""},
+         {"Age", ""},
+         {"IP", "", "string", 1},
+         {"Node", "", "string", 1},
+         {"Nominated Node", "", "string", 1},
+         {"Readiness Gates", "", "string", 1}},
+        pod_cells}},
+      {"Node",
+       {{{"Status", ""},
+         {"Roles", ""},
+         {"Age", ""},
+         {"Version", ""},
+         {"Internal-IP", "", "string", 1},
+         {"External-IP", "", "string", 1},
+         {"OS-Image", "", "string", 1},
+         {"Kernel-Version", "", "string", 1},
+         {"Container-Runtime", "", "string", 1}},
+        node_cells}},
+      {"Service",
+       {{{"Type", ""},
+         {"Cluster-IP", ""},
+         {"External-IP", ""},
+         {"Port(s)", ""},
+         {"Age", ""},
+         {"Selector", "", "string", 1}},
+        service_cells}},
+      {"Namespace",
+       {{{"Status", ""}, {"Age", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{o["status"]["phase"], age_of(o, now)};
+        }}},
+      {"ConfigMap",
+       {{{"Data", "", "integer"}, {"Age", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{Json(static_cast<std::int64_t>(o["data"].size() + o["binaryData"].size())),
+                                   age_of(o, now)};
+        }}},
+      {"Secret",
+       {{{"Type", ""}, {"Data", "", "integer"}, {"Age", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{o["type"], Json(static_cast<std::int64_t>(o["data"].size())), age_of(o, now)};
+        }}},
+      {"ServiceAccount",
+       {{{"Secrets", "", "integer"}, {"Age", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{Json(static_cast<std::int64_t>(o["secrets"].size())), age_of(o, now)};
+        }}},
+      {"Event",
+       {{{"Last Seen", ""},
+         {"Type", ""},
+         {"Reason", ""},
+         {"Object", ""},
+         {"Subobject", "", "string", 1},
+         {"Source", "", "string", 1},
+         {"Message", ""},
+         {"First Seen", "", "string", 1},
+         {"Count", "", "string", 1},
+         {"Name", "", "string", 1}},
+        event_cells}},
       {"Endpoints", {{{"Endpoints", ""}, {"Age", ""}}, endpoints_cells}},
-      {"PersistentVolumeClaim", {{{"Status", ""}, {"Volume", ""}, {"Capacity", ""}, {"Access Modes", ""}, {"StorageClass", ""}, {"VolumeAttributesClass", ""}, {"Age", ""}, {"VolumeMode", "", "string", 1}}, claim_cells}},
-      {"PersistentVolume", {{{"Capacity", ""}, {"Access Modes", ""}, {"Reclaim Policy", ""}, {"Status", ""}, {"Claim", ""}, {"StorageClass", ""}, {"VolumeAttributesClass", ""}, {"Reason", ""}, {"Age", ""}, {"VolumeMode", "", "string", 1}}, volume_cells}},
-      {"StorageClass", {{{"Provisioner", ""}, {"ReclaimPolicy", ""}, {"VolumeBindingMode", ""}, {"AllowVolumeExpansion", ""}, {"Age", ""}}, [](const Json& o, base::Time now) { return std::vector<Json>{o["provisioner"], o["reclaimPolicy"], o["volumeBindingMode"], Json(o["allowVolumeExpansion"].as_bool()), age_of(o, now)}; }}},
-      {"PriorityClass", {{{"Value", "", "integer"}, {"Global-Default", "", "boolean"}, {"Age", ""}, {"PreemptionPolicy", ""}}, [](const Json& o, base::Time now) { return std::vector<Json>{o["value"], Json(o["globalDefault"].as_bool()), age_of(o, now), o["preemptionPolicy"]}; }}},
-      {"Lease", {{{"Holder", ""}, {"Age", ""}}, [](const Json& o, base::Time now) { return std::vector<Json>{Json(o["spec"]["holderIdentity"].as_string()), age_of(o, now)}; }}},
-      {"NetworkPolicy", {{{"Pod-Selector", ""}, {"Age", ""}}, [](const Json& o, base::Time now) {
+      {"PersistentVolumeClaim",
+       {{{"Status", ""},
+         {"Volume", ""},
+         {"Capacity", ""},
+         {"Access Modes", ""},
+         {"StorageClass", ""},
+         {"VolumeAttributesClass", ""},
+         {"Age", ""},
+         {"VolumeMode", "", "string", 1}},
+        claim_cells}},
+      {"PersistentVolume",
+       {{{"Capacity", ""},
+         {"Access Modes", ""},
+         {"Reclaim Policy", ""},
+         {"Status", ""},
+         {"Claim", ""},
+         {"StorageClass", ""},
+         {"VolumeAttributesClass", ""},
+         {"Reason", ""},
+         {"Age", ""},
+         {"VolumeMode", "", "string", 1}},
+        volume_cells}},
+      {"StorageClass",
+       {{{"Provisioner", ""},
+         {"ReclaimPolicy", ""},
+         {"VolumeBindingMode", ""},
+         {"AllowVolumeExpansion", ""},
+         {"Age", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{o["provisioner"], o["reclaimPolicy"], o["volumeBindingMode"],
+                                   Json(o["allowVolumeExpansion"].as_bool()), age_of(o, now)};
+        }}},
+      {"PriorityClass",
+       {{{"Value", "", "integer"}, {"Global-Default", "", "boolean"}, {"Age", ""}, {"PreemptionPolicy", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{o["value"], Json(o["globalDefault"].as_bool()), age_of(o, now),
+                                   o["preemptionPolicy"]};
+        }}},
+      {"Lease",
+       {{{"Holder", ""}, {"Age", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{Json(o["spec"]["holderIdentity"].as_string()), age_of(o, now)};
+        }}},
+      {"NetworkPolicy",
+       {{{"Pod-Selector", ""}, {"Age", ""}},
+        [](const Json& o, base::Time now) {
           std::vector<std::string> labels;
-          for (const Json::Member& m : o["spec"]["podSelector"]["matchLabels"].members()) labels.push_back(std::string(m.name()) + "=" + m.value.str());
+          for (const Json::Member& m : o["spec"]["podSelector"]["matchLabels"].members())
+            labels.push_back(std::string(m.name()) + "=" + m.value.str());
           return std::vector<Json>{Json(labels.empty() ? "<none>" : join(labels)), age_of(o, now)};
         }}},
   };
@@ -218,7 +362,8 @@ const std::map<std::string_view, Printer>& printers() {
 }
 
 const Printer& default_printer() {
-  static const Printer printer{{{"Age", "", "date"}}, [](const Json& o, base::Time now) { return std::vector<Json>{age_of(o, now)}; }};
+  static const Printer printer{{{"Age", "", "date"}},
+                               [](const Json& o, base::Time now) { return std::vector<Json>{age_of(o, now)}; }};
   return printer;
 }
 
@@ -237,8 +382,10 @@ std::vector<Json> custom_cells(const api::KindInfo& kind, const Json& object, ba
   std::vector<Json> cells;
   for (const api::Column& column : kind.columns) {
     const Json& value = at_path(object, column.path);
-    if (column.type == "date") cells.push_back(value.is_null() ? Json() : age(value, now));
-    else cells.push_back(value);
+    if (column.type == "date")
+      cells.push_back(value.is_null() ? Json() : age(value, now));
+    else
+      cells.push_back(value);
   }
   return cells;
 }
@@ -247,7 +394,8 @@ std::vector<Json> custom_cells(const api::KindInfo& kind, const Json& object, ba
 bool own_columns(const api::KindInfo& kind) { return kind.custom && !kind.columns.empty(); }
 
 Json definition(std::string_view name, std::string_view type, std::string_view format, int priority) {
-  return Json::object({{"name", name}, {"type", type}, {"format", format}, {"description", ""}, {"priority", priority}});
+  return Json::object(
+      {{"name", name}, {"type", type}, {"format", format}, {"description", ""}, {"priority", priority}});
 }
 
 Json columns_for(const api::KindInfo& kind) {
@@ -268,7 +416,9 @@ Json row_for(const api::KindInfo& kind, const Json& object, base::Time now, Incl
   if (kind.kind != "Event") cells.insert(cells.begin(), object["metadata"]["name"]);
   Json row = Json::object({{"cells", Json::array(std::move(cells))}});
   if (include == IncludeObject::kMetadata)
-    row.set("object", Json::object({{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", object["metadata"]}}));
+    row.set("object", Json::object({{"kind", "PartialObjectMetadata"},
+                                    {"apiVersion", "meta.k8s.io/v1"},
+                                    {"metadata", object["metadata"]}}));
   else if (include == IncludeObject::kObject)
     row.set("object", object);
   return row;
@@ -276,8 +426,11 @@ Json row_for(const api::KindInfo& kind, const Json& object, base::Time now, Incl
 
 }  // namespace
 
-Json make_table_for(const api::KindInfo& kind, const Json& object, base::Time now, IncludeObject include, bool with_columns) {
-  Json table = Json::object({{"kind", "Table"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", Json::object({{"resourceVersion", object["metadata"]["resourceVersion"]}})}});
+Json make_table_for(const api::KindInfo& kind, const Json& object, base::Time now, IncludeObject include,
+                    bool with_columns) {
+  Json table = Json::object({{"kind", "Table"},
+                             {"apiVersion", "meta.k8s.io/v1"},
+                             {"metadata", Json::object({{"resourceVersion", object["metadata"]["resourceVersion"]}})}});
   table.set("columnDefinitions", with_columns ? columns_for(kind) : Json());
   table.set("rows", Json::array({row_for(kind, object, now, include)}));
   return table;
@@ -286,7 +439,10 @@ Json make_table_for(const api::KindInfo& kind, const Json& object, base::Time no
 Json make_table(const api::KindInfo& kind, const Json& list, base::Time now, IncludeObject include) {
   const Json* items = list.find("items");
   if (!items) return make_table_for(kind, list, now, include, true);
-  Json table = Json::object({{"kind", "Table"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", list["metadata"]}, {"columnDefinitions", columns_for(kind)}});
+  Json table = Json::object({{"kind", "Table"},
+                             {"apiVersion", "meta.k8s.io/v1"},
+                             {"metadata", list["metadata"]},
+                             {"columnDefinitions", columns_for(kind)}});
   std::vector<Json> rows;
   rows.reserve(items->size());
   for (const Json& item : items->items()) rows.push_back(row_for(kind, item, now, include));

@@ -13,6 +13,7 @@ enum class IncludeObject : std::uint8_t { kNone, kMetadata, kObject };
 // `list` is a list object (with items) or a single object.
 api::Json make_table(const api::KindInfo& kind, const api::Json& list, base::Time now, IncludeObject include);
 // One row without column definitions, for watch events after the first.
-api::Json make_table_for(const api::KindInfo& kind, const api::Json& object, base::Time now, IncludeObject include, bool with_columns);
+api::Json make_table_for(const api::KindInfo& kind, const api::Json& object, base::Time now, IncludeObject include,
+                         bool with_columns);
 
 }  // namespace apiserver

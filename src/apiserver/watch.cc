@@ -30,7 +30,12 @@ bool translate(const Selection& selection, const std::string& ns, Event& event) 
 class RealWatch : public ApiWatch {
  public:
   RealWatch(rt::Env& env, store::Store& store, Selection selection, const Request& request, WatchSink sink)
-      : env_(env), store_(store), selection_(std::move(selection)), ns_(request.ns), bookmarks_(request.bookmarks), sink_(std::move(sink)) {}
+      : env_(env),
+        store_(store),
+        selection_(std::move(selection)),
+        ns_(request.ns),
+        bookmarks_(request.bookmarks),
+        sink_(std::move(sink)) {}
   ~RealWatch() override {
     if (timer_) env_.loop().cancel(timer_);
   }
@@ -39,14 +44,16 @@ class RealWatch : public ApiWatch {
     std::int64_t since = 0;
     const std::string& version = request.resource_version;
     const bool from_now = version.empty() || version == "0";
-    if (!from_now && std::from_chars(version.data(), version.data() + version.size(), since).ptr != version.data() + version.size())
+    if (!from_now &&
+        std::from_chars(version.data(), version.data() + version.size(), since).ptr != version.data() + version.size())
       return bad_request(base::format("resourceVersion: Invalid value: \"{}\": must be a number", version));
     if (from_now || request.send_initial_events) {
       since = store_.revision();
       send_current(request);
       if (request.send_initial_events && bookmarks_) sink_.on_bookmark(since, true);
     }
-    auto subscribed = store_.subscribe(request.resource, since, [this](const std::vector<Event>& events) { deliver(events); });
+    auto subscribed =
+        store_.subscribe(request.resource, since, [this](const std::vector<Event>& events) { deliver(events); });
     if (!subscribed.ok()) return subscribed.take_error();
     subscription_ = *std::move(subscribed);
     if (bookmarks_) arm();
@@ -57,7 +64,8 @@ class RealWatch : public ApiWatch {
   void send_current(const Request& request) {
     std::vector<Event> events;
     store_.for_each(request.resource, ns_, "", store::View::kDurable, [&](const store::ObjectPtr& object) {
-      if (selection_.matches(*object)) events.push_back({EventType::kAdded, object->revision, request.resource, object, nullptr});
+      if (selection_.matches(*object))
+        events.push_back({EventType::kAdded, object->revision, request.resource, object, nullptr});
       return true;
     });
     if (!events.empty()) sink_.on_events(std::move(events));

@@ -12,13 +12,17 @@ using store::EventType;
 namespace {
 
 constexpr std::size_t kBacklogMax = std::size_t{64} << 20;
-constexpr base::Duration kLifetimeMin = base::minutes(30);  // and up to twice that, as the Kubernetes API server ends watches
+constexpr base::Duration kLifetimeMin =
+    base::minutes(30);  // and up to twice that, as the Kubernetes API server ends watches
 
 std::string_view type_name(EventType type) {
   switch (type) {
-    case EventType::kAdded: return "ADDED";
-    case EventType::kModified: return "MODIFIED";
-    case EventType::kDeleted: return "DELETED";
+    case EventType::kAdded:
+      return "ADDED";
+    case EventType::kModified:
+      return "MODIFIED";
+    case EventType::kDeleted:
+      return "DELETED";
   }
   return "";
 }
@@ -47,7 +51,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     flush();
     rt::Loop& loop = api_.env().loop();
     exchange_->on_closed([&loop, self] { loop.post([self] { self->end(false); }); });
-    const base::Duration lifetime = kLifetimeMin + base::seconds(static_cast<std::int64_t>(api_.env().random().below(1800)));
+    const base::Duration lifetime =
+        kLifetimeMin + base::seconds(static_cast<std::int64_t>(api_.env().random().below(1800)));
     timer_ = loop.after(lifetime, [self] {
       self->timer_ = 0;
       self->end(true);
@@ -66,7 +71,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
       pending_ += type_name(event.type);
       pending_ += "\",\"object\":";
       if (format_.kind == Format::Kind::kTable) {
-        make_table_for(kind_, event.object->json(), api_.env().now(), format_.include, !columns_sent_).dump_to(pending_);
+        make_table_for(kind_, event.object->json(), api_.env().now(), format_.include, !columns_sent_)
+            .dump_to(pending_);
         columns_sent_ = true;
       } else if (format_.kind == Format::Kind::kMetadata) {
         metadata_only(event.object->json()).dump_to(pending_);
@@ -81,8 +87,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void bookmark(std::int64_t revision, bool initial_end) {
     Json metadata = Json::object({{"resourceVersion", std::to_string(revision)}, {"creationTimestamp", Json()}});
     if (initial_end) metadata.set("annotations", Json::object({{"k8s.io/initial-events-end", "true"}}));
-    Json object = Json::object({{"kind", kind_.kind}, {"apiVersion", kind_.resource.api_version()}, {"metadata", metadata}});
-    if (format_.kind == Format::Kind::kTable) object = make_table_for(kind_, object, api_.env().now(), format_.include, false);
+    Json object =
+        Json::object({{"kind", kind_.kind}, {"apiVersion", kind_.resource.api_version()}, {"metadata", metadata}});
+    if (format_.kind == Format::Kind::kTable)
+      object = make_table_for(kind_, object, api_.env().now(), format_.include, false);
     if (format_.kind == Format::Kind::kMetadata) object = metadata_only(object);
     pending_ += Json::object({{"type", "BOOKMARK"}, {"object", object}}).dump() + "\n";
     if (watch_) flush();
@@ -118,13 +126,15 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
 Json metadata_only(const Json& object) {
   if (const Json* items = object.find("items")) {
-    Json list = Json::object({{"kind", "PartialObjectMetadataList"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", object["metadata"]}});
+    Json list = Json::object(
+        {{"kind", "PartialObjectMetadataList"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", object["metadata"]}});
     Json rows = Json::array();
     for (const Json& item : items->items()) rows.push_back(metadata_only(item));
     list.set("items", std::move(rows));
     return list;
   }
-  return Json::object({{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", object["metadata"]}});
+  return Json::object(
+      {{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", object["metadata"]}});
 }
 
 void stream_watch(Api& api, const Request& request, const Format& format, std::shared_ptr<rt::HttpExchange> exchange) {

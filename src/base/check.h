@@ -8,10 +8,10 @@ namespace base {
 
 }  // namespace base
 
-#define CHECK(condition)                                                  \
-  do {                                                                    \
-    if (!(condition)) [[unlikely]]                                        \
-      ::base::check_failed(#condition, __FILE__, __LINE__);               \
+#define CHECK(condition)                                    \
+  do {                                                      \
+    if (!(condition)) [[unlikely]]                          \
+      ::base::check_failed(#condition, __FILE__, __LINE__); \
   } while (false)
 
 // DCHECK guards measured hot loops only; it is compiled away in release builds.

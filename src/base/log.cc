@@ -43,10 +43,14 @@ std::string escaped(std::string_view text, bool quote) {
 
 spdlog::level::level_enum level_for(LogLevel level) {
   switch (level) {
-    case LogLevel::kDebug: return spdlog::level::debug;
-    case LogLevel::kInfo: return spdlog::level::info;
-    case LogLevel::kWarning: return spdlog::level::warn;
-    case LogLevel::kError: return spdlog::level::err;
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
   }
   return spdlog::level::info;
 }
@@ -56,7 +60,8 @@ spdlog::level::level_enum level_for(LogLevel level) {
 void configure_log(LogLevel level, LogFormat format) {
   json_lines = format == LogFormat::kJson;
   logger().set_level(level_for(level));
-  if (json_lines) logger().set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l",%v})", spdlog::pattern_time_type::utc);
+  if (json_lines)
+    logger().set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l",%v})", spdlog::pattern_time_type::utc);
 }
 
 void log(LogLevel level, std::string_view component, std::string_view message) {

@@ -55,9 +55,7 @@ Code code_for(std::string_view reason, int http_status) {
   return Code::kInternal;
 }
 
-Error make_error(Code code, std::string message) {
-  return Error{.code = code, .message = std::move(message)};
-}
+Error make_error(Code code, std::string message) { return Error{.code = code, .message = std::move(message)}; }
 
 Error within(Error error, std::string_view where) {
   error.message = std::string(where) + ": " + error.message;

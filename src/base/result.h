@@ -64,23 +64,38 @@ Error make_error(Code code, std::string message);
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}                // NOLINT(google-explicit-constructor)
-  Result(Error error) : error_(std::move(error)) {}            // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)) {}      // NOLINT(google-explicit-constructor)
+  Result(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return value_.has_value(); }
   explicit operator bool() const { return ok(); }
 
-  const T& value() const& { CHECK(ok()); return *value_; }
-  T& value() & { CHECK(ok()); return *value_; }
-  T&& value() && { CHECK(ok()); return std::move(*value_); }
+  const T& value() const& {
+    CHECK(ok());
+    return *value_;
+  }
+  T& value() & {
+    CHECK(ok());
+    return *value_;
+  }
+  T&& value() && {
+    CHECK(ok());
+    return std::move(*value_);
+  }
   const T& operator*() const& { return value(); }
   T& operator*() & { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   const T* operator->() const { return &value(); }
   T* operator->() { return &value(); }
 
-  const Error& error() const { CHECK(!ok()); return error_; }
-  Error&& take_error() { CHECK(!ok()); return std::move(error_); }
+  const Error& error() const {
+    CHECK(!ok());
+    return error_;
+  }
+  Error&& take_error() {
+    CHECK(!ok());
+    return std::move(error_);
+  }
 
  private:
   std::optional<T> value_;
@@ -95,8 +110,14 @@ class [[nodiscard]] Result<void> {
 
   bool ok() const { return !failed_; }
   explicit operator bool() const { return ok(); }
-  const Error& error() const { CHECK(failed_); return error_; }
-  Error&& take_error() { CHECK(failed_); return std::move(error_); }
+  const Error& error() const {
+    CHECK(failed_);
+    return error_;
+  }
+  Error&& take_error() {
+    CHECK(failed_);
+    return std::move(error_);
+  }
 
  private:
   Error error_;
@@ -114,15 +135,13 @@ Error within(Error error, std::string_view where);
 #define BASE_JOIN(a, b) BASE_JOIN_(a, b)
 
 // TRY(declaration, expression): the value, or return the error to the caller.
-#define TRY(declaration, ...)                                             \
-  auto BASE_JOIN(try_result_, __LINE__) = (__VA_ARGS__);                  \
-  if (!BASE_JOIN(try_result_, __LINE__).ok())                             \
-    return BASE_JOIN(try_result_, __LINE__).take_error();                 \
+#define TRY(declaration, ...)                                                                       \
+  auto BASE_JOIN(try_result_, __LINE__) = (__VA_ARGS__);                                            \
+  if (!BASE_JOIN(try_result_, __LINE__).ok()) return BASE_JOIN(try_result_, __LINE__).take_error(); \
   declaration = *std::move(BASE_JOIN(try_result_, __LINE__))
 
 // TRY_VOID(expression): go on, or return the error to the caller.
-#define TRY_VOID(...)                                                     \
-  do {                                                                    \
-    if (auto try_result = (__VA_ARGS__); !try_result.ok())                \
-      return try_result.take_error();                                     \
+#define TRY_VOID(...)                                                                      \
+  do {                                                                                     \
+    if (auto try_result = (__VA_ARGS__); !try_result.ok()) return try_result.take_error(); \
   } while (false)

@@ -60,16 +60,16 @@ bool skip(std::string_view text, std::size_t& at, char a, char b) {
 std::string format_rfc3339(Time time) {
   const Civil c = civil_for(time);
   std::array<char, 40> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%04d-%02d-%02dT%02d:%02d:%02dZ", c.year, c.month,
-                c.day, c.hour, c.minute, c.second);
+  std::snprintf(buffer.data(), buffer.size(), "%04d-%02d-%02dT%02d:%02d:%02dZ", c.year, c.month, c.day, c.hour,
+                c.minute, c.second);
   return buffer.data();
 }
 
 std::string format_rfc3339_micro(Time time) {
   const Civil c = civil_for(time);
   std::array<char, 48> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", c.year,
-                c.month, c.day, c.hour, c.minute, c.second, static_cast<int>(c.fraction_ns / 1000));
+  std::snprintf(buffer.data(), buffer.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", c.year, c.month, c.day, c.hour,
+                c.minute, c.second, static_cast<int>(c.fraction_ns / 1000));
   return buffer.data();
 }
 
@@ -86,11 +86,10 @@ std::optional<Time> parse_rfc3339(std::string_view text) {
   const int minute = digits(text, at, 2);
   if (!skip(text, at, ':', ':')) return {};
   const int second = digits(text, at, 2);
-  if (year < 0 || month < 1 || day < 1 || hour < 0 || hour > 23 || minute < 0 || minute > 59 ||
-      second < 0 || second > 60)
+  if (year < 0 || month < 1 || day < 1 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
+      second > 60)
     return {};
-  const std::chrono::year_month_day ymd{std::chrono::year{year},
-                                        std::chrono::month{static_cast<unsigned>(month)},
+  const std::chrono::year_month_day ymd{std::chrono::year{year}, std::chrono::month{static_cast<unsigned>(month)},
                                         std::chrono::day{static_cast<unsigned>(day)}};
   if (!ymd.ok()) return {};
   std::int64_t fraction = 0;
@@ -182,9 +181,8 @@ std::optional<Duration> parse_go_duration(std::string_view text) {
       std::string_view name;
       long double ns;
     };
-    static constexpr std::array kUnits{Unit{"ns", 1},        Unit{"us", 1e3},  Unit{"\xC2\xB5s", 1e3},
-                                       Unit{"\xCE\xBCs", 1e3}, Unit{"ms", 1e6},  Unit{"s", 1e9},
-                                       Unit{"m", 60e9},      Unit{"h", 3600e9}};
+    static constexpr std::array kUnits{Unit{"ns", 1},   Unit{"us", 1e3}, Unit{"\xC2\xB5s", 1e3}, Unit{"\xCE\xBCs", 1e3},
+                                       Unit{"ms", 1e6}, Unit{"s", 1e9},  Unit{"m", 60e9},        Unit{"h", 3600e9}};
     bool found = false;
     for (const Unit& unit : kUnits) {
       if (!text.starts_with(unit.name)) continue;

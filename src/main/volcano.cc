@@ -22,6 +22,7 @@ constexpr std::array kPrograms{
     Program{"simulate", "", volcano_main::run_simulate, "run a whole cluster on virtual time, from a seed"},
     Program{"crd", "", volcano_main::run_crd, "print the CustomResourceDefinitions of our kinds"},
     Program{"monitor", "", volcano_main::run_monitor, "keep one container's output and exit code (started by the node agent)"},
+    Program{"image", "", volcano_main::run_image, "import, list and remove the images that pods here can use"},
     Program{"schedule", "", volcano_main::run_schedule, "decide what the scheduler would do with the objects in files"},
     Program{"admit", "", volcano_main::run_admit, "say what admission says to the objects in files"},
     Program{"vcctl", "vcctl", volcano_main::run_vcctl, "jobs and queues from the command line"},

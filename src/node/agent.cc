@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "node/agent_state.h"
+#include "node/names.h"
 #include "node/pod_specs.h"
 #include "node/volumes.h"
 
@@ -23,7 +24,9 @@ Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::uni
       config_maps(c, environment, api::resources::kConfigMaps),
       secrets(c, environment, api::resources::kSecrets),
       claims(c, environment, api::resources::kPersistentVolumeClaims),
-      volumes(c, environment, api::resources::kPersistentVolumes) {
+      volumes(c, environment, api::resources::kPersistentVolumes),
+      services(c, environment, api::resources::kServices),
+      endpoints(c, environment, api::resources::kEndpoints) {
   capacity["cpu"] = api::Quantity::from_int(facts.cpus);
   capacity["memory"] = api::Quantity::from_int(facts.memory_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
   capacity["ephemeral-storage"] = api::Quantity::from_int(facts.disk_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
@@ -60,6 +63,10 @@ void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
     informer->on_change([this](const Json*, const Json*, bool initial) {
       if (!initial) refresh_volumes();
     });
+  for (client::Informer* informer : {&services, &endpoints})
+    informer->on_change([this](const Json*, const Json*, bool) { refresh_names(); });
+  services.start();
+  endpoints.start();
   pods.on_synced([this] { forget_strangers(); });
   config_maps.start();
   secrets.start();
@@ -225,6 +232,23 @@ void Agent::State::refresh_volumes() {
                              });
     }
   }
+}
+
+// Once per turn of the loop, however many objects changed.
+void Agent::State::refresh_names() {
+  if (std::exchange(names_due, true)) return;
+  env.loop().post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->names_due = false;
+    std::vector<const Json*> known_services, known_endpoints;
+    for (const auto& [key, service] : self->services.objects()) known_services.push_back(&service);
+    for (const auto& [key, entry] : self->endpoints.objects()) known_endpoints.push_back(&entry);
+    std::vector<NamedPod> named;
+    for (const auto& [uid, worker] : self->workers)
+      if (!is_over(worker->pod, worker->state)) named.push_back({&worker->pod, worker->state.ip});
+    self->runtime->set_names(std::make_shared<const NameTable>(name_table(known_services, known_endpoints, named)));
+  });
 }
 
 void Agent::State::check_stopped() {

@@ -40,7 +40,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   MachineFacts facts;
   api::ResourceList capacity;
   client::EventRecorder events;
-  client::Informer pods, config_maps, secrets, claims, volumes;
+  client::Informer pods, config_maps, secrets, claims, volumes, services, endpoints;
   std::map<std::string, std::unique_ptr<PodWorker>> workers;  // by uid
   std::map<std::string, RecoveredPod> recovered;              // by uid, until the pod is seen
   std::map<std::string, std::pair<std::string, std::size_t>> containers;  // by id: pod uid, index
@@ -48,6 +48,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   std::function<void(base::Error)> failed;
   std::function<void()> stopped;
   bool ready = false;        // the runtime is open
+  bool names_due = false;    // a refresh of names is posted
   bool stopping = false;
   bool closing = false;
   std::string last_error;    // in the Ready condition
@@ -61,6 +62,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void adopt(PodWorker& worker);
   void check_stopped();
   void refresh_volumes();
+  void refresh_names();
 
   // pod_worker.cc
   void step(const std::string& uid);

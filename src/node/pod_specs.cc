@@ -102,6 +102,36 @@ void set_resources(const Json& pod, const Json& json, const Lookups& lookups, Co
   }
 }
 
+// What all containers may use together: their sum, or an init container's if that is more.
+void set_pod_limits(const Json& pod, SandboxSpec& spec) {
+  const auto read = [](const Json& container, const char* list, const char* name) -> std::int64_t {
+    const auto quantity = api::Quantity::from_json(container["resources"][list][name]);
+    if (!quantity) return 0;
+    return std::string_view(name) == "cpu" ? quantity->milli_value() : quantity->value();
+  };
+  bool cpu_limited = true, memory_limited = true;
+  for (const Json& container : pod["spec"]["containers"].items()) {
+    const std::int64_t limit = read(container, "limits", "cpu");
+    const std::int64_t request = container["resources"]["requests"].has("cpu") ? read(container, "requests", "cpu") : limit;
+    const std::int64_t memory = read(container, "limits", "memory");
+    spec.cpu_request_milli += request;
+    spec.cpu_limit_milli += limit;
+    spec.memory_limit_bytes += memory;
+    cpu_limited = cpu_limited && limit > 0;
+    memory_limited = memory_limited && memory > 0;
+  }
+  for (const Json& container : pod["spec"]["initContainers"].items()) {
+    const std::int64_t limit = read(container, "limits", "cpu");
+    const std::int64_t memory = read(container, "limits", "memory");
+    spec.cpu_limit_milli = std::max(spec.cpu_limit_milli, limit);
+    spec.memory_limit_bytes = std::max(spec.memory_limit_bytes, memory);
+    cpu_limited = cpu_limited && limit > 0;
+    memory_limited = memory_limited && memory > 0;
+  }
+  if (!cpu_limited) spec.cpu_limit_milli = 0;
+  if (!memory_limited) spec.memory_limit_bytes = 0;
+}
+
 }  // namespace
 
 std::string container_id(std::string_view pod_uid, std::string_view container, int attempt) {
@@ -144,6 +174,7 @@ SandboxSpec sandbox_spec(const Json& pod) {
     spec.host_aliases.emplace_back(alias["ip"].str(), std::move(names));
   }
   spec.resolv_conf = resolv_conf_of(pod);
+  set_pod_limits(pod, spec);
   return spec;
 }
 

@@ -131,6 +131,7 @@ void Agent::State::prepare(PodWorker& worker) {
   }
   SandboxSpec spec = sandbox_spec(worker.pod);
   spec.volumes = std::move(*volumes_found);
+  spec.address = state.ip;
   for (const VolumeSpec& volume : spec.volumes) {
     if (volume.kind != VolumeSpec::Kind::kFiles) continue;
     std::string version;
@@ -146,6 +147,7 @@ void Agent::State::prepare(PodWorker& worker) {
                                           found->state.sandbox = Sandbox::kReady;
                                           found->state.prepare_back_off = {};
                                           found->state.ip = *ip;
+                                          refresh_names();
                                         } else if (ip.error().code == base::Code::kInvalid) {
                                           failed(*found, "FailedMount", ip.error().message);
                                         } else {

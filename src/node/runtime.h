@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +57,10 @@ struct SandboxSpec {
   std::vector<std::pair<std::string, std::vector<std::string>>> host_aliases;  // ip, names
   std::string resolv_conf;         // empty: the host's (dnsPolicy Default)
   std::vector<VolumeSpec> volumes;
+  std::int64_t cpu_request_milli = 0;
+  std::int64_t cpu_limit_milli = 0;     // of all containers together; 0: one of them has none
+  std::int64_t memory_limit_bytes = 0;  // the same
+  std::string address;             // had before, if it was
 };
 
 struct ContainerSpec {
@@ -119,6 +124,9 @@ struct RecoveredPod {
   std::vector<RecoveredContainer> containers;  // every attempt, in order of name and attempt
 };
 
+// What pods may look up: lower-case names without the last dot, and IPv4 addresses.
+using NameTable = std::map<std::string, std::vector<std::string>, std::less<>>;
+
 enum class PullPolicy : std::uint8_t { kAlways, kIfNotPresent, kNever };
 
 struct ImageAnswer {
@@ -156,6 +164,8 @@ class Runtime {
   virtual std::string termination_message(const std::string& pod_uid, const std::string& container_id) const = 0;
   // Blocking: takes away what belongs to the machine as a whole (bridge, cgroup), when no pod is left.
   virtual void close(bool leave_pods) = 0;
+  // Names that pods resolve from now on. Quick.
+  virtual void set_names(std::shared_ptr<const NameTable>) {}
   // "process" or "runc"; shown in the node's status.
   virtual std::string name() const = 0;
 };

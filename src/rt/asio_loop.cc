@@ -1,17 +1,17 @@
 // The real Env: a thread with an Asio loop, the system's clocks, and one small pool shared by all environments.
 #include <pthread.h>
 
+#include <algorithm>
+#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <map>
-#include <random>
 #include <optional>
+#include <random>
 #include <thread>
 
 #include "rt/env.h"
@@ -94,10 +94,12 @@ class AsioEnv : public RealEnv {
   ~AsioEnv() override { stop(); }
 
   base::Time now() const override {
-    return {std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count()};
+    return {std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+                .count()};
   }
   base::Duration uptime() const override {
-    return {std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count()};
+    return {std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+                .count()};
   }
   base::Random& random() override { return random_; }
   Loop& loop() override { return loop_; }

@@ -15,7 +15,9 @@ namespace rt {
 namespace {
 
 base::Error failed(std::string_view what, const std::string& path, int error) {
-  const base::Code code = error == ENOENT ? base::Code::kNotFound : error == EACCES || error == EPERM ? base::Code::kForbidden : base::Code::kUnavailable;
+  const base::Code code = error == ENOENT                     ? base::Code::kNotFound
+                          : error == EACCES || error == EPERM ? base::Code::kForbidden
+                                                              : base::Code::kUnavailable;
   return base::make_error(code, base::format("cannot {} {}: {}", what, path, std::strerror(error)));
 }
 

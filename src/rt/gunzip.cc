@@ -11,7 +11,8 @@ bool is_gzip(std::string_view data) { return data.size() > 2 && data[0] == '\x1f
 
 base::Result<std::string> gunzip(std::string_view compressed, std::size_t bytes_max) {
   z_stream stream{};
-  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) return base::make_error(base::Code::kInternal, "cannot start gunzip");
+  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK)
+    return base::make_error(base::Code::kInternal, "cannot start gunzip");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(compressed.data()));
   stream.avail_in = static_cast<uInt>(compressed.size());

@@ -53,7 +53,8 @@ Target parse_target(std::string_view text) {
     rest = amp == std::string_view::npos ? std::string_view() : rest.substr(amp + 1);
     if (pair.empty()) continue;
     const std::size_t equal = pair.find('=');
-    target.query.emplace_back(decode(pair.substr(0, equal), true), equal == std::string_view::npos ? "" : decode(pair.substr(equal + 1), true));
+    target.query.emplace_back(decode(pair.substr(0, equal), true),
+                              equal == std::string_view::npos ? "" : decode(pair.substr(equal + 1), true));
   }
   return target;
 }
@@ -74,7 +75,8 @@ std::string percent_encode(std::string_view text) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;
   for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '~';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                       c == '_' || c == '.' || c == '~';
     if (plain) {
       out += c;
     } else {

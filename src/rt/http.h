@@ -21,7 +21,7 @@ struct HttpRequest {
   std::string target;  // path and query as sent: "/api/v1/pods?limit=500"
   Headers headers;
   std::string body;
-  std::string peer_common_name;   // subject of a client certificate signed by our CA; empty without one
+  std::string peer_common_name;  // subject of a client certificate signed by our CA; empty without one
   std::vector<std::string> peer_organizations;
 };
 

@@ -3,6 +3,7 @@
 
 #include <openssl/ssl.h>
 
+#include <array>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -15,7 +16,6 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <array>
 #include <deque>
 #include <optional>
 #include <thread>
@@ -42,14 +42,17 @@ struct Shared {
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   struct Callbacks {
-    std::function<void(int, Headers)> on_head;                     // streams only
-    std::function<void(std::string)> on_data;                      // streams only
+    std::function<void(int, Headers)> on_head;  // streams only
+    std::function<void(std::string)> on_data;   // streams only
     std::function<void(base::Result<HttpResponse>, bool reusable)> on_done;
   };
 
-  explicit Connection(std::shared_ptr<Shared> shared) : shared_(std::move(shared)), resolver_(shared_->context), timer_(shared_->context) {
-    if (shared_->tls) secure_.emplace(shared_->context, *shared_->tls);
-    else plain_.emplace(shared_->context);
+  explicit Connection(std::shared_ptr<Shared> shared)
+      : shared_(std::move(shared)), resolver_(shared_->context), timer_(shared_->context) {
+    if (shared_->tls)
+      secure_.emplace(shared_->context, *shared_->tls);
+    else
+      plain_.emplace(shared_->context);
   }
 
   bool used() const { return used_; }
@@ -78,16 +81,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   template <class F>
   void with_stream(F f) {
-    if (secure_) f(*secure_);
-    else f(*plain_);
+    if (secure_)
+      f(*secure_);
+    else
+      f(*plain_);
   }
   tcp::socket& socket() { return secure_ ? secure_->next_layer() : *plain_; }
 
   std::string encode(const HttpRequest& request) const {
     const ClientOptions& o = shared_->options;
-    std::string text = request.method + " " + request.target + " HTTP/1.1\r\nHost: " + o.host + ":" + std::to_string(o.port) + "\r\n";
+    std::string text =
+        request.method + " " + request.target + " HTTP/1.1\r\nHost: " + o.host + ":" + std::to_string(o.port) + "\r\n";
     for (const auto& [name, value] : request.headers) text += name + ": " + value + "\r\n";
-    if (!request.body.empty() || request.method != "GET") text += base::format("Content-Length: {}\r\n", request.body.size());
+    if (!request.body.empty() || request.method != "GET")
+      text += base::format("Content-Length: {}\r\n", request.body.size());
     text += "\r\n";
     return text + request.body;
   }
@@ -101,15 +108,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void connect() {
-    resolver_.async_resolve(shared_->options.host, std::to_string(shared_->options.port), [self = shared_from_this()](ErrorCode error, tcp::resolver::results_type found) {
-      if (error) return self->fail(Code::kUnavailable, base::format("cannot resolve the name: {}", error.message()));
-      asio::async_connect(self->socket(), found, [self](ErrorCode connect_error, const tcp::endpoint&) {
-        if (connect_error) return self->fail(Code::kUnavailable, base::format("cannot connect: {}", connect_error.message()));
-        ErrorCode ignored;
-        self->socket().set_option(tcp::no_delay(true), ignored);
-        self->secure();
-      });
-    });
+    resolver_.async_resolve(
+        shared_->options.host, std::to_string(shared_->options.port),
+        [self = shared_from_this()](ErrorCode error, tcp::resolver::results_type found) {
+          if (error)
+            return self->fail(Code::kUnavailable, base::format("cannot resolve the name: {}", error.message()));
+          asio::async_connect(self->socket(), found, [self](ErrorCode connect_error, const tcp::endpoint&) {
+            if (connect_error)
+              return self->fail(Code::kUnavailable, base::format("cannot connect: {}", connect_error.message()));
+            ErrorCode ignored;
+            self->socket().set_option(tcp::no_delay(true), ignored);
+            self->secure();
+          });
+        });
   }
 
   void secure() {
@@ -117,10 +128,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
       connected_ = true;
       return write();
     }
-    const std::string& name = shared_->options.server_name.empty() ? shared_->options.host : shared_->options.server_name;
+    const std::string& name =
+        shared_->options.server_name.empty() ? shared_->options.host : shared_->options.server_name;
     SSL_set_tlsext_host_name(secure_->native_handle(), name.c_str());
     ErrorCode ignored;
-    if (!shared_->options.insecure_skip_verify) secure_->set_verify_callback(asio::ssl::host_name_verification(name), ignored);
+    if (!shared_->options.insecure_skip_verify)
+      secure_->set_verify_callback(asio::ssl::host_name_verification(name), ignored);
     secure_->async_handshake(asio::ssl::stream_base::client, [self = shared_from_this()](ErrorCode error) {
       if (error) return self->fail(Code::kUnavailable, base::format("TLS: {}", error.message()));
       self->connected_ = true;
@@ -186,7 +199,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   Headers headers() const {
     Headers all;
-    for (const auto& field : parser_->get()) all.emplace_back(std::string(field.name_string()), std::string(field.value()));
+    for (const auto& field : parser_->get())
+      all.emplace_back(std::string(field.name_string()), std::string(field.value()));
     return all;
   }
 
@@ -239,7 +253,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
 class Client : public HttpClient {
  public:
   Client(std::shared_ptr<Shared> shared, Loop& loop)
-      : shared_(std::move(shared)), loop_(loop), alive_(std::make_shared<bool>(true)), guard_(asio::make_work_guard(shared_->context)) {
+      : shared_(std::move(shared)),
+        loop_(loop),
+        alive_(std::make_shared<bool>(true)),
+        guard_(asio::make_work_guard(shared_->context)) {
     thread_ = std::thread([this] { shared_->context.run(); });
   }
   ~Client() override {
@@ -291,7 +308,9 @@ class Client : public HttpClient {
     Connection* raw = connection.get();
     HttpRequest request = job.request;
     raw->run(request, false, shared_->options.timeout,
-             {nullptr, nullptr, [this, connection, job = std::move(job), was_used, repeatable](base::Result<HttpResponse> response, bool reusable) mutable {
+             {nullptr, nullptr,
+              [this, connection, job = std::move(job), was_used, repeatable](base::Result<HttpResponse> response,
+                                                                             bool reusable) mutable {
                 if (reusable) {
                   idle_.push_back(connection);
                 } else {
@@ -359,7 +378,9 @@ std::unique_ptr<HttpStream> Client::stream(HttpRequest request, StreamCallbacks 
     });
   };
   const base::Duration timeout = shared_->options.timeout;
-  asio::post(shared_->context, [connection, request = std::move(request), timeout, inner = std::move(inner)]() mutable { connection->run(request, true, timeout, std::move(inner)); });
+  asio::post(shared_->context, [connection, request = std::move(request), timeout, inner = std::move(inner)]() mutable {
+    connection->run(request, true, timeout, std::move(inner));
+  });
   return std::make_unique<Stream>(shared_, connection, alive);
 }
 
@@ -373,14 +394,19 @@ base::Status set_up_tls(Shared& shared) {
     tls.set_verify_mode(asio::ssl::verify_none, error);
   } else {
     tls.set_verify_mode(asio::ssl::verify_peer, error);
-    if (!options.ca_pem.empty()) tls.add_certificate_authority(asio::buffer(options.ca_pem), error);
-    else tls.set_default_verify_paths(error);
-    if (error) return base::make_error(Code::kInvalid, base::format("the CA certificate cannot be used: {}", error.message()));
+    if (!options.ca_pem.empty())
+      tls.add_certificate_authority(asio::buffer(options.ca_pem), error);
+    else
+      tls.set_default_verify_paths(error);
+    if (error)
+      return base::make_error(Code::kInvalid, base::format("the CA certificate cannot be used: {}", error.message()));
   }
   if (!options.certificate_pem.empty()) {
     tls.use_certificate_chain(asio::buffer(options.certificate_pem), error);
     if (!error) tls.use_private_key(asio::buffer(options.key_pem), asio::ssl::context::pem, error);
-    if (error) return base::make_error(Code::kInvalid, base::format("the client certificate cannot be used: {}", error.message()));
+    if (error)
+      return base::make_error(Code::kInvalid,
+                              base::format("the client certificate cannot be used: {}", error.message()));
   }
   return {};
 }

@@ -21,7 +21,7 @@ struct ClientOptions {
   std::string ca_pem;           // empty: the system's roots
   std::string certificate_pem;  // optional client certificate
   std::string key_pem;
-  std::string server_name;      // overrides the name that the certificate is checked against
+  std::string server_name;  // overrides the name that the certificate is checked against
   bool insecure_skip_verify = false;
   int connections_max = 8;
   base::Duration timeout = base::seconds(60);  // of one request; streams have none
@@ -37,8 +37,8 @@ class HttpClient {
   using OnResponse = std::function<void(base::Result<HttpResponse>)>;
   struct StreamCallbacks {
     std::function<void(int status, const Headers&)> on_start;
-    std::function<void(std::string_view bytes)> on_data;          // any split of the body
-    std::function<void(base::Status)> on_end;                     // exactly once
+    std::function<void(std::string_view bytes)> on_data;  // any split of the body
+    std::function<void(base::Status)> on_end;             // exactly once
   };
 
   virtual ~HttpClient() = default;

@@ -1,9 +1,8 @@
-// The HTTP/1.1 server: sockets and TLS by Asio, framing by Beast's parser fed by hand. Every connection belongs to one I/O
-// thread; requests of one connection are answered one after the other.
+// The HTTP/1.1 server: sockets and TLS by Asio, framing by Beast's parser fed by hand. Every connection belongs to one
+// I/O thread; requests of one connection are answered one after the other.
 #include "rt/http_server.h"
 
 #include <openssl/ssl.h>
-#include <zlib.h>
 
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
@@ -21,6 +20,7 @@
 #include <thread>
 
 #include "base/format.h"
+#include "rt/gzip.h"
 
 namespace rt {
 namespace {
@@ -38,21 +38,6 @@ std::string_view status_text(int status) {
   return {text.data(), text.size()};
 }
 
-std::optional<std::string> gzip(std::string_view text) {
-  z_stream stream{};
-  if (deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) return {};
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  const bool ok = deflate(&stream, Z_FINISH) == Z_STREAM_END;
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  if (!ok) return {};
-  return out;
-}
-
 using Context = std::shared_ptr<asio::io_context>;
 
 struct Shared {
@@ -68,9 +53,9 @@ class ConnectionBase {
   virtual ~ConnectionBase() = default;
   // False once the server has stopped; the answer is then dropped.
   virtual bool post(std::function<void()> task) = 0;
-  virtual void shut() = 0;                        // I/O thread
-  virtual void write(SharedBytes bytes) = 0;      // I/O thread
-  virtual void answered(bool keep_alive) = 0;     // I/O thread
+  virtual void shut() = 0;                     // I/O thread
+  virtual void write(SharedBytes bytes) = 0;   // I/O thread
+  virtual void answered(bool keep_alive) = 0;  // I/O thread
   std::atomic<std::size_t> backlog{0};
 };
 
@@ -157,7 +142,10 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
  public:
   template <class... Args>
   Connection(Context context, std::shared_ptr<Shared> shared, Args&&... args)
-      : context_(std::move(context)), shared_(std::move(shared)), stream_(std::forward<Args>(args)...), timer_(*context_) {}
+      : context_(std::move(context)),
+        shared_(std::move(shared)),
+        stream_(std::forward<Args>(args)...),
+        timer_(*context_) {}
 
   bool post(std::function<void()> task) override {
     if (shared_->stopped) return false;
@@ -167,7 +155,10 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   void shut() override { gone(); }
 
   void start() {
-    if constexpr (requires { stream_.native_handle(); stream_.next_layer(); }) {
+    if constexpr (requires {
+                    stream_.native_handle();
+                    stream_.next_layer();
+                  }) {
       arm(10);
       stream_.async_handshake(asio::ssl::stream_base::server, [self = this->shared_from_this()](ErrorCode error) {
         self->timer_.cancel();
@@ -202,8 +193,10 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
 
  private:
   tcp::socket& socket() {
-    if constexpr (requires { stream_.next_layer(); }) return stream_.next_layer();
-    else return stream_;
+    if constexpr (requires { stream_.next_layer(); })
+      return stream_.next_layer();
+    else
+      return stream_;
   }
 
   void arm(int seconds) {
@@ -214,7 +207,10 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   }
 
   void read_peer() {
-    if constexpr (requires { stream_.native_handle(); stream_.next_layer(); }) {
+    if constexpr (requires {
+                    stream_.native_handle();
+                    stream_.next_layer();
+                  }) {
       X509* certificate = SSL_get1_peer_certificate(stream_.native_handle());
       if (!certificate) return;
       X509_NAME* name = X509_get_subject_name(certificate);
@@ -226,8 +222,10 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
         std::string value(reinterpret_cast<char*>(text), static_cast<std::size_t>(size));
         OPENSSL_free(text);
         const int nid = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
-        if (nid == NID_commonName) peer_name_ = std::move(value);
-        else if (nid == NID_organizationName) peer_organizations_.push_back(std::move(value));
+        if (nid == NID_commonName)
+          peer_name_ = std::move(value);
+        else if (nid == NID_organizationName)
+          peer_organizations_.push_back(std::move(value));
       }
       X509_free(certificate);
     }
@@ -258,7 +256,8 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
       in_.erase(0, used);
       if (error == http::error::need_more) error = {};
       if (error) return refuse(error);
-      if (!continued_ && parser_->is_header_done() && !parser_->is_done() && parser_->get()[http::field::expect] == "100-continue") {
+      if (!continued_ && parser_->is_header_done() && !parser_->is_done() &&
+          parser_->get()[http::field::expect] == "100-continue") {
         continued_ = true;
         write(std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n"));
       }
@@ -279,12 +278,16 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
     if (error == http::error::body_limit) status = 413;
     if (error == http::error::header_limit) status = 431;
     const std::string reason = status == 413 ? "RequestEntityTooLarge" : "BadRequest";
-    const std::string message = status == 413 ? base::format("Request entity too large: limit is {}", shared_->options.body_bytes_max)
-                                              : "the request could not be read as HTTP/1.1";
-    const std::string body = base::format("{{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{{}},\"status\":\"Failure\",\"message\":\"{}\",\"reason\":\"{}\",\"code\":{}}}\n",
-                                          message, reason, status);
-    write(std::make_shared<const std::string>(base::format("HTTP/1.1 {} {}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
-                                                           status, status_text(status), body.size(), body)));
+    const std::string message =
+        status == 413 ? base::format("Request entity too large: limit is {}", shared_->options.body_bytes_max)
+                      : "the request could not be read as HTTP/1.1";
+    const std::string body = base::format(
+        "{{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{{}},\"status\":\"Failure\",\"message\":\"{}\","
+        "\"reason\":\"{}\",\"code\":{}}}\n",
+        message, reason, status);
+    write(std::make_shared<const std::string>(base::format(
+        "HTTP/1.1 {} {}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}", status,
+        status_text(status), body.size(), body)));
     close_when_written_ = true;
     if (!writing_) close();
   }
@@ -294,12 +297,14 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
     HttpRequest request;
     request.method = std::string(message.method_string());
     request.target = std::string(message.target());
-    for (const auto& field : message) request.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
+    for (const auto& field : message)
+      request.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
     request.body = std::move(message.body());
     request.peer_common_name = peer_name_;
     request.peer_organizations = peer_organizations_;
     const bool gzip_wanted = header(request.headers, "Accept-Encoding").find("gzip") != std::string_view::npos;
-    current_ = std::make_shared<Exchange>(this->shared_from_this(), message.keep_alive(), gzip_wanted, request.method == "HEAD");
+    current_ = std::make_shared<Exchange>(this->shared_from_this(), message.keep_alive(), gzip_wanted,
+                                          request.method == "HEAD");
     shared_->handler(std::move(request), current_);
   }
 
@@ -370,7 +375,8 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
 class Server : public HttpServer {
  public:
   explicit Server(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {
-    for (int i = 0; i < std::max(shared_->options.io_threads, 1); ++i) contexts_.push_back(std::make_shared<asio::io_context>(1));
+    for (int i = 0; i < std::max(shared_->options.io_threads, 1); ++i)
+      contexts_.push_back(std::make_shared<asio::io_context>(1));
     acceptor_.emplace(*contexts_[0]);
   }
   ~Server() override {
@@ -392,13 +398,17 @@ class Server : public HttpServer {
     const ServerOptions& options = shared_->options;
     ErrorCode error;
     const auto address = asio::ip::make_address(options.address, error);
-    if (error) return base::make_error(base::Code::kInvalid, base::format("\"{}\" is not an address to listen on", options.address));
+    if (error)
+      return base::make_error(base::Code::kInvalid,
+                              base::format("\"{}\" is not an address to listen on", options.address));
     const tcp::endpoint endpoint(address, options.port);
     acceptor_->open(endpoint.protocol(), error);
     if (!error) acceptor_->set_option(tcp::acceptor::reuse_address(true), error);
     if (!error) acceptor_->bind(endpoint, error);
     if (!error) acceptor_->listen(1024, error);
-    if (error) return base::make_error(base::Code::kUnavailable, base::format("cannot listen on {}:{}: {}", options.address, options.port, error.message()));
+    if (error)
+      return base::make_error(base::Code::kUnavailable, base::format("cannot listen on {}:{}: {}", options.address,
+                                                                     options.port, error.message()));
     port_ = acceptor_->local_endpoint().port();
     accept();
     for (auto& context : contexts_) {
@@ -430,7 +440,8 @@ class Server : public HttpServer {
       asio::post(*context, [connection] { connection->start(); });
     };
     if (shared_->tls)
-      run(std::make_shared<Connection<asio::ssl::stream<tcp::socket>>>(context, shared_, std::move(socket), *shared_->tls));
+      run(std::make_shared<Connection<asio::ssl::stream<tcp::socket>>>(context, shared_, std::move(socket),
+                                                                       *shared_->tls));
     else
       run(std::make_shared<Connection<tcp::socket>>(context, shared_, std::move(socket)));
   }
@@ -451,7 +462,8 @@ base::Status set_up_tls(Shared& shared) {
   shared.tls.emplace(asio::ssl::context::tls_server);
   asio::ssl::context& tls = *shared.tls;
   ErrorCode error;
-  tls.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, error);
+  tls.set_options(
+      asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, error);
   if (!error) tls.use_certificate_chain(asio::buffer(options.certificate_pem), error);
   if (!error) tls.use_private_key(asio::buffer(options.key_pem), asio::ssl::context::pem, error);
   if (!error && !options.client_ca_pem.empty()) {
@@ -467,7 +479,9 @@ base::Status set_up_tls(Shared& shared) {
     static constexpr unsigned char kSession[] = "volcano";
     SSL_CTX_set_session_id_context(tls.native_handle(), kSession, sizeof kSession - 1);
   }
-  if (error) return base::make_error(base::Code::kInvalid, base::format("the server certificate cannot be used: {}", error.message()));
+  if (error)
+    return base::make_error(base::Code::kInvalid,
+                            base::format("the server certificate cannot be used: {}", error.message()));
   return {};
 }
 

@@ -18,7 +18,7 @@ struct ServerOptions {
   // PEM texts. Without a certificate the server speaks plain HTTP.
   std::string certificate_pem;
   std::string key_pem;
-  std::string client_ca_pem;  // client certificates are asked for and, if sent, must verify
+  std::string client_ca_pem;                          // client certificates are asked for and, if sent, must verify
   std::size_t body_bytes_max = std::size_t{3} << 20;  // 413 beyond, as the Kubernetes API server
   std::size_t header_bytes_max = std::size_t{64} << 10;
   int io_threads = 1;

@@ -22,7 +22,8 @@ std::string_view view_of(const MDB_val& value) { return {static_cast<const char*
 
 class Lmdb : public KvStore {
  public:
-  Lmdb(std::string path, MDB_env* env, MDB_dbi table, int lock) : path_(std::move(path)), env_(env), table_(table), lock_(lock) {}
+  Lmdb(std::string path, MDB_env* env, MDB_dbi table, int lock)
+      : path_(std::move(path)), env_(env), table_(table), lock_(lock) {}
   ~Lmdb() override {
     mdb_env_close(env_);
     ::close(lock_);
@@ -41,7 +42,8 @@ class Lmdb : public KvStore {
     return {};
   }
 
-  base::Status scan(std::string_view begin, std::string_view end, const std::function<bool(std::string_view, std::string_view)>& visit) const override {
+  base::Status scan(std::string_view begin, std::string_view end,
+                    const std::function<bool(std::string_view, std::string_view)>& visit) const override {
     MDB_txn* transaction = nullptr;
     if (const int code = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &transaction)) return failed("read", code);
     MDB_cursor* cursor = nullptr;
@@ -84,7 +86,8 @@ class Lmdb : public KvStore {
   };
 
   base::Error failed(std::string_view what, int code) const {
-    return make_error(Code::kUnavailable, base::format("cannot {} the database {}: {}", what, path_, mdb_strerror(code)));
+    return make_error(Code::kUnavailable,
+                      base::format("cannot {} the database {}: {}", what, path_, mdb_strerror(code)));
   }
 
   std::string path_;
@@ -99,7 +102,8 @@ base::Result<std::unique_ptr<KvStore>> open_lmdb(const std::string& path, std::s
   TRY_VOID(make_folders(path, 0700));
   const std::string lock_path = path + "/lock";
   const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock < 0) return make_error(Code::kUnavailable, base::format("cannot open {}: {}", lock_path, std::strerror(errno)));
+  if (lock < 0)
+    return make_error(Code::kUnavailable, base::format("cannot open {}: {}", lock_path, std::strerror(errno)));
   if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
     ::close(lock);
     return make_error(Code::kConflict, base::format("the data in {} is in use by another process", path));
@@ -112,8 +116,10 @@ base::Result<std::unique_ptr<KvStore>> open_lmdb(const std::string& path, std::s
   if (!code) code = mdb_env_open(env, path.c_str(), MDB_NOTLS, 0600);
   if (!code) code = mdb_txn_begin(env, nullptr, 0, &transaction);
   if (!code) code = mdb_dbi_open(transaction, nullptr, 0, &table);
-  if (!code) code = mdb_txn_commit(transaction);
-  else if (transaction) mdb_txn_abort(transaction);
+  if (!code)
+    code = mdb_txn_commit(transaction);
+  else if (transaction)
+    mdb_txn_abort(transaction);
   if (code) {
     if (env) mdb_env_close(env);
     ::close(lock);

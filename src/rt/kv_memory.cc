@@ -15,7 +15,8 @@ class MemoryKv : public KvStore, private KvWriter {
     return {};
   }
 
-  base::Status scan(std::string_view begin, std::string_view end, const std::function<bool(std::string_view, std::string_view)>& visit) const override {
+  base::Status scan(std::string_view begin, std::string_view end,
+                    const std::function<bool(std::string_view, std::string_view)>& visit) const override {
     const std::lock_guard lock(mutex_);
     for (auto at = map_.lower_bound(begin); at != map_.end() && (end.empty() || at->first < end); ++at)
       if (!visit(at->first, at->second)) break;
@@ -23,7 +24,9 @@ class MemoryKv : public KvStore, private KvWriter {
   }
 
  private:
-  void put(std::string_view key, std::string_view value) override { map_.insert_or_assign(std::string(key), std::string(value)); }
+  void put(std::string_view key, std::string_view value) override {
+    map_.insert_or_assign(std::string(key), std::string(value));
+  }
   void erase(std::string_view key) override {
     if (const auto at = map_.find(key); at != map_.end()) map_.erase(at);
   }

@@ -3,11 +3,11 @@
 
 #include <openssl/bio.h>
 #include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
-#include <openssl/core_names.h>
 #include <openssl/x509v3.h>
 
 #include <memory>
@@ -24,13 +24,17 @@ using base::Result;
 template <auto Free>
 struct Deleter {
   template <class T>
-  void operator()(T* pointer) const { Free(pointer); }
+  void operator()(T* pointer) const {
+    Free(pointer);
+  }
 };
 using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
 using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
 using Bio = std::unique_ptr<BIO, Deleter<BIO_free_all>>;
 
-base::Error crypto_error(std::string_view what) { return make_error(Code::kInternal, base::format("OpenSSL could not {}", what)); }
+base::Error crypto_error(std::string_view what) {
+  return make_error(Code::kInternal, base::format("OpenSSL could not {}", what));
+}
 
 std::string text_of(BIO* bio) {
   char* data = nullptr;
@@ -62,7 +66,8 @@ bool add_extension(X509* certificate, X509* issuer, int nid, const std::string& 
 }
 
 void add_name(X509_NAME* name, const char* field, const std::string& value) {
-  X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8, reinterpret_cast<const unsigned char*>(value.data()), static_cast<int>(value.size()), -1, 0);
+  X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8, reinterpret_cast<const unsigned char*>(value.data()),
+                             static_cast<int>(value.size()), -1, 0);
 }
 
 Certificate blank_certificate(base::Time now, base::Duration valid_for, EVP_PKEY* key) {
@@ -127,7 +132,8 @@ Result<KeyPair> make_ca(const std::string& common_name, base::Time now, base::Du
   return KeyPair{certificate_pem(certificate.get()), key_pem(key.get())};
 }
 
-Result<KeyPair> issue_certificate(const KeyPair& ca, const CertificateSubject& subject, base::Time now, base::Duration valid_for) {
+Result<KeyPair> issue_certificate(const KeyPair& ca, const CertificateSubject& subject, base::Time now,
+                                  base::Duration valid_for) {
   TRY(const Key ca_key, read_key(ca.key_pem));
   TRY(const Certificate ca_certificate, read_certificate(ca.certificate_pem));
   const Key key(EVP_EC_gen("P-256"));
@@ -139,11 +145,13 @@ Result<KeyPair> issue_certificate(const KeyPair& ca, const CertificateSubject& s
   X509_set_issuer_name(certificate.get(), X509_get_subject_name(ca_certificate.get()));
   add_extension(certificate.get(), ca_certificate.get(), NID_basic_constraints, "critical,CA:FALSE");
   add_extension(certificate.get(), ca_certificate.get(), NID_key_usage, "critical,digitalSignature");
-  add_extension(certificate.get(), ca_certificate.get(), NID_ext_key_usage, subject.server ? "serverAuth" : "clientAuth");
+  add_extension(certificate.get(), ca_certificate.get(), NID_ext_key_usage,
+                subject.server ? "serverAuth" : "clientAuth");
   std::string alternatives;
   for (const std::string& dns : subject.dns_names) alternatives += (alternatives.empty() ? "DNS:" : ",DNS:") + dns;
   for (const std::string& ip : subject.ip_addresses) alternatives += (alternatives.empty() ? "IP:" : ",IP:") + ip;
-  if (!alternatives.empty() && !add_extension(certificate.get(), ca_certificate.get(), NID_subject_alt_name, alternatives))
+  if (!alternatives.empty() &&
+      !add_extension(certificate.get(), ca_certificate.get(), NID_subject_alt_name, alternatives))
     return make_error(Code::kInvalid, base::format("a certificate cannot be made for the names {}", alternatives));
   if (!X509_sign(certificate.get(), ca_key.get(), EVP_sha256())) return crypto_error("sign a certificate");
   return KeyPair{certificate_pem(certificate.get()), key_pem(key.get())};
@@ -153,7 +161,8 @@ Result<SshKeyPair> make_rsa_ssh_key(int bits) {
   const Key key(EVP_RSA_gen(static_cast<unsigned>(bits)));
   if (!key) return crypto_error("make an RSA key");
   const Bio bio(BIO_new(BIO_s_mem()));
-  if (!PEM_write_bio_PrivateKey_traditional(bio.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr)) return crypto_error("write an RSA key");
+  if (!PEM_write_bio_PrivateKey_traditional(bio.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr))
+    return crypto_error("write an RSA key");
   std::string blob;
   append_ssh_bytes(blob, "ssh-rsa");
   append_ssh_bytes(blob, ssh_number(key.get(), OSSL_PKEY_PARAM_RSA_E));
@@ -163,7 +172,8 @@ Result<SshKeyPair> make_rsa_ssh_key(int bits) {
 
 std::string base64_encode(std::string_view bytes) {
   std::string out((bytes.size() + 2) / 3 * 4, '\0');
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(bytes.data()),
+                  static_cast<int>(bytes.size()));
   return out;
 }
 
@@ -171,9 +181,12 @@ Result<std::string> base64_decode(std::string_view text) {
   std::string clean;
   for (const char c : text)
     if (c != '\n' && c != '\r') clean += c;
-  if (clean.size() % 4 != 0) return make_error(Code::kInvalid, "illegal base64 data: the length is not a multiple of 4");
+  if (clean.size() % 4 != 0)
+    return make_error(Code::kInvalid, "illegal base64 data: the length is not a multiple of 4");
   std::string out(clean.size() / 4 * 3, '\0');
-  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(clean.data()), static_cast<int>(clean.size()));
+  const int size =
+      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                      reinterpret_cast<const unsigned char*>(clean.data()), static_cast<int>(clean.size()));
   if (size < 0) return make_error(Code::kInvalid, "illegal base64 data");
   std::size_t padding = 0;
   while (padding < 2 && padding < clean.size() && clean[clean.size() - 1 - padding] == '=') ++padding;

@@ -17,9 +17,9 @@ struct KeyPair {
 struct CertificateSubject {
   std::string common_name;
   std::vector<std::string> organizations;
-  std::vector<std::string> dns_names;     // subject alternative names
+  std::vector<std::string> dns_names;  // subject alternative names
   std::vector<std::string> ip_addresses;
-  bool server = false;                    // extended key usage: serverAuth, else clientAuth
+  bool server = false;  // extended key usage: serverAuth, else clientAuth
 };
 
 base::Result<KeyPair> make_ca(const std::string& common_name, base::Time now, base::Duration valid_for);

@@ -115,7 +115,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
                   const std::string key = ns + "/" + name;
                   if (pod.ok() && api::uid_of(*pod) == uid) {
                     if ((*pod)["spec"]["nodeName"].as_string().empty()) self->intake.bind_failed(key, uid);
-                    self->intake.set(api::resources::kPods, *pod);
+                    self->intake.set_answer(api::resources::kPods, *pod);
                   } else if (pod.ok() || pod.error().code == base::Code::kNotFound) {
                     self->intake.remove(api::resources::kPods, object_head("v1", "Pod", ns, name, uid));
                   } else {
@@ -136,7 +136,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
                   if (!self) return;
                   if (group.ok()) {
                     self->intake.forget_group_version(ns + "/" + name);
-                    self->intake.set(api::resources::kPodGroups, *group);
+                    self->intake.set_answer(api::resources::kPodGroups, *group);
                   } else if (group.error().code != base::Code::kNotFound) {
                     self->env.loop().after(base::milliseconds(500), [weak, ns, name] {
                       if (auto again = weak.lock()) again->resync_group(ns, name);
@@ -208,7 +208,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
     write.replaced = [this, key] { intake.group_write_ended(key); };
     write.done = [this, plan, key](base::Result<api::Json> result) {
       intake.group_write_ended(key);
-      if (result.ok()) intake.set(api::resources::kPodGroups, *result);
+      if (result.ok()) intake.set_answer(api::resources::kPodGroups, *result);
       else resync_group(plan.ns, plan.name);
     };
     add("group/" + key, std::move(write));

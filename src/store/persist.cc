@@ -16,7 +16,8 @@ using base::Result;
 
 std::string big_endian(std::int64_t value) {
   std::string out(8, '\0');
-  for (std::size_t i = 0; i < 8; ++i) out[7 - i] = static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i) & 0xff);
+  for (std::size_t i = 0; i < 8; ++i)
+    out[7 - i] = static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i) & 0xff);
   return out;
 }
 

@@ -45,7 +45,8 @@ std::string key_for(std::string_view ns, std::string_view name) {
 struct Store::State : std::enable_shared_from_this<Store::State> {
   using Table = std::map<std::string, Entry, std::less<>>;
 
-  State(rt::Env& env, rt::KvStore& kv, Options options) : env(env), kv(kv), options(options), tables(api::all_kinds().size()), subscribers(tables.size()) {}
+  State(rt::Env& env, rt::KvStore& kv, Options options)
+      : env(env), kv(kv), options(options), tables(api::all_kinds().size()), subscribers(tables.size()) {}
 
   rt::Env& env;
   rt::KvStore& kv;
@@ -81,8 +82,9 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     for (const Write& write : *batch) events->push_back(write.event);
     const std::int64_t trim_to = trim_point(*events);
     auto self = shared_from_this();
-    env.offload([self, events, outcome, trim_to, from = compacted] { *outcome = persist(self->kv, *events, from, trim_to); },
-                [self, batch, outcome, trim_to] { self->finish_commit(*batch, *outcome, trim_to); });
+    env.offload(
+        [self, events, outcome, trim_to, from = compacted] { *outcome = persist(self->kv, *events, from, trim_to); },
+        [self, batch, outcome, trim_to] { self->finish_commit(*batch, *outcome, trim_to); });
   }
 
   // The revision up to which history is dropped so that it keeps its limits with `incoming` added.
@@ -191,7 +193,8 @@ void Store::for_each(std::uint32_t resource, std::string_view ns, std::string_vi
   auto at = !after.empty() ? table.upper_bound(after) : ns.empty() ? table.begin() : table.lower_bound(key_for(ns, ""));
   for (; at != table.end(); ++at) {
     const ObjectPtr& object = view == View::kDurable ? at->second.durable : at->second.latest;
-    if (!ns.empty() && !(at->first.starts_with(ns) && at->first.size() > ns.size() && at->first[ns.size()] == '/')) break;
+    if (!ns.empty() && !(at->first.starts_with(ns) && at->first.size() > ns.size() && at->first[ns.size()] == '/'))
+      break;
     if (object && !visit(object)) return;
   }
 }
@@ -233,7 +236,8 @@ void Store::put(std::uint32_t resource, Json object, OnDurable on_durable) {
   state_->add({std::move(event), std::move(on_durable)});
 }
 
-void Store::erase(std::uint32_t resource, std::string_view ns, std::string_view name, Json last_state, OnDurable on_durable) {
+void Store::erase(std::uint32_t resource, std::string_view ns, std::string_view name, Json last_state,
+                  OnDurable on_durable) {
   Event event;
   event.type = EventType::kDeleted;
   event.revision = state_->latest_revision + 1;

@@ -1,5 +1,5 @@
-// Versioned objects with watch: one revision counter for all resources, optimistic writers, group commit, and a window of
-// history from which watches resume, also after a restart.
+// Versioned objects with watch: one revision counter for all resources, optimistic writers, group commit, and a window
+// of history from which watches resume, also after a restart.
 //
 // A write is visible to other writers at once (they must not overtake it) and to readers and watchers only when it is
 // durable. If a commit fails, every write in it and behind it fails, and nothing has changed.
@@ -86,12 +86,14 @@ class Store {
   // The revision of the newest durable write.
   std::int64_t revision() const;
 
-  // Writers: the caller has checked preconditions against View::kLatest in this very turn of the loop. `object` gets its
-  // resourceVersion here. `on_durable` runs on the loop, later.
+  // Writers: the caller has checked preconditions against View::kLatest in this very turn of the loop. `object` gets
+  // its resourceVersion here. `on_durable` runs on the loop, later.
   void put(std::uint32_t resource, api::Json object, OnDurable on_durable);
-  void erase(std::uint32_t resource, std::string_view ns, std::string_view name, api::Json last_state, OnDurable on_durable);
+  void erase(std::uint32_t resource, std::string_view ns, std::string_view name, api::Json last_state,
+             OnDurable on_durable);
 
-  // Events of `resource` after `since`, then as they become durable. kExpired when history does not reach back that far.
+  // Events of `resource` after `since`, then as they become durable. kExpired when history does not reach back that
+  // far.
   base::Result<std::unique_ptr<Subscription>> subscribe(std::uint32_t resource, std::int64_t since, OnEvents on_events);
   // True while the last commit failed (a full disk): readiness reports it.
   bool failing() const;

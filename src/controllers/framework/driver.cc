@@ -4,6 +4,7 @@
 // plan, a key waits until the view shows what the plan wrote, so that no decision is taken twice.
 #include "controllers/framework/driver.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -49,7 +50,12 @@ struct KeyState {
   int failures = 0;
   std::vector<Written> awaited;
   base::Time awaited_since;
+  base::Duration rest_until;  // on env.uptime(): a costly key is looked at less often
 };
+
+// Steps of one key take at most a sixth of the loop's time, so that a job of thousands of pods starves nobody.
+constexpr std::int64_t kRestFactor = 5;
+constexpr base::Duration kRestMax = base::milliseconds(500);
 
 struct Unit {
   std::unique_ptr<Controller> controller;
@@ -145,6 +151,12 @@ bool Driver::State::view_shows(const Written& written) const {
 
 void Driver::State::work(Unit& unit, const std::string& key) {
   KeyState& state = unit.keys[key];
+  const base::Duration begun = env.uptime();
+  if (begun < state.rest_until) {
+    unit.queue->done(key);
+    unit.queue->add_after(key, state.rest_until - begun);
+    return;
+  }
   std::erase_if(state.awaited, [this](const Written& w) { return !view.informers.count(w.resource) || view_shows(w); });
   if (!state.awaited.empty()) {
     const base::Duration waited = env.now() - state.awaited_since;
@@ -158,6 +170,8 @@ void Driver::State::work(Unit& unit, const std::string& key) {
   }
   Plan plan = unit.controller->step(view, key, {.now = env.now(), .failures = state.failures});
   const auto look_again = plan.look_again();
+  const base::Duration ended_at = env.uptime();
+  state.rest_until = ended_at + std::min(kRestMax, (ended_at - begun) * kRestFactor);
   execute(env, client, recorder, std::move(plan), [self = shared_from_this(), &unit, key, look_again](Outcome outcome) {
     if (!self->stopped) self->ended(unit, key, look_again, outcome);
   });
@@ -175,7 +189,7 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
   if (!outcome.error) {
     state.failures = 0;
     unit.queue->done(key);
-    if (state.awaited.empty()) unit.keys.erase(key);
+    if (state.awaited.empty() && state.rest_until <= env.uptime()) unit.keys.erase(key);
     return;
   }
   if (!is_old_view(outcome.error->code)) {
@@ -195,6 +209,12 @@ Driver::~Driver() {
 
 void Driver::add(std::unique_ptr<Controller> controller) { state_->add(std::move(controller)); }
 void Driver::start() { state_->start(); }
+std::string Driver::metrics_text() const {
+  std::string text;
+  for (const auto& unit : state_->units) text += unit->controller->metrics_text();
+  return text;
+}
+
 bool Driver::synced() const { return state_->started && state_->unsynced == 0; }
 
 }  // namespace controllers

@@ -115,6 +115,7 @@ void Execution::send(const Action& action, Json body) {
       request.subresource = "status";
       request.force = true;
       break;
+    case Verb::kFetch:
     case Verb::kRequireGone: request.verb = client::Verb::kGet; break;
     case Verb::kDeleteAll: request.verb = client::Verb::kDeleteCollection; break;
     case Verb::kEffect:
@@ -138,6 +139,9 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
     } else if (result.error().code != base::Code::kNotFound) {
       errors.push_back(result.take_error());
     }
+  } else if (action.verb == Action::Verb::kFetch &&
+             (result.ok() || result.error().code == base::Code::kNotFound)) {
+    action.on_fetched(result.ok() ? *result : Json());
   } else if (result.ok()) {
     note(action, *result);
   } else {

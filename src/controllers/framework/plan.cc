@@ -21,6 +21,7 @@ std::string_view word(Action::Verb verb) {
     case Action::Verb::kRequireGone: return "require-gone";
     case Action::Verb::kEffect: return "effect";
     case Action::Verb::kDeleteAll: return "delete-all";
+    case Action::Verb::kFetch: return "fetch";
   }
   return "";
 }
@@ -124,6 +125,14 @@ Action& Plan::require_gone(const api::ResourceId& resource, std::string_view kin
   return action;
 }
 
+Action& Plan::fetch(const api::ResourceId& resource, std::string_view kind, std::string_view ns,
+                    std::string_view name, std::function<void(const api::Json& object)> on_fetched) {
+  Action& action = remove_by_name(resource, kind, ns, name);
+  action.verb = Action::Verb::kFetch;
+  action.on_fetched = std::move(on_fetched);
+  return action;
+}
+
 Action& Plan::effect(std::string what, std::function<base::Status()> work) {
   Action& action = add(Action::Verb::kEffect, {}, Json());
   action.name = std::move(what);
@@ -149,7 +158,7 @@ void Plan::requeue_after(base::Duration delay) {
 bool Plan::writes_nothing() const {
   for (const Stage& stage : stages_)
     for (const Action& action : stage.actions)
-      if (action.verb != Action::Verb::kEvent) return false;
+      if (action.verb != Action::Verb::kEvent && action.verb != Action::Verb::kFetch) return false;
   return true;
 }
 

@@ -19,7 +19,7 @@
 namespace controllers {
 
 struct Action {
-  enum class Verb : std::uint8_t { kCreate, kUpdate, kPatch, kDelete, kStatus, kApplyStatus, kEvent, kRequireGone, kEffect, kDeleteAll };
+  enum class Verb : std::uint8_t { kCreate, kUpdate, kPatch, kDelete, kStatus, kApplyStatus, kEvent, kRequireGone, kEffect, kDeleteAll, kFetch };
 
   Verb verb = Verb::kCreate;
   api::ResourceId resource = {};
@@ -31,6 +31,8 @@ struct Action {
   client::PatchType patch_type = client::PatchType::kMerge;
   // Of an effect: the work itself. Otherwise it makes the body off the loop, for slow work such as keys; must be pure but for chance. Unset: `body` is it.
   std::function<base::Result<api::Json>()> make_body = {};
+  // Of a fetch: gets the object, or null if there is none.
+  std::function<void(const api::Json& object)> on_fetched = {};
   // Answers that count as success: NotFound of a delete or patch, AlreadyExists of a create.
   bool missing_is_fine = false;
   bool existing_is_fine = false;
@@ -75,6 +77,9 @@ class Plan {
                        std::string_view name, std::string_view uid);
   // Work outside the API, off the loop. `what` names it in the plan's text.
   Action& effect(std::string what, std::function<base::Status()> work);
+  // Reads an object that no view holds.
+  Action& fetch(const api::ResourceId& resource, std::string_view kind, std::string_view ns, std::string_view name,
+                std::function<void(const api::Json& object)> on_fetched);
   void event(const api::Json& object, std::string_view type, std::string_view reason, std::string message);
 
   // Look again after this long, whatever happens.

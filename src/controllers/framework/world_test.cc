@@ -139,6 +139,7 @@ bool TestWorld::run(const Action& action) {
       return true;
     }
     case Verb::kRequireGone: return found == kind.end() || api::uid_of(found->second) != action.body.as_string();
+    case Verb::kFetch: action.on_fetched(found == kind.end() ? Json() : found->second); return true;
     case Verb::kDeleteAll:
       std::erase_if(kind, [&](const auto& one) { return api::namespace_of(one.second) == action.ns; });
       return true;

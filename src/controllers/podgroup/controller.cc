@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "api/quantity.h"
 #include "api/resource.h"
@@ -110,6 +112,15 @@ Json group_for(const Json& pod, const std::vector<const Json*>& owners, bool inh
 
 namespace {
 
+// Where owners of these kinds are read; they are looked at once for each group, so no view is kept of them.
+std::optional<api::ResourceId> owner_resource(std::string_view kind) {
+  if (kind == "ReplicaSet") return api::ResourceId{"apps", "v1", "replicasets"};
+  if (kind == "DaemonSet") return api::ResourceId{"apps", "v1", "daemonsets"};
+  if (kind == "StatefulSet") return api::ResourceId{"apps", "v1", "statefulsets"};
+  if (kind == "Job") return api::ResourceId{"batch", "v1", "jobs"};
+  return std::nullopt;
+}
+
 class PodGroupController final : public Controller {
  public:
   explicit PodGroupController(Options options) : options_(std::move(options)) {}
@@ -125,22 +136,62 @@ class PodGroupController final : public Controller {
   Plan step(const View& view, const std::string& key, const Turn&) override {
     Plan plan;
     const Json* pod = view.find(resources::kPods, key);
-    if (!pod || api::is_deleting(*pod) || !api::annotation_of(*pod, kGroupName).empty()) return plan;
     const auto& names = options_.scheduler_names;
-    const std::string scheduler = (*pod)["spec"]["schedulerName"].str();
-    if (std::find(names.begin(), names.end(), scheduler) == names.end()) return plan;
+    if (!pod || api::is_deleting(*pod) || !api::annotation_of(*pod, kGroupName).empty() ||
+        std::find(names.begin(), names.end(), (*pod)["spec"]["schedulerName"].str()) == names.end()) {
+      owners_.erase(key);
+      return plan;
+    }
     const std::string group = group_name_for(*pod);
-    if (!view.find(resources::kPodGroups, std::string(api::namespace_of(*pod)) + "/" + group))
-      plan.create(resources::kPodGroups, group_for(*pod, {}, options_.inherit_owner_annotations)).existing_is_fine =
+    if (!view.find(resources::kPodGroups, base::format("{}/{}", api::namespace_of(*pod), group))) {
+      if (options_.inherit_owner_annotations && !owners_.count(key) && fetch_owners(*pod, key, plan)) {
+        plan.requeue_after({});
+        return plan;
+      }
+      std::vector<const Json*> owners;
+      if (const auto fetched = owners_.find(key); fetched != owners_.end())
+        for (const Json& owner : fetched->second) owners.push_back(&owner);
+      plan.create(resources::kPodGroups, group_for(*pod, owners, options_.inherit_owner_annotations)).existing_is_fine =
           true;
+    }
     plan.begin_stage();
     plan.patch(resources::kPods, *pod, client::PatchType::kMerge,
                Json::object({{"metadata", Json::object({{"annotations", Json::object({{kGroupName, group}})}})}}));
     return plan;
   }
 
+  void finished(const std::string& key, bool succeeded) override {
+    if (!succeeded) {
+      owners_.erase(key);
+      fetching_.erase(key);
+      return;
+    }
+    if (fetching_.erase(key) == 0) owners_.erase(key);
+  }
+
  private:
+  // False if there is nobody to ask.
+  bool fetch_owners(const Json& pod, const std::string& key, Plan& plan) {
+    bool any = false;
+    for (const Json& reference : pod["metadata"]["ownerReferences"].items()) {
+      const auto resource = owner_resource(reference["kind"].as_string());
+      if (!resource) continue;
+      any = true;
+      plan.fetch(*resource, reference["kind"].as_string(), api::namespace_of(pod), reference["name"].as_string(),
+                 [this, key](const Json& owner) {
+                   if (!owner.is_null()) owners_[key].push_back(owner);
+                 });
+    }
+    if (any) {
+      owners_[key] = {};
+      fetching_.insert(key);
+    }
+    return any;
+  }
+
   Options options_;
+  std::map<std::string, std::vector<Json>> owners_;  // of pods whose group is about to be made
+  std::set<std::string> fetching_;                   // keys whose plan under way only reads
 };
 
 }  // namespace

@@ -160,6 +160,27 @@ TEST(PlainPods, get_a_group_of_their_own_and_its_name) {
   EXPECT_EQ(world.turn(*controller, "ns/p"), "");
 }
 
+TEST(PlainPods, share_the_group_of_their_owner_and_take_its_annotations) {
+  TestWorld world;
+  auto controller = podgroup::make_podgroup_controller({});
+  world.put_text({"apps", "v1", "replicasets"}, R"({"kind": "ReplicaSet", "metadata": {"name": "rs", "namespace": "ns",
+    "uid": "R", "annotations": {"volcano.sh/preemptable": "true", "other": "x",
+    "scheduling.volcano.sh/group-min-member": "3"}}})");
+  for (const char* name : {"p", "q"})
+    world.put(resources::kPods, *api::parse_json(base::format(
+        R"({{"kind": "Pod", "metadata": {{"name": "{}", "namespace": "ns", "ownerReferences": [{{"apiVersion": "apps/v1",
+             "kind": "ReplicaSet", "name": "rs", "uid": "R", "controller": true}}]}}, "spec": {{"schedulerName": "volcano"}}}})",
+        name)));
+  EXPECT_EQ(world.turn(*controller, "ns/p"), "fetch ReplicaSet ns/rs\n");
+  world.turn(*controller, "ns/p");
+  EXPECT_TRUE(world.turn(*controller, "ns/q").starts_with("patch Pod ns/q"));
+  const Json group = *world.find(resources::kPodGroups, "ns/podgroup-R");
+  EXPECT_EQ(group["metadata"]["annotations"].dump(), R"({"volcano.sh/preemptable":"true"})");
+  EXPECT_EQ(group["spec"]["minMember"].as_int(), 3);
+  EXPECT_EQ(group["spec"]["minResources"]["pods"].as_string(), "3");
+  EXPECT_EQ(group["metadata"]["ownerReferences"][std::size_t{0}]["kind"].as_string(), "ReplicaSet");
+}
+
 TEST(PlainPods, of_other_schedulers_are_left_alone) {
   TestWorld world;
   auto controller = podgroup::make_podgroup_controller({});

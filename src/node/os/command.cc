@@ -51,8 +51,13 @@ int spawn(const std::vector<std::string>& words, const CommandOptions& options, 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, in.ends[0], 0);
-  posix_spawn_file_actions_adddup2(&actions, out.ends[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, err.ends[1], 2);
+  if (options.output_path.empty()) {
+    posix_spawn_file_actions_adddup2(&actions, out.ends[1], 1);
+    posix_spawn_file_actions_adddup2(&actions, err.ends[1], 2);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, 1, options.output_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  }
   if (options.keep_fd >= 0) posix_spawn_file_actions_adddup2(&actions, options.keep_fd, 3);
   posix_spawn_file_actions_addclosefrom_np(&actions, options.keep_fd >= 0 ? 4 : 3);
   posix_spawnattr_t attributes;

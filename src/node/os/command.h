@@ -20,6 +20,7 @@ struct CommandOptions {
   std::vector<std::string> environment = {};  // NAME=value; empty: ours
   base::Duration timeout = base::seconds(30);
   int keep_fd = -1;    // becomes descriptor 3 of the program
+  std::string output_path = {};  // takes both outputs instead of us: for programs that leave others behind
 };
 
 // Blocks. An error when the program cannot be started or does not end in time (it is killed then).

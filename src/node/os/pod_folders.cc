@@ -92,7 +92,13 @@ std::string PodFolders::log(const std::string& uid, const std::string& name, int
 }
 
 base::Status PodFolders::write_pod(const SandboxSpec& spec, const std::string& ip) const {
-  const Json json = Json::object({{"namespace", spec.ns}, {"name", spec.name}, {"ip", ip}});
+  const Json json = Json::object({{"namespace", spec.ns},
+                                  {"name", spec.name},
+                                  {"ip", ip},
+                                  {"hostname", spec.set_hostname_as_fqdn && !spec.fqdn.empty() ? spec.fqdn : spec.hostname},
+                                  {"hostNetwork", spec.host_network},
+                                  {"hostPID", spec.host_pid},
+                                  {"hostIPC", spec.host_ipc}});
   return rt::write_file(pod(spec.uid) + "/pod.json", json.dump(), 0600);
 }
 

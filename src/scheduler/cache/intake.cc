@@ -148,6 +148,20 @@ bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
   return set_storage(id, object, false);
 }
 
+bool Intake::set_answer(const api::ResourceId& id, const api::Json& object) {
+  const std::string key = api::key_of(object);
+  if (id == api::resources::kPods) {
+    const TaskId known = model_.find_task(key);
+    if (!known.is_set() || model_.text(known).uid != api::uid_of(object)) return false;
+    if (is_newer(model_.text(known).resource_version, api::resource_version_of(object))) return false;
+    return set_pod(object);
+  }
+  if (id != api::resources::kPodGroups) return false;
+  const JobId known = model_.find_job(key);
+  if (!known.is_set() || !model_.job(known).has_group || model_.job(known).group_uid != api::uid_of(object)) return false;
+  return set_group(object);
+}
+
 bool Intake::set_group(const api::Json& group) {
   const std::string key = api::key_of(group);
   const JobId id = model_.find_or_add_job(key);

@@ -14,7 +14,8 @@ struct LifecyclePolicy {
   std::optional<base::Duration> timeout;
 
   static constexpr std::string_view kEvents =
-      "*|PodPending|PodRunning|PodFailed|PodEvicted|Unknown|TaskCompleted|OutOfSync|CommandIssued|JobUpdated|TaskFailed";
+      "*|PodPending|PodRunning|PodFailed|PodEvicted|Unknown|TaskCompleted|OutOfSync|CommandIssued|JobUpdated|"
+      "TaskFailed";
   static constexpr std::string_view kSchemaName = "sh.volcano.batch.v1alpha1.LifecyclePolicy";
   static constexpr auto fields() {
     using L = LifecyclePolicy;
@@ -50,7 +51,8 @@ struct PartitionPolicySpec {
     return rows(field<&P::total_partitions>("totalPartitions", {.required = true, .minimum = 1}, "Number of groups."),
                 field<&P::partition_size>("partitionSize", {.required = true, .minimum = 1}, "Pods in one group."),
                 field<&P::network_topology>("networkTopology", "Constraint of each group."),
-                field<&P::min_partitions>("minPartitions", {.default_json = "0", .minimum = 0}, "Groups that must be schedulable."));
+                field<&P::min_partitions>("minPartitions", {.default_json = "0", .minimum = 0},
+                                          "Groups that must be schedulable."));
   }
 };
 
@@ -68,16 +70,18 @@ struct TaskSpec {
   static constexpr std::string_view kSchemaName = "sh.volcano.batch.v1alpha1.TaskSpec";
   static constexpr auto fields() {
     using T = TaskSpec;
-    return rows(field<&T::name>("name", {.length_max = 63, .pattern = kDnsLabelPattern}, "Unique in the job; part of pod names."),
-                field<&T::replicas>("replicas", {.minimum = 0}, "Number of pods."),
-                field<&T::min_available>("minAvailable", {.minimum = 0}, "The task's own gang size."),
-                field<&T::pod_template>("template", {.core_type = "core.v1.PodTemplateSpec"}, "What each pod looks like."),
-                field<&T::policies>("policies", "Rules of this task, evaluated before those of the job."),
-                field<&T::topology_policy>("topologyPolicy", {.enumeration = "none|best-effort|restricted|single-numa-node"},
-                                           "NUMA policy of the pods."),
-                field<&T::max_retry>("maxRetry", {.minimum = 0}, "Container restarts at which TaskFailed is raised."),
-                field<&T::depends_on>("dependsOn", "Tasks that start first."),
-                field<&T::partition_policy>("partitionPolicy", "Splits the task's pods into equal groups."));
+    return rows(
+        field<&T::name>("name", {.length_max = 63, .pattern = kDnsLabelPattern},
+                        "Unique in the job; part of pod names."),
+        field<&T::replicas>("replicas", {.minimum = 0}, "Number of pods."),
+        field<&T::min_available>("minAvailable", {.minimum = 0}, "The task's own gang size."),
+        field<&T::pod_template>("template", {.core_type = "core.v1.PodTemplateSpec"}, "What each pod looks like."),
+        field<&T::policies>("policies", "Rules of this task, evaluated before those of the job."),
+        field<&T::topology_policy>("topologyPolicy", {.enumeration = "none|best-effort|restricted|single-numa-node"},
+                                   "NUMA policy of the pods."),
+        field<&T::max_retry>("maxRetry", {.minimum = 0}, "Container restarts at which TaskFailed is raised."),
+        field<&T::depends_on>("dependsOn", "Tasks that start first."),
+        field<&T::partition_policy>("partitionPolicy", "Splits the task's pods into equal groups."));
   }
 };
 
@@ -89,9 +93,11 @@ struct VolumeSpec {
   static constexpr std::string_view kSchemaName = "sh.volcano.batch.v1alpha1.VolumeSpec";
   static constexpr auto fields() {
     using V = VolumeSpec;
-    return rows(field<&V::mount_path>("mountPath", {.required = true, .length_min = 1, .pattern = "^[^:]+$"}, "Where each container finds it."),
+    return rows(field<&V::mount_path>("mountPath", {.required = true, .length_min = 1, .pattern = "^[^:]+$"},
+                                      "Where each container finds it."),
                 field<&V::volume_claim_name>("volumeClaimName", {.length_max = 253}, "Name of the claim."),
-                field<&V::volume_claim>("volumeClaim", {.core_type = "core.v1.PersistentVolumeClaimSpec"}, "A claim the controller makes and owns."));
+                field<&V::volume_claim>("volumeClaim", {.core_type = "core.v1.PersistentVolumeClaimSpec"},
+                                        "A claim the controller makes and owns."));
   }
 };
 
@@ -121,10 +127,13 @@ struct JobSpec {
         field<&J::policies>("policies", "Rules of the whole job."),
         field<&J::plugins>("plugins", "Job plugins and their arguments."),
         field<&J::running_estimate>("runningEstimate", "How long the user expects it to run; stored only."),
-        field<&J::queue>("queue", {.default_json = "\"default\"", .length_max = 253, .pattern = kDnsSubdomainPattern}, "The queue that pays."),
+        field<&J::queue>("queue", {.default_json = "\"default\"", .length_max = 253, .pattern = kDnsSubdomainPattern},
+                         "The queue that pays."),
         field<&J::max_retry>("maxRetry", {.default_json = "3", .minimum = 0}, "Restarts before the job fails."),
-        field<&J::ttl_seconds_after_finished>("ttlSecondsAfterFinished", {.minimum = 0}, "Seconds from finish to deletion."),
-        field<&J::priority_class_name>("priorityClassName", {.length_max = 253, .pattern = kDnsSubdomainPattern}, "Priority class of group and pods."),
+        field<&J::ttl_seconds_after_finished>("ttlSecondsAfterFinished", {.minimum = 0},
+                                              "Seconds from finish to deletion."),
+        field<&J::priority_class_name>("priorityClassName", {.length_max = 253, .pattern = kDnsSubdomainPattern},
+                                       "Priority class of group and pods."),
         field<&J::min_success>("minSuccess", {.minimum = 1}, "Succeeded pods that complete the job."),
         field<&J::network_topology>("networkTopology", "Constraint of the whole job."));
   }
@@ -185,17 +194,21 @@ struct JobStatus {
   static constexpr std::string_view kSchemaName = "sh.volcano.batch.v1alpha1.JobStatus";
   static constexpr auto fields() {
     using J = JobStatus;
-    return rows(field<&J::state>("state", {.keep_empty = true}, "The phase."),
-                field<&J::min_available>("minAvailable", {.minimum = 0}, "Gang size in force."),
-                field<&J::task_status_count>("taskStatusCount", "Pods per task and phase."),
-                field<&J::pending>("pending", {.minimum = 0}, "Pods pending."), field<&J::running>("running", {.minimum = 0}, "Pods running."),
-                field<&J::succeeded>("succeeded", {.minimum = 0}, "Pods succeeded."), field<&J::failed>("failed", {.minimum = 0}, "Pods failed."),
-                field<&J::terminating>("terminating", {.minimum = 0}, "Pods being deleted."), field<&J::unknown>("unknown", {.minimum = 0}, "Pods unknown."),
-                field<&J::version>("version", {.minimum = 0}, "Counts kills of the whole job."),
-                field<&J::retry_count>("retryCount", {.minimum = 0}, "Restarts so far."),
-                field<&J::running_duration>("runningDuration", "From creation to the last kill."),
-                field<&J::controlled_resources>("controlledResources", "Plugins and volumes in use."),
-                field<&J::conditions>("conditions", {.list_map_key = "status"}, "One entry per phase, the last written last."));
+    return rows(
+        field<&J::state>("state", {.keep_empty = true}, "The phase."),
+        field<&J::min_available>("minAvailable", {.minimum = 0}, "Gang size in force."),
+        field<&J::task_status_count>("taskStatusCount", "Pods per task and phase."),
+        field<&J::pending>("pending", {.minimum = 0}, "Pods pending."),
+        field<&J::running>("running", {.minimum = 0}, "Pods running."),
+        field<&J::succeeded>("succeeded", {.minimum = 0}, "Pods succeeded."),
+        field<&J::failed>("failed", {.minimum = 0}, "Pods failed."),
+        field<&J::terminating>("terminating", {.minimum = 0}, "Pods being deleted."),
+        field<&J::unknown>("unknown", {.minimum = 0}, "Pods unknown."),
+        field<&J::version>("version", {.minimum = 0}, "Counts kills of the whole job."),
+        field<&J::retry_count>("retryCount", {.minimum = 0}, "Restarts so far."),
+        field<&J::running_duration>("runningDuration", "From creation to the last kill."),
+        field<&J::controlled_resources>("controlledResources", "Plugins and volumes in use."),
+        field<&J::conditions>("conditions", {.list_map_key = "status"}, "One entry per phase, the last written last."));
   }
 };
 

@@ -18,8 +18,7 @@ struct Command {
     return rows(field<&C::metadata>("metadata", {.core_type = "meta.v1.ObjectMeta"}, "Standard metadata."),
                 field<&C::action>("action", "What the target's controller is to do, such as AbortJob or CloseQueue."),
                 field<&C::target>("target", {.atomic = true}, "The object acted on."),
-                field<&C::reason>("reason", "Free text: why."),
-                field<&C::message>("message", "Free text: details."));
+                field<&C::reason>("reason", "Free text: why."), field<&C::message>("message", "Free text: details."));
   }
 };
 

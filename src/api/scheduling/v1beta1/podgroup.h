@@ -17,12 +17,15 @@ struct SubGroupPolicySpec {
   static constexpr std::string_view kSchemaName = "sh.volcano.scheduling.v1beta1.SubGroupPolicySpec";
   static constexpr auto fields() {
     using S = SubGroupPolicySpec;
-    return rows(field<&S::name>("name", {.length_max = 253}, "Name of the sub-group."),
-                field<&S::network_topology>("networkTopology", "Constraint of each sub-group."),
-                field<&S::sub_group_size>("subGroupSize", {.default_json = "1", .minimum = 1}, "Pods in one sub-group."),
-                field<&S::min_sub_groups>("minSubGroups", {.default_json = "0", .minimum = 0}, "Sub-groups that must be schedulable."),
-                field<&S::label_selector>("labelSelector", {.atomic = true, .core_type = "meta.v1.LabelSelector"}, "The pods it is about."),
-                field<&S::match_label_keys>("matchLabelKeys", "Pods are grouped by equal values of these labels."));
+    return rows(
+        field<&S::name>("name", {.length_max = 253}, "Name of the sub-group."),
+        field<&S::network_topology>("networkTopology", "Constraint of each sub-group."),
+        field<&S::sub_group_size>("subGroupSize", {.default_json = "1", .minimum = 1}, "Pods in one sub-group."),
+        field<&S::min_sub_groups>("minSubGroups", {.default_json = "0", .minimum = 0},
+                                  "Sub-groups that must be schedulable."),
+        field<&S::label_selector>("labelSelector", {.atomic = true, .core_type = "meta.v1.LabelSelector"},
+                                  "The pods it is about."),
+        field<&S::match_label_keys>("matchLabelKeys", "Pods are grouped by equal values of these labels."));
   }
 };
 
@@ -38,14 +41,15 @@ struct PodGroupSpec {
   static constexpr std::string_view kSchemaName = "sh.volcano.scheduling.v1beta1.PodGroupSpec";
   static constexpr auto fields() {
     using P = PodGroupSpec;
-    return rows(field<&P::min_member>("minMember", {.minimum = 0}, "Pods that must be schedulable together."),
-                field<&P::min_task_member>("minTaskMember", "The same per task."),
-                field<&P::queue>("queue", {.default_json = "\"default\"", .length_max = 253, .pattern = kDnsSubdomainPattern},
-                                 "The queue that pays for it."),
-                field<&P::priority_class_name>("priorityClassName", {.length_max = 253}, "Its priority class."),
-                field<&P::min_resources>("minResources", "Resources that minMember pods need; what enqueue admission counts."),
-                field<&P::network_topology>("networkTopology", "Constraint of the whole group."),
-                field<&P::sub_group_policy>("subGroupPolicy", "Groups inside the group."));
+    return rows(
+        field<&P::min_member>("minMember", {.minimum = 0}, "Pods that must be schedulable together."),
+        field<&P::min_task_member>("minTaskMember", "The same per task."),
+        field<&P::queue>("queue", {.default_json = "\"default\"", .length_max = 253, .pattern = kDnsSubdomainPattern},
+                         "The queue that pays for it."),
+        field<&P::priority_class_name>("priorityClassName", {.length_max = 253}, "Its priority class."),
+        field<&P::min_resources>("minResources", "Resources that minMember pods need; what enqueue admission counts."),
+        field<&P::network_topology>("networkTopology", "Constraint of the whole group."),
+        field<&P::sub_group_policy>("subGroupPolicy", "Groups inside the group."));
   }
 };
 
@@ -77,7 +81,8 @@ struct PodGroupStatus {
   static constexpr std::string_view kSchemaName = "sh.volcano.scheduling.v1beta1.PodGroupStatus";
   static constexpr auto fields() {
     using P = PodGroupStatus;
-    return rows(field<&P::phase>("phase", {.enumeration = "Pending|Running|Unknown|Inqueue|Completed"}, "Where the group is in its life."),
+    return rows(field<&P::phase>("phase", {.enumeration = "Pending|Running|Unknown|Inqueue|Completed"},
+                                 "Where the group is in its life."),
                 field<&P::conditions>("conditions", "One entry per type."),
                 field<&P::running>("running", {.minimum = 0}, "Pods running."),
                 field<&P::succeeded>("succeeded", {.minimum = 0}, "Pods succeeded."),

@@ -24,7 +24,8 @@ struct QueueGuarantee {
 
   static constexpr std::string_view kSchemaName = "sh.volcano.scheduling.v1beta1.Guarantee";
   static constexpr auto fields() {
-    return rows(field<&QueueGuarantee::resource>("resource", "Resources kept for this queue whether it uses them or not."));
+    return rows(
+        field<&QueueGuarantee::resource>("resource", "Resources kept for this queue whether it uses them or not."));
   }
 };
 
@@ -35,8 +36,9 @@ struct NodeGroupTerms {
   static constexpr std::string_view kSchemaName = "sh.volcano.scheduling.v1beta1.NodeGroupAffinity";
   static constexpr auto fields() {
     using N = NodeGroupTerms;
-    return rows(field<&N::required>("requiredDuringSchedulingIgnoredDuringExecution", "Node groups that must hold."),
-                field<&N::preferred>("preferredDuringSchedulingIgnoredDuringExecution", "Node groups that are preferred."));
+    return rows(
+        field<&N::required>("requiredDuringSchedulingIgnoredDuringExecution", "Node groups that must hold."),
+        field<&N::preferred>("preferredDuringSchedulingIgnoredDuringExecution", "Node groups that are preferred."));
   }
 };
 
@@ -68,20 +70,21 @@ struct QueueSpec {
   static constexpr std::string_view kSchemaName = "sh.volcano.scheduling.v1beta1.QueueSpec";
   static constexpr auto fields() {
     using Q = QueueSpec;
-    return rows(field<&Q::weight>("weight", {.default_json = "1", .minimum = 1, .maximum = 65535},
-                                  "This queue's share of its parent, relative to its siblings."),
-                field<&Q::capability>("capability", "The most this queue may ever use. Absent means no limit."),
-                field<&Q::reclaimable>("reclaimable", "Whether siblings may take back what this queue borrowed from them."),
-                field<&Q::extend_clusters>("extendClusters", "Remote clusters; a non-empty list turns on job forwarding."),
-                field<&Q::guarantee>("guarantee", "What is kept for this queue."),
-                field<&Q::affinity>("affinity", "Node groups this queue uses or avoids."),
-                field<&Q::type>("type", {.length_max = 253}, "Free form."),
-                field<&Q::parent>("parent", {.length_max = 253, .pattern = kDnsSubdomainPattern},
-                                  "The queue above this one. Empty means the root."),
-                field<&Q::deserved>("deserved", "The fair amount; what exceeds it may be reclaimed."),
-                field<&Q::priority>("priority", {.minimum = 0}, "Higher goes first in scheduling and later in reclaim."),
-                field<&Q::dequeue_strategy>("dequeueStrategy", {.default_json = "\"traverse\"", .enumeration = "fifo|traverse"},
-                                            "Whether those behind a blocked head of queue wait (fifo) or pass (traverse)."));
+    return rows(
+        field<&Q::weight>("weight", {.default_json = "1", .minimum = 1, .maximum = 65535},
+                          "This queue's share of its parent, relative to its siblings."),
+        field<&Q::capability>("capability", "The most this queue may ever use. Absent means no limit."),
+        field<&Q::reclaimable>("reclaimable", "Whether siblings may take back what this queue borrowed from them."),
+        field<&Q::extend_clusters>("extendClusters", "Remote clusters; a non-empty list turns on job forwarding."),
+        field<&Q::guarantee>("guarantee", "What is kept for this queue."),
+        field<&Q::affinity>("affinity", "Node groups this queue uses or avoids."),
+        field<&Q::type>("type", {.length_max = 253}, "Free form."),
+        field<&Q::parent>("parent", {.length_max = 253, .pattern = kDnsSubdomainPattern},
+                          "The queue above this one. Empty means the root."),
+        field<&Q::deserved>("deserved", "The fair amount; what exceeds it may be reclaimed."),
+        field<&Q::priority>("priority", {.minimum = 0}, "Higher goes first in scheduling and later in reclaim."),
+        field<&Q::dequeue_strategy>("dequeueStrategy", {.default_json = "\"traverse\"", .enumeration = "fifo|traverse"},
+                                    "Whether those behind a blocked head of queue wait (fifo) or pass (traverse)."));
   }
 };
 
@@ -92,7 +95,8 @@ struct QueueReservation {
   static constexpr std::string_view kSchemaName = "sh.volcano.scheduling.v1beta1.Reservation";
   static constexpr auto fields() {
     using R = QueueReservation;
-    return rows(field<&R::nodes>("nodes", "Nodes locked for the queue."), field<&R::resource>("resource", "Resources of those nodes."));
+    return rows(field<&R::nodes>("nodes", "Nodes locked for the queue."),
+                field<&R::resource>("resource", "Resources of those nodes."));
   }
 };
 
@@ -109,7 +113,8 @@ struct QueueStatus {
   static constexpr std::string_view kSchemaName = "sh.volcano.scheduling.v1beta1.QueueStatus";
   static constexpr auto fields() {
     using Q = QueueStatus;
-    return rows(field<&Q::state>("state", {.enumeration = "Open|Closed|Closing|Unknown"}, "Whether the queue accepts pod groups."),
+    return rows(field<&Q::state>("state", {.enumeration = "Open|Closed|Closing|Unknown"},
+                                 "Whether the queue accepts pod groups."),
                 field<&Q::unknown>("unknown", {.minimum = 0}, "Pod groups in phase Unknown."),
                 field<&Q::pending>("pending", {.minimum = 0}, "Pod groups in phase Pending."),
                 field<&Q::running>("running", {.minimum = 0}, "Pod groups in phase Running."),

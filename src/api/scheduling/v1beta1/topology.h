@@ -9,7 +9,8 @@
 
 namespace api {
 
-inline constexpr std::string_view kDnsSubdomainPattern = R"(^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$)";
+inline constexpr std::string_view kDnsSubdomainPattern =
+    R"(^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$)";
 inline constexpr std::string_view kDnsLabelPattern = R"(^[a-z0-9]([-a-z0-9]*[a-z0-9])?$)";
 
 struct NetworkTopologySpec {
@@ -22,7 +23,8 @@ struct NetworkTopologySpec {
     using N = NetworkTopologySpec;
     return rows(field<&N::mode>("mode", {.default_json = "\"hard\"", .enumeration = "hard|soft"},
                                 "hard: must fit inside the allowed tier; soft: a preference."),
-                field<&N::highest_tier_allowed>("highestTierAllowed", {.minimum = 0}, "The highest HyperNode tier the pods may span."),
+                field<&N::highest_tier_allowed>("highestTierAllowed", {.minimum = 0},
+                                                "The highest HyperNode tier the pods may span."),
                 field<&N::highest_tier_name>("highestTierName", {.length_max = 253}, "The same, by the tier's name."));
   }
 };

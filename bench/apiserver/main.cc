@@ -1,0 +1,239 @@
+// apiserver_bench KUBECONFIG: how fast a running API server takes durable writes, lists, and feeds watchers, over HTTPS.
+//
+// Closed loops: each client sends its next request when the last one was answered. Everything made is deleted in the end.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <future>
+#include <vector>
+
+#include "api/json.h"
+#include "base/format.h"
+#include "client/kubeconfig.h"
+#include "rt/env.h"
+#include "rt/http_client.h"
+
+namespace {
+
+using api::Json;
+
+constexpr int kPods = 20'000;
+constexpr int kWatchers = 100;
+
+base::Result<rt::ClientOptions> options_for(const client::ServerAccess& access, int connections) {
+  std::string_view rest = access.server;
+  const bool tls = rest.starts_with("https://");
+  if (!tls && !rest.starts_with("http://")) return base::make_error(base::Code::kInvalid, base::format("server {} is no URL", access.server));
+  rest.remove_prefix(tls ? 8 : 7);
+  const std::size_t colon = rest.rfind(':');
+  rt::ClientOptions options;
+  options.host = rest.substr(0, colon);
+  const std::string_view port = colon == std::string_view::npos ? (tls ? "443" : "80") : rest.substr(colon + 1);
+  std::from_chars(port.data(), port.data() + port.size(), options.port);
+  options.tls = tls;
+  options.ca_pem = access.ca_pem;
+  options.certificate_pem = access.certificate_pem;
+  options.key_pem = access.key_pem;
+  options.server_name = access.tls_server_name;
+  options.insecure_skip_verify = access.insecure_skip_tls_verify;
+  options.connections_max = connections;
+  return options;
+}
+
+rt::HttpRequest request_for(std::string method, std::string target, std::string body = {}) {
+  rt::HttpRequest request;
+  request.method = std::move(method);
+  request.target = std::move(target);
+  request.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}};
+  request.body = std::move(body);
+  return request;
+}
+
+// One load: `clients` loops that send until `wanted` requests are answered or `limit` has passed. All on the loop.
+struct Load {
+  rt::Env& env;
+  rt::HttpClient& http;
+  std::function<rt::HttpRequest(int)> make;
+  int wanted;
+  base::Duration limit;
+  std::promise<void> finished = {};
+  base::Duration begin = {};
+  base::Duration end = {};
+  int sent = 0, answered = 0, failed = 0, open = 0;
+  std::string problem = {};
+  std::vector<std::int64_t> times_ns = {};
+
+  void run(int clients) {
+    env.loop().post([this, clients] {
+      begin = env.uptime();
+      for (int i = 0; i < clients; ++i) next();
+    });
+    finished.get_future().wait();
+  }
+
+  void next() {
+    if (sent >= wanted || env.uptime() - begin > limit) {
+      if (open == 0) {
+        end = env.uptime();
+        finished.set_value();
+        open = -1;
+      }
+      return;
+    }
+    ++open;
+    const base::Duration start = env.uptime();
+    http.send(make(sent++), [this, start](base::Result<rt::HttpResponse> response) {
+      --open;
+      times_ns.push_back((env.uptime() - start).ns);
+      if (response.ok() && response->status < 300) {
+        ++answered;
+      } else {
+        ++failed;
+        if (problem.empty()) problem = response.ok() ? base::format("{} {}", response->status, response->body.substr(0, 200)) : response.error().message;
+      }
+      next();
+    });
+  }
+
+  double per_second() const { return static_cast<double>(answered) / (end - begin).seconds(); }
+  double percentile_ms(double share) {
+    if (times_ns.empty()) return 0;
+    std::sort(times_ns.begin(), times_ns.end());
+    return static_cast<double>(times_ns[std::min(times_ns.size() - 1, static_cast<std::size_t>(share * static_cast<double>(times_ns.size())))]) / 1e6;
+  }
+  void report_failures() const {
+    if (failed > 0) std::printf("  %d of %d failed, the first: %s\n", failed, sent, problem.c_str());
+  }
+};
+
+std::string config_map(const std::string& name) {
+  return Json::object({{"metadata", Json::object({{"name", name}})}, {"data", Json::object({{"key", "value"}})}}).dump();
+}
+
+std::string pod(int index) {
+  const Json container = Json::object({{"name", "main"}, {"image", "work"}, {"resources", Json::object({{"requests", Json::object({{"cpu", "100m"}, {"memory", "64Mi"}})}})}});
+  // Nobody schedules it.
+  return Json::object({{"metadata", Json::object({{"name", base::format("bench-{}", index)}, {"labels", Json::object({{"app", "bench"}})}})},
+                       {"spec", Json::object({{"schedulerName", "nobody"}, {"containers", Json::array({container})}})}}).dump();
+}
+
+class Bench {
+ public:
+  Bench(rt::Env& env, client::ServerAccess access) : env_(env), access_(std::move(access)) {}
+
+  base::Status run() {
+    TRY_VOID(open(64));
+    Load make_namespace{env_, *http_, [](int) { return request_for("POST", "/api/v1/namespaces", R"({"metadata":{"name":"bench"}})"); }, 1, base::seconds(10)};
+    make_namespace.run(1);
+    for (const int clients : {1, 32, 256}) TRY_VOID(creates(clients));
+    TRY_VOID(open(64));
+    TRY_VOID(watch_fan_out());
+    pods_listed();
+    clean();
+    return {};
+  }
+
+ private:
+  base::Status open(int connections) {
+    http_.reset();
+    TRY(const rt::ClientOptions options, options_for(access_, connections));
+    TRY(http_, rt::make_http_client(options, env_.loop()));
+    return {};
+  }
+
+  base::Status creates(int clients) {
+    TRY_VOID(open(clients));
+    const std::string round = std::to_string(clients);
+    Load load{env_, *http_, [&round](int i) { return request_for("POST", "/api/v1/namespaces/bench/configmaps", config_map(base::format("c{}-{}", round, i))); },
+              200'000, base::seconds(3)};
+    load.run(clients);
+    std::printf("durable creates, %3d clients: %8.0f a second, median %.2f ms, 99%% %.2f ms\n", clients, load.per_second(), load.percentile_ms(0.5), load.percentile_ms(0.99));
+    load.report_failures();
+    return {};
+  }
+
+  base::Status watch_fan_out() {
+    constexpr int kEvents = 2'000;
+    std::int64_t lines = 0;  // loop only
+    int started = 0;
+    std::promise<void> all_started, all_seen;
+    std::vector<std::unique_ptr<rt::HttpStream>> streams;
+    Load version{env_, *http_, [](int) { return request_for("GET", "/api/v1/namespaces/bench"); }, 1, base::seconds(10)};
+    version.run(1);
+    std::promise<void> opened;
+    env_.loop().post([&] {
+      for (int i = 0; i < kWatchers; ++i) {
+        rt::HttpClient::StreamCallbacks callbacks;
+        callbacks.on_start = [&](int, const rt::Headers&) {
+          if (++started == kWatchers) all_started.set_value();
+        };
+        callbacks.on_data = [&](std::string_view bytes) {
+          const std::int64_t before = lines;
+          lines += std::count(bytes.begin(), bytes.end(), '\n');
+          if (before < std::int64_t{kEvents} * kWatchers && lines >= std::int64_t{kEvents} * kWatchers) all_seen.set_value();
+        };
+        callbacks.on_end = [](base::Status) {};
+        streams.push_back(http_->stream(request_for("GET", "/api/v1/namespaces/bench/secrets?watch=true"), callbacks));
+      }
+      opened.set_value();
+    });
+    opened.get_future().wait();
+    if (all_started.get_future().wait_for(std::chrono::seconds(20)) != std::future_status::ready)
+      return base::make_error(base::Code::kTimeout, base::format("{} of {} watches were opened", started, kWatchers));
+    const base::Duration begin = env_.uptime();
+    Load load{env_, *http_, [](int i) { return request_for("POST", "/api/v1/namespaces/bench/secrets", Json::object({{"metadata", Json::object({{"name", base::format("w{}", i)}})}}).dump()); },
+              kEvents, base::seconds(30)};
+    load.run(32);
+    load.report_failures();
+    const bool seen = all_seen.get_future().wait_for(std::chrono::seconds(30)) == std::future_status::ready;
+    const double seconds = (env_.uptime() - begin).seconds();
+    std::printf("watch fan-out, %d watchers: %d events each in %.2f s, %.0f deliveries a second%s\n", kWatchers, kEvents, seconds,
+                static_cast<double>(kEvents) * kWatchers / seconds, seen ? "" : " (not all arrived)");
+    std::promise<void> closed;
+    env_.loop().post([&] {
+      streams.clear();
+      closed.set_value();
+    });
+    closed.get_future().wait();
+    return {};
+  }
+
+  void pods_listed() {
+    Load make{env_, *http_, [](int i) { return request_for("POST", "/api/v1/namespaces/bench/pods", pod(i)); }, kPods, base::seconds(120)};
+    make.run(64);
+    std::printf("pods created, 64 clients: %d at %.0f a second\n", make.answered, make.per_second());
+    make.report_failures();
+    Load list{env_, *http_, [](int) { return request_for("GET", "/api/v1/pods"); }, 5, base::seconds(60)};
+    list.run(1);
+    std::printf("list of %d pods: median %.0f ms\n", make.answered, list.percentile_ms(0.5));
+    list.report_failures();
+  }
+
+  void clean() {
+    Load remove{env_, *http_, [](int) { return request_for("DELETE", "/api/v1/namespaces/bench"); }, 1, base::seconds(10)};
+    remove.run(1);
+  }
+
+  rt::Env& env_;
+  client::ServerAccess access_;
+  std::unique_ptr<rt::HttpClient> http_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: apiserver_bench KUBECONFIG\n");
+    return 2;
+  }
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  auto access = client::load_kubeconfig(argv[1]);
+  if (!access.ok()) {
+    std::fprintf(stderr, "apiserver_bench: %s\n", access.error().message.c_str());
+    return 2;
+  }
+  const auto env = rt::make_real_env("bench");
+  const base::Status status = Bench(*env, *access).run();
+  if (!status.ok()) std::fprintf(stderr, "apiserver_bench: %s\n", status.error().message.c_str());
+  return status.ok() ? 0 : 1;
+}

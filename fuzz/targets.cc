@@ -1,0 +1,39 @@
+// The list of targets, with the canary that always fails: it proves that a find is noticed.
+#include "targets.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "base/format.h"
+
+namespace fuzz {
+
+namespace {
+
+void canary(std::string_view input) { promise(input.find("cat") == std::string_view::npos, "the canary found the cat"); }
+
+constexpr std::array kTargets = {
+    Target{"json", json},   Target{"yaml", yaml}, Target{"quantity", quantity},     Target{"selector", selector}, Target{"patch", patch},
+    Target{"route", route}, Target{"http", http}, Target{"definition", definition}, Target{"canary", canary},
+};
+
+}  // namespace
+
+std::span<const Target> all_targets() { return kTargets; }
+
+const Target* find_target(std::string_view name) {
+  for (const Target& target : kTargets)
+    if (target.name == name) return &target;
+  return nullptr;
+}
+
+void promise(bool kept, std::string_view what, std::string_view detail) {
+  if (kept) return;
+  const std::string text = base::format("broken promise: {}: {}\n", what, detail);
+  std::fputs(text.c_str(), stderr);
+  std::abort();
+}
+
+}  // namespace fuzz

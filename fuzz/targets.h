@@ -1,0 +1,29 @@
+// Everything that reads what strangers send, each as a function of bytes. A target ends the process when a promise is broken.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace fuzz {
+
+struct Target {
+  std::string_view name;
+  void (*run)(std::string_view input);
+};
+
+std::span<const Target> all_targets();
+const Target* find_target(std::string_view name);
+
+// Stops the process, naming the broken promise.
+void promise(bool kept, std::string_view what, std::string_view detail = {});
+
+void json(std::string_view input);
+void yaml(std::string_view input);
+void quantity(std::string_view input);
+void selector(std::string_view input);
+void patch(std::string_view input);
+void route(std::string_view input);
+void http(std::string_view input);
+void definition(std::string_view input);
+
+}  // namespace fuzz

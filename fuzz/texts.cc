@@ -1,0 +1,74 @@
+// JSON, YAML, quantities, selectors and definitions of worlds: what was read and written again reads the same.
+#include "api/json.h"
+#include "api/quantity.h"
+#include "api/selector.h"
+#include "api/yaml.h"
+#include "sim/definition.h"
+#include "targets.h"
+
+namespace fuzz {
+
+using api::Json;
+
+void json(std::string_view input) {
+  std::vector<std::string> duplicates;
+  const auto parsed = api::parse_json(input, {.duplicate_keys = &duplicates});
+  if (!parsed.ok()) return promise(!parsed.error().message.empty(), "an error says something");
+  const std::string text = parsed->dump();
+  const auto again = api::parse_json(text);
+  promise(again.ok(), "what we wrote can be read", text);
+  promise(*again == *parsed, "what we wrote reads the same", text);
+  promise(again->dump() == text, "writing is stable", text);
+  const auto pretty = api::parse_json(parsed->pretty());
+  promise(pretty.ok() && *pretty == *parsed, "the indented form reads the same", text);
+  promise(parsed->sorted() == *parsed, "sorting changes the order only", text);
+}
+
+void yaml(std::string_view input) {
+  std::vector<std::string> duplicates;
+  const auto parsed = api::parse_yaml(input, {.duplicate_keys = &duplicates});
+  if (parsed.ok()) {
+    const std::string text = api::to_yaml(*parsed);
+    const auto again = api::parse_yaml(text);
+    promise(again.ok(), "the YAML we wrote can be read", again.ok() ? std::string() : again.error().message + "\n" + text);
+    promise(*again == *parsed, "the YAML we wrote reads the same", parsed->dump() + " became " + again->dump() + "\n" + text);
+  }
+  (void)api::parse_yaml_documents(input);
+}
+
+void quantity(std::string_view input) {
+  const auto parsed = api::Quantity::parse(input);
+  if (!parsed) return;
+  const std::string text = parsed->to_string();
+  const auto again = api::Quantity::parse(text);
+  promise(again.has_value(), "the canonical form can be read", text);
+  promise(*again == *parsed, "the canonical form is the same amount", text);
+  promise(again->to_string() == text, "the canonical form is stable", text);
+  promise(*parsed - *parsed == api::Quantity(), "nothing is left of it minus itself", text);
+  (void)parsed->value();
+  (void)parsed->milli_value();
+}
+
+void selector(std::string_view input) {
+  const Json labels = Json::object({{"app", "web"}, {"tier", "db"}, {"n", "5"}});
+  const auto parsed = api::parse_label_selector(input);
+  if (parsed.ok()) (void)parsed->matches(labels);
+  const auto fields = api::parse_field_selector(input);
+  if (fields.ok()) (void)api::matches(*fields, Json::object({{"metadata", labels}}));
+  if (const auto json = api::parse_json(input); json.ok())
+    if (const auto from = api::label_selector_from(*json); from.ok()) (void)from->matches(labels);
+}
+
+void definition(std::string_view input) {
+  auto parsed = sim::parse_definition(input);
+  if (!parsed.ok()) return promise(parsed.error().message.starts_with("line "), "an error names its line", parsed.error().message);
+  base::Random dice(1);
+  (void)parsed->world.number("nodes", 1, dice);
+  (void)parsed->world.span("duration", {}, dice);
+  (void)parsed->world.fraction("chance", 0, dice);
+  (void)parsed->world.interval("rate", {});
+  (void)parsed->world.words("parts", {});
+  (void)parsed->world.finish();
+}
+
+}  // namespace fuzz

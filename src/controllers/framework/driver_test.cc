@@ -1,0 +1,211 @@
+// The driver: stages, retries, old views, events about failures, and reading one's own writes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "base/format.h"
+#include "controllers/framework/driver.h"
+
+namespace controllers {
+namespace {
+
+using api::Json;
+namespace resources = api::resources;
+
+class FakeLoop final : public rt::Loop {
+ public:
+  void post(rt::Task task) override { after({}, std::move(task)); }
+  TimerId after(base::Duration delay, rt::Task task) override {
+    timers_.push_back({now + std::max(delay, base::Duration{}), ++last_, std::move(task)});
+    return last_;
+  }
+  void cancel(TimerId timer) override {
+    std::erase_if(timers_, [timer](const Timer& one) { return one.id == timer; });
+  }
+  // Runs everything due until `until` from now.
+  void run(base::Duration until) {
+    const base::Time end = now + until;
+    for (int steps = 0; steps < 100000; ++steps) {
+      auto next = std::min_element(timers_.begin(), timers_.end(), [](const Timer& a, const Timer& b) {
+        return a.due != b.due ? a.due < b.due : a.id < b.id;
+      });
+      if (next == timers_.end() || next->due > end) break;
+      now = std::max(now, next->due);
+      rt::Task task = std::move(next->task);
+      timers_.erase(next);
+      task();
+    }
+    now = end;
+  }
+  base::Time now{1'774'000'000'000'000'000};
+
+ private:
+  struct Timer {
+    base::Time due;
+    TimerId id;
+    rt::Task task;
+  };
+  std::vector<Timer> timers_;
+  TimerId last_ = 0;
+};
+
+class FakeEnv final : public rt::Env {
+ public:
+  base::Time now() const override { return loop_.now; }
+  base::Duration uptime() const override { return {loop_.now.ns}; }
+  base::Random& random() override { return random_; }
+  FakeLoop& loop() override { return loop_; }
+  void offload(rt::Task work, rt::Task done) override {
+    work();
+    loop_.post(std::move(done));
+  }
+
+ private:
+  FakeLoop loop_;
+  base::Random random_{1};
+};
+
+// Lists nothing, watches, and answers writes with what the test wants.
+class FakeClient final : public client::Client {
+ public:
+  explicit FakeClient(FakeEnv& env) : env_(env) {}
+  void call(client::Request request, OnResult on_result) override {
+    env_.loop().post([this, request = std::move(request), on_result] {
+      if (request.verb == client::Verb::kList) {
+        on_result(Json::object({{"metadata", Json::object({{"resourceVersion", "1"}})}, {"items", Json::array()}}));
+        return;
+      }
+      if (request.resource == resources::kEvents) {
+        if (request.verb == client::Verb::kCreate) events.push_back(request.body["message"].str());
+        return on_result(request.body);
+      }
+      calls.push_back(base::format("{} {}", request.resource.plural,
+                                   request.name.empty() ? request.body["metadata"]["name"].str() : request.name));
+      if (!answers.empty()) {
+        const base::Code code = answers.front();
+        answers.pop_front();
+        if (code != base::Code::kMethodNotAllowed) return on_result(base::make_error(code, "because"));
+      }
+      Json body = request.body;
+      body.edit("metadata").set("resourceVersion", std::to_string(++revision));
+      on_result(body);
+    });
+  }
+  std::unique_ptr<client::Watch> watch(client::WatchRequest request, OnEvent on_event, OnEnd) override {
+    watches[request.resource.plural] = std::move(on_event);
+    return std::make_unique<client::Watch>();
+  }
+  void show(const std::string& plural, Json object) {
+    watches[plural]({client::EventType::kAdded, std::move(object)});
+  }
+
+  std::vector<std::string> calls;
+  std::vector<std::string> events;
+  std::deque<base::Code> answers;  // kMethodNotAllowed: success
+  std::map<std::string, OnEvent> watches;
+  std::int64_t revision = 10;
+
+ private:
+  FakeEnv& env_;
+};
+
+// For every ConfigMap: a Secret of the same name, then a Service.
+class Maker final : public Controller {
+ public:
+  std::string_view name() const override { return "maker"; }
+  std::vector<Wake> wakes_on() const override {
+    return {{resources::kConfigMaps, [](const View&, const Json& object) { return Keys{api::key_of(object)}; }},
+            {resources::kSecrets, [](const View&, const Json&) { return Keys{}; }}};
+  }
+  Plan step(const View& view, const std::string& key, const Turn& turn) override {
+    ++steps;
+    failures = turn.failures;
+    Plan plan;
+    const Json* map = view.find(resources::kConfigMaps, key);
+    if (!map || view.find(resources::kSecrets, key)) return plan;
+    plan.set_subject(*map);
+    const Json metadata = Json::object({{"name", api::name_of(*map)}, {"namespace", api::namespace_of(*map)}});
+    plan.begin_stage("Failed", "could not: [{}]");
+    plan.create(resources::kSecrets, Json::object({{"kind", "Secret"}, {"metadata", metadata}}));
+    plan.begin_stage();
+    plan.create(resources::kServices, Json::object({{"kind", "Service"}, {"metadata", metadata}}));
+    return plan;
+  }
+  int steps = 0;
+  int failures = 0;
+};
+
+Json config_map(std::string_view version = "5") {
+  return Json::object({{"apiVersion", "v1"},
+                       {"kind", "ConfigMap"},
+                       {"metadata", Json::object({{"name", "c"}, {"namespace", "ns"}, {"uid", "U"}, {"resourceVersion", version}})}});
+}
+
+class DriverTest : public ::testing::Test {
+ protected:
+  DriverTest() : client(env), driver(std::make_unique<Driver>(env, client, "test")) {
+    auto made = std::make_unique<Maker>();
+    maker = made.get();
+    driver->add(std::move(made));
+    driver->start();
+    env.loop().run(base::milliseconds(10));
+  }
+  FakeEnv env;
+  FakeClient client;
+  std::unique_ptr<Driver> driver;
+  Maker* maker = nullptr;
+};
+
+TEST_F(DriverTest, carries_out_stages_in_order_and_waits_for_its_own_write_to_show) {
+  ASSERT_TRUE(driver->synced());
+  client.show("configmaps", config_map());
+  env.loop().run(base::milliseconds(100));
+  EXPECT_EQ(client.calls, (std::vector<std::string>{"secrets c", "services c"}));
+  EXPECT_EQ(maker->steps, 1);
+  client.show("configmaps", config_map("6"));  // wakes the key, but the secret does not show yet
+  env.loop().run(base::milliseconds(100));
+  EXPECT_EQ(maker->steps, 1);
+  client.show("secrets", Json::object({{"kind", "Secret"},
+                                       {"metadata", Json::object({{"name", "c"}, {"namespace", "ns"}, {"resourceVersion", "7"}})}}));
+  env.loop().run(base::seconds(1));
+  EXPECT_EQ(maker->steps, 2);
+  EXPECT_EQ(client.calls.size(), 2u);
+}
+
+TEST_F(DriverTest, an_old_view_is_silent_and_tried_again) {
+  client.answers = {base::Code::kConflict, base::Code::kAlreadyExists};
+  client.show("configmaps", config_map());
+  env.loop().run(base::seconds(1));
+  EXPECT_EQ(client.calls, (std::vector<std::string>{"secrets c", "secrets c", "secrets c", "services c"}));
+  EXPECT_EQ(maker->failures, 0);
+  EXPECT_TRUE(client.events.empty());
+}
+
+TEST_F(DriverTest, a_failure_stops_later_stages_is_reported_and_counted) {
+  client.answers = {base::Code::kForbidden, base::Code::kInvalid};
+  client.show("configmaps", config_map());
+  env.loop().run(base::seconds(1));
+  EXPECT_EQ(client.calls, (std::vector<std::string>{"secrets c", "secrets c", "secrets c", "services c"}));
+  EXPECT_EQ(maker->failures, 2);
+  ASSERT_FALSE(client.events.empty());
+  EXPECT_EQ(client.events[0], "could not: [because]");
+}
+
+TEST_F(DriverTest, an_outage_is_tried_again_and_not_counted) {
+  client.answers = {base::Code::kUnavailable, base::Code::kTimeout};
+  client.show("configmaps", config_map());
+  env.loop().run(base::seconds(1));
+  EXPECT_EQ(client.calls.back(), "services c");
+  EXPECT_EQ(maker->failures, 0);
+}
+
+TEST_F(DriverTest, can_be_destroyed_with_a_plan_under_way) {
+  client.show("configmaps", config_map());
+  env.loop().run(base::Duration{});
+  driver.reset();
+  env.loop().run(base::seconds(1));
+}
+
+}  // namespace
+}  // namespace controllers

@@ -1,0 +1,70 @@
+// `volcano image import|list|remove`: the images that pods on this machine can use.
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <iostream>
+
+#include "base/format.h"
+#include "base/time.h"
+#include "main/flags.h"
+#include "main/programs.h"
+#include "node/image_store.h"
+
+namespace volcano_main {
+namespace {
+
+int usage(const std::vector<Flag>& flags, int code) {
+  (code == 0 ? std::cout : std::cerr) << "usage: volcano image import [flags] NAME FILE   a tar of a root file system, or a docker or OCI archive\n"
+                                         "       volcano image list [flags]\n"
+                                         "       volcano image remove [flags] NAME\n\nflags:\n"
+                                      << flags_help(flags);
+  return code;
+}
+
+int failed(const base::Error& error) {
+  std::cerr << "volcano image: " << error.message << "\n";
+  return 1;
+}
+
+std::string short_id(const std::string& id) { return id.substr(id.find(':') == std::string::npos ? 0 : id.find(':') + 1, 12); }
+
+void print_list(const node::ImageStore& store) {
+  std::cout << base::format("{:<64} {:<14} {:>10}  {}\n", "NAME", "ID", "SIZE", "CREATED");
+  for (const node::StoredImage& image : store.list())
+    std::cout << base::format("{:<64} {:<14} {:>7} MB  {}\n", image.name, short_id(image.id), (image.bytes + 999'999) / 1'000'000, image.created);
+}
+
+}  // namespace
+
+int run_image(const Arguments& arguments) {
+  std::string data;
+  const std::vector<Flag> flags{{"data", &data, "the folder that volcano up uses (default ~/.local/share/volcano)"}};
+  for (const std::string& argument : arguments)
+    if (argument == "--help" || argument == "-h") return usage(flags, 0);
+  const auto rest = parse_flags(flags, arguments);
+  if (!rest.ok()) return failed(rest.error());
+  if (data.empty()) {
+    const char* home = std::getenv("HOME");
+    data = std::string(home ? home : ".") + "/.local/share/volcano";
+  }
+  node::ImageStore store(std::filesystem::absolute(data).string() + "/node/images");
+  const std::string word = rest->empty() ? "" : rest->front();
+  if (word == "import" && rest->size() == 3) {
+    const std::string now = base::format_rfc3339({std::time(nullptr) * 1'000'000'000});
+    const auto image = store.import_file((*rest)[1], std::filesystem::absolute((*rest)[2]).string(), now);
+    if (!image.ok()) return failed(image.error());
+    std::cout << base::format("imported {} ({}, {} MB)\n", image->name, short_id(image->id), (image->bytes + 999'999) / 1'000'000);
+    return 0;
+  }
+  if (word == "list" && rest->size() == 1) {
+    print_list(store);
+    return 0;
+  }
+  if (word == "remove" && rest->size() == 2) {
+    const base::Status removed = store.remove((*rest)[1]);
+    return removed.ok() ? 0 : failed(removed.error());
+  }
+  return usage(flags, 2);
+}
+
+}  // namespace volcano_main

@@ -1,0 +1,48 @@
+// Images of this machine: unpacked root file systems under the names that pods use.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/json.h"
+#include "base/result.h"
+
+namespace node {
+
+struct StoredImage {
+  std::string name;       // normal form: docker.io/library/nginx:latest
+  std::string id;         // sha256:...
+  std::string root;       // folder of the unpacked root file system
+  api::Json config;       // the OCI image configuration
+  std::int64_t bytes = 0;
+  bool imported = false;  // by hand, not pulled
+  std::string created;    // RFC 3339, when it came here
+};
+
+// "nginx" and "docker.io/library/nginx:latest" are one name; "registry:5000/a/b@sha256:..." stays.
+std::string normal_image_name(std::string_view name);
+
+// Several processes may use one store at a time. All methods block.
+class ImageStore {
+ public:
+  explicit ImageStore(std::string folder) : folder_(std::move(folder)) {}
+
+  std::optional<StoredImage> find(std::string_view name) const;
+  std::vector<StoredImage> list() const;  // by name
+  // From a tar of a root file system, or a docker or OCI archive; tells them apart.
+  base::Result<StoredImage> import_file(const std::string& name, const std::string& file, const std::string& now);
+  // From a registry, by skopeo.
+  base::Result<StoredImage> pull(const std::string& name, const std::string& now);
+  base::Status remove(const std::string& name);
+
+ private:
+  base::Result<StoredImage> unpack_layout(const std::string& layout, const std::string& work);
+  base::Status keep(StoredImage& image, const std::string& work);
+  base::Status change_index(const std::function<void(api::Json&)>& change);
+
+  std::string folder_;
+};
+
+}  // namespace node

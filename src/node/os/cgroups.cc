@@ -1,0 +1,124 @@
+// Writing control group files.
+#include "node/os/cgroups.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/format.h"
+#include "node/os/pod_folders.h"
+
+namespace node {
+
+namespace {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+base::Status write_existing(const FileWrite& file) {
+  const int fd = ::open(file.path.c_str(), O_WRONLY | O_CLOEXEC);
+  const bool ok = fd >= 0 && ::write(fd, file.content.data(), file.content.size()) == static_cast<ssize_t>(file.content.size());
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  if (ok) return {};
+  return base::make_error(base::Code::kUnavailable, base::format("cannot write {:?} to {}: {}", file.content, file.path, std::strerror(error)));
+}
+
+void remove_group(const std::string& folder) {
+  for (const std::string& name : list_folder(folder)) {
+    struct stat facts {};
+    const std::string path = folder + "/" + name;
+    if (::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) remove_group(path);
+  }
+  ::rmdir(folder.c_str());
+}
+
+// "/a/b" -> "/a", "/a/b"
+std::vector<std::string> steps_of(const std::string& path) {
+  std::vector<std::string> steps;
+  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) steps.push_back(path.substr(0, at));
+  steps.push_back(path);
+  return steps;
+}
+
+}  // namespace
+
+CgroupLayout cgroup_layout(std::string_view mountinfo) {
+  CgroupLayout layout;
+  for (const std::string_view line : split(mountinfo, '\n')) {
+    const std::vector<std::string_view> words = split(line, ' ');
+    const auto dash = std::find(words.begin(), words.end(), "-");
+    if (words.size() < 5 || words.end() - dash < 4) continue;
+    const std::string mount_point(words[4]);
+    if (dash[1] == "cgroup2" && layout.v2.empty()) layout.v2 = mount_point;
+    if (dash[1] != "cgroup") continue;
+    for (const std::string_view option : split(dash[3], ','))
+      for (const char* controller : {"cpu", "memory", "pids", "cpuset", "cpuacct", "blkio", "devices", "freezer", "systemd"})
+        if (option == controller || option == std::string("name=") + controller) layout.v1.emplace(controller, mount_point);
+  }
+  return layout;
+}
+
+CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits) {
+  CgroupPlan plan;
+  const std::int64_t shares = std::max<std::int64_t>(2, limits.cpu_request_milli * 1024 / 1000);
+  const std::int64_t quota = std::max<std::int64_t>(1000, limits.cpu_limit_milli * 100);
+  if (layout.unified()) {
+    const std::vector<std::string> steps = steps_of(path);
+    plan.files.push_back({layout.v2 + "/cgroup.subtree_control", "+cpu +memory +pids"});
+    for (const std::string& step : steps) {
+      plan.folders.push_back(layout.v2 + step);
+      plan.files.push_back({layout.v2 + step + "/cgroup.subtree_control", "+cpu +memory +pids"});
+    }
+    const std::string folder = layout.v2 + path;
+    plan.files.push_back({folder + "/cpu.weight", std::to_string(1 + (std::min<std::int64_t>(shares, 262144) - 2) * 9999 / 262142)});
+    if (limits.cpu_limit_milli > 0) plan.files.push_back({folder + "/cpu.max", base::format("{} 100000", quota)});
+    if (limits.memory_limit_bytes > 0) plan.files.push_back({folder + "/memory.max", std::to_string(limits.memory_limit_bytes)});
+    return plan;
+  }
+  if (const auto cpu = layout.v1.find("cpu"); cpu != layout.v1.end()) {
+    const std::string folder = cpu->second + path;
+    plan.folders.push_back(folder);
+    plan.files.push_back({folder + "/cpu.shares", std::to_string(shares)});
+    if (limits.cpu_limit_milli > 0) {
+      plan.files.push_back({folder + "/cpu.cfs_period_us", "100000"});
+      plan.files.push_back({folder + "/cpu.cfs_quota_us", std::to_string(quota)});
+    }
+  }
+  if (const auto memory = layout.v1.find("memory"); memory != layout.v1.end()) {
+    const std::string folder = memory->second + path;
+    plan.folders.push_back(folder);
+    if (limits.memory_limit_bytes > 0) plan.files.push_back({folder + "/memory.limit_in_bytes", std::to_string(limits.memory_limit_bytes)});
+  }
+  return plan;
+}
+
+base::Status make_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits) {
+  const CgroupPlan plan = plan_pod_cgroup(layout, path, limits);
+  for (const std::string& folder : plan.folders)
+    for (const std::string& step : steps_of(folder))
+      if (::mkdir(step.c_str(), 0755) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
+        return base::make_error(base::Code::kUnavailable, base::format("cannot make control group {}: {}", folder, std::strerror(errno)));
+  for (const FileWrite& file : plan.files) TRY_VOID(write_existing(file));
+  return {};
+}
+
+void remove_cgroup(const CgroupLayout& layout, const std::string& path) {
+  std::vector<std::string> mounts;
+  for (const auto& [controller, mount_point] : layout.v1) mounts.push_back(mount_point);
+  if (!layout.v2.empty()) mounts.push_back(layout.v2);
+  for (const std::string& mount_point : mounts) remove_group(mount_point + path);
+}
+
+}  // namespace node

@@ -1,0 +1,46 @@
+// Control groups of pods: which files hold which limit, for v1, v2 and the hybrid of both.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace node {
+
+struct CgroupLayout {
+  std::map<std::string, std::string> v1;  // controller -> mount point
+  std::string v2;                         // mount point of the unified hierarchy, or empty
+
+  // In the hybrid the controllers are in v1, and v2 only groups processes.
+  bool unified() const { return v1.empty() && !v2.empty(); }
+};
+// From the text of /proc/self/mountinfo.
+CgroupLayout cgroup_layout(std::string_view mountinfo);
+
+struct PodLimits {
+  std::int64_t cpu_request_milli = 0;
+  std::int64_t cpu_limit_milli = 0;     // 0: none
+  std::int64_t memory_limit_bytes = 0;  // 0: none
+};
+
+struct FileWrite {
+  std::string path;
+  std::string content;
+  bool operator==(const FileWrite&) const = default;
+};
+
+// The folders to make and the files to write for a pod's group at `path` ("/volcano-x/podUID"). Pure.
+struct CgroupPlan {
+  std::vector<std::string> folders;
+  std::vector<FileWrite> files;
+};
+CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits);
+
+base::Status make_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits);
+// With everything below; groups that still hold processes stay.
+void remove_cgroup(const CgroupLayout& layout, const std::string& path);
+
+}  // namespace node

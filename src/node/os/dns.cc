@@ -1,0 +1,254 @@
+// DNS over UDP, as far as a resolver library asks for it: A, AAAA, PTR.
+#include "node/os/dns.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "base/format.h"
+
+namespace node {
+
+namespace {
+
+constexpr std::size_t kHeader = 12;
+constexpr int kTypeA = 1, kTypePtr = 12, kTypeAny = 255;
+constexpr int kNoError = 0, kNoSuchName = 3, kFailed = 2;
+constexpr std::string_view kDomain = "cluster.local";
+
+int u16(std::string_view bytes, std::size_t at) {
+  return static_cast<unsigned char>(bytes[at]) << 8 | static_cast<unsigned char>(bytes[at + 1]);
+}
+void put16(std::string& out, int value) {
+  out += static_cast<char>(value >> 8 & 255);
+  out += static_cast<char>(value & 255);
+}
+
+struct Question {
+  std::string name;  // lower case, without the last dot
+  int type = 0;
+  std::size_t end = 0;  // of the question section
+};
+
+bool parse_question(std::string_view query, Question& out) {
+  if (query.size() < kHeader || u16(query, 4) != 1) return false;
+  std::size_t at = kHeader;
+  for (;;) {
+    if (at >= query.size()) return false;
+    const std::size_t length = static_cast<unsigned char>(query[at++]);
+    if (length == 0) break;
+    if (length > 63 || at + length > query.size()) return false;
+    if (!out.name.empty()) out.name += '.';
+    for (std::size_t i = 0; i < length; ++i) {
+      const char c = query[at + i];
+      out.name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    at += length;
+  }
+  if (at + 4 > query.size()) return false;
+  out.type = u16(query, at);
+  out.end = at + 4;
+  return true;
+}
+
+std::string response(std::string_view query, const Question& question, int code, int answers) {
+  std::string out(query.substr(0, 2));
+  const bool recursion = (query[2] & 1) != 0;
+  out += static_cast<char>(0x84 | (recursion ? 1 : 0));  // an authoritative response
+  out += static_cast<char>(0x80 | code);
+  put16(out, 1);
+  put16(out, answers);
+  put16(out, 0);
+  put16(out, 0);
+  out += query.substr(kHeader, question.end - kHeader);
+  return out;
+}
+
+// Of "4.3.2.1.in-addr.arpa".
+std::string address_of_pointer(const std::string& name) {
+  static constexpr std::string_view kSuffix = ".in-addr.arpa";
+  if (!name.ends_with(kSuffix)) return {};
+  int d = 0, c = 0, b = 0, a = 0;
+  if (std::sscanf(name.c_str(), "%d.%d.%d.%d", &d, &c, &b, &a) != 4) return {};
+  return base::format("{}.{}.{}.{}", a, b, c, d);
+}
+
+std::string encode_name(const std::string& name) {
+  std::string out;
+  std::size_t begin = 0;
+  while (begin < name.size()) {
+    const std::size_t end = std::min(name.find('.', begin), name.size());
+    out += static_cast<char>(end - begin);
+    out += name.substr(begin, end - begin);
+    begin = end + 1;
+  }
+  out += '\0';
+  return out;
+}
+
+void put_record(std::string& out, int type, const std::string& data) {
+  put16(out, 0xc00c);  // the question's name
+  put16(out, type);
+  put16(out, 1);
+  put16(out, 0);
+  put16(out, 5);  // seconds to keep: pods come and go
+  put16(out, static_cast<int>(data.size()));
+  out += data;
+}
+
+class UdpServer : public NameServer {
+ public:
+  UdpServer(int socket, int wake, std::vector<sockaddr_in> upstreams)
+      : socket_(socket), wake_(wake), upstreams_(std::move(upstreams)), names_(std::make_shared<NameTable>()) {
+    upstream_ = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    thread_ = std::thread([this] { run(); });
+  }
+  ~UdpServer() override {
+    const std::uint64_t one = 1;
+    if (::write(wake_, &one, sizeof one) == sizeof one) thread_.join();
+    for (const int fd : {socket_, wake_, upstream_}) ::close(fd);
+  }
+  void set_names(std::shared_ptr<const NameTable> names) override {
+    const std::lock_guard lock(mutex_);
+    names_ = std::move(names);
+  }
+
+ private:
+  struct Asked {
+    sockaddr_in from;
+    int id;
+  };
+
+  void run();
+  void take_query();
+  void take_answer();
+
+  int socket_;
+  int wake_;
+  int upstream_ = -1;
+  std::vector<sockaddr_in> upstreams_;
+  std::mutex mutex_;
+  std::shared_ptr<const NameTable> names_;
+  std::map<int, Asked> asked_;  // by the id that we gave
+  int next_id_ = 1;
+  std::thread thread_;
+};
+
+void UdpServer::run() {
+  for (;;) {
+    pollfd waits[3] = {{socket_, POLLIN, 0}, {wake_, POLLIN, 0}, {upstream_, POLLIN, 0}};
+    if (::poll(waits, 3, -1) < 0 && errno != EINTR) return;
+    if (waits[1].revents != 0) return;
+    if (waits[0].revents != 0) take_query();
+    if (waits[2].revents != 0) take_answer();
+  }
+}
+
+void UdpServer::take_query() {
+  char buffer[4096];
+  sockaddr_in from{};
+  socklen_t length = sizeof from;
+  const ssize_t got = ::recvfrom(socket_, buffer, sizeof buffer, 0, reinterpret_cast<sockaddr*>(&from), &length);
+  if (got <= 0) return;
+  std::string query(buffer, static_cast<std::size_t>(got));
+  std::shared_ptr<const NameTable> names;
+  {
+    const std::lock_guard lock(mutex_);
+    names = names_;
+  }
+  bool elsewhere = false;
+  const std::string answer = answer_query(query, *names, elsewhere);
+  if (!elsewhere || upstreams_.empty()) {
+    if (!answer.empty()) ::sendto(socket_, answer.data(), answer.size(), 0, reinterpret_cast<sockaddr*>(&from), length);
+    return;
+  }
+  const int id = next_id_++ & 0xffff;
+  asked_[id] = {from, u16(query, 0)};
+  query[0] = static_cast<char>(id >> 8);
+  query[1] = static_cast<char>(id & 255);
+  ::sendto(upstream_, query.data(), query.size(), 0, reinterpret_cast<const sockaddr*>(&upstreams_.front()), sizeof(sockaddr_in));
+}
+
+void UdpServer::take_answer() {
+  char buffer[4096];
+  const ssize_t got = ::recv(upstream_, buffer, sizeof buffer, 0);
+  if (got < 2) return;
+  const auto found = asked_.find(u16({buffer, 2}, 0));
+  if (found == asked_.end()) return;
+  buffer[0] = static_cast<char>(found->second.id >> 8);
+  buffer[1] = static_cast<char>(found->second.id & 255);
+  ::sendto(socket_, buffer, static_cast<std::size_t>(got), 0, reinterpret_cast<const sockaddr*>(&found->second.from), sizeof(sockaddr_in));
+  asked_.erase(found);
+}
+
+}  // namespace
+
+std::string answer_query(std::string_view query, const NameTable& names, bool& elsewhere) {
+  elsewhere = false;
+  Question question;
+  if (!parse_question(query, question) || (query[2] & 0x80) != 0) return {};
+  const auto found = names.find(question.name);
+  if (found != names.end()) {
+    const bool wanted = question.type == kTypeA || question.type == kTypeAny;
+    const std::size_t count = wanted ? std::min<std::size_t>(found->second.size(), 25) : 0;
+    std::string out = response(query, question, kNoError, static_cast<int>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      in_addr address{};
+      ::inet_pton(AF_INET, found->second[i].c_str(), &address);
+      put_record(out, kTypeA, std::string(reinterpret_cast<const char*>(&address), 4));
+    }
+    return out;
+  }
+  if (const std::string address = address_of_pointer(question.name); !address.empty()) {
+    // The longest name is the pod's own, where services share addresses.
+    const std::string* best = nullptr;
+    for (const auto& [name, addresses] : names)
+      if (std::find(addresses.begin(), addresses.end(), address) != addresses.end() && (best == nullptr || name.size() > best->size())) best = &name;
+    if (best != nullptr) {
+      std::string out = response(query, question, kNoError, question.type == kTypePtr ? 1 : 0);
+      if (question.type == kTypePtr) put_record(out, kTypePtr, encode_name(*best));
+      return out;
+    }
+  }
+  const bool ours = question.name == kDomain || question.name.ends_with("." + std::string(kDomain));
+  elsewhere = !ours;
+  return response(query, question, ours ? kNoSuchName : kFailed, 0);
+}
+
+base::Result<std::unique_ptr<NameServer>> start_name_server(const std::string& address, const std::string& resolv_conf) {
+  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_port = htons(53);
+  ::inet_pton(AF_INET, address.c_str(), &where.sin_addr);
+  if (fd < 0 || ::bind(fd, reinterpret_cast<sockaddr*>(&where), sizeof where) != 0) {
+    const int error = errno;
+    if (fd >= 0) ::close(fd);
+    return base::make_error(base::Code::kUnavailable, base::format("cannot answer names at {}:53: {}", address, std::strerror(error)));
+  }
+  std::vector<sockaddr_in> upstreams;
+  std::size_t begin = 0;
+  while (begin < resolv_conf.size()) {
+    std::size_t end = resolv_conf.find('\n', begin);
+    if (end == std::string::npos) end = resolv_conf.size();
+    const std::string line = resolv_conf.substr(begin, end - begin);
+    begin = end + 1;
+    sockaddr_in server{};
+    server.sin_family = AF_INET;
+    server.sin_port = htons(53);
+    if (line.starts_with("nameserver ") && ::inet_pton(AF_INET, line.c_str() + 11, &server.sin_addr) == 1) upstreams.push_back(server);
+  }
+  return std::unique_ptr<NameServer>(std::make_unique<UdpServer>(fd, ::eventfd(0, EFD_CLOEXEC), std::move(upstreams)));
+}
+
+}  // namespace node

@@ -1,0 +1,179 @@
+// Making and removing the bridge, namespaces and interfaces.
+#include "node/os/network.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "api/json.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "node/os/command.h"
+#include "node/os/pod_folders.h"
+#include "rt/files.h"
+#include "rt/tls.h"
+
+namespace node {
+
+using api::Json;
+
+namespace {
+
+constexpr long kNamespaceMagic = 0x6e736673;
+
+std::string interface_of(const std::string& pod_uid) { return "vc" + rt::sha256_hex(pod_uid).substr(0, 12); }
+
+base::Status batch(const std::vector<std::string>& before, const std::string& lines) {
+  std::vector<std::string> words = before;
+  words.insert(words.end(), {"ip", "-batch", "-"});
+  return must_run(words, {.input = lines});
+}
+
+void touch(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (fd >= 0) ::close(fd);
+}
+
+// Rules that let pods out and between them; a machine without netfilter does without.
+void change_rules(bool add, const std::string& bridge, const std::string& subnet) {
+  const char* verb = add ? "-A" : "-D";
+  const char* first = add ? "-I" : "-D";
+  (void)run_command({"iptables", "-w", "-t", "nat", verb, "POSTROUTING", "-s", subnet, "!", "-d", subnet, "-j", "MASQUERADE"});
+  (void)run_command({"iptables", "-w", first, "FORWARD", "-i", bridge, "-j", "ACCEPT"});
+  (void)run_command({"iptables", "-w", first, "FORWARD", "-o", bridge, "-j", "ACCEPT"});
+}
+
+}  // namespace
+
+bool is_namespace_file(const std::string& path) {
+  struct statfs facts {};
+  return ::statfs(path.c_str(), &facts) == 0 && facts.f_type == kNamespaceMagic;
+}
+
+base::Status Network::choose(const std::string& subnet) {
+  if (!subnet.empty()) {
+    const std::size_t last = subnet.rfind('.');
+    if (last == std::string::npos || !subnet.ends_with(".0/24"))
+      return base::make_error(base::Code::kBadRequest, base::format("subnet {:?}: pods need a /24 such as 10.244.7.0/24", subnet));
+    prefix_ = subnet.substr(0, last + 1);
+    return {};
+  }
+  TRY(const CommandResult routes, run_command({"ip", "-4", "route", "show", "table", "all"}));
+  const std::string hash = rt::sha256_hex(folder_);
+  unsigned start = static_cast<unsigned>(std::stoul(hash.substr(0, 4), nullptr, 16));
+  for (unsigned i = 0; i < 2048; ++i, ++start) {
+    const std::string candidate = base::format("10.{}.{}.", 200 + start / 256 % 8, start % 256);
+    if (routes.out.find(" " + candidate) != std::string::npos || routes.out.find("\n" + candidate) != std::string::npos || routes.out.starts_with(candidate)) continue;
+    prefix_ = candidate;
+    return {};
+  }
+  return base::make_error(base::Code::kUnavailable, "no free subnet for pods in 10.200.0.0/13");
+}
+
+base::Status Network::open(const std::string& folder, const std::string& subnet) {
+  folder_ = folder;
+  bridge_ = "vcbr" + rt::sha256_hex(folder).substr(0, 8);
+  const std::string path = folder + "/network.json";
+  if (const auto kept = api::parse_json(read_text(path)); kept.ok() && subnet.empty()) {
+    prefix_ = (*kept)["prefix"].str();
+    forwarding_set_ = (*kept)["forwarding_set"].as_bool();
+  } else {
+    TRY_VOID(choose(subnet));
+  }
+  gateway_ = prefix_ + "1";
+  return rt::write_file(path, Json::object({{"prefix", prefix_}, {"bridge", bridge_}, {"forwarding_set", forwarding_set_}}).dump(), 0600);
+}
+
+void Network::take(const std::string& ip) {
+  const std::lock_guard lock(mutex_);
+  used_.insert(ip);
+}
+
+base::Status Network::ensure_bridge() {
+  const std::lock_guard lock(mutex_);
+  if (up_) return {};
+  TRY(const CommandResult shown, run_command({"ip", "link", "show", "dev", bridge_}));
+  if (shown.exit_code != 0) {
+    TRY_VOID(batch({}, base::format("link add {0} type bridge\naddr add {1}/24 dev {0}\nlink set {0} up\n", bridge_, gateway_)));
+    change_rules(true, bridge_, prefix_ + "0/24");
+    const std::string forwarding = "/proc/sys/net/ipv4/ip_forward";
+    if (read_text(forwarding).starts_with("0")) {
+      const int fd = ::open(forwarding.c_str(), O_WRONLY | O_CLOEXEC);
+      forwarding_set_ = fd >= 0 && ::write(fd, "1", 1) == 1;
+      if (fd >= 0) ::close(fd);
+      TRY_VOID(rt::write_file(folder_ + "/network.json",
+                              Json::object({{"prefix", prefix_}, {"bridge", bridge_}, {"forwarding_set", forwarding_set_}}).dump(), 0600));
+    }
+  }
+  up_ = true;
+  return {};
+}
+
+std::string Network::free_address(const std::string& wanted) {
+  const std::lock_guard lock(mutex_);
+  if (wanted.starts_with(prefix_)) {
+    used_.insert(wanted);
+    return wanted;
+  }
+  for (int last = 2; last < 255; ++last) {
+    const std::string ip = prefix_ + std::to_string(last);
+    if (used_.insert(ip).second) return ip;
+  }
+  return {};
+}
+
+base::Result<std::string> Network::connect(const std::string& pod_uid, const std::string& network_file, const std::string& ipc_file,
+                                           const std::string& wanted) {
+  TRY_VOID(ensure_bridge());
+  const bool fresh = !is_namespace_file(network_file) || !is_namespace_file(ipc_file);
+  if (!fresh && !wanted.empty()) {
+    take(wanted);
+    return wanted;
+  }
+  const std::string name = interface_of(pod_uid);
+  if (fresh) {
+    ::umount2(network_file.c_str(), MNT_DETACH);
+    ::umount2(ipc_file.c_str(), MNT_DETACH);
+    touch(network_file);
+    touch(ipc_file);
+    TRY_VOID(must_run({"unshare", "--net=" + network_file, "--ipc=" + ipc_file, "true"}));
+  }
+  (void)run_command({"ip", "link", "del", name});
+  const std::string ip = free_address(wanted);
+  if (ip.empty()) return base::make_error(base::Code::kUnavailable, base::format("no free address in {}0/24", prefix_));
+  const auto connected = [&]() -> base::Status {
+    TRY_VOID(batch({}, base::format("link add {} master {} type veth peer name eth0 netns {}\nlink set {} up\n", name, bridge_, network_file, name)));
+    return batch({"nsenter", "--net=" + network_file},
+                 base::format("link set lo up\naddr add {}/24 dev eth0\nlink set eth0 up\nroute add default via {}\n", ip, gateway_));
+  }();
+  if (connected.ok()) return ip;
+  disconnect(pod_uid, network_file, ipc_file, ip);
+  return connected.error();
+}
+
+void Network::disconnect(const std::string& pod_uid, const std::string& network_file, const std::string& ipc_file, const std::string& ip) {
+  (void)run_command({"ip", "link", "del", interface_of(pod_uid)});
+  for (const std::string* file : {&network_file, &ipc_file}) {
+    ::umount2(file->c_str(), MNT_DETACH);
+    ::unlink(file->c_str());
+  }
+  const std::lock_guard lock(mutex_);
+  used_.erase(ip);
+}
+
+void Network::close() {
+  const std::lock_guard lock(mutex_);
+  const auto shown = run_command({"ip", "link", "show", "dev", bridge_});
+  if (!shown.ok() || shown->exit_code != 0) return;
+  change_rules(false, bridge_, prefix_ + "0/24");
+  (void)run_command({"ip", "link", "del", bridge_});
+  if (forwarding_set_) {
+    const int fd = ::open("/proc/sys/net/ipv4/ip_forward", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0 && ::write(fd, "0", 1) != 1) base::log_warning("node", "cannot restore net.ipv4.ip_forward");
+    if (fd >= 0) ::close(fd);
+  }
+  up_ = false;
+}
+
+}  // namespace node

@@ -1,0 +1,46 @@
+// The OCI runtime configuration of one container. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/json.h"
+#include "base/result.h"
+#include "node/runtime.h"
+
+namespace node {
+
+// What an image says about containers made from it.
+struct ImageConfig {
+  std::vector<std::string> entrypoint;
+  std::vector<std::string> command;
+  std::vector<std::string> environment;  // NAME=value
+  std::string working_directory;
+  std::string user;                      // "uid", "uid:gid", "name", "name:group"; empty: root
+};
+ImageConfig image_config_from(const api::Json& json);  // of an OCI image configuration
+
+struct UserIds {
+  std::int64_t uid = 0;
+  std::int64_t gid = 0;
+  std::string home = "/";
+};
+// `passwd` and `groups` are the texts of the root file system's files.
+base::Result<UserIds> resolve_user(const ContainerSpec& spec, const ImageConfig& image, const std::string& passwd, const std::string& groups);
+
+struct BundleInput {
+  const ContainerSpec* spec = nullptr;
+  ImageConfig image;
+  UserIds user;
+  std::string root;                // the root file system's path
+  std::string hostname;
+  std::string network_namespace;   // a path; empty: the host's
+  std::string ipc_namespace;       // the same
+  bool host_pid = false;
+  std::string cgroup_path;         // below each hierarchy
+  std::vector<MountSpec> mounts;   // sources resolved
+};
+// An error when neither the pod nor the image says what to run, or an image's user breaks runAsNonRoot.
+base::Result<api::Json> make_bundle(const BundleInput& input);
+
+}  // namespace node

@@ -1,0 +1,64 @@
+// Pods as containers: OCI bundles run by runc, watched by conmon.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "node/agent.h"
+#include "node/image_store.h"
+#include "node/os/cgroups.h"
+#include "node/os/dns.h"
+#include "node/os/exits.h"
+#include "node/os/network.h"
+#include "node/os/pod_folders.h"
+#include "node/runtime.h"
+
+namespace node {
+
+// What this machine lacks for containers, or nothing.
+std::string missing_for_containers(const Options& options);
+
+struct ImageConfig;
+
+class RuncRuntime : public Runtime {
+ public:
+  explicit RuncRuntime(Options options);
+
+  base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) override;
+  std::optional<std::string> refusal(const api::Json& pod) const override;
+  bool image_present(const std::string& image) const override;
+  base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy policy) override;
+  base::Result<std::string> prepare(const SandboxSpec& spec) override;
+  base::Status update_volume(const std::string& pod_uid, const VolumeSpec& volume) override;
+  base::Result<StartedContainer> start(const ContainerSpec& spec) override;
+  void signal(const std::string& pod_uid, const std::string& container_id, int signal) override;
+  void remove(const std::string& pod_uid, bool logs_too) override;
+  std::string termination_message(const std::string& pod_uid, const std::string& container_id) const override;
+  void set_names(std::shared_ptr<const NameTable> names) override;
+  void close(bool leave_pods) override;
+  std::string name() const override { return "runc://" + version_; }
+
+ private:
+  base::Status ensure_network();
+  base::Status write_pod_files(const SandboxSpec& spec, const std::string& ip);
+  base::Status mount_root(const ContainerSpec& spec, const std::string& folder, ImageConfig& image);
+  base::Status launch(const ContainerSpec& spec, const std::string& folder, const std::string& log);
+  base::Result<std::vector<MountSpec>> mounts_for(const ContainerSpec& spec, const std::string& folder);
+  void clear_container(const std::string& folder, const std::string& id);
+  std::string pod_cgroup(const std::string& uid) const { return cgroup_ + "/pod" + uid; }
+
+  Options options_;
+  PodFolders folders_;
+  ImageStore images_;
+  Exits exits_;
+  Network network_;
+  CgroupLayout cgroups_;
+  std::string cgroup_;  // "/volcano-1a2b3c4d"
+  std::string runc_, conmon_, version_;
+  mutable std::mutex mutex_;  // guards the members below
+  std::unique_ptr<NameServer> name_server_;
+  std::shared_ptr<const NameTable> names_;
+  bool name_server_tried_ = false;
+};
+
+}  // namespace node

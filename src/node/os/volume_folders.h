@@ -1,0 +1,18 @@
+// A pod's volumes on disk.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "node/runtime.h"
+
+namespace node {
+
+// Makes the volume at `path`; on one that exists, brings its files up to date (readers see the old or the new set).
+base::Status lay_out_volume(const std::string& path, const VolumeSpec& volume);
+// Unmounts what lay_out_volume mounted. The folders go with the pod's.
+void take_down_volumes(const std::string& volumes_folder);
+// The path behind "volume/sub", made as a folder if it is not there; an error if links lead out of the volume.
+base::Result<std::string> volume_path(const std::string& volume, const std::string& sub);
+
+}  // namespace node
