@@ -1,3 +1,4 @@
+// Which configuration texts are accepted, and what is said of the others?
 #include "scheduler/framework/config.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Do the folds combine answers as the worked examples say?
 #include "scheduler/framework/folds.h"
 
 #include <gtest/gtest.h>

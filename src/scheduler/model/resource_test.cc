@@ -1,3 +1,4 @@
+// Are amounts stored, added and compared as the rules of resources say?
 #include "scheduler/model/resource.h"
 
 #include <gtest/gtest.h>

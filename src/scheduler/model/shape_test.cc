@@ -1,3 +1,4 @@
+// Which pods are of one shape, and what do they ask for?
 #include "scheduler/model/shape.h"
 
 #include <gtest/gtest.h>

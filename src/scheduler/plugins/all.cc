@@ -7,6 +7,7 @@ namespace scheduler {
 
 std::unique_ptr<Plugin> make_binpack();
 std::unique_ptr<Plugin> make_capacity();
+std::unique_ptr<Plugin> make_cdp();
 std::unique_ptr<Plugin> make_conformance();
 std::unique_ptr<Plugin> make_drf();
 std::unique_ptr<Plugin> make_gang();
@@ -20,6 +21,7 @@ std::unique_ptr<Plugin> make_sla();
 
 namespace {
 constexpr PluginFactory kPlugins[] = {
+    {"cdp", make_cdp},
     {"capacity", make_capacity},     {"nodegroup", make_nodegroup},     {"sla", make_sla},
     {"binpack", make_binpack},       {"conformance", make_conformance}, {"drf", make_drf},
     {"gang", make_gang},             {"nodeorder", make_nodeorder},     {"overcommit", make_overcommit},
