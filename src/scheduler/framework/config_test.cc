@@ -1,4 +1,4 @@
-// Which configuration texts are accepted, and what is said of the others?
+// What the configuration file accepts, refuses and warns about.
 #include "scheduler/framework/config.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Do the folds combine answers as the worked examples say?
+// How the answers of several plugins fold into one, by the spec's tables.
 #include "scheduler/framework/folds.h"
 
 #include <gtest/gtest.h>

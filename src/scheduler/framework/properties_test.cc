@@ -21,29 +21,43 @@ api::Json parse(const std::string& text) {
 
 const char* kConfigs[] = {
     "",
-    "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins: [{name: gang}, {name: predicates}, {name: binpack}]\n",
-    "actions: \"allocate\"\ntiers:\n- plugins: [{name: priority}, {name: gang}]\n- plugins: [{name: drf}, {name: predicates}, {name: proportion}, {name: nodeorder}]\n",
+    "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins: [{name: gang}, {name: predicates}, {name: "
+    "binpack}]\n",
+    "actions: \"allocate\"\ntiers:\n- plugins: [{name: priority}, {name: gang}]\n- plugins: [{name: drf}, {name: "
+    "predicates}, {name: proportion}, {name: nodeorder}]\n",
 };
 
 // A cluster that lives: objects come and go, pods run and end.
 class World {
  public:
-  explicit World(std::uint64_t seed) : random(seed), intake(model, {}), decider(model, {all_plugins(), all_actions()}, seed, "volcano") {
+  explicit World(std::uint64_t seed)
+      : random(seed), intake(model, {}), decider(model, {all_plugins(), all_actions()}, seed, "volcano") {
     if (const std::string config = kConfigs[random.below(3)]; !config.empty()) {
       EXPECT_TRUE(decider.configure(config).ok());
     }
     for (const char* queue : {"default", "other"}) {
-      intake.set(api::resources::kQueues, parse(base::format(R"({{"metadata":{{"name":"{}","uid":"{}"}},"spec":{{"weight":{}}},"status":{{"state":"Open"}}}})", queue, queue, 1 + random.below(3))));
+      intake.set(api::resources::kQueues,
+                 parse(base::format(
+                     R"({{"metadata":{{"name":"{}","uid":"{}"}},"spec":{{"weight":{}}},"status":{{"state":"Open"}}}})",
+                     queue, queue, 1 + random.below(3))));
     }
   }
 
   void step() {
     switch (random.below(6)) {
       case 0:
-      case 1: add_group(); break;
-      case 2: change_node(); break;
-      case 3: end_pod(); break;
-      default: run_cycle(); break;
+      case 1:
+        add_group();
+        break;
+      case 2:
+        change_node();
+        break;
+      case 3:
+        end_pod();
+        break;
+      default:
+        run_cycle();
+        break;
     }
   }
 
@@ -109,7 +123,8 @@ class World {
       EXPECT_TRUE(!task.in_use || (task.status != TaskStatus::kAllocated && task.status != TaskStatus::kPipelined));
     }
     // A gang starts whole.
-    for (const auto& [key, count] : started) EXPECT_GE(model.job(model.find_job(key)).ready_count(), model.job(model.find_job(key)).min_available) << key;
+    for (const auto& [key, count] : started)
+      EXPECT_GE(model.job(model.find_job(key)).ready_count(), model.job(model.find_job(key)).min_available) << key;
     EXPECT_EQ(overcommitted(), over_before);
   }
 

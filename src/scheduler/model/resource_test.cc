@@ -1,4 +1,4 @@
-// Are amounts stored, added and compared as the rules of resources say?
+// Resource arithmetic and comparisons, by the spec's worked examples.
 #include "scheduler/model/resource.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which pods are of one shape, and what do they ask for?
+// Which pods are one class, and which differ.
 #include "scheduler/model/shape.h"
 
 #include <gtest/gtest.h>
