@@ -113,7 +113,12 @@ void Agent::State::act(PodWorker& worker, const Action& action) {
 
 void Agent::State::prepare(PodWorker& worker) {
   PodState& state = worker.state;
-  if (!state.start_time.is_set()) state.start_time = env.now();
+  if (!state.start_time.is_set()) {
+    state.start_time = env.now();
+    std::string missing;
+    for (const std::string& word : left_out(worker.pod)) missing += (missing.empty() ? "" : ", ") + word;
+    if (!missing.empty()) event(worker.pod, "Warning", "NotSupported", "this node runs the pod without: " + missing);
+  }
   const std::string uid(api::uid_of(worker.pod));
   auto volumes_found = volumes_of(worker.pod, lookups(worker));
   const auto failed = [this](PodWorker& of, const char* reason, const std::string& message) {
