@@ -193,6 +193,7 @@ TEST(Agent, RefusesAPodThatTheMachineCannotRun) {
   world.put("{containers: [{name: a, image: i}]}");
   EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Failed");
   EXPECT_EQ(world.pod()["status"]["message"].as_string(), "Pod was rejected: needs root");
+  EXPECT_TRUE(world.pod()["status"]["containerStatuses"].empty());
   EXPECT_TRUE(world.machine.log.empty());
 }
 
