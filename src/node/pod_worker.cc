@@ -15,6 +15,8 @@ using api::Json;
 
 namespace {
 
+constexpr int kPullsMax = 3;
+
 base::Duration doubled(base::Duration now, base::Duration first, base::Duration max) {
   if (now == base::Duration{}) return first;
   return now * 2 < max ? now * 2 : max;
@@ -169,6 +171,17 @@ void Agent::State::pull(PodWorker& worker, std::size_t index) {
   const std::string image = json["image"].str();
   const PullPolicy policy = pull_policy(json);
   container.image_busy = true;
+  if (pulls >= kPullsMax && !runtime->image_present(image)) {
+    env.loop().after(base::milliseconds(200), [weak = weak_from_this(), uid, index] {
+      const auto self = weak.lock();
+      PodWorker* found = self ? self->find(uid) : nullptr;
+      if (found == nullptr) return;
+      found->state.containers[index].image_busy = false;
+      self->step(uid);
+    });
+    return;
+  }
+  ++pulls;
   const bool present = runtime->image_present(image);
   if (!present || policy == PullPolicy::kAlways) {
     if (policy != PullPolicy::kNever && !present)
@@ -178,6 +191,7 @@ void Agent::State::pull(PodWorker& worker, std::size_t index) {
   off_loop<base::Result<ImageAnswer>>(
       [image, policy](Runtime& machine) { return machine.ensure_image(image, policy); },
       [this, uid, index, image, began](base::Result<ImageAnswer> answer) {
+        --pulls;
         PodWorker* found = find(uid);
         if (found == nullptr) return;
         ContainerState& of = found->state.containers[index];

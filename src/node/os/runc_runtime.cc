@@ -371,6 +371,7 @@ std::string RuncRuntime::termination_message(const std::string& pod_uid, const s
 }
 
 void RuncRuntime::close(bool leave_pods) {
+  images_.cancel();
   exits_.close();
   {
     const std::lock_guard lock(mutex_);
