@@ -73,6 +73,7 @@ int run_simulate(const Arguments& arguments) {
   }
   // Their warnings carry the real clock's times and would drown the lines.
   if (!options.log) base::configure_log(base::LogLevel::kError, base::LogFormat::kText);
+  if (options.quiet) std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a swarm is watched as it goes
   bool sound = true;
   for (int run = 0; run < options.runs; ++run) {
     const auto good = run_world(*text, static_cast<std::uint64_t>(options.seed) + static_cast<std::uint64_t>(run), options);
