@@ -43,6 +43,20 @@ unit() { # unit PROGRAM [environment...]
   return 0
 }
 
+# The scenario files; the runner's last line is "N scenarios, M failed".
+scenarios() { # scenarios PROGRAM
+  local out=$log/scenarios.log n f
+  "$1" tests/scenarios > "$out" 2>&1
+  local code=$?
+  n=$(sed -n 's/^\([0-9]*\) scenarios, [0-9]* failed$/\1/p' "$out" | tail -1)
+  f=$(sed -n 's/^[0-9]* scenarios, \([0-9]*\) failed$/\1/p' "$out" | tail -1)
+  [ $code != 0 ] && [ "${f:-0}" = 0 ] && f=1
+  count $((${n:-0} - ${f:-0})) "${f:-0}" 0
+  printf '  %-24s %s passed, %s failed\n' scenarios $((${n:-0} - ${f:-0})) "${f:-0}"
+  [ "${f:-0}" != 0 ] && tail -40 "$out"
+  return 0
+}
+
 # One script that prints "ok NAME", "FAIL NAME: why" or "skip NAME: why" lines.
 script() { # script COMMAND...
   local name out
@@ -78,7 +92,10 @@ say "build (GCC, release)"
 time build release || finish
 
 say "unit tests and scenarios"
-for program in build/release/bin/*_test; do unit "$program"; done
+for program in build/release/bin/*_test; do
+  [ "$(basename "$program")" = scenario_test ] || unit "$program"
+done
+scenarios build/release/bin/scenario_test
 
 say "golden files, tidy, format"
 script tools/golden

@@ -234,6 +234,33 @@ TEST(JobValidation, pod_templates) {
   }
 }
 
+// Examples 3.1: refused as the document writes it, accepted in its two repaired forms.
+TEST(JobValidation, the_reference_sample) {
+  constexpr std::string_view kSample = R"({"metadata": {"name": "test-job", "namespace": "default"}, "spec": {
+    "minAvailable": 3, "schedulerName": "volcano", "priorityClassName": "high-priority",
+    "policies": [{"event": "PodEvicted", "action": "RestartJob"}], "plugins": {"ssh": [], "env": [], "svc": []},
+    "maxRetry": 5, "queue": "default", "volumes": @, "tasks": [{"replicas": 6, "name": "default-nginx", "template":
+    {"metadata": {"name": "web"}, "spec": {"containers": [{"image": "nginx", "imagePullPolicy": "IfNotPresent",
+    "name": "nginx", "resources": {"requests": {"cpu": "1"}}}], "restartPolicy": "OnFailure"}}}]}})";
+  struct Row {
+    std::string_view volumes;
+    std::string_view message;
+  };
+  constexpr Row kRows[] = {
+      {R"([{"mountPath": "/myinput"}, {"mountPath": "/myoutput", "volumeClaimName": "n", "volumeClaim": {}}])",
+       "either VolumeClaim or VolumeClaimName must be specified;"},
+      {R"([{"mountPath": "/myoutput", "volumeClaimName": "testvolumeclaimname", "volumeClaim": {}}])",
+       "conflict: If you want to use an existing PVC, just specify VolumeClaimName.If you want to create a new PVC, you do "
+       "not need to specify VolumeClaimName"},
+      {R"([{"mountPath": "/myoutput", "volumeClaim": {"accessModes": ["ReadWriteOnce"]}}])", ""},
+      {R"([{"mountPath": "/myoutput", "volumeClaimName": "testvolumeclaimname"}])", ""}};
+  for (const Row& row : kRows) {
+    const std::size_t at = kSample.find('@');
+    const Json job = json(base::format("{}{}{}", kSample.substr(0, at), row.volumes, kSample.substr(at + 1)));
+    EXPECT_EQ(ask("/jobs/validate", Operation::kCreate, job, queues()).message, row.message);
+  }
+}
+
 TEST(JobValidation, refuses_other_operations_and_resources) {
   EXPECT_EQ(ask("/jobs/validate", Operation::kDelete, json(kJob), queues()).message,
             "expect operation to be 'CREATE' or 'UPDATE'");

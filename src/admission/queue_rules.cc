@@ -102,14 +102,16 @@ std::string check_hierarchy(const Json& queue, const ObjectReader& objects) {
   return {};
 }
 
-std::string check_fields(const Json& queue, const ObjectReader& objects) {
+std::string check_fields(const Json& queue, const Json& old_queue, const ObjectReader& objects) {
   const Json& spec = queue["spec"];
   std::vector<std::string> problems;
   check_amounts(spec["capability"], "capability", problems);
   check_amounts(spec["deserved"], "deserved", problems);
   check_amounts(spec["guarantee"]["resource"], "guarantee.resource", problems);
   check_order(spec, problems);
-  if (const std::string state = queue["status"]["state"].str(); !state.empty() && state != "Open" && state != "Closed")
+  // COMPAT(queue-state-on-update): the server puts the stored state back before it asks; that one was not the user's.
+  if (const std::string state = queue["status"]["state"].str();
+      !state.empty() && state != "Open" && state != "Closed" && state != old_queue["status"]["state"].as_string())
     problems.push_back(base::format(
         "requestBody.spec.state: Invalid value: {}: queue state must be in [Open Closed]", quoted(state)));
   if (std::string problem = check_hierarchy(queue, objects); !problem.empty()) problems.push_back(std::move(problem));
@@ -145,7 +147,7 @@ std::string check_queue_text(const AdmissionRequest& request, const ObjectReader
   if (request.operation != api::Operation::kCreate && !is_update)
     return unexpected(request.operation, "`CREATE`, `UPDATE` or `DELETE`");
   const Json& queue = request.object;
-  if (std::string text = check_fields(queue, objects); !text.empty()) return text;
+  if (std::string text = check_fields(queue, request.old_object, objects); !text.empty()) return text;
   const Json& spec = queue["spec"];
   const Json& old_spec = request.old_object["spec"];
   const bool moved = !is_update || spec["parent"].as_string() != old_spec["parent"].as_string();

@@ -36,6 +36,8 @@ Manager::~Manager() = default;
 void Manager::start() { state_->driver.start(); }
 bool Manager::synced() const { return state_->driver.synced(); }
 
+std::string Manager::metrics_text() const { return state_->driver.metrics_text(); }
+
 bool is_enabled(const std::vector<std::string>& list, std::string_view name) {
   bool star = list.empty();
   for (std::string_view word : list) {

@@ -34,6 +34,8 @@ class Manager {
   void start();
   // True once every watch has delivered its first list.
   bool synced() const;
+  // The counters of controllers.md 16, in the Prometheus text format.
+  std::string metrics_text() const;
 
  private:
   struct State;

@@ -23,6 +23,10 @@ struct ControllerFlags {
   std::string lease_duration = "15s", renew_deadline = "10s", retry_period = "2s", lease_lock = "leases",
               lease_name = "vc-controller-manager", lease_namespace = "volcano-system", lock_object_namespace;
   bool version = false;
+  bool enable_healthz = false;
+  bool enable_metrics = false;
+  std::string healthz_address = ":11251";
+  std::string listen_address = ":8081";
   // Accepted and checked for form; one loop needs no worker counts, and the others have no effect on this program.
   int worker_threads = 3, worker_threads_for_cronjob = 3, worker_threads_for_podgroup = 5, worker_threads_for_queue = 5,
       worker_threads_for_gc = 1, v = 0;

@@ -14,6 +14,7 @@
 #include "main/connection.h"
 #include "main/controller_flags.h"
 #include "main/programs.h"
+#include "main/side_server.h"
 #include "main/version.h"
 
 namespace volcano_main {
@@ -53,6 +54,28 @@ struct Program {
   }
 };
 
+// /metrics is answered on the loop, where the counters live.
+base::Status start_side_servers(Program& program, std::vector<std::unique_ptr<rt::HttpServer>>& servers) {
+  const ControllerFlags& flags = program.flags;
+  if (flags.enable_healthz) {
+    TRY(auto server, start_side_server({.address = flags.healthz_address,
+                                        .ca_cert_file = flags.ca_cert_file,
+                                        .tls_cert_file = flags.tls_cert_file,
+                                        .tls_private_key_file = flags.tls_private_key_file,
+                                        .metrics = {},
+                                        .healthz = true}));
+    servers.push_back(std::move(server));
+  }
+  if (flags.enable_metrics) {
+    const auto metrics = [&program](std::function<void(std::string)> answer) {
+      program.env->loop().post([&program, answer] { answer(program.manager ? program.manager->metrics_text() : ""); });
+    };
+    TRY(auto server, start_side_server({.address = flags.listen_address, .ca_cert_file = {}, .tls_cert_file = {}, .tls_private_key_file = {}, .metrics = metrics}));
+    servers.push_back(std::move(server));
+  }
+  return {};
+}
+
 int fail(const base::Error& error) {
   std::cerr << "vc-controller-manager: " << error.message << "\n";
   return 1;
@@ -79,8 +102,11 @@ int run_controller_manager(const Arguments& arguments) {
   std::promise<base::Status> started;
   program.env->loop().post([&] { started.set_value(program.start(*access)); });
   if (const base::Status status = started.get_future().get(); !status.ok()) return fail(status.error());
+  std::vector<std::unique_ptr<rt::HttpServer>> servers;
+  if (const base::Status status = start_side_servers(program, servers); !status.ok()) std::_Exit(fail(status.error()));
   int signal = 0;
   sigwait(&set, &signal);
+  servers.clear();
   std::promise<void> stopped;
   program.env->loop().post([&] {
     const auto finish = [&] {

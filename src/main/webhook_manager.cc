@@ -11,6 +11,7 @@
 #include "client/http_client.h"
 #include "main/connection.h"
 #include "main/programs.h"
+#include "main/side_server.h"
 #include "main/version.h"
 #include "main/webhook_flags.h"
 #include "rt/files.h"
@@ -102,6 +103,20 @@ int run_webhook_manager(const Arguments& arguments) {
     program.server = std::make_unique<admission::Server>(*program.env, *program.client, std::move(options));
     program.server->start(report);
   });
+  std::unique_ptr<rt::HttpServer> health;
+  if (flags.enable_healthz) {
+    auto made = start_side_server({.address = flags.healthz_address,
+                                   .ca_cert_file = flags.ca_cert_file,
+                                   .tls_cert_file = flags.tls_cert_file,
+                                   .tls_private_key_file = flags.tls_private_key_file,
+                                   .metrics = {},
+                                   .healthz = true});
+    if (!made.ok()) {
+      program.stop();
+      return fail(made.error().message);
+    }
+    health = *std::move(made);
+  }
   int signal = 0;
   sigwait(&set, &signal);
   program.stop();

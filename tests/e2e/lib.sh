@@ -67,7 +67,7 @@ end_of_tests() {
     rm -rf "$scratch"
   else
     echo "output of the cluster: $scratch/up.log"
-    tail -20 "$scratch/up.log"
+    [ -s "$scratch/up.log" ] && tail -n 20 "$scratch/up.log"
   fi
 }
 trap end_of_tests EXIT

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "client/client.h"
@@ -24,6 +25,7 @@ class Driver {
   // Watches begin; steps begin when every watch has delivered its first list.
   void start();
   bool synced() const;
+  std::string metrics_text() const;
 
  private:
   struct State;

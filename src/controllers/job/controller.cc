@@ -3,8 +3,11 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "api/resource.h"
+#include "base/format.h"
+#include "controllers/framework/metrics.h"
 
 namespace controllers::job {
 
@@ -98,6 +101,7 @@ class JobController final : public Controller {
     const Sight sight = observe(view, key);
     if (!sight.job) {
       memories_.erase(key);
+      finals_.erase(key);
       Plan plan;
       // A command for a job that is gone has nobody to act on it.
       for (const Json* command : sight.observed.commands) plan.remove(resources::kCommands, *command);
@@ -109,10 +113,26 @@ class JobController final : public Controller {
       memory = {};
       uids_[key] = job.uid;
     }
+    count(job, sight.observed, memory);
     notice(job, sight.observed, turn.now, memory);
     Decision decision = job::step(job, sight.observed, memory, turn, options_);
     after_[key] = std::move(decision.memory);
     return std::move(decision.plan);
+  }
+
+  std::string metrics_text() const override {
+    std::string text;
+    for (const bool completed : {true, false}) {
+      const std::string name = completed ? "volcano_job_completed_phase_count" : "volcano_job_failed_phase_count";
+      text += metric_head(name, "counter", completed ? "Entries of a job into phase Completed" : "Entries of a job into phase Failed");
+      for (const auto& [key, final] : finals_) {
+        const std::int64_t number = completed ? final.completed : final.failed;
+        if (number > 0)
+          text += base::format("{}{} {}\n", name, metric_labels({{"job_name", key}, {"queue_name", final.queue}}), number);
+      }
+    }
+    text += metric_head(kLatency, "histogram", "Time from a job's creation to the creation of each of its pods");
+    return text + latency_.text(kLatency);
   }
 
   void finished(const std::string& key, bool succeeded) override {
@@ -126,7 +146,33 @@ class JobController final : public Controller {
   }
 
  private:
+  static constexpr std::string_view kLatency = "volcano_controller_job_to_pod_creation_latency_milliseconds";
+
+  struct Final {
+    std::string queue;
+    Phase phase = Phase::kNone;  // as last seen
+    std::int64_t completed = 0;
+    std::int64_t failed = 0;
+  };
+
+  // Counts what is new since the last look. What happened before this process began was counted by another.
+  void count(const Job& job, const Observed& seen, const Memory& memory) {
+    Final& final = finals_[job.key()];
+    final.queue = job.queue;
+    const Phase before = std::exchange(final.phase, job.phase);
+    if (!memory.looked_before) return;
+    if (before != job.phase && job.phase == Phase::kCompleted) ++final.completed;
+    if (before != job.phase && job.phase == Phase::kFailed) ++final.failed;
+    for (const Json* pod : seen.pods) {
+      if (memory.pods.count(std::string(api::name_of(*pod)))) continue;
+      if (const auto made = base::parse_rfc3339((*pod)["metadata"]["creationTimestamp"].as_string()))
+        latency_.observe((*made - job.created).seconds() * 1000);
+    }
+  }
+
   Options options_;
+  std::map<std::string, Final> finals_;
+  Histogram latency_{exponential_bounds(50, 60000, 30)};
   std::map<std::string, Memory> memories_;
   std::map<std::string, std::string> uids_;
   std::map<std::string, Memory> after_;  // of plans under way
@@ -142,7 +188,7 @@ Sight observe(const View& view, const std::string& key) {
   if (!sight.job) return sight;
   const std::string uid(api::uid_of(*sight.job));
   for (const Json* pod : view.by_index(resources::kPods, "job", key))
-    if (api::controller_of(*pod)["uid"].as_string() == uid) sight.observed.pods.push_back(pod);
+    if (api::controller_of(*pod)["uid"].as_string() == uid && says_whose_it_is(*pod)) sight.observed.pods.push_back(pod);
   // Groups made by releases before 1.5 have the job's own name.
   const Json* group = view.find(resources::kPodGroups, key + "-" + uid);
   if (!group) group = view.find(resources::kPodGroups, key);

@@ -37,9 +37,7 @@ const Json& first_termination(const Json& pod) {
 // Only pods that say whose they are count.
 std::optional<SeenPod> look_at(const Json& pod) {
   const auto version = number(api::annotation_of(pod, "volcano.sh/job-version"));
-  if (!version || api::annotation_of(pod, "volcano.sh/job-name").empty() ||
-      api::annotation_of(pod, "volcano.sh/task-spec").empty())
-    return std::nullopt;
+  if (!version || !says_whose_it_is(pod)) return std::nullopt;
   return SeenPod{.uid = std::string(api::uid_of(pod)),
                  .phase = pod["status"]["phase"].str(),
                  .task = task_of(pod),
@@ -147,6 +145,8 @@ void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) 
           counted(job, task.name, "Succeeded") < task.replicas)
         push(memory, request_for(known->first, known->second, "TaskCompleted", {}));
     }
+    if (restarts_used_up(job, task.name, tallies))
+      push(memory, {.event = "TaskFailed", .task = task.name, .version = job.version});
     std::stable_sort(failed.begin(), failed.end(), [](const Json* a, const Json* b) {
       return first_termination(*a)["finishedAt"].as_string() > first_termination(*b)["finishedAt"].as_string();
     });
@@ -173,6 +173,12 @@ void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) 
 }
 
 }  // namespace
+
+bool says_whose_it_is(const Json& pod) {
+  return number(api::annotation_of(pod, "volcano.sh/job-version")) &&
+         !api::annotation_of(pod, "volcano.sh/job-name").empty() &&
+         !api::annotation_of(pod, "volcano.sh/task-spec").empty();
+}
 
 std::string task_of(const Json& pod) { return std::string(api::annotation_of(pod, "volcano.sh/task-spec")); }
 

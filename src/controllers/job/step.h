@@ -69,7 +69,8 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
 void sync(const Job& job, const Observed& seen, Rule rule, base::Time now, Plan& plan);
 void kill(const Job& job, const Observed& seen, const Move& move, const Request& request, base::Time now, Plan& plan);
 
-// The pod's own words.
+// The pod's own words. Pods that do not carry all of them are somebody else's, whoever owns them.
+bool says_whose_it_is(const api::Json& pod);
 std::string task_of(const api::Json& pod);
 std::int64_t index_of(const api::Json& pod);
 

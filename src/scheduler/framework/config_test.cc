@@ -1,3 +1,4 @@
+// What the configuration file accepts, refuses and warns about.
 #include "scheduler/framework/config.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// How the answers of several plugins fold into one, by the spec's tables.
 #include "scheduler/framework/folds.h"
 
 #include <gtest/gtest.h>

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "scheduler/framework/node_search_state.h"
+#include "scheduler/model/column_kernels.h"
 
 namespace scheduler {
 namespace {
@@ -14,28 +15,6 @@ namespace {
 // Below this many waiting pods of a class a frontier costs more than it saves.
 constexpr std::uint32_t kFrontierPodsMin = 3;
 constexpr std::size_t kClassesMax = 512;
-
-// ok[i] &= idle[i] + releasing[i] - pipelined[i] >= amount
-VOLCANO_VECTOR void keep_future(const std::int64_t* idle, const std::int64_t* releasing, const std::int64_t* pipelined,
-                                std::int64_t amount, std::uint8_t* ok, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    ok[i] = static_cast<std::uint8_t>(ok[i] & (idle[i] + releasing[i] - pipelined[i] >= amount ? 1 : 0));
-  }
-}
-
-VOLCANO_VECTOR void keep_idle(const std::int64_t* idle, std::int64_t amount, std::uint8_t* ok, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) ok[i] = static_cast<std::uint8_t>(ok[i] & (idle[i] >= amount ? 1 : 0));
-}
-
-void pack(const std::vector<std::uint8_t>& bytes, NodeSet& nodes) {
-  auto& words = nodes.words();
-  for (std::size_t w = 0; w < words.size(); ++w) {
-    if (words[w] == 0) continue;
-    std::uint64_t mask = 0;
-    for (std::size_t i = 0; i < 64; ++i) mask |= static_cast<std::uint64_t>(bytes[w * 64 + i]) << i;
-    words[w] &= mask;
-  }
-}
 
 }  // namespace
 
@@ -73,19 +52,17 @@ NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
 }
 
 void NodeSearch::room(const Request& request, bool future, NodeSet& nodes) const {
-  const std::size_t count = nodes.words().size() * 64;
-  bytes_.assign(count, 1);
+  std::vector<std::uint64_t>& words = nodes.words();
+  future = future && model_.nodes.future_differs();
   for (const Part& part : request.parts) {
     const Column& idle = model_.nodes.idle(part.dim);
-    if (idle.size() < count) continue;
     if (future) {
-      keep_future(idle.data(), model_.nodes.releasing(part.dim).data(), model_.nodes.pipelined(part.dim).data(), part.amount,
-                  bytes_.data(), count);
+      keep_future_at_least(idle.data(), model_.nodes.releasing(part.dim).data(), model_.nodes.pipelined(part.dim).data(),
+                           part.amount, words.data(), words.size());
     } else {
-      keep_idle(idle.data(), part.amount, bytes_.data(), count);
+      keep_at_least(idle.data(), part.amount, words.data(), words.size());
     }
   }
-  pack(bytes_, nodes);
 }
 
 bool NodeSearch::fits_future(const Task& task, NodeId node) const {
@@ -137,6 +114,7 @@ std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* with
     for (const auto& filter : state.filters) filter->narrow(rest, Strictness::kPlace, &errors);
     return std::nullopt;
   }
+  if (!model_.nodes.future_differs()) return NodeChoice{NodeId{best_of(state, feasible)}, false};
   NodeSet idle = feasible;
   room(request, false, idle);
   const bool future = idle.empty();

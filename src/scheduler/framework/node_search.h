@@ -65,7 +65,6 @@ class NodeSearch {
   std::unordered_map<std::uint64_t, std::unique_ptr<ClassState>> classes_;
   std::unique_ptr<ClassState> single_;  // of a class with few pods
   std::vector<double> totals_;          // scratch
-  mutable std::vector<std::uint8_t> bytes_;  // scratch
   std::uint64_t nodes_looked_at_ = 0;
 };
 

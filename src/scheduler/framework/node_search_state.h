@@ -8,13 +8,6 @@
 
 #include "scheduler/framework/node_search.h"
 
-// Loops over columns are compiled twice, the second time for wide vectors, and chosen when the program starts.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__) || defined(__clang__)
-#define VOLCANO_VECTOR
-#else
-#define VOLCANO_VECTOR __attribute__((target_clones("avx2", "default"), optimize("O3")))
-#endif
-
 namespace scheduler {
 
 // The Kubernetes rules for turning raw values into 0..100 among the candidates.

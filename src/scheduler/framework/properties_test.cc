@@ -21,29 +21,43 @@ api::Json parse(const std::string& text) {
 
 const char* kConfigs[] = {
     "",
-    "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins: [{name: gang}, {name: predicates}, {name: binpack}]\n",
-    "actions: \"allocate\"\ntiers:\n- plugins: [{name: priority}, {name: gang}]\n- plugins: [{name: drf}, {name: predicates}, {name: proportion}, {name: nodeorder}]\n",
+    "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins: [{name: gang}, {name: predicates}, {name: "
+    "binpack}]\n",
+    "actions: \"allocate\"\ntiers:\n- plugins: [{name: priority}, {name: gang}]\n- plugins: [{name: drf}, {name: "
+    "predicates}, {name: proportion}, {name: nodeorder}]\n",
 };
 
 // A cluster that lives: objects come and go, pods run and end.
 class World {
  public:
-  explicit World(std::uint64_t seed) : random(seed), intake(model, {}), decider(model, {all_plugins(), all_actions()}, seed, "volcano") {
+  explicit World(std::uint64_t seed)
+      : random(seed), intake(model, {}), decider(model, {all_plugins(), all_actions()}, seed, "volcano") {
     if (const std::string config = kConfigs[random.below(3)]; !config.empty()) {
       EXPECT_TRUE(decider.configure(config).ok());
     }
     for (const char* queue : {"default", "other"}) {
-      intake.set(api::resources::kQueues, parse(base::format(R"({{"metadata":{{"name":"{}","uid":"{}"}},"spec":{{"weight":{}}},"status":{{"state":"Open"}}}})", queue, queue, 1 + random.below(3))));
+      intake.set(api::resources::kQueues,
+                 parse(base::format(
+                     R"({{"metadata":{{"name":"{}","uid":"{}"}},"spec":{{"weight":{}}},"status":{{"state":"Open"}}}})",
+                     queue, queue, 1 + random.below(3))));
     }
   }
 
   void step() {
     switch (random.below(6)) {
       case 0:
-      case 1: add_group(); break;
-      case 2: change_node(); break;
-      case 3: end_pod(); break;
-      default: run_cycle(); break;
+      case 1:
+        add_group();
+        break;
+      case 2:
+        change_node();
+        break;
+      case 3:
+        end_pod();
+        break;
+      default:
+        run_cycle();
+        break;
     }
   }
 
@@ -51,27 +65,38 @@ class World {
     const std::string name = base::format("g{}", next_++);
     const auto size = static_cast<int>(1 + random.below(4));
     const auto min = static_cast<int>(random.below(static_cast<std::uint64_t>(size) + 1));
-    intake.set(api::resources::kPodGroups,
-               parse(base::format(R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}"}},"spec":{{"minMember":{1},"queue":"{2}","minResources":{{"cpu":"{1}"}}}},"status":{{"phase":"Pending"}}}})",
-                                  name, min, random.chance(0.5) ? "default" : "other")));
-    const std::string selector = random.chance(0.3) ? base::format(R"(,"nodeSelector":{{"zone":"z{}"}})", random.below(2)) : "";
-    const std::string apart = random.chance(0.2)
-        ? base::format(R"(,"affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{"labelSelector":{{"matchLabels":{{"app":"a{}"}}}},"topologyKey":"zone"}}]}}}})", random.below(3)) : "";
+    intake.set(
+        api::resources::kPodGroups,
+        parse(base::format(
+            R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}"}},"spec":{{"minMember":{1},"queue":"{2}","minResources":{{"cpu":"{1}"}}}},"status":{{"phase":"Pending"}}}})",
+            name, min, random.chance(0.5) ? "default" : "other")));
+    const std::string selector =
+        random.chance(0.3) ? base::format(R"(,"nodeSelector":{{"zone":"z{}"}})", random.below(2)) : "";
+    const std::string apart =
+        random.chance(0.2)
+            ? base::format(
+                  R"(,"affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{"labelSelector":{{"matchLabels":{{"app":"a{}"}}}},"topologyKey":"zone"}}]}}}})",
+                  random.below(3))
+            : "";
     const std::string cpu = base::format("{}m", 500 * (1 + random.below(4)));
     for (int i = 0; i < size; ++i) {
       const std::string pod = base::format("{}-w-{}", name, i);
-      pods[pod] = base::format(R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}","labels":{{"app":"a{5}"}},"annotations":{{"scheduling.k8s.io/group-name":"{1}"}}}},"spec":{{"schedulerName":"volcano"{3}{4},"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{2}"}}}}}}]}}}})",
-                               pod, name, cpu, selector, apart, random.below(3));
+      pods[pod] = base::format(
+          R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}","labels":{{"app":"a{5}"}},"annotations":{{"scheduling.k8s.io/group-name":"{1}"}}}},"spec":{{"schedulerName":"volcano"{3}{4},"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{2}"}}}}}}]}}}})",
+          pod, name, cpu, selector, apart, random.below(3));
       intake.set(api::resources::kPods, parse(pods[pod]));
     }
   }
 
   void change_node() {
     const auto n = random.below(6);
-    const std::string text = base::format(R"({{"metadata":{{"name":"n{0}","labels":{{"zone":"z{1}"}}}},"spec":{{"unschedulable":{2}}},"status":{{"allocatable":{{"cpu":"{3}","memory":"64Gi","pods":"{4}"}}}}}})",
-                                          n, random.below(2), random.chance(0.1) ? "true" : "false", 2 + random.below(6), 2 + random.below(8));
-    if (random.chance(0.1)) intake.remove(api::resources::kNodes, parse(text));
-    else intake.set(api::resources::kNodes, parse(text));
+    const std::string text = base::format(
+        R"({{"metadata":{{"name":"n{0}","labels":{{"zone":"z{1}"}}}},"spec":{{"unschedulable":{2}}},"status":{{"allocatable":{{"cpu":"{3}","memory":"64Gi","pods":"{4}"}}}}}})",
+        n, random.below(2), random.chance(0.1) ? "true" : "false", 2 + random.below(6), 2 + random.below(8));
+    if (random.chance(0.1))
+      intake.remove(api::resources::kNodes, parse(text));
+    else
+      intake.set(api::resources::kNodes, parse(text));
   }
 
   void end_pod() {
@@ -101,7 +126,8 @@ class World {
       EXPECT_TRUE(!task.in_use || (task.status != TaskStatus::kAllocated && task.status != TaskStatus::kPipelined));
     }
     // A gang starts whole.
-    for (const auto& [key, count] : started) EXPECT_GE(model.job(model.find_job(key)).ready_count(), model.job(model.find_job(key)).min_available) << key;
+    for (const auto& [key, count] : started)
+      EXPECT_GE(model.job(model.find_job(key)).ready_count(), model.job(model.find_job(key)).min_available) << key;
     EXPECT_EQ(overcommitted(), over_before);
   }
 

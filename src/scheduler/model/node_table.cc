@@ -163,6 +163,7 @@ void NodeTable::remove_if_unused(NodeId node) {
 
 void NodeTable::account(NodeId node, const Request& request, std::uint8_t effects, std::int64_t sign) {
   const std::uint32_t n = node.index;
+  if (effects & (kEffectReleasing | kEffectPipelined)) future_count_ += sign;
   for (const Part& part : request.parts) {
     if (part.dim >= idle_.size()) ensure_dim(part.dim);
     const std::int64_t amount = sign * part.amount;

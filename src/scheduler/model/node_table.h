@@ -86,6 +86,9 @@ class NodeTable {
   const Column& seen_memory() const { return seen_memory_; }
   const Column& seen_pods() const { return seen_pods_; }
 
+  // False while nothing is being released or promised: then the future is what is idle now.
+  bool future_differs() const { return future_count_ != 0; }
+
   // Adds (sign 1) or takes away (sign -1) a request in the columns that `effects` name (status.h).
   void account(NodeId node, const Request& request, std::uint8_t effects, std::int64_t sign);
   void account_seen(NodeId node, std::int64_t cpu, std::int64_t memory, std::int64_t real_cpu, std::int64_t real_memory,
@@ -127,6 +130,7 @@ class NodeTable {
   NodeSet known_;
   NodeSet unschedulable_;
   std::size_t known_count_ = 0;
+  std::int64_t future_count_ = 0;  // pods counted as releasing or pipelined
   Columns idle_, used_, releasing_, pipelined_, allocatable_;
   Column nonzero_cpu_, nonzero_memory_, seen_cpu_, seen_memory_, seen_pods_, zeros_;
   std::vector<std::vector<Taint>> taint_sets_;

@@ -1,3 +1,4 @@
+// Resource arithmetic and comparisons, by the spec's worked examples.
 #include "scheduler/model/resource.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Which pods are one class, and which differ.
 #include "scheduler/model/shape.h"
 
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 #include "scheduler/framework/node_evaluators.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
+#include "scheduler/plugins/capacity_kernel.h"
 #include "scheduler/plugins/nodeorder.h"
 
 namespace scheduler {
@@ -26,6 +27,15 @@ class CapacityScorer final : public NodeScorer {
     balanced_ = weights.balanced != 0 && (cpu_ > 0 || memory_ > 0 || gpu_.amount > 0);
   }
   Reach reach() const override { return Reach::kNode; }
+
+  void add_scores(const NodeSet& candidates, std::vector<double>& totals) override {
+    if (gpu_.amount > 0 || candidates.count() * 4 < totals.size()) return NodeScorer::add_scores(candidates, totals);
+    add_capacity_scores({nodes_.allocatable(kCpu).data(), nodes_.allocatable(kMemory).data(), nodes_.nonzero_cpu().data(),
+                         nodes_.nonzero_memory().data(), nodes_.seen_cpu().data(), nodes_.seen_memory().data(),
+                         static_cast<double>(shape_.nonzero_cpu), static_cast<double>(shape_.nonzero_memory), cpu_, memory_,
+                         weights_.least, weights_.most, balanced_ ? weights_.balanced : 0},
+                        totals.data(), totals.size());
+  }
 
   double score(std::uint32_t n) override {
     const auto cpu_cap = static_cast<double>(nodes_.allocatable(kCpu)[n]);

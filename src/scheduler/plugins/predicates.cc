@@ -1,5 +1,6 @@
 // Predicates: the Kubernetes filters. Each refuses nodes with its own reason; some refusals could be cured by evicting.
 #include "scheduler/framework/plugin.h"
+#include "scheduler/model/column_kernels.h"
 #include "scheduler/model/model.h"
 #include "scheduler/plugins/node_facts.h"
 #include "scheduler/plugins/predicates.h"
@@ -14,6 +15,7 @@ class PredicateFilter final : public NodeFilter {
       : model_(model), shape_(model.shape_of(task)), on_(on), affinity_(model.nodes.known()), taints_(model.nodes.known()) {
     if (on.node_affinity && (!shape_.node_selector.empty() || shape_.has_required_terms)) {
       affinity_ = nodes_matching_affinity(model, shape_);
+      selects_ = true;
     }
     if (on.taint_toleration) taints_ = nodes_with_tolerated_taints(model, shape_);
     Taint unschedulable{model.symbols.find("node.kubernetes.io/unschedulable"), model.symbols.find(""),
@@ -25,6 +27,7 @@ class PredicateFilter final : public NodeFilter {
   Reach reach() const override { return cluster_filters_.empty() ? Reach::kNode : Reach::kCluster; }
 
   void narrow(NodeSet& nodes, Strictness strictness, FitErrors* errors) override {
+    if (errors == nullptr && strictness == Strictness::kPlace && cluster_filters_.empty()) return narrow_fast(nodes);
     Sieve sieve(nodes, errors);
     NodeSet full = nodes;
     full.for_each([&](std::uint32_t n) {
@@ -61,6 +64,20 @@ class PredicateFilter final : public NodeFilter {
   }
 
  private:
+  // Nobody asks why, and only the nodes' own facts matter.
+  void narrow_fast(NodeSet& nodes) const {
+    if (selects_) nodes &= affinity_;
+    nodes &= taints_;
+    if (!tolerates_unschedulable_) nodes.subtract(model_.nodes.unschedulable());
+    keep_less(model_.nodes.seen_pods().data(), model_.nodes.allocatable(kPods).data(), nodes.words().data(), nodes.words().size());
+    if (!on_.node_ports || shape_.ports.empty()) return;
+    NodeSet free = nodes;
+    nodes.for_each([&](std::uint32_t n) {
+      if (has_port_conflict(n)) free.remove(n);
+    });
+    nodes = std::move(free);
+  }
+
   bool is_full(std::uint32_t n) const {
     const Column& most = model_.nodes.allocatable(kPods);
     return (n < most.size() ? most[n] : 0) <= model_.nodes.seen_pods()[n];
@@ -85,6 +102,7 @@ class PredicateFilter final : public NodeFilter {
   NodeSet affinity_;
   NodeSet taints_;
   bool tolerates_unschedulable_ = false;
+  bool selects_ = false;
   std::vector<std::unique_ptr<ClusterFilter>> cluster_filters_;
 };
 

@@ -1,0 +1,97 @@
+// How events are named, counted and retried.
+#include "client/event_recorder.h"
+
+#include <gtest/gtest.h>
+
+#include "client/testing/fake_client.h"
+#include "client/testing/fake_env.h"
+
+namespace client {
+namespace {
+
+using api::Json;
+
+Json object(const std::string& ns, const std::string& name, const std::string& kind) {
+  Json metadata = Json::object({{"name", name}, {"uid", "u1"}, {"resourceVersion", "7"}});
+  if (!ns.empty()) metadata.set("namespace", ns);
+  return Json::object({{"apiVersion", "v1"}, {"kind", kind}, {"metadata", metadata}});
+}
+
+struct World {
+  testing::FakeEnv env;
+  testing::FakeClient server{env};
+  EventRecorder recorder{server, env, "tester"};
+  std::vector<Json> events() {
+    std::vector<Json> out;
+    for (const auto& [key, event] : server.table(api::resources::kEvents)) out.push_back(event);
+    return out;
+  }
+};
+
+TEST(EventRecorder, WritesAnEventAboutItsObject) {
+  World world;
+  world.recorder.record(object("ns", "p", "Pod"), {"Warning", "Failed", "it broke"});
+  world.env.settle();
+  ASSERT_EQ(world.events().size(), 1u);
+  const Json event = world.events().front();
+  EXPECT_TRUE(api::name_of(event).starts_with("p."));
+  EXPECT_EQ(api::namespace_of(event), "ns");
+  EXPECT_EQ(event["involvedObject"]["uid"].as_string(), "u1");
+  EXPECT_EQ(event["source"]["component"].as_string(), "tester");
+  EXPECT_EQ(event["reportingComponent"].as_string(), "tester");
+  EXPECT_EQ(event["count"].as_int(), 1);
+  EXPECT_EQ(event["firstTimestamp"].as_string(), "2026-01-01T00:00:00Z");
+}
+
+TEST(EventRecorder, CountsEqualEventsInOneObject) {
+  World world;
+  const Json pod = object("ns", "p", "Pod");
+  world.recorder.record(pod, {"Normal", "R", "m"});
+  world.recorder.record(pod, {"Normal", "R", "m"});  // while the first is on its way
+  world.env.run_for(base::seconds(10));
+  world.recorder.record(pod, {"Normal", "R", "m"});
+  world.recorder.record(pod, {"Normal", "R", "other"});
+  world.env.settle();
+  ASSERT_EQ(world.events().size(), 2u);
+  EXPECT_EQ(world.events()[0]["count"].as_int(), 3);
+  EXPECT_EQ(world.events()[0]["firstTimestamp"].as_string(), "2026-01-01T00:00:00Z");
+  EXPECT_EQ(world.events()[0]["lastTimestamp"].as_string(), "2026-01-01T00:00:10Z");
+  EXPECT_EQ(world.events()[1]["count"].as_int(), 1);
+}
+
+TEST(EventRecorder, EventsOfClusterScopedObjectsLiveInDefault) {
+  World world;
+  world.recorder.record(object("", "q", "Queue"), {"Normal", "R", "m"});
+  world.env.settle();
+  EXPECT_EQ(api::namespace_of(world.events().front()), "default");
+}
+
+TEST(EventRecorder, GoesOnCountingInANewObjectWhenTheOldOneExpired) {
+  World world;
+  const Json pod = object("ns", "p", "Pod");
+  world.recorder.record(pod, {"Normal", "R", "m"});
+  world.env.settle();
+  world.server.erase(api::resources::kEvents, api::key_of(world.events().front()));
+  world.recorder.record(pod, {"Normal", "R", "m"});
+  world.env.settle();
+  ASSERT_EQ(world.events().size(), 1u);
+  EXPECT_EQ(world.events().front()["count"].as_int(), 2);
+}
+
+TEST(EventRecorder, RetriesAnUnreachableServerAndDropsWhatIsRefused) {
+  World world;
+  world.server.failures = {base::make_error(base::Code::kUnavailable, "down")};
+  world.recorder.record(object("ns", "p", "Pod"), {"Normal", "R", "m"});
+  world.env.settle();
+  EXPECT_TRUE(world.events().empty());
+  world.env.run_for(base::seconds(10));
+  EXPECT_EQ(world.events().size(), 1u);
+  world.server.failures = {base::make_error(base::Code::kForbidden, "no")};
+  world.recorder.record(object("ns", "p2", "Pod"), {"Normal", "R", "m"});
+  world.env.run_for(base::seconds(60));
+  EXPECT_EQ(world.events().size(), 1u);
+  EXPECT_EQ(world.recorder.dropped(), 1u);
+}
+
+}  // namespace
+}  // namespace client

@@ -1,0 +1,156 @@
+// What an informer promises: the first list in pages, changes once and in order, and recovery from broken watches.
+#include "client/informer.h"
+
+#include <gtest/gtest.h>
+
+#include "client/testing/fake_client.h"
+#include "client/testing/fake_env.h"
+
+namespace client {
+namespace {
+
+using api::Json;
+
+Json pod(const std::string& name, const std::string& node = "n1") {
+  return Json::object({{"metadata", Json::object({{"name", name}, {"namespace", "ns"}})}, {"spec", Json::object({{"nodeName", node}})}});
+}
+
+struct World {
+  testing::FakeEnv env;
+  testing::FakeClient server{env};
+  Informer informer{server, env, api::resources::kPods};
+  std::vector<std::string> log;
+
+  World() {
+    informer.on_change([this](const Json* before, const Json* after, bool initial) {
+      const std::string name(api::name_of(after != nullptr ? *after : *before));
+      log.push_back((before == nullptr ? "add " : after == nullptr ? "delete " : "update ") + name + (initial ? " initial" : ""));
+    });
+    informer.add_index("node", [](const Json& object) { return std::vector<std::string>{object["spec"]["nodeName"].str()}; });
+  }
+  void start() {
+    informer.start();
+    env.run_for(base::seconds(1));
+  }
+};
+
+using Log = std::vector<std::string>;
+
+TEST(Informer, DeliversTheFirstListThenSaysThatItIsSynced) {
+  World world;
+  world.server.put(api::resources::kPods, pod("a"));
+  world.server.put(api::resources::kPods, pod("b"));
+  bool synced = false;
+  world.informer.on_synced([&] { synced = world.log.size() == 2; });
+  EXPECT_FALSE(world.informer.synced());
+  world.start();
+  EXPECT_TRUE(synced);
+  EXPECT_EQ(world.log, (Log{"add a initial", "add b initial"}));
+  EXPECT_EQ(world.informer.find("ns/a")->find("kind")->as_string(), "Pod");
+}
+
+TEST(Informer, FollowsPages) {
+  World world;
+  for (char c = 'a'; c < 'h'; ++c) world.server.put(api::resources::kPods, pod(std::string(1, c)));
+  world.server.page_max = 3;
+  world.start();
+  EXPECT_EQ(world.informer.objects().size(), 7u);
+  EXPECT_EQ(world.server.calls.size(), 3u);
+  EXPECT_EQ(world.server.calls[0].limit, 500);
+}
+
+TEST(Informer, AsksForEverythingAtOnceWhenATokenExpires) {
+  World world;
+  for (char c = 'a'; c < 'h'; ++c) world.server.put(api::resources::kPods, pod(std::string(1, c)));
+  world.server.page_max = 3;
+  world.server.expire_tokens = true;
+  world.start();
+  EXPECT_EQ(world.informer.objects().size(), 7u);
+  EXPECT_EQ(world.server.calls.back().limit, 0);
+}
+
+TEST(Informer, PassesOnChangesAndKeepsIndexes) {
+  World world;
+  world.start();
+  world.server.put(api::resources::kPods, pod("a", "n1"));
+  world.server.put(api::resources::kPods, pod("b", "n1"));
+  world.server.put(api::resources::kPods, pod("a", "n2"));
+  world.env.settle();
+  EXPECT_EQ(world.informer.by_index("node", "n1").size(), 1u);
+  EXPECT_EQ(api::name_of(*world.informer.by_index("node", "n2").front()), "a");
+  world.server.erase(api::resources::kPods, "ns/a");
+  world.env.settle();
+  EXPECT_TRUE(world.informer.by_index("node", "n2").empty());
+  EXPECT_EQ(world.log, (Log{"add a", "add b", "update a", "delete a"}));
+}
+
+TEST(Informer, ResumesABrokenWatchWhereItWas) {
+  World world;
+  world.server.put(api::resources::kPods, pod("a"));
+  world.start();
+  world.server.bookmark();
+  world.server.break_watches(base::Code::kUnavailable);
+  world.server.put(api::resources::kPods, pod("b"));
+  world.env.run_for(base::seconds(5));
+  EXPECT_EQ(world.log, (Log{"add a initial", "add b"}));
+  ASSERT_EQ(world.server.watched_from.size(), 2u);
+  EXPECT_EQ(world.server.watched_from[1], "2");  // the bookmark's version
+  EXPECT_EQ(world.server.calls.size(), 1u);      // no second list
+}
+
+TEST(Informer, ListsAgainWhenHistoryIsGoneAndReportsWhatWasMissed) {
+  World world;
+  for (const char* name : {"a", "b", "c"}) world.server.put(api::resources::kPods, pod(name));
+  world.start();
+  world.log.clear();
+  world.server.mute = true;
+  world.server.erase(api::resources::kPods, "ns/a");
+  world.server.put(api::resources::kPods, pod("b", "n9"));
+  world.server.put(api::resources::kPods, pod("d"));
+  world.server.mute = false;
+  world.server.break_watches(base::Code::kExpired, true);
+  world.env.run_for(base::seconds(5));
+  EXPECT_EQ(world.log, (Log{"delete a", "update b", "add d"}));
+}
+
+TEST(Informer, ReportsAReplacedObjectAsADeletionAndAnAddition) {
+  World world;
+  world.server.put(api::resources::kPods, pod("a"));
+  world.start();
+  world.log.clear();
+  world.server.mute = true;
+  world.server.erase(api::resources::kPods, "ns/a");
+  world.server.put(api::resources::kPods, pod("a"));
+  world.server.mute = false;
+  world.server.break_watches(base::Code::kExpired, true);
+  world.env.run_for(base::seconds(5));
+  EXPECT_EQ(world.log, (Log{"delete a", "add a"}));
+}
+
+TEST(Informer, RetriesAListThatFailsWithGrowingDelay) {
+  World world;
+  world.server.put(api::resources::kPods, pod("a"));
+  for (int i = 0; i < 4; ++i) world.server.list_failures.push_back(base::make_error(base::Code::kUnavailable, "down"));
+  world.start();
+  EXPECT_FALSE(world.informer.synced());
+  world.env.run_for(base::seconds(5));
+  EXPECT_TRUE(world.informer.synced());
+  EXPECT_EQ(world.server.calls.size(), 5u);
+}
+
+TEST(Informer, StaysSilentOnceItIsGone) {
+  testing::FakeEnv env;
+  testing::FakeClient server(env);
+  int changes = 0;
+  auto informer = std::make_unique<Informer>(server, env, api::resources::kPods);
+  informer->on_change([&](const Json*, const Json*, bool) { ++changes; });
+  informer->start();
+  env.run_for(base::seconds(1));
+  server.put(api::resources::kPods, pod("a"));
+  informer.reset();
+  env.run_for(base::seconds(1));
+  EXPECT_EQ(changes, 0);
+}
+
+}  // namespace
+}  // namespace client

@@ -1,0 +1,102 @@
+// Requests and answers as they look on the wire; kubeconfigs.
+#include "client/wire.h"
+
+#include <gtest/gtest.h>
+
+#include "client/kubeconfig.h"
+
+namespace client {
+namespace {
+
+using api::Json;
+
+std::string header_of(const rt::HttpRequest& request, std::string_view name) { return std::string(rt::header(request.headers, name)); }
+
+TEST(Wire, EncodesVerbsPathsAndQueries) {
+  Request list{.verb = Verb::kList, .resource = api::resources::kPods, .ns = "a", .label_selector = "x=y,z", .limit = 500};
+  EXPECT_EQ(encode_request(list, "m").target, "/api/v1/namespaces/a/pods?labelSelector=x%3Dy%2Cz&limit=500");
+  Request create{.verb = Verb::kCreate, .resource = api::resources::kJobs, .ns = "a", .name = "ignored", .body = Json::object()};
+  EXPECT_EQ(encode_request(create, "m").target, "/apis/batch.volcano.sh/v1alpha1/namespaces/a/jobs?fieldManager=m");
+  EXPECT_EQ(encode_request(create, "m").method, "POST");
+  Request bind{.verb = Verb::kCreate, .resource = api::resources::kPods, .ns = "a", .name = "p", .subresource = "binding", .body = Json::object()};
+  EXPECT_EQ(encode_request(bind, "m").target, "/api/v1/namespaces/a/pods/p/binding?fieldManager=m");
+  Request apply{.verb = Verb::kPatch, .resource = api::resources::kPods, .ns = "a", .name = "p", .body = Json::object(), .patch_type = PatchType::kApply, .force = true};
+  EXPECT_EQ(encode_request(apply, "m").target, "/api/v1/namespaces/a/pods/p?fieldManager=m&force=true");
+  EXPECT_EQ(header_of(encode_request(apply, "m"), "Content-Type"), "application/apply-patch+yaml");
+  WatchRequest watch{.resource = api::resources::kQueues, .ns = "", .resource_version = "7"};
+  EXPECT_EQ(encode_watch(watch, 300).target, "/apis/scheduling.volcano.sh/v1beta1/queues?watch=true&allowWatchBookmarks=true&resourceVersion=7&timeoutSeconds=300");
+}
+
+TEST(Wire, ReadsStatusBodiesWithTheirCauses) {
+  rt::HttpResponse response;
+  response.status = 422;
+  response.body = R"({"kind":"Status","status":"Failure","message":"Job is invalid","reason":"Invalid","code":422,
+    "details":{"name":"j","group":"batch.volcano.sh","kind":"Job","causes":[{"reason":"FieldValueRequired","message":"Required value","field":"spec.tasks"}]}})";
+  const auto result = decode_response(response);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, base::Code::kInvalid);
+  EXPECT_EQ(result.error().message, "Job is invalid");
+  ASSERT_EQ(result.error().causes.size(), 1u);
+  EXPECT_EQ(result.error().causes[0].field, "spec.tasks");
+  EXPECT_EQ(result.error().kind, "Job");
+}
+
+TEST(Wire, AnAnswerThatIsNoStatusStillHasACode) {
+  rt::HttpResponse response;
+  response.status = 503;
+  response.body = "upstream is gone";
+  EXPECT_EQ(decode_response(response).error().code, base::Code::kUnavailable);
+}
+
+TEST(Wire, CutsWatchEventsWhereverTheBytesAreSplit) {
+  const std::string stream =
+      "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\"}}}\n"
+      "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"9\"}}}\n"
+      "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":\"a\"}}}\n";
+  for (std::size_t cut = 0; cut <= stream.size(); ++cut) {
+    WatchDecoder decoder;
+    std::vector<WatchEvent> events;
+    ASSERT_TRUE(decoder.feed(stream.substr(0, cut), events).ok());
+    ASSERT_TRUE(decoder.feed(stream.substr(cut), events).ok());
+    ASSERT_EQ(events.size(), 3u);
+    EXPECT_EQ(events[0].type, EventType::kAdded);
+    EXPECT_EQ(events[2].type, EventType::kDeleted);
+  }
+}
+
+TEST(Wire, AnErrorEventEndsTheWatchWithItsCode) {
+  WatchDecoder decoder;
+  std::vector<WatchEvent> events;
+  const base::Status status = decoder.feed(
+      "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"reason\":\"Expired\",\"code\":410,\"message\":\"too old\"}}\n", events);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, base::Code::kExpired);
+}
+
+TEST(Kubeconfig, ReadsTheCurrentContext) {
+  const auto access = parse_kubeconfig(R"(
+current-context: b
+contexts:
+- {name: a, context: {cluster: one, user: u}}
+- {name: b, context: {cluster: two, user: u, namespace: team}}
+clusters:
+- {name: two, cluster: {server: "https://h:6443", certificate-authority-data: aGVsbG8=, tls-server-name: other}}
+users:
+- {name: u, user: {token: secret}}
+)", "/");
+  ASSERT_TRUE(access.ok()) << access.error().message;
+  EXPECT_EQ(access->server, "https://h:6443");
+  EXPECT_EQ(access->ca_pem, "hello");
+  EXPECT_EQ(access->token, "secret");
+  EXPECT_EQ(access->ns, "team");
+  EXPECT_EQ(access->tls_server_name, "other");
+}
+
+TEST(Kubeconfig, NamesWhatIsMissing) {
+  const auto access = parse_kubeconfig("current-context: gone\n", "/");
+  ASSERT_FALSE(access.ok());
+  EXPECT_EQ(access.error().message, "context \"gone\" does not exist");
+}
+
+}  // namespace
+}  // namespace client

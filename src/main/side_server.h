@@ -1,0 +1,24 @@
+// A small server beside a program: /healthz and /metrics.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "rt/http_server.h"
+
+namespace volcano_main {
+
+struct SideServerOptions {
+  std::string address;  // "host:port" or ":port"
+  // PEM files; all or none. With them the server speaks TLS.
+  std::string ca_cert_file, tls_cert_file, tls_private_key_file;
+  // Answers /metrics through its argument, from any thread; unset: there is none.
+  std::function<void(std::function<void(std::string)>)> metrics;
+  bool healthz = false;
+};
+
+base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServerOptions& options);
+
+}  // namespace volcano_main

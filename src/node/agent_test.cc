@@ -1,0 +1,256 @@
+// The agent against a server and a machine that are made up: what is reported, and when.
+#include "node/agent.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "api/yaml.h"
+#include "client/testing/fake_client.h"
+#include "client/testing/fake_env.h"
+
+namespace node {
+namespace {
+
+using api::Json;
+
+// What the made-up machine was asked to do, and what it says.
+struct Machine {
+  std::vector<std::string> log;
+  std::vector<RecoveredPod> recovered;
+  std::set<std::string> failing_images;
+  std::optional<std::string> refusal;
+  Runtime::OnExit on_exit;
+  rt::Env* env = nullptr;
+  std::set<std::string> running;
+
+  void exit(const std::string& id, int code) {
+    running.erase(id);
+    on_exit({id, code, false, env->now()});
+  }
+};
+
+class FakeRuntime : public Runtime {
+ public:
+  explicit FakeRuntime(Machine& machine) : machine_(machine) {}
+  base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) override {
+    machine_.on_exit = std::move(on_exit);
+    return machine_.recovered;
+  }
+  std::optional<std::string> refusal(const Json&) const override { return machine_.refusal; }
+  bool image_present(const std::string&) const override { return false; }
+  base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy) override {
+    if (machine_.failing_images.contains(image)) return base::make_error(base::Code::kUnavailable, "no such image");
+    return ImageAnswer{"sha256:1", true, 10};
+  }
+  base::Result<std::string> prepare(const SandboxSpec& spec) override {
+    machine_.log.push_back("prepare " + spec.name);
+    return std::string("10.0.0.9");
+  }
+  base::Status update_volume(const std::string&, const VolumeSpec& volume) override {
+    machine_.log.push_back("update " + volume.name);
+    return {};
+  }
+  base::Result<StartedContainer> start(const ContainerSpec& spec) override {
+    machine_.log.push_back("start " + spec.name);
+    machine_.running.insert(spec.id);
+    return StartedContainer{machine_.env->now()};
+  }
+  void signal(const std::string&, const std::string& id, int signal) override {
+    machine_.log.push_back(signal == SIGKILL ? "kill" : "term");
+    if (signal == SIGKILL) machine_.exit(id, 137);
+  }
+  void remove(const std::string&, bool logs_too) override { machine_.log.push_back(logs_too ? "erase" : "remove"); }
+  std::string termination_message(const std::string&, const std::string&) const override { return "last words"; }
+  void close(bool) override { machine_.log.push_back("close"); }
+  std::string name() const override { return "fake://1"; }
+
+ private:
+  Machine& machine_;
+};
+
+struct World {
+  client::testing::FakeEnv env;
+  client::testing::FakeClient server{env};
+  Machine machine;
+  std::unique_ptr<Agent> agent;
+
+  World() { machine.env = &env; }
+  void start() {
+    Options options;
+    options.node_name = "n1";
+    MachineFacts facts;
+    facts.cpus = 2;
+    facts.memory_bytes = 1 << 30;
+    facts.architecture = "amd64";
+    agent = std::make_unique<Agent>(env, server, options, std::make_unique<FakeRuntime>(machine), facts);
+    agent->start();
+    env.run_for(base::seconds(1));
+  }
+  void put(const std::string& spec, const std::string& metadata = "") {
+    const auto json = api::parse_yaml("{metadata: {name: p, namespace: ns" + metadata + "}, spec: " + spec + "}");
+    CHECK(json.ok());
+    server.put(api::resources::kPods, *json);
+    env.run_for(base::milliseconds(100));
+  }
+  Json pod() const {
+    const Json* found = server.find(api::resources::kPods, "ns/p");
+    return found == nullptr ? Json() : *found;
+  }
+  Json container() const { return pod()["status"]["containerStatuses"].items().front(); }
+  std::string id() const { return container()["containerID"].str().substr(10); }
+  std::set<std::string> reasons() {
+    std::set<std::string> out;
+    for (const auto& [key, event] : server.table(api::resources::kEvents)) out.insert(event["reason"].str());
+    return out;
+  }
+};
+
+TEST(Agent, RegistersItsNodeAndKeepsALease) {
+  World world;
+  world.start();
+  const Json* node = world.server.find(api::resources::kNodes, "n1");
+  ASSERT_NE(node, nullptr);
+  EXPECT_EQ((*node)["status"]["capacity"]["cpu"].as_string(), "2");
+  EXPECT_EQ(api::label_of(*node, "kubernetes.io/hostname"), "n1");
+  const Json* lease = world.server.find(api::resources::kLeases, "kube-node-lease/n1");
+  ASSERT_NE(lease, nullptr);
+  const std::string before = (*lease)["spec"]["renewTime"].str();
+  world.env.run_for(base::seconds(12));
+  EXPECT_NE((*world.server.find(api::resources::kLeases, "kube-node-lease/n1"))["spec"]["renewTime"].str(), before);
+}
+
+TEST(Agent, RunsAPodToItsEnd) {
+  World world;
+  world.start();
+  world.put("{restartPolicy: Never, containers: [{name: a, image: i}]}");
+  EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Running");
+  EXPECT_EQ(world.pod()["status"]["podIP"].as_string(), "10.0.0.9");
+  EXPECT_TRUE(world.container()["ready"].as_bool());
+  world.machine.exit(world.id(), 3);
+  world.env.run_for(base::seconds(1));
+  EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Failed");
+  EXPECT_EQ(world.container()["state"]["terminated"]["exitCode"].as_int(), 3);
+  EXPECT_EQ(world.container()["state"]["terminated"]["message"].as_string(), "last words");
+  EXPECT_EQ(world.machine.log, (std::vector<std::string>{"prepare p", "start a", "remove"}));
+  EXPECT_EQ(world.reasons(), (std::set<std::string>{"Created", "Pulled", "Pulling", "Started"}));
+}
+
+TEST(Agent, RestartsWithBackOff) {
+  World world;
+  world.start();
+  world.put("{containers: [{name: a, image: i}]}");
+  const std::int64_t expected[] = {0, 10, 20, 40};
+  for (std::size_t i = 0; i < 4; ++i) {
+    world.machine.exit(world.id(), 1);
+    if (expected[i] > 0) {
+      world.env.run_for(base::seconds(expected[i] - 1));
+      EXPECT_EQ(world.container()["state"]["waiting"]["reason"].as_string(), "CrashLoopBackOff") << i;
+    }
+    world.env.run_for(base::seconds(2));
+    EXPECT_EQ(world.container()["restartCount"].as_int(), static_cast<std::int64_t>(i + 1));
+    EXPECT_TRUE(world.container()["state"].has("running"));
+  }
+}
+
+TEST(Agent, DeletesAPodOnlyWhenItsProcessesAreGone) {
+  World world;
+  world.start();
+  world.put("{containers: [{name: a, image: i}]}");
+  Json deleting = world.pod();
+  deleting.edit("metadata").set("deletionTimestamp", "2026-01-01T00:00:31Z");
+  deleting.edit("metadata").set("deletionGracePeriodSeconds", 30);
+  world.server.put(api::resources::kPods, deleting);
+  world.env.run_for(base::seconds(29));
+  EXPECT_FALSE(world.pod().is_null());
+  EXPECT_EQ(world.machine.log.back(), "term");
+  world.env.run_for(base::seconds(3));
+  EXPECT_TRUE(world.pod().is_null());
+  const client::Request& last = world.server.calls.back();
+  EXPECT_EQ(last.verb, client::Verb::kDelete);
+  EXPECT_EQ(last.body["gracePeriodSeconds"].as_int(-1), 0);
+  EXPECT_FALSE(last.body["preconditions"]["uid"].as_string().empty());
+  EXPECT_EQ(world.machine.log, (std::vector<std::string>{"prepare p", "start a", "term", "kill", "remove", "erase"}));
+}
+
+TEST(Agent, SaysWhyAnImageCannotBeHad) {
+  World world;
+  world.machine.failing_images = {"i"};
+  world.start();
+  world.put("{containers: [{name: a, image: i}]}");
+  EXPECT_EQ(world.container()["state"]["waiting"]["reason"].as_string(), "ErrImagePull");
+  world.env.run_for(base::seconds(3));
+  EXPECT_EQ(world.container()["state"]["waiting"]["reason"].as_string(), "ImagePullBackOff");
+  world.machine.failing_images.clear();
+  world.env.run_for(base::seconds(10));
+  EXPECT_TRUE(world.container()["state"].has("running"));
+}
+
+TEST(Agent, RefusesAPodThatTheMachineCannotRun) {
+  World world;
+  world.machine.refusal = "needs root";
+  world.start();
+  world.put("{containers: [{name: a, image: i}]}");
+  EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Failed");
+  EXPECT_EQ(world.pod()["status"]["message"].as_string(), "Pod was rejected: needs root");
+  EXPECT_TRUE(world.machine.log.empty());
+}
+
+TEST(Agent, WaitsForAConfigMapAndFollowsItsChanges) {
+  World world;
+  world.start();
+  world.put("{containers: [{name: a, image: i}], volumes: [{name: v, configMap: {name: cm}}]}");
+  EXPECT_TRUE(world.machine.log.empty());
+  EXPECT_TRUE(world.reasons().contains("FailedMount"));
+  Json map = *api::parse_yaml("{metadata: {name: cm, namespace: ns}, data: {a: '1'}}");
+  world.server.put(api::resources::kConfigMaps, map);
+  world.env.run_for(base::seconds(5));
+  EXPECT_EQ(world.machine.log, (std::vector<std::string>{"prepare p", "start a"}));
+  map.edit("data").set("a", "2");
+  world.server.put(api::resources::kConfigMaps, map);
+  world.env.run_for(base::seconds(1));
+  EXPECT_EQ(world.machine.log.back(), "update v");
+}
+
+TEST(Agent, TakesUpAgainWhatRanBeforeItWasKilled) {
+  World world;
+  world.put("{restartPolicy: Never, containers: [{name: a, image: i}]}", ", uid: u1");
+  RecoveredPod found{.uid = "u1", .ns = "ns", .name = "p", .ip = "10.0.0.5", .prepared = true};
+  found.containers.push_back({.name = "a", .attempt = 0, .id = "c1", .started = true, .running = true, .started_at = world.env.now()});
+  RecoveredPod stranger{.uid = "u2", .ns = "ns", .name = "old"};
+  world.machine.recovered = {found, stranger};
+  world.start();
+  EXPECT_EQ(world.machine.log, (std::vector<std::string>{"erase"}));  // the stranger's
+  EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Running");
+  EXPECT_EQ(world.pod()["status"]["podIP"].as_string(), "10.0.0.5");
+  world.machine.exit("c1", 0);
+  world.env.run_for(base::seconds(1));
+  EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Succeeded");
+}
+
+TEST(Agent, AStopEndsPodsAndSaysSo) {
+  World world;
+  world.start();
+  world.put("{containers: [{name: a, image: i}]}");
+  bool stopped = false;
+  world.agent->stop([&] { stopped = true; });
+  world.env.run_for(base::seconds(4));
+  EXPECT_FALSE(stopped);
+  world.env.run_for(base::seconds(3));
+  EXPECT_TRUE(stopped);
+  EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Failed");
+  EXPECT_EQ(world.pod()["status"]["reason"].as_string(), "Terminated");
+  EXPECT_EQ(world.machine.log, (std::vector<std::string>{"prepare p", "start a", "term", "kill", "remove", "close"}));
+}
+
+TEST(Agent, KeepsReportingAfterTheServerWasAway) {
+  World world;
+  world.start();
+  for (int i = 0; i < 6; ++i) world.server.failures.push_back(base::make_error(base::Code::kUnavailable, "down"));
+  world.put("{restartPolicy: Never, containers: [{name: a, image: i}]}");
+  world.env.run_for(base::seconds(60));
+  EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Running");
+}
+
+}  // namespace
+}  // namespace node

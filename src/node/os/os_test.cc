@@ -1,0 +1,247 @@
+// The machine's side where it is pure: control groups, OCI bundles, name queries, log lines, volumes on disk.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/format.h"
+#include "node/os/cgroups.h"
+#include "node/os/command.h"
+#include "node/os/cri_log.h"
+#include "node/os/dns.h"
+#include "node/os/oci_bundle.h"
+#include "node/os/pod_folders.h"
+#include "node/os/volume_folders.h"
+
+namespace node {
+namespace {
+
+using api::Json;
+
+const char* kV1Mounts =
+    "30 29 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+    "31 29 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
+const char* kHybridMounts =
+    "30 29 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+    "31 29 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+    "32 29 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+const char* kV2Mounts = "30 29 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n";
+
+std::string text_of(const CgroupPlan& plan) {
+  std::string text;
+  for (const std::string& folder : plan.folders) text += "mkdir " + folder + "\n";
+  for (const FileWrite& file : plan.files) text += file.path + " <- " + file.content + "\n";
+  return text;
+}
+
+TEST(Cgroups, PlanOfV1AndHybridWritesTheControllersFiles) {
+  const std::string expected =
+      "mkdir /sys/fs/cgroup/cpu/v/podu\n"
+      "mkdir /sys/fs/cgroup/memory/v/podu\n"
+      "/sys/fs/cgroup/cpu/v/podu/cpu.shares <- 256\n"
+      "/sys/fs/cgroup/cpu/v/podu/cpu.cfs_period_us <- 100000\n"
+      "/sys/fs/cgroup/cpu/v/podu/cpu.cfs_quota_us <- 50000\n"
+      "/sys/fs/cgroup/memory/v/podu/memory.limit_in_bytes <- 1048576\n";
+  for (const char* mounts : {kV1Mounts, kHybridMounts}) {
+    const CgroupLayout layout = cgroup_layout(mounts);
+    EXPECT_FALSE(layout.unified());
+    EXPECT_EQ(text_of(plan_pod_cgroup(layout, "/v/podu", {250, 500, 1 << 20})), expected);
+  }
+}
+
+TEST(Cgroups, PlanOfV2EnablesControllersOnTheWay) {
+  const CgroupLayout layout = cgroup_layout(kV2Mounts);
+  EXPECT_TRUE(layout.unified());
+  EXPECT_EQ(text_of(plan_pod_cgroup(layout, "/v/podu", {250, 500, 1 << 20})),
+            "mkdir /sys/fs/cgroup/v\n"
+            "mkdir /sys/fs/cgroup/v/podu\n"
+            "/sys/fs/cgroup/cgroup.subtree_control <- +cpu +memory +pids\n"
+            "/sys/fs/cgroup/v/cgroup.subtree_control <- +cpu +memory +pids\n"
+            "/sys/fs/cgroup/v/podu/cgroup.subtree_control <- +cpu +memory +pids\n"
+            "/sys/fs/cgroup/v/podu/cpu.weight <- 10\n"
+            "/sys/fs/cgroup/v/podu/cpu.max <- 50000 100000\n"
+            "/sys/fs/cgroup/v/podu/memory.max <- 1048576\n");
+}
+
+TEST(Cgroups, NoLimitsWriteNoLimits) {
+  EXPECT_EQ(text_of(plan_pod_cgroup(cgroup_layout(kV1Mounts), "/p", {})),
+            "mkdir /sys/fs/cgroup/cpu/p\nmkdir /sys/fs/cgroup/memory/p\n/sys/fs/cgroup/cpu/p/cpu.shares <- 2\n");
+}
+
+struct WordsCase {
+  std::vector<std::string> command, arguments;
+  std::string words;
+};
+TEST(OciBundle, CommandAndArgumentsReplaceTheImages) {
+  for (const WordsCase& test : {WordsCase{{}, {}, "[\"entry\",\"cmd\"]"}, WordsCase{{"mine"}, {}, "[\"mine\"]"}, WordsCase{{}, {"arg"}, "[\"entry\",\"arg\"]"},
+                                WordsCase{{"mine"}, {"arg"}, "[\"mine\",\"arg\"]"}}) {
+    ContainerSpec spec;
+    spec.command = test.command;
+    spec.arguments = test.arguments;
+    BundleInput input;
+    input.spec = &spec;
+    input.image.entrypoint = {"entry"};
+    input.image.command = {"cmd"};
+    const auto bundle = make_bundle(input);
+    ASSERT_TRUE(bundle.ok());
+    EXPECT_EQ((*bundle)["process"]["args"].dump(), test.words);
+  }
+}
+
+TEST(OciBundle, AContainerWithNothingToRunIsAnError) {
+  ContainerSpec spec;
+  BundleInput input;
+  input.spec = &spec;
+  EXPECT_FALSE(make_bundle(input).ok());
+}
+
+TEST(OciBundle, WritesLimitsNamespacesAndEnvironment) {
+  ContainerSpec spec;
+  spec.command = {"x"};
+  spec.cpu_request_milli = 250;
+  spec.cpu_limit_milli = 500;
+  spec.memory_limit_bytes = 1 << 20;
+  spec.environment = {{"PATH", "/bin"}, {"A", "b=c"}};
+  BundleInput input;
+  input.spec = &spec;
+  input.hostname = "h";
+  input.network_namespace = "/n";
+  input.image.environment = {"A=old", "I=1"};
+  const Json bundle = *make_bundle(input);
+  const Json& resources = bundle["linux"]["resources"];
+  EXPECT_EQ(resources["cpu"].dump(), "{\"shares\":256,\"period\":100000,\"quota\":50000}");
+  EXPECT_EQ(resources["memory"]["limit"].as_int(), 1 << 20);
+  EXPECT_EQ(bundle["process"]["env"].dump(), "[\"PATH=/bin\",\"HOSTNAME=h\",\"HOME=/\",\"A=b=c\",\"I=1\"]");
+  EXPECT_NE(bundle["linux"]["namespaces"].dump().find("{\"type\":\"network\",\"path\":\"/n\"}"), std::string::npos);
+}
+
+TEST(OciBundle, FindsUsersInTheRootFileSystem) {
+  const std::string passwd = "root:x:0:0:root:/root:/bin/sh\napp:x:1234:99::/home/app:/bin/sh\n";
+  const std::string groups = "root:x:0:\nstaff:x:50:\n";
+  ContainerSpec spec;
+  ImageConfig image;
+  EXPECT_EQ(resolve_user(spec, image, passwd, groups)->home, "/root");
+  image.user = "app";
+  EXPECT_EQ(resolve_user(spec, image, passwd, groups)->uid, 1234);
+  EXPECT_EQ(resolve_user(spec, image, passwd, groups)->gid, 99);
+  image.user = "app:staff";
+  EXPECT_EQ(resolve_user(spec, image, passwd, groups)->gid, 50);
+  image.user = "nobody-here";
+  EXPECT_FALSE(resolve_user(spec, image, passwd, groups).ok());
+  image.user = "";
+  spec.must_not_be_root = true;
+  EXPECT_FALSE(resolve_user(spec, image, passwd, groups).ok());
+  spec.user = 1234;
+  EXPECT_EQ(resolve_user(spec, image, passwd, groups)->gid, 99);
+}
+
+std::string query_for(const std::string& name, int type) {
+  std::string query("\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00", 12);
+  std::size_t begin = 0;
+  while (begin < name.size()) {
+    const std::size_t end = std::min(name.find('.', begin), name.size());
+    query += static_cast<char>(end - begin);
+    query += name.substr(begin, end - begin);
+    begin = end + 1;
+  }
+  query += '\0';
+  query += '\0';
+  query += static_cast<char>(type);
+  query += std::string("\0\x01", 2);
+  return query;
+}
+
+TEST(Dns, AnswersNamesOfTheTableWhateverTheirCase) {
+  const NameTable names{{"a.svc.ns.svc.cluster.local", {"10.1.2.3"}}};
+  bool elsewhere = true;
+  const std::string answer = answer_query(query_for("A.svc.ns.SVC.cluster.local", 1), names, elsewhere);
+  EXPECT_FALSE(elsewhere);
+  EXPECT_EQ(answer.substr(0, 2), "\x12\x34");
+  EXPECT_EQ(answer[7], 1);
+  EXPECT_EQ(answer.substr(answer.size() - 4), "\x0a\x01\x02\x03");
+  // There are no IPv6 addresses, but the name exists.
+  const std::string none = answer_query(query_for("a.svc.ns.svc.cluster.local", 28), names, elsewhere);
+  EXPECT_EQ(none[3] & 15, 0);
+  EXPECT_EQ(none[7], 0);
+}
+
+TEST(Dns, UnknownNamesOfOursDoNotExistAndOthersAreAskedElsewhere) {
+  bool elsewhere = true;
+  EXPECT_EQ(answer_query(query_for("x.ns.svc.cluster.local", 1), {}, elsewhere)[3] & 15, 3);
+  EXPECT_FALSE(elsewhere);
+  answer_query(query_for("example.org", 1), {}, elsewhere);
+  EXPECT_TRUE(elsewhere);
+}
+
+TEST(Dns, MalformedQueriesGetNoAnswer) {
+  bool elsewhere = false;
+  const std::string query = query_for("a.b", 1);
+  for (std::size_t length = 0; length < query.size(); ++length) EXPECT_EQ(answer_query(query.substr(0, length), {}, elsewhere), "");
+}
+
+struct TemporaryFolder {
+  std::string path;
+  TemporaryFolder() {
+    char name[] = "/tmp/volcano-node-test.XXXXXX";
+    path = ::mkdtemp(name);
+  }
+  ~TemporaryFolder() { remove_tree(path); }
+};
+
+TEST(CriLog, WhatIsWrittenCanBeParsed) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path + "/log";
+  {
+    CriLog log(path);
+    log.write("stdout", "one\ntwo\npart");
+  }
+  const std::string text = read_text(path);
+  CriLine line;
+  ASSERT_TRUE(parse_cri_line(text.substr(0, text.find('\n')), line));
+  EXPECT_EQ(line.stream, "stdout");
+  EXPECT_EQ(line.text, "one");
+  EXPECT_FALSE(line.partial);
+  const std::size_t last = text.rfind('\n', text.size() - 2) + 1;
+  ASSERT_TRUE(parse_cri_line(std::string_view(text).substr(last, text.size() - last - 1), line));
+  EXPECT_EQ(line.text, "part");
+  EXPECT_TRUE(line.partial);
+}
+
+TEST(VolumeFolders, FilesChangeTogetherAndOldOnesGo) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path + "/v";
+  VolumeSpec volume{.name = "v", .kind = VolumeSpec::Kind::kFiles};
+  volume.files = {{"a", "1", 0600}, {"dir/b", "2", 0644}};
+  ASSERT_TRUE(lay_out_volume(path, volume).ok());
+  EXPECT_EQ(read_text(path + "/a"), "1");
+  EXPECT_EQ(read_text(path + "/dir/b"), "2");
+  struct stat facts {};
+  ASSERT_EQ(::stat((path + "/a").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0600u);
+  volume.files = {{"a", "changed", 0600}};
+  ASSERT_TRUE(lay_out_volume(path, volume).ok());
+  EXPECT_EQ(read_text(path + "/a"), "changed");
+  EXPECT_EQ(::access((path + "/dir").c_str(), F_OK), -1);
+}
+
+TEST(VolumeFolders, SubPathsStayInside) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path + "/v";
+  ASSERT_TRUE(lay_out_volume(path, {.name = "v"}).ok());
+  EXPECT_TRUE(volume_path(path, "new/sub").ok());
+  ASSERT_EQ(::symlink("/etc", (path + "/out").c_str()), 0);
+  EXPECT_FALSE(volume_path(path, "out").ok());
+  EXPECT_FALSE(volume_path(path, "out/new").ok());
+}
+
+TEST(Command, GivesOutputAndExitCode) {
+  const auto result = run_command({"sh", "-c", "cat; echo no >&2; exit 3"}, {.input = "hello"});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->out, "hello");
+  EXPECT_EQ(result->err, "no\n");
+  EXPECT_EQ(result->exit_code, 3);
+  EXPECT_FALSE(run_command({"/no/such/program"}).ok());
+  EXPECT_FALSE(run_command({"sleep", "10"}, {.timeout = base::milliseconds(50)}).ok());
+}
+
+}  // namespace
+}  // namespace node

@@ -1,0 +1,222 @@
+// The decisions of a pod's life, and the status they show.
+#include "node/pod_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "api/yaml.h"
+#include "base/format.h"
+#include "node/pod_status.h"
+
+namespace node {
+namespace {
+
+using api::Json;
+
+constexpr base::Time kNow{1'767'225'600'000'000'000};
+
+Json pod_of(const std::string& spec, const std::string& metadata = "") {
+  const auto json = api::parse_yaml("metadata: {name: p, namespace: ns, uid: u" + metadata + "}\nspec: " + spec + "\n");
+  CHECK(json.ok());
+  return *json;
+}
+
+std::string text_of(const Plan& plan, const PodState& state) {
+  static constexpr const char* kWords[] = {"prepare", "pull", "start", "terminate", "kill", "remove", "finalize"};
+  std::string text;
+  for (const Action& action : plan.actions) {
+    text += (text.empty() ? "" : ", ") + std::string(kWords[static_cast<int>(action.kind)]);
+    const bool of_container = action.kind != ActionKind::kPrepare && action.kind != ActionKind::kRemove && action.kind != ActionKind::kFinalize;
+    if (of_container) text += " " + state.containers[action.container].name;
+  }
+  if (plan.wake.is_set()) text += base::format(" wake +{}s", (plan.wake - kNow).ns / 1'000'000'000);
+  return text;
+}
+
+void run(ContainerState& container) {
+  container.phase = RunPhase::kRunning;
+  container.image_ready = true;
+  container.started = kNow;
+  container.id = "id-" + container.name;
+}
+void end(ContainerState& container, int code, base::Time at = kNow) {
+  run(container);
+  container.phase = RunPhase::kEnded;
+  container.ended = {container.id, kNow, at, code, code == 0 ? "Completed" : "Error", {}};
+}
+
+PodState ready(const Json& pod) {
+  PodState state = initial_state(pod);
+  state.sandbox = Sandbox::kReady;
+  state.start_time = kNow;
+  for (ContainerState& container : state.containers) container.image_ready = true;
+  return state;
+}
+
+TEST(PodPlan, PreparesThenPullsThenStarts) {
+  const Json pod = pod_of("{containers: [{name: a}, {name: b}]}");
+  PodState state = initial_state(pod);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "prepare");
+  state.sandbox = Sandbox::kPreparing;
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "");
+  state.sandbox = Sandbox::kReady;
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "pull a, pull b");
+  state.containers[0].image_ready = true;
+  state.containers[1].image_busy = true;
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "start a");
+}
+
+TEST(PodPlan, RunsInitContainersOneByOneBeforeTheOthers) {
+  const Json pod = pod_of("{initContainers: [{name: i}, {name: j}], containers: [{name: a}]}");
+  PodState state = ready(pod);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "start i");
+  run(state.containers[0]);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "");
+  end(state.containers[0], 0);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "start j");
+  end(state.containers[1], 0);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "start a");
+}
+
+TEST(PodPlan, AFailedInitContainerFailsAPodThatNeverRestarts) {
+  const Json pod = pod_of("{restartPolicy: Never, initContainers: [{name: i}], containers: [{name: a}]}");
+  PodState state = ready(pod);
+  end(state.containers[0], 3);
+  EXPECT_EQ(phase_of(pod, state), PodPhase::kFailed);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "remove");
+}
+
+TEST(PodPlan, SidecarsStartInOrderAndRunBesideTheOthers) {
+  const Json pod = pod_of("{restartPolicy: Never, initContainers: [{name: s, restartPolicy: Always}, {name: i}], containers: [{name: a}]}");
+  PodState state = ready(pod);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "start s");
+  run(state.containers[0]);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "start i");
+  end(state.containers[1], 0);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "start a");
+}
+
+struct RestartCase {
+  const char* policy;
+  int code;
+  const char* plan;
+  PodPhase phase;
+};
+TEST(PodPlan, RestartPolicyDecidesWhatFollowsAnExit) {
+  for (const RestartCase& test : {RestartCase{"Always", 0, "start a", PodPhase::kRunning}, RestartCase{"Always", 1, "start a", PodPhase::kRunning},
+                                  RestartCase{"OnFailure", 0, "remove", PodPhase::kSucceeded}, RestartCase{"OnFailure", 1, "start a", PodPhase::kRunning},
+                                  RestartCase{"Never", 0, "remove", PodPhase::kSucceeded}, RestartCase{"Never", 1, "remove", PodPhase::kFailed}}) {
+    const Json pod = pod_of(base::format("{{restartPolicy: {}, containers: [{{name: a}}]}}", test.policy));
+    PodState state = ready(pod);
+    end(state.containers[0], test.code);
+    EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), test.plan) << test.policy << test.code;
+    EXPECT_EQ(phase_of(pod, state), test.phase) << test.policy << test.code;
+  }
+}
+
+TEST(PodPlan, BackOffGrowsFromTenSecondsToFiveMinutes) {
+  base::Duration delay{};
+  std::vector<std::int64_t> seconds;
+  for (int i = 0; i < 7; ++i) seconds.push_back((delay = next_back_off(delay)).ns / 1'000'000'000);
+  EXPECT_EQ(seconds, (std::vector<std::int64_t>{10, 20, 40, 80, 160, 300, 300}));
+}
+
+TEST(PodPlan, WaitsForTheBackOffAndSaysSo) {
+  const Json pod = pod_of("{containers: [{name: a}]}");
+  PodState state = ready(pod);
+  end(state.containers[0], 1);
+  state.containers[0].attempt = 1;
+  state.containers[0].back_off = base::seconds(10);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), " wake +10s");
+  const Json status = status_for(pod, state, "h", kNow)["containerStatuses"].items().front();
+  EXPECT_EQ(status["state"]["waiting"]["reason"].as_string(), "CrashLoopBackOff");
+  EXPECT_EQ(status["state"]["waiting"]["message"].as_string(), "back-off 10s restarting failed container=a pod=p_ns(u)");
+  EXPECT_EQ(status["lastState"]["terminated"]["exitCode"].as_int(), 1);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow + base::seconds(10)), state), "start a");
+}
+
+TEST(PodPlan, ADeletedPodGetsTermThenKillThenIsRemovedAndFinalized) {
+  const Json pod = pod_of("{containers: [{name: a}]}", ", deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30");
+  PodState state = ready(pod);
+  run(state.containers[0]);
+  const Plan first = plan_pod(pod, state, kNow);
+  EXPECT_EQ(text_of(first, state), "terminate a");
+  EXPECT_EQ(first.actions[0].grace, base::seconds(30));
+  state.containers[0].term_sent = true;
+  state.containers[0].kill_at = kNow + base::seconds(30);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), " wake +30s");
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow + base::seconds(30)), state), "kill a");
+  state.containers[0].kill_sent = true;
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow + base::seconds(31)), state), "");
+  end(state.containers[0], 137);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "remove");
+  EXPECT_EQ(phase_of(pod, state), PodPhase::kFailed);
+  state.sandbox = Sandbox::kGone;
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "finalize");
+}
+
+TEST(PodPlan, ADeletionWithoutGraceKillsAtOnce) {
+  const Json pod = pod_of("{containers: [{name: a}]}", ", deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0");
+  PodState state = ready(pod);
+  run(state.containers[0]);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "kill a");
+}
+
+TEST(PodPlan, APodThatNeverStartedIsFinalizedWithoutMore) {
+  const Json pod = pod_of("{containers: [{name: a}]}", ", deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30");
+  const PodState state = initial_state(pod);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "finalize");
+}
+
+TEST(PodPlan, TheActiveDeadlineEndsThePod) {
+  const Json pod = pod_of("{activeDeadlineSeconds: 60, containers: [{name: a}]}");
+  PodState state = ready(pod);
+  run(state.containers[0]);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), " wake +60s");
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow + base::seconds(60)), state), "terminate a");
+}
+
+TEST(PodStatus, ShowsConditionsOfEachPhase) {
+  const Json pod = pod_of("{restartPolicy: Never, initContainers: [{name: i}], containers: [{name: a}, {name: b}]}");
+  PodState state = ready(pod);
+  const auto condition = [&](const char* type) {
+    const Json status = status_for(pod, state, "h", kNow);
+    for (const Json& item : status["conditions"].items())
+      if (item["type"].as_string() == type) return item["status"].str() + " " + item["reason"].str() + " " + item["message"].str();
+    return std::string();
+  };
+  EXPECT_EQ(condition("Initialized"), "False ContainersNotInitialized containers with incomplete status: [i]");
+  end(state.containers[0], 0);
+  run(state.containers[1]);
+  EXPECT_EQ(condition("Initialized"), "True  ");
+  EXPECT_EQ(condition("Ready"), "False ContainersNotReady containers with unready status: [b]");
+  run(state.containers[2]);
+  EXPECT_EQ(condition("Ready"), "True  ");
+  end(state.containers[1], 0);
+  end(state.containers[2], 0);
+  EXPECT_EQ(condition("Ready"), "False PodCompleted ");
+  EXPECT_EQ(condition("ContainersReady"), "False PodCompleted ");
+  EXPECT_EQ(condition("PodScheduled"), "True  ");
+}
+
+TEST(PodStatus, KeepsTheTimeOfConditionsThatDidNotChange) {
+  Json pod = pod_of("{containers: [{name: a}]}");
+  PodState state = ready(pod);
+  run(state.containers[0]);
+  pod.set("status", status_for(pod, state, "h", kNow));
+  const Json later = status_for(pod, state, "h", kNow + base::minutes(5));
+  EXPECT_EQ(later, pod["status"]);
+}
+
+struct QosCase {
+  const char* resources;
+  const char* qos;
+};
+TEST(PodStatus, ClassifiesQualityOfService) {
+  for (const QosCase& test : {QosCase{"{}", "BestEffort"}, QosCase{"{requests: {cpu: 1}}", "Burstable"}, QosCase{"{limits: {cpu: 1}}", "Burstable"},
+                              QosCase{"{limits: {cpu: 1, memory: 1Gi}}", "Guaranteed"},
+                              QosCase{"{limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 500m}}", "Burstable"}})
+    EXPECT_EQ(qos_class(pod_of(base::format("{{containers: [{{name: a, resources: {}}}]}}", test.resources))), test.qos) << test.resources;
+}
+
+}  // namespace
+}  // namespace node

@@ -1,0 +1,184 @@
+// Environment, volumes, names: what a pod's text means for its processes.
+#include "node/pod_specs.h"
+
+#include <gtest/gtest.h>
+
+#include "api/yaml.h"
+#include "node/environment.h"
+#include "node/image_store.h"
+#include "node/names.h"
+#include "node/pod_plan.h"
+#include "node/volumes.h"
+
+namespace node {
+namespace {
+
+using api::Json;
+
+Json yaml(const std::string& text) {
+  const auto json = api::parse_yaml(text);
+  CHECK(json.ok());
+  return *json;
+}
+
+struct Fixture {
+  std::map<std::string, Json> objects;
+  Lookups lookups;
+  Fixture() {
+    lookups.find = [this](std::string_view kind, std::string_view ns, std::string_view name) -> const Json* {
+      const auto found = objects.find(std::string(kind) + "/" + std::string(ns) + "/" + std::string(name));
+      return found == objects.end() ? nullptr : &found->second;
+    };
+    lookups.host_ip = "10.0.0.1";
+    lookups.pod_ip = "10.1.0.5";
+    lookups.allocatable["cpu"] = api::Quantity::from_int(4);
+    objects["ConfigMap/ns/cm"] = yaml("data: {a: '1', b: two}");
+    objects["Secret/ns/sec"] = yaml("data: {pw: aHVzaA==}");
+  }
+};
+
+const char* kPod = R"yaml(
+metadata: {name: p, namespace: ns, uid: u, labels: {app: x, tier: y}, annotations: {note: hi}}
+spec:
+  nodeName: n1
+  containers:
+  - name: c
+    command: [run, "$(GREETING)", "$$(GREETING)", "$(NOPE)"]
+    resources: {limits: {cpu: 1500m, memory: 64Mi}, requests: {cpu: 250m}}
+    envFrom:
+    - {configMapRef: {name: cm}, prefix: P_}
+    - {secretRef: {name: gone, optional: true}}
+    env:
+    - {name: GREETING, value: hello}
+    - {name: TWICE, value: "$(GREETING) $(P_a)"}
+    - {name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+    - {name: APP, valueFrom: {fieldRef: {fieldPath: "metadata.labels['app']"}}}
+    - {name: NOTE, valueFrom: {fieldRef: {fieldPath: "metadata.annotations['note']"}}}
+    - {name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
+    - {name: HOST, valueFrom: {fieldRef: {fieldPath: status.hostIP}}}
+    - {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}
+    - {name: CPU, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}
+    - {name: CPU_MILLI, valueFrom: {resourceFieldRef: {resource: requests.cpu, divisor: 1m}}}
+    - {name: MEMORY, valueFrom: {resourceFieldRef: {resource: limits.memory, divisor: 1Mi}}}
+    - {name: KEY, valueFrom: {configMapKeyRef: {name: cm, key: b}}}
+    - {name: PASSWORD, valueFrom: {secretKeyRef: {name: sec, key: pw}}}
+    - {name: MAYBE, valueFrom: {secretKeyRef: {name: sec, key: no, optional: true}}}
+)yaml";
+
+TEST(Environment, ResolvesEveryKindOfValue) {
+  Fixture fixture;
+  const Json pod = yaml(kPod);
+  const auto environment = environment_of(pod, pod["spec"]["containers"].items().front(), fixture.lookups);
+  ASSERT_TRUE(environment.ok()) << environment.error().message;
+  std::map<std::string, std::string> values(environment->begin(), environment->end());
+  const std::map<std::string, std::string> expected{
+      {"P_a", "1"}, {"P_b", "two"}, {"GREETING", "hello"}, {"TWICE", "hello 1"}, {"POD", "p"}, {"APP", "x"}, {"NOTE", "hi"}, {"IP", "10.1.0.5"},
+      {"HOST", "10.0.0.1"}, {"NODE", "n1"}, {"CPU", "2"}, {"CPU_MILLI", "250"}, {"MEMORY", "64"}, {"KEY", "two"}, {"PASSWORD", "hush"}};
+  EXPECT_EQ(values, expected);
+}
+
+TEST(Environment, ExpandsReferencesInCommands) {
+  Fixture fixture;
+  const Json pod = yaml(kPod);
+  const PodState state = initial_state(pod);
+  const auto spec = container_spec_for(pod, state.containers[0], fixture.lookups);
+  ASSERT_TRUE(spec.ok());
+  EXPECT_EQ(spec->command, (std::vector<std::string>{"run", "hello", "$(GREETING)", "$(NOPE)"}));
+  EXPECT_EQ(spec->cpu_limit_milli, 1500);
+  EXPECT_EQ(spec->cpu_request_milli, 250);
+  EXPECT_EQ(spec->memory_limit_bytes, 64 << 20);
+}
+
+struct MissingCase {
+  const char* variable;
+  const char* message;
+};
+TEST(Environment, NamesWhatIsMissing) {
+  Fixture fixture;
+  for (const MissingCase& test : {MissingCase{"configMapKeyRef: {name: missing, key: k}", "configmap \"missing\" not found"},
+                                  MissingCase{"configMapKeyRef: {name: cm, key: k}", "couldn't find key k in ConfigMap ns/cm"},
+                                  MissingCase{"secretKeyRef: {name: sec, key: k}", "couldn't find key k in Secret ns/sec"}}) {
+    const Json pod = yaml("{metadata: {name: p, namespace: ns}, spec: {containers: [{name: c, env: [{name: X, valueFrom: {" + std::string(test.variable) + "}}]}]}}");
+    const auto environment = environment_of(pod, pod["spec"]["containers"].items().front(), fixture.lookups);
+    ASSERT_FALSE(environment.ok());
+    EXPECT_EQ(environment.error().message, test.message);
+  }
+}
+
+TEST(Volumes, LaysOutFilesWithTheirModes) {
+  Fixture fixture;
+  const Json pod = yaml(R"(
+metadata: {name: p, namespace: ns, labels: {b: "2", a: "1"}}
+spec:
+  volumes:
+  - {name: v1, configMap: {name: cm, defaultMode: 288}}
+  - {name: v2, secret: {secretName: sec, defaultMode: 384, items: [{key: pw, path: .ssh/id_rsa, mode: 256}]}}
+  - {name: v3, downwardAPI: {items: [{path: labels, fieldRef: {fieldPath: metadata.labels}}]}}
+  - {name: v4, projected: {sources: [{configMap: {name: cm}}, {secret: {name: sec}}]}}
+  - {name: v5, emptyDir: {medium: Memory, sizeLimit: 1Mi}}
+)");
+  const auto volumes = volumes_of(pod, fixture.lookups);
+  ASSERT_TRUE(volumes.ok()) << volumes.error().message;
+  EXPECT_EQ((*volumes)[0].files.size(), 2u);
+  EXPECT_EQ((*volumes)[0].files[0].mode, 0440);
+  ASSERT_EQ((*volumes)[1].files.size(), 1u);
+  EXPECT_EQ((*volumes)[1].files[0].path, ".ssh/id_rsa");
+  EXPECT_EQ((*volumes)[1].files[0].content, "hush");
+  EXPECT_EQ((*volumes)[1].files[0].mode, 0400);
+  EXPECT_EQ((*volumes)[2].files[0].content, "a=\"1\"\nb=\"2\"");
+  EXPECT_EQ((*volumes)[3].files.size(), 3u);
+  EXPECT_TRUE((*volumes)[4].memory);
+  EXPECT_EQ((*volumes)[4].bytes_max, 1 << 20);
+}
+
+struct VolumeCase {
+  const char* volume;
+  const char* message;
+};
+TEST(Volumes, RefusesWhatCannotBeHad) {
+  Fixture fixture;
+  for (const VolumeCase& test :
+       {VolumeCase{"configMap: {name: missing}", "MountVolume.SetUp failed for volume \"v\" : configmap \"missing\" not found"},
+        VolumeCase{"configMap: {name: cm, items: [{key: a, path: ../x}]}", "MountVolume.SetUp failed for volume \"v\" : path \"../x\" leaves the volume"},
+        VolumeCase{"nfs: {server: s, path: /}", nullptr}, VolumeCase{"persistentVolumeClaim: {claimName: c}", "MountVolume.SetUp failed for volume \"v\" : persistentvolumeclaim \"c\" not found"}}) {
+    const auto volumes = volumes_of(yaml("{metadata: {name: p, namespace: ns}, spec: {volumes: [{name: v, " + std::string(test.volume) + "}]}}"), fixture.lookups);
+    ASSERT_FALSE(volumes.ok()) << test.volume;
+    if (test.message != nullptr) {
+      EXPECT_EQ(volumes.error().message, test.message);
+    }
+  }
+}
+
+TEST(Volumes, AClaimLeadsToItsVolumesFolder) {
+  Fixture fixture;
+  fixture.objects["PersistentVolumeClaim/ns/c"] = yaml("{spec: {volumeName: pv}, status: {phase: Bound}}");
+  fixture.objects["PersistentVolume//pv"] = yaml("{spec: {local: {path: /data/pv}}}");
+  const auto volumes = volumes_of(yaml("{metadata: {name: p, namespace: ns}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}}"), fixture.lookups);
+  ASSERT_TRUE(volumes.ok());
+  EXPECT_EQ(volumes->front().host_path, "/data/pv");
+}
+
+TEST(Names, ServicesAndTheirPodsHaveNames) {
+  const Json service = yaml("{metadata: {name: job, namespace: ns}, spec: {clusterIP: None, selector: {j: x}, publishNotReadyAddresses: true}}");
+  const Json endpoints = yaml("{metadata: {name: job, namespace: ns}, subsets: [{addresses: [{ip: 10.0.0.2, hostname: job-w-0}, {ip: 10.0.0.3}]}]}");
+  const Json pod = yaml("{metadata: {name: job-w-1, namespace: ns, labels: {j: x}}, spec: {hostname: job-w-1, subdomain: job}}");
+  const NameTable names = name_table({&service}, {&endpoints}, {{&pod, "10.0.0.4"}});
+  EXPECT_EQ(names.at("job.ns.svc.cluster.local"), (std::vector<std::string>{"10.0.0.2", "10.0.0.3", "10.0.0.4"}));
+  EXPECT_EQ(names.at("job-w-0.job.ns.svc.cluster.local"), (std::vector<std::string>{"10.0.0.2"}));
+  EXPECT_EQ(names.at("job-w-1.job.ns.svc.cluster.local"), (std::vector<std::string>{"10.0.0.4"}));
+}
+
+TEST(ImageNames, HaveOneNormalForm) {
+  const std::pair<const char*, const char*> cases[] = {{"nginx", "docker.io/library/nginx:latest"},
+                                                       {"nginx:1.2", "docker.io/library/nginx:1.2"},
+                                                       {"team/app", "docker.io/team/app:latest"},
+                                                       {"docker.io/nginx", "docker.io/library/nginx:latest"},
+                                                       {"localhost/app", "localhost/app:latest"},
+                                                       {"127.0.0.1:5000/app", "127.0.0.1:5000/app:latest"},
+                                                       {"registry.example/a/b:0.0.1", "registry.example/a/b:0.0.1"},
+                                                       {"nginx@sha256:ab", "docker.io/library/nginx@sha256:ab"}};
+  for (const auto& [name, normal] : cases) EXPECT_EQ(normal_image_name(name), normal);
+}
+
+}  // namespace
+}  // namespace node
