@@ -20,4 +20,5 @@ same_twice() { # same_twice FILE SEED
 worlds tests/sim/counters-under-faults.toml 300
 worlds tests/sim/gangs-in-peace.toml 20
 worlds tests/sim/gangs-under-faults.toml 60
+for one in conflicts full-disk lost-messages restarts slow-network; do worlds tests/sim/$one.toml 20; done
 same_twice tests/sim/gangs-under-faults.toml 1003
