@@ -30,6 +30,10 @@ class Allocate final : public Action {
           session_.set_phase(id, GroupPhase::kInqueue);
         }
         if (session_.ask<JobValid>(job)) continue;
+        if (job.has_topology) {
+          session_.trouble(id).text = "placement by network topology or subgroups is not available in this release";
+          continue;
+        }
         TaskHeap tasks = make_task_heap(session_);
         for (const TaskId task_id : job.tasks) {
           const Task& task = model_.task(task_id);

@@ -126,7 +126,7 @@ class Preempt final : public Action {
       std::vector<TaskId> victims;
       if (!candidates.empty()) victims = session_.ask<Preemptable>(task, candidates);
       if (!victims_suffice(session_, task, node, victims)) return false;
-      sort_victims(session_, task, victims);
+      session_.sort_as_victims(task, victims);
       const Session::Mark mark = session_.mark();
       std::size_t next = 0;
       bool fits = fits_now(task, node);

@@ -67,7 +67,7 @@ class Reclaim final : public Action {
       if (candidates.empty()) return false;
       std::vector<TaskId> victims = session_.ask<Reclaimable>(task, candidates);
       if (!victims_suffice(session_, task, node, victims)) return false;
-      sort_victims(session_, task, victims);
+      session_.sort_as_victims(task, victims);
       const Session::Mark mark = session_.mark();
       std::size_t next = 0;
       while (!session_.search().fits_future(task, node) && next < victims.size()) {

@@ -8,9 +8,6 @@
 
 namespace scheduler {
 
-// Victims in the order in which they are evicted, for the benefit of `preemptor`.
-void sort_victims(Session& session, const Task& preemptor, std::vector<TaskId>& victims);
-
 // Whether the node would have room for the task without the victims, and what was there before them.
 bool victims_suffice(Session& session, const Task& task, NodeId node, const std::vector<TaskId>& victims);
 

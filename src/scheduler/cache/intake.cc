@@ -70,7 +70,8 @@ void read_group_spec(const api::Json& group, Job& job, Dimensions& dimensions) {
   job.preemptable = preemptable != nullptr && parse_go_bool(preemptable->as_string());
   job.budget_min_available = std::string(api::annotation_of(group, "volcano.sh/jdb-min-available"));
   job.budget_max_unavailable = std::string(api::annotation_of(group, "volcano.sh/jdb-max-unavailable"));
-  job.has_topology = spec["networkTopology"].is_object() || !spec["subGroupPolicy"].empty();
+  const bool soft = spec["networkTopology"]["mode"].as_string() == "soft";
+  job.has_topology = (spec["networkTopology"].is_object() && !soft) || !spec["subGroupPolicy"].empty();
 }
 
 }  // namespace

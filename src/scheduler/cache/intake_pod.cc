@@ -36,6 +36,21 @@ std::int64_t name_index_of(std::string_view name) {
   return number && *number >= 0 ? *number : -1;
 }
 
+// A running pod is protected for its cool-down time after it was scheduled.
+std::int64_t protected_until(const api::Json& pod) {
+  constexpr std::string_view kKey = "volcano.sh/cooldown-time";
+  std::string_view text = api::label_of(pod, kKey);
+  if (text.empty()) text = api::annotation_of(pod, kKey);
+  const auto span = base::parse_go_duration(text);
+  if (text.empty() || !span) return 0;
+  for (const api::Json& condition : pod["status"]["conditions"].items()) {
+    if (condition["type"].as_string() != "PodScheduled" || condition["status"].as_string() != "True") continue;
+    const auto since = base::parse_rfc3339(condition["lastTransitionTime"].as_string());
+    if (since) return since->ns + span->ns;
+  }
+  return 0;
+}
+
 void read_gates(const api::Json& pod, Task& task) {
   const auto gates = pod["spec"]["schedulingGates"].items();
   task.gated = !gates.empty();
@@ -47,6 +62,7 @@ void read_task(const api::Json& pod, Task& task) {
   const api::Json& spec = pod["spec"];
   const auto annotated = number_from<std::int32_t>(api::annotation_of(pod, "volcano.sh/task-priority"));
   task.priority = annotated ? *annotated : static_cast<std::int32_t>(spec["priority"].as_int(1));
+  task.protected_until_ns = protected_until(pod);
   task.pod_priority = static_cast<std::int32_t>(spec["priority"].as_int());
   for (const api::Json& condition : pod["status"]["conditions"].items()) {
     task.preempted |= condition["type"].as_string() == "DisruptionTarget" && condition["status"].as_string() == "True" &&

@@ -43,6 +43,7 @@ struct JobEnqueued        : Point<void(const Job&),                             
 struct Overused           : Point<bool(const Queue&),                                       Any>              { static constexpr std::string_view kKey = "enabledOverused"; };
 struct Allocatable        : Point<bool(const Queue&, const Task&),                          All>              { static constexpr std::string_view kKey = "enabledAllocatable"; };
 struct Preemptive         : Point<bool(const Queue&, const std::vector<TaskId>&),           All>              { static constexpr std::string_view kKey = "enablePreemptive"; };
+struct ClassKey           : Point<std::uint32_t(const Task&),                               Mix>              { static constexpr std::string_view kKey = ""; };
 struct PrePredicate       : Point<Refusal(const Task&),                                     FirstFailure>     { static constexpr std::string_view kKey = "enablePredicate"; };
 struct Predicate          : Point<std::unique_ptr<NodeFilter>(const Task&),                 Collect>          { static constexpr std::string_view kKey = "enablePredicate"; };
 struct NodeOrder          : Point<std::unique_ptr<NodeScorer>(const Task&),                 Collect>          { static constexpr std::string_view kKey = "enableNodeOrder"; };
@@ -54,7 +55,7 @@ struct TaskRemoved        : Point<void(const Task&),                            
 // clang-format on
 
 using AllPoints = std::tuple<JobOrder, TaskOrder, QueueOrder, VictimQueueOrder, JobReady, JobPipelined, JobStarving,
-                             JobValid, JobEnqueueable, JobEnqueued, Overused, Allocatable, Preemptive, PrePredicate,
+                             JobValid, JobEnqueueable, JobEnqueued, Overused, Allocatable, Preemptive, ClassKey, PrePredicate,
                              Predicate, NodeOrder, Preemptable, Reclaimable, VictimTasks, TaskPlaced, TaskRemoved>;
 
 // Keys of the configuration that belong to points without a row yet or to no point. They are accepted, as every

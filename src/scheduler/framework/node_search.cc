@@ -29,17 +29,20 @@ void NodeSearch::open_cycle() {
 
 NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
   const std::uint32_t signature = model_.pods.label_set(task.labels).signature;
-  const std::uint64_t key = std::uint64_t{task.shape.index} << 32 | signature;
+  const std::uint32_t extra = plugins_.ask<ClassKey>(task);
+  const std::uint64_t key = (std::uint64_t{task.shape.index} << 32 | signature) + extra * 0x9e3779b97f4a7c15ull;
   const std::uint64_t generation = model_.nodes.static_generation() + model_.pods.ownership_changes() + model_.volumes.generation();
   const bool shared = model_.shape(task.shape).pending >= kFrontierPodsMin;
   std::unique_ptr<ClassState>& slot = shared ? classes_[key] : single_;
-  if (slot && slot->key == key && slot->generation == generation) return *slot;
+  if (slot && slot->key == key && slot->shape == task.shape && slot->extra == extra && slot->generation == generation) return *slot;
   if (shared && classes_.size() > kClassesMax) {
     classes_.clear();
     return state_for(task);
   }
   slot = std::make_unique<ClassState>();
   slot->key = key;
+  slot->shape = task.shape;
+  slot->extra = extra;
   slot->generation = generation;
   slot->filters = plugins_.ask<Predicate>(task);
   slot->scorers = plugins_.ask<NodeOrder>(task);
@@ -180,8 +183,12 @@ std::uint32_t NodeSearch::best_of(ClassState& state, const NodeSet& group) {
   if (group.count() == 1) return first;
   score_all(state, group);
   std::uint32_t best = first;
+  const double* totals = totals_.data();
+  double most = totals[first];
   group.for_each([&](std::uint32_t n) {
-    if (totals_[n] > totals_[best]) best = n;
+    if (totals[n] <= most) return;
+    most = totals[n];
+    best = n;
   });
   return best;
 }

@@ -23,6 +23,8 @@ inline std::int64_t normalised(NodeScorer::Normalise rule, std::int64_t raw, std
 
 struct NodeSearch::ClassState {
   std::uint64_t key = ~std::uint64_t{0};
+  ShapeId shape;
+  std::uint32_t extra = 0;
   std::uint64_t generation = 0;
   std::vector<std::unique_ptr<NodeFilter>> filters;
   std::vector<std::unique_ptr<NodeScorer>> scorers;

@@ -65,24 +65,23 @@ class World {
     const std::string name = base::format("g{}", next_++);
     const auto size = static_cast<int>(1 + random.below(4));
     const auto min = static_cast<int>(random.below(static_cast<std::uint64_t>(size) + 1));
-    intake.set(
-        api::resources::kPodGroups,
-        parse(base::format(
-            R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}"}},"spec":{{"minMember":{1},"queue":"{2}","minResources":{{"cpu":"{1}"}}}},"status":{{"phase":"Pending"}}}})",
-            name, min, random.chance(0.5) ? "default" : "other")));
-    const std::string selector =
-        random.chance(0.3) ? base::format(R"(,"nodeSelector":{{"zone":"z{}"}})", random.below(2)) : "";
-    const std::string apart =
-        random.chance(0.2)
-            ? base::format(
-                  R"(,"affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{"labelSelector":{{"matchLabels":{{"app":"a{}"}}}},"topologyKey":"zone"}}]}}}})",
-                  random.below(3))
-            : "";
+    intake.set(api::resources::kPodGroups,
+               parse(base::format(R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}"}},"spec":{{"minMember":{1},"queue":"{2}",)"
+                                  R"("minResources":{{"cpu":"{1}"}}}},"status":{{"phase":"Pending"}}}})",
+                                  name, min, random.chance(0.5) ? "default" : "other")));
+    const std::string selector = random.chance(0.3) ? base::format(R"(,"nodeSelector":{{"zone":"z{}"}})", random.below(2)) : "";
+    std::string apart;
+    if (random.chance(0.2)) {
+      apart = base::format(R"(,"affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{"labelSelector":)"
+                           R"({{"matchLabels":{{"app":"a{}"}}}},"topologyKey":"zone"}}]}}}})", random.below(3));
+    }
     const std::string cpu = base::format("{}m", 500 * (1 + random.below(4)));
     for (int i = 0; i < size; ++i) {
       const std::string pod = base::format("{}-w-{}", name, i);
       pods[pod] = base::format(
-          R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}","labels":{{"app":"a{5}"}},"annotations":{{"scheduling.k8s.io/group-name":"{1}"}}}},"spec":{{"schedulerName":"volcano"{3}{4},"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{2}"}}}}}}]}}}})",
+          R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}","labels":{{"app":"a{5}"}},"annotations":)"
+          R"({{"scheduling.k8s.io/group-name":"{1}"}}}},"spec":{{"schedulerName":"volcano"{3}{4},"containers":)"
+          R"([{{"name":"c","resources":{{"requests":{{"cpu":"{2}"}}}}}}]}}}})",
           pod, name, cpu, selector, apart, random.below(3));
       intake.set(api::resources::kPods, parse(pods[pod]));
     }
@@ -90,13 +89,11 @@ class World {
 
   void change_node() {
     const auto n = random.below(6);
-    const std::string text = base::format(
-        R"({{"metadata":{{"name":"n{0}","labels":{{"zone":"z{1}"}}}},"spec":{{"unschedulable":{2}}},"status":{{"allocatable":{{"cpu":"{3}","memory":"64Gi","pods":"{4}"}}}}}})",
-        n, random.below(2), random.chance(0.1) ? "true" : "false", 2 + random.below(6), 2 + random.below(8));
-    if (random.chance(0.1))
-      intake.remove(api::resources::kNodes, parse(text));
-    else
-      intake.set(api::resources::kNodes, parse(text));
+    const std::string text = base::format(R"({{"metadata":{{"name":"n{0}","labels":{{"zone":"z{1}"}}}},"spec":{{"unschedulable":{2}}},)"
+                                          R"("status":{{"allocatable":{{"cpu":"{3}","memory":"64Gi","pods":"{4}"}}}}}})",
+                                          n, random.below(2), random.chance(0.1) ? "true" : "false", 2 + random.below(6), 2 + random.below(8));
+    if (random.chance(0.1)) intake.remove(api::resources::kNodes, parse(text));
+    else intake.set(api::resources::kNodes, parse(text));
   }
 
   void end_pod() {

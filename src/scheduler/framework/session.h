@@ -65,6 +65,8 @@ class Session {
   bool job_before(const Job& a, const Job& b) const;
   bool task_before(const Task& a, const Task& b) const;
   bool queue_before(const Queue& a, const Queue& b) const;
+  // Orders victims: what comes first is evicted first, for the benefit of `preemptor`.
+  void sort_as_victims(const Task& preemptor, std::vector<TaskId>& victims) const;
 
   // The journal.
   using Mark = std::size_t;

@@ -37,6 +37,7 @@ struct Task {
   bool eviction_occurred = false;
   bool critical = false;          // conformance protects it
   bool preempted = false;         // is being deleted for a more important pod
+  std::int64_t protected_until_ns = 0;  // volcano.sh/cooldown-time after it was scheduled
   std::int32_t pod_priority = 0;  // spec.priority, 0 when missing
   // Where the task was when its statement was discarded in cycle `last_cycle`, for messages.
   std::uint64_t last_cycle = 0;

@@ -106,6 +106,7 @@ bool Model::update_task(TaskId id, TaskFacts& facts) {
   task.never_preempts = facts.task.never_preempts;
   task.critical = facts.task.critical;
   task.preempted = facts.task.preempted;
+  task.protected_until_ns = facts.task.protected_until_ns;
   task.pod_priority = facts.task.pod_priority;
   task.queue_gate_only = facts.task.queue_gate_only;
   task.queue_gate_opt_in = facts.task.queue_gate_opt_in;

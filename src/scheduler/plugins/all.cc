@@ -6,17 +6,23 @@
 namespace scheduler {
 
 std::unique_ptr<Plugin> make_binpack();
+std::unique_ptr<Plugin> make_capacity();
+std::unique_ptr<Plugin> make_cdp();
 std::unique_ptr<Plugin> make_conformance();
 std::unique_ptr<Plugin> make_drf();
 std::unique_ptr<Plugin> make_gang();
 std::unique_ptr<Plugin> make_nodeorder();
+std::unique_ptr<Plugin> make_nodegroup();
 std::unique_ptr<Plugin> make_overcommit();
 std::unique_ptr<Plugin> make_predicates();
 std::unique_ptr<Plugin> make_priority();
 std::unique_ptr<Plugin> make_proportion();
+std::unique_ptr<Plugin> make_sla();
 
 namespace {
 constexpr PluginFactory kPlugins[] = {
+    {"cdp", make_cdp},
+    {"capacity", make_capacity},     {"nodegroup", make_nodegroup},     {"sla", make_sla},
     {"binpack", make_binpack},       {"conformance", make_conformance}, {"drf", make_drf},
     {"gang", make_gang},             {"nodeorder", make_nodeorder},     {"overcommit", make_overcommit},
     {"predicates", make_predicates}, {"priority", make_priority},       {"proportion", make_proportion},

@@ -28,6 +28,26 @@ NodeSet nodes_with_tolerated_taints(const Model& model, const Shape& shape) {
   return out;
 }
 
+std::shared_ptr<const DomainColumn> DomainCache::get(const Model& model, Symbol key) {
+  if (generation_ != model.nodes.static_generation()) {
+    generation_ = model.nodes.static_generation();
+    columns_.clear();
+  }
+  std::shared_ptr<const DomainColumn>& slot = columns_[key];
+  if (slot) return slot;
+  auto made = std::make_shared<DomainColumn>();
+  made->of_node.assign(model.nodes.known().words().size() * 64, DomainColumn::kNone);
+  std::map<Symbol, std::uint32_t> known;
+  model.nodes.nodes_with_key(key).for_each([&](std::uint32_t n) {
+    const Symbol value = value_of(model.nodes[NodeId{n}].labels, key);
+    const auto [found, added] = known.emplace(value, static_cast<std::uint32_t>(made->values.size()));
+    if (added) made->values.push_back(value);
+    made->of_node[n] = found->second;
+  });
+  slot = made;
+  return slot;
+}
+
 void DomainBuilder::add_domain_of(std::uint32_t node) {
   const Symbol value = value_of(model_.nodes[NodeId{node}].labels, key_);
   if (!value.is_set() || members_.has(node)) return;

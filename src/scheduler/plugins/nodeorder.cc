@@ -29,12 +29,13 @@ class CapacityScorer final : public NodeScorer {
   Reach reach() const override { return Reach::kNode; }
 
   void add_scores(const NodeSet& candidates, std::vector<double>& totals) override {
-    if (gpu_.amount > 0 || candidates.count() * 4 < totals.size()) return NodeScorer::add_scores(candidates, totals);
+    const std::size_t rows = std::min((nodes_.size() + 63) / 64 * 64, totals.size());
+    if (gpu_.amount > 0 || candidates.count() * 8 < rows) return NodeScorer::add_scores(candidates, totals);
     add_capacity_scores({nodes_.allocatable(kCpu).data(), nodes_.allocatable(kMemory).data(), nodes_.nonzero_cpu().data(),
                          nodes_.nonzero_memory().data(), nodes_.seen_cpu().data(), nodes_.seen_memory().data(),
                          static_cast<double>(shape_.nonzero_cpu), static_cast<double>(shape_.nonzero_memory), cpu_, memory_,
                          weights_.least, weights_.most, balanced_ ? weights_.balanced : 0},
-                        totals.data(), totals.size());
+                        totals.data(), rows);
   }
 
   double score(std::uint32_t n) override {
@@ -199,8 +200,8 @@ class NodeOrderPlugin final : public Plugin {
       if (!scorer->matters()) return nullptr;
       return scorer;
     });
-    add([this, &model](const Task& task) { return make_pod_affinity_scorer(model, task, weights_.pod_affinity); });
-    add([this, &model](const Task& task) { return make_spread_scorer(model, task, weights_.spread); });
+    add([this, &model](const Task& task) { return make_pod_affinity_scorer(model, domains_, task, weights_.pod_affinity); });
+    add([this, &model](const Task& task) { return make_spread_scorer(model, domains_, task, weights_.spread); });
   }
 
  private:
@@ -209,6 +210,7 @@ class NodeOrderPlugin final : public Plugin {
   }
 
   NodeOrderWeights weights_;
+  DomainCache domains_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "scheduler/framework/node_evaluators.h"
 #include "scheduler/model/model.h"
+#include "scheduler/plugins/node_facts.h"
 
 namespace scheduler {
 
@@ -20,7 +21,7 @@ struct NodeOrderWeights {
 };
 
 // Null where the score would be the same for every node.
-std::unique_ptr<NodeScorer> make_pod_affinity_scorer(const Model& model, const Task& task, double weight);
-std::unique_ptr<NodeScorer> make_spread_scorer(const Model& model, const Task& task, double weight);
+std::unique_ptr<NodeScorer> make_pod_affinity_scorer(const Model& model, DomainCache& domains, const Task& task, double weight);
+std::unique_ptr<NodeScorer> make_spread_scorer(const Model& model, DomainCache& domains, const Task& task, double weight);
 
 }  // namespace scheduler

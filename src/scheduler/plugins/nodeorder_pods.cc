@@ -12,8 +12,8 @@ namespace {
 
 class PodAffinityScorer final : public NodeScorer {
  public:
-  PodAffinityScorer(const Model& model, const Task& task, double weight)
-      : model_(model), shape_(model.shape_of(task)), labels_(task.labels), weight_(weight) {}
+  PodAffinityScorer(const Model& model, DomainCache& cache, const Task& task, double weight)
+      : model_(model), cache_(cache), shape_(model.shape_of(task)), labels_(task.labels), weight_(weight) {}
   Reach reach() const override { return Reach::kCluster; }
   Normalise normalise() const override { return Normalise::kWhole; }
 
@@ -24,14 +24,15 @@ class PodAffinityScorer final : public NodeScorer {
     }
     for (const OwnedTerm* term : model_.pods.terms_selecting(labels_)) add_points(term->topology_key, term->preferred, 1);
     if (points_.empty()) return;
-    std::int64_t min = std::numeric_limits<std::int64_t>::max(), max = std::numeric_limits<std::int64_t>::min();
     std::vector<std::int64_t> raw(totals.size());
+    for (const Points& one : points_) {
+      candidates.for_each([&](std::uint32_t n) {
+        const std::uint32_t domain = one.domains->of_node[n];
+        if (domain != DomainColumn::kNone) raw[n] += one.by_domain[domain];
+      });
+    }
+    std::int64_t min = std::numeric_limits<std::int64_t>::max(), max = std::numeric_limits<std::int64_t>::min();
     candidates.for_each([&](std::uint32_t n) {
-      for (const auto& [key, by_value] : points_) {
-        const Symbol value = value_of(model_.nodes[NodeId{n}].labels, key);
-        if (!value.is_set()) continue;
-        if (auto found = by_value.find(value); found != by_value.end()) raw[n] += found->second;
-      }
       min = std::min(min, raw[n]);
       max = std::max(max, raw[n]);
     });
@@ -42,26 +43,45 @@ class PodAffinityScorer final : public NodeScorer {
   }
 
  private:
+  struct Points {
+    Symbol key;
+    std::shared_ptr<const DomainColumn> domains;
+    std::vector<std::int64_t> by_domain;
+  };
+
   void add_points(Symbol key, const NodeCounts& counts, std::int64_t weight) {
+    if (counts.empty()) return;
+    auto slot = std::find_if(points_.begin(), points_.end(), [&](const Points& p) { return p.key == key; });
+    if (slot == points_.end()) {
+      auto domains = cache_.get(model_, key);
+      const std::size_t size = domains->size();
+      slot = points_.insert(points_.end(), {key, std::move(domains), std::vector<std::int64_t>(size)});
+    }
     for (const auto& entry : counts.entries()) {
-      const Symbol value = value_of(model_.nodes[NodeId{entry.node}].labels, key);
-      if (value.is_set()) points_[key][value] += entry.count * weight;
+      const std::uint32_t domain = slot->domains->of_node[entry.node];
+      if (domain != DomainColumn::kNone) slot->by_domain[domain] += entry.count * weight;
     }
   }
 
   const Model& model_;
+  DomainCache& cache_;
   const Shape& shape_;
   const LabelSetId labels_;
   double weight_;
-  std::map<Symbol, std::map<Symbol, std::int64_t>> points_;  // by topology key and value
+  std::vector<Points> points_;
 };
 
 class SpreadScorer final : public NodeScorer {
  public:
-  SpreadScorer(const Model& model, const Task& task, double weight)
-      : model_(model), shape_(model.shape_of(task)), weight_(weight) {
+  SpreadScorer(const Model& model, DomainCache& cache, const Task& task, double weight)
+      : model_(model), shape_(model.shape_of(task)), weight_(weight), keyed_(model.nodes.known()) {
     for (const SpreadConstraint& one : shape_.spread) {
-      if (!one.hard) soft_.push_back(&one);
+      if (one.hard) continue;
+      NodeSet eligible = model.nodes.nodes_with_key(one.topology_key);
+      if (one.honor_affinity) eligible &= nodes_matching_affinity(model, shape_);
+      if (one.honor_taints) eligible &= nodes_with_tolerated_taints(model, shape_);
+      soft_.push_back({&one, cache.get(model, one.topology_key), std::move(eligible)});
+      keyed_ &= model.nodes.nodes_with_key(one.topology_key);
     }
   }
   Reach reach() const override { return Reach::kCluster; }
@@ -69,61 +89,69 @@ class SpreadScorer final : public NodeScorer {
 
   void add_scores(const NodeSet& candidates, std::vector<double>& totals) override {
     NodeSet keyed = candidates;
-    for (const SpreadConstraint* one : soft_) keyed &= model_.nodes.nodes_with_key(one->topology_key);
+    keyed &= keyed_;
     std::vector<double> sums(totals.size());
-    for (const SpreadConstraint* one : soft_) add_counts(*one, keyed, sums);
-    std::vector<std::int64_t> raw(totals.size());
+    for (const Soft& one : soft_) add_counts(one, keyed, sums);
     std::int64_t min = std::numeric_limits<std::int64_t>::max(), max = 0;
     keyed.for_each([&](std::uint32_t n) {
-      raw[n] = std::llround(sums[n]);
-      min = std::min(min, raw[n]);
-      max = std::max(max, raw[n]);
+      const std::int64_t raw = std::llround(sums[n]);
+      min = std::min(min, raw);
+      max = std::max(max, raw);
     });
     keyed.for_each([&](std::uint32_t n) {
-      totals[n] += weight_ * static_cast<double>(max == 0 ? 100 : 100 * (max + min - raw[n]) / max);
+      totals[n] += weight_ * static_cast<double>(max == 0 ? 100 : 100 * (max + min - std::llround(sums[n])) / max);
     });
   }
 
  private:
-  void add_counts(const SpreadConstraint& one, const NodeSet& keyed, std::vector<double>& sums) const {
-    std::map<Symbol, std::int64_t> counts;
-    const Matcher& matcher = model_.pods.matcher(one.matcher);
-    keyed.for_each([&](std::uint32_t n) { counts[value_of(model_.nodes[NodeId{n}].labels, one.topology_key)]; });
-    const double importance = std::log(static_cast<double>(counts.size() + 2));
-    NodeSet eligible = model_.nodes.nodes_with_key(one.topology_key);
-    if (one.honor_affinity) eligible &= nodes_matching_affinity(model_, shape_);
-    if (one.honor_taints) eligible &= nodes_with_tolerated_taints(model_, shape_);
-    for (const auto& entry : matcher.pods.entries()) {
-      if (!eligible.has(entry.node)) continue;
-      auto found = counts.find(value_of(model_.nodes[NodeId{entry.node}].labels, one.topology_key));
-      if (found != counts.end()) found->second += entry.count - matcher.terminating.get(entry.node);
-    }
+  struct Soft {
+    const SpreadConstraint* constraint;
+    std::shared_ptr<const DomainColumn> domains;
+    NodeSet eligible;  // nodes whose pods are counted
+  };
+
+  void add_counts(const Soft& one, const NodeSet& keyed, std::vector<double>& sums) const {
+    std::vector<std::int64_t> counts(one.domains->size(), -1);  // -1: no candidate is in the domain
+    std::size_t domains = 0;
     keyed.for_each([&](std::uint32_t n) {
-      const std::int64_t count = counts[value_of(model_.nodes[NodeId{n}].labels, one.topology_key)];
-      sums[n] += static_cast<double>(count) * importance + static_cast<double>(one.max_skew - 1);
+      std::int64_t& count = counts[one.domains->of_node[n]];
+      domains += count < 0 ? 1 : 0;
+      count = 0;
+    });
+    const double importance = std::log(static_cast<double>(domains + 2));
+    const Matcher& matcher = model_.pods.matcher(one.constraint->matcher);
+    for (const auto& entry : matcher.pods.entries()) {
+      if (!one.eligible.has(entry.node)) continue;
+      std::int64_t& count = counts[one.domains->of_node[entry.node]];
+      if (count >= 0) count += entry.count - matcher.terminating.get(entry.node);
+    }
+    const auto base = static_cast<double>(one.constraint->max_skew - 1);
+    keyed.for_each([&](std::uint32_t n) {
+      sums[n] += static_cast<double>(counts[one.domains->of_node[n]]) * importance + base;
     });
   }
 
   const Model& model_;
   const Shape& shape_;
   double weight_;
-  std::vector<const SpreadConstraint*> soft_;
+  NodeSet keyed_;
+  std::vector<Soft> soft_;
 };
 
 }  // namespace
 
-std::unique_ptr<NodeScorer> make_pod_affinity_scorer(const Model& model, const Task& task, double weight) {
+std::unique_ptr<NodeScorer> make_pod_affinity_scorer(const Model& model, DomainCache& domains, const Task& task, double weight) {
   const auto selecting = model.pods.terms_selecting(task.labels);
   const bool attracted = std::any_of(selecting.begin(), selecting.end(), [](const OwnedTerm* t) { return !t->preferred.empty(); });
   if (weight == 0 || (model.shape_of(task).preferred_pods.empty() && !attracted)) return nullptr;
-  return std::make_unique<PodAffinityScorer>(model, task, weight);
+  return std::make_unique<PodAffinityScorer>(model, domains, task, weight);
 }
 
-std::unique_ptr<NodeScorer> make_spread_scorer(const Model& model, const Task& task, double weight) {
+std::unique_ptr<NodeScorer> make_spread_scorer(const Model& model, DomainCache& domains, const Task& task, double weight) {
   const auto& spread = model.shape_of(task).spread;
   const bool soft = std::any_of(spread.begin(), spread.end(), [](const SpreadConstraint& one) { return !one.hard; });
   if (weight == 0 || !soft) return nullptr;
-  return std::make_unique<SpreadScorer>(model, task, weight);
+  return std::make_unique<SpreadScorer>(model, domains, task, weight);
 }
 
 }  // namespace scheduler

@@ -11,7 +11,7 @@ namespace {
 
 class PredicateFilter final : public NodeFilter {
  public:
-  PredicateFilter(const Model& model, const PredicateSwitches& on, const Task& task)
+  PredicateFilter(const Model& model, DomainCache& domains, const PredicateSwitches& on, const Task& task)
       : model_(model), shape_(model.shape_of(task)), on_(on), affinity_(model.nodes.known()), taints_(model.nodes.known()) {
     if (on.node_affinity && (!shape_.node_selector.empty() || shape_.has_required_terms)) {
       affinity_ = nodes_matching_affinity(model, shape_);
@@ -21,7 +21,7 @@ class PredicateFilter final : public NodeFilter {
     Taint unschedulable{model.symbols.find("node.kubernetes.io/unschedulable"), model.symbols.find(""),
                         Taint::Effect::kNoSchedule};
     tolerates_unschedulable_ = tolerates(shape_.tolerations, unschedulable);
-    add_pod_filters(model, on, task, cluster_filters_);
+    add_pod_filters(model, domains, on, task, cluster_filters_);
   }
 
   Reach reach() const override { return cluster_filters_.empty() ? Reach::kNode : Reach::kCluster; }
@@ -129,12 +129,13 @@ class Predicates final : public Plugin {
     });
     setup.on<TaskRemoved>([&model](const Task& task) { model.volumes.withdraw(task.id); });
     setup.on<Predicate>([this, &model](const Task& task) -> std::unique_ptr<NodeFilter> {
-      return std::make_unique<PredicateFilter>(model, on_, task);
+      return std::make_unique<PredicateFilter>(model, domains_, on_, task);
     });
   }
 
  private:
   PredicateSwitches on_;
+  DomainCache domains_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "scheduler/framework/node_evaluators.h"
 #include "scheduler/model/model.h"
+#include "scheduler/plugins/node_facts.h"
 
 namespace scheduler {
 
@@ -63,7 +64,7 @@ class ClusterFilter {
 };
 
 // Those that matter for the task, in their order: pod affinity, volume limits and zones, spread, volume binding.
-void add_pod_filters(const Model& model, const PredicateSwitches& on, const Task& task,
+void add_pod_filters(const Model& model, DomainCache& domains, const PredicateSwitches& on, const Task& task,
                      std::vector<std::unique_ptr<ClusterFilter>>& out);
 
 }  // namespace scheduler

@@ -75,22 +75,24 @@ class PodAffinityFilter final : public ClusterFilter {
 
 class SpreadFilter final : public ClusterFilter {
  public:
-  SpreadFilter(const Model& model, const Task& task) : model_(model), shape_(model.shape_of(task)), labels_(task.labels) {
+  SpreadFilter(const Model& model, DomainCache& cache, const Task& task)
+      : model_(model), shape_(model.shape_of(task)), labels_(task.labels), keyed_(model.nodes.known()) {
     for (const SpreadConstraint& one : shape_.spread) {
-      if (one.hard) hard_.push_back(&one);
+      if (!one.hard) continue;
+      hard_.push_back({&one, cache.get(model, one.topology_key), {}, 0});
+      keyed_ &= model.nodes.nodes_with_key(one.topology_key);
     }
+    for (Hard& one : hard_) find_eligible(one);
   }
 
   void apply(Sieve& sieve) override {
-    NodeSet keyed = model_.nodes.known();
-    for (const SpreadConstraint* one : hard_) keyed &= model_.nodes.nodes_with_key(one->topology_key);
     NodeSet passed = sieve.alive();
-    for (const SpreadConstraint* one : hard_) {
+    for (const Hard& one : hard_) {
       NodeSet lacking = passed;
-      lacking.subtract(model_.nodes.nodes_with_key(one->topology_key));
+      lacking.subtract(model_.nodes.nodes_with_key(one.constraint->topology_key));
       sieve.refuse(lacking, FitCode::kUnresolvable, "node(s) didn't match pod topology spread constraints (missing required label)");
       passed.subtract(lacking);
-      NodeSet crowded = too_many(*one, keyed);
+      NodeSet crowded = too_many(one);
       crowded &= passed;
       sieve.refuse(crowded, FitCode::kUnschedulable, "node(s) didn't match pod topology spread constraints");
       passed.subtract(crowded);
@@ -98,32 +100,40 @@ class SpreadFilter final : public ClusterFilter {
   }
 
  private:
+  struct Hard {
+    const SpreadConstraint* constraint;
+    std::shared_ptr<const DomainColumn> domains;
+    NodeSet eligible;               // nodes whose pods are counted
+    std::size_t eligible_domains;
+  };
+
+  void find_eligible(Hard& one) const {
+    one.eligible = keyed_;
+    if (one.constraint->honor_affinity) one.eligible &= nodes_matching_affinity(model_, shape_);
+    if (one.constraint->honor_taints) one.eligible &= nodes_with_tolerated_taints(model_, shape_);
+    std::vector<bool> counted(one.domains->size());
+    one.eligible.for_each([&](std::uint32_t n) { counted[one.domains->of_node[n]] = true; });
+    one.eligible_domains = static_cast<std::size_t>(std::count(counted.begin(), counted.end(), true));
+  }
+
   // Nodes of domains that would hold more than maxSkew above the emptiest domain.
-  NodeSet too_many(const SpreadConstraint& one, const NodeSet& keyed) const {
-    NodeSet eligible = keyed;
-    if (one.honor_affinity) eligible &= nodes_matching_affinity(model_, shape_);
-    if (one.honor_taints) eligible &= nodes_with_tolerated_taints(model_, shape_);
-    std::map<Symbol, std::int64_t> counts;
-    const Matcher& matcher = model_.pods.matcher(one.matcher);
-    eligible.for_each([&](std::uint32_t n) { counts[value_of(model_.nodes[NodeId{n}].labels, one.topology_key)]; });
+  NodeSet too_many(const Hard& one) const {
+    std::map<std::uint32_t, std::int64_t> counts;  // domains with pods
+    const Matcher& matcher = model_.pods.matcher(one.constraint->matcher);
     for (const auto& entry : matcher.pods.entries()) {
-      if (!eligible.has(entry.node)) continue;
-      counts[value_of(model_.nodes[NodeId{entry.node}].labels, one.topology_key)] +=
-          entry.count - matcher.terminating.get(entry.node);
+      if (one.eligible.has(entry.node)) counts[one.domains->of_node[entry.node]] += entry.count - matcher.terminating.get(entry.node);
     }
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (const auto& [value, count] : counts) least = std::min(least, count);
-    if (counts.empty() || static_cast<std::int64_t>(counts.size()) < one.min_domains) least = 0;
-    const std::int64_t own = model_.pods.matches(one.matcher, labels_) ? 1 : 0;
+    std::int64_t least = counts.size() < one.eligible_domains ? 0 : std::numeric_limits<std::int64_t>::max();
+    for (const auto& [domain, count] : counts) least = std::min(least, count);
+    if (one.eligible_domains == 0 || static_cast<std::int64_t>(one.eligible_domains) < one.constraint->min_domains) least = 0;
+    const std::int64_t own = model_.pods.matches(one.constraint->matcher, labels_) ? 1 : 0;
+    const std::int64_t most = one.constraint->max_skew + least - own;  // pods a domain may hold already
     NodeSet out = model_.nodes.known();
     out.clear();
-    for (const auto& [value, count] : counts) {
-      if (count + own - least > one.max_skew) out |= model_.nodes.nodes_with(one.topology_key, value);
-    }
-    if (own - least > one.max_skew) {
-      NodeSet others = model_.nodes.nodes_with_key(one.topology_key);
-      for (const auto& [value, count] : counts) others.subtract(model_.nodes.nodes_with(one.topology_key, value));
-      out |= others;
+    if (most < 0) out |= model_.nodes.nodes_with_key(one.constraint->topology_key);
+    for (const auto& [domain, count] : counts) {
+      const NodeSet& members = model_.nodes.nodes_with(one.constraint->topology_key, one.domains->values[domain]);
+      if (count > most) out |= members;
     }
     return out;
   }
@@ -131,12 +141,13 @@ class SpreadFilter final : public ClusterFilter {
   const Model& model_;
   const Shape& shape_;
   const LabelSetId labels_;
-  std::vector<const SpreadConstraint*> hard_;
+  NodeSet keyed_;
+  std::vector<Hard> hard_;
 };
 
 }  // namespace
 
-void add_pod_filters(const Model& model, const PredicateSwitches& on, const Task& task,
+void add_pod_filters(const Model& model, DomainCache& domains, const PredicateSwitches& on, const Task& task,
                      std::vector<std::unique_ptr<ClusterFilter>>& out) {
   const Shape& shape = model.shape_of(task);
   const auto selecting = model.pods.terms_selecting(task.labels);
@@ -146,7 +157,7 @@ void add_pod_filters(const Model& model, const PredicateSwitches& on, const Task
   }
   const bool spreads = std::any_of(shape.spread.begin(), shape.spread.end(), [](const SpreadConstraint& s) { return s.hard; });
   if (auto volumes = make_volume_filter(model, on, task)) out.push_back(std::move(volumes));
-  if (on.topology_spread && spreads) out.push_back(std::make_unique<SpreadFilter>(model, task));
+  if (on.topology_spread && spreads) out.push_back(std::make_unique<SpreadFilter>(model, domains, task));
 }
 
 }  // namespace scheduler

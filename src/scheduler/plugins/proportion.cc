@@ -4,17 +4,10 @@
 
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
-#include "scheduler/plugins/group_reserve.h"
+#include "scheduler/plugins/queue_reserve.h"
 
 namespace scheduler {
 namespace {
-
-// What is kept per job, so that a queue's sums follow changes.
-struct Held {
-  QueueId queue;
-  Resource inqueue;
-  Resource elastic;
-};
 
 struct Attributes {
   bool active = false;  // owns a job
@@ -59,14 +52,7 @@ class Proportion final : public Plugin {
 
   void open(Session& session) override {
     session_ = &session;
-    if (session.all_jobs_changed()) {
-      held_.clear();
-      sums_.assign(model_->queue_count(), Held{});
-      model_->for_each_job([&](const Job& job) { follow(job); });
-    } else {
-      sums_.resize(model_->queue_count());
-      for (const JobId id : session.changed_jobs()) follow(model_->job(id));
-    }
+    reserve_.open(session);
     build();
     fill();
   }
@@ -78,23 +64,6 @@ class Proportion final : public Plugin {
 
   // With what is promised in this cycle.
   static Resource allocated(const Queue& queue) { return Resource(queue.allocated) + Resource(queue.pipelined); }
-
-  void follow(const Job& job) {
-    if (auto known = held_.find(job.id.index); known != held_.end()) {
-      Held& sum = sums_[known->second.queue.index];
-      sum.inqueue -= known->second.inqueue;
-      sum.elastic -= known->second.elastic;
-      held_.erase(known);
-    }
-    if (!job.in_use || !job.has_group || !job.queue.is_set()) return;
-    Held held{job.queue, {}, Resource::exceeded_part(Resource(job.allocated), minimum_of(job))};
-    if (job.min_resources && (job.status.phase == GroupPhase::kInqueue || runs_with_minimum(job))) {
-      held.inqueue = without_gated(*model_, job, uncovered_minimum(job));
-    }
-    sums_[job.queue.index].inqueue += held.inqueue;
-    sums_[job.queue.index].elastic += held.elastic;
-    held_.emplace(job.id.index, std::move(held));
-  }
 
   void build() {
     total_ = Resource(model_->nodes.total());
@@ -120,8 +89,8 @@ class Proportion final : public Plugin {
         own.real_capability.lower_to(own.capability, Missing::kInfinity);
       }
       own.request = Resource(queue.allocated) + Resource(queue.pending);
-      own.elastic = sums_[q].elastic;
-      own.inqueue = sums_[q].inqueue;
+      own.elastic = reserve_.of(QueueId{q}).elastic;
+      own.inqueue = reserve_.of(QueueId{q}).inqueue;
     }
   }
 
@@ -214,8 +183,7 @@ class Proportion final : public Plugin {
   Model* model_ = nullptr;
   Session* session_ = nullptr;
   Resource total_;
-  std::unordered_map<std::uint32_t, Held> held_;  // by job
-  std::vector<Held> sums_;                        // by queue
+  QueueReserve reserve_;
   std::vector<Attributes> attributes_;            // by queue
 };
 

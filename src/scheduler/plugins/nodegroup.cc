@@ -1,0 +1,134 @@
+// Nodegroup: queues keep to the groups of nodes that they name.
+#include <algorithm>
+
+#include "scheduler/framework/node_evaluators.h"
+#include "scheduler/framework/plugin.h"
+#include "scheduler/model/model.h"
+
+namespace scheduler {
+namespace {
+
+constexpr std::string_view kGroupLabel = "volcano.sh/nodegroup-name";
+
+struct GroupWishes {
+  std::vector<std::string> required, preferred, anti_required, anti_preferred;
+  bool any() const { return !required.empty() || !preferred.empty() || !anti_required.empty() || !anti_preferred.empty(); }
+};
+
+std::vector<std::string> texts(const api::Json& list) {
+  std::vector<std::string> out;
+  for (const api::Json& item : list.items()) out.push_back(item.str());
+  return out;
+}
+
+bool contains(const std::vector<std::string>& list, const std::string& text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+GroupWishes wishes_of(const api::Json& affinity) {
+  constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+  constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+  const api::Json& together = affinity["nodeGroupAffinity"];
+  const api::Json& apart = affinity["nodeGroupAntiAffinity"];
+  return {texts(together[kRequired]), texts(together[kPreferred]), texts(apart[kRequired]), texts(apart[kPreferred])};
+}
+
+// Depends on the queue of the pod, which is not part of its class: the answer is made for every pod anew.
+class GroupFilter final : public NodeFilter {
+ public:
+  GroupFilter(const Model& model, GroupWishes wishes, bool strict)
+      : model_(model), wishes_(std::move(wishes)), strict_(strict), key_(model.symbols.find(kGroupLabel)) {}
+  Reach reach() const override { return Reach::kCluster; }
+
+  void narrow(NodeSet& nodes, Strictness, FitErrors* errors) override {
+    NodeSet bad = nodes;
+    nodes.for_each([&](std::uint32_t n) {
+      const std::string_view problem = refusal(n);
+      if (problem.empty()) bad.remove(n);
+      else if (errors != nullptr) errors->add(problem, 1);
+    });
+    if (errors != nullptr) errors->add_unresolvable(bad);
+    nodes.subtract(bad);
+  }
+  bool fits(std::uint32_t n) override { return refusal(n).empty(); }
+
+ private:
+  std::string_view refusal(std::uint32_t n) const {
+    const Symbol value = key_.is_set() ? value_of(model_.nodes[NodeId{n}].labels, key_) : Symbol{};
+    if (!value.is_set()) return !strict_ && !wishes_.any() ? "" : "node group label not found";
+    if (!wishes_.any()) return "node group affinity not specified";
+    const std::string& group = model_.symbols.text(value);
+    bool pass = contains(wishes_.required, group) || contains(wishes_.preferred, group);
+    if (contains(wishes_.anti_required, group)) pass = false;
+    else if (contains(wishes_.anti_preferred, group)) pass = true;
+    return pass ? "" : "node does not satisfy the node group affinity";
+  }
+
+  const Model& model_;
+  GroupWishes wishes_;
+  bool strict_;
+  Symbol key_;
+};
+
+class GroupScorer final : public NodeScorer {
+ public:
+  GroupScorer(const Model& model, GroupWishes wishes, bool ordered)
+      : model_(model), wishes_(std::move(wishes)), ordered_(ordered), key_(model.symbols.find(kGroupLabel)) {}
+  Reach reach() const override { return Reach::kCluster; }
+  double score(std::uint32_t n) override {
+    const Symbol value = key_.is_set() ? value_of(model_.nodes[NodeId{n}].labels, key_) : Symbol{};
+    if (!value.is_set()) return 0;
+    const std::string& group = model_.symbols.text(value);
+    double total = contains(wishes_.required, group) ? 100 : 0;
+    const auto at = std::find(wishes_.preferred.begin(), wishes_.preferred.end(), group);
+    if (at != wishes_.preferred.end()) {
+      const auto count = static_cast<double>(wishes_.preferred.size());
+      total += ordered_ ? 50 * (count - static_cast<double>(at - wishes_.preferred.begin())) / count : 50;
+    }
+    if (contains(wishes_.anti_preferred, group)) total -= 1;
+    return total;
+  }
+
+ private:
+  const Model& model_;
+  GroupWishes wishes_;
+  bool ordered_;
+  Symbol key_;
+};
+
+class NodeGroup final : public Plugin {
+ public:
+  void attach(PluginSetup& setup) override {
+    Model& model = setup.model();
+    const bool strict = setup.arguments().get_bool("strict", true);
+    const bool ordered = setup.arguments().get_bool("enablePreferredOrder", false);
+    const bool inherits = setup.hierarchy();
+    setup.on<Predicate>([&model, strict, inherits](const Task& task) -> std::unique_ptr<NodeFilter> {
+      return std::make_unique<GroupFilter>(model, wishes_for(model, task, inherits), strict);
+    });
+    setup.on<NodeOrder>([&model, ordered, inherits](const Task& task) -> std::unique_ptr<NodeScorer> {
+      return std::make_unique<GroupScorer>(model, wishes_for(model, task, inherits), ordered);
+    });
+    setup.on<ClassKey>([&model](const Task& task) { return task.job.is_set() ? model.job(task.job).queue.index + 1 : 0; });
+  }
+
+ private:
+  static GroupWishes wishes_for(const Model& model, const Task& task, bool inherits) {
+    if (!task.job.is_set() || !model.job(task.job).queue.is_set()) return {};
+    QueueId at = model.job(task.job).queue;
+    GroupWishes out = wishes_of(model.queue(at).affinity);
+    for (std::size_t steps = 0; inherits && !out.any() && steps < model.queue_count(); ++steps) {
+      const std::string& parent = model.queue(at).parent;
+      at = model.find_queue(parent.empty() ? "root" : parent);
+      if (!at.is_set() || model.queue(at).name == "root") break;
+      out = wishes_of(model.queue(at).affinity);
+    }
+    return out;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Plugin> make_nodegroup() { return std::make_unique<NodeGroup>(); }
+
+}  // namespace scheduler

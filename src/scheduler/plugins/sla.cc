@@ -1,0 +1,45 @@
+// SLA: a group that has waited its time is admitted, and may start on promises.
+#include "scheduler/framework/plugin.h"
+#include "scheduler/framework/session.h"
+
+namespace scheduler {
+namespace {
+
+class Sla final : public Plugin {
+ public:
+  void attach(PluginSetup& setup) override {
+    setup.depends_on_time();
+    const auto span = base::parse_go_duration(setup.arguments().get_string("sla-waiting-time", ""));
+    if (span && span->ns > 0) default_ = *span;
+    setup.on<JobOrder>([this](const Job& a, const Job& b) {
+      const auto left = deadline(a), right = deadline(b);
+      if (!left && !right) return 0;
+      if (!left || !right) return left ? -1 : 1;
+      return *left == *right ? 0 : *left < *right ? -1 : 1;
+    });
+    const auto vote = [this](const Job& job) {
+      const auto due = deadline(job);
+      return due && now_.ns >= *due ? Vote::kPermit : Vote::kAbstain;
+    };
+    setup.on<JobEnqueueable>(vote);
+    setup.on<JobPipelined>(vote);
+  }
+
+  void open(Session& session) override { now_ = session.now(); }
+
+ private:
+  std::optional<std::int64_t> deadline(const Job& job) const {
+    const auto span = job.waiting_time ? job.waiting_time : default_;
+    if (!span) return std::nullopt;
+    return job.created_ns + span->ns;
+  }
+
+  std::optional<base::Duration> default_;
+  base::Time now_;
+};
+
+}  // namespace
+
+std::unique_ptr<Plugin> make_sla() { return std::make_unique<Sla>(); }
+
+}  // namespace scheduler
