@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# vc-scheduler, vc-controller-manager and vc-webhook-manager on a stock kube-apiserver: job-1, a gang that waits, a queue
+# that closes and opens. Prints "ok NAME" or "FAIL NAME: why". Needs what tests/stock/build.sh makes.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+bin=$PWD/build/release/bin
+built=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}
+for program in etcd kube-apiserver kube-controller-manager kwok; do
+  [ -x "$built/bin/$program" ] || { echo "skip stock programs: $program is not built (tests/stock/build.sh)"; exit 0; }
+done
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/volcano-stock.XXXXXX")
+export STOCK_DIR=$scratch KUBECONFIG=$scratch/kubeconfig
+ln -s "$built/bin" "$scratch/bin"
+ln -s "$built/stages" "$scratch/stages"
+programs=()
+failed=0
+finish() {
+  for pid in "${programs[@]}"; do kill "$pid" 2> /dev/null; done
+  wait 2> /dev/null
+  tests/stock/down.sh
+  if [ $failed = 0 ]; then rm -rf "$scratch"; else echo "logs are in $scratch"; fi
+}
+trap finish EXIT
+wait_for() { # wait_for SECONDS COMMAND...
+  local end=$(($(date +%s) + $1))
+  shift
+  until "$@" > /dev/null 2>&1; do
+    [ "$(date +%s)" -ge $end ] && return 1
+    sleep 0.1
+  done
+}
+field_is() { [ "$(kubectl get "$1" "$2" -o "jsonpath={$3}" 2> /dev/null)" = "$4" ]; }
+check() { # check NAME COMMAND...
+  local name=$1
+  shift
+  if "$@" > "$scratch/check.log" 2>&1; then echo "ok stock: $name"; else echo "FAIL stock: $name: $(tail -1 "$scratch/check.log")"; failed=1; fi
+}
+run() { # run NAME PROGRAM...: in the background, until the end
+  local name=$1
+  shift
+  "$@" > "$scratch/$name.log" 2>&1 &
+  programs+=($!)
+}
+
+PORT=${STOCK_PORT:-26443} ETCD_PORT=22379 PEER_PORT=22380 FSYNC=0 tests/stock/up.sh > "$scratch/up.log" 2>&1 ||
+  { echo "FAIL stock: the control plane does not start: $(tail -1 "$scratch/up.log")"; failed=1; exit 1; }
+"$bin/volcano" crd > "$scratch/crd.yaml"
+check "the server accepts our CRDs" kubectl apply --server-side -f "$scratch/crd.yaml"
+kubectl wait --for condition=established --timeout=20s crd --all > /dev/null 2>&1
+kubectl create namespace volcano-system > /dev/null
+
+openssl req -x509 -newkey rsa:2048 -nodes -keyout "$scratch/key.pem" -out "$scratch/cert.pem" -days 2 -subj /CN=localhost \
+  -addext subjectAltName=IP:127.0.0.1 2> /dev/null
+hook_port=28443
+paths=/jobs/mutate,/jobs/validate,/queues/mutate,/queues/validate,/podgroups/validate
+configuration() { # configuration PATH KIND NAME GROUP VERSION RESOURCE OPERATIONS
+  cat << YAML
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ${2}WebhookConfiguration
+metadata: {name: volcano-admission-service${1//\//-}}
+webhooks:
+- name: $3.volcano.sh
+  admissionReviewVersions: [v1]
+  sideEffects: NoneOnDryRun
+  clientConfig: {url: "https://127.0.0.1:$hook_port$1"}
+  rules: [{apiGroups: [$4], apiVersions: [$5], resources: [$6], operations: [$7]}]
+YAML
+}
+{
+  configuration /jobs/mutate Mutating mutatejob batch.volcano.sh v1alpha1 jobs CREATE
+  configuration /jobs/validate Validating validatejob batch.volcano.sh v1alpha1 jobs CREATE,UPDATE
+  configuration /queues/mutate Mutating mutatequeue scheduling.volcano.sh v1beta1 queues CREATE
+  configuration /queues/validate Validating validatequeue scheduling.volcano.sh v1beta1 queues CREATE,UPDATE,DELETE
+  configuration /podgroups/validate Validating validatepodgroup scheduling.volcano.sh v1beta1 podgroups CREATE
+} | kubectl apply -f - > /dev/null
+run webhooks "$bin/vc-webhook-manager" --kubeconfig "$KUBECONFIG" --port $hook_port --tls-cert-file "$scratch/cert.pem" \
+  --tls-private-key-file "$scratch/key.pem" --ca-cert-file "$scratch/cert.pem" --webhook-url here --enabled-admission $paths
+wait_for 20 grep -q answering "$scratch/webhooks.log" || echo "FAIL stock: the webhook server does not answer"
+run controllers "$bin/vc-controller-manager" --kubeconfig "$KUBECONFIG"
+run scheduler "$bin/vc-scheduler" --kubeconfig "$KUBECONFIG"
+
+kubectl apply -f - > /dev/null << 'YAML'
+apiVersion: v1
+kind: Node
+metadata: {name: n1, annotations: {kwok.x-k8s.io/node: fake}}
+status: {capacity: {cpu: "2", memory: 8Gi, pods: "50"}, allocatable: {cpu: "2", memory: 8Gi, pods: "50"}}
+YAML
+check "the scheduler makes the queues root and default" wait_for 30 field_is queue default .status.state Open
+kubectl apply -f - > "$scratch/queue.log" 2>&1 << 'YAML'
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: test}
+spec: {weight: 1, reclaimable: false, capability: {cpu: 2}}
+YAML
+check "a queue opens below root" wait_for 20 field_is queue test .status.state Open
+job() { # job NAME QUEUE MIN CPU
+  cat << YAML
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: $1}
+spec:
+  minAvailable: $3
+  queue: $2
+  policies: [{event: PodEvicted, action: RestartJob}]
+  tasks:
+  - name: nginx
+    replicas: $3
+    policies: [{event: TaskCompleted, action: CompleteJob}]
+    template:
+      spec:
+        restartPolicy: Never
+        containers: [{name: nginx, image: "nginx:latest", command: [sleep, 10m], resources: {requests: {cpu: "$4"}, limits: {cpu: "$4"}}}]
+YAML
+}
+check "job-1 is admitted" kubectl apply -f <(job job-1 test 1 1)
+check "admission filled in what was missing" field_is vcjob job-1 '.spec.tasks[0].maxRetry' 3
+check "job-1 completes" wait_for 60 field_is vcjob job-1 .status.state.phase Completed
+check "its results stay" wait_for 10 field_is vcjob job-1 .status.succeeded 1
+check "its version is 3" wait_for 10 field_is vcjob job-1 .status.version 3
+check "its group is gone" wait_for 10 sh -c '! kubectl get podgroups -o name | grep -q job-1'
+
+check "a gang larger than the machine is admitted" kubectl apply -f <(job gang default 3 1)
+check "it waits as a whole" wait_for 30 sh -c 'kubectl get events | grep -q Unschedulable'
+sleep 2
+check "none of its pods runs" sh -c '! kubectl get pods -o wide | grep gang | grep -q n1'
+kubectl apply -f - > /dev/null << 'YAML'
+apiVersion: v1
+kind: Node
+metadata: {name: n2, annotations: {kwok.x-k8s.io/node: fake}}
+status: {capacity: {cpu: "2", memory: 8Gi, pods: "50"}, allocatable: {cpu: "2", memory: 8Gi, pods: "50"}}
+YAML
+check "it completes when there is room" wait_for 60 field_is vcjob gang .status.state.phase Completed
+
+check "a queue closes" sh -c "'$bin/vcctl' queue operate -n test -a close"
+check "its state says so" wait_for 20 field_is queue test .status.state Closed
+check "a closed queue takes no job" sh -c "kubectl apply -f - 2>&1 << 'YAML' | grep -q 'can only submit job to queue with state'
+$(job late test 1 1)
+YAML"
+check "a queue opens again" sh -c "'$bin/vcctl' queue operate -n test -a open"
+check "and takes jobs" wait_for 20 sh -c "kubectl apply -f - << 'YAML'
+$(job late test 1 1)
+YAML"
+check "which complete" wait_for 60 field_is vcjob late .status.state.phase Completed
+exit $failed
