@@ -11,3 +11,6 @@ target_link_libraries(scenario_test PRIVATE scheduler)
 add_test(NAME scenarios COMMAND scenario_test ${CMAKE_SOURCE_DIR}/tests/scenarios)
 add_executable(apiserver_bench EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/apiserver/main.cc)
 target_link_libraries(apiserver_bench PRIVATE client rt api mimalloc)
+
+add_executable(kill_writers EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/kills/main.cc)
+target_link_libraries(kill_writers PRIVATE client rt api)

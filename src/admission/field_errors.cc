@@ -44,8 +44,8 @@ void FieldErrors::one_of(const std::string& path, std::string_view value, std::s
   if (std::find(supported.begin(), supported.end(), value) != supported.end()) return;
   std::vector<std::string> words;
   for (const std::string_view word : supported) words.push_back(quoted(word));
-  texts_.push_back(base::format("{}: Unsupported value: {}: supported values: {}", path, quoted(value),
-                                join(words, ", ")));
+  texts_.push_back(
+      base::format("{}: Unsupported value: {}: supported values: {}", path, quoted(value), join(words, ", ")));
 }
 
 void FieldErrors::not_negative(const std::string& path, const Json& value) {

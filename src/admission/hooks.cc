@@ -26,10 +26,14 @@ AdmissionAnswer changed(Json object) {
 
 std::string_view word(api::Operation operation) {
   switch (operation) {
-    case api::Operation::kCreate: return "CREATE";
-    case api::Operation::kUpdate: return "UPDATE";
-    case api::Operation::kDelete: return "DELETE";
-    case api::Operation::kConnect: return "CONNECT";
+    case api::Operation::kCreate:
+      return "CREATE";
+    case api::Operation::kUpdate:
+      return "UPDATE";
+    case api::Operation::kDelete:
+      return "DELETE";
+    case api::Operation::kConnect:
+      return "CONNECT";
   }
   return "";
 }
@@ -53,7 +57,7 @@ std::string go_resource(const api::ResourceId& id) {
 // A request for another resource is a mistake of whoever registered the path.
 Review only_for(api::ResourceId resource, Review review) {
   return [resource = std::move(resource), review = std::move(review)](const AdmissionRequest& request,
-                                                                     const ObjectReader& objects) {
+                                                                      const ObjectReader& objects) {
     if (request.resource != resource) return refuse("expect resource to be " + go_resource(resource));
     return review(request, objects);
   };
@@ -66,14 +70,11 @@ std::string_view webhook_name(std::string_view path) {
     std::string_view path;
     std::string_view name;
   };
-  constexpr Row kRows[] = {{"/jobs/mutate", "mutatejob.volcano.sh"},
-                           {"/jobs/validate", "validatejob.volcano.sh"},
-                           {"/queues/mutate", "mutatequeue.volcano.sh"},
-                           {"/queues/validate", "validatequeue.volcano.sh"},
-                           {"/podgroups/mutate", "mutatepodgroup.volcano.sh"},
-                           {"/podgroups/validate", "validatepodgroup.volcano.sh"},
-                           {"/pods/mutate", "mutatepod.volcano.sh"},
-                           {"/pods/validate", "validatepod.volcano.sh"}};
+  constexpr Row kRows[] = {
+      {"/jobs/mutate", "mutatejob.volcano.sh"},           {"/jobs/validate", "validatejob.volcano.sh"},
+      {"/queues/mutate", "mutatequeue.volcano.sh"},       {"/queues/validate", "validatequeue.volcano.sh"},
+      {"/podgroups/mutate", "mutatepodgroup.volcano.sh"}, {"/podgroups/validate", "validatepodgroup.volcano.sh"},
+      {"/pods/mutate", "mutatepod.volcano.sh"},           {"/pods/validate", "validatepod.volcano.sh"}};
   for (const Row& row : kRows)
     if (row.path == path) return row.name;
   return {};

@@ -19,11 +19,11 @@ namespace admission {
 // One entry of the pod-mutation configuration (--admission-conf).
 struct PodGroupRule {
   std::string name;
-  std::string key;                 // namespace, annotation, or empty
+  std::string key;  // namespace, annotation, or empty
   std::vector<std::string> values;
   std::string scheduler_name;
   api::Json labels;
-  std::string affinity;            // JSON text
+  std::string affinity;  // JSON text
   api::Json tolerations;
 };
 

@@ -9,6 +9,7 @@ namespace {
 
 // A rewritten task shows canonical quantities, as everybody expects from `get -o yaml`.
 void canonical_resources(Json& task) {
+  if (!task["template"]["spec"].is_object()) return;
   Json& spec = task.edit("template").edit("spec");
   for (const char* list : {"containers", "initContainers"}) {
     if (!spec.has(list)) continue;
@@ -19,7 +20,8 @@ void canonical_resources(Json& task) {
         Json& values = containers.edit(i).edit("resources").edit(side);
         const Json before = values;
         for (const Json::Member& member : before.members())
-          if (const auto quantity = api::Quantity::from_json(member.value)) values.set(member.name(), quantity->to_string());
+          if (const auto quantity = api::Quantity::from_json(member.value))
+            values.set(member.name(), quantity->to_string());
       }
   }
 }

@@ -11,8 +11,8 @@ namespace admission {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kEvents = {"*",         "PodPending",    "PodFailed",  "PodEvicted",
-                                                     "Unknown",   "TaskCompleted", "TaskFailed", "JobUpdated"};
+constexpr std::array<std::string_view, 8> kEvents = {"*",       "PodPending",    "PodFailed",  "PodEvicted",
+                                                     "Unknown", "TaskCompleted", "TaskFailed", "JobUpdated"};
 constexpr std::array<std::string_view, 8> kActions = {"AbortJob",         "RestartJob",   "RestartTask", "RestartPod",
                                                       "RestartPartition", "TerminateJob", "CompleteJob", "ResumeJob"};
 
@@ -40,7 +40,8 @@ std::string check_events(const std::vector<std::string>& events, const Json& pol
                          std::set<std::string>& seen) {
   const std::string action = policy["action"].str();
   for (const std::string& event : events) {
-    if (!contains(kEvents, event)) return base::format("{}: Invalid value: {}: invalid policy event", path, quoted(event));
+    if (!contains(kEvents, event))
+      return base::format("{}: Invalid value: {}: invalid policy event", path, quoted(event));
     if (!contains(kActions, action))
       return base::format("{}: Invalid value: {}: invalid policy action", path, quoted(action));
     if (!seen.insert(event).second) return base::format("duplicate event {}  across different policy", event);
@@ -76,8 +77,7 @@ std::string check_policies(const Json& policies, std::string_view path) {
   if (events.count("*") > 0 && events.size() > 1)
     problems.emplace_back("if there's * here, no other policy should be here");
   if (problems.empty()) return {};
-  std::string text =
-      problems.size() == 1 ? "1 error occurred:" : base::format("{} errors occurred:", problems.size());
+  std::string text = problems.size() == 1 ? "1 error occurred:" : base::format("{} errors occurred:", problems.size());
   for (const std::string& problem : problems) text += "\n\t* " + problem;
   return text + "\n\n";
 }

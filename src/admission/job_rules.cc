@@ -14,7 +14,8 @@ namespace admission {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kPlugins = {"ssh", "svc", "env", "tensorflow", "mpi", "pytorch", "ray", "hcclrank"};
+constexpr std::array<std::string_view, 8> kPlugins = {"ssh", "svc",     "env", "tensorflow",
+                                                      "mpi", "pytorch", "ray", "hcclrank"};
 constexpr std::string_view kBothTiers =
     "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously";
 
@@ -37,9 +38,12 @@ std::string mpi_master(const Json& args) {
     const std::string_view name = arg.substr(0, equals);
     if (name != "master" && name != "worker" && name != "port") break;
     std::string_view value;
-    if (equals != std::string_view::npos) value = arg.substr(equals + 1);
-    else if (i + 1 < items.size()) value = items[++i].as_string();
-    else break;
+    if (equals != std::string_view::npos)
+      value = arg.substr(equals + 1);
+    else if (i + 1 < items.size())
+      value = items[++i].as_string();
+    else
+      break;
     if (name == "master") master = std::string(value);
   }
   return master;
@@ -196,9 +200,12 @@ std::string check_new_job(const Json& job, const ObjectReader& objects) {
 
 AdmissionAnswer check_job(const AdmissionRequest& request, const ObjectReader& objects) {
   std::string message;
-  if (request.operation == api::Operation::kCreate) message = check_new_job(request.object, objects);
-  else if (request.operation == api::Operation::kUpdate) message = check_job_update(request.old_object, request.object);
-  else message = "expect operation to be 'CREATE' or 'UPDATE'";
+  if (request.operation == api::Operation::kCreate)
+    message = check_new_job(request.object, objects);
+  else if (request.operation == api::Operation::kUpdate)
+    message = check_job_update(request.old_object, request.object);
+  else
+    message = "expect operation to be 'CREATE' or 'UPDATE'";
   return message.empty() ? AdmissionAnswer{} : refuse(message);
 }
 
@@ -210,8 +217,10 @@ std::string check_partition(const Json& task, std::string_view job_name) {
   const std::int64_t size = policy["partitionSize"].as_int();
   const std::int64_t minimum = policy["minPartitions"].as_int();
   std::string message;
-  if (total <= 0) message = "'TotalPartitions' must be greater than 0 " + where;
-  else if (size <= 0) message = "'PartitionSize' must be greater than 0 " + where;
+  if (total <= 0)
+    message = "'TotalPartitions' must be greater than 0 " + where;
+  else if (size <= 0)
+    message = "'PartitionSize' must be greater than 0 " + where;
   else if (task["replicas"].as_int() != total * size)
     message = "'Replicas' are not equal to TotalPartitions*PartitionSize " + where;
   else if (task["minAvailable"].is_number() && minimum > 0 && task["minAvailable"].as_int() != minimum * size)

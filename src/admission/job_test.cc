@@ -21,12 +21,12 @@ constexpr std::string_view kJob = R"({"apiVersion": "batch.volcano.sh/v1alpha1",
 
 FakeObjects queues() {
   FakeObjects objects;
-  for (const char* queue : {R"({"metadata": {"name": "default"}, "status": {"state": "Open"}})",
-                            R"({"metadata": {"name": "root"}, "status": {"state": "Open"}})",
-                            R"({"metadata": {"name": "new"}})",
-                            R"({"metadata": {"name": "shut"}, "status": {"state": "Closed"}})",
-                            R"({"metadata": {"name": "parent"}, "status": {"state": "Open"}})",
-                            R"({"metadata": {"name": "child"}, "spec": {"parent": "parent"}})"})
+  for (const char* queue :
+       {R"({"metadata": {"name": "default"}, "status": {"state": "Open"}})",
+        R"({"metadata": {"name": "root"}, "status": {"state": "Open"}})", R"({"metadata": {"name": "new"}})",
+        R"({"metadata": {"name": "shut"}, "status": {"state": "Closed"}})",
+        R"({"metadata": {"name": "parent"}, "status": {"state": "Open"}})",
+        R"({"metadata": {"name": "child"}, "spec": {"parent": "parent"}})"})
     objects.add(api::resources::kQueues, queue);
   return objects;
 }
@@ -37,8 +37,10 @@ Json patched(std::string_view patch) {
     static void merge(Json& target, const Json& change) {
       if (change.is_array() && target.is_array()) {  // element by element, for brevity
         for (std::size_t i = 0; i < change.size(); ++i) {
-          if (i < target.size()) merge(target.edit(i), change[i]);
-          else target.push_back(change[i]);
+          if (i < target.size())
+            merge(target.edit(i), change[i]);
+          else
+            target.push_back(change[i]);
         }
         return;
       }
@@ -48,8 +50,10 @@ Json patched(std::string_view patch) {
       }
       if (!target.is_object()) target = Json::object();
       for (const Json::Member& member : change.members()) {
-        if (member.value.is_null()) target.erase(member.name());
-        else merge(target.edit(member.name()), member.value);
+        if (member.value.is_null())
+          target.erase(member.name());
+        else
+          merge(target.edit(member.name()), member.value);
       }
     }
   };
@@ -65,7 +69,9 @@ constexpr std::string_view kEvents =
     " valid events are [* PodPending PodFailed PodEvicted Unknown TaskCompleted TaskFailed JobUpdated], valid actions "
     "are [AbortJob RestartJob RestartTask RestartPod RestartPartition TerminateJob CompleteJob ResumeJob];";
 
-std::string policy_error(std::string_view text) { return base::format("1 error occurred:\n\t* {}\n\n{}", text, kEvents); }
+std::string policy_error(std::string_view text) {
+  return base::format("1 error occurred:\n\t* {}\n\n{}", text, kEvents);
+}
 
 TEST(JobValidation, lets_a_good_job_pass) { EXPECT_EQ(refusal("{}"), ""); }
 
@@ -89,10 +95,10 @@ TEST(JobValidation, says_what_is_wrong) {
       {R"({"spec": {"queue": "nowhere"}})",
        "unable to find job queue: queue.scheduling.volcano.sh \"nowhere\" not found;"},
       {R"({"spec": {"queue": "new"}})", ""},
-      {R"({"spec": {"queue": "shut"}})", "can only submit job to queue with state `Open`, queue `shut` status is `Closed`;"},
+      {R"({"spec": {"queue": "shut"}})",
+       "can only submit job to queue with state `Open`, queue `shut` status is `Closed`;"},
       {R"({"spec": {"queue": "root"}})", "can not submit job to root queue;"},
-      {R"({"spec": {"queue": "parent"}})",
-       "can only submit job to leaf queue, queue `parent` has 1 child queues;"},
+      {R"({"spec": {"queue": "parent"}})", "can only submit job to leaf queue, queue `parent` has 1 child queues;"},
       {R"({"spec": {"tasks": [{"dependsOn": {"name": ["worker"]}}, {"dependsOn": {"name": ["ps"]}}]}})",
        "job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG);"},
       {R"({"spec": {"tasks": [{"dependsOn": {"name": ["nobody"]}}]}})",
@@ -101,20 +107,22 @@ TEST(JobValidation, says_what_is_wrong) {
       {R"({"spec": {"tasks": [{"topologyPolicy": "restricted"}]}})",
        "the cpu request isn't an integer in spec.task[0] container[0]."},
       {R"({"spec": {"tasks": [{"topologyPolicy": "restricted", "template": {"spec": {"containers":
-          [{"resources": {"requests": {"cpu": 2}}}]}}}]}})", ""},
+          [{"resources": {"requests": {"cpu": 2}}}]}}}]}})",
+       ""},
       {R"({"spec": {"tasks": [{"topologyPolicy": "best-effort", "template": {"spec": {"containers":
           [{"resources": {"limits": {"cpu": "1500m"}}}]}}}]}})",
        "the cpu request isn't an integer in spec.task[0] container[0]."},
       {R"({"spec": {"volumes": [{}]}})", "mountPath is required;"},
-      {R"({"spec": {"volumes": [{"mountPath": "/a"}]}})",
-       "either VolumeClaim or VolumeClaimName must be specified;"},
+      {R"({"spec": {"volumes": [{"mountPath": "/a"}]}})", "either VolumeClaim or VolumeClaimName must be specified;"},
       {R"({"spec": {"volumes": [{"mountPath": "/a", "volumeClaimName": "c"}, {"mountPath": "/a"}]}})",
        "duplicated mountPath: /a;"},
       {R"({"spec": {"volumes": [{"mountPath": "/a", "volumeClaimName": "c", "volumeClaim": {}}]}})",
-       "conflict: If you want to use an existing PVC, just specify VolumeClaimName.If you want to create a new PVC, you "
+       "conflict: If you want to use an existing PVC, just specify VolumeClaimName.If you want to create a new PVC, "
+       "you "
        "do not need to specify VolumeClaimName"},
       {R"({"spec": {"volumes": [{"mountPath": "/a", "volumeClaimName": "C"}]}})",
-       "invalid VolumeClaimName C : [a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
+       "invalid VolumeClaimName C : [a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "
+       "characters, "
        "'-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for "
        "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')]"},
       {R"({"spec": {"tasks": [{"partitionPolicy": {"totalPartitions": 0}}]}})",
@@ -126,17 +134,22 @@ TEST(JobValidation, says_what_is_wrong) {
       {R"({"spec": {"tasks": [{}, {"partitionPolicy": {"totalPartitions": 2, "partitionSize": 1, "minPartitions": 1}}]}})",
        "'MinAvailable' is not equal to MinPartitions*PartitionSize in task: worker, job: train"},
       {R"({"metadata": {"name": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}})",
-       base::format("create pod with name {0}-ps-0 validate failed [name part must be no more than 63 bytes];create pod "
-                    "with name {0}-worker-1 validate failed [name part must be no more than 63 bytes];",
-                    long_name)},
+       base::format(
+           "create pod with name {0}-ps-0 validate failed [name part must be no more than 63 bytes];create pod "
+           "with name {0}-worker-1 validate failed [name part must be no more than 63 bytes];",
+           long_name)},
       {R"({"metadata": {"name": ""}})",
-       "create pod with name -ps-0 validate failed [name part must consist of alphanumeric characters, '-', '_' or '.', "
+       "create pod with name -ps-0 validate failed [name part must consist of alphanumeric characters, '-', '_' or "
+       "'.', "
        "and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used "
        "for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')];create pod with name -worker-1 validate failed "
-       "[name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
+       "[name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+       "alphanumeric "
        "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
-       "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')];create job with name  validate failed [name part must be non-empty "
-       "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
+       "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')];create job with name  validate failed [name part must be "
+       "non-empty "
+       "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+       "alphanumeric "
        "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
        "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')]"},
   };
@@ -164,7 +177,8 @@ TEST(JobValidation, policies) {
       {R"([{"event": "*", "action": "RestartJob"}, {"event": "PodFailed", "action": "AbortJob"}])",
        policy_error("if there's * here, no other policy should be here")},
       {R"([{"event": "PodFailed", "events": ["PodFailed", "PodEvicted"], "action": "RestartJob"},
-           {"exitCode": 3, "action": "anything"}])", ""},
+           {"exitCode": 3, "action": "anything"}])",
+       ""},
   };
   for (const Row& row : rows)
     EXPECT_EQ(refusal(base::format(R"({{"spec": {{"policies": {}}}}})", row.policies)), row.message) << row.policies;
@@ -195,14 +209,21 @@ TEST(JobValidation, pod_templates) {
        "template.spec.containers[0].ports[0].protocol: Unsupported value: \"X\": supported values: \"SCTP\", \"TCP\", "
        "\"UDP\". "},
       {R"({"containers": [{"resources": {"requests": {"cpu": 2}, "limits": {"cpu": 1}}}]})",
-       "template.spec.containers[0].resources.requests: Invalid value: \"2\": must be less than or equal to cpu limit of "
+       "template.spec.containers[0].resources.requests: Invalid value: \"2\": must be less than or equal to cpu limit "
+       "of "
        "1. "},
       {R"({"containers": [{"resources": {"requests": {"memory": "-1"}}}]})",
-       "template.spec.containers[0].resources.requests[memory]: Invalid value: \"-1\": must be greater than or equal to "
+       "template.spec.containers[0].resources.requests[memory]: Invalid value: \"-1\": must be greater than or equal "
+       "to "
        "0. "},
       {R"({"containers": [{"resources": {"requests": {"nvidia.com/gpu": 1}}}]})",
        "template.spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable "
        "resources. "},
+      {R"({"containers": [{"resources": {"limits": {"pods": 1}}}]})",
+       "template.spec.containers[0].resources.limits[pods]: Invalid value: \"pods\": must be a standard resource for "
+       "containers. "},
+      {R"({"containers": [{"resources": {"limits": {"nvidia.com/gpu": "500m"}}}]})",
+       "template.spec.containers[0].resources.limits[nvidia.com/gpu]: Invalid value: \"500m\": must be an integer. "},
       {R"({"containers": [{"volumeMounts": [{"name": "v", "mountPath": "/v"}]}]})",
        "template.spec.containers[0].volumeMounts[0].name: Not found: \"v\". "},
       {R"({"volumes": [{"name": "v"}]})", "template.spec.volumes[0]: Required value: must specify a volume type. "},
@@ -220,7 +241,8 @@ TEST(JobValidation, pod_templates) {
        "template.spec.containers[0].ports[0].containerPort: Invalid value: 1: must match `hostPort` when `hostNetwork` "
        "is true. "},
       {R"({"containers": [{"env": [{"name": "1A", "value": "x"}]}]})",
-       "template.spec.containers[0].env[0].name: Invalid value: \"1A\": a valid environment variable name must consist of "
+       "template.spec.containers[0].env[0].name: Invalid value: \"1A\": a valid environment variable name must consist "
+       "of "
        "alphabetic characters, digits, '_', '-', or '.', and must not start with a digit (e.g. 'my.env-name',  or "
        "'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*'). "},
       {R"({"activeDeadlineSeconds": 0})",
@@ -250,7 +272,8 @@ TEST(JobValidation, the_reference_sample) {
       {R"([{"mountPath": "/myinput"}, {"mountPath": "/myoutput", "volumeClaimName": "n", "volumeClaim": {}}])",
        "either VolumeClaim or VolumeClaimName must be specified;"},
       {R"([{"mountPath": "/myoutput", "volumeClaimName": "testvolumeclaimname", "volumeClaim": {}}])",
-       "conflict: If you want to use an existing PVC, just specify VolumeClaimName.If you want to create a new PVC, you do "
+       "conflict: If you want to use an existing PVC, just specify VolumeClaimName.If you want to create a new PVC, "
+       "you do "
        "not need to specify VolumeClaimName"},
       {R"([{"mountPath": "/myoutput", "volumeClaim": {"accessModes": ["ReadWriteOnce"]}}])", ""},
       {R"([{"mountPath": "/myoutput", "volumeClaimName": "testvolumeclaimname"}])", ""}};
@@ -325,8 +348,8 @@ TEST(JobDefaults, fill_in_what_is_missing) {
 }
 
 TEST(JobDefaults, ray_needs_hosts_but_no_keys) {
-  const auto answer = ask("/jobs/mutate", Operation::kCreate, patched(R"({"spec": {"plugins": {"ray": ["--port=1"]}}})"),
-                          queues());
+  const auto answer =
+      ask("/jobs/mutate", Operation::kCreate, patched(R"({"spec": {"plugins": {"ray": ["--port=1"]}}})"), queues());
   EXPECT_EQ((*answer.object)["spec"]["plugins"].dump(), R"({"ray":["--port=1"],"svc":[]})");
 }
 

@@ -11,16 +11,21 @@ namespace {
 
 bool is_nothing(const Json& value) {
   switch (value.type()) {
-    case Json::Type::kNull: return true;
-    case Json::Type::kBool: return !value.as_bool();
-    case Json::Type::kString: return value.as_string().empty();
-    case Json::Type::kArray: return value.empty();
+    case Json::Type::kNull:
+      return true;
+    case Json::Type::kBool:
+      return !value.as_bool();
+    case Json::Type::kString:
+      return value.as_string().empty();
+    case Json::Type::kArray:
+      return value.empty();
     case Json::Type::kObject: {
       for (const Json::Member& member : value.members())
         if (!is_nothing(member.value)) return false;
       return true;
     }
-    default: return value.as_double() == 0;
+    default:
+      return value.as_double() == 0;
   }
 }
 
@@ -59,6 +64,7 @@ namespace {
 
 // The spec with everything that may change taken out.
 Json frozen_part(const Json& spec) {
+  if (!spec.is_object()) return spec;
   Json frozen = spec;
   frozen.erase("minAvailable");
   frozen.erase("priorityClassName");

@@ -17,10 +17,9 @@ Json queue(std::string_view name, std::string_view spec, std::string_view annota
 }
 
 TEST(QueueDefaults, reclaimable_weight_and_rooted_hierarchy) {
-  const auto answer = ask("/queues/mutate", Operation::kCreate,
-                          queue("q", R"({"weight": 0})",
-                                R"({"volcano.sh/hierarchy": "a/b", "volcano.sh/hierarchy-weights": "1/2"})"),
-                          {});
+  const auto answer = ask(
+      "/queues/mutate", Operation::kCreate,
+      queue("q", R"({"weight": 0})", R"({"volcano.sh/hierarchy": "a/b", "volcano.sh/hierarchy-weights": "1/2"})"), {});
   EXPECT_EQ((*answer.object)["spec"].dump(), R"({"weight":1,"reclaimable":true})");
   EXPECT_EQ((*answer.object)["metadata"]["annotations"].dump(),
             R"({"volcano.sh/hierarchy":"root/a/b","volcano.sh/hierarchy-weights":"1/1/2"})");
@@ -70,7 +69,8 @@ TEST(QueueValidation, of_one_queue_and_of_the_tree) {
       {"n", R"({"parent": "e"})", "queue n exceeds the maximum allowed depth of 5"},
       {"n", R"({"parent": "nobody"})",
        "failed to get parent queue nobody of queue n: queue.scheduling.volcano.sh \"nobody\" not found"},
-      {"n", R"({"parent": "busy"})", "queue busy cannot be the parent queue of queue n because it has allocated Pods: 3"},
+      {"n", R"({"parent": "busy"})",
+       "queue busy cannot be the parent queue of queue n because it has allocated Pods: 3"},
       {"n", R"({"parent": "a", "capability": {"cpu": 11}})",
        "queue n capability[cpu]=11 exceeds its ancestor's capability=10"},
       {"n", R"({"parent": "a", "guarantee": {"resource": {"cpu": 3}}, "deserved": {"cpu": 3}})",
@@ -79,13 +79,17 @@ TEST(QueueValidation, of_one_queue_and_of_the_tree) {
       {"n", R"({"parent": "a", "deserved": {"cpu": 4}})",
        "parent queue a validation failed: sum of children's deserved (cpu 9000.00, memory 0.00) exceeds parent's "
        "deserved limit (cpu 8000.00, memory 0.00)"},
-      {"a", R"({"parent": "root", "capability": {"cpu": 8}, "deserved": {"cpu": 8}, "guarantee": {"resource": {"cpu": 6}}})",
+      {"a",
+       R"({"parent": "root", "capability": {"cpu": 8}, "deserved": {"cpu": 8}, "guarantee": {"resource": {"cpu": 6}}})",
        "queue a capability[cpu]=8 is smaller than its descendants' max capability=9"},
-      {"a", R"({"parent": "root", "capability": {"cpu": 10}, "deserved": {"cpu": 8}, "guarantee": {"resource": {"cpu": 1}}})",
+      {"a",
+       R"({"parent": "root", "capability": {"cpu": 10}, "deserved": {"cpu": 8}, "guarantee": {"resource": {"cpu": 1}}})",
        "queue a validation failed: sum of children's guarantee (cpu 4000.00, memory 0.00) exceeds parent's guarantee "
        "limit (cpu 1000.00, memory 0.00)"},
-      {"a", R"({"parent": "root", "capability": {"cpu": 10}, "deserved": {"cpu": 4}, "guarantee": {"resource": {"cpu": 4}}})",
-       "queue a validation failed: sum of children's deserved (cpu 5000.00, memory 0.00) exceeds parent's deserved limit "
+      {"a",
+       R"({"parent": "root", "capability": {"cpu": 10}, "deserved": {"cpu": 4}, "guarantee": {"resource": {"cpu": 4}}})",
+       "queue a validation failed: sum of children's deserved (cpu 5000.00, memory 0.00) exceeds parent's deserved "
+       "limit "
        "(cpu 4000.00, memory 0.00)"},
   };
   for (const QueueRow& row : kRows)
@@ -102,7 +106,8 @@ TEST(QueueValidation, state_and_hierarchy) {
   };
   constexpr Row kRows[] = {
       {R"({"volcano.sh/hierarchy": "root/a", "volcano.sh/hierarchy-weights": "1"})",
-       "requestBody.metadata.annotations: Invalid value: \"root/a\": volcano.sh/hierarchy must have the same length with "
+       "requestBody.metadata.annotations: Invalid value: \"root/a\": volcano.sh/hierarchy must have the same length "
+       "with "
        "volcano.sh/hierarchy-weights"},
       {R"({"volcano.sh/hierarchy": "root/a", "volcano.sh/hierarchy-weights": "1/x"})",
        "requestBody.metadata.annotations: Invalid value: \"1/x\": x in the 1/x is invalid number: strconv.ParseFloat: "
@@ -115,7 +120,8 @@ TEST(QueueValidation, state_and_hierarchy) {
       {R"({"volcano.sh/hierarchy": "root/z", "volcano.sh/hierarchy-weights": "1/2"})", ""},
   };
   for (const Row& row : kRows)
-    EXPECT_EQ(ask("/queues/validate", Operation::kCreate, queue("n", "{}", row.annotations), tree()).message, row.message);
+    EXPECT_EQ(ask("/queues/validate", Operation::kCreate, queue("n", "{}", row.annotations), tree()).message,
+              row.message);
 }
 
 TEST(QueueValidation, root_keeps_its_resources) {
@@ -123,8 +129,8 @@ TEST(QueueValidation, root_keeps_its_resources) {
   const Json after = queue("root", R"({"capability": {"cpu": 1}})");
   EXPECT_EQ(ask("/queues/validate", Operation::kUpdate, after, tree(), {}, before).message,
             "root queue's resource attributes (capability, deserved, guarantee) cannot be modified");
-  EXPECT_EQ(ask("/queues/validate", Operation::kUpdate, after, tree(), {.root_queue_protection = false}, before).message,
-            "");
+  EXPECT_EQ(
+      ask("/queues/validate", Operation::kUpdate, after, tree(), {.root_queue_protection = false}, before).message, "");
 }
 
 TEST(QueueValidation, deletion) {
@@ -139,9 +145,11 @@ TEST(QueueValidation, deletion) {
                            {"busy", ""},
                            {"e", ""}};
   for (const Row& row : kRows)
-    EXPECT_EQ(ask("/queues/validate", Operation::kDelete, {}, tree(), {}, {}, std::string(row.name)).message, row.message);
-  EXPECT_EQ(ask("/queues/validate", Operation::kDelete, {}, tree(), {.queue_allocated_pods_check = true}, {}, "busy").message,
-            "queue busy cannot be deleted because it has allocated Pods: 3");
+    EXPECT_EQ(ask("/queues/validate", Operation::kDelete, {}, tree(), {}, {}, std::string(row.name)).message,
+              row.message);
+  EXPECT_EQ(
+      ask("/queues/validate", Operation::kDelete, {}, tree(), {.queue_allocated_pods_check = true}, {}, "busy").message,
+      "queue busy cannot be deleted because it has allocated Pods: 3");
   EXPECT_EQ(ask("/queues/validate", Operation::kConnect, {}, tree(), {}, {}, "x").message,
             "invalid operation `CONNECT`, expect operation to be `CREATE`, `UPDATE` or `DELETE`");
 }
@@ -154,8 +162,9 @@ TEST(PodGroups, take_their_namespace_s_queue) {
   FakeObjects objects;
   objects.add(api::resources::kNamespaces,
               R"({"metadata": {"name": "ml", "annotations": {"scheduling.volcano.sh/queue-name": "research"}}})");
-  EXPECT_EQ((*ask("/podgroups/mutate", Operation::kCreate, group(R"({"queue": "default"})"), objects).object)["spec"].dump(),
-            R"({"queue":"research"})");
+  EXPECT_EQ(
+      (*ask("/podgroups/mutate", Operation::kCreate, group(R"({"queue": "default"})"), objects).object)["spec"].dump(),
+      R"({"queue":"research"})");
   EXPECT_FALSE(ask("/podgroups/mutate", Operation::kCreate, group(R"({"queue": "own"})"), objects).object);
   EXPECT_FALSE(ask("/podgroups/mutate", Operation::kCreate, group(R"({"queue": "default"})"), {}).object);
 }
@@ -170,9 +179,11 @@ TEST(PodGroups, need_an_open_queue_and_one_tier) {
   constexpr Row kRows[] = {
       {R"({"queue": "a"})", ""},
       {R"({"queue": "nobody"})", "unable to find queue: queue.scheduling.volcano.sh \"nobody\" not found"},
-      {R"({"queue": "shut"})", "can only submit PodGroup to queue with state `Open`, queue `shut` status is `Closing`."},
+      {R"({"queue": "shut"})",
+       "can only submit PodGroup to queue with state `Open`, queue `shut` status is `Closing`."},
       {R"({"queue": "nobody", "networkTopology": {"highestTierAllowed": 1, "highestTierName": "r"}})",
-       "unable to find queue: queue.scheduling.volcano.sh \"nobody\" not found; must not specify 'highestTierAllowed' and "
+       "unable to find queue: queue.scheduling.volcano.sh \"nobody\" not found; must not specify 'highestTierAllowed' "
+       "and "
        "'highestTierName' in networkTopology simultaneously."},
       {R"({"queue": "a", "subGroupPolicy": [{"name": "s", "networkTopology": {"highestTierAllowed": 1,
           "highestTierName": "r"}}]})",
@@ -181,7 +192,8 @@ TEST(PodGroups, need_an_open_queue_and_one_tier) {
   };
   for (const Row& row : kRows)
     EXPECT_EQ(ask("/podgroups/validate", Operation::kCreate, group(row.spec), objects).message, row.message);
-  EXPECT_EQ(ask("/podgroups/validate", Operation::kUpdate, group("{}"), objects).message, "unsupported operation UPDATE");
+  EXPECT_EQ(ask("/podgroups/validate", Operation::kUpdate, group("{}"), objects).message,
+            "unsupported operation UPDATE");
 }
 
 Json pod(std::string_view annotations, std::string_view scheduler = "volcano") {
@@ -202,17 +214,20 @@ TEST(Pods, disruption_annotations) {
       {R"({"volcano.sh/jdb-min-available": "0"})",
        "invalid value <\"0\"> for volcano.sh/jdb-min-available, it must be a positive integer"},
       {R"({"volcano.sh/jdb-max-unavailable": "100%"})",
-       "invalid value <\"100%\"> for volcano.sh/jdb-max-unavailable, it must be a valid percentage which between 1% ~ 99%"},
+       "invalid value <\"100%\"> for volcano.sh/jdb-max-unavailable, it must be a valid percentage which between 1% ~ "
+       "99%"},
       {R"({"volcano.sh/jdb-min-available": "abc"})",
        "invalid value strconv.Atoi: parsing \"abc\": invalid syntax for volcano.sh/jdb-min-available"},
       {R"({"volcano.sh/jdb-min-available": "1", "volcano.sh/jdb-max-unavailable": "1"})",
-       "not allow configure multiple annotations <[volcano.sh/jdb-min-available volcano.sh/jdb-max-unavailable]> at same "
+       "not allow configure multiple annotations <[volcano.sh/jdb-min-available volcano.sh/jdb-max-unavailable]> at "
+       "same "
        "time"},
   };
   for (const Row& row : kRows)
     EXPECT_EQ(ask("/pods/validate", Operation::kCreate, pod(row.annotations), {}).message, row.message);
-  EXPECT_EQ(ask("/pods/validate", Operation::kCreate, pod(R"({"volcano.sh/jdb-min-available": "0"})", "other"), {}).message,
-            "");
+  EXPECT_EQ(
+      ask("/pods/validate", Operation::kCreate, pod(R"({"volcano.sh/jdb-min-available": "0"})", "other"), {}).message,
+      "");
   EXPECT_EQ(ask("/pods/validate", Operation::kUpdate, pod("{}"), {}).message, "expect operation to be 'CREATE'");
   EXPECT_EQ(ask("/pods/mutate", Operation::kUpdate, pod("{}"), {}).message, "expect operation to be 'CREATE' ");
 }

@@ -55,12 +55,15 @@ std::vector<std::string> check_qualified_name(std::string_view text) {
           "'example.com/MyName')");
       return problems;
     }
-    if (prefix.empty()) problems.emplace_back("prefix part must be non-empty");
+    if (prefix.empty())
+      problems.emplace_back("prefix part must be non-empty");
     else
       for (const std::string& problem : check_dns_subdomain(prefix)) problems.push_back("prefix part " + problem);
   }
-  if (name.empty()) problems.emplace_back("name part must be non-empty");
-  else if (name.size() > 63) problems.emplace_back("name part must be no more than 63 bytes");
+  if (name.empty())
+    problems.emplace_back("name part must be non-empty");
+  else if (name.size() > 63)
+    problems.emplace_back("name part must be no more than 63 bytes");
   if (!matches_name_part(name))
     problems.emplace_back(
         "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
@@ -128,9 +131,12 @@ std::vector<std::string> check_env_name(std::string_view text) {
         "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must "
         "not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation "
         "is '[-._a-zA-Z][-._a-zA-Z0-9]*')");
-  if (text == ".") problems.emplace_back("must not be '.'");
-  else if (text == "..") problems.emplace_back("must not be '..'");
-  else if (text.starts_with("..")) problems.emplace_back("must not start with '..'");
+  if (text == ".")
+    problems.emplace_back("must not be '.'");
+  else if (text == "..")
+    problems.emplace_back("must not be '..'");
+  else if (text.starts_with(".."))
+    problems.emplace_back("must not start with '..'");
   return problems;
 }
 

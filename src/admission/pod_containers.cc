@@ -25,12 +25,16 @@ void check_ports(const Json& ports, const std::string& path, bool host_network, 
     const std::string where = at(path, i);
     if (const std::string name = port["name"].str(); !name.empty()) {
       const auto problems = check_port_name(name);
-      if (!problems.empty()) errors.invalid(in(where, "name"), name, problems);
-      else if (!names.insert(name).second) errors.duplicate(in(where, "name"), name);
+      if (!problems.empty())
+        errors.invalid(in(where, "name"), name, problems);
+      else if (!names.insert(name).second)
+        errors.duplicate(in(where, "name"), name);
     }
     const std::int64_t number = port["containerPort"].as_int();
-    if (number == 0) errors.required(in(where, "containerPort"));
-    else if (!is_port(number)) errors.invalid(in(where, "containerPort"), number, kPortRange);
+    if (number == 0)
+      errors.required(in(where, "containerPort"));
+    else if (!is_port(number))
+      errors.invalid(in(where, "containerPort"), number, kPortRange);
     const std::int64_t host_port = port["hostPort"].as_int();
     if (host_port != 0 && !is_port(host_port)) errors.invalid(in(where, "hostPort"), host_port, kPortRange);
     if (const std::string protocol = port["protocol"].str(); !protocol.empty())
@@ -45,9 +49,12 @@ void check_value_from(const Json& source, const std::string& path, bool has_valu
   for (const char* kind : {"fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"})
     if (source[kind].is_object()) ++given;
   if (given == 0)
-    errors.invalid(path, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, or `secretKeyRef`");
-  else if (has_value) errors.invalid(path, "", "may not be specified when `value` is not empty");
-  else if (given > 1) errors.invalid(path, "", "may not have more than one field specified at a time");
+    errors.invalid(path, "",
+                   "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, or `secretKeyRef`");
+  else if (has_value)
+    errors.invalid(path, "", "may not be specified when `value` is not empty");
+  else if (given > 1)
+    errors.invalid(path, "", "may not have more than one field specified at a time");
   for (const char* kind : {"configMapKeyRef", "secretKeyRef"}) {
     if (!source[kind].is_object()) continue;
     const std::string where = in(path, kind);
@@ -56,11 +63,12 @@ void check_value_from(const Json& source, const std::string& path, bool has_valu
   }
   if (source["fieldRef"].is_object()) {
     constexpr std::array<std::string_view, 9> kPaths = {
-        "metadata.name",  "metadata.namespace", "metadata.uid",  "spec.nodeName", "spec.serviceAccountName",
+        "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
         "status.hostIP", "status.hostIPs",     "status.podIP", "status.podIPs"};
     const std::string field = source["fieldRef"]["fieldPath"].str();
     const std::string where = in(in(path, "fieldRef"), "fieldPath");
-    if (field.empty()) errors.required(where);
+    if (field.empty())
+      errors.required(where);
     else if (!field.starts_with("metadata.labels['") && !field.starts_with("metadata.annotations['"))
       errors.one_of(where, field, kPaths);
   }
@@ -73,8 +81,10 @@ void check_env(const Json& container, const std::string& path, FieldErrors& erro
   for (std::size_t i = 0; i < env.size(); ++i) {
     const std::string where = at(in(path, "env"), i);
     const std::string name = env[i]["name"].str();
-    if (name.empty()) errors.required(in(where, "name"));
-    else errors.invalid(in(where, "name"), name, check_env_name(name));
+    if (name.empty())
+      errors.required(in(where, "name"));
+    else
+      errors.invalid(in(where, "name"), name, check_env_name(name));
     if (env[i]["valueFrom"].is_object())
       check_value_from(env[i]["valueFrom"], in(where, "valueFrom"), !env[i]["value"].as_string().empty(), errors);
   }
@@ -83,12 +93,13 @@ void check_env(const Json& container, const std::string& path, FieldErrors& erro
     const std::string where = at(in(path, "envFrom"), i);
     const bool map = from[i]["configMapRef"].is_object();
     const bool secret = from[i]["secretRef"].is_object();
-    if (!map && !secret) errors.invalid(where, "", "must specify one of: `configMapRef` or `secretRef`");
-    else if (map && secret) errors.invalid(where, "", "may not have more than one field specified at a time");
+    if (!map && !secret)
+      errors.invalid(where, "", "must specify one of: `configMapRef` or `secretRef`");
+    else if (map && secret)
+      errors.invalid(where, "", "may not have more than one field specified at a time");
     if (map && from[i]["configMapRef"]["name"].as_string().empty())
       errors.required(in(in(where, "configMapRef"), "name"));
-    if (secret && from[i]["secretRef"]["name"].as_string().empty())
-      errors.required(in(in(where, "secretRef"), "name"));
+    if (secret && from[i]["secretRef"]["name"].as_string().empty()) errors.required(in(in(where, "secretRef"), "name"));
   }
 }
 
@@ -111,8 +122,10 @@ void check_mounts(const Json& mounts, const std::string& path, const std::set<st
     const std::string where = at(path, i);
     const std::string name = mounts[i]["name"].str();
     const std::string mount_path = mounts[i]["mountPath"].str();
-    if (name.empty()) errors.required(in(where, "name"));
-    else if (!volumes.count(name)) errors.not_found(in(where, "name"), name);
+    if (name.empty())
+      errors.required(in(where, "name"));
+    else if (!volumes.count(name))
+      errors.not_found(in(where, "name"), name);
     if (mount_path.empty()) errors.required(in(where, "mountPath"));
     if (!paths.insert(mount_path).second) errors.invalid(in(where, "mountPath"), mount_path, "must be unique");
     const std::string sub_path = mounts[i]["subPath"].str();
@@ -120,7 +133,8 @@ void check_mounts(const Json& mounts, const std::string& path, const std::set<st
     if (!sub_path.empty()) check_relative_path(in(where, "subPath"), sub_path, errors);
     if (!expression.empty() && !sub_path.empty())
       errors.invalid(in(where, "subPathExpr"), expression, "subPathExpr and subPath are mutually exclusive");
-    else if (!expression.empty()) check_relative_path(in(where, "subPathExpr"), expression, errors);
+    else if (!expression.empty())
+      check_relative_path(in(where, "subPathExpr"), expression, errors);
   }
 }
 
@@ -136,10 +150,13 @@ void check_container_security(const Json& context, const std::string& path, Fiel
 void check_container(const Json& container, const std::string& path, bool host_network,
                      const std::set<std::string>& volumes, FieldErrors& errors) {
   const std::string name = container["name"].str();
-  if (name.empty()) errors.required(in(path, "name"));
-  else errors.invalid(in(path, "name"), name, check_dns_label(name));
+  if (name.empty())
+    errors.required(in(path, "name"));
+  else
+    errors.invalid(in(path, "name"), name, check_dns_label(name));
   const std::string image = container["image"].str();
-  if (image.empty()) errors.required(in(path, "image"));
+  if (image.empty())
+    errors.required(in(path, "image"));
   else if (image.front() == ' ' || image.back() == ' ' || image.front() == '\t' || image.back() == '\t')
     errors.invalid(in(path, "image"), image, "must not have leading or trailing whitespace");
   if (const std::string policy = container["terminationMessagePolicy"].str(); !policy.empty())
@@ -176,8 +193,7 @@ void check_host_ports(const Json& containers, const std::string& path, FieldErro
       const std::string protocol = ports[k]["protocol"].str();
       const std::string text =
           base::format("{}/{}/{}", protocol.empty() ? "TCP" : protocol, ports[k]["hostIP"].as_string(), port);
-      if (!taken.insert(text).second)
-        errors.duplicate(in(at(in(at(path, i), "ports"), k), "hostPort"), text);
+      if (!taken.insert(text).second) errors.duplicate(in(at(in(at(path, i), "ports"), k), "hostPort"), text);
     }
   }
 }

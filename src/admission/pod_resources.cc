@@ -21,16 +21,27 @@ bool is_standard(std::string_view name) {
 }
 bool may_be_overcommitted(std::string_view name) { return is_native(name) && !name.starts_with("hugepages-"); }
 
+// Names that only quotas and other objects use.
+bool is_known_elsewhere(std::string_view name) {
+  for (const char* one : {"pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "configmaps",
+                          "persistentvolumeclaims", "storage", "services.nodeports", "services.loadbalancers",
+                          "requests.cpu", "requests.memory", "requests.ephemeral-storage", "requests.storage",
+                          "limits.cpu", "limits.memory", "limits.ephemeral-storage"})
+    if (name == one) return true;
+  return false;
+}
+
 void check_name(std::string_view name, const std::string& path, FieldErrors& errors) {
   if (is_standard(name)) return;
-  if (name.find('/') == std::string_view::npos) {
-    errors.invalid(path, name, "must be a standard resource type or fully qualified");
-    errors.invalid(path, name, "must be a standard resource for containers");
-    return;
-  }
   const auto problems = check_qualified_name(name);
   errors.invalid(path, name, problems);
-  if (problems.empty() && is_native(name)) errors.invalid(path, name, "must be a standard resource for containers");
+  if (name.find('/') != std::string_view::npos) {
+    if (problems.empty() && !is_native(name) && name.starts_with("requests."))
+      errors.invalid(path, name, "doesn't follow extended resource name standard");
+    return;
+  }
+  if (!is_known_elsewhere(name)) errors.invalid(path, name, "must be a standard resource type or fully qualified");
+  errors.invalid(path, name, "must be a standard resource for containers");
 }
 
 void check_amount(std::string_view name, const Json& value, const std::string& path, FieldErrors& errors) {
@@ -86,7 +97,8 @@ void check_handler(const Json& handler, const std::string& path, bool probe, Fie
   const auto check_port = [&](std::string_view kind) {
     const Json& port = handler[kind]["port"];
     const std::string where = in(in(path, kind), "port");
-    if (port.is_string()) errors.invalid(where, port, check_port_name(port.as_string()));
+    if (port.is_string())
+      errors.invalid(where, port, check_port_name(port.as_string()));
     else if (port.as_int() < 1 || port.as_int() > 65535)
       errors.invalid(where, port.is_null() ? Json(0) : port, "must be between 1 and 65535, inclusive");
   };
@@ -106,7 +118,8 @@ void check_handler(const Json& handler, const std::string& path, bool probe, Fie
 
 void check_probe(const Json& probe, const std::string& path, bool one_success, FieldErrors& errors) {
   check_handler(probe, path, true, errors);
-  for (const char* field : {"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"})
+  for (const char* field :
+       {"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"})
     errors.not_negative(in(path, field), probe[field]);
   if (const Json& threshold = probe["successThreshold"]; one_success && threshold.is_number() && threshold.as_int() > 1)
     errors.invalid(in(path, "successThreshold"), threshold, "must be 1");

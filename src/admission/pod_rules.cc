@@ -58,7 +58,8 @@ void apply(const PodGroupRule& rule, Json& pod) {
 }
 
 bool wants_gate(const Json& pod) {
-  if (api::annotation_of(pod, kGate) != "true") return false;
+  const Json& gates = pod["spec"]["schedulingGates"];
+  if (api::annotation_of(pod, kGate) != "true" || !(gates.is_null() || gates.is_array())) return false;
   for (const Json& gate : pod["spec"]["schedulingGates"].items())
     if (gate["name"].as_string() == kGate) return false;
   return true;
@@ -98,7 +99,8 @@ Json read_toleration(const Json& given) {
 
 AdmissionAnswer default_pod(const AdmissionRequest& request, const Options& options) {
   if (request.operation != api::Operation::kCreate) return refuse("expect operation to be 'CREATE' ");
-  if (!options.pod_rules || !request.object.is_object()) return {};
+  // What has the wrong shape is refused by the schema.
+  if (!options.pod_rules || !request.object["spec"].is_object()) return {};
   Json pod = request.object;
   bool touched = false;
   if (options.scheduling_gates_queue_admission && wants_gate(pod)) {
@@ -124,11 +126,12 @@ AdmissionAnswer check_pod(const AdmissionRequest& request, const Options& option
     const Json* value = pod["metadata"]["annotations"].find(key);
     if (!value) continue;
     ++given;
-    if (std::string problem = check_budget(value->as_string(), key); !problem.empty()) return refuse(std::move(problem));
+    if (std::string problem = check_budget(value->as_string(), key); !problem.empty())
+      return refuse(std::move(problem));
   }
   if (given < 2) return {};
-  return refuse(base::format("not allow configure multiple annotations <[{} {}]> at same time", kMinAvailable,
-                             kMaxUnavailable));
+  return refuse(
+      base::format("not allow configure multiple annotations <[{} {}]> at same time", kMinAvailable, kMaxUnavailable));
 }
 
 base::Result<std::vector<PodGroupRule>> parse_pod_rules(std::string_view yaml) {

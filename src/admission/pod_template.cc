@@ -28,8 +28,7 @@ void check_dns(const Json& spec, const std::string& path, FieldErrors& errors) {
     errors.invalid(in(where, "nameservers"), config["nameservers"], "must not have more than 3 nameservers");
   const auto options = config["options"].items();
   for (std::size_t i = 0; i < options.size(); ++i)
-    if (options[i]["name"].as_string().empty())
-      errors.required(at(in(where, "options"), i), "must not be empty");
+    if (options[i]["name"].as_string().empty()) errors.required(at(in(where, "options"), i), "must not be empty");
 }
 
 void check_names(const Json& spec, const std::string& path, FieldErrors& errors) {
@@ -59,8 +58,7 @@ void check_security(const Json& spec, const std::string& path, FieldErrors& erro
   const auto groups = context["supplementalGroups"].items();
   for (std::size_t i = 0; i < groups.size(); ++i)
     if (groups[i].as_int() < 0 || groups[i].as_int() > 2147483647)
-      errors.invalid(at(in(where, "supplementalGroups"), i), groups[i],
-                     "must be between 0 and 2147483647, inclusive");
+      errors.invalid(at(in(where, "supplementalGroups"), i), groups[i], "must be between 0 and 2147483647, inclusive");
   if (spec["shareProcessNamespace"].as_bool() && spec["hostPID"].as_bool())
     errors.invalid(in(path, "shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled");
 }

@@ -34,8 +34,8 @@ void check_source(std::string_view kind, const Json& source, const std::string& 
     if (source[field].as_string().empty()) errors.required(in(path, field));
   };
   if (kind == "hostPath") {
-    constexpr std::array<std::string_view, 8> kTypes = {"",           "BlockDevice",      "CharDevice", "Directory",
-                                                        "DirectoryOrCreate", "File", "FileOrCreate", "Socket"};
+    constexpr std::array<std::string_view, 8> kTypes = {
+        "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"};
     need("path");
     errors.one_of(in(path, "type"), source["type"].as_string(), kTypes);
   } else if (kind == "secret") {
@@ -85,15 +85,19 @@ std::set<std::string> check_pod_volumes(const Json& spec, const std::string& pat
     int sources = 0;
     for (const Json::Member& member : volumes[i].members()) {
       if (member.name() == "name" || !member.value.is_object()) continue;
-      if (++sources > 1) errors.forbidden(in(where, member.name()), "may not specify more than 1 volume type");
-      else check_source(member.name(), member.value, in(where, member.name()), errors);
+      if (++sources > 1)
+        errors.forbidden(in(where, member.name()), "may not specify more than 1 volume type");
+      else
+        check_source(member.name(), member.value, in(where, member.name()), errors);
     }
     if (sources == 0) errors.required(where, "must specify a volume type");
     const std::string name = volumes[i]["name"].str();
-    if (name.empty()) errors.required(in(where, "name"));
+    if (name.empty())
+      errors.required(in(where, "name"));
     else if (const auto problems = check_dns_label(name); !problems.empty())
       errors.invalid(in(where, "name"), name, problems);
-    else if (!names.insert(name).second) errors.duplicate(in(where, "name"), name);
+    else if (!names.insert(name).second)
+      errors.duplicate(in(where, "name"), name);
   }
   return names;
 }

@@ -31,8 +31,8 @@ AdmissionAnswer check_podgroup(const AdmissionRequest& request, const ObjectRead
     if (!queue) problems.push_back("unable to find queue: " + queue_not_found(name));
     // COMPAT(empty-queue-state)
     else if (!state.empty() && state != "Open")
-      problems.push_back(base::format("can only submit PodGroup to queue with state `Open`, queue `{}` status is `{}`.",
-                                      name, state));
+      problems.push_back(
+          base::format("can only submit PodGroup to queue with state `Open`, queue `{}` status is `{}`.", name, state));
   }
   constexpr std::string_view kBothTiers =
       "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously.";

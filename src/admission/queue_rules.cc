@@ -1,6 +1,6 @@
 // Queues: defaults (webhooks.md 6) and the rules of one queue by itself (7.1, step A and C; 7.2).
-#include <cmath>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 
 #include "admission/names.h"
@@ -36,11 +36,10 @@ void check_amounts(const Json& list, std::string_view field, std::vector<std::st
     if (!quantity) continue;  // the schema has refused it
     const std::string path = base::format("requestBody.spec.{}.{}", field, member.name());
     if (quantity->sign() < 0)
-      problems.push_back(base::format("{}: Invalid value: \"{}\": must be greater than or equal to 0", path,
-                                      quantity->to_string()));
-    if (is_whole_only(member.name()) && quantity->milli_value() % 1000 != 0)
       problems.push_back(
-          base::format("{}: Invalid value: \"{}\": must be an integer", path, quantity->to_string()));
+          base::format("{}: Invalid value: \"{}\": must be greater than or equal to 0", path, quantity->to_string()));
+    if (is_whole_only(member.name()) && quantity->milli_value() % 1000 != 0)
+      problems.push_back(base::format("{}: Invalid value: \"{}\": must be an integer", path, quantity->to_string()));
   }
 }
 
@@ -89,8 +88,9 @@ std::string check_hierarchy(const Json& queue, const ObjectReader& objects) {
     char* end = nullptr;
     const double weight = std::strtod(part.c_str(), &end);
     if (part.empty() || *end != '\0' || part.front() == ' ')
-      return problem(weights, base::format("{} in the {} is invalid number: strconv.ParseFloat: parsing {}: invalid syntax",
-                                           part, weights, quoted(part)));
+      return problem(
+          weights, base::format("{} in the {} is invalid number: strconv.ParseFloat: parsing {}: invalid syntax", part,
+                                weights, quoted(part)));
     if (!(weight > 0)) return problem(weights, base::format("{} in the {} must be larger than 0", part, weights));
   }
   for (const Json& other : objects.list(api::resources::kQueues, "")) {
@@ -112,8 +112,8 @@ std::string check_fields(const Json& queue, const Json& old_queue, const ObjectR
   // COMPAT(queue-state-on-update): the server puts the stored state back before it asks; that one was not the user's.
   if (const std::string state = queue["status"]["state"].str();
       !state.empty() && state != "Open" && state != "Closed" && state != old_queue["status"]["state"].as_string())
-    problems.push_back(base::format(
-        "requestBody.spec.state: Invalid value: {}: queue state must be in [Open Closed]", quoted(state)));
+    problems.push_back(
+        base::format("requestBody.spec.state: Invalid value: {}: queue state must be in [Open Closed]", quoted(state)));
   if (std::string problem = check_hierarchy(queue, objects); !problem.empty()) problems.push_back(std::move(problem));
   std::vector<std::string> unique;
   for (std::string& one : problems) {

@@ -53,10 +53,14 @@ bool is_counted(std::string_view name) {
 Amounts read(const Json& list) {
   Amounts amounts;
   for (const auto& [name, quantity] : api::resource_list_from(list)) {
-    if (name == "cpu") amounts.cpu = static_cast<double>(quantity.milli_value());
-    else if (name == "memory") amounts.memory = static_cast<double>(quantity.value());
-    else if (name == "pods") amounts.scalars[name] = static_cast<double>(quantity.value());
-    else if (is_counted(name)) amounts.scalars[name] = static_cast<double>(quantity.milli_value());
+    if (name == "cpu")
+      amounts.cpu = static_cast<double>(quantity.milli_value());
+    else if (name == "memory")
+      amounts.memory = static_cast<double>(quantity.value());
+    else if (name == "pods")
+      amounts.scalars[name] = static_cast<double>(quantity.value());
+    else if (is_counted(name))
+      amounts.scalars[name] = static_cast<double>(quantity.milli_value());
   }
   return amounts;
 }
@@ -156,12 +160,14 @@ std::string check_sums(const Json& parent, const Tree& tree, std::string_view pr
   for (const Json* child : tree.children(api::name_of(parent))) {
     guaranteed.add(read(guarantee(*child)));
     if (exceeds(guaranteed, guarantee_limit))
-      return base::format("{} {} validation failed: sum of children's guarantee ({}) exceeds parent's guarantee limit ({})",
-                          prefix, api::name_of(parent), shown(guaranteed), shown(guarantee_limit));
+      return base::format(
+          "{} {} validation failed: sum of children's guarantee ({}) exceeds parent's guarantee limit ({})", prefix,
+          api::name_of(parent), shown(guaranteed), shown(guarantee_limit));
     promised.add(read(deserved(*child)));
     if (exceeds(promised, deserved_limit))
-      return base::format("{} {} validation failed: sum of children's deserved ({}) exceeds parent's deserved limit ({})",
-                          prefix, api::name_of(parent), shown(promised), shown(deserved_limit));
+      return base::format(
+          "{} {} validation failed: sum of children's deserved ({}) exceeds parent's deserved limit ({})", prefix,
+          api::name_of(parent), shown(promised), shown(deserved_limit));
   }
   return {};
 }
@@ -205,10 +211,11 @@ std::string check_parent(const Json& queue, const ObjectReader& objects, int dep
   }
   const Json* direct = tree.find(parent);
   bool has_other_children = false;
-  for (const Json* child : tree.children(parent)) has_other_children = has_other_children || api::name_of(*child) != name;
+  for (const Json* child : tree.children(parent))
+    has_other_children = has_other_children || api::name_of(*child) != name;
   if (const std::int64_t pods = allocated_pods(*direct); !has_other_children && pods != 0)
-    return base::format("queue {} cannot be the parent queue of queue {} because it has allocated Pods: {}", parent, name,
-                        pods);
+    return base::format("queue {} cannot be the parent queue of queue {} because it has allocated Pods: {}", parent,
+                        name, pods);
   return {};
 }
 

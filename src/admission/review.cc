@@ -16,9 +16,12 @@ namespace {
 std::string escaped(std::string_view key) {
   std::string out;
   for (const char c : key) {
-    if (c == '~') out += "~0";
-    else if (c == '/') out += "~1";
-    else out += c;
+    if (c == '~')
+      out += "~0";
+    else if (c == '/')
+      out += "~1";
+    else
+      out += c;
   }
   return out;
 }
@@ -34,8 +37,10 @@ void add_differences(const Json& before, const Json& after, const std::string& p
       patch.push_back(Json::object({{"op", "remove"}, {"path", base::format("{}/{}", path, escaped(member.name()))}}));
   for (const Json::Member& member : after.members()) {
     const std::string below = base::format("{}/{}", path, escaped(member.name()));
-    if (const Json* old = before.find(member.name())) add_differences(*old, member.value, below, patch);
-    else patch.push_back(Json::object({{"op", "add"}, {"path", below}, {"value", member.value}}));
+    if (const Json* old = before.find(member.name()))
+      add_differences(*old, member.value, below, patch);
+    else
+      patch.push_back(Json::object({{"op", "add"}, {"path", below}, {"value", member.value}}));
   }
 }
 
@@ -109,7 +114,7 @@ Json answer_review(const Json& review, const AdmissionRequest& request, const Ad
 
 void ObjectSet::put(const Json& object) {
   const api::KindInfo* kind = api::find_kind_named(object["apiVersion"].as_string(), object["kind"].as_string());
-  if (!kind) return;
+  if (!kind || !object["metadata"].is_object()) return;
   Json stored = object;
   if (kind->namespaced && api::namespace_of(stored).empty()) stored.edit("metadata").set("namespace", "default");
   objects_[{kind->resource, api::key_of(stored)}] = std::move(stored);
@@ -133,16 +138,17 @@ bool applies(const api::AdmissionHook& hook, const AdmissionRequest& request) {
          std::find(hook.operations.begin(), hook.operations.end(), request.operation) != hook.operations.end();
 }
 
-AdmissionAnswer admit_manifest(const Json& manifest, const std::vector<api::AdmissionHook>& hooks,
-                               const ObjectReader& objects) {
+ManifestAnswer admit_manifest(const Json& manifest, const std::vector<api::AdmissionHook>& hooks,
+                              const ObjectReader& objects) {
   const api::KindInfo* kind = api::find_kind_named(manifest["apiVersion"].as_string(), manifest["kind"].as_string());
   AdmissionAnswer result;
   if (!kind) {
-    result.warnings.push_back(base::format("no rule concerns {} {}", manifest["apiVersion"].as_string(),
-                                           manifest["kind"].as_string()));
+    result.warnings.push_back(
+        base::format("no rule concerns {} {}", manifest["apiVersion"].as_string(), manifest["kind"].as_string()));
     result.object = manifest;
-    return result;
+    return {std::move(result), {}};
   }
+  if (!manifest["metadata"].is_object()) return {refuse("metadata: Required value"), {}};
   Json object = manifest;
   if (kind->namespaced && api::namespace_of(object).empty()) object.edit("metadata").set("namespace", "default");
   std::vector<std::string> unknown;
@@ -164,9 +170,8 @@ AdmissionAnswer admit_manifest(const Json& manifest, const std::vector<api::Admi
       AdmissionAnswer answer = hook.review(request, objects);
       result.warnings.insert(result.warnings.end(), answer.warnings.begin(), answer.warnings.end());
       if (!answer.allowed) {
-        answer.message = base::format("admission webhook \"{}\" denied the request: {}", webhook_name(hook.path), answer.message);
         answer.warnings = std::move(result.warnings);
-        return answer;
+        return {std::move(answer), std::string(webhook_name(hook.path))};
       }
       if (answer.object) object = *answer.object;
     }
@@ -177,11 +182,11 @@ AdmissionAnswer admit_manifest(const Json& manifest, const std::vector<api::Admi
     if (!causes.empty()) {
       AdmissionAnswer answer = refuse_invalid(*kind, object, causes);
       answer.warnings = std::move(result.warnings);
-      return answer;
+      return {std::move(answer), {}};
     }
   }
   result.object = std::move(object);
-  return result;
+  return {std::move(result), {}};
 }
 
 }  // namespace admission

@@ -32,8 +32,12 @@ class ObjectSet final : public api::ObjectReader {
 
 // What becomes of a manifest that somebody creates: unknown fields are named as warnings and pruned, schema defaults,
 // mutation, schema validation, validation. `object` in the answer is the object after defaulting.
-api::AdmissionAnswer admit_manifest(const api::Json& manifest, const std::vector<api::AdmissionHook>& hooks,
-                                    const api::ObjectReader& objects);
+struct ManifestAnswer {
+  api::AdmissionAnswer answer;
+  std::string refused_by;  // the webhook's name; empty: the schema, or nobody
+};
+ManifestAnswer admit_manifest(const api::Json& manifest, const std::vector<api::AdmissionHook>& hooks,
+                              const api::ObjectReader& objects);
 
 // True if the hook answers requests like this one.
 bool applies(const api::AdmissionHook& hook, const api::AdmissionRequest& request);

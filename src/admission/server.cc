@@ -103,17 +103,22 @@ void Server::State::register_from(std::size_t index) {
   const api::AdmissionHook& hook = hooks[index];
   const api::ResourceId resource{"admissionregistration.k8s.io", "v1",
                                  hook.mutating ? "mutatingwebhookconfigurations" : "validatingwebhookconfigurations"};
-  client.call({.verb = client::Verb::kGet, .resource = resource, .ns = {}, .name = configuration_name(hook.path), .subresource = {}},
-              [self = shared_from_this(), index, resource, mutating = hook.mutating](base::Result<Json> result) {
-                if (result.ok()) return self->put_bundle(index, resource, *std::move(result));
-                if (result.error().code == base::Code::kNotFound && self->env.uptime() - self->begun < kRegistrationMax) {
-                  self->env.loop().after(kRegistrationRetry, [self, index] { self->register_from(index); });
-                  return;
-                }
-                self->end(base::within(result.take_error(),
-                                       base::format("failed to add caCert for webhook failed to get {} webhook",
-                                                    mutating ? "mutating" : "validating")));
-              });
+  client.call(
+      {.verb = client::Verb::kGet,
+       .resource = resource,
+       .ns = {},
+       .name = configuration_name(hook.path),
+       .subresource = {}},
+      [self = shared_from_this(), index, resource, mutating = hook.mutating](base::Result<Json> result) {
+        if (result.ok()) return self->put_bundle(index, resource, *std::move(result));
+        if (result.error().code == base::Code::kNotFound && self->env.uptime() - self->begun < kRegistrationMax) {
+          self->env.loop().after(kRegistrationRetry, [self, index] { self->register_from(index); });
+          return;
+        }
+        self->end(
+            base::within(result.take_error(), base::format("failed to add caCert for webhook failed to get {} webhook",
+                                                           mutating ? "mutating" : "validating")));
+      });
 }
 
 void Server::State::put_bundle(std::size_t index, const api::ResourceId& resource, Json configuration) {
@@ -129,7 +134,12 @@ void Server::State::put_bundle(std::size_t index, const api::ResourceId& resourc
   }
   if (!changed) return register_from(index + 1);
   const std::string name(api::name_of(configuration));
-  client.call({.verb = client::Verb::kUpdate, .resource = resource, .ns = {}, .name = name, .subresource = {}, .body = std::move(configuration)},
+  client.call({.verb = client::Verb::kUpdate,
+               .resource = resource,
+               .ns = {},
+               .name = name,
+               .subresource = {},
+               .body = std::move(configuration)},
               [self = shared_from_this(), index](base::Result<Json> result) {
                 if (result.ok()) return self->register_from(index + 1);
                 if (result.error().code == base::Code::kConflict) return self->register_from(index);

@@ -144,6 +144,7 @@ std::string_view type_name(const Json& value) {
 }
 
 struct Validator {
+  WalkOptions options;
   std::vector<Cause>& causes;
 
   void add(std::string_view reason, const std::string& path, std::string message) {
@@ -262,7 +263,8 @@ struct Validator {
     for (std::size_t i = 0; i < value.size(); ++i) {
       const std::string item_path = path + "[" + std::to_string(i) + "]";
       walk(*schema.element, value[i], item_path, depth + 1);
-      if (schema.list_type == Schema::ListType::kAtomic) continue;
+      // Kubernetes' own kinds have rules of their own for equal items.
+      if (schema.list_type == Schema::ListType::kAtomic || !options.custom_resource) continue;
       std::string key;
       if (schema.list_type == Schema::ListType::kSet) {
         key = value[i].dump();
@@ -287,8 +289,8 @@ void prune(const Schema& schema, Json& object, WalkOptions options, std::vector<
 
 void apply_defaults(const Schema& schema, Json& object, WalkOptions options) { fill(schema, object, options); }
 
-void validate(const Schema& schema, const Json& object, WalkOptions, std::vector<Cause>& causes) {
-  Validator{causes}.walk(schema, object, "", 0);
+void validate(const Schema& schema, const Json& object, WalkOptions options, std::vector<Cause>& causes) {
+  Validator{options, causes}.walk(schema, object, "", 0);
 }
 
 }  // namespace api

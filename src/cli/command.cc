@@ -23,12 +23,18 @@ constexpr std::array<Flag, 3> kGlobalFlags = {
 
 std::string_view type_word(Flag::Type type) {
   switch (type) {
-    case Flag::Type::kText: return "string";
-    case Flag::Type::kBool: return "";
-    case Flag::Type::kInt32: return "int32";
-    case Flag::Type::kDuration: return "duration";
-    case Flag::Type::kLevel: return "Level";
-    case Flag::Type::kModules: return "moduleSpec";
+    case Flag::Type::kText:
+      return "string";
+    case Flag::Type::kBool:
+      return "";
+    case Flag::Type::kInt32:
+      return "int32";
+    case Flag::Type::kDuration:
+      return "duration";
+    case Flag::Type::kLevel:
+      return "Level";
+    case Flag::Type::kModules:
+      return "moduleSpec";
   }
   return "";
 }
@@ -45,7 +51,8 @@ std::string flag_lines(std::vector<Flag> flags) {
   std::vector<std::string> heads;
   std::size_t width = 0;
   for (const Flag& flag : flags) {
-    std::string head = flag.letter ? base::format("  -{}, --{}", flag.letter, flag.name) : base::format("      --{}", flag.name);
+    std::string head =
+        flag.letter ? base::format("  -{}, --{}", flag.letter, flag.name) : base::format("      --{}", flag.name);
     if (const auto word = type_word(flag.type); !word.empty()) head += base::format(" {}", word);
     width = std::max(width, head.size());
     heads.push_back(std::move(head));
@@ -105,15 +112,18 @@ class Parser {
     flags_.insert(flags_.end(), kGlobalFlags.begin(), kGlobalFlags.end());
     flags_.push_back({.name = "help", .letter = 'h', .type = Flag::Type::kBool, .fallback = "false"});
     for (const Flag& flag : flags_)
-      values_.set(flag.name, std::string(flag.type == Flag::Type::kBool && flag.fallback.empty() ? "false" : flag.fallback));
+      values_.set(flag.name,
+                  std::string(flag.type == Flag::Type::kBool && flag.fallback.empty() ? "false" : flag.fallback));
   }
 
   base::Status read(const std::vector<std::string>& arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const std::string& argument = arguments[i];
       if (argument == "--") return {};
-      if (argument.starts_with("--")) TRY_VOID(read_long(arguments, i));
-      else if (argument.size() > 1 && argument[0] == '-') TRY_VOID(read_short(arguments, i));
+      if (argument.starts_with("--"))
+        TRY_VOID(read_long(arguments, i));
+      else if (argument.size() > 1 && argument[0] == '-')
+        TRY_VOID(read_short(arguments, i));
     }
     return {};
   }
@@ -149,7 +159,8 @@ class Parser {
         continue;
       }
       if (at + 1 < argument.size()) return assign(*flag, argument.substr(at + 1));
-      if (i + 1 == arguments.size()) return bad(base::format("flag needs an argument: '{}' in {}", argument[at], argument));
+      if (i + 1 == arguments.size())
+        return bad(base::format("flag needs an argument: '{}' in {}", argument[at], argument));
       return assign(*flag, arguments[++i]);
     }
     return {};
@@ -159,11 +170,13 @@ class Parser {
     const std::string shown =
         flag.letter ? base::format("-{}, --{}", flag.letter, flag.name) : base::format("--{}", flag.name);
     if (flag.type == Flag::Type::kInt32 && !is_int32(value))
-      return bad(base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseInt: parsing \"{}\": invalid syntax",
-                              value, shown, value));
+      return bad(
+          base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseInt: parsing \"{}\": invalid syntax",
+                       value, shown, value));
     if (flag.type == Flag::Type::kBool && value != "true" && value != "false")
-      return bad(base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseBool: parsing \"{}\": invalid syntax",
-                              value, shown, value));
+      return bad(
+          base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseBool: parsing \"{}\": invalid syntax",
+                       value, shown, value));
     values_.set(flag.name, value);
     return {};
   }

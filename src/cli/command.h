@@ -30,8 +30,8 @@ struct World {
   std::function<std::string(base::Time)> local_time;  // "2026-08-20 10:07:21 +0800 CST"
   base::Time now;
   std::string version;  // of this build; empty: not known
-  std::string out;  // standard output
-  std::string err;  // standard error
+  std::string out;      // standard output
+  std::string err;      // standard error
 };
 
 struct Flag {

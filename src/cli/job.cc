@@ -29,8 +29,7 @@ base::Result<Json> parse_resources(const std::string& text) {
       return usage_error(base::format("invalid argument syntax {}, expected <resource>=<value>", part));
     const auto quantity = api::Quantity::parse(part.substr(equals + 1));
     if (!quantity)
-      return usage_error(
-          "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
+      return usage_error("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
     list.set(part.substr(0, equals), quantity->to_string());
     start = comma + 1;
   }
@@ -47,13 +46,12 @@ Json job_from_flags(const Values& values, const Json& requests, const Json& limi
       {{"metadata", Json::object({{"name", name}, {"labels", Json::object({{"job.volcano.sh", name}})}})},
        {"spec", Json::object({{"restartPolicy", "Never"}, {"containers", Json::array({std::move(container)})}})}});
   Json task = Json::object({{"replicas", values.number("replicas")}, {"template", std::move(pod)}});
-  return Json::object(
-      {{"apiVersion", "batch.volcano.sh/v1alpha1"},
-       {"kind", "Job"},
-       {"metadata", Json::object({{"name", name}, {"namespace", values.text("namespace")}})},
-       {"spec", Json::object({{"minAvailable", values.number("min")},
-                              {"schedulerName", values.text("scheduler")},
-                              {"tasks", Json::array({std::move(task)})}})}});
+  return Json::object({{"apiVersion", "batch.volcano.sh/v1alpha1"},
+                       {"kind", "Job"},
+                       {"metadata", Json::object({{"name", name}, {"namespace", values.text("namespace")}})},
+                       {"spec", Json::object({{"minAvailable", values.number("min")},
+                                              {"schedulerName", values.text("scheduler")},
+                                              {"tasks", Json::array({std::move(task)})}})}});
 }
 
 base::Result<Json> job_from_file(World& world, const std::string& path) {
@@ -139,9 +137,18 @@ base::Status list_jobs(World& world, const Values& values) {
   namespace_width = everywhere ? namespace_width + 3 : 0;
   std::vector<Cell> header;
   if (everywhere) header.push_back({"Namespace", namespace_width});
-  for (Cell& cell : std::vector<Cell>{{"Name", name_width}, {"Creation", 15}, {"Phase", 12}, {"JobType", 12},
-                                      {"Replicas", 12}, {"Min", 6}, {"Pending", 10}, {"Running", 10}, {"Succeeded", 12},
-                                      {"Failed", 10}, {"Unknown", 12}, {"RetryCount", 10}})
+  for (Cell& cell : std::vector<Cell>{{"Name", name_width},
+                                      {"Creation", 15},
+                                      {"Phase", 12},
+                                      {"JobType", 12},
+                                      {"Replicas", 12},
+                                      {"Min", 6},
+                                      {"Pending", 10},
+                                      {"Running", 10},
+                                      {"Succeeded", 12},
+                                      {"Failed", 10},
+                                      {"Unknown", 12},
+                                      {"RetryCount", 10}})
     header.push_back(cell);
   world.out += table_line(header);
   for (const Json& job : jobs) world.out += table_line(job_row(job, name_width, namespace_width));
@@ -214,7 +221,10 @@ Command job_commands() {
                                  {"scheduler", 'S', kText, "", "list job with specified scheduler name"},
                                  {"selector", 0, kText, "", "fuzzy matching jobName"}}),
        .run = list_jobs},
-      {.name = "view", .summary = "show job information", .flags = with_connection({kNamespace, kName}), .run = view_job},
+      {.name = "view",
+       .summary = "show job information",
+       .flags = with_connection({kNamespace, kName}),
+       .run = view_job},
       {.name = "suspend",
        .summary = "abort a job",
        .flags = with_connection({kNamespace, kName}),

@@ -118,11 +118,10 @@ void status_text(Page& page, const Json& status) {
     std::string_view label;
     std::string_view field;
   };
-  constexpr Row kRows[] = {{"Succeeded:    ", "succeeded"},     {"Pending:      ", "pending"},
-                           {"Running:      ", "running"},       {"Failed:       ", "failed"},
-                           {"Terminating:  ", "terminating"},   {"Unknown:      ", "unknown"},
-                           {"RetryCount:   ", "retryCount"},    {"Min Available:", "minAvailable"},
-                           {"Version:      ", "version"}};
+  constexpr Row kRows[] = {
+      {"Succeeded:    ", "succeeded"},  {"Pending:      ", "pending"},      {"Running:      ", "running"},
+      {"Failed:       ", "failed"},     {"Terminating:  ", "terminating"},  {"Unknown:      ", "unknown"},
+      {"RetryCount:   ", "retryCount"}, {"Min Available:", "minAvailable"}, {"Version:      ", "version"}};
   page.heading(0, "Status:");
   for (const Row& row : kRows)
     if (const std::int64_t count = status[row.field].as_int(); count > 0) page.number(1, row.label, count);

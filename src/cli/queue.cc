@@ -49,8 +49,8 @@ base::Status operate_queue(World& world, const Values& values) {
   if (action == "update") {
     const std::int64_t weight = values.number("weight");
     if (weight == 0)
-      return usage_error(base::format(
-          "when update queue {}, weight must be specified, the value must be greater than 0", name));
+      return usage_error(
+          base::format("when update queue {}, weight must be specified, the value must be greater than 0", name));
     TRY_VOID(server->call({.verb = client::Verb::kPatch,
                            .resource = resources::kQueues,
                            .ns = {},
@@ -78,8 +78,15 @@ base::Result<Counts> count_groups(Api& server) {
 }
 
 std::string header() {
-  return table_line({{"Name", 25}, {"Weight", 8}, {"State", 8}, {"Parent", 8}, {"Inqueue", 8}, {"Pending", 8},
-                     {"Running", 8}, {"Unknown", 8}, {"Completed", 8}});
+  return table_line({{"Name", 25},
+                     {"Weight", 8},
+                     {"State", 8},
+                     {"Parent", 8},
+                     {"Inqueue", 8},
+                     {"Pending", 8},
+                     {"Running", 8},
+                     {"Unknown", 8},
+                     {"Completed", 8}});
 }
 
 std::string row(const Json& queue, Counts& counts) {
@@ -138,9 +145,10 @@ Command queue_commands() {
       {.name = "delete", .summary = "delete queue", .flags = with_connection({name}), .run = delete_queue},
       {.name = "operate",
        .summary = "operate queue",
-       .flags = with_connection({name,
-                                 {"weight", 'w', kInt32, "0", "the weight of the queue"},
-                                 {"action", 'a', kText, "", "operate action to queue, valid actions are open, close, update"}}),
+       .flags = with_connection(
+           {name,
+            {"weight", 'w', kInt32, "0", "the weight of the queue"},
+            {"action", 'a', kText, "", "operate action to queue, valid actions are open, close, update"}}),
        .run = operate_queue},
       {.name = "list", .summary = "lists all the queue", .flags = with_connection({}), .run = list_queues},
       {.name = "get", .summary = "get a queue", .flags = with_connection({name}), .run = get_queue}};

@@ -59,14 +59,14 @@ base::Status send_command(Api& server, const Json& target, const std::string& ns
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   const Json reference = api::controller_reference(target);
-  Json command = Json::object(
-      {{"apiVersion", "bus.volcano.sh/v1alpha1"},
-       {"kind", "Command"},
-       {"metadata", Json::object({{"generateName", base::format("{}-{}-", api::name_of(target), lower)},
-                                  {"namespace", ns},
-                                  {"ownerReferences", Json::array({reference})}})},
-       {"target", reference},
-       {"action", action}});
+  Json command =
+      Json::object({{"apiVersion", "bus.volcano.sh/v1alpha1"},
+                    {"kind", "Command"},
+                    {"metadata", Json::object({{"generateName", base::format("{}-{}-", api::name_of(target), lower)},
+                                               {"namespace", ns},
+                                               {"ownerReferences", Json::array({reference})}})},
+                    {"target", reference},
+                    {"action", action}});
   TRY_VOID(server.call({.verb = client::Verb::kCreate,
                         .resource = api::resources::kCommands,
                         .ns = ns,

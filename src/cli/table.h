@@ -26,7 +26,8 @@ std::string long_span(base::Duration span);
 std::vector<Flag> with_connection(std::vector<Flag> flags);
 base::Result<std::unique_ptr<Api>> connect(World& world, const Values& values);
 
-base::Result<api::Json> get(Api& server, const api::ResourceId& resource, const std::string& ns, const std::string& name);
+base::Result<api::Json> get(Api& server, const api::ResourceId& resource, const std::string& ns,
+                            const std::string& name);
 base::Result<std::vector<api::Json>> list(Api& server, const api::ResourceId& resource, const std::string& ns);
 // Orders `action` for `target` (with apiVersion and kind) by a bus Command.
 base::Status send_command(Api& server, const api::Json& target, const std::string& ns, std::string_view action);

@@ -1,4 +1,6 @@
 // vcctl's output, byte for byte, against a fake API server.
+#include "cli/vcctl.h"
+
 #include <gtest/gtest.h>
 
 #include <map>
@@ -6,7 +8,6 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "cli/table.h"
-#include "cli/vcctl.h"
 
 namespace cli {
 namespace {
@@ -35,9 +36,8 @@ class FakeApi final : public Api {
     const auto found = server_.objects.find(key);
     if (request.verb == client::Verb::kGet || request.verb == client::Verb::kDelete) {
       if (found == server_.objects.end())
-        return base::make_error(base::Code::kNotFound,
-                                base::format("{}.{} \"{}\" not found", request.resource.plural, request.resource.group,
-                                             request.name));
+        return base::make_error(base::Code::kNotFound, base::format("{}.{} \"{}\" not found", request.resource.plural,
+                                                                    request.resource.group, request.name));
       if (request.verb == client::Verb::kGet) return found->second;
     }
     server_.writes.push_back(request);
@@ -70,7 +70,8 @@ class VcctlTest : public ::testing::Test {
   void put(const api::ResourceId& resource, std::string_view text) {
     auto parsed = api::parse_json(text);
     ASSERT_TRUE(parsed.ok());
-    server.objects[base::format("{} {}/{}", resource.plural, api::namespace_of(*parsed), api::name_of(*parsed))] = *parsed;
+    server.objects[base::format("{} {}/{}", resource.plural, api::namespace_of(*parsed), api::name_of(*parsed))] =
+        *parsed;
   }
   void put_job() {
     put(resources::kJobs, R"({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "job-1",
@@ -180,11 +181,12 @@ TEST_F(VcctlTest, job_list) {
   EXPECT_EQ(world.out, "No resources found\n");
   put_job();
   EXPECT_EQ(run({"job", "list", "--queue=test", "--selector", "ob-"}), 0);
-  EXPECT_EQ(world.out,
-            "Name    Creation       Phase       JobType     Replicas    Min   Pending   Running   Succeeded   Failed    "
-            "Unknown     RetryCount\n"
-            "job-1   2026-08-20     Running     Batch       5           1     0         2         0           0         "
-            "0           0         \n");
+  EXPECT_EQ(
+      world.out,
+      "Name    Creation       Phase       JobType     Replicas    Min   Pending   Running   Succeeded   Failed    "
+      "Unknown     RetryCount\n"
+      "job-1   2026-08-20     Running     Batch       5           1     0         2         0           0         "
+      "0           0         \n");
   EXPECT_EQ(run({"job", "list", "--all-namespaces"}), 0);
   EXPECT_TRUE(world.out.starts_with("Namespace   Name    Creation"));
   for (const char* filter : {"--queue=other", "--scheduler=other", "--selector=zzz", "--namespace=other"}) {
@@ -194,14 +196,17 @@ TEST_F(VcctlTest, job_list) {
 }
 
 TEST_F(VcctlTest, job_run_builds_the_job_from_flags) {
-  EXPECT_EQ(run({"job", "run", "-N", "j", "--namespace", "ml", "-r", "3", "--min=2", "-i=img", "-R", "cpu=500m", "-L", ""}), 0);
+  EXPECT_EQ(
+      run({"job", "run", "-N", "j", "--namespace", "ml", "-r", "3", "--min=2", "-i=img", "-R", "cpu=500m", "-L", ""}),
+      0);
   EXPECT_EQ(world.out, "run job j successfully\n");
   ASSERT_EQ(server.writes.size(), 1u);
   EXPECT_EQ(server.writes[0].ns, "ml");
-  EXPECT_EQ(server.writes[0].body["spec"].sorted().dump(),
-            R"({"minAvailable":2,"schedulerName":"volcano","tasks":[{"replicas":3,"template":{"metadata":{"labels":)"
-            R"({"job.volcano.sh":"j"},"name":"j"},"spec":{"containers":[{"image":"img","imagePullPolicy":"IfNotPresent",)"
-            R"("name":"j","resources":{"limits":{},"requests":{"cpu":"500m"}}}],"restartPolicy":"Never"}}}]})");
+  EXPECT_EQ(
+      server.writes[0].body["spec"].sorted().dump(),
+      R"({"minAvailable":2,"schedulerName":"volcano","tasks":[{"replicas":3,"template":{"metadata":{"labels":)"
+      R"({"job.volcano.sh":"j"},"name":"j"},"spec":{"containers":[{"image":"img","imagePullPolicy":"IfNotPresent",)"
+      R"("name":"j","resources":{"limits":{},"requests":{"cpu":"500m"}}}],"restartPolicy":"Never"}}}]})");
 }
 
 TEST_F(VcctlTest, job_run_sends_a_file) {
@@ -218,12 +223,13 @@ TEST_F(VcctlTest, suspend_and_close_send_commands) {
   EXPECT_EQ(run({"queue", "operate", "-n", "test", "-a", "close"}), 0);
   EXPECT_EQ(world.out, "");
   ASSERT_EQ(server.writes.size(), 2u);
-  EXPECT_EQ(server.writes[0].body.sorted().dump(),
-            R"({"action":"AbortJob","apiVersion":"bus.volcano.sh/v1alpha1","kind":"Command","metadata":{"generateName":)"
-            R"("job-1-abortjob-","namespace":"default","ownerReferences":[{"apiVersion":"batch.volcano.sh/v1alpha1",)"
-            R"("blockOwnerDeletion":true,"controller":true,"kind":"Job","name":"job-1","uid":"U"}]},"target":)"
-            R"({"apiVersion":"batch.volcano.sh/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Job",)"
-            R"("name":"job-1","uid":"U"}})");
+  EXPECT_EQ(
+      server.writes[0].body.sorted().dump(),
+      R"({"action":"AbortJob","apiVersion":"bus.volcano.sh/v1alpha1","kind":"Command","metadata":{"generateName":)"
+      R"("job-1-abortjob-","namespace":"default","ownerReferences":[{"apiVersion":"batch.volcano.sh/v1alpha1",)"
+      R"("blockOwnerDeletion":true,"controller":true,"kind":"Job","name":"job-1","uid":"U"}]},"target":)"
+      R"({"apiVersion":"batch.volcano.sh/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Job",)"
+      R"("name":"job-1","uid":"U"}})");
   EXPECT_EQ(server.writes[1].ns, "default");
   EXPECT_EQ(server.writes[1].body["action"].as_string(), "CloseQueue");
 }
@@ -250,8 +256,10 @@ TEST_F(VcctlTest, job_view_shows_status_and_events) {
     "firstTimestamp": "2026-08-20T02:40:00Z", "lastTimestamp": "2026-08-20T02:50:00Z"})");
   EXPECT_EQ(run({"job", "view", "-N", "job-1"}), 0);
   const std::string& out = world.out;
-  EXPECT_TRUE(out.starts_with("Name:       \tjob-1\nNamespace:  \tdefault\nLabels:     \t<none>\nAnnotations:\t<none>\n"));
-  EXPECT_NE(out.find("\nStatus:\n  Running:      \t2\n  Min Available:\t1\n  State:\n    Phase:\tRunning\n"), std::string::npos);
+  EXPECT_TRUE(
+      out.starts_with("Name:       \tjob-1\nNamespace:  \tdefault\nLabels:     \t<none>\nAnnotations:\t<none>\n"));
+  EXPECT_NE(out.find("\nStatus:\n  Running:      \t2\n  Min Available:\t1\n  State:\n    Phase:\tRunning\n"),
+            std::string::npos);
   EXPECT_NE(out.find("Warning        \tPodGroupPending                         \t10m (x10 over 20m)            \t"
                      "vc-controller-manager                   \twaits\n"),
             std::string::npos)
@@ -259,11 +267,10 @@ TEST_F(VcctlTest, job_view_shows_status_and_events) {
 }
 
 TEST(Spans, long_form) {
-  const std::pair<std::int64_t, std::string_view> rows[] = {{-5, "<invalid>"}, {119, "119s"},        {120, "2m"},
-                                                            {150, "2m30s"},    {600, "10m"},         {10799, "179m"},
-                                                            {10800, "3h"},     {11400, "3h10m"},     {28800, "8h"},
-                                                            {172800, "2d"},    {180000, "2d2h"},     {691200, "8d"},
-                                                            {63072000, "2y0d"}, {252288000, "8y"}};
+  const std::pair<std::int64_t, std::string_view> rows[] = {
+      {-5, "<invalid>"}, {119, "119s"},  {120, "2m"},        {150, "2m30s"},   {600, "10m"},
+      {10799, "179m"},   {10800, "3h"},  {11400, "3h10m"},   {28800, "8h"},    {172800, "2d"},
+      {180000, "2d2h"},  {691200, "8d"}, {63072000, "2y0d"}, {252288000, "8y"}};
   for (const auto& [seconds, text] : rows) EXPECT_EQ(long_span(base::seconds(seconds)), text) << seconds;
 }
 

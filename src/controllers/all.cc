@@ -15,8 +15,7 @@ struct Manager::State {
   Driver driver;
 };
 
-Manager::Manager(rt::Env& env, client::Client& client, Options options)
-    : state_(std::make_unique<State>(env, client)) {
+Manager::Manager(rt::Env& env, client::Client& client, Options options) : state_(std::make_unique<State>(env, client)) {
   if (is_enabled(options.enabled, "job-controller"))
     state_->driver.add(job::make_job_controller({.requeues_max = options.requeues_max}));
   if (is_enabled(options.enabled, "queue-controller"))
@@ -29,7 +28,8 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
   state_->driver.add(cluster::make_owner_controller());
   state_->driver.add(cluster::make_namespace_controller());
   state_->driver.add(cluster::make_endpoints_controller());
-  state_->driver.add(cluster::make_volume_controller({.folder = options.volumes_folder, .node_name = options.node_name}));
+  state_->driver.add(
+      cluster::make_volume_controller({.folder = options.volumes_folder, .node_name = options.node_name}));
 }
 Manager::~Manager() = default;
 
@@ -41,15 +41,19 @@ std::string Manager::metrics_text() const { return state_->driver.metrics_text()
 bool is_enabled(const std::vector<std::string>& list, std::string_view name) {
   bool star = list.empty();
   for (std::string_view word : list) {
-    if (word == "*") star = true;
-    else if (word == name || (word.starts_with("+") && word.substr(1) == name)) return true;
-    else if (word.starts_with("-") && word.substr(1) == name) return false;
+    if (word == "*")
+      star = true;
+    else if (word == name || (word.starts_with("+") && word.substr(1) == name))
+      return true;
+    else if (word.starts_with("-") && word.substr(1) == name)
+      return false;
   }
   return star;
 }
 
 const std::vector<std::string>& controller_names() {
-  static const std::vector<std::string> kNames = {"gc-controller", "job-controller", "pg-controller", "queue-controller"};
+  static const std::vector<std::string> kNames = {"gc-controller", "job-controller", "pg-controller",
+                                                  "queue-controller"};
   return kNames;
 }
 

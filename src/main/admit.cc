@@ -22,7 +22,8 @@ base::Result<std::vector<Json>> read_documents(const std::string& path) {
   const auto add = [&documents](const Json& document) {
     if (document["kind"].as_string().ends_with("List") && document["items"].is_array())
       for (const Json& item : document["items"].items()) documents.push_back(item);
-    else documents.push_back(document);
+    else
+      documents.push_back(document);
   };
   for (const auto& [name, text] : files) {
     // Several JSON objects, one a line.
@@ -49,34 +50,43 @@ base::Result<std::vector<Json>> read_documents(const std::string& path) {
 }
 
 // True if it was refused.
-bool print_manifest(const Json& manifest, const std::vector<api::AdmissionHook>& hooks, admission::ObjectSet& objects, bool json) {
-  const api::AdmissionAnswer answer = admission::admit_manifest(manifest, hooks, objects);
-  const std::string name = base::format("{} {}", api::kind_of(manifest), api::key_of(answer.object ? *answer.object : manifest));
+bool print_manifest(const Json& manifest, const std::vector<api::AdmissionHook>& hooks, admission::ObjectSet& objects,
+                    bool json) {
+  const auto [answer, refused_by] = admission::admit_manifest(manifest, hooks, objects);
+  const std::string name =
+      base::format("{} {}", api::kind_of(manifest), api::key_of(answer.object ? *answer.object : manifest));
   if (json) {
     Json warnings = Json::array();
     for (const std::string& warning : answer.warnings) warnings.push_back(warning);
-    Json line = Json::object({{"kind", api::kind_of(manifest)}, {"name", api::name_of(manifest)}, {"allowed", answer.allowed}});
+    Json line =
+        Json::object({{"kind", api::kind_of(manifest)}, {"name", api::name_of(manifest)}, {"allowed", answer.allowed}});
     if (!api::namespace_of(manifest).empty()) line.set("namespace", api::namespace_of(manifest));
     if (!answer.allowed) line.set("message", answer.message);
+    if (!refused_by.empty()) line.set("webhook", refused_by);
     if (!warnings.empty()) line.set("warnings", std::move(warnings));
     if (answer.object) line.set("object", *answer.object);
     std::cout << line.dump() << "\n";
   } else {
     for (const std::string& warning : answer.warnings) std::cout << "# warning: " << warning << "\n";
-    if (answer.allowed) std::cout << "# " << name << ": allowed\n" << (answer.object ? api::to_yaml(answer.object->sorted()) : "") << "---\n";
-    else std::cout << "# " << name << ": refused: " << answer.message << "\n---\n";
+    if (answer.allowed)
+      std::cout << "# " << name << ": allowed\n"
+                << (answer.object ? api::to_yaml(answer.object->sorted()) : "") << "---\n";
+    else
+      std::cout << "# " << name << ": refused" << (refused_by.empty() ? "" : " by " + refused_by) << ": "
+                << answer.message << "\n---\n";
   }
   // What was admitted is there for those after it.
   if (answer.allowed && answer.object) objects.put(*answer.object);
   return !answer.allowed;
 }
 
-base::Result<bool> print_review(const Json& review, const std::vector<api::AdmissionHook>& hooks, const std::string& path,
-                                const api::ObjectReader& objects) {
+base::Result<bool> print_review(const Json& review, const std::vector<api::AdmissionHook>& hooks,
+                                const std::string& path, const api::ObjectReader& objects) {
   TRY(api::AdmissionRequest request, admission::read_review(review));
   for (const bool mutating : {true, false})
     for (const api::AdmissionHook& hook : hooks) {
-      if (hook.mutating != mutating || (path.empty() ? !admission::applies(hook, request) : hook.path != path)) continue;
+      if (hook.mutating != mutating || (path.empty() ? !admission::applies(hook, request) : hook.path != path))
+        continue;
       const api::AdmissionAnswer answer = hook.review(request, objects);
       std::cout << admission::answer_review(review, request, answer, rt::base64_encode).dump() << "\n";
       if (!answer.allowed) return true;
@@ -103,8 +113,10 @@ int run_admit(const Arguments& arguments) {
   flags.push_back({"output", &output, "json: one line for each object"});
   Arguments spelled = arguments;
   for (std::string& word : spelled)
-    if (word == "-o") word = "--output";
-    else if (word.starts_with("-o") && word.size() > 2 && word[1] == 'o') word = "--output=" + word.substr(word[2] == '=' ? 3 : 2);
+    if (word == "-o")
+      word = "--output";
+    else if (word.starts_with("-o") && word.size() > 2 && word[1] == 'o')
+      word = "--output=" + word.substr(word[2] == '=' ? 3 : 2);
   for (const std::string& word : arguments)
     if (word == "--help" || word == "-h")
       return std::cout << "usage: volcano admit [flags] FILE|-...\n\nflags:\n" << flags_help(flags), 0;

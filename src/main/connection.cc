@@ -40,7 +40,8 @@ base::Result<client::ServerAccess> server_access(const std::string& kubeconfig, 
     TRY(access, client::load_kubeconfig(kubeconfig));
   } else if (master.empty()) {
     if (!in_pod())
-      return base::make_error(base::Code::kInvalid, "neither --kubeconfig nor --master is given, and this is not a pod");
+      return base::make_error(base::Code::kInvalid,
+                              "neither --kubeconfig nor --master is given, and this is not a pod");
     return client::in_cluster_access(variable("KUBERNETES_SERVICE_HOST"), variable("KUBERNETES_SERVICE_PORT"));
   }
   if (!master.empty()) access.server = master;

@@ -22,40 +22,41 @@ std::vector<std::string> split_all(const std::vector<std::string>& lists) {
 }  // namespace
 
 std::vector<Flag> ControllerFlags::rows() {
-  return {{"master", &master, "API server URL, overrides the kubeconfig"},
-          {"kubeconfig", &kubeconfig, "kubeconfig; empty: in a cluster"},
-          {"kube-api-qps", &kube_api_qps, "requests a second to the API server"},
-          {"kube-api-burst", &kube_api_burst, "burst of requests to the API server"},
-          {"ca-cert-file", &ca_cert_file, "for TLS of the health server, which needs all three"},
-          {"tls-cert-file", &tls_cert_file, "for TLS of the health server, which needs all three"},
-          {"tls-private-key-file", &tls_private_key_file, "for TLS of the health server, which needs all three"},
-          {"enable-healthz", &enable_healthz, "serve /healthz"},
-          {"healthz-address", &healthz_address, "address of the health server"},
-          {"enable-metrics", &enable_metrics, "serve /metrics"},
-          {"listen-address", &listen_address, "address of the metrics server"},
-          {"version", &version, "print the version and exit"},
-          {"scheduler-name", &scheduler_names, "schedulers whose plain pods get groups (default volcano)"},
-          {"max-requeue-num", &requeues_max, "failed attempts before a request is given up; negative: no limit"},
-          {"inherit-owner-annotations", &inherit_owner_annotations, "groups of plain pods take their owner's annotations"},
-          {"controllers", &enabled, "list of controllers: *, name, +name, -name (default *,-sharding-controller)"},
-          {"lock-object-namespace", &lock_object_namespace, "old name of --leader-elect-resource-namespace"},
-          {"leader-elect", &leader_elect, "act only while holding the lease"},
-          {"leader-elect-lease-duration", &lease_duration, "how long others wait for the holder"},
-          {"leader-elect-renew-deadline", &renew_deadline, "when the holder gives up"},
-          {"leader-elect-retry-period", &retry_period, "time between attempts"},
-          {"leader-elect-resource-lock", &lease_lock, "only leases"},
-          {"leader-elect-resource-name", &lease_name, "name of the lease"},
-          {"leader-elect-resource-namespace", &lease_namespace, "namespace of the lease"},
-          {"feature-gates", &feature_gates, "accepted"},
-          {"worker-threads", &worker_threads, "accepted; one loop serves all jobs"},
-          {"worker-threads-for-cronjob", &worker_threads_for_cronjob, "accepted"},
-          {"worker-threads-for-podgroup", &worker_threads_for_podgroup, "accepted"},
-          {"worker-threads-for-queue", &worker_threads_for_queue, "accepted"},
-          {"worker-threads-for-gc", &worker_threads_for_gc, "accepted"},
-          {"v", &v, "log verbosity"},
-          {"vmodule", &vmodule, "accepted"},
-          {"logtostderr", &logtostderr, "accepted"},
-          {"log-flush-frequency", &log_flush_frequency, "accepted; the log is not buffered"}};
+  return {
+      {"master", &master, "API server URL, overrides the kubeconfig"},
+      {"kubeconfig", &kubeconfig, "kubeconfig; empty: in a cluster"},
+      {"kube-api-qps", &kube_api_qps, "requests a second to the API server"},
+      {"kube-api-burst", &kube_api_burst, "burst of requests to the API server"},
+      {"ca-cert-file", &ca_cert_file, "for TLS of the health server, which needs all three"},
+      {"tls-cert-file", &tls_cert_file, "for TLS of the health server, which needs all three"},
+      {"tls-private-key-file", &tls_private_key_file, "for TLS of the health server, which needs all three"},
+      {"enable-healthz", &enable_healthz, "serve /healthz"},
+      {"healthz-address", &healthz_address, "address of the health server"},
+      {"enable-metrics", &enable_metrics, "serve /metrics"},
+      {"listen-address", &listen_address, "address of the metrics server"},
+      {"version", &version, "print the version and exit"},
+      {"scheduler-name", &scheduler_names, "schedulers whose plain pods get groups (default volcano)"},
+      {"max-requeue-num", &requeues_max, "failed attempts before a request is given up; negative: no limit"},
+      {"inherit-owner-annotations", &inherit_owner_annotations, "groups of plain pods take their owner's annotations"},
+      {"controllers", &enabled, "list of controllers: *, name, +name, -name (default *,-sharding-controller)"},
+      {"lock-object-namespace", &lock_object_namespace, "old name of --leader-elect-resource-namespace"},
+      {"leader-elect", &leader_elect, "act only while holding the lease"},
+      {"leader-elect-lease-duration", &lease_duration, "how long others wait for the holder"},
+      {"leader-elect-renew-deadline", &renew_deadline, "when the holder gives up"},
+      {"leader-elect-retry-period", &retry_period, "time between attempts"},
+      {"leader-elect-resource-lock", &lease_lock, "only leases"},
+      {"leader-elect-resource-name", &lease_name, "name of the lease"},
+      {"leader-elect-resource-namespace", &lease_namespace, "namespace of the lease"},
+      {"feature-gates", &feature_gates, "accepted"},
+      {"worker-threads", &worker_threads, "accepted; one loop serves all jobs"},
+      {"worker-threads-for-cronjob", &worker_threads_for_cronjob, "accepted"},
+      {"worker-threads-for-podgroup", &worker_threads_for_podgroup, "accepted"},
+      {"worker-threads-for-queue", &worker_threads_for_queue, "accepted"},
+      {"worker-threads-for-gc", &worker_threads_for_gc, "accepted"},
+      {"v", &v, "log verbosity"},
+      {"vmodule", &vmodule, "accepted"},
+      {"logtostderr", &logtostderr, "accepted"},
+      {"log-flush-frequency", &log_flush_frequency, "accepted; the log is not buffered"}};
 }
 
 base::Status ControllerFlags::check() const {
@@ -66,7 +67,8 @@ base::Status ControllerFlags::check() const {
       return base::make_error(base::Code::kInvalid, base::format("--controllers: {} is listed twice", name));
   }
   if (lease_lock != "leases")
-    return base::make_error(base::Code::kInvalid, base::format("--leader-elect-resource-lock: only leases, not \"{}\"", lease_lock));
+    return base::make_error(base::Code::kInvalid,
+                            base::format("--leader-elect-resource-lock: only leases, not \"{}\"", lease_lock));
   return {};
 }
 
@@ -83,7 +85,8 @@ base::Result<client::LeaderElectionOptions> ControllerFlags::lease() const {
   const auto duration = [](std::string_view flag, const std::string& text) -> base::Result<base::Duration> {
     const auto parsed = base::parse_go_duration(text);
     if (!parsed || parsed->ns <= 0)
-      return base::make_error(base::Code::kInvalid, base::format("--{}: \"{}\" is not a duration above zero", flag, text));
+      return base::make_error(base::Code::kInvalid,
+                              base::format("--{}: \"{}\" is not a duration above zero", flag, text));
     return *parsed;
   };
   client::LeaderElectionOptions options;

@@ -70,7 +70,11 @@ base::Status start_side_servers(Program& program, std::vector<std::unique_ptr<rt
     const auto metrics = [&program](std::function<void(std::string)> answer) {
       program.env->loop().post([&program, answer] { answer(program.manager ? program.manager->metrics_text() : ""); });
     };
-    TRY(auto server, start_side_server({.address = flags.listen_address, .ca_cert_file = {}, .tls_cert_file = {}, .tls_private_key_file = {}, .metrics = metrics}));
+    TRY(auto server, start_side_server({.address = flags.listen_address,
+                                        .ca_cert_file = {},
+                                        .tls_cert_file = {},
+                                        .tls_private_key_file = {},
+                                        .metrics = metrics}));
     servers.push_back(std::move(server));
   }
   return {};
@@ -87,7 +91,8 @@ int run_controller_manager(const Arguments& arguments) {
   Program program;
   const std::vector<Flag> rows = program.flags.rows();
   for (const std::string& word : arguments)
-    if (word == "--help" || word == "-h") return std::cout << "Usage: vc-controller-manager [flags]\n\n" << flags_help(rows), 0;
+    if (word == "--help" || word == "-h")
+      return std::cout << "Usage: vc-controller-manager [flags]\n\n" << flags_help(rows), 0;
   if (const auto rest = parse_flags(rows, arguments); !rest.ok()) return fail(rest.error());
   if (program.flags.version) return std::cout << cli::version_block(kVersion), 0;
   if (const base::Status valid = program.flags.check(); !valid.ok()) return fail(valid.error());
@@ -115,8 +120,10 @@ int run_controller_manager(const Arguments& arguments) {
       program.client.reset();
       stopped.set_value();
     };
-    if (program.election && program.election->is_leader()) program.election->release(finish);
-    else finish();
+    if (program.election && program.election->is_leader())
+      program.election->release(finish);
+    else
+      finish();
   });
   stopped.get_future().wait_for(std::chrono::seconds(2));
   program.env->stop();

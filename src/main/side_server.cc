@@ -21,8 +21,8 @@ base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServer
     TRY(http.certificate_pem, rt::read_file(options.tls_cert_file));
     TRY(http.key_pem, rt::read_file(options.tls_private_key_file));
   }
-  const auto handler = [metrics = options.metrics, healthz = options.healthz](rt::HttpRequest request,
-                                                                             std::shared_ptr<rt::HttpExchange> exchange) {
+  const auto handler = [metrics = options.metrics, healthz = options.healthz](
+                           rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange) {
     const std::string path = rt::parse_target(request.target).path;
     const rt::Headers headers = {{"Content-Type", "text/plain; charset=utf-8"}};
     if (healthz && (path == "/healthz" || path == "/healthz/ping")) return exchange->respond({200, headers, "ok"});

@@ -17,6 +17,7 @@ struct SimulateOptions {
   bool quiet = false;
   bool log = false;
   std::string objects;
+  std::string show;
   bool help = false;
 };
 
@@ -33,6 +34,7 @@ base::Result<bool> run_world(const std::string& text, std::uint64_t seed, const 
       std::fputc('\n', stdout);
     };
   TRY(auto world, sim::World::make(text, seed, print));
+  if (!options.show.empty()) world->truth().show(options.show);
   const sim::Outcome outcome = world->run();
   for (const std::string& violation : outcome.violations) std::printf("seed %llu: VIOLATION %s\n", static_cast<unsigned long long>(seed), violation.c_str());
   std::printf("seed %llu: %s of virtual time, %llu changes, %llu steps, %zu violations, hash %016llx\n", static_cast<unsigned long long>(seed),
@@ -50,6 +52,7 @@ int run_simulate(const Arguments& arguments) {
                                    {"runs", &options.runs, "how many worlds to run, with one seed after the other"},
                                    {"quiet", &options.quiet, "print only the last line of each world and what the checks found"},
                                    {"log", &options.log, "print what the components log, on standard error"},
+                                   {"show", &options.show, "print how the objects change whose key contains this"},
                                    {"objects", &options.objects, "file for the objects at the end of the last world, one JSON document a line"},
                                    {"help", &options.help, "print this"}};
   auto files = parse_flags(flags, arguments);
@@ -70,6 +73,7 @@ int run_simulate(const Arguments& arguments) {
   }
   // Their warnings carry the real clock's times and would drown the lines.
   if (!options.log) base::configure_log(base::LogLevel::kError, base::LogFormat::kText);
+  if (options.quiet) std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a swarm is watched as it goes
   bool sound = true;
   for (int run = 0; run < options.runs; ++run) {
     const auto good = run_world(*text, static_cast<std::uint64_t>(options.seed) + static_cast<std::uint64_t>(run), options);

@@ -1,9 +1,10 @@
 // vcctl: the command tree of cli/, over HTTP(S), one request after the other.
+#include "cli/vcctl.h"
+
 #include <ctime>
 #include <future>
 #include <iostream>
 
-#include "cli/vcctl.h"
 #include "client/http_client.h"
 #include "main/connection.h"
 #include "main/programs.h"
@@ -19,7 +20,8 @@ class WaitingApi final : public cli::Api {
   explicit WaitingApi(client::ServerAccess access) : env_(rt::make_real_env("vcctl")) {
     std::promise<base::Status> ready;
     env_->loop().post([&] {
-      auto made = client::make_http_client({.access = std::move(access), .user_agent = "vcctl", .field_manager = "vcctl"}, *env_);
+      auto made = client::make_http_client(
+          {.access = std::move(access), .user_agent = "vcctl", .field_manager = "vcctl"}, *env_);
       if (!made.ok()) return ready.set_value(made.take_error());
       client_ = *std::move(made);
       ready.set_value({});

@@ -26,33 +26,34 @@ constexpr const char* kDefaultPaths =
 }  // namespace
 
 std::vector<Flag> WebhookFlags::rows() {
-  return {{"scheduler-name", &scheduler_names, "schedulers whose pods are looked at (default volcano)"},
-          {"enabled-admission", &enabled, "comma list of the paths that answer"},
-          {"admission-conf", &admission_conf, "pod-mutation configuration file"},
-          {"feature-gates", &feature_gates, "Name=true|false,..."},
-          {"enable-queue-allocated-pods-check", &allocated_pods_check, "refuse deletion of a queue with allocated pods"},
-          {"enable-root-queue-protection", &root_protection, "freeze capability, deserved and guarantee of queue root"},
-          {"max-queue-depth", &queue_depth_max, "the most levels of the queue tree"},
-          {"master", &master, "API server URL, overrides the kubeconfig"},
-          {"kubeconfig", &kubeconfig, "kubeconfig; empty: in a cluster"},
-          {"tls-cert-file", &tls_cert_file, "serving certificate"},
-          {"tls-private-key-file", &tls_private_key_file, "serving key"},
-          {"ca-cert-file", &ca_cert_file, "CA bundle, also put into the webhook configurations"},
-          {"listen-address", &listen_address, "address to listen on"},
-          {"port", &port, "port to listen on"},
-          {"webhook-namespace", &webhook_namespace, "namespace of the webhook service"},
-          {"webhook-service-name", &webhook_service_name, "name of the webhook service"},
-          {"webhook-url", &webhook_url, "URL of the webhook"},
-          {"graceful-shutdown-time", &graceful_shutdown_time, "time to drain at the end"},
-          {"log-flush-frequency", &log_flush_frequency, "accepted; the log is not buffered"},
-          {"vmodule", &vmodule, "accepted"},
-          {"v", &v, "log verbosity"},
-          {"logtostderr", &logtostderr, "accepted"},
-          {"kube-api-qps", &kube_api_qps, "requests a second to the API server"},
-          {"kube-api-burst", &kube_api_burst, "burst of requests to the API server"},
-          {"healthz-address", &healthz_address, "address of the health server"},
-          {"enable-healthz", &enable_healthz, "serve /healthz"},
-          {"version", &version, "print the version and exit"}};
+  return {
+      {"scheduler-name", &scheduler_names, "schedulers whose pods are looked at (default volcano)"},
+      {"enabled-admission", &enabled, "comma list of the paths that answer"},
+      {"admission-conf", &admission_conf, "pod-mutation configuration file"},
+      {"feature-gates", &feature_gates, "Name=true|false,..."},
+      {"enable-queue-allocated-pods-check", &allocated_pods_check, "refuse deletion of a queue with allocated pods"},
+      {"enable-root-queue-protection", &root_protection, "freeze capability, deserved and guarantee of queue root"},
+      {"max-queue-depth", &queue_depth_max, "the most levels of the queue tree"},
+      {"master", &master, "API server URL, overrides the kubeconfig"},
+      {"kubeconfig", &kubeconfig, "kubeconfig; empty: in a cluster"},
+      {"tls-cert-file", &tls_cert_file, "serving certificate"},
+      {"tls-private-key-file", &tls_private_key_file, "serving key"},
+      {"ca-cert-file", &ca_cert_file, "CA bundle, also put into the webhook configurations"},
+      {"listen-address", &listen_address, "address to listen on"},
+      {"port", &port, "port to listen on"},
+      {"webhook-namespace", &webhook_namespace, "namespace of the webhook service"},
+      {"webhook-service-name", &webhook_service_name, "name of the webhook service"},
+      {"webhook-url", &webhook_url, "URL of the webhook"},
+      {"graceful-shutdown-time", &graceful_shutdown_time, "time to drain at the end"},
+      {"log-flush-frequency", &log_flush_frequency, "accepted; the log is not buffered"},
+      {"vmodule", &vmodule, "accepted"},
+      {"v", &v, "log verbosity"},
+      {"logtostderr", &logtostderr, "accepted"},
+      {"kube-api-qps", &kube_api_qps, "requests a second to the API server"},
+      {"kube-api-burst", &kube_api_burst, "burst of requests to the API server"},
+      {"healthz-address", &healthz_address, "address of the health server"},
+      {"enable-healthz", &enable_healthz, "serve /healthz"},
+      {"version", &version, "print the version and exit"}};
 }
 
 base::Result<admission::Options> WebhookFlags::admission() const {
@@ -66,8 +67,10 @@ base::Result<admission::Options> WebhookFlags::admission() const {
     const std::size_t equals = gate.find('=');
     const std::string value = equals == std::string::npos ? "" : gate.substr(equals + 1);
     if (value != "true" && value != "false")
-      return base::make_error(base::Code::kInvalid, base::format("--feature-gates: \"{}\" is not Name=true|false", gate));
-    if (gate.substr(0, equals) == "SchedulingGatesQueueAdmission") options.scheduling_gates_queue_admission = value == "true";
+      return base::make_error(base::Code::kInvalid,
+                              base::format("--feature-gates: \"{}\" is not Name=true|false", gate));
+    if (gate.substr(0, equals) == "SchedulingGatesQueueAdmission")
+      options.scheduling_gates_queue_admission = value == "true";
   }
   if (!admission_conf.empty()) {
     TRY(const std::string text, rt::read_file(admission_conf));

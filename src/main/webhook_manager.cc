@@ -26,11 +26,13 @@ int fail(const std::string& message) {
 
 base::Result<admission::ServerOptions> server_options(const WebhookFlags& flags) {
   if (flags.port < 1 || flags.port > 65535)
-    return base::make_error(base::Code::kInvalid, "Configured port is invalid: the port should be in the range of 1 and 65535");
+    return base::make_error(base::Code::kInvalid,
+                            "Configured port is invalid: the port should be in the range of 1 and 65535");
   const auto read = [](std::string_view what, const std::string& path) -> base::Result<std::string> {
     auto text = rt::read_file(path);
     if (!text.ok())
-      return base::within(text.take_error(), base::format("Failed to parse CA file: failed to read {} file ({})", what, path));
+      return base::within(text.take_error(),
+                          base::format("Failed to parse CA file: failed to read {} file ({})", what, path));
     return text;
   };
   admission::ServerOptions options;
@@ -76,7 +78,8 @@ int run_webhook_manager(const Arguments& arguments) {
   WebhookFlags flags;
   const std::vector<Flag> rows = flags.rows();
   for (const std::string& word : arguments)
-    if (word == "--help" || word == "-h") return std::cout << "Usage: vc-webhook-manager [flags]\n\n" << flags_help(rows), 0;
+    if (word == "--help" || word == "-h")
+      return std::cout << "Usage: vc-webhook-manager [flags]\n\n" << flags_help(rows), 0;
   if (const auto rest = parse_flags(rows, arguments); !rest.ok()) return fail(rest.error().message);
   if (flags.version) return std::cout << cli::version_block(kVersion), 0;
   auto options = server_options(flags);
@@ -95,8 +98,11 @@ int run_webhook_manager(const Arguments& arguments) {
       std::cerr << "vc-webhook-manager: " << port.error().message << "\n";
       std::_Exit(1);
     };
-    auto made = client::make_http_client({.access = std::move(access), .user_agent = "vc-webhook-manager", .field_manager = "vc-webhook-manager",
-                                          .requests_per_second = static_cast<double>(flags.kube_api_qps), .burst = flags.kube_api_burst},
+    auto made = client::make_http_client({.access = std::move(access),
+                                          .user_agent = "vc-webhook-manager",
+                                          .field_manager = "vc-webhook-manager",
+                                          .requests_per_second = static_cast<double>(flags.kube_api_qps),
+                                          .burst = flags.kube_api_burst},
                                          *program.env);
     if (!made.ok()) return report(made.take_error());
     program.client = *std::move(made);

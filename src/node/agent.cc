@@ -126,6 +126,7 @@ void Agent::State::adopt(PodWorker& worker) {
   }
   if (over) {
     worker.settled = true;
+    worker.state.stopping = true;  // nothing of it is started again
     if (found == recovered.end()) worker.state.sandbox = Sandbox::kGone;
   }
   for (std::size_t i = 0; i < worker.state.containers.size(); ++i) {
@@ -201,7 +202,8 @@ void Agent::State::exited(const ExitedContainer& exit) {
   container.ended = {exit.id, container.started, exit.finished, exit.exit_code, {}, {}};
   if (container.ended.finished < container.started) container.ended.finished = container.started;
   container.ended.reason = exit.out_of_memory ? "OOMKilled" : exit.exit_code == 0 ? "Completed" : "Error";
-  container.ended.message = runtime->termination_message(found->second.first, exit.id);
+  const bool from_log = exit.exit_code != 0 && container_spec(worker->pod, container)["terminationMessagePolicy"].as_string() == "FallbackToLogsOnError";
+  container.ended.message = runtime->termination_message(found->second.first, exit.id, from_log);
   const bool first = container.attempt == 0;
   const bool forgiven = container.ended.finished - container.started >= kBackOffForgiven;
   container.back_off = first || forgiven ? base::Duration{} : next_back_off(container.back_off);

@@ -48,6 +48,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   std::function<void(base::Error)> failed;
   std::function<void()> stopped;
   bool ready = false;        // the runtime is open
+  int pulls = 0;             // under way; the rest waits, so that slow registries hold up nothing else
   bool names_due = false;    // a refresh of names is posted
   bool stopping = false;
   bool closing = false;

@@ -61,7 +61,7 @@ class FakeRuntime : public Runtime {
     if (signal == SIGKILL) machine_.exit(id, 137);
   }
   void remove(const std::string&, bool logs_too) override { machine_.log.push_back(logs_too ? "erase" : "remove"); }
-  std::string termination_message(const std::string&, const std::string&) const override { return "last words"; }
+  std::string termination_message(const std::string&, const std::string&, bool) const override { return "last words"; }
   void close(bool) override { machine_.log.push_back("close"); }
   std::string name() const override { return "fake://1"; }
 
@@ -193,6 +193,7 @@ TEST(Agent, RefusesAPodThatTheMachineCannotRun) {
   world.put("{containers: [{name: a, image: i}]}");
   EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Failed");
   EXPECT_EQ(world.pod()["status"]["message"].as_string(), "Pod was rejected: needs root");
+  EXPECT_TRUE(world.pod()["status"]["containerStatuses"].empty());
   EXPECT_TRUE(world.machine.log.empty());
 }
 

@@ -1,6 +1,7 @@
 // Images of this machine: unpacked root file systems under the names that pods use.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -36,6 +37,8 @@ class ImageStore {
   // From a registry, by skopeo.
   base::Result<StoredImage> pull(const std::string& name, const std::string& now);
   base::Status remove(const std::string& name);
+  // Ends imports and pulls under way with an error. Any thread.
+  void cancel() { cancelled_ = true; }
 
  private:
   base::Result<StoredImage> unpack_layout(const std::string& layout, const std::string& work);
@@ -43,6 +46,7 @@ class ImageStore {
   base::Status change_index(const std::function<void(api::Json&)>& change);
 
   std::string folder_;
+  std::atomic<bool> cancelled_{false};
 };
 
 }  // namespace node

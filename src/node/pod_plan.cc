@@ -56,7 +56,7 @@ void plan_stop_container(const Json& pod, const ContainerState& container, std::
 Plan plan_stop(const Json& pod, const PodState& state, base::Time now, Plan plan) {
   bool live = false;
   for (std::size_t i = 0; i < state.containers.size(); ++i) {
-    live |= is_live(state.containers[i]) || state.containers[i].image_busy;
+    live |= is_live(state.containers[i]);  // a pull under way comes to nothing
     plan_stop_container(pod, state.containers[i], i, now, plan);
   }
   if (live || state.sandbox == Sandbox::kPreparing || state.sandbox == Sandbox::kRemoving) return plan;

@@ -1,6 +1,8 @@
 // How the fields of a pod become settings of a sandbox and of containers.
 #include "node/pod_specs.h"
 
+#include <algorithm>
+
 #include "api/quantity.h"
 #include "api/resource.h"
 #include "base/format.h"
@@ -136,6 +138,23 @@ void set_pod_limits(const Json& pod, SandboxSpec& spec) {
 
 std::string container_id(std::string_view pod_uid, std::string_view container, int attempt) {
   return rt::sha256_hex(base::format("{}/{}/{}", pod_uid, container, attempt));
+}
+
+std::vector<std::string> left_out(const Json& pod) {
+  std::vector<std::string> words;
+  const auto add = [&](bool asked, const char* what) {
+    if (asked && std::find(words.begin(), words.end(), what) == words.end()) words.push_back(what);
+  };
+  for (const char* list : {"initContainers", "containers"}) {
+    for (const Json& container : pod["spec"][list].items()) {
+      add(container.has("livenessProbe") || container.has("readinessProbe") || container.has("startupProbe"), "probes");
+      add(container.has("lifecycle"), "lifecycle hooks");
+      add(container["stdin"].as_bool() || container["tty"].as_bool(), "a terminal");
+      for (const Json& port : container["ports"].items()) add(port["hostPort"].as_int() != 0 && !pod["spec"]["hostNetwork"].as_bool(), "host ports");
+    }
+  }
+  add(!pod["spec"]["ephemeralContainers"].empty(), "ephemeral containers");
+  return words;
 }
 
 std::string hostname_of(const Json& pod) {

@@ -161,8 +161,13 @@ Json status_for(const Json& pod, const PodState& state, const std::string& host_
   }
   if (state.start_time.is_set()) status.set("startTime", base::format_rfc3339(state.start_time));
   Json init = Json::array(), main = Json::array();
-  for (const ContainerState& container : state.containers)
-    (container.init ? init : main).push_back(container_json(pod, state, container, now));
+  // A pod that was refused has no containers to speak of; tools then show its reason.
+  bool touched = state.failure_reason.empty();
+  for (const ContainerState& container : state.containers) touched = touched || container.phase != RunPhase::kNone || container.last;
+  if (touched) {
+    for (const ContainerState& container : state.containers)
+      (container.init ? init : main).push_back(container_json(pod, state, container, now));
+  }
   if (!init.empty()) status.set("initContainerStatuses", init);
   status.set("containerStatuses", main);
   status.set("qosClass", qos_class(pod));

@@ -15,6 +15,8 @@ using api::Json;
 
 namespace {
 
+constexpr int kPullsMax = 3;
+
 base::Duration doubled(base::Duration now, base::Duration first, base::Duration max) {
   if (now == base::Duration{}) return first;
   return now * 2 < max ? now * 2 : max;
@@ -113,7 +115,12 @@ void Agent::State::act(PodWorker& worker, const Action& action) {
 
 void Agent::State::prepare(PodWorker& worker) {
   PodState& state = worker.state;
-  if (!state.start_time.is_set()) state.start_time = env.now();
+  if (!state.start_time.is_set()) {
+    state.start_time = env.now();
+    std::string missing;
+    for (const std::string& word : left_out(worker.pod)) missing += (missing.empty() ? "" : ", ") + word;
+    if (!missing.empty()) event(worker.pod, "Warning", "NotSupported", "this node runs the pod without: " + missing);
+  }
   const std::string uid(api::uid_of(worker.pod));
   auto volumes_found = volumes_of(worker.pod, lookups(worker));
   const auto failed = [this](PodWorker& of, const char* reason, const std::string& message) {
@@ -164,6 +171,17 @@ void Agent::State::pull(PodWorker& worker, std::size_t index) {
   const std::string image = json["image"].str();
   const PullPolicy policy = pull_policy(json);
   container.image_busy = true;
+  if (pulls >= kPullsMax && !runtime->image_present(image)) {
+    env.loop().after(base::milliseconds(200), [weak = weak_from_this(), uid, index] {
+      const auto self = weak.lock();
+      PodWorker* found = self ? self->find(uid) : nullptr;
+      if (found == nullptr) return;
+      found->state.containers[index].image_busy = false;
+      self->step(uid);
+    });
+    return;
+  }
+  ++pulls;
   const bool present = runtime->image_present(image);
   if (!present || policy == PullPolicy::kAlways) {
     if (policy != PullPolicy::kNever && !present)
@@ -173,6 +191,7 @@ void Agent::State::pull(PodWorker& worker, std::size_t index) {
   off_loop<base::Result<ImageAnswer>>(
       [image, policy](Runtime& machine) { return machine.ensure_image(image, policy); },
       [this, uid, index, image, began](base::Result<ImageAnswer> answer) {
+        --pulls;
         PodWorker* found = find(uid);
         if (found == nullptr) return;
         ContainerState& of = found->state.containers[index];

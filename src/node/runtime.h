@@ -160,8 +160,8 @@ class Runtime {
   virtual void signal(const std::string& pod_uid, const std::string& container_id, int signal) = 0;
   // Blocking, idempotent: kills what still runs, takes away network, mounts and volumes. `logs_too`: the pod's folder.
   virtual void remove(const std::string& pod_uid, bool logs_too) = 0;
-  // Old attempts' logs and files of a container, all but the newest two. Quick.
-  virtual std::string termination_message(const std::string& pod_uid, const std::string& container_id) const = 0;
+  // What the container left in its message file, at most 4096 bytes; `or_log`: else the end of its output. Quick.
+  virtual std::string termination_message(const std::string& pod_uid, const std::string& container_id, bool or_log) const = 0;
   // Blocking: takes away what belongs to the machine as a whole (bridge, cgroup), when no pod is left.
   virtual void close(bool leave_pods) = 0;
   // Names that pods resolve from now on. Quick.

@@ -22,7 +22,7 @@ namespace {
 namespace asio = boost::asio;
 
 asio::thread_pool& pool() {
-  static asio::thread_pool instance(3);
+  static asio::thread_pool instance(8);  // some of the work waits for other programs
   return instance;
 }
 

@@ -20,6 +20,7 @@ constexpr std::array kWorkloads = {
 constexpr std::array kFaults = {
     PieceKind<Fault>{"conflict", make_conflict},
     PieceKind<Fault>{"cut-watch", make_cut_watch},
+    PieceKind<Fault>{"disk-error", make_disk_error},
     PieceKind<Fault>{"drop-answer", make_drop_answer},
     PieceKind<Fault>{"drop-request", make_drop_request},
     PieceKind<Fault>{"restart", make_restart},

@@ -25,6 +25,10 @@ void Chronicle::note(std::string_view text) {
   if (print_) print_(line);
 }
 
+void Chronicle::remark(std::string_view text) {
+  if (print_) print_(base::format("    {}", text));
+}
+
 void Chronicle::violation(std::string_view check, std::string_view text) {
   const std::string finding = base::format("{}: {}", check, text);
   if (violations_.size() >= kViolationsMax || std::ranges::find(violations_, finding) != violations_.end()) return;

@@ -21,6 +21,8 @@ class Chronicle {
 
   // "12.345678s <text>"
   void note(std::string_view text);
+  // Printed below the last line; not part of the run.
+  void remark(std::string_view text);
   // Goes into the hash, not into the lines.
   void stir(std::string_view bytes);
   void violation(std::string_view check, std::string_view text);

@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Definition, Refused, testing::Values(
     Refusal{"[world]\n[world]\n", "line 2: [world]: must be [world] (once), [[workload]], [[fault]] or [[check]]"},
     Refusal{"[world]\nparts = [\"moon\"]\n", "line 1: world: no part is called \"moon\"; there are: apiserver, nodes, scheduler, controllers"},
     Refusal{"[[fault]]\nkind = \"flood\"\n",
-            "line 1: no fault is called \"flood\"; there are: conflict, cut-watch, drop-answer, drop-request, restart, slow-network"},
+            "line 1: no fault is called \"flood\"; there are: conflict, cut-watch, disk-error, drop-answer, drop-request, restart, slow-network"},
     Refusal{"[[fault]]\nkind = \"conflict\"\nchance = 2\n", "line 3: fault: chance = 2: must be a number from 0 to 1, or a range of two"}));
 
 }  // namespace

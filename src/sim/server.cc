@@ -6,7 +6,7 @@
 namespace sim {
 
 Server::Server(Clock& clock, Truth& truth, ServerSettings settings)
-    : clock_(clock), truth_(truth), settings_(std::move(settings)), disk_(rt::make_memory_kv()) {}
+    : clock_(clock), truth_(truth), settings_(std::move(settings)), disk_(seed_for(settings_.seed, "disk")) {}
 
 Server::~Server() {
   truth_.detach();
@@ -19,12 +19,18 @@ Server::~Server() {
 void Server::start() {
   CHECK(!api_);
   env_ = std::make_unique<SimEnv>(clock_, seed_for(settings_.seed, base::format("apiserver {}", ++incarnation_)), settings_.disk);
-  auto opened = store::Store::open(*env_, *disk_, settings_.store);
+  auto opened = store::Store::open(*env_, disk_, settings_.store);
   CHECK(opened.ok());  // a memory disk holds what we wrote
   store_ = *std::move(opened);
   truth_.attach(*store_);
   api_ = std::make_unique<apiserver::Api>(*env_, *store_, apiserver::ApiOptions{.hooks = settings_.hooks});
-  api_->bootstrap([](base::Status) {});
+  bootstrap();
+}
+
+void Server::bootstrap() {
+  api_->bootstrap([this](base::Status status) {
+    if (!status.ok()) env_->loop().after(base::seconds(1), [this] { bootstrap(); });
+  });
 }
 
 void Server::crash() {

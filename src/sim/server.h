@@ -10,6 +10,7 @@
 
 #include "api/admission.h"
 #include "apiserver/api.h"
+#include "base/random.h"
 #include "rt/kv.h"
 #include "sim/env.h"
 #include "sim/truth.h"
@@ -22,6 +23,27 @@ struct ServerSettings {
   std::vector<api::AdmissionHook> hooks = {};
   store::Options store = {};
   OffloadTime disk = {};
+};
+
+// A disk on which some commits fail whole, as on a full one.
+class FlakyDisk final : public rt::KvStore {
+ public:
+  explicit FlakyDisk(std::uint64_t seed) : inner_(rt::make_memory_kv()), dice_(seed) {}
+
+  base::Status commit(const std::function<void(rt::KvWriter&)>& changes) override {
+    if (dice_.chance(fails)) return base::make_error(base::Code::kUnavailable, "no space left on device");
+    return inner_->commit(changes);
+  }
+  base::Status scan(std::string_view begin, std::string_view end,
+                    const std::function<bool(std::string_view key, std::string_view value)>& visit) const override {
+    return inner_->scan(begin, end, visit);
+  }
+
+  double fails = 0;  // the chance of one commit
+
+ private:
+  std::unique_ptr<rt::KvStore> inner_;
+  base::Random dice_;
 };
 
 class Server {
@@ -38,6 +60,7 @@ class Server {
   // Null while down.
   apiserver::Api* api() { return api_.get(); }
   store::Store* store() { return store_.get(); }
+  FlakyDisk& disk() { return disk_; }
 
   // While up only. The connection is forgotten by disconnect().
   std::uint64_t connect(std::function<void()> on_broken);
@@ -46,10 +69,12 @@ class Server {
   void discard(std::unique_ptr<apiserver::ApiWatch> watch);
 
  private:
+  void bootstrap();  // again until the disk takes it
+
   Clock& clock_;
   Truth& truth_;
   ServerSettings settings_;
-  std::unique_ptr<rt::KvStore> disk_;
+  FlakyDisk disk_;
   std::unique_ptr<SimEnv> env_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<apiserver::Api> api_;

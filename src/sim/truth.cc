@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/kinds.h"
+#include "api/patch.h"
 #include "base/format.h"
 
 namespace sim {
@@ -106,6 +107,11 @@ void Truth::take(const store::Event& event) {
   ++changes_;
   chronicle_.note(base::format("{} {} {} @{}", word_for(event.type), id.plural, key, event.revision));
   if (id != api::resources::kSecrets) chronicle_.stir(event.object->bytes);  // keys are made by real dice
+  if (!show_.empty() && key.find(show_) != std::string::npos) {
+    Json shown = had ? api::make_merge_patch(before, after) : after;
+    if (Json& metadata = shown.edit("metadata"); metadata.is_object()) metadata.erase("managedFields");
+    chronicle_.remark(shown.dump());
+  }
   if (event.type == store::EventType::kDeleted) {
     objects.erase(key);
     versions_[event.resource].erase(key);

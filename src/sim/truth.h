@@ -42,6 +42,8 @@ class Truth {
   // When the last object other than a Lease or an Event changed.
   base::Time last_change() const { return last_change_; }
   std::uint64_t changes() const { return changes_; }
+  // Says of each object whose key contains `text` how it changes, as merge patches.
+  void show(std::string text) { show_ = std::move(text); }
   void set_clock(const Clock& clock) { clock_ = &clock; }
 
  private:
@@ -64,6 +66,7 @@ class Truth {
   std::int64_t acknowledged_ = 0;
   base::Time last_change_;
   std::uint64_t changes_ = 0;
+  std::string show_;
 };
 
 }  // namespace sim

@@ -3,7 +3,7 @@
 worlds() {
   local file seed first second
   for file in tests/sim/*.toml; do
-    for seed in $(seq 1 "${WORLD_SEEDS:-50}"); do
+    for seed in $(seq 1 "${WORLD_SEEDS:-20}"); do
       first=$(build/release/bin/volcano simulate --seed "$seed" "$file" 2>&1 | tail -1)
       second=$(build/release/bin/volcano simulate --seed "$seed" "$file" 2>&1 | tail -1)
       case $first in

@@ -1,8 +1,9 @@
 // Owners, namespaces, endpoints, volumes, and jobs whose time is over.
+#include "controllers/cluster/cluster.h"
+
 #include <gtest/gtest.h>
 
 #include "base/format.h"
-#include "controllers/cluster/cluster.h"
 #include "controllers/framework/world_for_tests.h"
 #include "controllers/gc/controller.h"
 
@@ -19,7 +20,8 @@ struct Stage {
   std::unique_ptr<Controller> controller;
 };
 
-constexpr std::string_view kOwned = R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "ns",
+constexpr std::string_view kOwned =
+    R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "ns",
   "uid": "C", "ownerReferences": [{"apiVersion": "v1", "kind": "Service", "name": "s", "uid": "S", "blockOwnerDeletion": true}]}})";
 
 TEST(Owners, a_dependent_goes_when_its_last_owner_is_gone) {
@@ -32,7 +34,8 @@ TEST(Owners, a_dependent_goes_when_its_last_owner_is_gone) {
 TEST(Owners, a_dependent_stays_with_its_owner) {
   Stage stage(make_owner_controller());
   stage.world.put_text(resources::kConfigMaps, kOwned);
-  stage.world.put_text(resources::kServices, R"({"kind": "Service", "metadata": {"name": "s", "namespace": "ns", "uid": "S"}})");
+  stage.world.put_text(resources::kServices,
+                       R"({"kind": "Service", "metadata": {"name": "s", "namespace": "ns", "uid": "S"}})");
   EXPECT_EQ(stage.turn("configmaps|ns/c"), "");
 }
 
@@ -40,7 +43,8 @@ TEST(Owners, an_owner_that_only_this_view_misses_saves_the_dependent) {
   Stage stage(make_owner_controller());
   stage.world.put_text(resources::kConfigMaps, kOwned);
   const Plan plan = stage.controller->step(stage.world, "configmaps|ns/c", {.now = stage.world.now});
-  stage.world.put_text(resources::kServices, R"({"kind": "Service", "metadata": {"name": "s", "namespace": "ns", "uid": "S"}})");
+  stage.world.put_text(resources::kServices,
+                       R"({"kind": "Service", "metadata": {"name": "s", "namespace": "ns", "uid": "S"}})");
   EXPECT_FALSE(stage.world.apply(plan));
   EXPECT_NE(stage.world.find(resources::kConfigMaps, "ns/c"), nullptr);
 }
@@ -48,7 +52,8 @@ TEST(Owners, an_owner_that_only_this_view_misses_saves_the_dependent) {
 TEST(Owners, foreground_deletion_waits_for_dependents) {
   Stage stage(make_owner_controller());
   stage.world.put_text(resources::kConfigMaps, kOwned);
-  stage.world.put_text(resources::kServices, R"({"kind": "Service", "metadata": {"name": "s", "namespace": "ns", "uid": "S",
+  stage.world.put_text(resources::kServices,
+                       R"({"kind": "Service", "metadata": {"name": "s", "namespace": "ns", "uid": "S",
      "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"]}})");
   EXPECT_EQ(stage.turn("services|ns/s"), "delete ConfigMap ns/c\n");
   EXPECT_TRUE(stage.turn("services|ns/s").starts_with("patch Service ns/s {\"metadata\":{\"finalizers\":null,"));
@@ -59,7 +64,8 @@ TEST(Owners, foreground_deletion_waits_for_dependents) {
 TEST(Owners, orphaning_cuts_the_references) {
   Stage stage(make_owner_controller());
   stage.world.put_text(resources::kConfigMaps, kOwned);
-  stage.world.put_text(resources::kServices, R"({"kind": "Service", "metadata": {"name": "s", "namespace": "ns", "uid": "S",
+  stage.world.put_text(resources::kServices,
+                       R"({"kind": "Service", "metadata": {"name": "s", "namespace": "ns", "uid": "S",
      "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["orphan"]}})");
   stage.turn("services|ns/s");
   EXPECT_FALSE((*stage.world.find(resources::kConfigMaps, "ns/c"))["metadata"].has("ownerReferences"));
@@ -72,7 +78,8 @@ TEST(Namespaces, have_a_service_account_and_are_emptied_at_their_end) {
                                                    "spec": {"finalizers": ["kubernetes"]}})");
   EXPECT_EQ(stage.turn("ns"), "create ServiceAccount ns/default\n");
   EXPECT_EQ(stage.turn("ns"), "");
-  stage.world.put_text(resources::kConfigMaps, R"({"kind": "ConfigMap", "metadata": {"name": "c", "namespace": "ns"}})");
+  stage.world.put_text(resources::kConfigMaps,
+                       R"({"kind": "ConfigMap", "metadata": {"name": "c", "namespace": "ns"}})");
   stage.world.edit(resources::kNamespaces, "ns")->edit("metadata").set("deletionTimestamp", "2026-01-01T00:00:00Z");
   EXPECT_EQ(stage.turn("ns"), "delete ConfigMap ns/c\ndelete ServiceAccount ns/default\n");
   EXPECT_EQ(stage.turn("ns"), "delete-all Event ns/\n--\nupdate Namespace ns\n");
@@ -84,12 +91,14 @@ TEST(Endpoints, list_the_pods_behind_a_service) {
   stage.world.put_text(resources::kServices, R"({"kind": "Service", "metadata": {"name": "s", "namespace": "ns"},
     "spec": {"clusterIP": "None", "selector": {"app": "x"}, "ports": [{"name": "http", "port": 80, "targetPort": "web"}]}})");
   const auto pod = [&](std::string_view name, std::string_view ip, std::string_view ready, std::string_view phase) {
-    stage.world.put(resources::kPods, *api::parse_json(base::format(
-        R"({{"kind": "Pod", "metadata": {{"name": "{0}", "namespace": "ns", "uid": "{0}", "labels": {{"app": "x"}}}},
+    stage.world.put(
+        resources::kPods,
+        *api::parse_json(base::format(
+            R"({{"kind": "Pod", "metadata": {{"name": "{0}", "namespace": "ns", "uid": "{0}", "labels": {{"app": "x"}}}},
              "spec": {{"hostname": "{0}", "subdomain": "s", "nodeName": "n",
                        "containers": [{{"ports": [{{"name": "web", "containerPort": 8080}}]}}]}},
              "status": {{"phase": "{3}", "podIP": "{1}", "conditions": [{{"type": "Ready", "status": "{2}"}}]}}}})",
-        name, ip, ready, phase)));
+            name, ip, ready, phase)));
   };
   pod("a", "10.0.0.1", "True", "Running");
   pod("b", "10.0.0.2", "False", "Running");
@@ -129,21 +138,26 @@ TEST(Volumes, a_claim_waits_for_its_first_pod_and_then_gets_a_folder) {
   stage.world.erase(resources::kPersistentVolumeClaims, "ns/data");
   EXPECT_EQ(stage.turn("volume|pvc-D"), "require-gone PersistentVolumeClaim ns/data\n");  // the pod still holds it
   stage.world.erase(resources::kPods, "ns/p");
-  EXPECT_EQ(stage.turn("volume|pvc-D"),
-            "require-gone PersistentVolumeClaim ns/data\n--\neffect  remove pvc-D\n--\ndelete PersistentVolume pvc-D\n");
+  EXPECT_EQ(
+      stage.turn("volume|pvc-D"),
+      "require-gone PersistentVolumeClaim ns/data\n--\neffect  remove pvc-D\n--\ndelete PersistentVolume pvc-D\n");
 }
 
 TEST(Volumes, a_claim_takes_the_smallest_volume_that_fits) {
   Stage stage(make_volume_controller({}));
   for (const auto& [name, size] : {std::pair{"big", "10Gi"}, {"small", "2Gi"}, {"tiny", "1Mi"}})
-    stage.world.put(resources::kPersistentVolumes, *api::parse_json(base::format(
-        R"({{"kind": "PersistentVolume", "metadata": {{"name": "{}"}}, "spec": {{"storageClassName": "", "accessModes":
-             ["ReadWriteOnce"], "capacity": {{"storage": "{}"}}, "persistentVolumeReclaimPolicy": "Retain"}}}})", name, size)));
+    stage.world.put(
+        resources::kPersistentVolumes,
+        *api::parse_json(base::format(
+            R"({{"kind": "PersistentVolume", "metadata": {{"name": "{}"}}, "spec": {{"storageClassName": "", "accessModes":
+             ["ReadWriteOnce"], "capacity": {{"storage": "{}"}}, "persistentVolumeReclaimPolicy": "Retain"}}}})",
+            name, size)));
   stage.world.put_text(resources::kPersistentVolumeClaims, R"({"kind": "PersistentVolumeClaim",
     "metadata": {"name": "data", "namespace": "ns", "uid": "D"}, "spec": {"storageClassName": "",
      "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}})");
   stage.turn("claim|ns/data");
-  EXPECT_EQ((*stage.world.find(resources::kPersistentVolumeClaims, "ns/data"))["spec"]["volumeName"].as_string(), "small");
+  EXPECT_EQ((*stage.world.find(resources::kPersistentVolumeClaims, "ns/data"))["spec"]["volumeName"].as_string(),
+            "small");
   stage.world.erase(resources::kPersistentVolumeClaims, "ns/data");
   stage.turn("volume|small");
   EXPECT_EQ((*stage.world.find(resources::kPersistentVolumes, "small"))["status"]["phase"].as_string(), "Released");
@@ -151,10 +165,12 @@ TEST(Volumes, a_claim_takes_the_smallest_volume_that_fits) {
 
 TEST(TimeToLive, deletes_finished_jobs_when_it_is_over) {
   Stage stage(gc::make_gc_controller());
-  stage.world.put(resources::kJobs, *api::parse_json(base::format(
-      R"({{"kind": "Job", "metadata": {{"name": "j", "namespace": "ns"}}, "spec": {{"ttlSecondsAfterFinished": 60}},
+  stage.world.put(
+      resources::kJobs,
+      *api::parse_json(base::format(
+          R"({{"kind": "Job", "metadata": {{"name": "j", "namespace": "ns"}}, "spec": {{"ttlSecondsAfterFinished": 60}},
            "status": {{"state": {{"phase": "Completed", "lastTransitionTime": "{}"}}}}}})",
-      base::format_rfc3339(stage.world.now))));
+          base::format_rfc3339(stage.world.now))));
   const Plan early = stage.controller->step(stage.world, "ns/j", {.now = stage.world.now + base::seconds(20)});
   EXPECT_TRUE(early.writes_nothing());
   EXPECT_EQ(*early.look_again(), base::seconds(40));

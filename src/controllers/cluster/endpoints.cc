@@ -103,8 +103,7 @@ class EndpointsController final : public Controller {
     const auto own = [](const View&, const Json& object) { return Keys{api::key_of(object)}; };
     return {{resources::kServices, own},
             {resources::kEndpoints, own},
-            {resources::kPods,
-             [](const View& view, const Json& pod) {
+            {resources::kPods, [](const View& view, const Json& pod) {
                Keys keys;
                for (const Json* service : view.by_index(resources::kServices, "namespace", api::namespace_of(pod)))
                  if (!(*service)["spec"]["selector"].empty() && selects((*service)["spec"]["selector"], pod))
@@ -124,18 +123,18 @@ class EndpointsController final : public Controller {
     const Json* endpoints = view.find(resources::kEndpoints, key);
     if (!service || api::is_deleting(*service)) {
       // Only endpoints that we made go with their service.
-      if (endpoints && (*endpoints)["metadata"]["annotations"].has(kMade)) plan.remove(resources::kEndpoints, *endpoints);
+      if (endpoints && (*endpoints)["metadata"]["annotations"].has(kMade))
+        plan.remove(resources::kEndpoints, *endpoints);
       return plan;
     }
     if ((*service)["spec"]["selector"].empty()) return plan;  // somebody else keeps them
     Json subsets = subsets_for(view, *service);
     if (!endpoints) {
-      Json made = Json::object(
-          {{"apiVersion", "v1"},
-           {"kind", "Endpoints"},
-           {"metadata", Json::object({{"name", api::name_of(*service)},
-                                      {"namespace", api::namespace_of(*service)},
-                                      {"annotations", Json::object({{kMade, "true"}})}})}});
+      Json made = Json::object({{"apiVersion", "v1"},
+                                {"kind", "Endpoints"},
+                                {"metadata", Json::object({{"name", api::name_of(*service)},
+                                                           {"namespace", api::namespace_of(*service)},
+                                                           {"annotations", Json::object({{kMade, "true"}})}})}});
       made.set("subsets", std::move(subsets));
       plan.create(resources::kEndpoints, std::move(made));
     } else if ((*endpoints)["subsets"] != subsets && !((*endpoints)["subsets"].empty() && subsets.empty())) {

@@ -16,9 +16,8 @@ class NamespaceController final : public Controller {
 
   std::vector<Wake> wakes_on() const override {
     std::vector<Wake> wakes;
-    wakes.push_back({resources::kNamespaces, [](const View&, const Json& space) {
-                       return Keys{std::string(api::name_of(space))};
-                     }});
+    wakes.push_back({resources::kNamespaces,
+                     [](const View&, const Json& space) { return Keys{std::string(api::name_of(space))}; }});
     for (const api::KindInfo& kind : api::all_kinds()) {
       if (!kind.namespaced || kind.kind == "Event") continue;
       // What goes may have been the last thing in its namespace.
@@ -37,9 +36,8 @@ class NamespaceController final : public Controller {
     std::vector<IndexBy> indexes;
     for (const api::KindInfo& kind : api::all_kinds())
       if (kind.namespaced && kind.kind != "Event")
-        indexes.push_back({kind.resource, "namespace", [](const Json& object) {
-                             return Keys{std::string(api::namespace_of(object))};
-                           }});
+        indexes.push_back({kind.resource, "namespace",
+                           [](const Json& object) { return Keys{std::string(api::namespace_of(object))}; }});
     return indexes;
   }
 
@@ -74,8 +72,10 @@ class NamespaceController final : public Controller {
     bool held = false;
     Json kept = Json::array();
     for (const Json& finalizer : space["spec"]["finalizers"].items()) {
-      if (finalizer.as_string() == "kubernetes") held = true;
-      else kept.push_back(finalizer);
+      if (finalizer.as_string() == "kubernetes")
+        held = true;
+      else
+        kept.push_back(finalizer);
     }
     if (!held) return;
     // The view may be behind: events go last, and whatever is left is seen by the next turn.

@@ -94,8 +94,7 @@ void finish_foreground(const View& view, const api::KindInfo& kind, const Json& 
 
 void finish_orphaning(const View& view, const api::KindInfo& kind, const Json& object, Plan& plan) {
   const Keys self = {std::string(api::uid_of(object))};
-  for (const Dependent& one : dependents_of(view, self.front()))
-    drop_references(*one.kind, *one.object, self, plan);
+  for (const Dependent& one : dependents_of(view, self.front())) drop_references(*one.kind, *one.object, self, plan);
   plan.begin_stage();
   drop_finalizer(kind, object, kOrphan, plan);
 }
@@ -138,8 +137,10 @@ class OwnerController final : public Controller {
     const Json* object = kind ? view.find(kind->resource, std::string_view(key).substr(bar + 1)) : nullptr;
     if (!object) return plan;
     if (api::is_deleting(*object)) {
-      if (has_finalizer(*object, kOrphan)) finish_orphaning(view, *kind, *object, plan);
-      else if (has_finalizer(*object, kForeground)) finish_foreground(view, *kind, *object, plan);
+      if (has_finalizer(*object, kOrphan))
+        finish_orphaning(view, *kind, *object, plan);
+      else if (has_finalizer(*object, kForeground))
+        finish_foreground(view, *kind, *object, plan);
       return plan;
     }
     check_owners(view, *kind, *object, plan);
@@ -183,8 +184,10 @@ class OwnerController final : public Controller {
     }
     if (lost.empty()) return;
     plan.begin_stage();
-    if (kept) drop_references(kind, object, lost, plan);
-    else plan.remove(kind.resource, object);
+    if (kept)
+      drop_references(kind, object, lost, plan);
+    else
+      plan.remove(kind.resource, object);
   }
 };
 

@@ -21,9 +21,7 @@ constexpr std::string_view kDefaultClass = "storageclass.kubernetes.io/is-defaul
 constexpr std::string_view kMadeBy = "pv.kubernetes.io/provisioned-by";
 constexpr std::string_view kClassKey = "class|local-path";
 
-api::Quantity size_of(const Json& list) {
-  return api::Quantity::from_json(list["storage"]).value_or(api::Quantity());
-}
+api::Quantity size_of(const Json& list) { return api::Quantity::from_json(list["storage"]).value_or(api::Quantity()); }
 
 bool covers(const Json& offered, const Json& wanted) {
   for (const Json& mode : wanted.items()) {
@@ -67,8 +65,7 @@ class VolumeController final : public Controller {
                keys.emplace_back(kClassKey);
                return keys;
              }},
-            {resources::kNamespaces,
-             [](const View&, const Json&) { return Keys{std::string(kClassKey)}; },
+            {resources::kNamespaces, [](const View&, const Json&) { return Keys{std::string(kClassKey)}; },
              [](const Json* before, const Json*) { return before == nullptr; }},
             // A claim that waits for its first consumer.
             {resources::kPods,
@@ -85,9 +82,12 @@ class VolumeController final : public Controller {
   Plan step(const View& view, const std::string& key, const Turn&) override {
     Plan plan;
     const std::string rest = key.substr(key.find('|') + 1);
-    if (key == kClassKey) keep_class(view, plan);
-    else if (key.starts_with("claim|")) bind(view, rest, plan);
-    else release(view, rest, plan);
+    if (key == kClassKey)
+      keep_class(view, plan);
+    else if (key.starts_with("claim|"))
+      bind(view, rest, plan);
+    else
+      release(view, rest, plan);
     return plan;
   }
 
@@ -164,7 +164,8 @@ class VolumeController final : public Controller {
       pending.edit("status").set("phase", "Pending");
       plan.set_status(resources::kPersistentVolumeClaims, std::move(pending));
     }
-    if (!storage_class || (*storage_class)["provisioner"].as_string() != kProvisioner || options_.folder.empty()) return;
+    if (!storage_class || (*storage_class)["provisioner"].as_string() != kProvisioner || options_.folder.empty())
+      return;
     if (!(*claim)["spec"]["volumeName"].as_string().empty()) return;
     const bool waits = (*storage_class)["volumeBindingMode"].as_string() == "WaitForFirstConsumer";
     if (waits && view.by_index(resources::kPods, "claim", key).empty()) return;
@@ -191,12 +192,13 @@ class VolumeController final : public Controller {
                    R"({{"required":{{"nodeSelectorTerms":[{{"matchExpressions":[{{"key":"kubernetes.io/hostname",)"
                    R"("operator":"In","values":["{}"]}}]}}]}}}})",
                    options_.node_name)));
-    plan.create(resources::kPersistentVolumes,
-                Json::object({{"apiVersion", "v1"},
-                              {"kind", "PersistentVolume"},
-                              {"metadata", Json::object({{"name", name},
-                                                         {"annotations", Json::object({{kMadeBy, kProvisioner}})}})},
-                              {"spec", std::move(spec)}}))
+    plan.create(
+            resources::kPersistentVolumes,
+            Json::object(
+                {{"apiVersion", "v1"},
+                 {"kind", "PersistentVolume"},
+                 {"metadata", Json::object({{"name", name}, {"annotations", Json::object({{kMadeBy, kProvisioner}})}})},
+                 {"spec", std::move(spec)}}))
         .existing_is_fine = true;
   }
 
@@ -236,8 +238,7 @@ class VolumeController final : public Controller {
     if (!volume || api::is_deleting(*volume)) return;
     const Json& reference = (*volume)["spec"]["claimRef"];
     if (!reference.is_object() || reference["uid"].is_null()) return;
-    const std::string key =
-        base::format("{}/{}", reference["namespace"].as_string(), reference["name"].as_string());
+    const std::string key = base::format("{}/{}", reference["namespace"].as_string(), reference["name"].as_string());
     const Json* claim = view.find(resources::kPersistentVolumeClaims, key);
     if (claim && api::uid_of(*claim) == reference["uid"].as_string()) return;
     plan.require_gone(resources::kPersistentVolumeClaims, "PersistentVolumeClaim", reference["namespace"].as_string(),

@@ -20,8 +20,9 @@ using api::Json;
 
 namespace {
 
-// Longer than any healthy watch lags; after it the key is decided on what the view shows.
-constexpr base::Duration kViewLagMax = base::seconds(2);
+// After these the key is decided on what the view shows.
+constexpr base::Duration kCreationLagMax = base::seconds(2);
+constexpr base::Duration kViewLagMax = base::minutes(2);
 
 class InformerView final : public View {
  public:
@@ -118,8 +119,10 @@ void Driver::State::wake(Unit& unit, const Wake& wake, const Json* before, const
   if (after)
     for (std::string& key : wake.keys(view, *after)) keys.insert(std::move(key));
   for (const std::string& key : keys) {
-    if (unsynced > 0) unit.early.insert(key);
-    else unit.queue->add(key);
+    if (unsynced > 0)
+      unit.early.insert(key);
+    else
+      unit.queue->add(key);
   }
 }
 
@@ -141,8 +144,10 @@ void Driver::State::start() {
 bool Driver::State::view_shows(const Written& written) const {
   const Json* object = view.find(written.resource, written.key);
   switch (written.change) {
-    case Written::Change::kCreated: return object != nullptr;
-    case Written::Change::kChanged: return !object || api::resource_version_of(*object) != written.version_before;
+    case Written::Change::kCreated:
+      return object != nullptr;
+    case Written::Change::kChanged:
+      return !object || api::resource_version_of(*object) != written.version_before;
     case Written::Change::kDeleted:
       return !object || api::is_deleting(*object) || api::uid_of(*object) != written.uid;
   }
@@ -160,7 +165,10 @@ void Driver::State::work(Unit& unit, const std::string& key) {
   std::erase_if(state.awaited, [this](const Written& w) { return !view.informers.count(w.resource) || view_shows(w); });
   if (!state.awaited.empty()) {
     const base::Duration waited = env.now() - state.awaited_since;
-    if (waited >= base::Duration{} && waited < kViewLagMax) {
+    // What was made may have been deleted before the view showed it. A change or a deletion shows some time; deciding from the
+    // state before it would undo it in part, as with pods of an earlier version of their job.
+    const bool only_created = std::ranges::all_of(state.awaited, [](const Written& w) { return w.change == Written::Change::kCreated; });
+    if (waited >= base::Duration{} && waited < (only_created ? kCreationLagMax : kViewLagMax)) {
       // The awaited change wakes the key; the timer covers a change that no longer comes.
       unit.queue->done(key);
       unit.queue->add_after(key, base::milliseconds(waited < base::milliseconds(50) ? 5 : 200));

@@ -1,11 +1,12 @@
 // The driver: stages, retries, old views, events about failures, and reading one's own writes.
+#include "controllers/framework/driver.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <deque>
 
 #include "base/format.h"
-#include "controllers/framework/driver.h"
 
 namespace controllers {
 namespace {
@@ -96,9 +97,7 @@ class FakeClient final : public client::Client {
     watches[request.resource.plural] = std::move(on_event);
     return std::make_unique<client::Watch>();
   }
-  void show(const std::string& plural, Json object) {
-    watches[plural]({client::EventType::kAdded, std::move(object)});
-  }
+  void show(const std::string& plural, Json object) { watches[plural]({client::EventType::kAdded, std::move(object)}); }
 
   std::vector<std::string> calls;
   std::vector<std::string> events;
@@ -137,9 +136,10 @@ class Maker final : public Controller {
 };
 
 Json config_map(std::string_view version = "5") {
-  return Json::object({{"apiVersion", "v1"},
-                       {"kind", "ConfigMap"},
-                       {"metadata", Json::object({{"name", "c"}, {"namespace", "ns"}, {"uid", "U"}, {"resourceVersion", version}})}});
+  return Json::object(
+      {{"apiVersion", "v1"},
+       {"kind", "ConfigMap"},
+       {"metadata", Json::object({{"name", "c"}, {"namespace", "ns"}, {"uid", "U"}, {"resourceVersion", version}})}});
 }
 
 class DriverTest : public ::testing::Test {
@@ -166,8 +166,10 @@ TEST_F(DriverTest, carries_out_stages_in_order_and_waits_for_its_own_write_to_sh
   client.show("configmaps", config_map("6"));  // wakes the key, but the secret does not show yet
   env.loop().run(base::milliseconds(100));
   EXPECT_EQ(maker->steps, 1);
-  client.show("secrets", Json::object({{"kind", "Secret"},
-                                       {"metadata", Json::object({{"name", "c"}, {"namespace", "ns"}, {"resourceVersion", "7"}})}}));
+  client.show(
+      "secrets",
+      Json::object({{"kind", "Secret"},
+                    {"metadata", Json::object({{"name", "c"}, {"namespace", "ns"}, {"resourceVersion", "7"}})}}));
   env.loop().run(base::seconds(1));
   EXPECT_EQ(maker->steps, 2);
   EXPECT_EQ(client.calls.size(), 2u);

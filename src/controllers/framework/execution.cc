@@ -83,9 +83,12 @@ void Execution::run(const Action& action) {
   auto made = std::make_shared<base::Result<Json>>(Json());
   env.offload([made, make = action.make_body] { *made = make(); },
               [self = shared_from_this(), &action, made] {
-                if (action.verb == Action::Verb::kEffect) self->answered(action, std::move(*made));
-                else if (made->ok()) self->send(action, **made);
-                else self->answered(action, made->take_error());
+                if (action.verb == Action::Verb::kEffect)
+                  self->answered(action, std::move(*made));
+                else if (made->ok())
+                  self->send(action, **made);
+                else
+                  self->answered(action, made->take_error());
               });
 }
 
@@ -98,13 +101,19 @@ void Execution::send(const Action& action, Json body) {
   request.field_manager = action.field_manager;
   using Verb = Action::Verb;
   switch (action.verb) {
-    case Verb::kCreate: request.verb = client::Verb::kCreate; break;
-    case Verb::kUpdate: request.verb = client::Verb::kUpdate; break;
+    case Verb::kCreate:
+      request.verb = client::Verb::kCreate;
+      break;
+    case Verb::kUpdate:
+      request.verb = client::Verb::kUpdate;
+      break;
     case Verb::kPatch:
       request.verb = client::Verb::kPatch;
       request.patch_type = action.patch_type;
       break;
-    case Verb::kDelete: request.verb = client::Verb::kDelete; break;
+    case Verb::kDelete:
+      request.verb = client::Verb::kDelete;
+      break;
     case Verb::kStatus:
       request.verb = client::Verb::kUpdate;
       request.subresource = "status";
@@ -116,10 +125,15 @@ void Execution::send(const Action& action, Json body) {
       request.force = true;
       break;
     case Verb::kFetch:
-    case Verb::kRequireGone: request.verb = client::Verb::kGet; break;
-    case Verb::kDeleteAll: request.verb = client::Verb::kDeleteCollection; break;
+    case Verb::kRequireGone:
+      request.verb = client::Verb::kGet;
+      break;
+    case Verb::kDeleteAll:
+      request.verb = client::Verb::kDeleteCollection;
+      break;
     case Verb::kEffect:
-    case Verb::kEvent: break;
+    case Verb::kEvent:
+      break;
   }
   const auto written = versions.find(id(action));
   if (written != versions.end() && request.verb == client::Verb::kUpdate)
@@ -139,8 +153,7 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
     } else if (result.error().code != base::Code::kNotFound) {
       errors.push_back(result.take_error());
     }
-  } else if (action.verb == Action::Verb::kFetch &&
-             (result.ok() || result.error().code == base::Code::kNotFound)) {
+  } else if (action.verb == Action::Verb::kFetch && (result.ok() || result.error().code == base::Code::kNotFound)) {
     action.on_fetched(result.ok() ? *result : Json());
   } else if (result.ok()) {
     note(action, *result);
@@ -173,7 +186,8 @@ void Execution::note(const Action& action, const Json& answer) {
       outcome.written.push_back(
           {Written::Change::kDeleted, action.resource, key, action.body["preconditions"]["uid"].str(), ""});
       break;
-    default: break;
+    default:
+      break;
   }
   if (!version.empty() && action.verb != Action::Verb::kDelete) versions[id(action)] = version;
 }

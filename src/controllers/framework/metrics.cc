@@ -15,8 +15,10 @@ std::string metric_labels(const std::vector<std::pair<std::string_view, std::str
     text += base::format("{}=\"", name);
     for (const char c : value) {
       if (c == '\\' || c == '"') text += '\\';
-      if (c == '\n') text += "\\n";
-      else text += c;
+      if (c == '\n')
+        text += "\\n";
+      else
+        text += c;
     }
     text += '"';
   }

@@ -11,24 +11,35 @@ namespace {
 
 std::string_view word(Action::Verb verb) {
   switch (verb) {
-    case Action::Verb::kCreate: return "create";
-    case Action::Verb::kUpdate: return "update";
-    case Action::Verb::kPatch: return "patch";
-    case Action::Verb::kDelete: return "delete";
-    case Action::Verb::kStatus: return "status";
-    case Action::Verb::kApplyStatus: return "apply-status";
-    case Action::Verb::kEvent: return "event";
-    case Action::Verb::kRequireGone: return "require-gone";
-    case Action::Verb::kEffect: return "effect";
-    case Action::Verb::kDeleteAll: return "delete-all";
-    case Action::Verb::kFetch: return "fetch";
+    case Action::Verb::kCreate:
+      return "create";
+    case Action::Verb::kUpdate:
+      return "update";
+    case Action::Verb::kPatch:
+      return "patch";
+    case Action::Verb::kDelete:
+      return "delete";
+    case Action::Verb::kStatus:
+      return "status";
+    case Action::Verb::kApplyStatus:
+      return "apply-status";
+    case Action::Verb::kEvent:
+      return "event";
+    case Action::Verb::kRequireGone:
+      return "require-gone";
+    case Action::Verb::kEffect:
+      return "effect";
+    case Action::Verb::kDeleteAll:
+      return "delete-all";
+    case Action::Verb::kFetch:
+      return "fetch";
   }
   return "";
 }
 
 std::string line(const Action& action) {
-  std::string text = base::format("{} {} {}{}{}", word(action.verb), action.kind, action.ns, action.ns.empty() ? "" : "/",
-                                  action.name);
+  std::string text = base::format("{} {} {}{}{}", word(action.verb), action.kind, action.ns,
+                                  action.ns.empty() ? "" : "/", action.name);
   if (action.verb == Action::Verb::kEvent)
     text += base::format(" {} {}: {}", action.event_type, action.event_reason, action.event_message);
   if (action.verb == Action::Verb::kStatus) text += " " + action.body["status"].sorted().dump();
@@ -125,8 +136,8 @@ Action& Plan::require_gone(const api::ResourceId& resource, std::string_view kin
   return action;
 }
 
-Action& Plan::fetch(const api::ResourceId& resource, std::string_view kind, std::string_view ns,
-                    std::string_view name, std::function<void(const api::Json& object)> on_fetched) {
+Action& Plan::fetch(const api::ResourceId& resource, std::string_view kind, std::string_view ns, std::string_view name,
+                    std::function<void(const api::Json& object)> on_fetched) {
   Action& action = remove_by_name(resource, kind, ns, name);
   action.verb = Action::Verb::kFetch;
   action.on_fetched = std::move(on_fetched);

@@ -19,7 +19,19 @@
 namespace controllers {
 
 struct Action {
-  enum class Verb : std::uint8_t { kCreate, kUpdate, kPatch, kDelete, kStatus, kApplyStatus, kEvent, kRequireGone, kEffect, kDeleteAll, kFetch };
+  enum class Verb : std::uint8_t {
+    kCreate,
+    kUpdate,
+    kPatch,
+    kDelete,
+    kStatus,
+    kApplyStatus,
+    kEvent,
+    kRequireGone,
+    kEffect,
+    kDeleteAll,
+    kFetch
+  };
 
   Verb verb = Verb::kCreate;
   api::ResourceId resource = {};
@@ -27,9 +39,10 @@ struct Action {
   std::string ns = {};
   std::string name = {};
   std::string subresource = {};  // of an update: "finalize"
-  api::Json body = {};    // the object, the patch, the DeleteOptions; of an event: the object it is about
+  api::Json body = {};           // the object, the patch, the DeleteOptions; of an event: the object it is about
   client::PatchType patch_type = client::PatchType::kMerge;
-  // Of an effect: the work itself. Otherwise it makes the body off the loop, for slow work such as keys; must be pure but for chance. Unset: `body` is it.
+  // Of an effect: the work itself. Otherwise it makes the body off the loop, for slow work such as keys; must be pure
+  // but for chance. Unset: `body` is it.
   std::function<base::Result<api::Json>()> make_body = {};
   // Of a fetch: gets the object, or null if there is none.
   std::function<void(const api::Json& object)> on_fetched = {};

@@ -1,7 +1,6 @@
 // The map cluster of controller tests.
-#include "controllers/framework/world_for_tests.h"
-
 #include "base/format.h"
+#include "controllers/framework/world_for_tests.h"
 
 namespace controllers {
 
@@ -14,8 +13,10 @@ void merge_patch(Json& target, const Json& patch) {
   }
   if (!target.is_object()) target = Json::object();
   for (const Json::Member& member : patch.members()) {
-    if (member.value.is_null()) target.erase(member.name());
-    else merge_patch(target.edit(member.name()), member.value);
+    if (member.value.is_null())
+      target.erase(member.name());
+    else
+      merge_patch(target.edit(member.name()), member.value);
   }
 }
 
@@ -32,12 +33,16 @@ void json_patch(Json& target, const Json& patch) {
     std::string path(rest);
     if (const std::size_t tilde = path.find("~1"); tilde != std::string::npos)
       path = base::format("{}/{}", path.substr(0, tilde), path.substr(tilde + 2));
-    if (operation["op"].as_string() == "remove") at->erase(path);
-    else at->set(path, operation["value"]);
+    if (operation["op"].as_string() == "remove")
+      at->erase(path);
+    else
+      at->set(path, operation["value"]);
   }
 }
 
-std::string key_for(const Action& action) { return action.ns.empty() ? action.name : base::format("{}/{}", action.ns, action.name); }
+std::string key_for(const Action& action) {
+  return action.ns.empty() ? action.name : base::format("{}/{}", action.ns, action.name);
+}
 
 }  // namespace
 
@@ -101,7 +106,9 @@ bool TestWorld::run(const Action& action) {
   const auto found = kind.find(key);
   using Verb = Action::Verb;
   switch (action.verb) {
-    case Verb::kEvent: events.push_back(base::format("{}: {}", action.event_reason, action.event_message)); return true;
+    case Verb::kEvent:
+      events.push_back(base::format("{}: {}", action.event_reason, action.event_message));
+      return true;
     case Verb::kCreate: {
       if (found != kind.end()) return action.existing_is_fine;
       Json body = action.body;
@@ -119,15 +126,19 @@ bool TestWorld::run(const Action& action) {
       if (found == kind.end()) return action.missing_is_fine;
       Json next = action.verb == Verb::kStatus ? found->second : action.body;
       next.set("status", action.verb == Verb::kStatus ? action.body["status"] : found->second["status"]);
-      if (action.subresource == "finalize") kind.erase(found);
-      else put(action.resource, std::move(next));
+      if (action.subresource == "finalize")
+        kind.erase(found);
+      else
+        put(action.resource, std::move(next));
       return true;
     }
     case Verb::kPatch: {
       if (found == kind.end()) return action.missing_is_fine;
       Json next = found->second;
-      if (action.patch_type == client::PatchType::kJson) json_patch(next, action.body);
-      else merge_patch(next, action.body);
+      if (action.patch_type == client::PatchType::kJson)
+        json_patch(next, action.body);
+      else
+        merge_patch(next, action.body);
       put(action.resource, std::move(next));
       return true;
     }
@@ -138,17 +149,22 @@ bool TestWorld::run(const Action& action) {
       put(action.resource, std::move(next));
       return true;
     }
-    case Verb::kRequireGone: return found == kind.end() || api::uid_of(found->second) != action.body.as_string();
-    case Verb::kFetch: action.on_fetched(found == kind.end() ? Json() : found->second); return true;
+    case Verb::kRequireGone:
+      return found == kind.end() || api::uid_of(found->second) != action.body.as_string();
+    case Verb::kFetch:
+      action.on_fetched(found == kind.end() ? Json() : found->second);
+      return true;
     case Verb::kDeleteAll:
       std::erase_if(kind, [&](const auto& one) { return api::namespace_of(one.second) == action.ns; });
       return true;
-    case Verb::kEffect: return action.make_body().ok();
+    case Verb::kEffect:
+      return action.make_body().ok();
     case Verb::kDelete:
       if (found == kind.end()) return action.missing_is_fine;
       if (action.kind == "Pod" && deletes_pods_slowly)
         found->second.edit("metadata").set("deletionTimestamp", base::format_rfc3339(now));
-      else kind.erase(found);
+      else
+        kind.erase(found);
       return true;
   }
   return false;

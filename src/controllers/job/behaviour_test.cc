@@ -25,10 +25,11 @@ class BehaviourTest : public ::testing::Test {
     full.set("queue", "q");
     full.set("schedulerName", "volcano");
     if (!full.has("maxRetry")) full.set("maxRetry", 3);
-    world.put(resources::kJobs, Json::object({{"apiVersion", "batch.volcano.sh/v1alpha1"},
-                                              {"kind", "Job"},
-                                              {"metadata", Json::object({{"name", "j"}, {"namespace", "ns"}, {"uid", "U"}})},
-                                              {"spec", std::move(full)}}));
+    world.put(resources::kJobs,
+              Json::object({{"apiVersion", "batch.volcano.sh/v1alpha1"},
+                            {"kind", "Job"},
+                            {"metadata", Json::object({{"name", "j"}, {"namespace", "ns"}, {"uid", "U"}})},
+                            {"spec", std::move(full)}}));
   }
   std::string turn(int failures = 0) {
     world.now = world.now + base::seconds(1);
@@ -58,12 +59,13 @@ class BehaviourTest : public ::testing::Test {
 constexpr std::string_view kPod = R"({"spec": {"containers": [{"name": "c", "image": "i"}]}})";
 
 std::string task(std::string_view name, int replicas, std::string_view more = "") {
-  return base::format(R"({{"name": "{0}", "replicas": {1}, "minAvailable": {1}, "maxRetry": 3, "template": {2}{3}}})", name,
-                      replicas, kPod, more);
+  return base::format(R"({{"name": "{0}", "replicas": {1}, "minAvailable": {1}, "maxRetry": 3, "template": {2}{3}}})",
+                      name, replicas, kPod, more);
 }
 
 TEST_F(BehaviourTest, mpi_gets_hosts_keys_and_one_group_for_all) {
-  put_job(R"({"minAvailable": 4, "plugins": {"ssh": [], "svc": []}, "policies": [{"event": "PodEvicted", "action": "RestartJob"}],
+  put_job(
+      R"({"minAvailable": 4, "plugins": {"ssh": [], "svc": []}, "policies": [{"event": "PodEvicted", "action": "RestartJob"}],
     "tasks": [{"name": "mpimaster", "replicas": 1, "minAvailable": 1,
        "policies": [{"event": "TaskCompleted", "action": "CompleteJob"}], "template": {"spec": {"containers":
        [{"name": "m", "resources": {"requests": {"cpu": "500m"}, "limits": {"cpu": "500m"}}}]}}},
@@ -81,7 +83,8 @@ TEST_F(BehaviourTest, mpi_gets_hosts_keys_and_one_group_for_all) {
   const Json secret = *world.find(resources::kSecrets, "ns/j-ssh");
   EXPECT_EQ(secret["data"].size(), 4u);
   admit();
-  for (const char* name : {"j-mpimaster-0", "j-mpiworker-0", "j-mpiworker-1", "j-mpiworker-2"}) set_pod(name, "Running");
+  for (const char* name : {"j-mpimaster-0", "j-mpiworker-0", "j-mpiworker-1", "j-mpiworker-2"})
+    set_pod(name, "Running");
   settle();
   EXPECT_EQ(phase(), "Running");
   set_pod("j-mpimaster-0", "Succeeded");
@@ -98,8 +101,10 @@ TEST_F(BehaviourTest, mpi_gets_hosts_keys_and_one_group_for_all) {
 }
 
 TEST_F(BehaviourTest, a_claim_is_made_named_and_mounted_everywhere) {
-  put_job(base::format(R"({{"minAvailable": 1, "volumes": [{{"mountPath": "/out", "volumeClaim": {{"accessModes": ["ReadWriteOnce"]}}}}],
-                            "tasks": [{}]}})", task("a", 1)));
+  put_job(base::format(
+      R"({{"minAvailable": 1, "volumes": [{{"mountPath": "/out", "volumeClaim": {{"accessModes": ["ReadWriteOnce"]}}}}],
+                            "tasks": [{}]}})",
+      task("a", 1)));
   admit();
   const std::string claim = job()["spec"]["volumes"][std::size_t{0}]["volumeClaimName"].str();
   ASSERT_EQ(claim.size(), std::string_view("j-pvc-").size() + 12);
@@ -114,14 +119,17 @@ TEST_F(BehaviourTest, a_claim_is_made_named_and_mounted_everywhere) {
 }
 
 TEST_F(BehaviourTest, a_missing_claim_keeps_the_job_pending_until_it_appears) {
-  put_job(base::format(R"({{"minAvailable": 1, "volumes": [{{"mountPath": "/out", "volumeClaimName": "mine"}}], "tasks": [{}]}})",
-                       task("a", 1)));
+  put_job(base::format(
+      R"({{"minAvailable": 1, "volumes": [{{"mountPath": "/out", "volumeClaimName": "mine"}}], "tasks": [{}]}})",
+      task("a", 1)));
   settle();
   EXPECT_EQ(phase(), "Pending");
   EXPECT_EQ(world.find(resources::kPodGroups, "ns/j-U"), nullptr);
-  EXPECT_EQ(world.events.back(), "PVCError: Failed to create PVC, err: pvc mine is not found, the job will be in the "
-                                 "Pending state until the PVC is created");
-  world.put_text(resources::kPersistentVolumeClaims, R"({"kind": "PersistentVolumeClaim", "metadata": {"name": "mine", "namespace": "ns"}})");
+  EXPECT_EQ(world.events.back(),
+            "PVCError: Failed to create PVC, err: pvc mine is not found, the job will be in the "
+            "Pending state until the PVC is created");
+  world.put_text(resources::kPersistentVolumeClaims,
+                 R"({"kind": "PersistentVolumeClaim", "metadata": {"name": "mine", "namespace": "ns"}})");
   admit();
   EXPECT_TRUE(has_pod("j-a-0"));
 }
@@ -133,10 +141,12 @@ TEST_F(BehaviourTest, a_task_waits_for_those_it_depends_on) {
   admit();
   EXPECT_TRUE(has_pod("j-a-0"));
   EXPECT_FALSE(has_pod("j-b-0"));
-  world.edit(resources::kPods, "ns/j-a-0")->set("status", *api::parse_json(R"({"phase": "Running", "containerStatuses": [{"ready": false}]})"));
+  world.edit(resources::kPods, "ns/j-a-0")
+      ->set("status", *api::parse_json(R"({"phase": "Running", "containerStatuses": [{"ready": false}]})"));
   settle();
   EXPECT_FALSE(has_pod("j-b-0"));
-  world.edit(resources::kPods, "ns/j-a-0")->set("status", *api::parse_json(R"({"phase": "Running", "containerStatuses": [{"ready": true}]})"));
+  world.edit(resources::kPods, "ns/j-a-0")
+      ->set("status", *api::parse_json(R"({"phase": "Running", "containerStatuses": [{"ready": true}]})"));
   settle();
   EXPECT_TRUE(has_pod("j-b-0"));
   EXPECT_TRUE(has_pod("j-c-0"));
@@ -148,9 +158,10 @@ TEST_F(BehaviourTest, a_failed_pod_restarts_its_partition_only) {
     "policies": [{"event": "PodFailed", "action": "RestartPartition"}],
     "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}]})");
   admit();
-  EXPECT_EQ((*world.find(resources::kPodGroups, "ns/j-U"))["spec"]["subGroupPolicy"].dump(),
-            R"([{"name":"a","subGroupSize":2,"minSubGroups":2,"labelSelector":{"matchLabels":{"volcano.sh/task-spec":"a"}},)"
-            R"("matchLabelKeys":["volcano.sh/partition-id"]}])");
+  EXPECT_EQ(
+      (*world.find(resources::kPodGroups, "ns/j-U"))["spec"]["subGroupPolicy"].dump(),
+      R"([{"name":"a","subGroupSize":2,"minSubGroups":2,"labelSelector":{"matchLabels":{"volcano.sh/task-spec":"a"}},)"
+      R"("matchLabelKeys":["volcano.sh/partition-id"]}])");
   for (int i = 0; i < 4; ++i) set_pod(base::format("j-a-{}", i), "Running");
   settle();
   set_pod("j-a-3", "Failed");
@@ -179,8 +190,9 @@ TEST_F(BehaviourTest, restarts_inside_pods_use_up_a_task) {
   admit();
   for (const int restarts : {0, 2, 3}) {
     EXPECT_NE(phase(), "Terminating");
-    world.edit(resources::kPods, "ns/j-a-0")->set("status", *api::parse_json(base::format(
-        R"({{"phase": "Running", "containerStatuses": [{{"restartCount": {}}}]}})", restarts)));
+    world.edit(resources::kPods, "ns/j-a-0")
+        ->set("status", *api::parse_json(base::format(
+                            R"({{"phase": "Running", "containerStatuses": [{{"restartCount": {}}}]}})", restarts)));
     turn();
   }
   EXPECT_EQ(phase(), "Terminating");
@@ -213,7 +225,9 @@ TEST_F(BehaviourTest, a_waiting_group_is_reported_with_its_reason) {
 
 TEST_F(BehaviourTest, a_name_that_somebody_else_holds_is_reported_and_left_alone) {
   put_job(base::format(R"({{"minAvailable": 1, "tasks": [{}]}})", task("a", 2)));
-  world.put_text(resources::kPods, R"({"kind": "Pod", "metadata": {"name": "j-a-0", "namespace": "ns"}, "status": {"phase": "Running"}})");
+  world.put_text(
+      resources::kPods,
+      R"({"kind": "Pod", "metadata": {"name": "j-a-0", "namespace": "ns"}, "status": {"phase": "Running"}})");
   admit();
   EXPECT_TRUE(has_pod("j-a-1"));
   EXPECT_EQ(world.events.back(), "FailedCreate: Error creating pods: [pods \"j-a-0\" already exists]");
@@ -232,8 +246,10 @@ TEST_F(BehaviourTest, a_job_that_keeps_failing_is_terminated) {
 }
 
 TEST_F(BehaviourTest, a_delay_ends_when_the_pod_runs_after_all) {
-  put_job(base::format(R"({{"minAvailable": 1, "policies": [{{"event": "PodPending", "action": "AbortJob", "timeout": "1m"}}],
-                            "tasks": [{}]}})", task("a", 1)));
+  put_job(base::format(
+      R"({{"minAvailable": 1, "policies": [{{"event": "PodPending", "action": "AbortJob", "timeout": "1m"}}],
+                            "tasks": [{}]}})",
+      task("a", 1)));
   admit();
   set_pod("j-a-0", "Running");
   settle();
@@ -243,7 +259,8 @@ TEST_F(BehaviourTest, a_delay_ends_when_the_pod_runs_after_all) {
 }
 
 TEST_F(BehaviourTest, jobs_of_a_forwarding_queue_are_marked) {
-  world.put_text(resources::kQueues, R"({"kind": "Queue", "metadata": {"name": "q"}, "spec": {"extendClusters": [{"name": "far"}]}})");
+  world.put_text(resources::kQueues,
+                 R"({"kind": "Queue", "metadata": {"name": "q"}, "spec": {"extendClusters": [{"name": "far"}]}})");
   put_job(base::format(R"({{"minAvailable": 1, "tasks": [{}]}})", task("a", 1)));
   admit();
   EXPECT_EQ(api::annotation_of(job(), "volcano.sh/job-forwarding"), "true");
@@ -253,9 +270,15 @@ TEST_F(BehaviourTest, jobs_of_a_forwarding_queue_are_marked) {
 TEST_F(BehaviourTest, metadata_travels_from_job_to_pods) {
   put_job(base::format(R"({{"minAvailable": 1, "priorityClassName": "high", "tasks": [{}]}})",
                        task("a", 1, R"(, "topologyPolicy": "restricted")")));
-  world.edit(resources::kJobs, "ns/j")->edit("metadata").set("annotations", *api::parse_json(
-      R"({"volcano.sh/preemptable": "true", "volcano.sh/jdb-max-unavailable": "1", "volcano.sh/revocable-zone": "*", "x": "y"})"));
-  world.edit(resources::kJobs, "ns/j")->edit("metadata").set("labels", *api::parse_json(R"({"volcano.sh/cooldown-time": "600s"})"));
+  world.edit(resources::kJobs, "ns/j")
+      ->edit("metadata")
+      .set(
+          "annotations",
+          *api::parse_json(
+              R"({"volcano.sh/preemptable": "true", "volcano.sh/jdb-max-unavailable": "1", "volcano.sh/revocable-zone": "*", "x": "y"})"));
+  world.edit(resources::kJobs, "ns/j")
+      ->edit("metadata")
+      .set("labels", *api::parse_json(R"({"volcano.sh/cooldown-time": "600s"})"));
   admit();
   const Json& pod = *world.find(resources::kPods, "ns/j-a-0");
   EXPECT_EQ(api::annotation_of(pod, "volcano.sh/preemptable"), "true");

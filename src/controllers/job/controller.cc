@@ -102,6 +102,7 @@ class JobController final : public Controller {
     if (!sight.job) {
       memories_.erase(key);
       finals_.erase(key);
+      uids_.erase(key);
       Plan plan;
       // A command for a job that is gone has nobody to act on it.
       for (const Json* command : sight.observed.commands) plan.remove(resources::kCommands, *command);
@@ -124,11 +125,13 @@ class JobController final : public Controller {
     std::string text;
     for (const bool completed : {true, false}) {
       const std::string name = completed ? "volcano_job_completed_phase_count" : "volcano_job_failed_phase_count";
-      text += metric_head(name, "counter", completed ? "Entries of a job into phase Completed" : "Entries of a job into phase Failed");
+      text += metric_head(name, "counter",
+                          completed ? "Entries of a job into phase Completed" : "Entries of a job into phase Failed");
       for (const auto& [key, final] : finals_) {
         const std::int64_t number = completed ? final.completed : final.failed;
         if (number > 0)
-          text += base::format("{}{} {}\n", name, metric_labels({{"job_name", key}, {"queue_name", final.queue}}), number);
+          text +=
+              base::format("{}{} {}\n", name, metric_labels({{"job_name", key}, {"queue_name", final.queue}}), number);
       }
     }
     text += metric_head(kLatency, "histogram", "Time from a job's creation to the creation of each of its pods");
@@ -139,9 +142,12 @@ class JobController final : public Controller {
     const auto after = after_.find(key);
     if (after == after_.end()) return;
     const auto memory = memories_.find(key);
-    if (memory == memories_.end()) uids_.erase(key);
-    else if (succeeded) memory->second = std::move(after->second);
-    else memory->second.last_action = after->second.last_action;
+    if (memory == memories_.end())
+      uids_.erase(key);
+    else if (succeeded)
+      memory->second = std::move(after->second);
+    else
+      memory->second.last_action = after->second.last_action;
     after_.erase(after);
   }
 
@@ -188,7 +194,8 @@ Sight observe(const View& view, const std::string& key) {
   if (!sight.job) return sight;
   const std::string uid(api::uid_of(*sight.job));
   for (const Json* pod : view.by_index(resources::kPods, "job", key))
-    if (api::controller_of(*pod)["uid"].as_string() == uid && says_whose_it_is(*pod)) sight.observed.pods.push_back(pod);
+    if (api::controller_of(*pod)["uid"].as_string() == uid && says_whose_it_is(*pod))
+      sight.observed.pods.push_back(pod);
   // Groups made by releases before 1.5 have the job's own name.
   const Json* group = view.find(resources::kPodGroups, key + "-" + uid);
   if (!group) group = view.find(resources::kPodGroups, key);

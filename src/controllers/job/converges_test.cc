@@ -55,12 +55,14 @@ Json random_job(base::Random& dice) {
                             {"policies", random_policies(dice)}});
   if (dice.chance(0.5)) spec.set("plugins", *api::parse_json(R"({"svc": [], "env": []})"));
   if (dice.chance(0.3))
-    spec.set("volumes", *api::parse_json(R"([{"mountPath": "/m", "volumeClaim": {"accessModes": ["ReadWriteOnce"]}}])"));
+    spec.set("volumes",
+             *api::parse_json(R"([{"mountPath": "/m", "volumeClaim": {"accessModes": ["ReadWriteOnce"]}}])"));
   Json status = Json::object();
   if (dice.chance(0.8)) {
-    status.set("state", Json::object({{"phase", pick(dice, {"Pending", "Aborting", "Aborted", "Running", "Restarting",
-                                                            "Completing", "Completed", "Terminating", "Terminated",
-                                                            "Failed"})}}));
+    status.set(
+        "state",
+        Json::object({{"phase", pick(dice, {"Pending", "Aborting", "Aborted", "Running", "Restarting", "Completing",
+                                            "Completed", "Terminating", "Terminated", "Failed"})}}));
     status.set("version", static_cast<std::int64_t>(dice.below(3)));
     status.set("retryCount", static_cast<std::int64_t>(dice.below(3)));
     status.set("minAvailable", minimum);
@@ -82,9 +84,11 @@ void add_random_pods(TestWorld& world) {
                                 "volcano.sh/job-version": "{2}"}},
                "ownerReferences": [{{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "name": "j", "uid": "U",
                                      "controller": true}}]}}, "status": {{"phase": "{3}"}}}})",
-          task, index, world.dice.below(3), pick(world.dice, {"Pending", "Running", "Succeeded", "Failed", "Unknown"})));
+          task, index, world.dice.below(3),
+          pick(world.dice, {"Pending", "Running", "Succeeded", "Failed", "Unknown"})));
       if (world.dice.chance(0.2)) pod.edit("metadata").set("deletionTimestamp", "2026-01-01T00:00:00Z");
-      if (world.dice.chance(0.1)) pod.edit_path({"metadata", "annotations"}).set("volcano.sh/controller-out-of-sync", "true");
+      if (world.dice.chance(0.1))
+        pod.edit_path({"metadata", "annotations"}).set("volcano.sh/controller-out-of-sync", "true");
       world.put(resources::kPods, std::move(pod));
     }
 }
@@ -108,11 +112,13 @@ TEST(Job, converges) {
     world.put(resources::kJobs, random_job(world.dice));
     add_random_pods(world);
     if (world.dice.chance(0.5))
-      world.put(resources::kPodGroups,
-                Json::object({{"apiVersion", "scheduling.volcano.sh/v1beta1"},
-                              {"kind", "PodGroup"},
-                              {"metadata", Json::object({{"name", "j-U"}, {"namespace", "ns"}})},
-                              {"status", Json::object({{"phase", pick(world.dice, {"Pending", "Inqueue", "Running", "Unknown"})}})}}));
+      world.put(
+          resources::kPodGroups,
+          Json::object(
+              {{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+               {"kind", "PodGroup"},
+               {"metadata", Json::object({{"name", "j-U"}, {"namespace", "ns"}})},
+               {"status", Json::object({{"phase", pick(world.dice, {"Pending", "Inqueue", "Running", "Unknown"})}})}}));
     std::string text = "?";
     for (int round = 0; round < 60 && !text.empty(); ++round) {
       for (int turn = 0; turn < 3; ++turn) {
@@ -137,20 +143,24 @@ TEST(Queue, converges) {
     auto controller = queue::make_queue_controller({});
     world.use_indexes_of(*controller);
     for (const char* name : {"root", "a", "b", "c", "d"}) {
-      Json queue = Json::object({{"apiVersion", "scheduling.volcano.sh/v1beta1"},
-                                 {"kind", "Queue"},
-                                 {"metadata", Json::object({{"name", name}})},
-                                 {"status", Json::object({{"state", pick(world.dice, {"", "Open", "Closed", "Closing", "Unknown"})}})}});
+      Json queue = Json::object(
+          {{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+           {"kind", "Queue"},
+           {"metadata", Json::object({{"name", name}})},
+           {"status", Json::object({{"state", pick(world.dice, {"", "Open", "Closed", "Closing", "Unknown"})}})}});
       if (name != std::string_view("root"))
-        queue.edit("spec").set("parent", pick(world.dice, name == std::string_view("a") ? std::initializer_list<const char*>{"", "root"}
-                                                                                     : std::initializer_list<const char*>{"root", "a"}));
+        queue.edit("spec").set("parent", pick(world.dice, name == std::string_view("a")
+                                                              ? std::initializer_list<const char*>{"", "root"}
+                                                              : std::initializer_list<const char*>{"root", "a"}));
       if (world.dice.chance(0.3))
-        queue.edit_path({"metadata", "annotations"}).set("volcano.sh/closed-by-parent", pick(world.dice, {"true", "false"}));
+        queue.edit_path({"metadata", "annotations"})
+            .set("volcano.sh/closed-by-parent", pick(world.dice, {"true", "false"}));
       world.put(resources::kQueues, std::move(queue));
     }
     (*world.edit(resources::kQueues, "root")).edit("status").set("state", "Open");
     if (world.dice.chance(0.5))
-      world.put(resources::kPodGroups, *api::parse_json(R"({"kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"},
+      world.put(resources::kPodGroups,
+                *api::parse_json(R"({"kind": "PodGroup", "metadata": {"name": "g", "namespace": "ns"},
                                                             "spec": {"queue": "b"}, "status": {"phase": "Running"}})"));
     bool quiet = false;
     for (int round = 0; round < 12 && !quiet; ++round) {

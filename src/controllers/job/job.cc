@@ -13,9 +13,9 @@ using api::Json;
 
 namespace {
 
-constexpr std::array<std::string_view, 11> kPhaseNames = {"",           "Pending",    "Aborting",  "Aborted",
-                                                          "Running",    "Restarting", "Completing", "Completed",
-                                                          "Terminating", "Terminated", "Failed"};
+constexpr std::array<std::string_view, 11> kPhaseNames = {
+    "",           "Pending",   "Aborting",    "Aborted",    "Running", "Restarting",
+    "Completing", "Completed", "Terminating", "Terminated", "Failed"};
 
 std::optional<std::int64_t> optional_int(const Json& value) {
   if (!value.is_number()) return std::nullopt;

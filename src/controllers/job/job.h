@@ -14,7 +14,17 @@
 namespace controllers::job {
 
 enum class Phase : std::uint8_t {
-  kNone, kPending, kAborting, kAborted, kRunning, kRestarting, kCompleting, kCompleted, kTerminating, kTerminated, kFailed
+  kNone,
+  kPending,
+  kAborting,
+  kAborted,
+  kRunning,
+  kRestarting,
+  kCompleting,
+  kCompleted,
+  kTerminating,
+  kTerminated,
+  kFailed
 };
 std::string_view name_of(Phase phase);
 // Unknown words count as no phase at all.

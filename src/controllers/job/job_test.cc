@@ -62,13 +62,13 @@ class JobTest : public ::testing::Test {
   }
   void command(std::string_view action) {
     world.put(resources::kCommands,
-              Json::object({{"apiVersion", "bus.volcano.sh/v1alpha1"},
-                            {"kind", "Command"},
-                            {"metadata", Json::object({{"name", "c"}, {"namespace", "default"}})},
-                            {"action", action},
-                            {"target", Json::object({{"apiVersion", "batch.volcano.sh/v1alpha1"},
-                                                     {"kind", "Job"},
-                                                     {"name", "job-1"}})}}));
+              Json::object(
+                  {{"apiVersion", "bus.volcano.sh/v1alpha1"},
+                   {"kind", "Command"},
+                   {"metadata", Json::object({{"name", "c"}, {"namespace", "default"}})},
+                   {"action", action},
+                   {"target",
+                    Json::object({{"apiVersion", "batch.volcano.sh/v1alpha1"}, {"kind", "Job"}, {"name", "job-1"}})}}));
   }
 
   TestWorld world;
@@ -209,6 +209,22 @@ TEST_F(JobTest, suspend_and_resume_by_commands) {
   set_pod("default/job-1-nginx-0", "Running");
   settle();
   EXPECT_EQ(phase(), "Running");
+}
+
+TEST_F(JobTest, two_commands_at_once_are_both_taken) {
+  start_job_1();
+  command("AbortJob");
+  world.put(resources::kCommands,
+            Json::object(
+                {{"apiVersion", "bus.volcano.sh/v1alpha1"},
+                 {"kind", "Command"},
+                 {"metadata", Json::object({{"name", "d"}, {"namespace", "default"}})},
+                 {"action", "ResumeJob"},
+                 {"target",
+                  Json::object({{"apiVersion", "batch.volcano.sh/v1alpha1"}, {"kind", "Job"}, {"name", "job-1"}})}}));
+  settle();
+  EXPECT_TRUE(world.all(resources::kCommands).empty());
+  EXPECT_EQ(job()["status"]["retryCount"].as_int(), 1);  // aborted, then resumed
 }
 
 TEST_F(JobTest, a_pod_pending_for_too_long_meets_its_delayed_policy) {

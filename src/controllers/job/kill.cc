@@ -16,7 +16,7 @@ namespace {
 
 struct Victims {
   std::vector<const Json*> pods;
-  Counts counts;       // terminating: the victims too; the rest by phase
+  Counts counts;         // terminating: the victims too; the rest by phase
   bool nothing = false;  // the target does not exist
 };
 
@@ -70,8 +70,7 @@ void keep_results(const Json& status, Counts& counts) {
 
 void delete_pods(const Victims& victims, Plan& plan) {
   plan.begin_stage("FailedDelete", "Error deleting pods: [{}]");
-  const Json mark = Json::object(
-      {{"metadata", Json::object({{"annotations", Json::object({{kOutOfSync, "true"}})}})}});
+  const Json mark = Json::object({{"metadata", Json::object({{"annotations", Json::object({{kOutOfSync, "true"}})}})}});
   for (const Json* pod : victims.pods)
     if (!(*pod)["metadata"]["annotations"].has(kOutOfSync))
       plan.patch(api::resources::kPods, *pod, client::PatchType::kMerge, mark).missing_is_fine = true;
@@ -83,8 +82,10 @@ void delete_plugin_objects(const Job& job, Json& controlled, Plan& plan) {
   Json kept = Json::object();
   bool marked = false;
   for (const Json::Member& member : controlled.members()) {
-    if (member.name().substr(0, 7) == "plugin-") marked = true;
-    else kept.set(member.name(), member.value);
+    if (member.name().substr(0, 7) == "plugin-")
+      marked = true;
+    else
+      kept.set(member.name(), member.value);
   }
   if (!marked) return;
   controlled = std::move(kept);

@@ -182,9 +182,7 @@ bool says_whose_it_is(const Json& pod) {
 
 std::string task_of(const Json& pod) { return std::string(api::annotation_of(pod, "volcano.sh/task-spec")); }
 
-std::int64_t index_of(const Json& pod) {
-  return number(api::annotation_of(pod, "volcano.sh/task-index")).value_or(-1);
-}
+std::int64_t index_of(const Json& pod) { return number(api::annotation_of(pod, "volcano.sh/task-index")).value_or(-1); }
 
 void notice(const Job& job, const Observed& seen, base::Time now, Memory& memory) {
   std::map<std::string, SeenPod> current;
@@ -215,8 +213,8 @@ void notice(const Job& job, const Observed& seen, base::Time now, Memory& memory
       const auto old = before.find(name);
       const bool known = old != before.end() && old->second.uid == pod.uid;
       Request request = request_for(
-          name, pod,
-          event_for(job, known ? old->second.phase : "none", pod, known ? old->second.restarts : 0, tallies), now);
+          name, pod, event_for(job, known ? old->second.phase : "none", pod, known ? old->second.restarts : 0, tallies),
+          now);
       if (request.event == "OutOfSync") continue;
       if (request.event == "PodFailed") request.exit_code = first_termination(*documents[name])["exitCode"].as_int();
       push(memory, std::move(request));

@@ -15,7 +15,8 @@ Json min_task_member(const Job& job) {
   Json members = Json::object();
   for (const Task& task : job.tasks) {
     std::int64_t minimum = task.replicas;
-    if (task.min_available) minimum = *task.min_available;
+    if (task.min_available)
+      minimum = *task.min_available;
     else if (task.partition && task.partition->min * task.partition->size != 0)
       minimum = task.partition->min * task.partition->size;
     members.set(task.name, minimum);
@@ -26,8 +27,10 @@ Json min_task_member(const Job& job) {
 Json topology(const Json& given) {
   Json out = Json::object();
   if (const Json* mode = given.find("mode")) out.set("mode", *mode);
-  if (!given["highestTierAllowed"].is_null()) out.set("highestTierAllowed", given["highestTierAllowed"]);
-  else if (!given["highestTierName"].as_string().empty()) out.set("highestTierName", given["highestTierName"]);
+  if (!given["highestTierAllowed"].is_null())
+    out.set("highestTierAllowed", given["highestTierAllowed"]);
+  else if (!given["highestTierName"].as_string().empty())
+    out.set("highestTierName", given["highestTierName"]);
   return out;
 }
 
@@ -35,12 +38,12 @@ Json sub_groups(const Job& job) {
   Json groups = Json::array();
   for (const Task& task : job.tasks) {
     if (!task.partition) continue;
-    Json group = Json::object({{"name", task.name},
-                               {"subGroupSize", task.partition->size},
-                               {"minSubGroups", task.partition->min},
-                               {"labelSelector", Json::object({{"matchLabels", Json::object({{"volcano.sh/task-spec",
-                                                                                             task.name}})}})},
-                               {"matchLabelKeys", Json::array({"volcano.sh/partition-id"})}});
+    Json group = Json::object(
+        {{"name", task.name},
+         {"subGroupSize", task.partition->size},
+         {"minSubGroups", task.partition->min},
+         {"labelSelector", Json::object({{"matchLabels", Json::object({{"volcano.sh/task-spec", task.name}})}})},
+         {"matchLabelKeys", Json::array({"volcano.sh/partition-id"})}});
     if (task.partition->network_topology.is_object())
       group.set("networkTopology", topology(task.partition->network_topology));
     groups.push_back(std::move(group));

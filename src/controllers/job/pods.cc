@@ -54,8 +54,7 @@ void set_labels(const Job& job, const Task& task, std::int64_t index, bool forwa
   labels.set("volcano.sh/job-namespace", job.ns);
   labels.set("volcano.sh/queue-name", job.queue);
   if (task.partition)
-    labels.set("volcano.sh/partition-id",
-               std::to_string(task.partition->size > 0 ? index / task.partition->size : 0));
+    labels.set("volcano.sh/partition-id", std::to_string(task.partition->size > 0 ? index / task.partition->size : 0));
   for (const char* key : {"volcano.sh/preemptable", "volcano.sh/cooldown-time"})
     if (const auto* value = job.object["metadata"]["labels"].find(key)) labels.set(key, *value);
   if (forwarding) labels.set("volcano.sh/job-forwarding", "true");
@@ -68,12 +67,13 @@ void add_volumes(const Job& job, Json& spec) {
     // A volume's name is a DNS label, so a long job name is cut.
     const std::string name =
         base::format("{}-{}", job.name.substr(0, 50), derived_text(job.uid, "volume " + volume.claim_name, 12));
-    spec.edit("volumes").push_back(Json::object(
-        {{"name", name}, {"persistentVolumeClaim", Json::object({{"claimName", volume.claim_name}})}}));
+    spec.edit("volumes").push_back(
+        Json::object({{"name", name}, {"persistentVolumeClaim", Json::object({{"claimName", volume.claim_name}})}}));
     Json& containers = spec.edit("containers");
     for (std::size_t i = 0; i < containers.size(); ++i)
-      containers.edit(i).edit("volumeMounts").push_back(
-          Json::object({{"mountPath", volume.mount_path}, {"name", name}}));
+      containers.edit(i)
+          .edit("volumeMounts")
+          .push_back(Json::object({{"mountPath", volume.mount_path}, {"name", name}}));
   }
 }
 
@@ -100,8 +100,8 @@ base::Result<Json> pod_for(const Job& job, const Task& task, std::int64_t index,
     spec.set("priorityClassName", job.priority_class);
   add_volumes(job, spec);
 
-  Json pod = Json::object({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)},
-                           {"spec", std::move(spec)}});
+  Json pod = Json::object(
+      {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}, {"spec", std::move(spec)}});
   TRY_VOID(edit_with_plugins(job, task, index, pod));
   return pod;
 }

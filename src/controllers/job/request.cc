@@ -9,9 +9,8 @@ namespace {
 
 bool matches(const Policy& policy, const Request& request) {
   if (!policy.events.empty() && !request.event.empty()) {
-    const bool listed = std::any_of(policy.events.begin(), policy.events.end(), [&](const std::string& event) {
-      return event == request.event || event == "*";
-    });
+    const bool listed = std::any_of(policy.events.begin(), policy.events.end(),
+                                    [&](const std::string& event) { return event == request.event || event == "*"; });
     // A pending pod is news only if it stays pending: without a timeout every new pod would match.
     if (listed && (request.event != "PodPending" || policy.timeout.ns > 0)) return true;
   }

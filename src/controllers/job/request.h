@@ -20,7 +20,7 @@ struct Request {
   std::int64_t version = 0;  // of the job, when the pod was made
   base::Time when;           // when it happened; delays count from here
   bool from_command = false;
-  bool gave_up = false;      // the action is TerminateJob because another failed too often
+  bool gave_up = false;  // the action is TerminateJob because another failed too often
 };
 
 struct Verdict {

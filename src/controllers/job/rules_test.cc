@@ -40,9 +40,9 @@ TEST(States, follow_the_table) {
     Phase phase;
     Rule rule;
   };
-  for (const Row& row : {Row{kAborting, Rule::kA}, Row{kAborted, Rule::kNone}, Row{kCompleting, Rule::kC},
-                         Row{kTerminating, Rule::kT}, Row{kCompleted, Rule::kNone}, Row{kFailed, Rule::kNone},
-                         Row{kTerminated, Rule::kNone}})
+  for (const Row& row :
+       {Row{kAborting, Rule::kA}, Row{kAborted, Rule::kNone}, Row{kCompleting, Rule::kC}, Row{kTerminating, Rule::kT},
+        Row{kCompleted, Rule::kNone}, Row{kFailed, Rule::kNone}, Row{kTerminated, Rule::kNone}})
     for (const char* action : {"RestartJob", "RestartTask", "AbortJob", "TerminateJob", "CompleteJob", "SyncJob", "x"})
       EXPECT_EQ(move_for(row.phase, action), (Move{kKillSoft, row.rule})) << name_of(row.phase) << " " << action;
   for (const Phase phase : {kAborting, kAborted})
@@ -57,8 +57,10 @@ Counts counts(std::string_view text) {
   for (const Json::Member& task : parsed.members())
     for (const Json::Member& phase : task.value.members())
       for (std::int64_t i = 0; i < phase.value.as_int(); ++i) {
-        if (phase.name() == "Terminating") ++result.terminating;
-        else result.add(std::string(task.name()), phase.name());
+        if (phase.name() == "Terminating")
+          ++result.terminating;
+        else
+          result.add(std::string(task.name()), phase.name());
       }
   return result;
 }
@@ -73,10 +75,13 @@ struct JudgeRow {
 
 TEST(Phases, follow_the_rules) {
   using enum Phase;
-  constexpr std::string_view kTwo = R"({"minAvailable": 2, "maxRetry": 3, "tasks": [{"name": "a", "replicas": 3, "minAvailable": 2}]})";
-  constexpr std::string_view kSuccess = R"({"minAvailable": 2, "minSuccess": 1, "tasks": [{"name": "a", "replicas": 3}]})";
+  constexpr std::string_view kTwo =
+      R"({"minAvailable": 2, "maxRetry": 3, "tasks": [{"name": "a", "replicas": 3, "minAvailable": 2}]})";
+  constexpr std::string_view kSuccess =
+      R"({"minAvailable": 2, "minSuccess": 1, "tasks": [{"name": "a", "replicas": 3}]})";
   constexpr std::string_view kRunningState = R"({"state": {"phase": "Running"}})";
-  constexpr std::string_view kRestartingState = R"({"state": {"phase": "Restarting"}, "minAvailable": 2, "retryCount": 1})";
+  constexpr std::string_view kRestartingState =
+      R"({"state": {"phase": "Restarting"}, "minAvailable": 2, "retryCount": 1})";
   const JudgeRow rows[] = {
       {kTwo, "{}", Rule::kP, R"({"a": {"Running": 1, "Pending": 2}})", kPending},
       {kTwo, "{}", Rule::kP, R"({"a": {"Running": 1, "Failed": 1}})", kRunning},
@@ -148,7 +153,9 @@ TEST(Usage, of_a_pod_counts_as_a_quota_does) {
                          {"restartPolicy": "Always", "resources": {"requests": {"cpu": "250m"}}}],
       "containers": [{"resources": {"requests": {"cpu": "500m", "nvidia.com/gpu": 1}, "limits": {"cpu": 1, "nvidia.com/gpu": 1}}},
                      {"resources": {"requests": {"cpu": "500m", "hugepages-2Mi": "4Mi"}, "limits": {"memory": "2Gi"}}}],
-      "overhead": {"memory": "10Mi"}})"))).sorted().dump(),
+      "overhead": {"memory": "10Mi"}})")))
+                .sorted()
+                .dump(),
             R"({"count/pods":"1","cpu":"3","hugepages-2Mi":"4Mi","limits.cpu":"1","limits.memory":"2058Mi",)"
             R"("memory":"1034Mi","nvidia.com/gpu":"1","pods":"1","requests.cpu":"3","requests.hugepages-2Mi":"4Mi",)"
             R"("requests.memory":"1034Mi","requests.nvidia.com/gpu":"1"})");
@@ -161,9 +168,11 @@ TEST(Usage, minimal_resources_take_important_tasks_first) {
       {{"name": "worker", "replicas": 4, "minAvailable": 2, "template": {{"spec": {{"containers":
          [{{"resources": {{"requests": {{"cpu": 1}}}}}}]}}}}}},
       {{"name": "ps", "replicas": 2, "minAvailable": 1, "template": {{"spec": {{"priorityClassName": "high", "containers":
-         [{{"resources": {{"requests": {{"cpu": 10}}}}}}]}}}}}}]}}}})", min_available)));
+         [{{"resources": {{"requests": {{"cpu": 10}}}}}}]}}}}}}]}}}})",
+                                       min_available)));
   };
-  const std::pair<std::int64_t, std::string_view> rows[] = {{1, "10"}, {2, "20"}, {3, "12"}, {4, "22"}, {5, "23"}, {6, "24"}};
+  const std::pair<std::int64_t, std::string_view> rows[] = {{1, "10"}, {2, "20"}, {3, "12"},
+                                                            {4, "22"}, {5, "23"}, {6, "24"}};
   for (const auto& [min_available, cpu] : rows)
     EXPECT_EQ(min_resources(job(min_available), priority)["cpu"].to_string(), cpu) << min_available;
 }

@@ -17,8 +17,8 @@ enum class Operation : std::uint8_t { kSync, kKillAll, kKillSoft, kKillTarget };
 //   Pending, Running -> Terminating -> Terminated       by TerminateJob (rule T)
 struct Move {
   Operation operation = Operation::kSync;
-  Rule rule = Rule::kNone;      // judges the fresh counts, unless `enter` says where to go
-  Phase enter = Phase::kNone;   // kNone: the rule decides
+  Rule rule = Rule::kNone;     // judges the fresh counts, unless `enter` says where to go
+  Phase enter = Phase::kNone;  // kNone: the rule decides
   bool counts_as_retry = false;
 
   bool operator==(const Move&) const = default;

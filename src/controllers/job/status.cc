@@ -9,10 +9,14 @@ using api::Json;
 
 void Counts::add(const std::string& task, std::string_view pod_phase) {
   std::string_view known = pod_phase.empty() ? "Pending" : pod_phase;
-  if (known == "Pending") ++pending;
-  else if (known == "Running") ++running;
-  else if (known == "Succeeded") ++succeeded;
-  else if (known == "Failed") ++failed;
+  if (known == "Pending")
+    ++pending;
+  else if (known == "Running")
+    ++running;
+  else if (known == "Succeeded")
+    ++succeeded;
+  else if (known == "Failed")
+    ++failed;
   else {
     ++unknown;
     known = "Unknown";
@@ -60,14 +64,20 @@ Phase judge_restarting(const Job& job, const Counts& counts) {
 Phase judge(Rule rule, const Job& job, const Counts& counts) {
   const bool quiet = counts.terminating == 0 && counts.pending == 0 && counts.running == 0;
   switch (rule) {
-    case Rule::kNone: return job.phase;
+    case Rule::kNone:
+      return job.phase;
     case Rule::kP:
       return job.min_available <= counts.running + counts.succeeded + counts.failed ? Phase::kRunning : Phase::kPending;
-    case Rule::kR: return judge_running(job, counts);
-    case Rule::kS: return judge_restarting(job, counts);
-    case Rule::kA: return quiet ? Phase::kAborted : job.phase;
-    case Rule::kC: return quiet ? Phase::kCompleted : job.phase;
-    case Rule::kT: return quiet ? Phase::kTerminated : job.phase;
+    case Rule::kR:
+      return judge_running(job, counts);
+    case Rule::kS:
+      return judge_restarting(job, counts);
+    case Rule::kA:
+      return quiet ? Phase::kAborted : job.phase;
+    case Rule::kC:
+      return quiet ? Phase::kCompleted : job.phase;
+    case Rule::kT:
+      return quiet ? Phase::kTerminated : job.phase;
   }
   return job.phase;
 }
@@ -75,8 +85,10 @@ Phase judge(Rule rule, const Job& job, const Counts& counts) {
 Json with_edit(const Json& old_status, const StatusEdit& edit) {
   Json status = old_status.is_object() ? old_status : Json::object();
   const auto put = [&status](std::string_view key, std::int64_t value) {
-    if (value != 0) status.set(key, value);
-    else status.erase(key);
+    if (value != 0)
+      status.set(key, value);
+    else
+      status.erase(key);
   };
   put("pending", edit.counts.pending);
   put("running", edit.counts.running);
@@ -97,8 +109,10 @@ Json with_edit(const Json& old_status, const StatusEdit& edit) {
     }
     status.set("taskStatusCount", std::move(tasks));
   }
-  if (edit.controlled_resources.empty()) status.erase("controlledResources");
-  else status.set("controlledResources", edit.controlled_resources);
+  if (edit.controlled_resources.empty())
+    status.erase("controlledResources");
+  else
+    status.set("controlledResources", edit.controlled_resources);
   status.erase("runningDuration");
   status.edit("state").set("phase", name_of(edit.phase));
   return status;

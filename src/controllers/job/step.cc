@@ -12,18 +12,16 @@ using api::Json;
 
 namespace {
 
-void take_commands(const Job& job, const Observed& seen, Plan& plan, Memory& memory) {
-  for (const Json* command : seen.commands) {
-    const std::string action = (*command)["action"].str();
-    plan.begin_stage();
-    plan.remove(api::resources::kCommands, *command).missing_is_fine = false;  // whoever deletes it may act
-    plan.begin_stage();
-    plan.event(job.object, "Normal", "CommandIssued",
-               base::format("Start to execute command {}, and clean it up to make sure executed not more than once.",
-                            action));
-    Request request{.event = "CommandIssued", .action = action, .version = job.version, .from_command = true};
-    memory.requests.push_back(std::move(request));
-  }
+// One at a time: if its deletion fails, no other command's request is lost with the plan.
+void take_command(const Job& job, const Json& command, Plan& plan, Memory& memory) {
+  const std::string action = command["action"].str();
+  plan.remove(api::resources::kCommands, command).missing_is_fine = false;  // whoever deletes it may act
+  plan.begin_stage();
+  plan.event(
+      job.object, "Normal", "CommandIssued",
+      base::format("Start to execute command {}, and clean it up to make sure executed not more than once.", action));
+  Request request{.event = "CommandIssued", .action = action, .version = job.version, .from_command = true};
+  memory.requests.push_back(std::move(request));
 }
 
 void register_delay(const Request& request, const Verdict& verdict, base::Time now, Memory& memory) {
@@ -58,11 +56,16 @@ void cancel_same_class(const Request& request, Memory& memory) {
   std::erase_if(memory.delayed, [&](const Delayed& one) {
     if (class_of(one.request.action) != ran) return false;
     switch (ran) {
-      case ActionClass::kJob: return true;
-      case ActionClass::kTask: return one.request.task == request.task;
-      case ActionClass::kPod: return one.request.pod == request.pod;
-      case ActionClass::kPartition: return one.request.partition == request.partition;
-      case ActionClass::kNone: return false;
+      case ActionClass::kJob:
+        return true;
+      case ActionClass::kTask:
+        return one.request.task == request.task;
+      case ActionClass::kPod:
+        return one.request.pod == request.pod;
+      case ActionClass::kPartition:
+        return one.request.partition == request.partition;
+      case ActionClass::kNone:
+        return false;
     }
     return false;
   });
@@ -89,8 +92,10 @@ Request next_request(const Job& job, base::Time now, Plan& plan, Memory& memory)
 
 void act(const Job& job, const Observed& seen, const Request& request, base::Time now, Plan& plan) {
   const Move move = move_for(job.phase, request.action);
-  if (move.operation == Operation::kSync) sync(job, seen, move.rule, now, plan);
-  else kill(job, seen, move, request, now, plan);
+  if (move.operation == Operation::kSync)
+    sync(job, seen, move.rule, now, plan);
+  else
+    kill(job, seen, move, request, now, plan);
 }
 
 }  // namespace
@@ -101,7 +106,7 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
   Memory& after = decision.memory;
   plan.set_subject(job.object);
   if (!seen.commands.empty()) {
-    take_commands(job, seen, plan, after);
+    take_command(job, *seen.commands.front(), plan, after);
     plan.requeue_after({});
     return decision;
   }
@@ -124,8 +129,7 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
   act(job, seen, request, turn.now, plan);
   cancel_same_class(request, after);
   if (!after.requests.empty()) plan.requeue_after({});
-  for (const Delayed& one : after.delayed)
-    plan.requeue_after(std::max(base::milliseconds(1), one.due - turn.now));
+  for (const Delayed& one : after.delayed) plan.requeue_after(std::max(base::milliseconds(1), one.due - turn.now));
   return decision;
 }
 

@@ -22,7 +22,7 @@ struct Observed {
   const api::Json* group = nullptr;    // null until it exists; a group that is being deleted counts as gone
   std::vector<const api::Json*> pods;  // the pods this job owns, by name
   std::vector<const api::Json*> commands;
-  const View* view = nullptr;          // for queues, claims, services, and pods that hold a name it needs
+  const View* view = nullptr;  // for queues, claims, services, and pods that hold a name it needs
 };
 
 struct SeenPod {

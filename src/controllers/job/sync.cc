@@ -54,22 +54,21 @@ bool find_queue(Sync& s) {
   const Json* queue = s.seen.view->find(api::resources::kQueues, s.job.queue);
   if (!queue) {
     if (s.seen.group) return true;
-    s.plan.event(s.job.object, "Warning", "PodGroupError",
-                 base::format("Failed to create PodGroup, err: queue.scheduling.volcano.sh \"{}\" not found",
-                              s.job.queue));
+    s.plan.event(
+        s.job.object, "Warning", "PodGroupError",
+        base::format("Failed to create PodGroup, err: queue.scheduling.volcano.sh \"{}\" not found", s.job.queue));
     return false;
   }
   s.forwarding = !(*queue)["spec"]["extendClusters"].empty();
   if (s.forwarding && s.job.annotation("volcano.sh/job-forwarding") != "true")
-    s.plan.patch(api::resources::kJobs, s.job.object, client::PatchType::kMerge,
-                 Json::object({{"metadata", Json::object({{"annotations", Json::object({{"volcano.sh/job-forwarding",
-                                                                                        "true"}})}})}}));
+    s.plan.patch(
+        api::resources::kJobs, s.job.object, client::PatchType::kMerge,
+        Json::object(
+            {{"metadata", Json::object({{"annotations", Json::object({{"volcano.sh/job-forwarding", "true"}})}})}}));
   return true;
 }
 
-bool is_marked(const Sync& s, std::string_view plugin) {
-  return s.controlled.has("plugin-" + std::string(plugin));
-}
+bool is_marked(const Sync& s, std::string_view plugin) { return s.controlled.has("plugin-" + std::string(plugin)); }
 
 // Objects that the view holds are compared; the others (secrets, network policies) are made when the mark is missing.
 void make_plugin_object(Sync& s, const PluginObject& object, bool marked) {
@@ -81,16 +80,14 @@ void make_plugin_object(Sync& s, const PluginObject& object, bool marked) {
     action.existing_is_fine = true;
     return;
   }
-  const Json* existing =
-      s.seen.view->find(object.resource, s.job.ns + "/" + std::string(api::name_of(object.body)));
+  const Json* existing = s.seen.view->find(object.resource, s.job.ns + "/" + std::string(api::name_of(object.body)));
   if (!existing) {
     s.plan.create(object.resource, object.body);
     return;
   }
   const bool ours = api::controller_of(*existing)["uid"].as_string() == s.job.uid;
   if (ours && object.follows_job && (*existing)["data"] != object.body["data"])
-    s.plan.patch(object.resource, *existing, client::PatchType::kMerge,
-                 Json::object({{"data", object.body["data"]}}));
+    s.plan.patch(object.resource, *existing, client::PatchType::kMerge, Json::object({{"data", object.body["data"]}}));
 }
 
 bool make_plugin_objects(Sync& s) {
@@ -135,9 +132,9 @@ void report_waiting_group(Sync& s) {
   if (!newest || (*newest)["type"].as_string() == "Scheduled") return;
   std::string type = (*newest)["type"].str();
   for (char& c : type) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  s.plan.event(s.job.object, "Warning", "PodGroupPending",
-               base::format("PodGroup {}:{} {}, reason: {}", s.job.ns, s.job.name, type,
-                            (*newest)["message"].as_string()));
+  s.plan.event(
+      s.job.object, "Warning", "PodGroupPending",
+      base::format("PodGroup {}:{} {}, reason: {}", s.job.ns, s.job.name, type, (*newest)["message"].as_string()));
 }
 
 bool is_ready(const Json& pod) {
@@ -195,10 +192,12 @@ base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
     }
     const Task* task = s.job.find_task(task_of(*pod));
     const std::int64_t index = index_of(*pod);
-    const bool wanted = task && index >= 0 && index < task->replicas &&
-                        !(*pod)["metadata"]["annotations"].has(kOutOfSync);
-    if (!wanted && admitted) surplus.push_back(pod);
-    else counts.add(task_of(*pod), (*pod)["status"]["phase"].as_string());
+    const bool wanted =
+        task && index >= 0 && index < task->replicas && !(*pod)["metadata"]["annotations"].has(kOutOfSync);
+    if (!wanted && admitted)
+      surplus.push_back(pod);
+    else
+      counts.add(task_of(*pod), (*pod)["status"]["phase"].as_string());
   }
   if (!admitted) return {};
   s.plan.begin_stage("FailedCreate", "Error creating pods: [{}]");
@@ -252,7 +251,8 @@ void sync(const Job& job, const Observed& seen, Rule rule, base::Time now, Plan&
   const std::string_view group_phase = seen.group ? (*seen.group)["status"]["phase"].as_string() : "";
   const bool admitted = !group_phase.empty() && group_phase != "Pending";
   if (const base::Status pods = keep_pods(s, admitted, counts); !pods.ok()) {
-    plan.event(job.object, "Warning", "PluginError", "Execute plugin when job add failed, err: " + pods.error().message);
+    plan.event(job.object, "Warning", "PluginError",
+               "Execute plugin when job add failed, err: " + pods.error().message);
     plan.fail(pods.error());
     return;
   }

@@ -77,8 +77,7 @@ ResourceList min_resources(const Job& job, const std::function<std::int64_t(std:
     const std::string name = task->pod_template["spec"]["priorityClassName"].str();
     return name.empty() ? 0 : priority_of(name);
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const Task* a, const Task* b) { return priority(a) > priority(b); });
+  std::stable_sort(order.begin(), order.end(), [&](const Task* a, const Task* b) { return priority(a) > priority(b); });
 
   std::int64_t task_minimums = 0;
   for (const Task& task : job.tasks) task_minimums += task.min_available.value_or(0);

@@ -122,7 +122,8 @@ class QueueController final : public Controller {
       text += metric_head(name, "gauge", base::format("PodGroups of a queue in phase {}", phase));
       for (const auto& [queue, phases] : groups_) {
         const auto found = phases.find(phase);
-        text += base::format("{}{} {}\n", name, metric_labels({{"queue_name", queue}}), found == phases.end() ? 0 : found->second);
+        text += base::format("{}{} {}\n", name, metric_labels({{"queue_name", queue}}),
+                             found == phases.end() ? 0 : found->second);
       }
     }
     return text;

@@ -26,14 +26,15 @@ class QueueTest : public ::testing::Test {
                             {"status", state.empty() ? Json::object() : Json::object({{"state", state}})}}));
   }
   void command(std::string_view target, std::string_view action) {
-    world.put(resources::kCommands,
-              Json::object({{"apiVersion", "bus.volcano.sh/v1alpha1"},
-                            {"kind", "Command"},
-                            {"metadata", Json::object({{"name", base::format("c-{}", target)}, {"namespace", "default"}})},
-                            {"action", action},
-                            {"target", Json::object({{"apiVersion", "scheduling.volcano.sh/v1beta1"},
-                                                     {"kind", "Queue"},
-                                                     {"name", target}})}}));
+    world.put(
+        resources::kCommands,
+        Json::object(
+            {{"apiVersion", "bus.volcano.sh/v1alpha1"},
+             {"kind", "Command"},
+             {"metadata", Json::object({{"name", base::format("c-{}", target)}, {"namespace", "default"}})},
+             {"action", action},
+             {"target",
+              Json::object({{"apiVersion", "scheduling.volcano.sh/v1beta1"}, {"kind", "Queue"}, {"name", target}})}}));
   }
   void group(std::string_view queue) {
     world.put(resources::kPodGroups, Json::object({{"kind", "PodGroup"},
@@ -101,8 +102,9 @@ TEST_F(QueueTest, a_child_does_not_open_below_a_closed_parent) {
   queue("b", "a", "Closed");
   command("b", "OpenQueue");
   world.turn(*controller, "b");
-  EXPECT_EQ(world.turn(*controller, "b"),
-            "fail Failed to open queue b because its parent queue a is closing or closed. Open the parent queue first.\n");
+  EXPECT_EQ(
+      world.turn(*controller, "b"),
+      "fail Failed to open queue b because its parent queue a is closing or closed. Open the parent queue first.\n");
   world.turn(*controller, "b", 15);
   EXPECT_EQ(world.events.back(),
             "OpenQueue: OpenQueue queue failed for Failed to open queue b because its parent queue a is closing or "
@@ -119,21 +121,29 @@ struct StateRow {
 };
 
 TEST(QueueStates, follow_the_table) {
-  constexpr StateRow kRows[] = {
-      {"", "SyncQueue", 0, "Open"},         {"Open", "SyncQueue", 0, "Open"},     {"Open", "CloseQueue", 0, "Closed"},
-      {"Open", "CloseQueue", 2, "Closing"}, {"", "CloseQueue", 1, "Closing"},     {"Open", "OpenQueue", 0, "Open"},
-      {"Closed", "OpenQueue", 0, "Open"},   {"Closed", "CloseQueue", 3, "Closed"}, {"Closed", "SyncQueue", 0, "Closed"},
-      {"Closing", "OpenQueue", 1, "Open"},  {"Closing", "CloseQueue", 1, "Closing"},
-      {"Closing", "CloseQueue", 0, "Closed"}, {"Closing", "SyncQueue", 0, "Closed"},
-      {"Closing", "SyncQueue", 1, "Closing"}, {"Unknown", "OpenQueue", 0, "Open"},
-      {"Unknown", "CloseQueue", 1, "Closing"}, {"Unknown", "SyncQueue", 1, "Unknown"}};
+  constexpr StateRow kRows[] = {{"", "SyncQueue", 0, "Open"},
+                                {"Open", "SyncQueue", 0, "Open"},
+                                {"Open", "CloseQueue", 0, "Closed"},
+                                {"Open", "CloseQueue", 2, "Closing"},
+                                {"", "CloseQueue", 1, "Closing"},
+                                {"Open", "OpenQueue", 0, "Open"},
+                                {"Closed", "OpenQueue", 0, "Open"},
+                                {"Closed", "CloseQueue", 3, "Closed"},
+                                {"Closed", "SyncQueue", 0, "Closed"},
+                                {"Closing", "OpenQueue", 1, "Open"},
+                                {"Closing", "CloseQueue", 1, "Closing"},
+                                {"Closing", "CloseQueue", 0, "Closed"},
+                                {"Closing", "SyncQueue", 0, "Closed"},
+                                {"Closing", "SyncQueue", 1, "Closing"},
+                                {"Unknown", "OpenQueue", 0, "Open"},
+                                {"Unknown", "CloseQueue", 1, "Closing"},
+                                {"Unknown", "SyncQueue", 1, "Unknown"}};
   for (const StateRow& row : kRows) {
     TestWorld world;
-    const Json queue = world.put(
-        resources::kQueues, Json::object({{"kind", "Queue"},
-                                          {"metadata", Json::object({{"name", "q"}})},
-                                          {"spec", Json::object({{"parent", "root"}})},
-                                          {"status", Json::object({{"state", row.state}})}}));
+    const Json queue = world.put(resources::kQueues, Json::object({{"kind", "Queue"},
+                                                                   {"metadata", Json::object({{"name", "q"}})},
+                                                                   {"spec", Json::object({{"parent", "root"}})},
+                                                                   {"status", Json::object({{"state", row.state}})}}));
     const Json root = Json::object({{"status", Json::object({{"state", "Open"}})}});
     Decision decision = step({.queue = &queue, .parent = &root, .group_count = row.groups}, row.action);
     world.apply(decision.plan);
@@ -167,10 +177,12 @@ TEST(PlainPods, share_the_group_of_their_owner_and_take_its_annotations) {
     "uid": "R", "annotations": {"volcano.sh/preemptable": "true", "other": "x",
     "scheduling.volcano.sh/group-min-member": "3"}}})");
   for (const char* name : {"p", "q"})
-    world.put(resources::kPods, *api::parse_json(base::format(
-        R"({{"kind": "Pod", "metadata": {{"name": "{}", "namespace": "ns", "ownerReferences": [{{"apiVersion": "apps/v1",
+    world.put(
+        resources::kPods,
+        *api::parse_json(base::format(
+            R"({{"kind": "Pod", "metadata": {{"name": "{}", "namespace": "ns", "ownerReferences": [{{"apiVersion": "apps/v1",
              "kind": "ReplicaSet", "name": "rs", "uid": "R", "controller": true}}]}}, "spec": {{"schedulerName": "volcano"}}}})",
-        name)));
+            name)));
   EXPECT_EQ(world.turn(*controller, "ns/p"), "fetch ReplicaSet ns/rs\n");
   world.turn(*controller, "ns/p");
   EXPECT_TRUE(world.turn(*controller, "ns/q").starts_with("patch Pod ns/q"));

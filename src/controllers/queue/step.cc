@@ -29,19 +29,20 @@ void mark(const Json& queue, std::string_view value, Plan& plan) {
   if (api::annotation_of(queue, kClosedByParent) == value) return;
   Json operation;
   if (queue["metadata"]["annotations"].empty())
-    operation = Json::object({{"op", "add"},
-                              {"path", "/metadata/annotations"},
-                              {"value", Json::object({{kClosedByParent, value}})}});
+    operation = Json::object(
+        {{"op", "add"}, {"path", "/metadata/annotations"}, {"value", Json::object({{kClosedByParent, value}})}});
   else
-    operation = Json::object({{"op", "add"}, {"path", "/metadata/annotations/volcano.sh~1closed-by-parent"},
-                              {"value", value}});
+    operation =
+        Json::object({{"op", "add"}, {"path", "/metadata/annotations/volcano.sh~1closed-by-parent"}, {"value", value}});
   plan.patch(resources::kQueues, queue, client::PatchType::kJson, Json::array({std::move(operation)}));
 }
 
 // The state and the counters of groups; a counter of none is left out, and applying without it removes it.
 void set_state(const Observed& seen, std::string_view state, Plan& plan) {
-  constexpr std::pair<const char*, const char*> kCounters[] = {{"inqueue", "Inqueue"}, {"pending", "Pending"},
-                                                               {"running", "Running"}, {"unknown", "Unknown"},
+  constexpr std::pair<const char*, const char*> kCounters[] = {{"inqueue", "Inqueue"},
+                                                               {"pending", "Pending"},
+                                                               {"running", "Running"},
+                                                               {"unknown", "Unknown"},
                                                                {"completed", "Completed"}};
   const Json& queue = *seen.queue;
   Json status = Json::object({{"state", state}});
@@ -80,8 +81,7 @@ void sync(const Observed& seen, std::string_view state, Decision& decision) {
     plan.begin_stage();
     mark(queue, "true", plan);
     decision.follow.emplace_back(std::string(api::name_of(queue)), "CloseQueue");
-  } else if (state_of(*seen.parent) == "Open" && closed_now &&
-             api::annotation_of(queue, kClosedByParent) == "true") {
+  } else if (state_of(*seen.parent) == "Open" && closed_now && api::annotation_of(queue, kClosedByParent) == "true") {
     decision.follow.emplace_back(std::string(api::name_of(queue)), "OpenQueue");
   }
 }
@@ -136,10 +136,14 @@ Decision step(const Observed& seen, std::string_view action) {
   const std::string state = state_of(*seen.queue);
   const std::string_view drained = seen.group_count == 0 ? "Closed" : "Closing";
   const bool can_close = state.empty() || state == "Open" || state == "Unknown";
-  if (action == "OpenQueue" && !(state.empty() || state == "Open")) open(seen, decision);
-  else if (action == "CloseQueue" && can_close) close(seen, drained, decision);
-  else if (state == "Closing") sync(seen, drained, decision);
-  else sync(seen, state.empty() ? "Open" : state, decision);
+  if (action == "OpenQueue" && !(state.empty() || state == "Open"))
+    open(seen, decision);
+  else if (action == "CloseQueue" && can_close)
+    close(seen, drained, decision);
+  else if (state == "Closing")
+    sync(seen, drained, decision);
+  else
+    sync(seen, state.empty() ? "Open" : state, decision);
   return decision;
 }
 

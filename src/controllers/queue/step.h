@@ -14,9 +14,9 @@ inline constexpr std::string_view kClosedByParent = "volcano.sh/closed-by-parent
 
 struct Observed {
   const api::Json* queue = nullptr;
-  const api::Json* parent = nullptr;           // null: no such queue
-  std::vector<const api::Json*> children;      // whose spec.parent this is
-  std::int64_t group_count = 0;                // PodGroups of any phase in this queue
+  const api::Json* parent = nullptr;                  // null: no such queue
+  std::vector<const api::Json*> children;             // whose spec.parent this is
+  std::int64_t group_count = 0;                       // PodGroups of any phase in this queue
   std::map<std::string, std::int64_t> by_phase = {};  // the same by phase, for the status counters
 };
 

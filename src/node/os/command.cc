@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -84,8 +85,9 @@ bool exchange(Pipe& in, Pipe& out, Pipe& err, const CommandOptions& options, Com
   while (out.ends[0] >= 0 || err.ends[0] >= 0) {
     pollfd waits[3] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}, {in.ends[1], POLLOUT, 0}};
     const std::int64_t left = deadline - monotonic_ms();
-    if (left <= 0) return false;
-    if (::poll(waits, 3, static_cast<int>(left)) < 0 && errno != EINTR) return false;
+    if (left <= 0 || (options.cancelled != nullptr && *options.cancelled)) return false;
+    const std::int64_t slice = options.cancelled != nullptr ? std::min<std::int64_t>(left, 200) : left;
+    if (::poll(waits, 3, static_cast<int>(slice)) < 0 && errno != EINTR) return false;
     for (int i = 0; i < 2; ++i) {
       Pipe& pipe = i == 0 ? out : err;
       if (pipe.ends[0] < 0 || waits[i].revents == 0) continue;

@@ -1,6 +1,7 @@
 // Other programs, run to their end.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct CommandOptions {
   std::string input = {};
   std::vector<std::string> environment = {};  // NAME=value; empty: ours
   base::Duration timeout = base::seconds(30);
+  const std::atomic<bool>* cancelled = nullptr;  // once true, the program is killed
   int keep_fd = -1;    // becomes descriptor 3 of the program
   std::string output_path = {};  // takes both outputs instead of us: for programs that leave others behind
 };

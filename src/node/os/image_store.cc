@@ -148,7 +148,7 @@ base::Result<StoredImage> ImageStore::unpack_layout(const std::string& layout, c
   TRY(image.config, read_blob(layout, image.id));
   std::vector<std::string> words{"umoci", "unpack", "--image", layout + ":image", work + "/bundle"};
   if (::geteuid() != 0) words.insert(words.begin() + 2, "--rootless");
-  TRY_VOID(must_run(words, {.timeout = kLong}));
+  TRY_VOID(must_run(words, {.timeout = kLong, .cancelled = &cancelled_}));
   if (::rename((work + "/bundle/rootfs").c_str(), (work + "/rootfs").c_str()) != 0) return make_error(Code::kInternal, "umoci left no root file system");
   remove_tree(work + "/bundle");
   remove_tree(layout);
@@ -168,7 +168,7 @@ base::Result<StoredImage> ImageStore::import_file(const std::string& name, const
     kind = ::access((file + "/oci-layout").c_str(), F_OK) == 0 ? "oci" : "";
     if (kind.empty()) return make_error(Code::kInvalid, base::format("{} is a folder, but not an OCI layout", file));
   } else {
-    TRY(const CommandResult listed, run_command({"tar", "-tf", file}, {.timeout = kLong}));
+    TRY(const CommandResult listed, run_command({"tar", "-tf", file}, {.timeout = kLong, .cancelled = &cancelled_}));
     if (listed.exit_code != 0) return make_error(Code::kInvalid, base::format("{} is not a tar archive: {}", file, listed.err));
     const std::string lines = "\n" + listed.out;
     const auto has = [&](const char* entry) { return lines.find(base::format("\n{}\n", entry)) != std::string::npos || lines.find(base::format("\n./{}\n", entry)) != std::string::npos; };
@@ -180,13 +180,13 @@ base::Result<StoredImage> ImageStore::import_file(const std::string& name, const
     std::vector<std::string> words{"tar", "-xf", file, "-C", work.path + "/rootfs", "--numeric-owner"};
     if (::geteuid() == 0) words.push_back("--same-owner");
     else words.insert(words.end(), {"--exclude=./dev/*", "--exclude=dev/*"});
-    TRY_VOID(must_run(words, {.timeout = kLong}));
-    TRY(const CommandResult sum, run_command({"sha256sum", file}, {.timeout = kLong}));
+    TRY_VOID(must_run(words, {.timeout = kLong, .cancelled = &cancelled_}));
+    TRY(const CommandResult sum, run_command({"sha256sum", file}, {.timeout = kLong, .cancelled = &cancelled_}));
     image.id = "sha256:" + sum.out.substr(0, 64);
     image.bytes = size_of(work.path + "/rootfs");
   } else {
     const std::string layout = work.path + "/layout";
-    TRY_VOID(must_run({"skopeo", "copy", "--quiet", "--insecure-policy", kind + ":" + file, "oci:" + layout + ":image"}, {.timeout = kLong}));
+    TRY_VOID(must_run({"skopeo", "copy", "--quiet", "--insecure-policy", kind + ":" + file, "oci:" + layout + ":image"}, {.timeout = kLong, .cancelled = &cancelled_}));
     TRY(image, unpack_layout(layout, work.path));
   }
   image.name = normal_image_name(name);
@@ -208,7 +208,7 @@ base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::s
   // As docker does it: a registry on this machine may speak plain HTTP.
   if (is_loopback(normal)) words.push_back("--src-tls-verify=false");
   words.insert(words.end(), {"docker://" + normal, "oci:" + layout + ":image"});
-  if (base::Status copied = must_run(words, {.timeout = kLong}); !copied.ok())
+  if (base::Status copied = must_run(words, {.timeout = kLong, .cancelled = &cancelled_}); !copied.ok())
     return make_error(Code::kUnavailable, base::format("failed to pull and unpack image {:?}: {}", normal, reason_of(copied.error())));
   TRY(StoredImage image, unpack_layout(layout, work.path));
   image.name = normal;

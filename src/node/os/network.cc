@@ -116,8 +116,10 @@ std::string Network::free_address(const std::string& wanted) {
     used_.insert(wanted);
     return wanted;
   }
-  for (int last = 2; last < 255; ++last) {
-    const std::string ip = prefix_ + std::to_string(last);
+  // In turn, so that an address rests before somebody else has it.
+  for (int tried = 0; tried < 253; ++tried) {
+    const std::string ip = prefix_ + std::to_string(next_);
+    next_ = next_ == 254 ? 2 : next_ + 1;
     if (used_.insert(ip).second) return ip;
   }
   return {};

@@ -35,6 +35,7 @@ class Network {
   std::string prefix_;   // "10.231.7."
   std::string gateway_;  // prefix + "1"
   std::set<std::string> used_;
+  int next_ = 2;         // the last byte that is tried first
   bool up_ = false;
   bool forwarding_set_ = false;
 };

@@ -196,7 +196,7 @@ TEST(CriLog, WhatIsWrittenCanBeParsed) {
   }
   const std::string text = read_text(path);
   CriLine line;
-  ASSERT_TRUE(parse_cri_line(text.substr(0, text.find('\n')), line));
+  ASSERT_TRUE(parse_cri_line(std::string_view(text).substr(0, text.find('\n')), line));
   EXPECT_EQ(line.stream, "stdout");
   EXPECT_EQ(line.text, "one");
   EXPECT_FALSE(line.partial);

@@ -11,6 +11,7 @@
 
 #include "api/json.h"
 #include "base/format.h"
+#include "node/os/cri_log.h"
 #include "node/os/proc.h"
 #include "rt/files.h"
 
@@ -115,6 +116,29 @@ std::string PodFolders::find_container(const std::string& uid, const std::string
       if (read_text(folder + "/id") == id) return folder;
     }
   return {};
+}
+
+std::string PodFolders::log_tail(const std::string& folder) const {
+  // pods/UID/containers/NAME/ATTEMPT -> pods/UID/logs/NAME/ATTEMPT.log
+  const std::size_t at = folder.rfind("/containers/");
+  if (at == std::string::npos) return {};
+  const int fd = ::open((folder.substr(0, at) + "/logs/" + folder.substr(at + 12) + ".log").c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return {};
+  std::string text(16384, '\0');
+  struct stat facts {};
+  ::fstat(fd, &facts);
+  const ssize_t got = ::pread(fd, text.data(), text.size(), std::max<off_t>(0, facts.st_size - static_cast<off_t>(text.size())));
+  ::close(fd);
+  text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin)) {
+    CriLine line;
+    if (parse_cri_line(std::string_view(text).substr(begin, end - begin), line)) lines.push_back(std::string(line.text) + (line.partial ? "" : "\n"));
+  }
+  std::string out;
+  for (std::size_t i = lines.size() > 80 ? lines.size() - 80 : 0; i < lines.size(); ++i) out += lines[i];
+  return out.size() > 2048 ? out.substr(out.size() - 2048) : out;
 }
 
 std::vector<RecoveredContainer> PodFolders::containers_of(const std::string& uid, const Exits& exits) const {

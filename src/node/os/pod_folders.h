@@ -30,6 +30,8 @@ class PodFolders {
   base::Status write_started(const std::string& container_folder, const std::string& id, base::Time at) const;
   // The folder of the container with that id, or empty.
   std::string find_container(const std::string& uid, const std::string& id) const;
+  // The last 80 lines, at most 2048 bytes, that the container of that folder wrote.
+  std::string log_tail(const std::string& container_folder) const;
   // Every pod's folder; containers in order of name and attempt.
   std::vector<RecoveredPod> recover(const Exits& exits) const;
   std::vector<RecoveredContainer> containers_of(const std::string& uid, const Exits& exits) const;

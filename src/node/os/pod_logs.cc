@@ -49,6 +49,14 @@ struct Job {
   void flush();
 };
 
+// conmon writes local time with an offset; readers get UTC, with every digit.
+std::string utc_stamp(std::string_view text) {
+  const auto at = text.ends_with('Z') ? std::nullopt : base::parse_rfc3339(text);
+  if (!at) return std::string(text);
+  const std::string whole = base::format_rfc3339(*at);  // ends with Z
+  return base::format("{}.{:09}Z", whole.substr(0, whole.size() - 1), at->ns % 1'000'000'000);
+}
+
 std::int64_t attempts_max(const std::string& folder) {
   std::int64_t highest = -1;
   for (const std::string& name : list_folder(folder)) {
@@ -106,7 +114,7 @@ void Job::take_line(std::string_view raw) {
     if (at && *at < *options.since) return;
   }
   std::string out;
-  if (options.timestamps && !line_open) out = std::string(line.time) + " ";
+  if (options.timestamps && !line_open) out = utc_stamp(line.time) + " ";
   out += line.text;
   if (!line.partial) out += '\n';
   line_open = line.partial;

@@ -160,6 +160,10 @@ void ProcessRuntime::remove(const std::string& pod_uid, bool logs_too) {
   if (logs_too) remove_tree(folders_.pod(pod_uid));
 }
 
+std::string ProcessRuntime::termination_message(const std::string& pod_uid, const std::string& container_id, bool or_log) const {
+  return or_log ? folders_.log_tail(folders_.find_container(pod_uid, container_id)) : std::string();
+}
+
 void ProcessRuntime::close(bool) { exits_.close(); }
 
 }  // namespace node

@@ -362,15 +362,16 @@ void RuncRuntime::remove(const std::string& pod_uid, bool logs_too) {
   if (logs_too) remove_tree(pod);
 }
 
-std::string RuncRuntime::termination_message(const std::string& pod_uid, const std::string& container_id) const {
+std::string RuncRuntime::termination_message(const std::string& pod_uid, const std::string& container_id, bool or_log) const {
   const std::string folder = folders_.find_container(pod_uid, container_id);
   if (folder.empty()) return {};
   std::string text = read_text(folder + "/termination-log");
   if (text.size() > 4096) text = text.substr(text.size() - 4096);
-  return text;
+  return text.empty() && or_log ? folders_.log_tail(folder) : text;
 }
 
 void RuncRuntime::close(bool leave_pods) {
+  images_.cancel();
   exits_.close();
   {
     const std::lock_guard lock(mutex_);

@@ -27,10 +27,10 @@ class ViewsAgree final : public Check {
     }
   }
 
-  std::string unrest() override { return difference(); }
+  std::string unrest() override { return difference(false); }
 
   void finish() override {
-    if (const std::string found = difference(); !found.empty()) world_.chronicle().violation("views-agree", found);
+    if (const std::string found = difference(true); !found.empty()) world_.chronicle().violation("views-agree", found);
   }
 
  private:
@@ -42,7 +42,8 @@ class ViewsAgree final : public Check {
     known = after != nullptr;
   }
 
-  std::string difference() const {
+  // Versions are compared often, whole objects once.
+  std::string difference(bool whole) const {
     for (const auto& [resource, view] : views_) {
       const auto& truth = world_.truth().objects(resource);
       if (!view->synced()) return base::format("the view of {} is not complete", resource.plural);
@@ -50,7 +51,8 @@ class ViewsAgree final : public Check {
         return base::format("the view of {} has {} objects, the server {}", resource.plural, view->objects().size(), truth.size());
       for (const auto& [key, object] : truth) {
         const Json* seen = view->find(key);
-        if (!seen || !(*seen == object)) return base::format("the view of {} {} is {}", resource.plural, key, seen ? "old" : "missing");
+        const bool same = seen && api::resource_version_of(*seen) == api::resource_version_of(object) && (!whole || *seen == object);
+        if (!same) return base::format("the view of {} {} is {}", resource.plural, key, seen ? "old" : "missing");
       }
     }
     return {};

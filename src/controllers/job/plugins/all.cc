@@ -32,7 +32,8 @@ const Args* args_of(const Job& job, std::string_view plugin) {
 base::Status all_known(const Job& job) {
   const auto plugins = all_plugins();
   for (const auto& [name, args] : job.plugins) {
-    const bool known = std::any_of(plugins.begin(), plugins.end(), [&n = name](const Plugin& p) { return p.name == n; });
+    const bool known =
+        std::any_of(plugins.begin(), plugins.end(), [&n = name](const Plugin& p) { return p.name == n; });
     if (!known) return base::make_error(base::Code::kInvalid, base::format("failed to get plugin {}", name));
   }
   return {};

@@ -14,7 +14,7 @@ using api::Json;
 namespace {
 
 bool is_bool(std::string_view value) {
-  static constexpr std::array<std::string_view, 12> kWords = {"1", "t", "T", "TRUE", "true", "True",
+  static constexpr std::array<std::string_view, 12> kWords = {"1", "t", "T", "TRUE",  "true",  "True",
                                                               "0", "f", "F", "FALSE", "false", "False"};
   for (const std::string_view word : kWords)
     if (word == value) return true;
@@ -43,10 +43,14 @@ Flags::Flags(std::span<const Flag> known, const std::vector<std::string>& args) 
       if (one.name == name) flag = &one;
     if (!flag) return;
     std::string value;
-    if (equals != std::string_view::npos) value = std::string(arg.substr(equals + 1));
-    else if (flag->type == Flag::Type::kBool) value = "true";
-    else if (i + 1 < args.size()) value = args[++i];
-    else return;
+    if (equals != std::string_view::npos)
+      value = std::string(arg.substr(equals + 1));
+    else if (flag->type == Flag::Type::kBool)
+      value = "true";
+    else if (i + 1 < args.size())
+      value = args[++i];
+    else
+      return;
     if (flag->type == Flag::Type::kBool && !is_bool(value)) return;
     if (flag->type == Flag::Type::kNumber && !is_number(value)) return;
     values_[std::string(name)] = value;
@@ -118,12 +122,12 @@ Json job_selector(const Job& job) {
 }
 
 Json owned_object(const Job& job, std::string_view api_version, std::string_view kind, std::string_view name) {
-  return Json::object({{"apiVersion", api_version},
-                       {"kind", kind},
-                       {"metadata", Json::object({{"name", name},
-                                                  {"namespace", job.ns},
-                                                  {"ownerReferences",
-                                                   Json::array({api::controller_reference(job.object)})}})}});
+  return Json::object(
+      {{"apiVersion", api_version},
+       {"kind", kind},
+       {"metadata", Json::object({{"name", name},
+                                  {"namespace", job.ns},
+                                  {"ownerReferences", Json::array({api::controller_reference(job.object)})}})}});
 }
 
 }  // namespace controllers::job

@@ -13,7 +13,8 @@ using api::Json;
 namespace {
 
 constexpr std::string_view kRankIndex = "hccl/rankIndex";
-constexpr std::array<Flag, 2> kFlags = {{{"master", Flag::Type::kText, "master"}, {"worker", Flag::Type::kText, "worker"}}};
+constexpr std::array<Flag, 2> kFlags = {
+    {{"master", Flag::Type::kText, "master"}, {"worker", Flag::Type::kText, "worker"}}};
 
 std::string rank_from_env(const Json& pod) {
   for (const Json& container : pod["spec"]["containers"].items())
@@ -30,9 +31,12 @@ base::Status edit_hcclrank(const Job& job, const Args& args, const Task& task, s
   std::string rank = rank_from_env(pod);
   if (rank.empty()) {
     const Task* master = job.find_task(flags.text("master"));
-    if (task.name == flags.text("master")) rank = std::to_string(index);
-    else if (task.name == flags.text("worker")) rank = std::to_string((master ? master->replicas : 0) + index);
-    else return {};
+    if (task.name == flags.text("master"))
+      rank = std::to_string(index);
+    else if (task.name == flags.text("worker"))
+      rank = std::to_string((master ? master->replicas : 0) + index);
+    else
+      return {};
   }
   pod.edit_path({"metadata", "annotations"}).set(kRankIndex, rank);
   return {};

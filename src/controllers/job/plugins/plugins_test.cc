@@ -37,9 +37,9 @@ Json pod_of(const Job& job, std::size_t task, std::int64_t index) {
 std::string env_of(const Json& container) {
   std::string text;
   for (const Json& env : container["env"].items())
-    text += base::format("{}={} ", env["name"].as_string(),
-                         env["valueFrom"].is_object() ? "@" + env["valueFrom"]["configMapKeyRef"]["key"].str()
-                                                      : env["value"].str());
+    text += base::format(
+        "{}={} ", env["name"].as_string(),
+        env["valueFrom"].is_object() ? "@" + env["valueFrom"]["configMapKeyRef"]["key"].str() : env["value"].str());
   return text;
 }
 
@@ -47,14 +47,18 @@ const Json& container(const Json& pod) { return pod["spec"]["containers"][std::s
 const Json& init_container(const Json& pod) { return pod["spec"]["initContainers"][std::size_t{0}]; }
 
 TEST(Flags, are_read_as_command_lines_are) {
-  constexpr Flag kKnown[] = {{"port", Flag::Type::kNumber, "1"}, {"on", Flag::Type::kBool, "false"}, {"name", Flag::Type::kText, "x"}};
+  constexpr Flag kKnown[] = {
+      {"port", Flag::Type::kNumber, "1"}, {"on", Flag::Type::kBool, "false"}, {"name", Flag::Type::kText, "x"}};
   struct Row {
     std::vector<std::string> args;
     std::string_view expected;
   };
-  const Row rows[] = {{{"--port=5", "-name", "y", "--on"}, "5 true y"}, {{"-port", "7"}, "7 false x"},
-                      {{"--port=x", "--name=z"}, "1 false x"},          {{"--name=z", "stop", "--on"}, "1 false z"},
-                      {{"--on=false", "--", "--name=z"}, "1 false x"},  {{"--name=z", "--bogus", "--on"}, "1 false z"},
+  const Row rows[] = {{{"--port=5", "-name", "y", "--on"}, "5 true y"},
+                      {{"-port", "7"}, "7 false x"},
+                      {{"--port=x", "--name=z"}, "1 false x"},
+                      {{"--name=z", "stop", "--on"}, "1 false z"},
+                      {{"--on=false", "--", "--name=z"}, "1 false x"},
+                      {{"--name=z", "--bogus", "--on"}, "1 false z"},
                       {{"--on=T", "--name"}, "1 true x"}};
   for (const Row& row : rows) {
     const Flags flags(kKnown, row.args);
@@ -87,7 +91,8 @@ TEST(Plugins, svc) {
   EXPECT_EQ((*objects)[1].body["spec"].sorted().dump(),
             R"({"clusterIP":"None","selector":{"volcano.sh/job-name":"j","volcano.sh/job-namespace":"ns"}})");
   EXPECT_EQ((*objects)[2].body["kind"].as_string(), "NetworkPolicy");
-  const Job quiet = job_with(R"({"svc": ["--disable-network-policy", "--inject-hosts-env=false", "-publish-not-ready-addresses"]})");
+  const Job quiet =
+      job_with(R"({"svc": ["--disable-network-policy", "--inject-hosts-env=false", "-publish-not-ready-addresses"]})");
   EXPECT_EQ(plugin_objects(quiet)->size(), 2u);
   EXPECT_TRUE((*plugin_objects(quiet))[1].body["spec"]["publishNotReadyAddresses"].as_bool());
   EXPECT_EQ(env_of(container(pod_of(quiet, 0, 0))), "");
@@ -104,7 +109,8 @@ TEST(Plugins, ssh) {
   EXPECT_EQ(data["id_rsa"].as_string(), "UA==");
   EXPECT_EQ(data["authorized_keys"].as_string(), "UQ==");
   // "StrictHostKeyChecking no", "UserKnownHostsFile /dev/null", then a block per pod.
-  EXPECT_TRUE(data["config"].as_string().starts_with("U3RyaWN0SG9zdEtleUNoZWNraW5nIG5vClVzZXJLbm93bkhvc3RzRmlsZSAvZGV2L251bGwK"));
+  EXPECT_TRUE(data["config"].as_string().starts_with(
+      "U3RyaWN0SG9zdEtleUNoZWNraW5nIG5vClVzZXJLbm93bkhvc3RzRmlsZSAvZGV2L251bGwK"));
   const Job elsewhere = job_with(R"({"ssh": ["--ssh-key-file-path=/home/u/.ssh"]})");
   EXPECT_EQ(pod_of(elsewhere, 0, 0)["spec"]["volumes"][std::size_t{0}]["secret"]["defaultMode"].as_int(), 0644);
   EXPECT_TRUE((*plugin_objects(elsewhere))[0].make_body != nullptr);
@@ -141,7 +147,8 @@ TEST(Plugins, ray) {
   EXPECT_EQ(container(pod_of(job, 0, 0))["command"].dump(),
             R"(["sh","-c","ray start --head --block --dashboard-host=0.0.0.0 --port=6379 --dashboard-port=8265 )"
             R"(--ray-client-server-port=10001"])");
-  EXPECT_EQ(container(pod_of(job, 1, 0))["command"].dump(), R"(["sh","-c","ray start --block --address=j-head-0.j:6379"])");
+  EXPECT_EQ(container(pod_of(job, 1, 0))["command"].dump(),
+            R"(["sh","-c","ray start --block --address=j-head-0.j:6379"])");
   EXPECT_EQ((*plugin_objects(job))[0].body["metadata"]["name"].as_string(), "j-head-svc");
   EXPECT_FALSE(plugin_objects(job_with(R"({"ray": []})", "nobody")).ok());
 }
@@ -152,7 +159,8 @@ TEST(Plugins, hcclrank) {
   EXPECT_EQ(pod_of(plain, 1, 1)["metadata"]["annotations"]["hccl/rankIndex"].as_string(), "2");
   const Job after_pytorch = job_with(R"({"hcclrank": ["--worker=nobody"], "pytorch": []})");
   EXPECT_EQ(pod_of(after_pytorch, 1, 0)["metadata"]["annotations"]["hccl/rankIndex"].as_string(), "1");
-  EXPECT_FALSE(pod_of(job_with(R"({"hcclrank": []})", "a", "b"), 0, 0)["metadata"]["annotations"].has("hccl/rankIndex"));
+  EXPECT_FALSE(
+      pod_of(job_with(R"({"hcclrank": []})", "a", "b"), 0, 0)["metadata"]["annotations"].has("hccl/rankIndex"));
 }
 
 TEST(Plugins, unknown_ones_are_an_error) {

@@ -26,8 +26,7 @@ Json wait_for_master(const std::string& image, const std::string& host, std::int
       "  left=$((left - 2)); sleep 2\n"
       "done\n",
       host, port, timeout);
-  return Json::object(
-      {{"name", "wait-for-master"}, {"image", image}, {"command", Json::array({"sh", "-c", script})}});
+  return Json::object({{"name", "wait-for-master"}, {"image", image}, {"command", Json::array({"sh", "-c", script})}});
 }
 
 }  // namespace
@@ -41,15 +40,19 @@ base::Status edit_pytorch(const Job& job, const Args& args, const Task& task, st
   const std::string master_host = address(job, *master, 0);
   const bool is_worker = task.name == flags.text("worker");
   if (is_worker && flags.on("wait-master-enabled"))
-    pod.edit("spec").edit("initContainers").push_back(
-        wait_for_master(flags.text("wait-master-image"), master_host, port, flags.number("wait-master-timeout")));
+    pod.edit("spec")
+        .edit("initContainers")
+        .push_back(
+            wait_for_master(flags.text("wait-master-image"), master_host, port, flags.number("wait-master-timeout")));
   for_containers(pod, false, [&](Json& container) {
     open_port(container, "pytorchjob-port", port);
     add_env(container, "MASTER_ADDR", master_host);
     add_env(container, "MASTER_PORT", std::to_string(port));
     add_env(container, "WORLD_SIZE", std::to_string(master->replicas + (worker ? worker->replicas : 0)));
-    if (task.name == master->name) add_env(container, "RANK", "0");
-    else if (is_worker) add_env(container, "RANK", std::to_string(index + 1));
+    if (task.name == master->name)
+      add_env(container, "RANK", "0");
+    else if (is_worker)
+      add_env(container, "RANK", std::to_string(index + 1));
   });
   return {};
 }

@@ -23,7 +23,8 @@ struct Port {
   const char* name;
   const char* flag;
 };
-constexpr std::array<Port, 3> kPorts = {{{"gcs", "port"}, {"dashboard", "dashboardPort"}, {"client-server", "clientPort"}}};
+constexpr std::array<Port, 3> kPorts = {
+    {{"gcs", "port"}, {"dashboard", "dashboardPort"}, {"client-server", "clientPort"}}};
 
 void set_command(Json& container, const std::string& script) {
   container.set("command", Json::array({"sh", "-c", script}));
@@ -63,12 +64,11 @@ base::Status list_ray(const Job& job, const Args& args, std::vector<PluginObject
   selector.set("volcano.sh/task-spec", head->name);
   Json ports = Json::array();
   for (const Port& port : kPorts)
-    ports.push_back(Json::object({{"name", port.name},
-                                  {"port", flags.number(port.flag)},
-                                  {"protocol", "TCP"},
-                                  {"targetPort", port.name}}));
+    ports.push_back(Json::object(
+        {{"name", port.name}, {"port", flags.number(port.flag)}, {"protocol", "TCP"}, {"targetPort", port.name}}));
   Json service = owned_object(job, "v1", "Service", job.name + "-head-svc");
-  service.set("spec", Json::object({{"ports", std::move(ports)}, {"selector", std::move(selector)}, {"type", "ClusterIP"}}));
+  service.set("spec",
+              Json::object({{"ports", std::move(ports)}, {"selector", std::move(selector)}, {"type", "ClusterIP"}}));
   objects.push_back({.resource = api::resources::kServices, .body = std::move(service)});
   return {};
 }

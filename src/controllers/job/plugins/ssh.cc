@@ -56,8 +56,8 @@ base::Status edit_ssh(const Job& job, const Args& args, const Task&, std::int64_
       {{"name", volume},
        {"secret", Json::object({{"secretName", volume}, {"items", std::move(items)}, {"defaultMode", mode}})}}));
   for_containers(pod, true, [&](Json& container) {
-    container.edit("volumeMounts").push_back(
-        Json::object({{"name", volume}, {"mountPath", folder}, {"subPath", ".ssh"}}));
+    container.edit("volumeMounts")
+        .push_back(Json::object({{"name", volume}, {"mountPath", folder}, {"subPath", ".ssh"}}));
   });
   return {};
 }
@@ -68,7 +68,8 @@ base::Status list_ssh(const Job& job, const Args& args, std::vector<PluginObject
   Json secret = owned_object(job, "v1", "Secret", job.name + "-ssh");
   PluginObject object{.resource = api::resources::kSecrets, .body = secret};
   const std::string private_key = flags.text("ssh-private-key");
-  if (!private_key.empty()) object.body = with_keys(secret, config, private_key, flags.text("ssh-public-key"));
+  if (!private_key.empty())
+    object.body = with_keys(secret, config, private_key, flags.text("ssh-public-key"));
   else
     object.make_body = [secret, config]() -> base::Result<Json> {
       TRY(const rt::SshKeyPair pair, rt::make_rsa_ssh_key(2048));

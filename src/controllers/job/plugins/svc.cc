@@ -41,8 +41,7 @@ Json hosts_data(const Job& job) {
 Json from_config_map(const Job& job, const std::string& name) {
   return Json::object(
       {{"name", name},
-       {"valueFrom",
-        Json::object({{"configMapKeyRef", Json::object({{"name", job.name + "-svc"}, {"key", name}})}})}});
+       {"valueFrom", Json::object({{"configMapKeyRef", Json::object({{"name", job.name + "-svc"}, {"key", name}})}})}});
 }
 
 }  // namespace
@@ -81,10 +80,12 @@ base::Status list_svc(const Job& job, const Args& args, std::vector<PluginObject
   if (flags.on("disable-network-policy")) return {};
   Json policy = owned_object(job, "networking.k8s.io/v1", "NetworkPolicy", job.name);
   const Json selector = Json::object({{"matchLabels", job_selector(job)}});
-  policy.set("spec", Json::object({{"podSelector", selector},
-                                   {"ingress", Json::array({Json::object(
-                                                   {{"from", Json::array({Json::object({{"podSelector", selector}})})}})})},
-                                   {"policyTypes", Json::array({"Ingress"})}}));
+  policy.set(
+      "spec",
+      Json::object({{"podSelector", selector},
+                    {"ingress",
+                     Json::array({Json::object({{"from", Json::array({Json::object({{"podSelector", selector}})})}})})},
+                    {"policyTypes", Json::array({"Ingress"})}}));
   objects.push_back({.resource = api::resources::kNetworkPolicies, .body = std::move(policy)});
   return {};
 }

@@ -33,8 +33,8 @@ base::Status edit_tensorflow(const Job& job, const Args& args, const Task& task,
       hosts.push_back(address(job, *member, i) + ":" + flags.text("port"));
     cluster.set(role, std::move(hosts));
   }
-  const Json config = Json::object(
-      {{"cluster", std::move(cluster)}, {"task", Json::object({{"type", type}, {"index", index}})}});
+  const Json config =
+      Json::object({{"cluster", std::move(cluster)}, {"task", Json::object({{"type", type}, {"index", index}})}});
   const std::string text = config.dump();
   for_containers(pod, false, [&](Json& container) { add_env(container, "TF_CONFIG", text); });
   return {};

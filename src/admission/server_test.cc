@@ -1,0 +1,95 @@
+// The HTTP contract of the webhook server, and admission of whole manifests.
+#include "admission/server.h"
+
+#include <gtest/gtest.h>
+
+#include "admission/fake_objects_for_tests.h"
+#include "admission/review.h"
+#include "base/format.h"
+
+namespace admission {
+namespace {
+
+using api::Json;
+
+constexpr std::string_view kReview = R"({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
+  "uid": "7", "kind": {"kind": "Queue"}, "resource": {"group": "scheduling.volcano.sh", "version": "v1beta1",
+  "resource": "queues"}, "operation": "CREATE", "name": "q", "object": {"metadata": {"name": "q"}, "spec": {}}}})";
+
+rt::HttpResponse post(std::string path, std::string body, std::string type = "application/json") {
+  rt::HttpRequest request{.method = "POST",
+                          .target = std::move(path),
+                          .headers = {{"Content-Type", type}},
+                          .body = std::move(body),
+                          .peer_common_name = {},
+                          .peer_organizations = {}};
+  return answer_http(request, hooks({}), FakeObjects());
+}
+
+TEST(WebhookServer, answers_reviews) {
+  const auto response = post("/queues/mutate?timeout=10s", std::string(kReview));
+  EXPECT_EQ(response.status, 200);
+  const Json answer = json(response.body);
+  EXPECT_EQ(answer["response"]["uid"].as_string(), "7");
+  EXPECT_TRUE(answer["response"]["allowed"].as_bool());
+  EXPECT_EQ(answer["response"]["patchType"].as_string(), "JSONPatch");
+  const Json refused = json(post("/jobs/validate", std::string(kReview)).body);
+  EXPECT_EQ(refused["response"].dump(),
+            R"({"uid":"7","allowed":false,"status":{"metadata":{},"message":"expect resource to be )"
+            R"({batch.volcano.sh v1alpha1 jobs}"}})");
+}
+
+TEST(WebhookServer, refuses_what_it_cannot_read) {
+  EXPECT_EQ(post("/nowhere", "").status, 404);
+  EXPECT_EQ(post("/healthz", "").body, "ok");
+  EXPECT_EQ(post("/queues/mutate", std::string(kReview), "text/plain").body, "");
+  EXPECT_EQ(post("/queues/mutate", std::string(kReview), "text/plain").status, 200);
+  EXPECT_EQ(post("/queues/mutate", "{").status, 400);
+  EXPECT_EQ(post("/queues/mutate", "{}").status, 400);
+}
+
+TEST(WebhookServer, names_its_configurations) {
+  EXPECT_EQ(configuration_name("/jobs/mutate"), "volcano-admission-service-jobs-mutate");
+}
+
+TEST(JsonPatch, turns_one_document_into_another) {
+  EXPECT_EQ(make_json_patch(json(R"({"a": {"b/c": 1, "d": [1], "gone": 2}})"),
+                            json(R"({"a": {"b/c": 2, "d": [1, 2], "new": {}}})"))
+                .dump(),
+            R"([{"op":"remove","path":"/a/gone"},{"op":"replace","path":"/a/b~1c","value":2},)"
+            R"({"op":"replace","path":"/a/d","value":[1,2]},{"op":"add","path":"/a/new","value":{}}])");
+  EXPECT_EQ(make_json_patch(json("{}"), json("{}")).dump(), "[]");
+}
+
+TEST(Manifests, pass_schema_mutation_and_validation) {
+  ObjectSet objects;
+  const auto all = hooks({});
+  const auto queue =
+      admit_manifest(json(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "q"},
+               "spec": {"odd": 1}, "status": {"state": "Closed"}})"),
+                     all, objects);
+  ASSERT_TRUE(queue.answer.allowed);
+  EXPECT_EQ(queue.answer.warnings, std::vector<std::string>{"unknown field \"spec.odd\""});
+  EXPECT_EQ((*queue.answer.object)["spec"].sorted().dump(),
+            R"({"dequeueStrategy":"traverse","reclaimable":true,"weight":1})");
+  EXPECT_FALSE(queue.answer.object->has("status"));
+  objects.put(*queue.answer.object);
+  const auto heavy = admit_manifest(json(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue",
+                                             "metadata": {"name": "heavy"}, "spec": {"weight": 70000}})"),
+                                    all, objects);
+  EXPECT_FALSE(heavy.answer.allowed);
+  EXPECT_EQ(heavy.refused_by, "");
+  const auto job = [&](std::string_view name) {
+    return admit_manifest(json(base::format(R"({{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job",
+        "metadata": {{"name": "j"}}, "spec": {{"queue": "{}", "tasks": [{{"replicas": 1, "template": {{"spec":
+        {{"containers": [{{"name": "c", "image": "i"}}]}}}}}}]}}}})",
+                                            name)),
+                          all, objects);
+  };
+  EXPECT_TRUE(job("q").answer.allowed);
+  EXPECT_EQ(job("p").refused_by, "validatejob.volcano.sh");
+  EXPECT_EQ(job("p").answer.message, "unable to find job queue: queue.scheduling.volcano.sh \"p\" not found;");
+}
+
+}  // namespace
+}  // namespace admission
