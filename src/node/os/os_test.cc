@@ -114,6 +114,16 @@ TEST(OciBundle, WritesLimitsNamespacesAndEnvironment) {
   EXPECT_NE(bundle["linux"]["namespaces"].dump().find("{\"type\":\"network\",\"path\":\"/n\"}"), std::string::npos);
 }
 
+TEST(OciBundle, GivesNoCapabilityThatTheMachineLacks) {
+  ContainerSpec spec;
+  spec.command = {"x"};
+  spec.privileged = true;
+  BundleInput input;
+  input.spec = &spec;
+  input.capabilities = 0b101001;  // CHOWN, FOWNER, KILL
+  EXPECT_EQ((*make_bundle(input))["process"]["capabilities"]["bounding"].dump(), "[\"CAP_CHOWN\",\"CAP_FOWNER\",\"CAP_KILL\"]");
+}
+
 TEST(OciBundle, FindsUsersInTheRootFileSystem) {
   const std::string passwd = "root:x:0:0:root:/root:/bin/sh\napp:x:1234:99::/home/app:/bin/sh\n";
   const std::string groups = "root:x:0:\nstaff:x:50:\n";
@@ -204,6 +214,15 @@ TEST(CriLog, WhatIsWrittenCanBeParsed) {
   ASSERT_TRUE(parse_cri_line(std::string_view(text).substr(last, text.size() - last - 1), line));
   EXPECT_EQ(line.text, "part");
   EXPECT_TRUE(line.partial);
+}
+
+TEST(CriLog, ALogThatGrowsTooLargeStartsAnew) {
+  const TemporaryFolder folder;
+  CriLog log(folder.path + "/log", 200);
+  for (int i = 0; i < 20; ++i) log.write("stdout", base::format("line {}\n", i));
+  const std::string text = read_text(folder.path + "/log");
+  EXPECT_LE(text.size(), 200u);
+  EXPECT_NE(text.find("line 19"), std::string::npos);
 }
 
 TEST(VolumeFolders, FilesChangeTogetherAndOldOnesGo) {

@@ -10,11 +10,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/format.h"
 #include "base/log.h"
 #include "node/os/command.h"
+#include "node/os/cri_log.h"
 #include "node/os/oci_bundle.h"
 #include "node/os/proc.h"
 #include "node/os/process_runtime.h"
@@ -149,7 +151,10 @@ base::Result<std::string> RuncRuntime::prepare(const SandboxSpec& spec) {
   }
   TRY_VOID(make_pod_cgroup(cgroups_, pod_cgroup(spec.uid), {spec.cpu_request_milli, spec.cpu_limit_milli, spec.memory_limit_bytes}));
   TRY_VOID(write_pod_files(spec, ip));
-  TRY_VOID(folders_.write_pod(spec, ip));
+  SandboxSpec kept = spec;
+  // A pod on the host's network goes by the host's name.
+  if (spec.host_network) kept.hostname = read_machine_facts(options_.data_dir).hostname;
+  TRY_VOID(folders_.write_pod(kept, ip));
   return ip;
 }
 
@@ -257,7 +262,7 @@ base::Status RuncRuntime::launch(const ContainerSpec& spec, const std::string& f
   const std::vector<std::string> words{conmon_, "-b", folder, "-c", spec.id, "-u", spec.id, "-n", spec.name, "-r", runc_,
                                        "--runtime-arg", "--root=" + state, "--runtime-arg", "--log=" + folder + "/runc.log", "--runtime-arg", "--log-format=json",
                                        "-p", folder + "/pidfile", "-P", folder + "/conmon.pid", "-l", "k8s-file:" + log, "--exit-dir", folders_.exits(),
-                                       "--persist-dir", folder, "--full-attach", "--log-level", "error"};
+                                       "--persist-dir", folder, "--full-attach", "--log-level", "error", "--log-size-max", std::to_string(kLogBytesMax)};
   CommandOptions options;
   options.environment = {"_OCI_SYNCPIPE=3", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
   options.keep_fd = sync[1];
@@ -309,7 +314,10 @@ base::Result<StartedContainer> RuncRuntime::start(const ContainerSpec& spec) {
       input.network_namespace = folders_.pod(spec.pod_uid) + "/netns";
       if (!(*pod)["hostIPC"].as_bool()) input.ipc_namespace = folders_.pod(spec.pod_uid) + "/ipcns";
     }
+    input.own_ipc = !(*pod)["hostIPC"].as_bool();
     input.host_pid = (*pod)["hostPID"].as_bool();
+    const std::string status = read_text("/proc/self/status");
+    if (const std::size_t at = status.find("CapBnd:"); at != std::string::npos) input.capabilities = std::strtoull(status.c_str() + at + 7, nullptr, 16);
     input.cgroup_path = pod_cgroup(spec.pod_uid) + "/" + spec.id;
     TRY(input.mounts, mounts_for(spec, folder));
     TRY(const Json bundle, make_bundle(input));
