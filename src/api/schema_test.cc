@@ -17,7 +17,8 @@ Json parse(std::string_view text) { return *parse_json(text); }
 
 TEST(Schema, unknown_fields_are_pruned_and_named) {
   Json job = parse(
-      R"({"apiVersion":"v","kind":"Job","metadata":{"name":"j","foo":1},"spec":{"tasks":[{"template":{"metadata":{"labels":{"a":"b"},"uid":"x"},"spec":{"containers":[{"name":"c","imag":"x"}]}}}],"bar":1}})");
+      R"({"apiVersion":"v","kind":"Job","metadata":{"name":"j","foo":1},"spec":
+         {"tasks":[{"template":{"metadata":{"labels":{"a":"b"},"uid":"x"},"spec":{"containers":[{"name":"c","imag":"x"}]}}}],"bar":1}})");
   std::vector<std::string> removed;
   prune(schema_of<Job>(), job, {.custom_resource = true}, &removed);
   EXPECT_EQ(removed,

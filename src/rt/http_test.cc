@@ -1,0 +1,161 @@
+// HTTP over real loopback sockets: TLS with client certificates, kept connections, chunked answers, limits.
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "rt/env.h"
+#include "rt/http_client.h"
+#include "rt/http_server.h"
+#include "rt/tls.h"
+
+namespace rt {
+namespace {
+
+struct Pair {
+  std::unique_ptr<RealEnv> env = make_real_env("test");
+  KeyPair ca = *make_ca("test-ca", env->now(), base::hours(1));
+  std::unique_ptr<HttpServer> server;
+  std::unique_ptr<HttpClient> client;
+
+  explicit Pair(HttpServer::Handler handler, bool with_client_certificate = true, std::size_t body_max = 1 << 20) {
+    ServerOptions options;
+    const KeyPair key = *issue_certificate(ca, {.common_name = "server", .ip_addresses = {"127.0.0.1"}, .server = true},
+                                           env->now(), base::hours(1));
+    options.certificate_pem = key.certificate_pem;
+    options.key_pem = key.key_pem;
+    options.client_ca_pem = ca.certificate_pem;
+    options.body_bytes_max = body_max;
+    server = *listen_http(options, std::move(handler));
+    ClientOptions to;
+    to.host = "127.0.0.1";
+    to.port = server->port();
+    to.ca_pem = ca.certificate_pem;
+    if (with_client_certificate) {
+      const KeyPair own = *issue_certificate(ca, {.common_name = "me", .organizations = {"system:masters"}}, env->now(),
+                                             base::hours(1));
+      to.certificate_pem = own.certificate_pem;
+      to.key_pem = own.key_pem;
+    }
+    client = *make_http_client(to, env->loop());
+  }
+  ~Pair() {
+    client.reset();
+    server.reset();
+    env->stop();
+  }
+
+  base::Result<HttpResponse> send(HttpRequest request) {
+    std::promise<base::Result<HttpResponse>> promise;
+    client->send(std::move(request),
+                 [&](base::Result<HttpResponse> response) { promise.set_value(std::move(response)); });
+    return promise.get_future().get();
+  }
+};
+
+void echo(HttpRequest request, const std::shared_ptr<HttpExchange>& exchange) {
+  std::string organizations;
+  for (const std::string& organization : request.peer_organizations) organizations += organization;
+  exchange->respond({200,
+                     {{"X-Peer", request.peer_common_name + "/" + organizations}},
+                     request.method + " " + request.target + " " + request.body});
+}
+
+TEST(Http, requests_are_answered_over_tls_and_the_peer_is_known) {
+  Pair pair(echo);
+  for (int i = 0; i < 3; ++i) {
+    const auto response = pair.send({"POST", "/a?b=c", {}, "body" + std::to_string(i), "", {}});
+    ASSERT_TRUE(response.ok()) << response.error().message;
+    EXPECT_EQ(response->body, "POST /a?b=c body" + std::to_string(i));
+    EXPECT_EQ(header(response->headers, "x-peer"), "me/system:masters");
+  }
+}
+
+TEST(Http, a_client_without_a_certificate_has_no_name) {
+  Pair pair(echo, false);
+  EXPECT_EQ(header(pair.send({"GET", "/", {}, "", "", {}})->headers, "X-Peer"), "/");
+}
+
+TEST(Http, a_certificate_of_another_authority_is_refused) {
+  Pair pair(echo);
+  ClientOptions to;
+  to.host = "127.0.0.1";
+  to.port = pair.server->port();
+  to.ca_pem = make_ca("other", pair.env->now(), base::hours(1))->certificate_pem;
+  pair.client = *make_http_client(to, pair.env->loop());
+  const auto response = pair.send({"GET", "/", {}, "", "", {}});
+  ASSERT_FALSE(response.ok());
+  EXPECT_NE(response.error().message.find("TLS"), std::string::npos);
+}
+
+TEST(Http, a_body_over_the_limit_is_413) {
+  Pair pair(echo, true, 1000);
+  const auto response = pair.send({"POST", "/", {}, std::string(5000, 'x'), "", {}});
+  ASSERT_TRUE(response.ok()) << response.error().message;
+  EXPECT_EQ(response->status, 413);
+}
+
+TEST(Http, many_requests_at_once_each_get_their_own_answer) {
+  Pair pair(echo);
+  std::vector<std::promise<std::string>> answers(200);
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    pair.client->send({"GET", "/" + std::to_string(i), {}, "", "", {}}, [&, i](base::Result<HttpResponse> r) {
+      answers[i].set_value(r.ok() ? r->body : r.error().message);
+    });
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    EXPECT_EQ(answers[i].get_future().get(), "GET /" + std::to_string(i) + " ");
+}
+
+TEST(Http, a_stream_is_delivered_in_order_and_its_end_is_seen) {
+  Pair pair([](HttpRequest, const std::shared_ptr<HttpExchange>& exchange) {
+    exchange->start(200, {{"Content-Type", "text/plain"}});
+    for (int i = 0; i < 1000; ++i) exchange->send(std::make_shared<const std::string>(std::to_string(i) + "\n"));
+    exchange->finish();
+  });
+  std::string got;
+  std::promise<bool> ended;
+  auto stream =
+      pair.client->stream({"GET", "/", {}, "", "", {}}, {nullptr, [&](std::string_view bytes) { got += bytes; },
+                                                         [&](base::Status status) { ended.set_value(status.ok()); }});
+  EXPECT_TRUE(ended.get_future().get());
+  std::string wanted;
+  for (int i = 0; i < 1000; ++i) wanted += std::to_string(i) + "\n";
+  EXPECT_EQ(got, wanted);
+}
+
+TEST(Http, a_server_hears_that_the_peer_has_gone) {
+  std::promise<void> started;
+  std::promise<void> gone;
+  std::shared_ptr<HttpExchange> kept;
+  Pair pair([&](HttpRequest, const std::shared_ptr<HttpExchange>& exchange) {
+    kept = exchange;
+    exchange->on_closed([&] { gone.set_value(); });
+    exchange->start(200, {});
+    started.set_value();
+  });
+  auto stream = pair.client->stream({"GET", "/", {}, "", "", {}}, {nullptr, nullptr, nullptr});
+  started.get_future().get();
+  stream.reset();
+  gone.get_future().get();
+  kept->send(std::make_shared<const std::string>("into the void"));
+}
+
+TEST(Http, a_used_port_is_named) {
+  Pair pair(echo);
+  ServerOptions options;
+  options.port = pair.server->port();
+  const auto second = listen_http(options, echo);
+  ASSERT_FALSE(second.ok());
+  EXPECT_NE(second.error().message.find("127.0.0.1:" + std::to_string(options.port)), std::string::npos);
+}
+
+TEST(Http, targets_are_decoded) {
+  const Target target = parse_target("/a%2Fb/c?x=1%202&y&x=3&z=a%3Db+c");
+  EXPECT_EQ(target.path, "/a/b/c");
+  EXPECT_EQ(target.get("x"), "1 2");
+  EXPECT_TRUE(target.has("y"));
+  EXPECT_EQ(target.get("z"), "a=b c");
+  EXPECT_EQ(percent_encode("a b/=é"), "a%20b%2F%3D%C3%A9");
+}
+
+}  // namespace
+}  // namespace rt

@@ -1,0 +1,106 @@
+// The durable map: order, atomicity, reopening, the lock. And small files, digests, keys.
+#include "rt/kv.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "rt/files.h"
+#include "rt/tls.h"
+
+namespace rt {
+namespace {
+
+struct Folder {
+  std::string path = [] {
+    char name[] = "/tmp/volcano-kv-XXXXXX";
+    return std::string(mkdtemp(name));
+  }();
+  ~Folder() { [[maybe_unused]] const auto gone = remove_tree(path); }
+};
+
+std::string all(const KvStore& kv, std::string_view begin, std::string_view end) {
+  std::string out;
+  EXPECT_TRUE(kv.scan(begin, end, [&](std::string_view key, std::string_view value) {
+                  out.append(key).append("=").append(value).append(" ");
+                  return true;
+                }).ok());
+  return out;
+}
+
+void fill(KvStore& kv) {
+  ASSERT_TRUE(kv.commit([](KvWriter& w) {
+                  w.put("b", "2");
+                  w.put("a", "1");
+                  w.put("c", "3");
+                }).ok());
+  ASSERT_TRUE(kv.commit([](KvWriter& w) {
+                  w.erase("b");
+                  w.erase("nothing");
+                  w.put("a", "9");
+                }).ok());
+}
+
+TEST(Kv, both_kinds_keep_order_and_ranges) {
+  Folder folder;
+  auto lmdb = *open_lmdb(folder.path + "/db", 1 << 24);
+  auto memory = make_memory_kv();
+  for (KvStore* kv : {lmdb.get(), memory.get()}) {
+    fill(*kv);
+    EXPECT_EQ(all(*kv, "", ""), "a=9 c=3 ");
+    EXPECT_EQ(all(*kv, "b", ""), "c=3 ");
+    EXPECT_EQ(all(*kv, "a", "c"), "a=9 ");
+  }
+}
+
+TEST(Kv, what_was_committed_is_there_after_reopening) {
+  Folder folder;
+  {
+    auto kv = *open_lmdb(folder.path + "/db", 1 << 24);
+    fill(*kv);
+    const auto second = open_lmdb(folder.path + "/db", 1 << 24);
+    ASSERT_FALSE(second.ok());
+    EXPECT_NE(second.error().message.find(folder.path + "/db"), std::string::npos);
+  }
+  EXPECT_EQ(all(**open_lmdb(folder.path + "/db", 1 << 24), "", ""), "a=9 c=3 ");
+}
+
+TEST(Kv, a_full_map_refuses_the_whole_commit) {
+  Folder folder;
+  auto kv = *open_lmdb(folder.path + "/db", 1 << 16);
+  fill(*kv);
+  const auto status = kv->commit([](KvWriter& w) {
+    w.put("small", "1");
+    for (int i = 0; i < 100; ++i) w.put("k" + std::to_string(i), std::string(2000, 'x'));
+  });
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, base::Code::kUnavailable);
+  EXPECT_EQ(all(*kv, "", ""), "a=9 c=3 ");
+}
+
+TEST(Files, are_written_whole_with_their_mode) {
+  Folder folder;
+  ASSERT_TRUE(write_file(folder.path + "/f", "one", 0600).ok());
+  ASSERT_TRUE(write_file(folder.path + "/f", "two", 0600).ok());
+  EXPECT_EQ(*read_file(folder.path + "/f"), "two");
+  EXPECT_EQ(read_file(folder.path + "/nothing").error().code, base::Code::kNotFound);
+  EXPECT_NE(write_file(folder.path + "/no/f", "x", 0600).error().message.find(folder.path + "/no/f"),
+            std::string::npos);
+}
+
+TEST(Tls, base64_and_digests) {
+  for (const char* text : {"", "a", "ab", "abc", "\x00\xff"}) EXPECT_EQ(*base64_decode(base64_encode(text)), text);
+  EXPECT_EQ(base64_encode("hello"), "aGVsbG8=");
+  EXPECT_FALSE(base64_decode("a").ok());
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(secure_token(16).size(), 32u);
+}
+
+TEST(Tls, an_ssh_key_is_in_the_forms_openssh_reads) {
+  const auto key = make_rsa_ssh_key(2048);
+  ASSERT_TRUE(key.ok());
+  EXPECT_TRUE(key->private_pem.starts_with("-----BEGIN RSA PRIVATE KEY-----"));
+  EXPECT_TRUE(key->public_line.starts_with("ssh-rsa AAAAB3NzaC1yc2E"));
+}
+
+}  // namespace
+}  // namespace rt
