@@ -107,12 +107,13 @@ std::vector<std::string> steady(double scale) {
 
 std::vector<std::string> restart(double scale) { return {running_cluster(scaled(5'000, scale), scaled(87'000, scale), 2)}; }
 
-std::string full_gpu_cluster(int nodes, const std::string& queue, int minimum) {
+// `loose` nodes run groups without a minimum; only they can be emptied.
+std::string full_gpu_cluster(int nodes, const std::string& queue, int minimum, int loose = 0) {
   std::string out;
   for (int n = 0; n < nodes; ++n) out += node_line(base::format("n{:05}", n), R"("cpu":"64","memory":"256Gi","nvidia.com/gpu":"8")", "");
   for (int n = 0; n < nodes; ++n) {
     const std::string group = base::format("a{:05}", n);
-    out += group_line(group, minimum, queue, "", "Running");
+    out += group_line(group, n < loose ? 0 : minimum, queue, "", "Running");
     for (int i = 0; i < 8; ++i) {
       out += pod_line({.name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"1")",
                        .node = base::format("n{:05}", n)});
@@ -136,7 +137,7 @@ std::vector<std::string> reclaim(double scale) {
 std::vector<std::string> hopeless(int nodes, double scale) {
   std::string late = group_line("late", 10, "b");
   for (int i = 0; i < 10; ++i) late += pod_line({.name = base::format("late-w-{}", i), .group = "late", .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"8")"});
-  return {queue_line("a", 1) + queue_line("b", 1) + full_gpu_cluster(scaled(nodes, scale), "a", 8), late};
+  return {queue_line("a", 1) + queue_line("b", 1) + full_gpu_cluster(scaled(nodes, scale), "a", 8, 5), late};
 }
 
 std::vector<std::string> affinity(double scale) {
@@ -174,6 +175,18 @@ tiers:
   - name: nodeorder
 )";
 
+// One tier, so that a gang's refusal to give is final.
+constexpr std::string_view kOneTier = R"(actions: "enqueue, allocate, preempt, reclaim, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+  - name: conformance
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+)";
+
 }  // namespace
 
 const std::vector<Load>& loads() {
@@ -184,9 +197,9 @@ const std::vector<Load>& loads() {
       {"restart", "5,000 nodes, 174,000 running pods in 87,000 groups: load, then one cycle", 2, "", false, restart},
       {"affinity", "10,000 pods with zone affinity and spread on 5,000 nodes", 1, "", true, affinity},
       {"reclaim", "500 full nodes of 8 GPUs, 250 gangs of another queue reclaim until idle", 0.02, kEvicting, true, reclaim},
-      {"hopeless-500", "a gang that eviction cannot help, 500 full nodes", 0.001, kEvicting, false,
+      {"hopeless-500", "a gang that eviction cannot help, 500 full nodes", 0.001, kOneTier, false,
        [](double scale) { return hopeless(500, scale); }},
-      {"hopeless-5000", "a gang that eviction cannot help, 5,000 full nodes", 0.005, kEvicting, false,
+      {"hopeless-5000", "a gang that eviction cannot help, 5,000 full nodes", 0.005, kOneTier, false,
        [](double scale) { return hopeless(5'000, scale); }},
   };
   return kLoads;

@@ -126,7 +126,8 @@ std::string uncovered_bytes(std::span<const FieldRow> table, void* object, std::
 
 template <class T>
 const Schema& schema_of() {
-  static const Schema schema = make_object_schema(table_of<T>(), T::kSchemaName);
+  // Never destroyed: what it refers to is kept for the life of the program.
+  static const Schema& schema = *new Schema(make_object_schema(table_of<T>(), T::kSchemaName));
   return schema;
 }
 template <class T>

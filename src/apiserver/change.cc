@@ -70,7 +70,7 @@ base::Error refusal(const api::AdmissionHook& hook, const api::AdmissionAnswer& 
   const std::string webhook = slash == std::string::npos
                                   ? name
                                   : (hook.mutating ? "mutate" : "validate") + name.substr(0, slash - 1) + ".volcano.sh";
-  return make_error(answer.code,
+  return make_error(answer.code == Code::kBadRequest ? Code::kDenied : answer.code,
                     base::format("admission webhook \"{}\" denied the request: {}", webhook, answer.message));
 }
 

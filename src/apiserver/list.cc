@@ -71,32 +71,35 @@ Result<Answer> list_objects(const store::Store& store, const Request& request) {
   if (!request.continue_token.empty()) {
     TRY(from, decode_continuation(request.continue_token));
   }
-  auto out = std::make_shared<std::string>();
-  std::string items;
-  std::int64_t taken = 0;
+  // What is taken is known before anything is copied, so that the answer is written once, into memory of its size.
+  std::vector<store::ObjectPtr> taken;
+  std::size_t bytes = 256;
   std::int64_t left = 0;
-  std::string last;
   store.for_each(request.resource, request.ns, from.after, store::View::kDurable, [&](const store::ObjectPtr& object) {
     if (!selection.everything() && !selection.matches(*object)) return true;
-    if (request.limit > 0 && taken >= request.limit) {
+    if (request.limit > 0 && static_cast<std::int64_t>(taken.size()) >= request.limit) {
       ++left;
       return selection.everything();  // the remainder is counted only where that is cheap
     }
-    if (taken++ > 0) items += ',';
-    items += object->bytes;
-    last = object->ns + "/" + object->name;
+    taken.push_back(object);
+    bytes += object->bytes.size() + 1;
     return true;
   });
   Json metadata = Json::object();
   const std::int64_t revision = from.revision > 0 ? from.revision : store.revision();
   metadata.set("resourceVersion", std::to_string(revision));
   if (left > 0) {
-    metadata.set("continue", encode({revision, last}));
+    metadata.set("continue", encode({revision, taken.back()->ns + "/" + taken.back()->name}));
     if (selection.everything()) metadata.set("remainingItemCount", left);
   }
+  auto out = std::make_shared<std::string>();
   *out = base::format("{{\"kind\":\"{}\",\"apiVersion\":\"{}\",\"metadata\":{},\"items\":[", request.kind->list_kind(),
                       request.kind->resource.api_version(), metadata.dump());
-  *out += items;
+  out->reserve(out->size() + bytes);
+  for (const store::ObjectPtr& object : taken) {
+    if (object != taken.front()) *out += ',';
+    *out += object->bytes;
+  }
   *out += "]}\n";
   Answer answer;
   answer.bytes = std::move(out);

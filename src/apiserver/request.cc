@@ -57,8 +57,8 @@ Json status_object(const Error& error) {
                               {"apiVersion", "v1"},
                               {"metadata", Json::object()},
                               {"status", "Failure"},
-                              {"message", error.message},
-                              {"reason", base::reason(error.code)}});
+                              {"message", error.message}});
+  if (const std::string_view reason = base::reason(error.code); !reason.empty()) status.set("reason", reason);
   Json details = Json::object();
   if (!error.name.empty()) details.set("name", error.name);
   if (!error.group.empty()) details.set("group", error.group);

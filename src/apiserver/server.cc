@@ -203,7 +203,8 @@ class RealServer : public Server {
       response.headers.emplace_back("Warning", "299 - \"" + text + "\"");
     }
     if (format.kind == Format::Kind::kJson) {
-      response.body = answer.bytes ? *answer.bytes : answer.object.dump();
+      response.shared_body = answer.bytes;
+      if (!answer.bytes) response.body = answer.object.dump();
       return response;
     }
     Json object = answer.object;

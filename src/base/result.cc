@@ -14,6 +14,7 @@ struct Row {
 
 constexpr std::array kRows{
     Row{Code::kBadRequest, "BadRequest", 400},
+    Row{Code::kDenied, "", 400},
     Row{Code::kUnauthorized, "Unauthorized", 401},
     Row{Code::kForbidden, "Forbidden", 403},
     Row{Code::kNotFound, "NotFound", 404},
@@ -48,7 +49,7 @@ int http_status(Code code) {
 
 Code code_for(std::string_view reason, int http_status) {
   for (const Row& row : kRows)
-    if (row.reason == reason) return row.code;
+    if (!reason.empty() && row.reason == reason) return row.code;
   if (http_status == 409) return Code::kConflict;
   for (const Row& row : kRows)
     if (row.http == http_status) return row.code;

@@ -15,6 +15,7 @@ namespace base {
 
 enum class Code : std::uint8_t {
   kBadRequest,
+  kDenied,  // by an admission rule: 400 without a reason, as the refusal of a webhook reads
   kUnauthorized,
   kForbidden,
   kNotFound,

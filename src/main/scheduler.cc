@@ -106,6 +106,10 @@ int run_scheduler(const Arguments& arguments) {
   if (help) return std::cout << "Usage: vc-scheduler [flags]\n\n  --dry-run   decide and report, but write nothing\n" << scheduler::flags_help(), 0;
   if (options->print_version) return std::cout << "volcano " << kVersion << "\n", 0;
   if (options->sharding_mode != "none") return fail(base::make_error(base::Code::kInvalid, "--scheduler-sharding-mode: sharding is not available yet"));
+  if (options->enable_metrics || options->enable_healthz) {
+    base::log_warning("scheduler", "--enable-metrics, --enable-healthz: not available in this release; nothing is served");
+  }
+  if (options->sampling_asked) base::log_warning("scheduler", "sampling of nodes is not available in this release; all nodes are scored");
   auto access = server_access(*options);
   if (!access.ok()) return fail(access.error());
   sigset_t set;

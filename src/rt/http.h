@@ -29,6 +29,7 @@ struct HttpResponse {
   int status = 200;
   Headers headers;  // Content-Length and Transfer-Encoding are added
   std::string body;
+  std::shared_ptr<const std::string> shared_body = nullptr;  // sent instead of `body`, without a copy; servers only
 };
 
 // Splits a target into its decoded path and decoded query pairs, in order.

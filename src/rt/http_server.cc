@@ -21,6 +21,7 @@
 
 #include "base/format.h"
 #include "rt/gzip.h"
+#include "rt/server_tls.h"
 
 namespace rt {
 namespace {
@@ -31,6 +32,7 @@ using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 using SharedBytes = std::shared_ptr<const std::string>;
 
+constexpr std::size_t kJoinBytesMax = std::size_t{64} << 10;   // larger buffers are written as they are
 constexpr std::size_t kGzipBytesMin = std::size_t{128} << 10;  // as the Kubernetes API server
 
 std::string_view status_text(int status) {
@@ -65,15 +67,21 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
       : connection_(std::move(connection)), keep_alive_(keep_alive), gzip_wanted_(gzip_wanted), head_(head) {}
 
   void respond(HttpResponse response) override {
-    if (gzip_wanted_ && response.body.size() >= kGzipBytesMin)
-      if (auto small = gzip(response.body)) {
-        response.body = *std::move(small);
+    SharedBytes body = response.shared_body ? std::move(response.shared_body)
+                                            : std::make_shared<const std::string>(std::move(response.body));
+    if (gzip_wanted_ && body->size() >= kGzipBytesMin)
+      if (auto small = gzip(*body)) {
+        body = std::make_shared<const std::string>(*std::move(small));
         response.headers.emplace_back("Content-Encoding", "gzip");
       }
     auto bytes = std::make_shared<std::string>(head(response.status, response.headers));
-    *bytes += base::format("Content-Length: {}\r\n\r\n", response.body.size());
-    if (!head_) *bytes += response.body;
-    enqueue(std::move(bytes), true);
+    *bytes += base::format("Content-Length: {}\r\n\r\n", body->size());
+    if (head_ || body->size() <= kJoinBytesMax) {
+      if (!head_) *bytes += *body;
+      return enqueue(std::move(bytes), true);
+    }
+    enqueue(std::move(bytes), false);
+    enqueue(std::move(body), true);
   }
 
   void start(int status, Headers headers) override {
@@ -311,28 +319,29 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   void flush() {
     if (out_.empty() || failed_) return;
     writing_ = true;
-    in_flight_.clear();
-    std::vector<asio::const_buffer> buffers;
-    while (!out_.empty() && buffers.size() < 64) {
-      in_flight_.push_back(std::move(out_.front()));
+    // TLS writes one record a buffer: small pieces are joined first, a large one goes alone.
+    auto joined = std::make_shared<std::string>();
+    while (!out_.empty() && out_.front()->size() + joined->size() <= kJoinBytesMax) {
+      *joined += *out_.front();
+      backlog -= out_.front()->size();
       out_.pop_front();
-      buffers.push_back(asio::buffer(*in_flight_.back()));
     }
-    // TLS writes one record a buffer: small pieces are joined first.
-    if (buffers.size() > 1) {
-      auto joined = std::make_shared<std::string>();
-      for (const SharedBytes& bytes : in_flight_) *joined += *bytes;
-      in_flight_.assign(1, std::move(joined));
-      buffers.assign(1, asio::buffer(*in_flight_.back()));
+    if (joined->empty()) {
+      in_flight_ = std::move(out_.front());
+      out_.pop_front();
+    } else {
+      backlog += joined->size();
+      in_flight_ = std::move(joined);
     }
-    asio::async_write(stream_, buffers, [self = this->shared_from_this()](ErrorCode error, std::size_t) {
-      self->writing_ = false;
-      for (const SharedBytes& bytes : self->in_flight_) self->backlog -= bytes->size();
-      self->in_flight_.clear();
-      if (error) return self->gone();
-      if (!self->out_.empty()) return self->flush();
-      if (self->close_when_written_) self->close();
-    });
+    asio::async_write(stream_, asio::buffer(*in_flight_),
+                      [self = this->shared_from_this()](ErrorCode error, std::size_t) {
+                        self->writing_ = false;
+                        self->backlog -= self->in_flight_->size();
+                        self->in_flight_.reset();
+                        if (error) return self->gone();
+                        if (!self->out_.empty()) return self->flush();
+                        if (self->close_when_written_) self->close();
+                      });
   }
 
   void gone() {
@@ -362,7 +371,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   std::optional<http::request_parser<http::string_body>> parser_;
   std::shared_ptr<Exchange> current_;
   std::deque<SharedBytes> out_;
-  std::vector<SharedBytes> in_flight_;
+  SharedBytes in_flight_;
   std::string peer_name_;
   std::vector<std::string> peer_organizations_;
   bool writing_ = false;
@@ -456,42 +465,16 @@ class Server : public HttpServer {
   std::uint16_t port_ = 0;
 };
 
-base::Status set_up_tls(Shared& shared) {
-  const ServerOptions& options = shared.options;
-  if (options.certificate_pem.empty()) return {};
-  shared.tls.emplace(asio::ssl::context::tls_server);
-  asio::ssl::context& tls = *shared.tls;
-  ErrorCode error;
-  tls.set_options(
-      asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, error);
-  if (!error) tls.use_certificate_chain(asio::buffer(options.certificate_pem), error);
-  if (!error) tls.use_private_key(asio::buffer(options.key_pem), asio::ssl::context::pem, error);
-  if (!error && !options.client_ca_pem.empty()) {
-    tls.add_certificate_authority(asio::buffer(options.client_ca_pem), error);
-    if (!error) tls.set_verify_mode(asio::ssl::verify_peer, error);
-    // Clients are told which authority we accept, so that they offer the right certificate.
-    BIO* bio = BIO_new_mem_buf(options.client_ca_pem.data(), static_cast<int>(options.client_ca_pem.size()));
-    if (X509* ca = PEM_read_bio_X509(bio, nullptr, nullptr, nullptr)) {
-      SSL_CTX_add_client_CA(tls.native_handle(), ca);
-      X509_free(ca);
-    }
-    BIO_free(bio);
-    static constexpr unsigned char kSession[] = "volcano";
-    SSL_CTX_set_session_id_context(tls.native_handle(), kSession, sizeof kSession - 1);
-  }
-  if (error)
-    return base::make_error(base::Code::kInvalid,
-                            base::format("the server certificate cannot be used: {}", error.message()));
-  return {};
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<HttpServer>> listen_http(ServerOptions options, HttpServer::Handler handler) {
   auto shared = std::make_shared<Shared>();
   shared->options = std::move(options);
   shared->handler = std::move(handler);
-  TRY_VOID(set_up_tls(*shared));
+  if (!shared->options.certificate_pem.empty()) {
+    shared->tls.emplace(asio::ssl::context::tls_server);
+    TRY_VOID(use_server_keys(*shared->tls, shared->options));
+  }
   auto server = std::make_unique<Server>(std::move(shared));
   TRY_VOID(server->listen());
   return std::unique_ptr<HttpServer>(std::move(server));

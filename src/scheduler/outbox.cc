@@ -234,7 +234,15 @@ Outbox::~Outbox() = default;
 std::size_t Outbox::waiting() const { return state_->lanes.size(); }
 
 void Outbox::send(Plan plan) {
-  if (state_->options.dry_run) return;
+  if (state_->options.dry_run) {
+    for (const PlannedEviction& one : plan.evictions) {
+      base::log_info("scheduler", base::format("would evict {}/{} from {} ({})", one.ns, one.pod, one.node, one.action));
+    }
+    for (const PlannedBind& one : plan.binds) {
+      base::log_info("scheduler", base::format("would bind {}/{} to {}", one.ns, one.pod, one.node));
+    }
+    return;
+  }
   for (const PlannedEviction& one : plan.evictions) state_->evict(one);
   for (const PlannedBind& one : plan.binds) state_->bind(one);
   for (const PlannedGroupStatus& one : plan.groups) state_->group(one);

@@ -93,8 +93,8 @@ class Preempt final : public Action {
 
     bool preempt(const Task& task, bool same_job) {
       if (!same_job && hopeless_.knows(task)) return false;
-      if (!is_eligible(task) || session_.ask<PrePredicate>(task)) return false;
       if (!same_job && !others_run_in_queue(task)) return false;
+      if (!is_eligible(task) || session_.ask<PrePredicate>(task)) return false;
       const NodeSet nodes = session_.search().candidates(task, Strictness::kEvict, nodes_worth_trying(session_, task), nullptr);
       for (const NodeId node : session_.search().ranked(task, nodes)) {
         if (try_node(task, node, same_job)) return true;
@@ -111,9 +111,13 @@ class Preempt final : public Action {
     }
 
     bool some_node_has_room(const Task& task) {
+      if (full_for_ == task.shape && full_at_ == model_.touched().size()) return false;
       bool found = false;
       model_.nodes.known().for_each([&](std::uint32_t n) { found = found || session_.search().fits_future(task, NodeId{n}); });
-      return found;
+      if (found) return true;
+      full_for_ = task.shape;
+      full_at_ = model_.touched().size();
+      return false;
     }
 
     bool try_node(const Task& task, NodeId node, bool same_job) {
@@ -148,6 +152,8 @@ class Preempt final : public Action {
     Model& model_;
     JobsByQueue work_;
     Hopeless hopeless_;
+    ShapeId full_for_;  // no node had room for this shape when so many nodes had been touched
+    std::size_t full_at_ = 0;
   };
 };
 

@@ -46,16 +46,38 @@ class Reclaim final : public Action {
         if (session_.ask<PrePredicate>(task)) continue;
         if (!reclaim_for_task(task)) hopeless_.note(task);
       }
-      if (session_.ask<JobPipelined>(job)) session_.commit(mark);
-      else session_.rollback(mark);
+      if (session_.ask<JobPipelined>(job)) {
+        session_.commit(mark);
+      } else {
+        session_.rollback(mark);
+        tried_ = {};
+      }
     }
 
     bool reclaim_for_task(const Task& task) {
       const NodeSet nodes = session_.search().candidates(task, Strictness::kEvict, nodes_worth_trying(session_, task), nullptr);
+      // Nodes that gave nothing for an equal pod of this queue give nothing now: evictions since took candidates away, and
+      // nothing was given back.
+      const Tried own{task.shape, model_.pods.label_set(task.labels).signature, model_.job(task.job).queue, 0};
+      if (!own.same_as(tried_)) tried_ = own;
       bool done = false;
-      nodes.for_each([&](std::uint32_t n) { done = done || try_node(task, NodeId{n}); });
+      nodes.for_each([&](std::uint32_t n) {
+        if (done || n < tried_.nodes_below) return;
+        done = try_node(task, NodeId{n});
+        if (!done) tried_.nodes_below = n + 1;
+      });
       return done;
     }
+
+    struct Tried {
+      ShapeId shape;
+      std::uint32_t signature = 0;
+      QueueId queue;
+      std::uint32_t nodes_below = 0;  // all of them gave nothing
+      bool same_as(const Tried& other) const {
+        return shape == other.shape && signature == other.signature && queue == other.queue;
+      }
+    };
 
     bool try_node(const Task& task, NodeId node) {
       const QueueId queue = model_.job(task.job).queue;
@@ -82,6 +104,7 @@ class Reclaim final : public Action {
     Model& model_;
     JobsByQueue work_;
     Hopeless hopeless_;
+    Tried tried_;
   };
 };
 

@@ -53,6 +53,10 @@ bool Decider::depends_on_time() const { return plugins_->depends_on_time(); }
 std::uint64_t Decider::nodes_looked_at() const { return looked_at_before_ + search_->nodes_looked_at(); }
 
 CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch& stopwatch) {
+  if (plain_) {
+    use(Config(config_));
+    search_->be_plain();
+  }
   CycleReport report;
   std::vector<JobId> changed = std::move(carried_);
   const std::vector<JobId> fresh = model_.take_changed_jobs();

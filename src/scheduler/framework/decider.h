@@ -45,6 +45,8 @@ class Decider {
 
   CycleReport run_cycle(base::Time now, bool keep_tasks = false, const Stopwatch& stopwatch = {});
   std::uint64_t nodes_looked_at() const;
+  // For tests: plugins are made afresh for every cycle, and nodes are searched by nested loops.
+  void be_plain() { plain_ = true; }
 
  private:
   Model& model_;
@@ -59,6 +61,7 @@ class Decider {
   std::uint64_t cycle_ = 0;
   std::vector<JobId> carried_;  // changed during the last session
   bool fresh_plugins_ = true;
+  bool plain_ = false;
   std::uint64_t looked_at_before_ = 0;
 };
 

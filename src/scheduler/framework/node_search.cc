@@ -32,7 +32,7 @@ NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
   const std::uint32_t extra = plugins_.ask<ClassKey>(task);
   const std::uint64_t key = (std::uint64_t{task.shape.index} << 32 | signature) + extra * 0x9e3779b97f4a7c15ull;
   const std::uint64_t generation = model_.nodes.static_generation() + model_.pods.ownership_changes() + model_.volumes.generation();
-  const bool shared = model_.shape(task.shape).pending >= kFrontierPodsMin;
+  const bool shared = !plain_ && model_.shape(task.shape).pending >= kFrontierPodsMin;
   std::unique_ptr<ClassState>& slot = shared ? classes_[key] : single_;
   if (slot && slot->key == key && slot->shape == task.shape && slot->extra == extra && slot->generation == generation) return *slot;
   if (shared && classes_.size() > kClassesMax) {
@@ -97,9 +97,12 @@ void NodeSearch::explain_room(const Request& request, const NodeSet& nodes, FitE
 }
 
 std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* within, FitErrors& errors) {
+  if (plain_) {
+    if (auto choice = find_plainly(task, within != nullptr ? *within : model_.nodes.known())) return choice;
+  }
   ClassState& state = state_for(task);
   const Request& request = model_.shape_of(task).request;
-  if (state.incremental && within == nullptr && model_.shape(task.shape).pending >= kFrontierPodsMin) {
+  if (!plain_ && state.incremental && within == nullptr && model_.shape(task.shape).pending >= kFrontierPodsMin) {
     catch_up(state, request);
     const std::uint32_t best = state.tree.empty() ? NodeId::kNone : state.tree[1];
     if (best != NodeId::kNone && state.candidates.has(best)) return NodeChoice{NodeId{best}, false};
@@ -122,6 +125,47 @@ std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* with
   room(request, false, idle);
   const bool future = idle.empty();
   return NodeChoice{NodeId{best_of(state, future ? feasible : idle)}, future};
+}
+
+std::optional<NodeChoice> NodeSearch::find_plainly(const Task& task, const NodeSet& all) {
+  single_.reset();
+  ClassState& state = state_for(task);
+  NodeSet now = all, later = all;
+  now.clear();
+  later.clear();
+  all.for_each([&](std::uint32_t n) {
+    if (!fits_future(task, NodeId{n})) return;
+    if (!std::all_of(state.filters.begin(), state.filters.end(), [&](const auto& f) { return f->fits(n); })) return;
+    later.add(n);
+    if (fits_idle(task, NodeId{n})) now.add(n);
+  });
+  const NodeSet& group = now.empty() ? later : now;
+  std::uint32_t best = NodeId::kNone;
+  double most = 0;
+  std::vector<double> whole(all.words().size() * 64);
+  std::vector<std::int64_t> low(state.scorers.size(), std::numeric_limits<std::int64_t>::max()), high(state.scorers.size(), std::numeric_limits<std::int64_t>::min());
+  for (std::size_t i = 0; i < state.scorers.size(); ++i) {
+    NodeScorer& scorer = *state.scorers[i];
+    if (scorer.normalise() == NodeScorer::Normalise::kWhole) scorer.add_scores(group, whole);
+    group.for_each([&](std::uint32_t n) {
+      low[i] = std::min(low[i], scorer.raw(n));
+      high[i] = std::max(high[i], scorer.raw(n));
+    });
+  }
+  group.for_each([&](std::uint32_t n) {
+    double total = whole[n];
+    for (std::size_t i = 0; i < state.scorers.size(); ++i) {
+      NodeScorer& scorer = *state.scorers[i];
+      const auto rule = scorer.normalise();
+      if (rule == NodeScorer::Normalise::kWhole) continue;
+      total += scorer.weight() * (rule == NodeScorer::Normalise::kNone ? scorer.score(n) : static_cast<double>(normalised(rule, scorer.raw(n), low[i], high[i])));
+    }
+    if (best != NodeId::kNone && total <= most) return;
+    best = n;
+    most = total;
+  });
+  if (best == NodeId::kNone) return std::nullopt;
+  return NodeChoice{NodeId{best}, now.empty()};
 }
 
 std::optional<NodeChoice> NodeSearch::find_without_resources(const Task& task, FitErrors& errors) {

@@ -40,6 +40,9 @@ class NodeSearch {
   bool fits_future(const Task& task, NodeId node) const;
   bool fits_idle(const Task& task, NodeId node) const;
 
+  // For tests: decide by nested loops, node by node, remembering nothing. Must give the same answers.
+  void be_plain() { plain_ = true; }
+
   std::uint64_t nodes_looked_at() const { return nodes_looked_at_; }
   // Evaluators read what plugins say at the time; call when that may differ (a new cycle).
   void open_cycle();
@@ -52,6 +55,7 @@ class NodeSearch {
   void explain_room(const Request& request, const NodeSet& nodes, FitErrors& errors) const;
   std::uint32_t best_of(ClassState& state, const NodeSet& group);
   void score_all(ClassState& state, const NodeSet& group);
+  std::optional<NodeChoice> find_plainly(const Task& task, const NodeSet& all);
 
   bool judge(ClassState& state, const Request& request, std::uint32_t node);
   double total_of(ClassState& state, std::uint32_t node);
@@ -66,6 +70,7 @@ class NodeSearch {
   std::unique_ptr<ClassState> single_;  // of a class with few pods
   std::vector<double> totals_;          // scratch
   std::uint64_t nodes_looked_at_ = 0;
+  bool plain_ = false;
 };
 
 }  // namespace scheduler

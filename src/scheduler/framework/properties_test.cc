@@ -63,7 +63,7 @@ class World {
 
   void add_group() {
     const std::string name = base::format("g{}", next_++);
-    const auto size = static_cast<int>(1 + random.below(4));
+    const auto size = static_cast<int>(1 + random.below(7));
     const auto min = static_cast<int>(random.below(static_cast<std::uint64_t>(size) + 1));
     intake.set(api::resources::kPodGroups,
                parse(base::format(R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}"}},"spec":{{"minMember":{1},"queue":"{2}",)"
@@ -75,6 +75,20 @@ class World {
       apart = base::format(R"(,"affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{"labelSelector":)"
                            R"({{"matchLabels":{{"app":"a{}"}}}},"topologyKey":"zone"}}]}}}})", random.below(3));
     }
+    std::string wishes;
+    if (random.chance(0.2) && apart.empty()) {
+      wishes = base::format(R"(,"affinity":{{"nodeAffinity":{{"preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":{},"preference":)"
+                            R"({{"matchExpressions":[{{"key":"zone","operator":"In","values":["z{}"]}}]}}}}]}},)"
+                            R"("podAffinity":{{"preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":5,"podAffinityTerm":)"
+                            R"({{"labelSelector":{{"matchLabels":{{"app":"a{}"}}}},"topologyKey":"zone"}}}}]}}}})",
+                            1 + random.below(50), random.below(2), random.below(3));
+    }
+    if (random.chance(0.2)) {
+      wishes += base::format(R"(,"topologySpreadConstraints":[{{"maxSkew":{},"topologyKey":"zone","whenUnsatisfiable":"{}",)"
+                             R"("labelSelector":{{"matchLabels":{{"app":"a{}"}}}}}}])",
+                             1 + random.below(2), random.chance(0.5) ? "DoNotSchedule" : "ScheduleAnyway", random.below(3));
+    }
+    apart += wishes;
     const std::string cpu = base::format("{}m", 500 * (1 + random.below(4)));
     for (int i = 0; i < size; ++i) {
       const std::string pod = base::format("{}-w-{}", name, i);
@@ -89,9 +103,10 @@ class World {
 
   void change_node() {
     const auto n = random.below(6);
-    const std::string text = base::format(R"({{"metadata":{{"name":"n{0}","labels":{{"zone":"z{1}"}}}},"spec":{{"unschedulable":{2}}},)"
+    const std::string text = base::format(R"({{"metadata":{{"name":"n{0}","labels":{{"zone":"z{1}"}}}},"spec":{{"unschedulable":{2}{5}}},)"
                                           R"("status":{{"allocatable":{{"cpu":"{3}","memory":"64Gi","pods":"{4}"}}}}}})",
-                                          n, random.below(2), random.chance(0.1) ? "true" : "false", 2 + random.below(6), 2 + random.below(8));
+                                          n, random.below(2), random.chance(0.1) ? "true" : "false", 2 + random.below(6), 2 + random.below(8),
+                                          random.chance(0.2) ? R"(,"taints":[{"key":"slow","effect":"PreferNoSchedule"}])" : "");
     if (random.chance(0.1)) intake.remove(api::resources::kNodes, parse(text));
     else intake.set(api::resources::kNodes, parse(text));
   }
@@ -155,6 +170,19 @@ TEST(Properties, gangs_are_whole_nodes_are_not_overcommitted_and_nothing_stays_b
     World world(seed);
     for (int i = 0; i < 60; ++i) world.step();
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+// The clever parts (classes, frontiers, wide vectors, live plugins) decide as nested loops over fresh plugins do.
+TEST(Properties, the_fast_scheduler_agrees_with_the_plain_one) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    World fast(seed), plain(seed);
+    plain.decider.be_plain();
+    for (int i = 0; i < 60; ++i) {
+      fast.step();
+      plain.step();
+      ASSERT_EQ(fast.last_binds, plain.last_binds) << "seed " << seed << " step " << i;
+    }
   }
 }
 

@@ -83,6 +83,9 @@ base::Status OneShot::load(const std::string& file, std::string_view text) {
     if (!started_) {
       stats_.load_wall_s += after.first - before.first;
       stats_.load_cpu_s += after.second - before.second;
+    } else {
+      intake_wall_s_ += after.first - before.first;
+      intake_cpu_s_ += after.second - before.second;
     }
   };
   std::string name = file;

@@ -2,6 +2,7 @@
 #include "scheduler/one_shot/one_shot.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/format.h"
 #include "scheduler/actions/all.h"
@@ -85,8 +86,8 @@ void OneShot::run_phase() {
     if (!run_cycle(phase) && options_.until_idle) break;
   }
   const auto after = stopwatch_();
-  phase.wall_s += after.first - before.first;
-  phase.cpu_s += after.second - before.second;
+  phase.wall_s += after.first - before.first + std::exchange(intake_wall_s_, 0.0);
+  phase.cpu_s += after.second - before.second + std::exchange(intake_cpu_s_, 0.0);
   phase.nodes_looked_at = decider_.nodes_looked_at() - looked_at;
 }
 

@@ -95,6 +95,7 @@ class OneShot {
   std::vector<std::pair<std::size_t, std::size_t>> cycles_;
   OneShotStats stats_;
   bool started_ = false;
+  double intake_wall_s_ = 0, intake_cpu_s_ = 0;  // of the objects of the phase that runs next
 };
 
 }  // namespace scheduler

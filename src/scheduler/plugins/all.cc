@@ -18,10 +18,11 @@ std::unique_ptr<Plugin> make_predicates();
 std::unique_ptr<Plugin> make_priority();
 std::unique_ptr<Plugin> make_proportion();
 std::unique_ptr<Plugin> make_sla();
+std::unique_ptr<Plugin> make_tdm();
 
 namespace {
 constexpr PluginFactory kPlugins[] = {
-    {"cdp", make_cdp},
+    {"cdp", make_cdp},               {"tdm", make_tdm},
     {"capacity", make_capacity},     {"nodegroup", make_nodegroup},     {"sla", make_sla},
     {"binpack", make_binpack},       {"conformance", make_conformance}, {"drf", make_drf},
     {"gang", make_gang},             {"nodeorder", make_nodeorder},     {"overcommit", make_overcommit},

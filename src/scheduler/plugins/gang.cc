@@ -1,5 +1,7 @@
 // Gang: a group holds at least its minimum of tasks, or none at all.
-#include <unordered_map>
+#include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "base/format.h"
 #include "scheduler/framework/plugin.h"
@@ -44,15 +46,16 @@ class Gang final : public Plugin {
  private:
   // A group can lose the tasks above its minimum, and no others; the order of the candidates decides which.
   static Victims spare_tasks(const Model& model, const std::vector<TaskId>& candidates) {
-    std::unordered_map<std::uint32_t, std::int32_t> left;
+    std::vector<std::pair<JobId, std::int32_t>> left;  // few jobs share a node
     Victims out;
     for (const TaskId id : candidates) {
       const Task& task = model.task(id);
       if (!task.job.is_set()) continue;
       const Job& job = model.job(task.job);
-      std::int32_t& ready = left.try_emplace(task.job.index, job.ready_count()).first->second;
-      if (ready <= job.min_available) continue;
-      --ready;
+      auto slot = std::find_if(left.begin(), left.end(), [&](const auto& pair) { return pair.first == task.job; });
+      if (slot == left.end()) slot = left.insert(left.end(), {task.job, job.ready_count()});
+      if (slot->second <= job.min_available) continue;
+      --slot->second;
       out.tasks.push_back(id);
     }
     return out;

@@ -1,5 +1,7 @@
 // scenario_test [--update] FILE|FOLDER...: plays scenarios; fails when one differs, or rewrites its expected blocks.
 #include <algorithm>
+#include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -32,6 +34,8 @@ void show_difference(const std::string& expected, const std::string& actual) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  setenv("TZ", "UTC", 1);  // hours in scenarios are the same everywhere
+  tzset();
   bool update = false;
   std::vector<std::filesystem::path> files;
   for (int i = 1; i < argc; ++i) {
@@ -52,6 +56,10 @@ int main(int argc, char** argv) {
     const auto actual = scenario::play(expected);
     if (!actual.ok()) {
       std::cout << file.string() << ": " << actual.error().message << "\n";
+      ++failed;
+    } else if (const auto plain = scenario::play(expected, true); !plain.ok() || *plain != *actual) {
+      std::cout << file.string() << ": the plain scheduler decides otherwise\n";
+      if (plain.ok()) show_difference(*actual, *plain);
       ++failed;
     } else if (*actual != expected && update) {
       std::ofstream(file, std::ios::binary) << *actual;

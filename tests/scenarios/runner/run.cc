@@ -65,8 +65,9 @@ api::Json plugin_from(const std::string& text) {
 
 class Stage {
  public:
-  Stage() : intake_(model_, {}), decider_(model_, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano") {
+  explicit Stage(bool plain) : intake_(model_, {}), decider_(model_, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano") {
     now_ = base::Time{} + base::seconds(1'700'000'000);
+    if (plain) decider_.be_plain();
   }
 
   base::Status act(const Line& line) {
@@ -209,8 +210,8 @@ class Stage {
 
 }  // namespace
 
-base::Result<std::string> play(std::string_view text) {
-  Stage stage;
+base::Result<std::string> play(std::string_view text, bool plain) {
+  Stage stage(plain);
   std::string out;
   std::vector<std::string> lines;
   for (std::size_t start = 0; start < text.size();) {

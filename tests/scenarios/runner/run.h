@@ -9,6 +9,7 @@
 namespace scenario {
 
 // The file's text with every expected block replaced by what the scheduler does now. An error names the line.
-base::Result<std::string> play(std::string_view text);
+// `plain`: by the plain scheduler, which must decide the same.
+base::Result<std::string> play(std::string_view text, bool plain = false);
 
 }  // namespace scenario

@@ -1,0 +1,13 @@
+// How the HTTP server's TLS is set up: protocol versions, our certificate, and whose client certificates count.
+#pragma once
+
+#include <boost/asio/ssl/context.hpp>
+
+#include "base/result.h"
+#include "rt/http_server.h"
+
+namespace rt {
+
+base::Status use_server_keys(boost::asio::ssl::context& tls, const ServerOptions& options);
+
+}  // namespace rt
