@@ -27,10 +27,8 @@ class Counters final : public Workload {
   void start() override {
     for (std::size_t i = 0; i < counts_.size(); ++i) {
       people_.push_back(world_.make_person(base::format("counter-{}", i)));
-      client::Request request{.verb = client::Verb::kCreate, .resource = api::resources::kConfigMaps, .ns = "default"};
-      request.body = Json::object({{"metadata", Json::object({{"name", name_of_count(i)}})}, {"data", Json::object({{"count", "0"}})}});
       // "default" is made while we ask.
-      people_[i]->env->loop().after(base::seconds(1), [this, i, request] { ask_until_answered(*people_[i], request, [](base::Result<Json>, int) {}); });
+      people_[i]->env->loop().after(base::seconds(1), [this, i] { make_count(i); });
     }
     for (std::int64_t i = 0; i < writers_; ++i) {
       people_.push_back(world_.make_person(base::format("writer-{}", i)));
@@ -47,6 +45,15 @@ class Counters final : public Workload {
   }
 
  private:
+  void make_count(std::size_t index) {
+    client::Request request{.verb = client::Verb::kCreate, .resource = api::resources::kConfigMaps, .ns = "default"};
+    request.body = Json::object({{"metadata", Json::object({{"name", name_of_count(index)}})}, {"data", Json::object({{"count", "0"}})}});
+    ask_until_answered(*people_[index], std::move(request), [this, index](base::Result<Json> result, int) {
+      if (!result.ok() && result.error().code != base::Code::kAlreadyExists)
+        people_[index]->env->loop().after(base::seconds(1), [this, index] { make_count(index); });
+    });
+  }
+
   static std::string name_of_count(std::size_t index) { return base::format("count-{}", index); }
 
   void turn(Person& person) {

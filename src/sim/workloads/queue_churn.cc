@@ -30,11 +30,26 @@ class QueueChurn final : public Workload {
   }
   void stop() override {
     stopped_ = true;
-    for (const std::string& queue : queues_) command(queue, "OpenQueue");
+    open_all();
   }
-  bool done() const override { return open_ == 0; }
+  bool done() const override { return open_ == 0 && closed().empty(); }
 
  private:
+  std::vector<std::string> closed() const {
+    std::vector<std::string> names;
+    for (const std::string& name : queues_) {
+      const Json* queue = world_.truth().find(api::resources::kQueues, name);
+      if (queue && (*queue)["status"]["state"].as_string() != "Open") names.push_back(name);
+    }
+    return names;
+  }
+
+  // An earlier command to close may come late, so this is looked at again.
+  void open_all() {
+    for (const std::string& queue : closed()) command(queue, "OpenQueue");
+    person_->env->loop().after(base::seconds(5), [this] { open_all(); });
+  }
+
   void arm() {
     person_->env->loop().after({every_.draw(dice_)}, [this] {
       if (stopped_) return;

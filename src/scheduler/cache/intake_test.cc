@@ -1,0 +1,80 @@
+// Which word about an object counts: the watch's, or the answer to a request of our own?
+#include "scheduler/cache/intake.h"
+
+#include <gtest/gtest.h>
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "scheduler/model/model.h"
+
+namespace scheduler {
+namespace {
+
+using api::Json;
+
+Json parse(const std::string& text) {
+  auto parsed = api::parse_json(text);
+  EXPECT_TRUE(parsed.ok()) << text;
+  return *parsed;
+}
+
+Json group(int version, std::string_view phase) {
+  return parse(base::format(R"({{"metadata":{{"name":"g","namespace":"ns","uid":"u1","resourceVersion":"{}"}},)"
+                            R"("spec":{{"minMember":1,"queue":"default"}},"status":{{"phase":"{}"}}}})",
+                            version, phase));
+}
+
+Json pod(int version, std::string_view node, std::string_view phase) {
+  return parse(base::format(R"({{"metadata":{{"name":"p","namespace":"ns","uid":"u2","resourceVersion":"{}",)"
+                            R"("annotations":{{"scheduling.k8s.io/group-name":"g"}}}},"spec":{{"schedulerName":"volcano","nodeName":"{}",)"
+                            R"("containers":[{{"name":"c","resources":{{"requests":{{"cpu":"1"}}}}}}]}},"status":{{"phase":"{}"}}}})",
+                            version, node, phase));
+}
+
+class IntakeAnswers : public testing::Test {
+ protected:
+  const Job& job() { return model_.job(model_.find_job("ns/g")); }
+
+  Model model_;
+  Intake intake_{model_, {{"volcano"}, "default", {}, true}};
+};
+
+TEST_F(IntakeAnswers, an_answer_does_not_bring_back_a_deleted_group) {
+  intake_.set(api::resources::kPodGroups, group(5, "Pending"));
+  intake_.remove(api::resources::kPodGroups, group(7, "Pending"));
+  EXPECT_FALSE(intake_.set_answer(api::resources::kPodGroups, group(6, "Inqueue")));
+  EXPECT_FALSE(model_.find_job("ns/g").is_set());
+}
+
+TEST_F(IntakeAnswers, an_answer_does_not_bring_back_a_deleted_pod) {
+  intake_.set(api::resources::kPods, pod(5, "", "Pending"));
+  intake_.remove(api::resources::kPods, pod(7, "n", "Succeeded"));
+  EXPECT_FALSE(intake_.set_answer(api::resources::kPods, pod(6, "n", "Running")));
+  EXPECT_FALSE(model_.find_task("ns/p").is_set());
+}
+
+TEST_F(IntakeAnswers, an_older_answer_does_not_undo_what_the_watch_said) {
+  intake_.set(api::resources::kPods, pod(8, "n", "Succeeded"));
+  EXPECT_FALSE(intake_.set_answer(api::resources::kPods, pod(6, "n", "Running")));
+  EXPECT_EQ(model_.task(model_.find_task("ns/p")).status, TaskStatus::kSucceeded);
+}
+
+TEST_F(IntakeAnswers, a_newer_answer_counts_before_the_watch_says_so) {
+  intake_.set(api::resources::kPods, pod(5, "", "Pending"));
+  EXPECT_TRUE(intake_.set_answer(api::resources::kPods, pod(6, "n", "Running")));
+  EXPECT_EQ(model_.task(model_.find_task("ns/p")).status, TaskStatus::kRunning);
+}
+
+TEST_F(IntakeAnswers, a_status_that_could_not_be_written_is_taken_back) {
+  intake_.set(api::resources::kPodGroups, group(5, "Pending"));
+  intake_.group_write_started("ns/g");
+  model_.edit_job(model_.find_job("ns/g")).status.phase = GroupPhase::kInqueue;  // decided, being written
+  intake_.group_write_ended("ns/g");
+  EXPECT_FALSE(intake_.set_answer(api::resources::kPodGroups, group(5, "Pending")));  // nothing newer
+  intake_.forget_group_version("ns/g");
+  EXPECT_TRUE(intake_.set_answer(api::resources::kPodGroups, group(5, "Pending")));
+  EXPECT_EQ(job().status.phase, GroupPhase::kPending);
+}
+
+}  // namespace
+}  // namespace scheduler
