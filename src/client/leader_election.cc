@@ -34,6 +34,7 @@ struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::Stat
   void decide(base::Result<Json> found);
   void write(Verb verb, Json body);
   void result(bool ok);
+  void guard();
   Json record(const Json& before) const;
 };
 
@@ -92,10 +93,23 @@ void LeaderElection::State::write(Verb verb, Json body) {
   });
 }
 
+// A server that does not answer must not keep a holder in the belief that it leads.
+void LeaderElection::State::guard() {
+  env.loop().after(options.renew_deadline, [weak = weak_from_this(), renewed = renewed_at] {
+    const auto self = weak.lock();
+    if (!self || !self->leading || self->stopped || self->renewed_at != renewed) return;
+    self->leading = false;
+    self->stopped = true;
+    base::log_error("leader-election", "the lease could not be renewed in time");
+    self->on_stopped();
+  });
+}
+
 void LeaderElection::State::result(bool ok) {
   const base::Duration now = env.uptime();
   if (ok) {
     renewed_at = now;
+    guard();
     if (!std::exchange(leading, true)) {
       again();
       return on_started();

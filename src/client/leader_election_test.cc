@@ -69,5 +69,16 @@ TEST(LeaderElection, AHolderThatCannotRenewStopsBeforeOthersStart) {
   EXPECT_FALSE(a.election.is_leader());
 }
 
+TEST(LeaderElection, AHolderWhoseServerIsSilentStopsToo) {
+  testing::FakeEnv env;
+  testing::FakeClient server(env);
+  Candidate a(server, env, "a");
+  env.run_for(base::seconds(5));
+  ASSERT_TRUE(a.leads);
+  server.silent = true;
+  env.run_for(base::seconds(13));
+  EXPECT_TRUE(a.lost);
+}
+
 }  // namespace
 }  // namespace client

@@ -24,7 +24,13 @@ std::string stamp() {
 
 }  // namespace
 
-CriLog::CriLog(const std::string& path) : fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640)) {}
+CriLog::CriLog(const std::string& path, long bytes_max) : path_(path), bytes_max_(bytes_max) { open(O_APPEND); }
+
+void CriLog::open(int flags) {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0640);
+}
+
 CriLog::~CriLog() {
   if (fd_ >= 0) ::close(fd_);
 }
@@ -40,6 +46,13 @@ void CriLog::write(std::string_view stream, std::string_view bytes) {
     text += bytes.substr(0, end);
     text += '\n';
     bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + 1);
+  }
+  bytes_ += static_cast<long>(text.size());
+  if (bytes_ > bytes_max_) {
+    // Readers that follow see another file under the name, and go on there.
+    ::unlink(path_.c_str());
+    open(O_TRUNC);
+    bytes_ = static_cast<long>(text.size());
   }
   std::string_view rest = text;
   while (!rest.empty()) {

@@ -6,10 +6,13 @@
 
 namespace node {
 
+// A log that grows beyond this starts anew: what one container says cannot fill the disk.
+inline constexpr long kLogBytesMax = 50L << 20;
+
 // Writes "2026-01-02T03:04:05.123456789Z stdout F text"; P instead of F marks a part of a line.
 class CriLog {
  public:
-  explicit CriLog(const std::string& path);
+  explicit CriLog(const std::string& path, long bytes_max = kLogBytesMax);
   ~CriLog();
   CriLog(const CriLog&) = delete;
   CriLog& operator=(const CriLog&) = delete;
@@ -18,6 +21,11 @@ class CriLog {
   void write(std::string_view stream, std::string_view bytes);
 
  private:
+  void open(int flags);
+
+  std::string path_;
+  long bytes_max_;
+  long bytes_ = 0;
   int fd_ = -1;
 };
 

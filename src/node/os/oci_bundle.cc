@@ -115,6 +115,7 @@ Json namespaces_json(const BundleInput& input) {
   if (!input.host_pid) list.push_back(Json::object({{"type", "pid"}}));
   if (!input.network_namespace.empty()) list.push_back(Json::object({{"type", "network"}, {"path", input.network_namespace}}));
   if (!input.ipc_namespace.empty()) list.push_back(Json::object({{"type", "ipc"}, {"path", input.ipc_namespace}}));
+  else if (input.own_ipc) list.push_back(Json::object({{"type", "ipc"}}));
   return list;
 }
 

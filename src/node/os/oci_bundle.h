@@ -36,6 +36,7 @@ struct BundleInput {
   std::string hostname;
   std::string network_namespace;   // a path; empty: the host's
   std::string ipc_namespace;       // the same
+  bool own_ipc = false;            // without a path: one of the container's own
   bool host_pid = false;
   std::string cgroup_path;         // below each hierarchy
   std::vector<MountSpec> mounts;   // sources resolved

@@ -206,6 +206,15 @@ TEST(CriLog, WhatIsWrittenCanBeParsed) {
   EXPECT_TRUE(line.partial);
 }
 
+TEST(CriLog, ALogThatGrowsTooLargeStartsAnew) {
+  const TemporaryFolder folder;
+  CriLog log(folder.path + "/log", 200);
+  for (int i = 0; i < 20; ++i) log.write("stdout", base::format("line {}\n", i));
+  const std::string text = read_text(folder.path + "/log");
+  EXPECT_LE(text.size(), 200u);
+  EXPECT_NE(text.find("line 19"), std::string::npos);
+}
+
 TEST(VolumeFolders, FilesChangeTogetherAndOldOnesGo) {
   const TemporaryFolder folder;
   const std::string path = folder.path + "/v";

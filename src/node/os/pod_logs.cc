@@ -57,6 +57,16 @@ std::string utc_stamp(std::string_view text) {
   return base::format("{}.{:09}Z", whole.substr(0, whole.size() - 1), at->ns % 1'000'000'000);
 }
 
+// Goes on with the file that has the name now, if it is another one.
+bool reopened(const std::string& path, int& fd) {
+  struct stat named {}, held {};
+  if (::stat(path.c_str(), &named) != 0 || ::fstat(fd, &held) != 0 || named.st_ino == held.st_ino) return false;
+  const int fresh = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fresh < 0) return false;
+  ::close(std::exchange(fd, fresh));
+  return true;
+}
+
 std::int64_t attempts_max(const std::string& folder) {
   std::int64_t highest = -1;
   for (const std::string& name : list_folder(folder)) {
@@ -136,7 +146,7 @@ void Job::flush() {
 base::Status Job::run() {
   std::string exit_file;
   TRY(const std::string path, find_log(exit_file));
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return base::make_error(base::Code::kNotFound, base::format("the log of pod {:?} is not there", pod));
   std::string text;
   bool first = true;
@@ -164,7 +174,9 @@ base::Status Job::run() {
     first = first && !any;
     if (any) continue;
     flush();
-    if (!options.follow || over || ::access(path.c_str(), F_OK) != 0) break;
+    if (!options.follow) break;
+    if (reopened(path, fd)) continue;  // a log that grew too large started anew
+    if (over || ::access(path.c_str(), F_OK) != 0) break;
     first = false;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }

@@ -15,6 +15,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "node/os/command.h"
+#include "node/os/cri_log.h"
 #include "node/os/oci_bundle.h"
 #include "node/os/proc.h"
 #include "node/os/process_runtime.h"
@@ -257,7 +258,7 @@ base::Status RuncRuntime::launch(const ContainerSpec& spec, const std::string& f
   const std::vector<std::string> words{conmon_, "-b", folder, "-c", spec.id, "-u", spec.id, "-n", spec.name, "-r", runc_,
                                        "--runtime-arg", "--root=" + state, "--runtime-arg", "--log=" + folder + "/runc.log", "--runtime-arg", "--log-format=json",
                                        "-p", folder + "/pidfile", "-P", folder + "/conmon.pid", "-l", "k8s-file:" + log, "--exit-dir", folders_.exits(),
-                                       "--persist-dir", folder, "--full-attach", "--log-level", "error"};
+                                       "--persist-dir", folder, "--full-attach", "--log-level", "error", "--log-size-max", std::to_string(kLogBytesMax)};
   CommandOptions options;
   options.environment = {"_OCI_SYNCPIPE=3", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
   options.keep_fd = sync[1];
@@ -309,6 +310,7 @@ base::Result<StartedContainer> RuncRuntime::start(const ContainerSpec& spec) {
       input.network_namespace = folders_.pod(spec.pod_uid) + "/netns";
       if (!(*pod)["hostIPC"].as_bool()) input.ipc_namespace = folders_.pod(spec.pod_uid) + "/ipcns";
     }
+    input.own_ipc = !(*pod)["hostIPC"].as_bool();
     input.host_pid = (*pod)["hostPID"].as_bool();
     input.cgroup_path = pod_cgroup(spec.pod_uid) + "/" + spec.id;
     TRY(input.mounts, mounts_for(spec, folder));
