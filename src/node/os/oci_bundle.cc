@@ -17,13 +17,15 @@ namespace {
 constexpr const char* kDefaultCapabilities[] = {
     "CAP_CHOWN",  "CAP_DAC_OVERRIDE", "CAP_FSETID",  "CAP_FOWNER",           "CAP_MKNOD",      "CAP_NET_RAW", "CAP_SETGID",
     "CAP_SETUID", "CAP_SETFCAP",      "CAP_SETPCAP", "CAP_NET_BIND_SERVICE", "CAP_SYS_CHROOT", "CAP_KILL",    "CAP_AUDIT_WRITE"};
+// In the kernel's order: the index is the bit.
 constexpr const char* kAllCapabilities[] = {
-    "CAP_AUDIT_CONTROL", "CAP_AUDIT_READ", "CAP_AUDIT_WRITE", "CAP_BLOCK_SUSPEND", "CAP_BPF", "CAP_CHECKPOINT_RESTORE", "CAP_CHOWN",
-    "CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_FOWNER", "CAP_FSETID", "CAP_IPC_LOCK", "CAP_IPC_OWNER", "CAP_KILL", "CAP_LEASE",
-    "CAP_LINUX_IMMUTABLE", "CAP_MAC_ADMIN", "CAP_MAC_OVERRIDE", "CAP_MKNOD", "CAP_NET_ADMIN", "CAP_NET_BIND_SERVICE", "CAP_NET_BROADCAST",
-    "CAP_NET_RAW", "CAP_PERFMON", "CAP_SETFCAP", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETUID", "CAP_SYSLOG", "CAP_SYS_ADMIN", "CAP_SYS_BOOT",
-    "CAP_SYS_CHROOT", "CAP_SYS_MODULE", "CAP_SYS_NICE", "CAP_SYS_PACCT", "CAP_SYS_PTRACE", "CAP_SYS_RAWIO", "CAP_SYS_RESOURCE", "CAP_SYS_TIME",
-    "CAP_SYS_TTY_CONFIG", "CAP_WAKE_ALARM"};
+    "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL", "CAP_SETGID",
+    "CAP_SETUID", "CAP_SETPCAP", "CAP_LINUX_IMMUTABLE", "CAP_NET_BIND_SERVICE", "CAP_NET_BROADCAST", "CAP_NET_ADMIN",
+    "CAP_NET_RAW", "CAP_IPC_LOCK", "CAP_IPC_OWNER", "CAP_SYS_MODULE", "CAP_SYS_RAWIO", "CAP_SYS_CHROOT",
+    "CAP_SYS_PTRACE", "CAP_SYS_PACCT", "CAP_SYS_ADMIN", "CAP_SYS_BOOT", "CAP_SYS_NICE", "CAP_SYS_RESOURCE",
+    "CAP_SYS_TIME", "CAP_SYS_TTY_CONFIG", "CAP_MKNOD", "CAP_LEASE", "CAP_AUDIT_WRITE", "CAP_AUDIT_CONTROL",
+    "CAP_SETFCAP", "CAP_MAC_OVERRIDE", "CAP_MAC_ADMIN", "CAP_SYSLOG", "CAP_WAKE_ALARM", "CAP_BLOCK_SUSPEND",
+    "CAP_AUDIT_READ", "CAP_PERFMON", "CAP_BPF", "CAP_CHECKPOINT_RESTORE"};
 constexpr const char* kMasked[] = {"/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
                                    "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware", "/sys/devices/virtual/powercap"};
 constexpr const char* kReadOnly[] = {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"};
@@ -40,7 +42,7 @@ std::string capability_name(std::string name) {
   return name.starts_with("CAP_") ? name : "CAP_" + name;
 }
 
-Json capabilities_json(const ContainerSpec& spec) {
+Json capabilities_json(const ContainerSpec& spec, std::uint64_t available) {
   std::vector<std::string> set;
   if (spec.privileged)
     set.assign(std::begin(kAllCapabilities), std::end(kAllCapabilities));
@@ -55,6 +57,9 @@ Json capabilities_json(const ContainerSpec& spec) {
     if (capability_name(added) == "CAP_ALL") set.assign(std::begin(kAllCapabilities), std::end(kAllCapabilities));
     else if (std::find(set.begin(), set.end(), capability_name(added)) == set.end()) set.push_back(capability_name(added));
   }
+  // What the machine does not let even root have cannot be given on.
+  for (std::size_t bit = 0; bit < std::size(kAllCapabilities); ++bit)
+    if ((available >> bit & 1) == 0) without(kAllCapabilities[bit]);
   const Json list = strings(set);
   return Json::object({{"bounding", list}, {"effective", list}, {"permitted", list}});
 }
@@ -219,7 +224,7 @@ base::Result<Json> make_bundle(const BundleInput& input) {
                                {"args", strings(words)},
                                {"env", environment_json(input)},
                                {"cwd", folder},
-                               {"capabilities", capabilities_json(spec)},
+                               {"capabilities", capabilities_json(spec, input.capabilities)},
                                {"noNewPrivileges", spec.no_new_privileges},
                                {"oomScoreAdj", spec.oom_score_adjustment}});
   Json linux = Json::object({{"cgroupsPath", input.cgroup_path}, {"resources", resources_json(spec)}, {"namespaces", namespaces_json(input)}});

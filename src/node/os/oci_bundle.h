@@ -38,6 +38,7 @@ struct BundleInput {
   std::string ipc_namespace;       // the same
   bool own_ipc = false;            // without a path: one of the container's own
   bool host_pid = false;
+  std::uint64_t capabilities = ~std::uint64_t{0};  // that the machine has to give, as bits
   std::string cgroup_path;         // below each hierarchy
   std::vector<MountSpec> mounts;   // sources resolved
 };

@@ -114,6 +114,16 @@ TEST(OciBundle, WritesLimitsNamespacesAndEnvironment) {
   EXPECT_NE(bundle["linux"]["namespaces"].dump().find("{\"type\":\"network\",\"path\":\"/n\"}"), std::string::npos);
 }
 
+TEST(OciBundle, GivesNoCapabilityThatTheMachineLacks) {
+  ContainerSpec spec;
+  spec.command = {"x"};
+  spec.privileged = true;
+  BundleInput input;
+  input.spec = &spec;
+  input.capabilities = 0b101001;  // CHOWN, FOWNER, KILL
+  EXPECT_EQ((*make_bundle(input))["process"]["capabilities"]["bounding"].dump(), "[\"CAP_CHOWN\",\"CAP_FOWNER\",\"CAP_KILL\"]");
+}
+
 TEST(OciBundle, FindsUsersInTheRootFileSystem) {
   const std::string passwd = "root:x:0:0:root:/root:/bin/sh\napp:x:1234:99::/home/app:/bin/sh\n";
   const std::string groups = "root:x:0:\nstaff:x:50:\n";

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/format.h"
@@ -150,7 +151,10 @@ base::Result<std::string> RuncRuntime::prepare(const SandboxSpec& spec) {
   }
   TRY_VOID(make_pod_cgroup(cgroups_, pod_cgroup(spec.uid), {spec.cpu_request_milli, spec.cpu_limit_milli, spec.memory_limit_bytes}));
   TRY_VOID(write_pod_files(spec, ip));
-  TRY_VOID(folders_.write_pod(spec, ip));
+  SandboxSpec kept = spec;
+  // A pod on the host's network goes by the host's name.
+  if (spec.host_network) kept.hostname = read_machine_facts(options_.data_dir).hostname;
+  TRY_VOID(folders_.write_pod(kept, ip));
   return ip;
 }
 
@@ -312,6 +316,8 @@ base::Result<StartedContainer> RuncRuntime::start(const ContainerSpec& spec) {
     }
     input.own_ipc = !(*pod)["hostIPC"].as_bool();
     input.host_pid = (*pod)["hostPID"].as_bool();
+    const std::string status = read_text("/proc/self/status");
+    if (const std::size_t at = status.find("CapBnd:"); at != std::string::npos) input.capabilities = std::strtoull(status.c_str() + at + 7, nullptr, 16);
     input.cgroup_path = pod_cgroup(spec.pod_uid) + "/" + spec.id;
     TRY(input.mounts, mounts_for(spec, folder));
     TRY(const Json bundle, make_bundle(input));
