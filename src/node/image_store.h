@@ -37,6 +37,8 @@ class ImageStore {
   // From a registry, by skopeo.
   base::Result<StoredImage> pull(const std::string& name, const std::string& now);
   base::Status remove(const std::string& name);
+  // Takes away what imports and pulls that were killed have left behind.
+  void sweep();
   // Ends imports and pulls under way with an error. Any thread.
   void cancel() { cancelled_ = true; }
 

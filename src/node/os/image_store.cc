@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cctype>
+#include <cstdlib>
 
 #include "base/format.h"
 #include "node/os/command.h"
@@ -215,6 +215,14 @@ base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::s
   image.created = now;
   TRY_VOID(keep(image, work.path));
   return image;
+}
+
+void ImageStore::sweep() {
+  for (const std::string& name : list_folder(folder_)) {
+    if (!name.starts_with("work-")) continue;
+    const pid_t pid = static_cast<pid_t>(std::atoi(name.c_str() + 5));
+    if (pid <= 0 || pid == ::getpid() || ::access(base::format("/proc/{}", pid).c_str(), F_OK) != 0) remove_tree(folder_ + "/" + name);
+  }
 }
 
 base::Status ImageStore::remove(const std::string& name) {

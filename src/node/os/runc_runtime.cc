@@ -52,6 +52,7 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
   conmon_ = find_program(options_.conmon);
   if (const auto said = run_command({runc_, "--version"}); said.ok()) version_ = said->out.substr(13, said->out.find('\n') - 13);
   cgroups_ = cgroup_layout(read_text("/proc/self/mountinfo"));
+  images_.sweep();
   TRY_VOID(network_.open(options_.data_dir, options_.bridge_subnet));
   std::vector<RecoveredPod> pods = folders_.recover(exits_);
   bool any = false;
