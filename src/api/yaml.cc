@@ -41,7 +41,7 @@ class Reader {
  public:
   Reader(std::string_view text, YamlOptions options) : options_(options) {
     yaml_parser_initialize(&parser_);
-    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.empty() ? "" : text.data()), text.size());
   }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;

@@ -213,6 +213,14 @@ int run_up(const Arguments& arguments) {
     std::cerr << "volcano up: " << (rest.ok() ? "unexpected argument \"" + rest->front() + "\"" : rest.error().message) << "\n";
     return 2;
   }
+  if (options.runtime != "auto" && options.runtime != "runc" && options.runtime != "process") {
+    std::cerr << "volcano up: --runtime: \"" << options.runtime << "\" is none of auto, runc, process\n";
+    return 2;
+  }
+  if (options.port < 0 || options.port > 65535) {
+    std::cerr << "volcano up: --port: " << options.port << " is no port\n";
+    return 2;
+  }
   if (options.data.empty()) {
     const char* home = std::getenv("HOME");
     options.data = std::string(home ? home : ".") + "/.local/share/volcano";
