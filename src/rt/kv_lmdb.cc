@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <lmdb.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +17,8 @@ namespace {
 
 using base::Code;
 using base::make_error;
+
+constexpr std::size_t kLittleSpaceBytes = std::size_t{4} << 20;
 
 MDB_val value_of(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
 std::string_view view_of(const MDB_val& value) { return {static_cast<const char*>(value.mv_data), value.mv_size}; }
@@ -86,8 +89,12 @@ class Lmdb : public KvStore {
   };
 
   base::Error failed(std::string_view what, int code) const {
+    // A write that the disk took only in part is reported as EIO; what the operator can act on is the full disk.
+    struct statvfs disk {};
+    const bool full =
+        code == EIO && statvfs(path_.c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize < kLittleSpaceBytes;
     return make_error(Code::kUnavailable,
-                      base::format("cannot {} the database {}: {}", what, path_, mdb_strerror(code)));
+                      base::format("cannot {} the database {}: {}", what, path_, mdb_strerror(full ? ENOSPC : code)));
   }
 
   std::string path_;

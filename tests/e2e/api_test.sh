@@ -63,6 +63,35 @@ history_survives_a_kill() {
   expect "a watch resumes from before the kill" sh -c "timeout 3 kubectl get --raw '/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=$revision' > $scratch/resumed; grep -q '\"name\":\"after\"' $scratch/resumed"
   expect "a watch from a revision of the far future waits or is refused, not answered wrongly" sh -c "! timeout 2 kubectl get --raw '/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=999999999' | grep -q ADDED"
 }
+a_full_disk_refuses_and_loses_nothing() {
+  if [ $root = 0 ]; then
+    skipped="mounting a small disk needs root"
+    return
+  fi
+  stop_cluster
+  mkdir -p "$scratch/small"
+  mount -t tmpfs -o size=24m tmpfs "$scratch/small"
+  "$volcano" up --data "$scratch/small/data" --kubeconfig "$KUBECONFIG" --port 0 --runtime process --host-rootfs >> "$scratch/up.log" 2>&1 &
+  cluster=$!
+  expect "starts on the small disk" wait_for 20 kubectl get --raw /readyz
+  head -c 900000 /dev/zero | tr '\0' x > "$scratch/big"
+  local made=0 i
+  for i in $(seq 60); do
+    kubectl create configmap "big-$i" --from-file="$scratch/big" > "$scratch/full.out" 2>&1 || break
+    made=$i
+  done
+  expect "some fit" test "$made" -gt 2
+  expect "the disk is named" grep -qE "cannot (write|commit) to the database $scratch/small/data/objects: (No space left|.*full)" "$scratch/full.out"
+  expect "what was acknowledged is there" sh -c "[ \$(kubectl get configmap -o name | grep -c big-) = $made ]"
+  kubectl get --raw /version > /dev/null
+  kill_cluster
+  "$volcano" up --data "$scratch/small/data" --kubeconfig "$KUBECONFIG" --port 0 --runtime process --host-rootfs >> "$scratch/up.log" 2>&1 &
+  cluster=$!
+  wait_for 20 kubectl get ns default
+  expect "and after a kill" sh -c "[ \$(kubectl get configmap -o name | grep -c big-) = $made ]"
+  stop_cluster
+  umount "$scratch/small"
+}
 
 start_cluster || { echo "FAIL start: $(tail -3 "$scratch/up.log")"; exit 1; }
-run_tests creates_gets_and_deletes applies_and_patches refuses_bad_input lists_what_it_serves lets_nobody_else_in history_survives_a_kill
+run_tests creates_gets_and_deletes applies_and_patches refuses_bad_input lists_what_it_serves lets_nobody_else_in history_survives_a_kill a_full_disk_refuses_and_loses_nothing
