@@ -1,6 +1,8 @@
 // Structural schemas, written in place: a CRD knows no references.
 #include "api/crd.h"
 
+#include "api/schema_json.h"
+
 namespace api {
 namespace {
 
@@ -8,25 +10,10 @@ constexpr std::string_view kQuantityPattern =
     R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
 constexpr std::string_view kObjectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-Json strings(const std::vector<std::string>& values) {
-  Json list = Json::array();
-  for (const std::string& value : values) list.push_back(value);
-  return list;
-}
-
 Json int_or_string() {
   return Json::object(
       {{"anyOf", Json::array({Json::object({{"type", "integer"}}), Json::object({{"type", "string"}})})},
        {"x-kubernetes-int-or-string", true}});
-}
-
-void add_rules(const Schema& schema, Json& out) {
-  if (!schema.enumeration.empty()) out.set("enum", strings(schema.enumeration));
-  if (schema.length_max) out.set("maxLength", *schema.length_max);
-  if (schema.length_min) out.set("minLength", *schema.length_min);
-  if (schema.maximum) out.set("maximum", *schema.maximum);
-  if (schema.minimum) out.set("minimum", *schema.minimum);
-  if (!schema.pattern.empty()) out.set("pattern", schema.pattern);
 }
 
 Json embedded_metadata() {
@@ -59,7 +46,7 @@ Json object_json(const Schema& schema, int depth) {
   }
   Json out = Json::object();
   out.set("properties", properties.sorted());
-  if (!required.empty()) out.set("required", strings(required));
+  if (!required.empty()) out.set("required", string_list(required));
   out.set("type", "object");
   if (schema.atomic) out.set("x-kubernetes-map-type", "atomic");
   return out;
@@ -70,12 +57,13 @@ Json list_json(const Schema& schema, int depth) {
   if (schema.list_type == Schema::ListType::kMap)  // an entry is never without its keys
     for (const std::string& key : schema.list_keys) {
       const SchemaField* field = schema.element->field(key);
-      if (field && !field->required && field->default_value.is_null()) items.edit_path({"properties", key}).set("default", "");
+      if (field && !field->required && field->default_value.is_null())
+        items.edit_path({"properties", key}).set("default", "");
     }
   Json out = Json::object({{"items", std::move(items)}, {"type", "array"}});
   if (schema.items_min) out.set("minItems", *schema.items_min);
   if (schema.list_type == Schema::ListType::kMap) {
-    out.set("x-kubernetes-list-map-keys", strings(schema.list_keys));
+    out.set("x-kubernetes-list-map-keys", string_list(schema.list_keys));
     out.set("x-kubernetes-list-type", "map");
   } else if (schema.list_type == Schema::ListType::kSet) {
     out.set("x-kubernetes-list-type", "set");
@@ -119,7 +107,7 @@ Json schema_json(const Schema& schema, int depth) {
       break;
   }
   if (!schema.format.empty()) out.set("format", schema.format == "micro-time" ? "date-time" : schema.format);
-  add_rules(schema, out);
+  add_validation(schema, out);
   return out;
 }
 
@@ -128,7 +116,7 @@ Json schema_json(const Schema& schema, int depth) {
 Json make_crd(const KindInfo& kind) {
   CHECK(kind.custom);
   Json names = Json::object({{"kind", kind.kind}, {"listKind", kind.list_kind()}, {"plural", kind.resource.plural}});
-  if (!kind.short_names.empty()) names.set("shortNames", strings(kind.short_names));
+  if (!kind.short_names.empty()) names.set("shortNames", string_list(kind.short_names));
   names.set("singular", kind.singular);
   Json version = Json::object();
   if (!kind.columns.empty()) {

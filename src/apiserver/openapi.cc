@@ -6,6 +6,7 @@
 
 #include "api/json.h"
 #include "api/kinds.h"
+#include "api/schema_json.h"
 #include "apiserver/openapi_proto.h"
 #include "base/format.h"
 #include "rt/tls.h"
@@ -79,7 +80,7 @@ class Definitions {
     }
     if (!schema.format.empty() && schema.format != "micro-time") out.set("format", schema.format);
     if (schema.format == "micro-time") out.set("format", "date-time");
-    add_rules(schema, out);
+    api::add_validation(schema, out);
     return out;
   }
 
@@ -101,19 +102,6 @@ class Definitions {
   }
 
  private:
-  static void add_rules(const Schema& schema, Json& out) {
-    if (schema.minimum) out.set("minimum", *schema.minimum);
-    if (schema.maximum) out.set("maximum", *schema.maximum);
-    if (schema.length_min) out.set("minLength", *schema.length_min);
-    if (schema.length_max) out.set("maxLength", *schema.length_max);
-    if (!schema.pattern.empty()) out.set("pattern", schema.pattern);
-    if (!schema.enumeration.empty()) {
-      Json values = Json::array();
-      for (const std::string& value : schema.enumeration) values.push_back(value);
-      out.set("enum", std::move(values));
-    }
-  }
-
   Json list(const Schema& schema) {
     Json out = Json::object({{"type", "array"}});
     out.set("items", inline_schema(*schema.element));
