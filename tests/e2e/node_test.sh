@@ -4,8 +4,18 @@
 
 apply() { kubectl apply --validate=false -f - > "$scratch/apply.out" 2>&1; }
 state_of() { field pod "$1" ".status.containerStatuses[0].state.$2"; } # state_of POD PATH
-log_has() { kubectl logs "$1" ${3:+-c "$3"} 2> /dev/null | grep -qF -- "$2"; }
-event_has() { kubectl get events -o 'jsonpath={range .items[*]}{.involvedObject.name} {.reason} {.message}{"\n"}{end}' | grep -F "$1" | grep -qF -- "$2"; }
+# What is searched is read whole first: with pipefail, a grep that stops at its first hit can make the writer before it fail.
+log_has() {
+  local text
+  text=$(kubectl logs "$1" ${3:+-c "$3"} 2> /dev/null)
+  grep -qF -- "$2" <<< "$text"
+}
+event_has() {
+  local text
+  text=$(kubectl get events -o 'jsonpath={range .items[*]}{.involvedObject.name} {.reason} {.message}{"\n"}{end}' 2> /dev/null)
+  text=$(grep -F "$1" <<< "$text")
+  grep -qF -- "$2" <<< "$text"
+}
 pod() { # pod NAME COMMAND [more fields of the container] [more fields of the spec]
   apply <<YAML
 apiVersion: v1
