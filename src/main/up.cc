@@ -109,7 +109,7 @@ struct Cluster {
   base::Status start() {
     api_env = rt::make_real_env("apiserver");
     TRY_VOID(rt::make_folders(options.data, 0700));
-    TRY(kv, rt::open_lmdb(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
+    TRY(kv, api_env->open_store(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
     TRY(credentials, load_or_make_credentials(options.data + "/keys", api_env->now()));
     TRY(objects, store::Store::open(*api_env, *kv));
     apiserver::ApiOptions api_options;
