@@ -21,6 +21,7 @@ constexpr std::array kPrograms{
     Program{"up", "", volcano_main::run_up, "start a cluster on this machine"},
     Program{"simulate", "", volcano_main::run_simulate, "run a whole cluster on virtual time, from a seed"},
     Program{"crd", "", volcano_main::run_crd, "print the CustomResourceDefinitions of our kinds"},
+    Program{"reference", "", volcano_main::run_reference, "print a page of the reference: api, metrics or scheduler"},
     Program{"monitor", "", volcano_main::run_monitor, "keep one container's output and exit code (started by the node agent)"},
     Program{"image", "", volcano_main::run_image, "import, list and remove the images that pods here can use"},
     Program{"schedule", "", volcano_main::run_schedule, "decide what the scheduler would do with the objects in files"},
