@@ -36,7 +36,7 @@ class Preempt final : public Action {
     void collect() {
       for (const JobId id : session_.jobs_to_look_at()) {
         const Job& job = model_.job(id);
-        if (job.is_pending() || job.has_topology || session_.ask<JobValid>(job) || !session_.ask<JobStarving>(job)) continue;
+        if (job.is_pending() || job.wishes_topology() || session_.ask<JobValid>(job) || !session_.ask<JobStarving>(job)) continue;
         work_.add(id);
       }
     }

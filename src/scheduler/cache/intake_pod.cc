@@ -205,7 +205,9 @@ bool Intake::set_node(const api::Json& node) {
   facts.images = images_of(node, model_.symbols);
   const NodeId id = model_.nodes.find_or_add(name);
   if (model_.nodes.has_same_facts(id, facts)) return false;
+  const bool other_members = !model_.nodes[id].known || model_.nodes[id].labels != facts.labels;
   model_.nodes.set_facts(id, std::move(facts));
+  if (other_members) model_.hyper_nodes.node_changed(id);
   model_.node_facts_changed(id);
   return true;
 }
@@ -214,6 +216,7 @@ bool Intake::remove_node(const api::Json& node) {
   const NodeId id = model_.nodes.find(api::name_of(node));
   if (!id.is_set()) return false;
   model_.nodes.forget_facts(id);
+  model_.hyper_nodes.node_changed(id);
   model_.node_facts_changed(id);
   model_.nodes.remove_if_unused(id);
   return true;

@@ -42,6 +42,7 @@ class NodeSearch {
 
   // For tests: decide by nested loops, node by node, remembering nothing. Must give the same answers.
   void be_plain() { plain_ = true; }
+  bool is_plain() const { return plain_; }
 
   std::uint64_t nodes_looked_at() const { return nodes_looked_at_; }
   // Evaluators read what plugins say at the time; call when that may differ (a new cycle).

@@ -25,6 +25,7 @@ const KindRow kKinds[] = {
     {"PersistentVolume", "", &api::resources::kPersistentVolumes},
     {"StorageClass", "storage.k8s.io", &api::resources::kStorageClasses},
     {"PriorityClass", "scheduling.k8s.io", &api::resources::kPriorityClasses},
+    {"HyperNode", "topology.volcano.sh", &api::resources::kHyperNodes},
 };
 
 const KindRow* row_for(const api::Json& object) {

@@ -186,6 +186,21 @@ class Stage {
                                    c.nominated_node.empty() ? "" : " -> " + c.nominated_node));
       }
     }
+    if (shows("domains")) {
+      model_.for_each_job([&](const scheduler::Job& job) {
+        if (!job.topology) return;
+        const auto name = [&](scheduler::Symbol one) { return one.is_set() ? model_.symbols.text(one) : "-"; };
+        out.push_back(base::format("domain {} {}", job.key, name(job.topology->allocated)));
+        for (const auto& part : job.topology->sub_jobs) {
+          if (part.policy != scheduler::SubJob::kNoPolicy) out.push_back(base::format("domain {} {}", part.uid, name(part.allocated)));
+        }
+      });
+    }
+    if (shows("annotations")) {
+      for (const auto& one : report.plan.groups) {
+        if (one.allocated_domain) out.push_back(base::format("write  {}/{} hypernode={}", one.ns, one.name, *one.allocated_domain));
+      }
+    }
     if (shows("queues")) {
       for (std::uint32_t q = 0; q < model_.queue_count(); ++q) {
         const auto& queue = model_.queue(scheduler::QueueId{q});
