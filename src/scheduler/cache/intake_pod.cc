@@ -89,6 +89,7 @@ TaskText text_of(const api::Json& pod, bool ours) {
   out.resource_version = std::string(api::resource_version_of(pod));
   out.nominated_node = pod["status"]["nominatedNodeName"].str();
   out.ours = ours;
+  if (const auto started = base::parse_rfc3339(pod["status"]["startTime"].as_string())) out.started_ns = started->ns;
   for (const api::Json& condition : pod["status"]["conditions"].items()) {
     if (condition["type"].as_string() != "PodScheduled" || condition["status"].as_string() != "False") continue;
     out.condition_reason = condition["reason"].str();

@@ -58,6 +58,7 @@ struct PlacementsMissing  : Point<std::int32_t(const Job&, std::uint32_t),      
 struct HyperNodeOrder     : Point<std::vector<double>(const Job&, const SubJob&, const std::vector<DomainId>&), SumLists> { static constexpr std::string_view kKey = "enabledHyperNodeOrder"; };
 struct JobGradients       : Point<Gradients(const Job&, DomainId, DomainPurpose),           FirstRegistered>  { static constexpr std::string_view kKey = "enabledHyperNodeGradient"; };
 struct SubJobGradients    : Point<Gradients(const Job&, const SubJob&, DomainId, DomainPurpose), FirstRegistered> { static constexpr std::string_view kKey = "enabledHyperNodeGradient"; };
+struct SimulateRemoveTask : Point<bool(const Task&),                                         All>              { static constexpr std::string_view kKey = "enablePreemptable|enabledAllocatable"; };
 struct SimulateAllocatable : Point<bool(const Queue&, const Task&),                         All>              { static constexpr std::string_view kKey = "enabledAllocatable"; };
 struct VictimTasks        : Point<std::vector<TaskId>(const std::vector<TaskId>&),          TierUnion>        { static constexpr std::string_view kKey = "enabledVictim"; };
 struct TaskPlaced         : Point<Refusal(const Task&),                                     FirstFailure>     { static constexpr std::string_view kKey = ""; };
@@ -67,7 +68,7 @@ struct TaskRemoved        : Point<void(const Task&),                            
 using AllPoints = std::tuple<JobOrder, TaskOrder, QueueOrder, VictimQueueOrder, JobReady, JobPipelined, JobStarving,
                              JobValid, JobEnqueueable, JobEnqueued, Overused, Allocatable, Preemptive, ClassKey, PrePredicate,
                              Predicate, NodeOrder, Preemptable, Reclaimable, UnifiedEvictable, SubJobOrder, SubJobReady,
-                             SubJobPipelined, PlacementsMissing, HyperNodeOrder, JobGradients, SubJobGradients, SimulateAllocatable, VictimTasks,
+                             SubJobPipelined, PlacementsMissing, HyperNodeOrder, JobGradients, SubJobGradients, SimulateRemoveTask, SimulateAllocatable, VictimTasks,
                              TaskPlaced, TaskRemoved>;
 
 // Keys of the configuration that belong to points without a row yet or to no point. They are accepted, as every

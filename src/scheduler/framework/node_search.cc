@@ -189,6 +189,19 @@ NodeSet NodeSearch::candidates(const Task& task, Strictness strictness, const No
   return out;
 }
 
+std::optional<NodeId> NodeSearch::find_for_promise(const Task& task, const NodeSet& within) {
+  ClassState& state = state_for(task);
+  const Request& request = model_.shape_of(task).request;
+  NodeSet feasible = within;
+  nodes_looked_at_ += within.count();
+  room(request, true, feasible);
+  for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kEvict, nullptr);
+  if (feasible.empty()) return std::nullopt;
+  NodeSet idle = feasible;
+  room(request, false, idle);
+  return NodeId{best_of(state, idle.empty() ? feasible : idle)};
+}
+
 bool NodeSearch::fits_filters(const Task& task, NodeId node) {
   ClassState& state = state_for(task);
   return std::all_of(state.filters.begin(), state.filters.end(), [&](const auto& f) { return f->fits(node.index); });

@@ -36,6 +36,9 @@ class NodeSearch {
   // Candidates by descending score, ties by node id.
   std::vector<NodeId> ranked(const Task& task, const NodeSet& candidates);
   bool fits_filters(const Task& task, NodeId node);
+  // For promises after evictions: the best of the nodes with room once everything is released, those with room now
+  // first; refusals that eviction may cure do not count.
+  std::optional<NodeId> find_for_promise(const Task& task, const NodeSet& within);
 
   bool fits_future(const Task& task, NodeId node) const;
   bool fits_idle(const Task& task, NodeId node) const;

@@ -115,6 +115,8 @@ class Session {
   // For backfill: hands every Allocated task of a ready job to the plan.
   void dispatch_if_ready(JobId job);
   void unpipeline(TaskId task);
+  // Takes back one eviction of this session that was not committed.
+  void unevict(TaskId task) { take_back(task, Kind::kEvict); }
 
   // Why jobs wait.
   JobTrouble& trouble(JobId job) { return troubles_[job.index]; }
@@ -170,6 +172,7 @@ class Session {
 
   bool place(Kind kind, TaskId task, NodeId node, bool eviction_occurred);
   void undo(const Operation& operation);
+  void take_back(TaskId task, Kind kind);
   void plan_bind(TaskId task);
   void plan_eviction(const Operation& operation);
   void close_job(JobId job, GroupStatus before);

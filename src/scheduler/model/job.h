@@ -55,6 +55,7 @@ struct TaskText {
   std::string uid;
   std::string resource_version;
   std::string nominated_node;
+  std::int64_t started_ns = 0;  // status.startTime
   bool ours = true;  // schedulerName is one of ours
   // The pod's condition PodScheduled=False as far as known; empty reason: none.
   std::string condition_reason;

@@ -123,13 +123,14 @@ class Stage {
       start = bar + 1;
     }
     document.set("tiers", api::Json::array(std::move(tiers)));
-    std::vector<api::Json> configurations;
+    std::map<std::string, api::Json> arguments;
     for (const auto& [key, value] : line.fields) {  // allocate.predicateErrorCacheEnable=false
       const std::size_t dot = key.find('.');
       if (dot == std::string::npos) continue;
-      configurations.push_back(api::Json::object({{"name", key.substr(0, dot)},
-                                                  {"arguments", api::Json::object({{key.substr(dot + 1), value_from(value)}})}}));
+      arguments.try_emplace(key.substr(0, dot), api::Json::object()).first->second.set(key.substr(dot + 1), value_from(value));
     }
+    std::vector<api::Json> configurations;
+    for (const auto& [action, map] : arguments) configurations.push_back(api::Json::object({{"name", action}, {"arguments", map}}));
     document.set("configurations", api::Json::array(std::move(configurations)));
     auto config = scheduler::config_from(document, {scheduler::all_plugins(), scheduler::all_actions()});
     if (!config.ok()) return wrong(line.number, config.error().message);
