@@ -160,6 +160,68 @@ std::vector<std::string> affinity(double scale) {
   return {out};
 }
 
+std::string hyper_node_line(const std::string& name, int tier, const char* type, const std::vector<std::string>& members) {
+  std::string list;
+  for (const std::string& one : members) {
+    list += base::format(R"({}{{"type":"{}","selector":{{"exactMatch":{{"name":"{}"}}}}}})", list.empty() ? "" : ",", type, one);
+  }
+  return base::format(R"({{"apiVersion":"topology.volcano.sh/v1alpha1","kind":"HyperNode","metadata":{{"name":"{}"}},)"
+                      R"("spec":{{"tier":{},"members":[{}]}}}})" "\n", name, tier, list);
+}
+
+// 16 nodes a leaf, ten leaves a middle domain, ten middle domains a top one. A gang of 256 half nodes needs a middle domain.
+std::vector<std::string> topology(double scale) {
+  const int middles = scaled(60, scale);
+  std::string out;
+  std::vector<std::string> middle_names;
+  for (int m = 0; m < middles; ++m) {
+    std::vector<std::string> leaves;
+    for (int l = 0; l < 10; ++l) {
+      std::vector<std::string> nodes;
+      for (int n = 0; n < 16; ++n) {
+        nodes.push_back(base::format("n{:05}", (m * 10 + l) * 16 + n));
+        out += node_line(nodes.back(), R"("cpu":"64","memory":"512Gi","nvidia.com/gpu":"8")", "");
+      }
+      leaves.push_back(base::format("leaf-{:04}", m * 10 + l));
+      out += hyper_node_line(leaves.back(), 1, "Node", nodes);
+    }
+    middle_names.push_back(base::format("middle-{:03}", m));
+    out += hyper_node_line(middle_names.back(), 2, "HyperNode", leaves);
+  }
+  for (std::size_t m = 0; m < middle_names.size(); m += 10) {
+    out += hyper_node_line(base::format("top-{:02}", m / 10), 3, "HyperNode",
+                           {middle_names.begin() + static_cast<std::ptrdiff_t>(m), middle_names.begin() + static_cast<std::ptrdiff_t>(std::min(m + 10, middle_names.size()))});
+  }
+  for (int g = 0; g < scaled(20, scale); ++g) {
+    const std::string group = base::format("g{:03}", g);
+    std::string line = group_line(group, 256, "default", R"("cpu":"256","memory":"256Gi","nvidia.com/gpu":"1024")");
+    const std::string wish = R"("networkTopology":{"mode":"hard","highestTierAllowed":2},)";
+    line.insert(line.find("\"minMember\""), wish);
+    out += line;
+    for (int i = 0; i < 256; ++i) {
+      out += pod_line({.name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"4")"});
+    }
+  }
+  return {out};
+}
+
+constexpr std::string_view kTopology = R"(actions: "enqueue, allocate, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+  - name: conformance
+- plugins:
+  - name: overcommit
+  - name: drf
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+  - name: network-topology-aware
+    arguments:
+      hypernode.binpack.resources: nvidia.com/gpu
+)";
+
 constexpr std::string_view kEvicting = R"(actions: "enqueue, allocate, preempt, reclaim, backfill"
 tiers:
 - plugins:
@@ -197,6 +259,7 @@ const std::vector<Load>& loads() {
       {"restart", "5,000 nodes, 174,000 running pods in 87,000 groups: load, then one cycle", 2, "", false, restart},
       {"affinity", "10,000 pods with zone affinity and spread on 5,000 nodes", 1, "", true, affinity},
       {"reclaim", "500 full nodes of 8 GPUs, 250 gangs of another queue reclaim until idle", 0.02, kEvicting, true, reclaim},
+      {"topology", "20 gangs of 256 half nodes, hard tier 2, 9,600 nodes in 666 domains", 0.2, kTopology, true, topology},
       {"hopeless-500", "a gang that eviction cannot help, 500 full nodes", 0.001, kOneTier, false,
        [](double scale) { return hopeless(500, scale); }},
       {"hopeless-5000", "a gang that eviction cannot help, 5,000 full nodes", 0.005, kOneTier, false,

@@ -49,6 +49,11 @@ Json object_json(const Schema& schema, int depth) {
   if (!required.empty()) out.set("required", string_list(required));
   out.set("type", "object");
   if (schema.atomic) out.set("x-kubernetes-map-type", "atomic");
+  Json rules = Json::array();
+  for (const SchemaRule& one : rules_of(schema)) {
+    rules.push_back(Json::object({{"message", one.message}, {"rule", one.rule}}));
+  }
+  if (!rules.empty()) out.set("x-kubernetes-validations", std::move(rules));
   return out;
 }
 

@@ -58,6 +58,10 @@ const Schema& with_rules(const Schema& plain, const Rules& rules) {
     schema.atomic = true;
     changed = true;
   }
+  if (!rules.exactly_one.empty()) {
+    schema.exactly_one = split(rules.exactly_one);
+    changed = true;
+  }
   if (!changed) return plain;
   if (&leaf == &element) schema.element = &keep(std::move(element));
   return keep(std::move(schema));

@@ -47,6 +47,7 @@ struct Rules {
   std::string_view enumeration = {};   // "hard|soft"
   std::string_view list_map_key = {};  // a list of objects keyed by this member; otherwise lists are atomic
   bool atomic = false;                 // an object owned whole by one manager
+  std::string_view exactly_one = {};   // "a|b": exactly one of these members of the object must be there
   std::string_view core_type =
       {};  // of a raw Json member: the short name of its Kubernetes type ("core.v1.PodTemplateSpec")
 };

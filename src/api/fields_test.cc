@@ -7,6 +7,7 @@
 #include "api/bus/v1alpha1/command.h"
 #include "api/scheduling/v1beta1/podgroup.h"
 #include "api/scheduling/v1beta1/queue.h"
+#include "api/topology/v1alpha1/hypernode.h"
 
 namespace api {
 namespace {
@@ -26,6 +27,7 @@ TEST(Fields, every_member_has_a_row) {
   expect_complete<QueueSpec>();
   expect_complete<QueueStatus>();
   expect_complete<Queue>();
+  expect_complete<HyperNode>();
   expect_complete<SubGroupPolicySpec>();
   expect_complete<PodGroupSpec>();
   expect_complete<PodGroupCondition>();

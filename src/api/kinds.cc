@@ -5,6 +5,7 @@
 #include "api/bus/v1alpha1/command.h"
 #include "api/scheduling/v1beta1/podgroup.h"
 #include "api/scheduling/v1beta1/queue.h"
+#include "api/topology/v1alpha1/hypernode.h"
 
 namespace api {
 namespace {
@@ -143,6 +144,11 @@ std::vector<KindInfo> make_kinds() {
                                     {"QUEUE", ".spec.queue", "string", 1}}));
   kinds.push_back(custom<Queue>(resources::kQueues, "Queue", kCluster, true, {"q", "queue-v1beta1"},
                                 {{"PARENT", ".spec.parent"}, {"AGE", ".metadata.creationTimestamp", "date"}}));
+  kinds.push_back(custom<HyperNode>(resources::kHyperNodes, "HyperNode", kCluster, true, {"hn"},
+                                    {{"Tier", ".spec.tier", "integer"},
+                                     {"TierName", ".spec.tierName"},
+                                     {"NodeCount", ".status.nodeCount", "integer"},
+                                     {"Age", ".metadata.creationTimestamp", "date"}}));
   return kinds;
 }
 

@@ -46,6 +46,7 @@ inline const ResourceId kJobs{"batch.volcano.sh", "v1alpha1", "jobs"};
 inline const ResourceId kCommands{"bus.volcano.sh", "v1alpha1", "commands"};
 inline const ResourceId kQueues{"scheduling.volcano.sh", "v1beta1", "queues"};
 inline const ResourceId kPodGroups{"scheduling.volcano.sh", "v1beta1", "podgroups"};
+inline const ResourceId kHyperNodes{"topology.volcano.sh", "v1alpha1", "hypernodes"};
 }  // namespace resources
 
 // Readers of object metadata; views live as long as the Json handle.

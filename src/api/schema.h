@@ -61,10 +61,18 @@ struct Schema {
   std::optional<std::int64_t> items_min = {};
   std::string pattern = {};
   std::vector<std::string> enumeration = {};
+  std::vector<std::string> exactly_one = {};  // kObject: exactly one of these members must be there
   std::string description = {};
 
   const SchemaField* field(std::string_view name) const;  // null when unknown
 };
+
+// The two rules behind Schema::exactly_one, as CRDs state them in CEL.
+struct SchemaRule {
+  std::string rule;
+  std::string message;
+};
+std::vector<SchemaRule> rules_of(const Schema& schema);
 
 // Kubernetes' own definitions, by their short names ("core.v1.Pod", "meta.v1.ObjectMeta"). CHECKs that the name exists.
 const Schema& core_schema(std::string_view short_name);

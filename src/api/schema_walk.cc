@@ -251,6 +251,18 @@ struct Validator {
       if (depth == 0 && field.name == "metadata") continue;  // the server's own checks cover it
       walk(*field.schema, *member, join(path, field.name), depth + 1);
     }
+    if (!schema.exactly_one.empty()) exactly_one(schema, value, path);
+  }
+
+  void exactly_one(const Schema& schema, const Json& value, const std::string& path) {
+    std::size_t present = 0;
+    for (const std::string& name : schema.exactly_one) {
+      const Json* member = value.find(name);
+      present += member != nullptr && !member->is_null();
+    }
+    if (present == 1) return;
+    add("FieldValueInvalid", path,
+        base::format("Invalid value: \"object\": {}", rules_of(schema)[present == 0 ? 0 : 1].message));
   }
 
   void list(const Schema& schema, const Json& value, const std::string& path, int depth) {
@@ -282,6 +294,22 @@ struct Validator {
 };
 
 }  // namespace
+
+std::vector<SchemaRule> rules_of(const Schema& schema) {
+  if (schema.exactly_one.empty()) return {};
+  std::string any, count, one, only;
+  for (std::size_t i = 0; i < schema.exactly_one.size(); ++i) {
+    std::string word = schema.exactly_one[i];
+    const bool first = i == 0, last = i + 1 == schema.exactly_one.size();
+    any += base::format("{}has(self.{})", first ? "" : " || ", word);
+    count += base::format("{}(has(self.{}) ? 1 : 0)", first ? "" : " + ", word);
+    word[0] = static_cast<char>(word[0] - 'a' + 'A');
+    one += (first ? "" : " or ") + word;
+    only += (first ? "" : last ? ", or " : ", ") + word;
+  }
+  return {{any, base::format("Either {} must be specified", one)},
+          {count + " <= 1", base::format("Only one of {} can be specified", only)}};
+}
 
 void prune(const Schema& schema, Json& object, WalkOptions options, std::vector<std::string>* removed) {
   Pruner{options, removed}.walk(schema, object, "", 0);

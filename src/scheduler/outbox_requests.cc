@@ -68,8 +68,15 @@ client::Request group_status_request(const PlannedGroupStatus& plan) {
   for (const std::string_view field : {"running", "succeeded", "failed"}) {
     if (!status.has(field)) status.set(field, nullptr);
   }
+  Json body = Json::object({{"status", std::move(status)}});
+  if (plan.allocated_domain) {
+    Json annotations = Json::object();
+    if (plan.allocated_domain->empty()) annotations.set("volcano.sh/job-allocated-hypernode", nullptr);
+    else annotations.set("volcano.sh/job-allocated-hypernode", *plan.allocated_domain);
+    body.set("metadata", Json::object({{"annotations", std::move(annotations)}}));
+  }
   return {.verb = client::Verb::kPatch, .resource = api::resources::kPodGroups, .ns = plan.ns, .name = plan.name,
-          .body = Json::object({{"status", std::move(status)}})};
+          .body = std::move(body)};
 }
 
 client::Request queue_status_request(const PlannedQueueStatus& plan) {

@@ -8,6 +8,8 @@ namespace scheduler {
 std::unique_ptr<Action> make_enqueue();
 std::unique_ptr<Action> make_allocate();
 std::unique_ptr<Action> make_backfill();
+std::unique_ptr<Action> make_gangpreempt();
+std::unique_ptr<Action> make_gangreclaim();
 std::unique_ptr<Action> make_preempt();
 std::unique_ptr<Action> make_reclaim();
 std::unique_ptr<Action> make_shuffle();
@@ -17,6 +19,8 @@ constexpr ActionFactory kActions[] = {
     {"enqueue", make_enqueue},
     {"allocate", make_allocate},
     {"backfill", make_backfill},
+    {"gangpreempt", make_gangpreempt},
+    {"gangreclaim", make_gangreclaim},
     {"preempt", make_preempt},
     {"reclaim", make_reclaim},
     {"shuffle", make_shuffle},

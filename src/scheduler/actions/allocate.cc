@@ -1,9 +1,8 @@
 // Which waiting pods get which nodes? Groups start whole or not at all.
 #include <unordered_map>
 
-#include "base/format.h"
+#include "scheduler/actions/topology_placer.h"
 #include "scheduler/framework/action.h"
-#include "scheduler/framework/queue_heap.h"
 
 namespace scheduler {
 namespace {
@@ -30,19 +29,23 @@ class Allocate final : public Action {
           session_.set_phase(id, GroupPhase::kInqueue);
         }
         if (session_.ask<JobValid>(job)) continue;
-        if (job.has_topology) {
-          session_.trouble(id).text = "placement by network topology or subgroups is not available in this release";
+        if (job.wishes_topology() && !model_.hyper_nodes.is_ready()) {
+          session_.trouble(id).text = "the network topology is not known: " + model_.hyper_nodes.problem();
           continue;
         }
-        TaskHeap tasks = make_task_heap(session_);
-        for (const TaskId task_id : job.tasks) {
-          const Task& task = model_.task(task_id);
-          if (task.status != TaskStatus::kPending || task.best_effort || !model_.text(task_id).ours) continue;
-          if (task.gated && !task.queue_gate_only) continue;
-          tasks.push(task_id);
+        const auto placeable = [&](TaskId task) { return is_placeable(model_, task); };
+        if (goes_by_topology(job)) {
+          Worksheet sheet = make_worksheet(session_, id, placeable);
+          if (sheet.empty()) continue;
+          sheets_.emplace(id.index, std::move(sheet));
+        } else {
+          TaskHeap tasks = make_task_heap(session_);
+          for (const TaskId task : job.tasks) {
+            if (placeable(task)) tasks.push(task);
+          }
+          if (tasks.empty()) continue;
+          tasks_.emplace(id.index, std::move(tasks));
         }
-        if (tasks.empty()) continue;
-        tasks_.emplace(id.index, std::move(tasks));
         work_.add(id);
       }
     }
@@ -52,109 +55,45 @@ class Allocate final : public Action {
         const QueueId queue = work_.queues.pop();
         if (session_.ask<Overused>(model_.queue(queue)) || work_.jobs_of(queue).empty()) continue;
         const JobId job = work_.jobs_of(queue).pop();
-        TaskHeap& tasks = tasks_.at(job.index);
-        const Session::Mark mark = session_.mark();
-        if (place_tasks(job, tasks, mark) && session_.ask<JobReady>(model_.job(job))) {
-          session_.commit(mark);
-          if (!tasks.empty()) work_.jobs_of(queue).push(job);
-        }
+        if (goes_by_topology(model_.job(job)) ? place_by_topology(job) : place_anywhere(job)) work_.jobs_of(queue).push(job);
         work_.queues.push(queue);
       }
     }
 
    private:
-    // True when what was placed since `mark` is worth keeping: the job is ready, or would be once capacity is released.
-    bool place_tasks(JobId id, TaskHeap& tasks, Session::Mark mark) {
-      const Job& job = model_.job(id);
-      while (!tasks.empty()) {
-        const TaskId task = tasks.pop();
-        const Outcome outcome = place_task(job, model_.task(task));
-        if (outcome == Outcome::kFailed && !worth_going_on(job)) break;
-        if (outcome == Outcome::kPlaced && session_.ask<JobReady>(job)) break;
-      }
-      if (session_.ask<JobReady>(job) || session_.ask<JobPipelined>(job)) return true;
-      session_.rollback(mark);
-      return false;
+    static bool goes_by_topology(const Job& job) {
+      return job.topology != nullptr && (job.topology->wishes_hard() || !job.topology->policies.empty());
     }
 
-    enum class Outcome : std::uint8_t { kPlaced, kSkipped, kFailed };
-
-    Outcome place_task(const Job& job, const Task& task) {
-      if (!session_.ask<Allocatable>(model_.queue(job.queue), task)) return Outcome::kSkipped;
-      if (task.gated) return Outcome::kSkipped;
-      const Role& role = job.roles[task.role];
-      const JobTrouble* trouble = session_.find_trouble(job.id);
-      if (trouble != nullptr && !role.name.empty() && task.role < trouble->failed_roles.size() &&
-          trouble->failed_roles[task.role]) {
-        FitErrors errors;
-        errors.set_text(base::format("Task {} with role spec {} has already predicated failed, skip", model_.text(task.id).name,
-                                     role.name));
-        record(job, task, std::move(errors));
-        return Outcome::kSkipped;
-      }
-      if (Refusal refusal = session_.ask<PrePredicate>(task)) {
-        FitErrors errors;
-        errors.set_node_count(model_.nodes.known_count());
-        errors.add(refusal.message, model_.nodes.known_count());
-        record(job, task, std::move(errors));
-        return Outcome::kFailed;
-      }
-      FitErrors errors;
-      std::optional<NodeChoice> choice = nominated(task);
-      if (!choice) choice = session_.search().find(task, nullptr, errors);
-      if (!choice) {
-        record(job, task, std::move(errors));
-        return Outcome::kFailed;
-      }
-      const bool placed = choice->future ? session_.pipeline(task.id, choice->node, false)
-                                         : session_.allocate(task.id, choice->node);
-      return placed ? Outcome::kPlaced : Outcome::kSkipped;
+    // True when the job started and has more to place. What is not ready but promised stays uncommitted until the close.
+    bool place_anywhere(JobId job) {
+      TaskHeap& tasks = tasks_.at(job.index);
+      const Session::Mark mark = session_.mark();
+      const DomainId nominated = session_.nominated_domain(job, 0);
+      const bool placed = (nominated.is_set() && placer_.place_nominated({job, 0, nominated}, tasks, mark)) ||
+                          placer_.place_tasks({job}, tasks, mark);
+      if (!placed || !session_.ask<JobReady>(model_.job(job))) return false;
+      session_.commit(mark);
+      session_.nominate_domain(job, 0, DomainId{});
+      return !tasks.empty();
     }
 
-    std::optional<NodeChoice> nominated(const Task& task) {
-      const std::string& name = model_.text(task.id).nominated_node;
-      if (name.empty()) return std::nullopt;
-      const NodeId node = model_.nodes.find(name);
-      if (!node.is_set() || !model_.nodes.known().has(node.index) || !session_.search().fits_future(task, node)) {
-        return std::nullopt;
-      }
-      NodeSet only = model_.nodes.known();
-      only.clear();
-      only.add(node.index);
-      FitErrors ignored;
-      return session_.search().find(task, &only, ignored);
-    }
-
-    void record(const Job& job, const Task& task, FitErrors errors) {
-      JobTrouble& trouble = session_.trouble(job.id);
-      if (trouble.failed_roles.size() <= task.role) trouble.failed_roles.resize(task.role + 1);
-      trouble.failed_roles[task.role] = true;
-      trouble.by_task.insert_or_assign(model_.text(task.id).name, std::move(errors));
-    }
-
-    // Whether the rest of the job may still be placed after one task found no node.
-    bool worth_going_on(const Job& job) {
-      if (job.min_available >= job.task_count()) return false;
-      const JobTrouble& trouble = session_.trouble(job.id);
-      const auto failed = [&](std::size_t role) { return role < trouble.failed_roles.size() && trouble.failed_roles[role]; };
-      if (job.min_available < job.roles_min_total) {
-        std::int32_t hopeful = job.ready_count();
-        for (std::size_t i = 0; i < job.roles.size(); ++i) {
-          if (!failed(i)) hopeful += count_of(job.roles[i].counts, TaskStatus::kPending);
-        }
-        return hopeful >= job.min_available;
-      }
-      for (std::size_t i = 0; i < job.roles.size(); ++i) {
-        const Role& role = job.roles[i];
-        if (failed(i) && role.min > 0 && role.occupied() + role.pending_best_effort < role.min) return false;
-      }
-      return true;
+    bool place_by_topology(JobId job) {
+      Worksheet& sheet = sheets_.at(job.index);
+      const Session::Mark mark = session_.mark();
+      if (!topology_.place_job(job, sheet) || !session_.ask<JobReady>(model_.job(job))) return false;
+      session_.commit(mark);
+      topology_.keep_decision(job);
+      return !sheet.empty();
     }
 
     Session& session_;
     Model& model_;
     JobsByQueue work_;
-    std::unordered_map<std::uint32_t, TaskHeap> tasks_;
+    Placer placer_{session_};
+    TopologyPlacer topology_{session_};
+    std::unordered_map<std::uint32_t, TaskHeap> tasks_;     // by job
+    std::unordered_map<std::uint32_t, Worksheet> sheets_;   // of jobs that go by topology
   };
 };
 

@@ -1,6 +1,7 @@
 // Who inside one queue must give way to a more important group of the same queue?
 #include <unordered_map>
 
+#include "scheduler/actions/preempt_dry_run.h"
 #include "scheduler/actions/victims.h"
 #include "scheduler/framework/action.h"
 #include "scheduler/framework/queue_heap.h"
@@ -10,13 +11,14 @@ namespace {
 
 class Preempt final : public Action {
  public:
-  void run(Session& session) override { Round(session).run(); }
+  void configure(const Arguments& arguments) override { dry_run_ = dry_run_settings(arguments); }
+  void run(Session& session) override { Round(session, dry_run_).run(); }
 
  private:
   class Round {
    public:
-    explicit Round(Session& session)
-        : session_(session), model_(session.model()), work_(session), hopeless_(session.model()) {}
+    Round(Session& session, const DryRunSettings& dry_run)
+        : session_(session), model_(session.model()), dry_run_(dry_run), work_(session), hopeless_(session.model()) {}
 
     void run() {
       collect();
@@ -36,7 +38,7 @@ class Preempt final : public Action {
     void collect() {
       for (const JobId id : session_.jobs_to_look_at()) {
         const Job& job = model_.job(id);
-        if (job.is_pending() || job.has_topology || session_.ask<JobValid>(job) || !session_.ask<JobStarving>(job)) continue;
+        if (job.is_pending() || job.wishes_topology() || session_.ask<JobValid>(job) || !session_.ask<JobStarving>(job)) continue;
         work_.add(id);
       }
     }
@@ -96,8 +98,12 @@ class Preempt final : public Action {
       if (!same_job && !others_run_in_queue(task)) return false;
       if (!is_eligible(task) || session_.ask<PrePredicate>(task)) return false;
       const NodeSet nodes = session_.search().candidates(task, Strictness::kEvict, nodes_worth_trying(session_, task), nullptr);
-      for (const NodeId node : session_.search().ranked(task, nodes)) {
-        if (try_node(task, node, same_job)) return true;
+      if (dry_run_.enabled) {
+        if (preempt_by_dry_run(task, nodes, same_job)) return true;
+      } else {
+        for (const NodeId node : session_.search().ranked(task, nodes)) {
+          if (try_node(task, node, same_job)) return true;
+        }
       }
       if (!same_job) hopeless_.note(task);
       return false;
@@ -120,13 +126,29 @@ class Preempt final : public Action {
       return false;
     }
 
-    bool try_node(const Task& task, NodeId node, bool same_job) {
+    // Pods of the node that may be displaced, so far as actions have a say.
+    std::vector<TaskId> displaceable(const Task& task, NodeId node, bool same_job) {
       const QueueId queue = model_.job(task.job).queue;
-      const std::vector<TaskId> candidates = tasks_on(session_, node, [&](const Task& other) {
+      return tasks_on(session_, node, [&](const Task& other) {
         if (other.status != TaskStatus::kRunning && other.status != TaskStatus::kBound) return false;
         if (!other.preemptable || !other.job.is_set() || (task.best_effort && !other.best_effort)) return false;
         return model_.job(other.job).queue == queue && (other.job == task.job) == same_job;
       });
+    }
+
+    bool preempt_by_dry_run(const Task& task, const NodeSet& nodes, bool same_job) {
+      const auto choice = choose_by_dry_run(session_, task, nodes, dry_run_,
+                                            [&](NodeId node) { return displaceable(task, node, same_job); });
+      if (!choice) return false;
+      const Session::Mark mark = session_.mark();
+      for (const TaskId victim : choice->victims) session_.evict(victim, "preempt", task.job);
+      if (session_.pipeline(task.id, choice->node, true)) return true;
+      session_.rollback(mark);
+      return false;
+    }
+
+    bool try_node(const Task& task, NodeId node, bool same_job) {
+      const std::vector<TaskId> candidates = displaceable(task, node, same_job);
       std::vector<TaskId> victims;
       if (!candidates.empty()) victims = session_.ask<Preemptable>(task, candidates);
       if (!victims_suffice(session_, task, node, victims)) return false;
@@ -150,11 +172,14 @@ class Preempt final : public Action {
 
     Session& session_;
     Model& model_;
+    const DryRunSettings& dry_run_;
     JobsByQueue work_;
     Hopeless hopeless_;
     ShapeId full_for_;  // no node had room for this shape when so many nodes had been touched
     std::size_t full_at_ = 0;
   };
+
+  DryRunSettings dry_run_;
 };
 
 }  // namespace

@@ -70,8 +70,6 @@ void read_group_spec(const api::Json& group, Job& job, Dimensions& dimensions) {
   job.preemptable = preemptable != nullptr && parse_go_bool(preemptable->as_string());
   job.budget_min_available = std::string(api::annotation_of(group, "volcano.sh/jdb-min-available"));
   job.budget_max_unavailable = std::string(api::annotation_of(group, "volcano.sh/jdb-max-unavailable"));
-  const bool soft = spec["networkTopology"]["mode"].as_string() == "soft";
-  job.has_topology = (spec["networkTopology"].is_object() && !soft) || !spec["subGroupPolicy"].empty();
 }
 
 }  // namespace
@@ -115,6 +113,7 @@ const std::vector<api::ResourceId>& Intake::resources() {
   static const std::vector<api::ResourceId> kResources = {
       api::resources::kPriorityClasses, api::resources::kNamespaces, api::resources::kQueues, api::resources::kStorageClasses,
       api::resources::kPersistentVolumes, api::resources::kPersistentVolumeClaims,
+      api::resources::kHyperNodes,
       api::resources::kNodes,           api::resources::kPodGroups,  api::resources::kPods,
   };
   return kResources;
@@ -131,6 +130,7 @@ bool Intake::set(const api::ResourceId& id, const api::Json& object) {
   if (id == api::resources::kPodGroups) return set_group(object);
   if (id == api::resources::kQueues) return set_queue(object);
   if (id == api::resources::kPriorityClasses) return set_priority_class(object, true);
+  if (id == api::resources::kHyperNodes) return set_hyper_node(object);
   if (id == api::resources::kNamespaces) {
     model_.pods.set_namespace_labels(model_.symbols.intern(api::name_of(object)),
                                      labels_from(object["metadata"]["labels"], model_.symbols));
@@ -146,6 +146,7 @@ bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
   if (id == api::resources::kPodGroups) return remove_group(object);
   if (id == api::resources::kQueues) return remove_queue(object);
   if (id == api::resources::kPriorityClasses) return set_priority_class(object, false);
+  if (id == api::resources::kHyperNodes) return remove_hyper_node(object);
   return set_storage(id, object, false);
 }
 
@@ -178,6 +179,7 @@ bool Intake::set_group(const api::Json& group) {
   job.spec_text = group["spec"].dump() + group["metadata"]["annotations"].dump() + group["metadata"]["labels"].dump();
   if (known && old_spec == job.spec_text && old_phase == job.status.phase) return job.changes != before;
   read_group_spec(group, job, model_.dimensions);
+  set_topology(group, id);
   const std::string queue = group["spec"]["queue"].str();
   std::vector<std::pair<std::string, std::int32_t>> minimums;
   for (const auto& member : group["spec"]["minTaskMember"].members()) {
@@ -199,6 +201,8 @@ bool Intake::remove_group(const api::Json& group) {
   job.status = {};
   job.spec_text.clear();
   job.last_event.clear();
+  job.written_domain.clear();
+  model_.set_topology(id, nullptr);
   model_.set_job_queue(id, "");
   model_.note_changed(id);
   model_.remove_job_if_empty(id);

@@ -60,6 +60,9 @@ class Intake {
   bool remove_group(const api::Json& group);
   bool set_queue(const api::Json& queue);
   bool remove_queue(const api::Json& queue);
+  bool set_hyper_node(const api::Json& object);
+  bool remove_hyper_node(const api::Json& object);
+  void set_topology(const api::Json& group, JobId id);
   bool set_storage(const api::ResourceId& id, const api::Json& object, bool exists);
   bool set_priority_class(const api::Json& object, bool exists);
   void touch_jobs_of(QueueId queue);

@@ -89,6 +89,7 @@ TaskText text_of(const api::Json& pod, bool ours) {
   out.resource_version = std::string(api::resource_version_of(pod));
   out.nominated_node = pod["status"]["nominatedNodeName"].str();
   out.ours = ours;
+  if (const auto started = base::parse_rfc3339(pod["status"]["startTime"].as_string())) out.started_ns = started->ns;
   for (const api::Json& condition : pod["status"]["conditions"].items()) {
     if (condition["type"].as_string() != "PodScheduled" || condition["status"].as_string() != "False") continue;
     out.condition_reason = condition["reason"].str();
@@ -205,7 +206,9 @@ bool Intake::set_node(const api::Json& node) {
   facts.images = images_of(node, model_.symbols);
   const NodeId id = model_.nodes.find_or_add(name);
   if (model_.nodes.has_same_facts(id, facts)) return false;
+  const bool other_members = !model_.nodes[id].known || model_.nodes[id].labels != facts.labels;
   model_.nodes.set_facts(id, std::move(facts));
+  if (other_members) model_.hyper_nodes.node_changed(id);
   model_.node_facts_changed(id);
   return true;
 }
@@ -214,6 +217,7 @@ bool Intake::remove_node(const api::Json& node) {
   const NodeId id = model_.nodes.find(api::name_of(node));
   if (!id.is_set()) return false;
   model_.nodes.forget_facts(id);
+  model_.hyper_nodes.node_changed(id);
   model_.node_facts_changed(id);
   model_.nodes.remove_if_unused(id);
   return true;

@@ -70,6 +70,7 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
                    .scheduler_name = scheduler_name_});
   if (keep_tasks) session.keep_tasks();
   fresh_plugins_ = false;
+  session.open_topology();
   plugins_->open(session);
   for (auto& [name, action] : actions_) {
     const auto before = stopwatch ? stopwatch() : std::pair{0.0, 0.0};

@@ -19,6 +19,7 @@ namespace scheduler {
 struct Job;
 struct Task;
 struct Queue;
+struct SubJob;
 class NodeFilter;
 class NodeScorer;
 
@@ -49,6 +50,16 @@ struct Predicate          : Point<std::unique_ptr<NodeFilter>(const Task&),     
 struct NodeOrder          : Point<std::unique_ptr<NodeScorer>(const Task&),                 Collect>          { static constexpr std::string_view kKey = "enableNodeOrder"; };
 struct Preemptable        : Point<Victims(const Task&, const std::vector<TaskId>&),         TierIntersection> { static constexpr std::string_view kKey = "enablePreemptable"; };
 struct Reclaimable        : Point<Victims(const Task&, const std::vector<TaskId>&),         TierIntersection> { static constexpr std::string_view kKey = "enableReclaimable"; };
+struct UnifiedEvictable   : Point<Victims(const GangEviction&, const std::vector<TaskId>&), TierIntersection> { static constexpr std::string_view kKey = ""; };
+struct SubJobOrder        : Point<int(const SubJob&, const SubJob&),                        FirstNonZero>     { static constexpr std::string_view kKey = "enabledSubJobOrder"; };
+struct SubJobReady        : Point<bool(const Job&, const SubJob&),                          All>              { static constexpr std::string_view kKey = "enabledSubJobReady"; };
+struct SubJobPipelined    : Point<Vote(const Job&, const SubJob&),                          TierVote>         { static constexpr std::string_view kKey = "enabledSubJobPipelined"; };
+struct PlacementsMissing  : Point<std::int32_t(const Job&, std::uint32_t),                  Most>             { static constexpr std::string_view kKey = ""; };
+struct HyperNodeOrder     : Point<std::vector<double>(const Job&, const SubJob&, const std::vector<DomainId>&), SumLists> { static constexpr std::string_view kKey = "enabledHyperNodeOrder"; };
+struct JobGradients       : Point<Gradients(const Job&, DomainId, DomainPurpose),           FirstRegistered>  { static constexpr std::string_view kKey = "enabledHyperNodeGradient"; };
+struct SubJobGradients    : Point<Gradients(const Job&, const SubJob&, DomainId, DomainPurpose), FirstRegistered> { static constexpr std::string_view kKey = "enabledHyperNodeGradient"; };
+struct SimulateRemoveTask : Point<bool(const Task&),                                         All>              { static constexpr std::string_view kKey = "enablePreemptable|enabledAllocatable"; };
+struct SimulateAllocatable : Point<bool(const Queue&, const Task&),                         All>              { static constexpr std::string_view kKey = "enabledAllocatable"; };
 struct VictimTasks        : Point<std::vector<TaskId>(const std::vector<TaskId>&),          TierUnion>        { static constexpr std::string_view kKey = "enabledVictim"; };
 struct TaskPlaced         : Point<Refusal(const Task&),                                     FirstFailure>     { static constexpr std::string_view kKey = ""; };
 struct TaskRemoved        : Point<void(const Task&),                                        TellAll>          { static constexpr std::string_view kKey = ""; };
@@ -56,13 +67,14 @@ struct TaskRemoved        : Point<void(const Task&),                            
 
 using AllPoints = std::tuple<JobOrder, TaskOrder, QueueOrder, VictimQueueOrder, JobReady, JobPipelined, JobStarving,
                              JobValid, JobEnqueueable, JobEnqueued, Overused, Allocatable, Preemptive, ClassKey, PrePredicate,
-                             Predicate, NodeOrder, Preemptable, Reclaimable, VictimTasks, TaskPlaced, TaskRemoved>;
+                             Predicate, NodeOrder, Preemptable, Reclaimable, UnifiedEvictable, SubJobOrder, SubJobReady,
+                             SubJobPipelined, PlacementsMissing, HyperNodeOrder, JobGradients, SubJobGradients, SimulateRemoveTask, SimulateAllocatable, VictimTasks,
+                             TaskPlaced, TaskRemoved>;
 
 // Keys of the configuration that belong to points without a row yet or to no point. They are accepted, as every
 // configuration file in use may carry them.
 inline constexpr std::string_view kOtherSwitches[] = {
     "enableHierarchy",       "enabledClusterOrder",    "enableBestNode",        "enableTargetJob",    "enableReservedNodes",
-    "enabledHyperNodeOrder", "enabledSubJobReady",     "enabledSubJobPipelined", "enabledSubJobOrder", "enabledHyperNodeGradient",
 };
 
 }  // namespace scheduler

@@ -4,6 +4,7 @@
 // needs. Each fold also says what holds when nobody answers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -185,6 +186,30 @@ struct FirstRegistered {
   static auto fold(const Answers<S>& answers, const A&... args) {
     using Found = typename std::function<S>::result_type;
     return answers.empty() ? std::optional<Found>() : std::optional<Found>(answers[0].call(args...));
+  }
+};
+
+// The largest answer, 0 at least.
+struct Most {
+  template <class S, class... A>
+  static std::int32_t fold(const Answers<S>& answers, const A&... args) {
+    std::int32_t out = 0;
+    for (const auto& answer : answers) out = std::max(out, answer.call(args...));
+    return out;
+  }
+};
+
+// Lists of numbers, added up place by place; nobody answers: empty.
+struct SumLists {
+  template <class S, class... A>
+  static auto fold(const Answers<S>& answers, const A&... args) {
+    typename std::function<S>::result_type out;
+    for (const auto& answer : answers) {
+      const auto list = answer.call(args...);
+      if (out.size() < list.size()) out.resize(list.size());
+      for (std::size_t i = 0; i < list.size(); ++i) out[i] += list[i];
+    }
+    return out;
   }
 };
 

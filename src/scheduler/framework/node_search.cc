@@ -31,7 +31,8 @@ NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
   const std::uint32_t signature = model_.pods.label_set(task.labels).signature;
   const std::uint32_t extra = plugins_.ask<ClassKey>(task);
   const std::uint64_t key = (std::uint64_t{task.shape.index} << 32 | signature) + extra * 0x9e3779b97f4a7c15ull;
-  const std::uint64_t generation = model_.nodes.static_generation() + model_.pods.ownership_changes() + model_.volumes.generation();
+  const std::uint64_t generation = model_.nodes.static_generation() + model_.pods.ownership_changes() + model_.volumes.generation() +
+                                   model_.hyper_nodes.object_changes();
   const bool shared = !plain_ && model_.shape(task.shape).pending >= kFrontierPodsMin;
   std::unique_ptr<ClassState>& slot = shared ? classes_[key] : single_;
   if (slot && slot->key == key && slot->shape == task.shape && slot->extra == extra && slot->generation == generation) return *slot;
@@ -186,6 +187,19 @@ NodeSet NodeSearch::candidates(const Task& task, Strictness strictness, const No
   nodes_looked_at_ += within.count();
   for (const auto& filter : state.filters) filter->narrow(out, strictness, errors);
   return out;
+}
+
+std::optional<NodeId> NodeSearch::find_for_promise(const Task& task, const NodeSet& within) {
+  ClassState& state = state_for(task);
+  const Request& request = model_.shape_of(task).request;
+  NodeSet feasible = within;
+  nodes_looked_at_ += within.count();
+  room(request, true, feasible);
+  for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kEvict, nullptr);
+  if (feasible.empty()) return std::nullopt;
+  NodeSet idle = feasible;
+  room(request, false, idle);
+  return NodeId{best_of(state, idle.empty() ? feasible : idle)};
 }
 
 bool NodeSearch::fits_filters(const Task& task, NodeId node) {

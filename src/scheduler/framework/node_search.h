@@ -36,12 +36,16 @@ class NodeSearch {
   // Candidates by descending score, ties by node id.
   std::vector<NodeId> ranked(const Task& task, const NodeSet& candidates);
   bool fits_filters(const Task& task, NodeId node);
+  // For promises after evictions: the best of the nodes with room once everything is released, those with room now
+  // first; refusals that eviction may cure do not count.
+  std::optional<NodeId> find_for_promise(const Task& task, const NodeSet& within);
 
   bool fits_future(const Task& task, NodeId node) const;
   bool fits_idle(const Task& task, NodeId node) const;
 
   // For tests: decide by nested loops, node by node, remembering nothing. Must give the same answers.
   void be_plain() { plain_ = true; }
+  bool is_plain() const { return plain_; }
 
   std::uint64_t nodes_looked_at() const { return nodes_looked_at_; }
   // Evaluators read what plugins say at the time; call when that may differ (a new cycle).

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ struct PlannedGroupStatus {
   std::string ns;
   std::string name;
   GroupStatus status;
+  std::optional<std::string> allocated_domain;  // the HyperNode its tasks lie in (empty: none); unset: unchanged
 };
 
 struct PlannedGroupEvent {

@@ -84,6 +84,8 @@ class PluginSetup {
   Model& model() const { return model_; }
   const Arguments& arguments() const { return arguments_; }
   bool hierarchy() const;  // enableHierarchy of this entry
+  // Whether the points behind these keys ("a|b": either) are switched on for this entry.
+  bool is_on(std::string_view keys) const;
   void depends_on_time() { set_.depends_on_time_ = true; }
 
   // The plugin answers this point, unless the configuration switches it off.
@@ -94,8 +96,6 @@ class PluginSetup {
   }
 
  private:
-  bool is_on(std::string_view keys) const;
-
   PluginSet& set_;
   Model& model_;
   const PluginEntry& entry_;

@@ -135,9 +135,11 @@ void Session::dispatch_if_ready(JobId id) {
   for (const TaskId task : placed) plan_bind(task);
 }
 
-void Session::unpipeline(TaskId id) {
+void Session::unpipeline(TaskId id) { take_back(id, Kind::kPipeline); }
+
+void Session::take_back(TaskId id, Kind kind) {
   for (std::size_t i = journal_.size(); i-- > 0;) {
-    if (journal_[i].task != id || journal_[i].kind != Kind::kPipeline) continue;
+    if (journal_[i].task != id || journal_[i].kind != kind) continue;
     undo(journal_[i]);
     journal_.erase(journal_.begin() + static_cast<std::ptrdiff_t>(i));
     return;

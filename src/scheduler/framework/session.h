@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -24,7 +25,11 @@ namespace scheduler {
 // What one job met while it was tried in this session.
 struct JobTrouble {
   std::map<std::string, FitErrors> by_task;  // by pod name, so that the quoted one is the smallest
-  std::vector<bool> failed_roles;            // by Role position
+  std::map<std::uint32_t, std::vector<bool>> failed_roles;  // by part of the job (SubJob), by Role position
+  bool has_failed(std::uint32_t part, std::uint32_t role) const {
+    auto found = failed_roles.find(part);
+    return found != failed_roles.end() && role < found->second.size() && found->second[role];
+  }
   std::string text;                          // of the job as a whole
 };
 
@@ -65,6 +70,10 @@ class Session {
   bool job_before(const Job& a, const Job& b) const;
   bool task_before(const Task& a, const Task& b) const;
   bool queue_before(const Queue& a, const Queue& b) const;
+  bool sub_job_before(const SubJob& a, const SubJob& b) const;
+  // Of one part of a job; the job's own answer where it has no subgroups.
+  bool part_ready(const Job& job, std::uint32_t part) const;
+  bool part_pipelined(const Job& job, std::uint32_t part) const;
   // Orders victims: what comes first is evicted first, for the benefit of `preemptor`.
   void sort_as_victims(const Task& preemptor, std::vector<TaskId>& victims) const;
 
@@ -78,9 +87,36 @@ class Session {
   void rollback(Mark mark);
   void commit(Mark mark);
   bool has_operations_since(Mark mark) const { return journal_.size() > mark; }
+  // What was done since the mark, to be done again after a rollback.
+  struct Saved {
+    TaskId task;
+    NodeId node;
+    enum class Kind : std::uint8_t { kAllocate, kPipeline, kEvict } kind = Kind::kAllocate;
+    bool eviction_occurred = false;
+    JobId beneficiary;
+    std::uint32_t action = 0;
+  };
+  std::vector<Saved> saved_since(Mark mark) const;
+  // False at the first operation that is refused; those before it stay.
+  bool replay(const std::vector<Saved>& operations);
+
+  // Topology (session_topology.cc). Wishes and allocated domains are settled once, before the plugins open.
+  void open_topology();
+  const DomainTree& domains() const { return in_.model.hyper_nodes.tree(); }
+  // Where an eviction of this session made room for a part of a job; unset where none did.
+  DomainId nominated_domain(JobId job, std::uint32_t part) const;
+  void nominate_domain(JobId job, std::uint32_t part, DomainId domain);
+  // The node nominated for a task turned out useless; for the rest of the session it has none.
+  void ignore_nomination(TaskId task) { ignored_nominations_.insert(task.index); }
+  bool ignores_nomination(TaskId task) const { return ignored_nominations_.contains(task.index); }
+  // The job's tasks forget what was found for them so far in this session: one part's, or all.
+  void forget_attempts(JobId job, std::uint32_t part);
+  void forget_attempts(JobId job);
   // For backfill: hands every Allocated task of a ready job to the plan.
   void dispatch_if_ready(JobId job);
   void unpipeline(TaskId task);
+  // Takes back one eviction of this session that was not committed.
+  void unevict(TaskId task) { take_back(task, Kind::kEvict); }
 
   // Why jobs wait.
   JobTrouble& trouble(JobId job) { return troubles_[job.index]; }
@@ -136,6 +172,7 @@ class Session {
 
   bool place(Kind kind, TaskId task, NodeId node, bool eviction_occurred);
   void undo(const Operation& operation);
+  void take_back(TaskId task, Kind kind);
   void plan_bind(TaskId task);
   void plan_eviction(const Operation& operation);
   void close_job(JobId job, GroupStatus before);
@@ -144,6 +181,8 @@ class Session {
   void compute_phase(Job& job);
   void report_tasks();
   void undo_uncommitted();
+  void settle_wishes(JobTopology& topology, const DomainTree& tree) const;
+  void settle_allocated(Job& job, const DomainTree& tree);
 
   SessionInput in_;
   std::vector<Operation> journal_;
@@ -151,6 +190,8 @@ class Session {
   std::unordered_map<std::uint32_t, JobTrouble> troubles_;
   std::unordered_map<std::uint32_t, GroupStatus> old_status_;
   std::unordered_map<std::uint32_t, bool> unschedulable_now_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, DomainId> nominated_;  // by job and part
+  std::set<std::uint32_t> ignored_nominations_;                            // tasks
   std::map<std::string, TaskReport> task_reports_;
   std::map<std::string, std::string> pipelined_;
   Plan plan_;
@@ -163,6 +204,7 @@ class LiveHeap {
  public:
   explicit LiveHeap(Less less) : less_(std::move(less)) {}
   bool empty() const { return items_.empty(); }
+  const std::vector<Item>& items() const { return items_; }  // in no particular order
   std::size_t size() const { return items_.size(); }
   void push(Item item) {
     items_.push_back(std::move(item));

@@ -27,4 +27,15 @@ struct Refusal {
 // For whom a search for victims is made.
 enum class EvictPurpose : std::uint8_t { kPreempt, kReclaim, kGangPreempt, kGangReclaim };
 
+// Whole groups of victims at once, for a job.
+struct GangEviction {
+  JobId beneficiary;
+  EvictPurpose purpose = EvictPurpose::kGangPreempt;
+};
+
+// What domains are looked for: with room, or with what could be made room.
+enum class DomainPurpose : std::uint8_t { kAllocate, kEvict };
+// Domains to try, the nearest group first.
+using Gradients = std::vector<std::vector<DomainId>>;
+
 }  // namespace scheduler

@@ -16,6 +16,7 @@ using ShapeId = base::Id<struct ShapeTag>;        // pods with equal specs, as f
 using LabelSetId = base::Id<struct LabelSetTag>;  // one namespace and one set of labels
 using MatcherId = base::Id<struct MatcherTag>;    // a selector over pods, with the namespaces it looks at
 using Symbol = base::Id<struct SymbolTag>;        // an interned text
+using DomainId = base::Id<struct DomainTag>;      // a HyperNode's place in the tree of domains
 
 using Dim = std::uint32_t;  // a resource dimension
 constexpr Dim kCpu = 0;     // in thousandths of a core

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "scheduler/model/ids.h"
 #include "scheduler/model/resource.h"
 #include "scheduler/model/status.h"
+#include "scheduler/model/sub_job.h"
 
 namespace scheduler {
 
@@ -53,6 +55,7 @@ struct TaskText {
   std::string uid;
   std::string resource_version;
   std::string nominated_node;
+  std::int64_t started_ns = 0;  // status.startTime
   bool ours = true;  // schedulerName is one of ours
   // The pod's condition PodScheduled=False as far as known; empty reason: none.
   std::string condition_reason;
@@ -116,7 +119,7 @@ struct Job {
   std::string revocable_zone;
   std::string budget_min_available;    // volcano.sh/jdb-min-available
   std::string budget_max_unavailable;  // volcano.sh/jdb-max-unavailable
-  bool has_topology = false;           // a network topology or subgroup policy is asked for
+  std::unique_ptr<JobTopology> topology;  // null: neither a network topology nor subgroups are asked for
   GroupStatus status;
 
   std::vector<TaskId> tasks;
@@ -132,6 +135,7 @@ struct Job {
   bool listed_changed = false;
   bool listed_open = false;
   std::string spec_text;   // what the group was last read from, to tell changes of status from changes of wishes
+  std::string written_domain;  // annotation volcano.sh/job-allocated-hypernode as last read or written
   std::string last_event;  // the text last told in an Unschedulable event
 
   std::int32_t count(TaskStatus s) const { return count_of(counts, s); }
@@ -152,6 +156,8 @@ struct Job {
   }
   // Role minimums count only where the group's own minimum is at least their sum.
   bool checks_roles() const { return min_available >= roles_min_total; }
+  bool wishes_topology() const { return topology != nullptr && topology->wishes_any(); }
+  bool has_sub_groups() const { return topology != nullptr && !topology->policies.empty(); }
   bool roles_valid() const;
   bool roles_ready() const;
   bool roles_pipelined() const;

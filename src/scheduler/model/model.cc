@@ -83,6 +83,7 @@ TaskId Model::add_task(TaskFacts facts) {
     task.role = role_for(job, facts.role);
     task.job_slot = static_cast<std::uint32_t>(job.tasks.size());
     job.tasks.push_back(id);
+    if (job.topology) join_sub_job(task);
     count_in_job(task, TaskStatus::kPending, 1);
     sum_in_job(task, kEffectPending, 1);
     note_changed(task.job);
@@ -213,6 +214,11 @@ void Model::count_in_job(const Task& task, TaskStatus status, std::int32_t sign)
     role.pending_best_effort += sign;
   }
   if (is_releasing(status) && task.node.is_set()) job.releasing_on_node += sign;
+  if (job.topology) {
+    SubJob& part = job.topology->sub_jobs[sub_job_of_[task.id.index]];
+    part.counts[static_cast<std::size_t>(status)] += sign;
+    if (status == TaskStatus::kPending && task.best_effort) part.pending_best_effort += sign;
+  }
 }
 
 void Model::sum_in_job(const Task& task, std::uint8_t effects, std::int64_t sign) {
@@ -301,10 +307,50 @@ void Model::set_role_minimums(JobId id, const std::vector<std::pair<std::string,
   note_changed(id);
 }
 
+void Model::join_sub_job(const Task& task) {
+  if (sub_job_of_.size() <= task.id.index) sub_job_of_.resize(tasks_.size());
+  Job& job = jobs_[task.job.index];
+  sub_job_of_[task.id.index] = sub_job_for(*job.topology, job.key, pods.label_set(task.labels).labels, symbols);
+}
+
+void Model::set_topology(JobId id, std::unique_ptr<JobTopology> topology) {
+  Job& job = jobs_[id.index];
+  const std::unique_ptr<JobTopology> before = std::exchange(job.topology, std::move(topology));
+  if (!job.topology) {
+    if (before) topology_jobs_.erase(id);
+    return;
+  }
+  topology_jobs_.insert(id);
+  for (const TaskId one : job.tasks) {
+    const Task& task = tasks_[one.index];
+    join_sub_job(task);
+    SubJob& part = job.topology->sub_jobs[sub_job_of_[one.index]];
+    ++part.counts[static_cast<std::size_t>(task.status)];
+    if (task.status == TaskStatus::kPending && task.best_effort) ++part.pending_best_effort;
+  }
+  if (!before) return;
+  job.topology->allocated = before->allocated;
+  for (const SubJob& old : before->sub_jobs) {
+    const auto same = job.topology->by_uid.find(old.uid);
+    if (same != job.topology->by_uid.end()) job.topology->sub_jobs[same->second].allocated = old.allocated;
+  }
+}
+
+void Model::settle_sub_jobs(JobId id) {
+  Job& job = jobs_[id.index];
+  if (!job.topology) return;
+  for (SubJob& part : job.topology->sub_jobs) part.priority = 0;
+  for (const TaskId one : job.tasks) {
+    SubJob& part = job.topology->sub_jobs[sub_job_of_[one.index]];
+    part.priority = std::max(part.priority, tasks_[one.index].priority);
+  }
+}
+
 void Model::remove_job_if_empty(JobId id) {
   Job& job = jobs_[id.index];
   if (!job.in_use || job.has_group || !job.tasks.empty()) return;
   set_job_queue(id, "");
+  set_topology(id, nullptr);
   job_by_key_.erase(job.key);
   job.in_use = false;
   free_jobs_.push_back(id.index);
@@ -386,6 +432,11 @@ std::uint64_t Model::hash() const {
   for (const auto& [key, id] : job_by_key_) {
     const Job& job = jobs_[id.index];
     for (const std::int32_t count : job.counts) mix(static_cast<std::uint64_t>(count));
+    if (job.topology) {
+      for (const SubJob& part : job.topology->sub_jobs) {
+        for (const std::int32_t count : part.counts) mix(static_cast<std::uint64_t>(count));
+      }
+    }
     mix_sums(job.allocated);
     mix_sums(job.pipelined);
     mix_sums(job.pending);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "scheduler/model/affinity.h"
+#include "scheduler/model/hyper_nodes.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/node_table.h"
 #include "scheduler/model/shape.h"
@@ -43,6 +44,7 @@ class Model {
   Symbols symbols;
   Dimensions dimensions;
   NodeTable nodes{symbols};
+  HyperNodes hyper_nodes{symbols, nodes};
   PodAffinity pods{symbols};
   Volumes volumes;
 
@@ -75,6 +77,14 @@ class Model {
   JobId find_or_add_job(std::string_view key);
   void set_job_queue(JobId id, std::string queue_name);
   void set_role_minimums(JobId id, const std::vector<std::pair<std::string, std::int32_t>>& minimums);
+  // Null: the job asks for none. Where its parts have their tasks already is kept for parts of the same name.
+  void set_topology(JobId id, std::unique_ptr<JobTopology> topology);
+  // Position in JobTopology::sub_jobs, of a task whose job has a topology.
+  std::uint32_t sub_job_of(TaskId id) const { return sub_job_of_[id.index]; }
+  // Brings the priorities of the job's parts up to date.
+  void settle_sub_jobs(JobId id);
+  // Jobs with a topology, by their ids.
+  const std::set<JobId>& topology_jobs() const { return topology_jobs_; }
   void remove_job_if_empty(JobId id);
   void note_changed(JobId id);
   std::size_t job_capacity() const { return jobs_.size(); }
@@ -118,6 +128,7 @@ class Model {
   void see(const Task& task, NodeId node, TaskStatus status, std::int64_t sign);
   std::uint32_t role_for(Job& job, std::string_view role);
   void sum_job_in_queue(const Job& job, std::int64_t sign);
+  void join_sub_job(const Task& task);
 
   std::deque<Shape> shapes_;  // stable addresses: evaluators keep references
   std::unordered_map<std::string, ShapeId> shape_by_key_;
@@ -131,6 +142,8 @@ class Model {
   std::map<std::string, JobId, std::less<>> job_by_key_;
   std::vector<JobId> changed_jobs_;
   std::vector<JobId> open_jobs_;
+  std::set<JobId> topology_jobs_;
+  std::vector<std::uint32_t> sub_job_of_;  // by task; meaningful where the job has a topology
   std::vector<Queue> queues_;
   std::map<std::string, QueueId, std::less<>> queue_by_name_;
   std::vector<std::uint32_t> touched_;

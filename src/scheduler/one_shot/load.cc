@@ -1,5 +1,7 @@
 // One-shot runs (`volcano schedule`): objects from files, completed as admission and the controllers would.
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 
 #include "api/yaml.h"
 #include "base/format.h"
@@ -25,6 +27,7 @@ const KindRow kKinds[] = {
     {"PersistentVolume", "", &api::resources::kPersistentVolumes},
     {"StorageClass", "storage.k8s.io", &api::resources::kStorageClasses},
     {"PriorityClass", "scheduling.k8s.io", &api::resources::kPriorityClasses},
+    {"HyperNode", "topology.volcano.sh", &api::resources::kHyperNodes},
 };
 
 const KindRow* row_for(const api::Json& object) {
@@ -62,6 +65,19 @@ base::Status check_quantities(const std::string& where, std::string_view field, 
 base::Status check_integer(const std::string& where, std::string_view field, const api::Json& value) {
   if (value.is_null() || value.is_int()) return {};
   return bad(where, base::format("{}: {} is not an integer", field, value.dump()));
+}
+
+// What a bare pod's annotations ask of the network's topology; null when they say nothing.
+api::Json topology_for(const api::Json& pod) {
+  const std::string_view tier = api::annotation_of(pod, "volcano.sh/network-topology-highest-tier");
+  std::string mode(api::annotation_of(pod, "volcano.sh/network-topology-mode"));
+  if (tier.empty() && mode.empty()) return {};
+  for (char& c : mode) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  api::Json out = api::Json::object({{"mode", mode == "soft" ? "soft" : "hard"}});
+  std::int64_t number = 0;
+  const auto parsed = std::from_chars(tier.data(), tier.data() + tier.size(), number);
+  if (parsed.ec == std::errc{} && parsed.ptr == tier.data() + tier.size()) out.set("highestTierAllowed", number);
+  return out;
 }
 
 bool looks_like_lines(const std::string& file, std::string_view text) {
@@ -138,6 +154,8 @@ base::Status OneShot::check(const std::string& where, const api::Json& object) c
   } else if (kind == "PodGroup") {
     TRY_VOID(check_integer(where, "spec.minMember", spec["minMember"]));
     TRY_VOID(check_quantities(where, "spec.minResources", spec["minResources"]));
+  } else if (kind == "HyperNode") {
+    TRY_VOID(check_integer(where, "spec.tier", spec["tier"]));
   } else if (kind == "Queue") {
     TRY_VOID(check_integer(where, "spec.weight", spec["weight"]));
     TRY_VOID(check_quantities(where, "spec.capability", spec["capability"]));
@@ -218,6 +236,7 @@ void OneShot::add_group_for(api::Json& pod) {
   const std::string_view queue = api::annotation_of(pod, "scheduling.volcano.sh/queue-name");
   spec.set("queue", queue.empty() ? options_.scheduler.default_queue : std::string(queue));
   if (pod["spec"].has("priorityClassName")) spec.set("priorityClassName", pod["spec"]["priorityClassName"]);
+  if (api::Json topology = topology_for(pod); !topology.is_null()) spec.set("networkTopology", std::move(topology));
   api::Json metadata = api::Json::object({{"namespace", ns}, {"name", name}, {"uid", ns + "_" + name}});
   for (const std::string_view key : {"volcano.sh/preemptable", "volcano.sh/cooldown-time", "volcano.sh/revocable-zone",
                                      "volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"}) {

@@ -11,6 +11,7 @@ std::unique_ptr<Plugin> make_cdp();
 std::unique_ptr<Plugin> make_conformance();
 std::unique_ptr<Plugin> make_drf();
 std::unique_ptr<Plugin> make_gang();
+std::unique_ptr<Plugin> make_network_topology_aware();
 std::unique_ptr<Plugin> make_nodeorder();
 std::unique_ptr<Plugin> make_nodegroup();
 std::unique_ptr<Plugin> make_overcommit();
@@ -22,6 +23,7 @@ std::unique_ptr<Plugin> make_tdm();
 
 namespace {
 constexpr PluginFactory kPlugins[] = {
+    {"network-topology-aware", make_network_topology_aware},
     {"cdp", make_cdp},               {"tdm", make_tdm},
     {"capacity", make_capacity},     {"nodegroup", make_nodegroup},     {"sla", make_sla},
     {"binpack", make_binpack},       {"conformance", make_conformance}, {"drf", make_drf},

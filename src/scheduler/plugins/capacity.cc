@@ -24,6 +24,13 @@ class Capacity final : public Plugin {
       });
     }
     setup.on<Reclaimable>([this](const Task& task, const std::vector<TaskId>& candidates) { return reclaimable(task, candidates); });
+    setup.on<UnifiedEvictable>([this](const GangEviction& eviction, const std::vector<TaskId>& candidates) {
+      return unified_evictable(eviction, candidates);
+    });
+    // Simulation reads what was copied when the pod was looked at first; with predicates switched off nothing is.
+    const bool copies = setup.is_on("enablePredicate");
+    setup.on<SimulateRemoveTask>([copies](const Task&) { return copies; });
+    setup.on<SimulateAllocatable>([this, copies](const Queue& queue, const Task& task) { return copies && has_room(queue, task); });
     setup.on<Preemptive>([this](const Queue& queue, const std::vector<TaskId>& tasks) { return preemptive(queue, tasks); });
     setup.on<Allocatable>([this](const Queue& queue, const Task& task) { return allocatable(queue, task); });
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
@@ -66,8 +73,11 @@ class Capacity final : public Plugin {
     return tree_.ready && tree_.has(queue.id) && queue.state == QueueState::kOpen && (!tree_.hierarchical || tree_[queue.id].is_leaf());
   }
 
-  bool allocatable(const Queue& queue, const Task& task) const {
-    if (!accepts(queue)) return false;
+  bool allocatable(const Queue& queue, const Task& task) const { return accepts(queue) && has_room(queue, task); }
+
+  // The same but for the queue's state.
+  bool has_room(const Queue& queue, const Task& task) const {
+    if (!tree_.ready || !tree_.has(queue.id) || (tree_.hierarchical && !tree_[queue.id].is_leaf())) return false;
     const Resource wanted = request_of(task);
     for (QueueId at = queue.id; at.is_set(); at = tree_[at].parent) {
       if (!(tree_.allocated(*model_, at) + wanted).fits_wanted(tree_[at].real_capability, wanted)) return false;
@@ -157,6 +167,25 @@ class Capacity final : public Plugin {
       if (!ancestors_pass(running, own, queue, gives, examined)) continue;
       running.of(queue) -= gives;
       for (const QueueId at : examined) running.of(at) -= gives;
+      out.tasks.push_back(id);
+    }
+    return out;
+  }
+
+  // Whole groups of victims: the guarantee and the leaf test of reclaimable, nothing else.
+  Victims unified_evictable(const GangEviction& eviction, const std::vector<TaskId>& candidates) const {
+    if (eviction.purpose != EvictPurpose::kGangReclaim) return {candidates};
+    if (!tree_.ready) return {{}, Vote::kReject};
+    Running running(tree_, *model_);
+    Victims out;
+    for (const TaskId id : candidates) {
+      const Task& task = model_->task(id);
+      if (!task.job.is_set() || !tree_.has(model_->job(task.job).queue)) continue;
+      const QueueId queue = model_->job(task.job).queue;
+      const Resource gives = request_of(task);
+      if (!tree_[queue].guarantee.less_equal(running.of(queue) - gives, Missing::kZero)) continue;
+      if (!passes_leaf_test(running, queue, gives)) continue;
+      running.of(queue) -= gives;
       out.tasks.push_back(id);
     }
     return out;

@@ -9,7 +9,7 @@ class Conformance final : public Plugin {
  public:
   void attach(PluginSetup& setup) override {
     Model& model = setup.model();
-    const auto keep_critical = [&model](const Task&, const std::vector<TaskId>& candidates) {
+    const auto keep_critical = [&model](const auto&, const std::vector<TaskId>& candidates) {
       Victims out;
       for (const TaskId id : candidates) {
         if (!model.task(id).critical) out.tasks.push_back(id);
@@ -18,6 +18,7 @@ class Conformance final : public Plugin {
     };
     setup.on<Preemptable>(keep_critical);
     setup.on<Reclaimable>(keep_critical);
+    setup.on<UnifiedEvictable>(keep_critical);
   }
 };
 

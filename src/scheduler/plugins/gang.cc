@@ -12,6 +12,9 @@ namespace {
 
 Refusal validate(const Job& job) {
   if (!job.roles_valid()) return {"NotEnoughPodsOfTask", "Not enough valid pods of each task for gang-scheduling"};
+  if (job.topology && !job.topology->enough_sub_jobs([](const SubJob&) { return true; })) {
+    return {"NotEnoughPodsOfTask", "Not enough valid subGroups of each task for gang-scheduling"};
+  }
   if (job.valid_count() < job.min_available) {
     return {"NotEnoughTasks", base::format("Not enough valid tasks for gang-scheduling, valid: {}, min: {}", job.valid_count(),
                                            job.min_available)};
@@ -25,9 +28,32 @@ class Gang final : public Plugin {
     Model& model = setup.model();
     setup.on<JobValid>(validate);
     setup.on<JobOrder>([](const Job& a, const Job& b) { return int{a.is_ready()} - int{b.is_ready()}; });
-    setup.on<JobReady>([](const Job& job) { return job.roles_ready() && job.is_ready(); });
-    setup.on<JobPipelined>(
-        [](const Job& job) { return job.roles_pipelined() && job.is_pipelined() ? Vote::kPermit : Vote::kReject; });
+    setup.on<SubJobOrder>([](const SubJob& a, const SubJob& b) { return int{a.is_ready()} - int{b.is_ready()}; });
+    setup.on<JobReady>([](const Job& job) {
+      return job.roles_ready() && job.is_ready() &&
+             (!job.topology || job.topology->enough_sub_jobs([](const SubJob& one) { return one.is_ready(); }));
+    });
+    setup.on<SubJobReady>([](const Job&, const SubJob& part) { return part.is_ready(); });
+    setup.on<JobPipelined>([](const Job& job) {
+      const bool enough = job.roles_pipelined() && job.is_pipelined() &&
+                          (!job.topology || job.topology->enough_sub_jobs([](const SubJob& one) { return one.is_pipelined(); }));
+      return enough ? Vote::kPermit : Vote::kReject;
+    });
+    setup.on<SubJobPipelined>(
+        [](const Job&, const SubJob& part) { return part.is_pipelined() ? Vote::kPermit : Vote::kReject; });
+    // Bundles protect gangs already.
+    setup.on<UnifiedEvictable>([](const GangEviction&, const std::vector<TaskId>& candidates) { return Victims{candidates}; });
+    // Where gang decides on both, a job that lacks so many placements is neither ready nor promised.
+    const bool decides_jobs = setup.is_on("enableJobReady") && setup.is_on("enableJobPipelined");
+    const bool decides_parts = setup.is_on("enabledSubJobReady") && setup.is_on("enabledSubJobPipelined");
+    setup.on<PlacementsMissing>([decides_jobs, decides_parts](const Job& job, std::uint32_t part) {
+      if (part == kWholeJob || !job.has_sub_groups()) {
+        return decides_jobs ? job.min_available - job.waiting_count() - job.ready_count() - job.pending_best_effort : 0;
+      }
+      const SubJob& one = job.topology->sub_jobs[part];
+      const std::int32_t waiting = count_of(one.counts, TaskStatus::kPipelined);
+      return decides_parts ? one.min_available - waiting - one.ready_count() - one.pending_best_effort : 0;
+    });
     setup.on<JobStarving>([](const Job& job) { return job.is_starving(); });
     const auto spare = [&model](const Task&, const std::vector<TaskId>& candidates) { return spare_tasks(model, candidates); };
     setup.on<Preemptable>(spare);

@@ -13,6 +13,16 @@ class Priority final : public Plugin {
     Model& model = setup.model();
     setup.on<TaskOrder>([](const Task& a, const Task& b) { return higher_first(a.priority, b.priority); });
     setup.on<JobOrder>([](const Job& a, const Job& b) { return higher_first(a.priority, b.priority); });
+    setup.on<SubJobOrder>([](const SubJob& a, const SubJob& b) { return higher_first(a.priority, b.priority); });
+    setup.on<UnifiedEvictable>([&model](const GangEviction& eviction, const std::vector<TaskId>& candidates) {
+      if (eviction.purpose != EvictPurpose::kGangPreempt) return Victims{candidates};
+      Victims out;
+      for (const TaskId id : candidates) {
+        const JobId job = model.task(id).job;
+        if (job.is_set() && model.job(job).priority < model.job(eviction.beneficiary).priority) out.tasks.push_back(id);
+      }
+      return out;
+    });
     setup.on<JobStarving>([](const Job& job) { return job.ready_count() + job.waiting_count() < job.task_count(); });
     setup.on<Preemptable>([&model](const Task& preemptor, const std::vector<TaskId>& candidates) {
       Victims out;

@@ -39,6 +39,12 @@ class Proportion final : public Plugin {
     setup.on<Allocatable>([this](const Queue& queue, const Task& task) {
       return has_room(queue, Resource(model_->shape_of(task).request));
     });
+    // Simulation reads what was copied when the pod was looked at first; with predicates switched off nothing is.
+    const bool copies = setup.is_on("enablePredicate");
+    setup.on<SimulateRemoveTask>([copies](const Task&) { return copies; });
+    setup.on<SimulateAllocatable>([this, copies](const Queue& queue, const Task& task) {
+      return copies && fits_deserved(queue, Resource(model_->shape_of(task).request));
+    });
     setup.on<Preemptive>([this](const Queue& queue, const std::vector<TaskId>& tasks) {
       Resource wanted;
       for (const TaskId id : tasks) wanted += Resource(model_->shape_of(model_->task(id)).request);
@@ -143,9 +149,12 @@ class Proportion final : public Plugin {
   }
 
   bool has_room(const Queue& queue, const Resource& wanted) const {
+    return queue.state == QueueState::kOpen && fits_deserved(queue, wanted);
+  }
+
+  bool fits_deserved(const Queue& queue, const Resource& wanted) const {
     const Attributes* own = find(queue);
-    if (own == nullptr || queue.state != QueueState::kOpen) return false;
-    return (allocated(queue) + wanted).fits_wanted(own->deserved, wanted);
+    return own != nullptr && (allocated(queue) + wanted).fits_wanted(own->deserved, wanted);
   }
 
   Victims reclaimable(const std::vector<TaskId>& candidates) const {

@@ -104,14 +104,45 @@ Json named(const std::string& name) {
   return Json::object({{"name", name.substr(slash + 1)}, {"namespace", name.substr(0, slash)}});
 }
 
+// "hard:2", "hard:rack", "soft"
+Json topology_from(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  Json out = Json::object({{"mode", text.substr(0, colon)}});
+  if (colon == std::string::npos) return out;
+  const std::string tier = text.substr(colon + 1);
+  if (tier.find_first_not_of("0123456789") == std::string::npos) out.set("highestTierAllowed", static_cast<std::int64_t>(std::atoll(tier.c_str())));
+  else out.set("highestTierName", tier);
+  return out;
+}
+
 Json group_from(const Line& line, const std::string& name) {
   Json spec = Json::object({{"minMember", static_cast<std::int64_t>(std::atoll(line.get("min", "1").c_str()))},
                             {"queue", line.get("queue", "default")}});
   if (const std::string* list = line.find("minResources")) spec.set("minResources", map_from(*list));
   if (const std::string* roles = line.find("roles")) spec.set("minTaskMember", map_from(*roles, true));
   if (const std::string* priority = line.find("class")) spec.set("priorityClassName", *priority);
+  if (const std::string* topology = line.find("topology")) spec.set("networkTopology", topology_from(*topology));
   return Json::object({{"metadata", named(name)}, {"spec", spec},
                        {"status", Json::object({{"phase", line.get("phase", "Pending")}})}});
+}
+
+// "nodes=a,b", "hypernodes=s0,s1", "regex=^a" and "nodelabels=rack:r1" list members.
+Json hyper_node_from(const Line& line, const std::string& name) {
+  std::vector<Json> members;
+  const auto add = [&](const char* type, const char* kind, Json selector) {
+    members.push_back(Json::object({{"type", type}, {"selector", Json::object({{kind, std::move(selector)}})}}));
+  };
+  for (const std::string& one : split(line.get("nodes"), ',')) {
+    for (const std::string& node : expand(one)) add("Node", "exactMatch", Json::object({{"name", node}}));
+  }
+  for (const std::string& one : split(line.get("hypernodes"), ',')) {
+    for (const std::string& inner : expand(one)) add("HyperNode", "exactMatch", Json::object({{"name", inner}}));
+  }
+  if (const std::string* pattern = line.find("regex")) add("Node", "regexMatch", Json::object({{"pattern", *pattern}}));
+  if (const std::string* labels = line.find("nodelabels")) add("Node", "labelMatch", Json::object({{"matchLabels", map_from(*labels)}}));
+  Json spec = Json::object({{"tier", static_cast<std::int64_t>(std::atoll(line.get("tier", "1").c_str()))}, {"members", Json::array(std::move(members))}});
+  if (const std::string* tier = line.find("tierName")) spec.set("tierName", *tier);
+  return Json::object({{"metadata", Json::object({{"name", name}})}, {"spec", spec}});
 }
 
 void add_pod_spec(const Line& line, Json& spec) {
@@ -220,6 +251,7 @@ base::Result<std::optional<Made>> object_for(const Line& line, const std::string
   if (line.verb == "node") out = Made{api::resources::kNodes, node_from(line, name)};
   else if (line.verb == "queue") out = Made{api::resources::kQueues, queue_from(line, name)};
   else if (line.verb == "group") out = Made{api::resources::kPodGroups, group_from(line, name)};
+  else if (line.verb == "hypernode") out = Made{api::resources::kHyperNodes, hyper_node_from(line, name)};
   else if (line.verb == "pod") out = Made{api::resources::kPods, pod_from(line, name)};
   else if (line.verb == "namespace") out = Made{api::resources::kNamespaces, Json::object({{"metadata", Json::object({{"name", name}})}})};
   else if (line.verb == "class") {

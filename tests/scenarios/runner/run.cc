@@ -123,13 +123,14 @@ class Stage {
       start = bar + 1;
     }
     document.set("tiers", api::Json::array(std::move(tiers)));
-    std::vector<api::Json> configurations;
+    std::map<std::string, api::Json> arguments;
     for (const auto& [key, value] : line.fields) {  // allocate.predicateErrorCacheEnable=false
       const std::size_t dot = key.find('.');
       if (dot == std::string::npos) continue;
-      configurations.push_back(api::Json::object({{"name", key.substr(0, dot)},
-                                                  {"arguments", api::Json::object({{key.substr(dot + 1), value_from(value)}})}}));
+      arguments.try_emplace(key.substr(0, dot), api::Json::object()).first->second.set(key.substr(dot + 1), value_from(value));
     }
+    std::vector<api::Json> configurations;
+    for (const auto& [action, map] : arguments) configurations.push_back(api::Json::object({{"name", action}, {"arguments", map}}));
     document.set("configurations", api::Json::array(std::move(configurations)));
     auto config = scheduler::config_from(document, {scheduler::all_plugins(), scheduler::all_actions()});
     if (!config.ok()) return wrong(line.number, config.error().message);
@@ -184,6 +185,21 @@ class Stage {
       for (const auto& c : report.plan.pod_conditions) {
         out.push_back(base::format("pod    {}/{} {}: {}{}", c.ns, c.pod, c.reason, c.message,
                                    c.nominated_node.empty() ? "" : " -> " + c.nominated_node));
+      }
+    }
+    if (shows("domains")) {
+      model_.for_each_job([&](const scheduler::Job& job) {
+        if (!job.topology) return;
+        const auto name = [&](scheduler::Symbol one) { return one.is_set() ? model_.symbols.text(one) : "-"; };
+        out.push_back(base::format("domain {} {}", job.key, name(job.topology->allocated)));
+        for (const auto& part : job.topology->sub_jobs) {
+          if (part.policy != scheduler::SubJob::kNoPolicy) out.push_back(base::format("domain {} {}", part.uid, name(part.allocated)));
+        }
+      });
+    }
+    if (shows("annotations")) {
+      for (const auto& one : report.plan.groups) {
+        if (one.allocated_domain) out.push_back(base::format("write  {}/{} hypernode={}", one.ns, one.name, *one.allocated_domain));
       }
     }
     if (shows("queues")) {

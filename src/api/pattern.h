@@ -1,0 +1,25 @@
+// Does a text contain a match of a regular expression that a user wrote? RE2 syntax; linear in the text's length.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+namespace api {
+
+class Pattern {
+ public:
+  // An expression that does not compile matches nothing.
+  explicit Pattern(std::string_view expression);
+  Pattern(Pattern&&) noexcept;
+  Pattern& operator=(Pattern&&) noexcept;
+  ~Pattern();
+
+  bool is_valid() const;
+  bool matches(std::string_view text) const;
+
+ private:
+  struct Compiled;
+  std::unique_ptr<Compiled> compiled_;
+};
+
+}  // namespace api

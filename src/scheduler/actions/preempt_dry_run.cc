@@ -1,0 +1,122 @@
+// Preemption that looks before it leaps: on which node would the fewest and least important pods have to go?
+#include "scheduler/actions/preempt_dry_run.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "scheduler/actions/victims.h"
+
+namespace scheduler {
+namespace {
+
+class DryRun {
+ public:
+  DryRun(Session& session, const Task& task) : session_(session), model_(session.model()), task_(task) {}
+
+  // Who must go from the node; nobody when that does not help, or is not needed.
+  std::vector<TaskId> victims_on(NodeId node, const std::vector<TaskId>& candidates) {
+    if (candidates.empty()) return {};
+    std::vector<TaskId> victims = session_.ask<Preemptable>(task_, candidates);
+    if (victims.empty() || !victims_suffice(session_, task_, node, victims)) return {};
+    session_.sort_as_victims(task_, victims);
+    const Session::Mark mark = session_.mark();
+    std::vector<TaskId> removed;
+    bool possible = true;
+    for (const TaskId victim : victims) {
+      possible = session_.ask<SimulateRemoveTask>(model_.task(victim));
+      if (!possible) break;
+      session_.evict(victim, "preempt", task_.job);
+      removed.push_back(victim);
+      if (fits(node)) break;
+    }
+    // The queue's limit is not asked here: without any victim left it could still say no.
+    possible = possible && session_.search().fits_filters(task_, node);
+    std::vector<TaskId> needed;
+    for (std::size_t i = removed.size(); possible && i-- > 0;) {
+      session_.unevict(removed[i]);
+      if (fits(node)) continue;
+      session_.evict(removed[i], "preempt", task_.job);
+      needed.push_back(removed[i]);
+    }
+    session_.rollback(mark);
+    return needed;
+  }
+
+ private:
+  bool fits(NodeId node) {
+    return session_.ask<SimulateAllocatable>(model_.queue(model_.job(task_.job).queue), task_) &&
+           session_.search().fits_future(task_, node) && session_.search().fits_filters(task_, node);
+  }
+
+  Session& session_;
+  Model& model_;
+  const Task& task_;
+};
+
+// What tells candidates apart, the better one smaller.
+struct Price {
+  std::int64_t highest_priority = 0;
+  std::int64_t sum = 0;  // of (priority + 2^31), so that more victims never cost less
+  std::size_t count = 0;
+  std::int64_t earliest_start = 0;  // among those of the highest priority; later is better
+
+  bool operator<(const Price& other) const {
+    if (highest_priority != other.highest_priority) return highest_priority < other.highest_priority;
+    if (sum != other.sum) return sum < other.sum;
+    if (count != other.count) return count < other.count;
+    return earliest_start > other.earliest_start;
+  }
+};
+
+Price price_of(const Model& model, const std::vector<TaskId>& victims) {
+  Price out;
+  out.highest_priority = model.task(victims.front()).pod_priority;
+  out.count = victims.size();
+  std::int32_t highest = std::numeric_limits<std::int32_t>::min();
+  for (const TaskId id : victims) highest = std::max(highest, model.task(id).pod_priority);
+  out.earliest_start = std::numeric_limits<std::int64_t>::max();
+  for (const TaskId id : victims) {
+    const Task& task = model.task(id);
+    out.sum += std::int64_t{task.pod_priority} + (std::int64_t{1} << 31);
+    if (task.pod_priority == highest) out.earliest_start = std::min(out.earliest_start, model.text(id).started_ns);
+  }
+  return out;
+}
+
+}  // namespace
+
+DryRunSettings dry_run_settings(const Arguments& arguments) {
+  DryRunSettings out;
+  out.enabled = arguments.get_bool("enableTopologyAwarePreemption", false);
+  arguments.get_int("topologyAwarePreemptWorkerNum", 16);  // one thread decides; the number changes nothing
+  out.candidates_percent = arguments.get_int("minCandidateNodesPercentage", out.candidates_percent);
+  out.candidates_min = arguments.get_int("minCandidateNodesAbsolute", out.candidates_min);
+  out.candidates_max = arguments.get_int("maxCandidateNodesAbsolute", out.candidates_max);
+  return out;
+}
+
+// COMPAT(preempt-dry-run-start): Volcano starts at a random node.
+std::optional<DryRunChoice> choose_by_dry_run(Session& session, const Task& task, const NodeSet& nodes, const DryRunSettings& settings,
+                                              const std::function<std::vector<TaskId>(NodeId)>& candidates_on) {
+  const auto count = static_cast<std::int64_t>(nodes.count());
+  // A percentage beyond reason must not overflow.
+  const std::int64_t percent = std::clamp<std::int64_t>(settings.candidates_percent, 0, 100);
+  const std::int64_t wanted = std::min(count, std::max(settings.candidates_min, std::min(count * percent / 100, settings.candidates_max)));
+  DryRun run(session, task);
+  std::optional<DryRunChoice> best;
+  Price best_price;
+  std::int64_t found = 0;
+  nodes.for_each([&](std::uint32_t n) {
+    if (found >= wanted) return;
+    std::vector<TaskId> victims = run.victims_on(NodeId{n}, candidates_on(NodeId{n}));
+    if (victims.empty()) return;
+    ++found;
+    const Price price = price_of(session.model(), victims);
+    if (best && !(price < best_price)) return;
+    best = DryRunChoice{NodeId{n}, std::move(victims)};
+    best_price = price;
+  });
+  return best;
+}
+
+}  // namespace scheduler

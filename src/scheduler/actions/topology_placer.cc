@@ -1,0 +1,286 @@
+// In which domain of the network does a job go, and where in it does each of its parts go?
+#include "scheduler/actions/topology_placer.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/format.h"
+
+namespace scheduler {
+namespace {
+
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+// Among equals the lower name comes first.
+bool TopologyPlacer::before(DomainId a, DomainId b) const {
+  return model_.symbols.text(session_.domains()[a].name) < model_.symbols.text(session_.domains()[b].name);
+}
+
+std::vector<TopologyPlacer::Candidate> TopologyPlacer::by_score(std::vector<Candidate> candidates) const {
+  std::sort(candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
+    return a.score != b.score ? a.score > b.score : before(a.domain, b.domain);
+  });
+  return candidates;
+}
+
+bool TopologyPlacer::place_job(JobId id, Worksheet& sheet) {
+  const Job& job = model_.job(id);
+  const Gradients gradients = session_.ask<JobGradients>(job, kRootDomain, DomainPurpose::kAllocate).value_or(Gradients{{kRootDomain}});
+  decision_ = {};
+  for (const std::vector<DomainId>& group : gradients) {
+    if (place_in_group(id, sheet, group)) return true;
+  }
+  if (!gradients.empty() && !gradients.back().empty()) {
+    // For the reason that people see: what the last domain by name lacks.
+    const auto& group = gradients.back();
+    const DomainId last = *std::max_element(group.begin(), group.end(), [&](DomainId a, DomainId b) { return before(a, b); });
+    const Session::Mark mark = session_.mark();
+    explains_ = true;
+    try_job(id, sheet, last);
+    explains_ = false;
+    session_.rollback(mark);
+  }
+  // Nothing was even tried where no domain has what the group, or one of its parts, asks for altogether.
+  JobTrouble& trouble = session_.trouble(id);
+  if (trouble.by_task.empty() && job.topology && job.topology->wish.hard) {
+    trouble.text = base::format("no hyperNode of tier {} or below has enough resources", job.topology->wish.allowed);
+  } else if (trouble.by_task.empty() && job.topology) {
+    trouble.text = "no hyperNode that a subgroup may use has enough resources";
+  }
+  return false;
+}
+
+bool TopologyPlacer::place_in_group(JobId id, Worksheet& sheet, const std::vector<DomainId>& group) {
+  const bool plain = session_.search().is_plain();
+  std::vector<Candidate> candidates;
+  for (const DomainId domain : group) candidates.push_back({domain, plain ? kNoBound : score_bound(id, sheet, domain)});
+  candidates = by_score(std::move(candidates));
+  std::optional<Candidate> best;
+  const auto beats = [&](const Candidate& a, const Candidate& b) {
+    return a.score != b.score ? a.score > b.score : before(a.domain, b.domain);
+  };
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Candidate& one = candidates[i];
+    if (best && !beats(one, *best)) break;  // nor does any that follows
+    if (!plain && !may_hold(id, sheet, one.domain)) continue;
+    const Session::Mark mark = session_.mark();
+    Attempt attempt = try_job(id, sheet, one.domain);
+    const Candidate found{one.domain, attempt.score};
+    if (attempt.works && (!best || beats(found, *best))) {
+      best = found;
+      if (!plain && (i + 1 == candidates.size() || !beats(candidates[i + 1], found))) {
+        sheet = std::move(attempt.sheet);
+        decision_ = std::move(attempt.decision);
+        return true;
+      }
+    }
+    session_.rollback(mark);
+  }
+  if (!best) return false;
+  Attempt attempt = try_job(id, sheet, best->domain);
+  if (!attempt.works) return false;
+  sheet = std::move(attempt.sheet);
+  decision_ = std::move(attempt.decision);
+  return true;
+}
+
+TopologyPlacer::Attempt TopologyPlacer::try_job(JobId id, const Worksheet& sheet, DomainId domain) {
+  const Job& job = model_.job(id);
+  Attempt out{false, 0, sheet, {domain, {}}};
+  session_.forget_attempts(id);
+  const Session::Mark mark = session_.mark();
+  std::vector<Symbol> allocated;
+  if (job.topology) {
+    for (const SubJob& part : job.topology->sub_jobs) allocated.push_back(part.allocated);
+  }
+  while (!out.sheet.empty()) {
+    const std::uint32_t part = out.sheet.parts.pop();
+    const Session::Mark before_part = session_.mark();
+    double score = 0;
+    TaskHeap& tasks = out.sheet.tasks.at(part);
+    if (!place_part({id, part, domain}, tasks, score, out.decision) || !session_.has_operations_since(before_part)) continue;
+    out.score += score;
+    if (!tasks.empty()) out.sheet.parts.push(part);
+    if (session_.ask<JobReady>(job)) break;
+  }
+  for (std::size_t i = 0; i < allocated.size(); ++i) job.topology->sub_jobs[i].allocated = allocated[i];
+  out.works = session_.has_operations_since(mark) && (session_.ask<JobReady>(job) || session_.ask<JobPipelined>(job));
+  if (!out.works) session_.rollback(mark);
+  return out;
+}
+
+bool TopologyPlacer::place_part(const PlaceTarget& target, TaskHeap& tasks, double& score, Decision& decision) {
+  if (const DomainId nominated = session_.nominated_domain(target.job, target.part); nominated.is_set()) {
+    if (placer_.place_nominated({target.job, target.part, nominated}, tasks, session_.mark())) {
+      decision.parts[target.part] = nominated;
+      return true;
+    }
+  }
+  const Job& job = model_.job(target.job);
+  const auto answered = job.topology ? session_.ask<SubJobGradients>(job, job.topology->sub_jobs[target.part], target.where,
+                                                                     DomainPurpose::kAllocate)
+                                     : std::nullopt;
+  for (const std::vector<DomainId>& group : answered.value_or(Gradients{{target.where}})) {
+    const auto best = best_for_part(target, tasks, group);
+    if (!best) continue;
+    // Where the session was left as it was, the placement repeats exactly.
+    if (!best->placed && !place_and_stay({target.job, target.part, best->domain}, tasks)) return false;
+    score = best->score;
+    if (job.topology) {
+      SubJob& part = job.topology->sub_jobs[target.part];
+      const DomainTree& tree = session_.domains();
+      part.allocated = tree[tree.common(part.allocated.is_set() ? tree.find(part.allocated) : DomainId{}, best->domain)].name;
+    }
+    decision.parts[target.part] = best->domain;
+    return true;
+  }
+  return false;
+}
+
+bool TopologyPlacer::place_once(const PlaceTarget& target, TaskHeap& tasks) {
+  const Session::Mark mark = session_.mark();
+  return placer_.place_tasks(target, tasks, mark) && session_.has_operations_since(mark);
+}
+
+bool TopologyPlacer::place_and_stay(const PlaceTarget& target, TaskHeap& tasks) {
+  if (!session_.search().is_plain() && !explains_ && !may_hold(target, tasks)) return false;
+  session_.forget_attempts(target.job, target.part);
+  TaskHeap copy = tasks;
+  if (!place_once(target, copy)) return false;
+  tasks = std::move(copy);
+  return true;
+}
+
+bool TopologyPlacer::works_for_part(const PlaceTarget& target, const TaskHeap& tasks) {
+  const Session::Mark mark = session_.mark();
+  TaskHeap copy = tasks;
+  const bool works = place_and_stay(target, copy);
+  session_.rollback(mark);
+  return works;
+}
+
+std::optional<TopologyPlacer::Candidate> TopologyPlacer::best_for_part(const PlaceTarget& target, TaskHeap& tasks,
+                                                                       const std::vector<DomainId>& group) {
+  const Job& job = model_.job(target.job);
+  if (session_.search().is_plain() || !job.topology) return best_of_all(target, tasks, group);
+  std::vector<Candidate> candidates;
+  for (const DomainId domain : group) {
+    const auto alone = session_.ask<HyperNodeOrder>(job, job.topology->sub_jobs[target.part], std::vector<DomainId>{domain});
+    candidates.push_back({domain, alone.empty() ? 0 : alone[0]});
+  }
+  candidates = by_score(std::move(candidates));
+  for (std::size_t i = 0; i < candidates.size();) {
+    std::size_t end = i + 1;
+    while (end < candidates.size() && candidates[end].score == candidates[i].score) ++end;
+    const std::vector<Candidate> tied(candidates.begin() + static_cast<std::ptrdiff_t>(i), candidates.begin() + static_cast<std::ptrdiff_t>(end));
+    if (const auto best = best_of_tied(target, tasks, tied)) return best;
+    i = end;
+  }
+  return std::nullopt;
+}
+
+// Domains of one score by themselves: a plugin may tell them apart only by a bonus that they get as sharers of the best.
+std::optional<TopologyPlacer::Candidate> TopologyPlacer::best_of_tied(const PlaceTarget& target, TaskHeap& tasks,
+                                                                      const std::vector<Candidate>& tied) {
+  const Job& job = model_.job(target.job);
+  std::vector<DomainId> domains;
+  for (const Candidate& one : tied) domains.push_back(one.domain);
+  std::vector<double> together(domains.size(), tied[0].score);
+  if (tied.size() > 1) {
+    together = session_.ask<HyperNodeOrder>(job, job.topology->sub_jobs[target.part], domains);
+    together.resize(domains.size());
+  }
+  const bool bonus = std::any_of(together.begin(), together.end(), [&](double one) { return one != tied[0].score; });
+  if (bonus) return best_of_all(target, tasks, domains);
+  for (const Candidate& one : tied) {
+    if (place_and_stay({target.job, target.part, one.domain}, tasks)) return Candidate{one.domain, one.score, true};
+  }
+  return std::nullopt;
+}
+
+std::optional<TopologyPlacer::Candidate> TopologyPlacer::best_of_all(const PlaceTarget& target, const TaskHeap& tasks,
+                                                                     const std::vector<DomainId>& group) {
+  const Job& job = model_.job(target.job);
+  std::vector<DomainId> working;
+  for (const DomainId domain : group) {
+    if (works_for_part({target.job, target.part, domain}, tasks)) working.push_back(domain);
+  }
+  if (working.empty()) return std::nullopt;
+  std::vector<double> scores;
+  if (job.topology) scores = session_.ask<HyperNodeOrder>(job, job.topology->sub_jobs[target.part], working);
+  scores.resize(working.size());
+  std::vector<Candidate> candidates;
+  for (std::size_t i = 0; i < working.size(); ++i) candidates.push_back({working[i], scores[i]});
+  return by_score(std::move(candidates)).front();
+}
+
+void TopologyPlacer::keep_decision(JobId id) {
+  const Job& job = model_.job(id);
+  if (!job.topology) return;
+  const DomainTree& tree = session_.domains();
+  const auto widen = [&](Symbol& allocated, DomainId chosen) {
+    if (chosen.is_set()) allocated = tree[tree.common(allocated.is_set() ? tree.find(allocated) : DomainId{}, chosen)].name;
+  };
+  widen(job.topology->allocated, decision_.job_domain);
+  for (const auto& [part, domain] : decision_.parts) {
+    widen(job.topology->sub_jobs[part].allocated, domain);
+    session_.nominate_domain(id, part, DomainId{});
+  }
+}
+
+// At most what the domain can score for a job of one part; no bound where parts influence one another.
+double TopologyPlacer::score_bound(JobId id, const Worksheet& sheet, DomainId domain) const {
+  const Job& job = model_.job(id);
+  if (sheet.tasks.size() != 1 || !job.topology) return kNoBound;
+  const std::uint32_t index = sheet.tasks.begin()->first;
+  const SubJob& part = job.topology->sub_jobs[index];
+  const std::int32_t at_rest = count_of(part.counts, TaskStatus::kPending) + count_of(part.counts, TaskStatus::kSucceeded) +
+                               count_of(part.counts, TaskStatus::kFailed);
+  if (part.task_count() != at_rest || session_.nominated_domain(id, index).is_set()) return kNoBound;
+  double most = 0;
+  for (const auto& group : session_.ask<SubJobGradients>(job, part, domain, DomainPurpose::kAllocate).value_or(Gradients{{domain}})) {
+    for (const DomainId one : group) {
+      const auto alone = session_.ask<HyperNodeOrder>(job, part, std::vector<DomainId>{one});
+      if (!alone.empty()) most = std::max(most, alone[0]);
+    }
+  }
+  return most;
+}
+
+// Whether the domain has room for so many of the tasks, each kind by itself and nothing else in its way.
+bool TopologyPlacer::has_copies(DomainId domain, const std::vector<TaskId>& tasks, std::int64_t wanted) const {
+  std::map<std::uint32_t, std::int64_t> kinds;
+  for (const TaskId id : tasks) ++kinds[model_.task(id).shape.index];
+  std::int64_t found = 0;
+  for (const auto& [shape, count] : kinds) {
+    const Request& request = model_.shape(ShapeId{shape}).request;
+    std::int64_t copies = 0;
+    for (const std::uint32_t node : session_.domains()[domain].nodes) {
+      std::int64_t here = count;
+      for (const Part& part : request.parts) {
+        if (part.amount > 0) here = std::min(here, model_.nodes.future_idle(part.dim, node) / part.amount);
+      }
+      copies += std::max<std::int64_t>(here, 0);
+      if (copies >= count) break;
+    }
+    found += std::min(copies, count);
+    if (found >= wanted) return true;
+  }
+  return found >= wanted;
+}
+
+bool TopologyPlacer::may_hold(const PlaceTarget& target, const TaskHeap& tasks) const {
+  const std::int64_t missing = session_.ask<PlacementsMissing>(model_.job(target.job), target.part);
+  return has_copies(target.where, tasks.items(), std::max<std::int64_t>(missing, 1));
+}
+
+bool TopologyPlacer::may_hold(JobId id, const Worksheet& sheet, DomainId domain) const {
+  std::vector<TaskId> all;
+  for (const auto& [part, tasks] : sheet.tasks) all.insert(all.end(), tasks.items().begin(), tasks.items().end());
+  const std::int64_t missing = session_.ask<PlacementsMissing>(model_.job(id), kWholeJob);
+  return has_copies(domain, all, std::max<std::int64_t>(missing, 1));
+}
+
+}  // namespace scheduler

@@ -1,0 +1,68 @@
+// In which domain of the network does a job go, and where in it does each of its parts go?
+//
+// Every domain that the gradients name would be tried, in vain or not, and the best of those that work taken. What a
+// domain scores is known before it is tried, so they are tried by descending score and the first that works wins;
+// domains that cannot hold the least that must be placed are not tried. The plain scheduler of the tests tries all.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "scheduler/actions/placer.h"
+#include "scheduler/actions/worksheet.h"
+
+namespace scheduler {
+
+class TopologyPlacer {
+ public:
+  explicit TopologyPlacer(Session& session) : session_(session), model_(session.model()), placer_(session) {}
+
+  // What was placed stays in the journal, and `sheet` keeps what is left. False: nothing was placed.
+  bool place_job(JobId job, Worksheet& sheet);
+  // To be called once the placements of place_job were committed: the job and its parts lie where they were put.
+  void keep_decision(JobId job);
+
+ private:
+  struct Decision {
+    DomainId job_domain;
+    std::map<std::uint32_t, DomainId> parts;
+  };
+  struct Candidate {
+    DomainId domain;
+    double score = 0;     // job level: at most; part level: without the bonus for shared scores
+    bool placed = false;  // what was tried there was left in the journal
+  };
+  struct Attempt {
+    bool works = false;
+    double score = 0;
+    Worksheet sheet;
+    Decision decision;
+  };
+
+  // What was placed stays in the journal where it works.
+  Attempt try_job(JobId job, const Worksheet& sheet, DomainId domain);
+  bool place_in_group(JobId job, Worksheet& sheet, const std::vector<DomainId>& group);
+  bool place_part(const PlaceTarget& target, TaskHeap& tasks, double& score, Decision& decision);
+  std::optional<Candidate> best_for_part(const PlaceTarget& target, TaskHeap& tasks, const std::vector<DomainId>& group);
+  std::optional<Candidate> best_of_all(const PlaceTarget& target, const TaskHeap& tasks, const std::vector<DomainId>& group);
+  std::optional<Candidate> best_of_tied(const PlaceTarget& target, TaskHeap& tasks, const std::vector<Candidate>& tied);
+  bool works_for_part(const PlaceTarget& target, const TaskHeap& tasks);
+  bool place_and_stay(const PlaceTarget& target, TaskHeap& tasks);
+  bool place_once(const PlaceTarget& target, TaskHeap& tasks);
+  std::vector<DomainId> part_domains(const PlaceTarget& target) const;
+
+  double score_bound(JobId job, const Worksheet& sheet, DomainId domain) const;
+  bool may_hold(JobId job, const Worksheet& sheet, DomainId domain) const;
+  bool may_hold(const PlaceTarget& target, const TaskHeap& tasks) const;
+  bool has_copies(DomainId domain, const std::vector<TaskId>& tasks, std::int64_t wanted) const;
+  std::vector<Candidate> by_score(std::vector<Candidate> candidates) const;
+  bool before(DomainId a, DomainId b) const;
+
+  Session& session_;
+  Model& model_;
+  Placer placer_;
+  Decision decision_;
+  bool explains_ = false;  // also what cannot work is tried, for what is said about it
+};
+
+}  // namespace scheduler

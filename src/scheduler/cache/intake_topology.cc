@@ -1,0 +1,29 @@
+// API objects in, the model kept current: HyperNodes, and what groups ask of the network's topology.
+#include <memory>
+
+#include "scheduler/cache/intake.h"
+
+namespace scheduler {
+namespace {
+
+constexpr std::string_view kAllocatedDomain = "volcano.sh/job-allocated-hypernode";
+
+}  // namespace
+
+bool Intake::set_hyper_node(const api::Json& object) { return model_.hyper_nodes.set(api::name_of(object), object); }
+
+bool Intake::remove_hyper_node(const api::Json& object) { return model_.hyper_nodes.remove(api::name_of(object)); }
+
+void Intake::set_topology(const api::Json& group, JobId id) {
+  const api::Json& spec = group["spec"];
+  Job& job = model_.edit_job(id);
+  // What is written there says what an earlier cycle found. Where the tasks are says it better, so it is not believed.
+  if (!group_writes_.contains(job.key)) job.written_domain = std::string(api::annotation_of(group, kAllocatedDomain));
+  const bool asks = spec["networkTopology"].is_object() || !spec["subGroupPolicy"].empty();
+  if (!asks && !job.topology) return;
+  std::unique_ptr<JobTopology> topology;
+  if (asks) topology = std::make_unique<JobTopology>(topology_from(spec, job.key, job.min_available, model_.symbols));
+  model_.set_topology(id, std::move(topology));
+}
+
+}  // namespace scheduler

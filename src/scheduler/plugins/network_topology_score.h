@@ -1,0 +1,30 @@
+// How good is a node for a pod, by where it lies in the network?
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "scheduler/framework/node_evaluators.h"
+#include "scheduler/model/domain_sums.h"
+
+namespace scheduler {
+
+struct TopologyWeights {
+  std::int64_t all = 1;
+  std::map<Dim, std::int64_t> by_dim;
+  bool normal_pods = true;
+  double fading = 0.8;  // from one tier to the next
+};
+
+// How full the domain would be with so much more, in 0..1 over the weighted dimensions; 0 when it does not fit.
+double fullness(const DomainSums& sums, const TopologyWeights& weights, DomainId domain, const Sums& more);
+
+// How many of the part's tasks have a node in the domain, of how many.
+double part_of_tasks_in(Model& model, const Job& job, std::uint32_t part, DomainId domain);
+
+// For a pod whose part of the job has a topology: near to where the part already is.
+std::unique_ptr<NodeScorer> make_part_scorer(Model& model, const TopologyWeights& weights, JobId job, std::uint32_t part);
+// For every other pod: domains that are well used, so that the others stay whole.
+std::unique_ptr<NodeScorer> make_normal_pod_scorer(Model& model, DomainSums& sums, const TopologyWeights& weights, const Request& request);
+
+}  // namespace scheduler
