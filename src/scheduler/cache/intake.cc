@@ -137,7 +137,7 @@ bool Intake::set(const api::ResourceId& id, const api::Json& object) {
     model_.settle_matchers();
     return true;
   }
-  return set_storage(id, object, true);
+  return set_policy(id, object, true) || set_storage(id, object, true);
 }
 
 bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
@@ -146,7 +146,7 @@ bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
   if (id == api::resources::kPodGroups) return remove_group(object);
   if (id == api::resources::kQueues) return remove_queue(object);
   if (id == api::resources::kPriorityClasses) return set_priority_class(object, false);
-  return set_storage(id, object, false);
+  return set_policy(id, object, false) || set_storage(id, object, false);
 }
 
 bool Intake::set_answer(const api::ResourceId& id, const api::Json& object) {
@@ -164,6 +164,7 @@ bool Intake::set_answer(const api::ResourceId& id, const api::Json& object) {
 }
 
 bool Intake::set_group(const api::Json& group) {
+  if (!options_.share.owns_object(group)) return false;
   const std::string key = api::key_of(group);
   const JobId id = model_.find_or_add_job(key);
   Job& job = model_.edit_job(id);
@@ -178,6 +179,7 @@ bool Intake::set_group(const api::Json& group) {
   job.spec_text = group["spec"].dump() + group["metadata"]["annotations"].dump() + group["metadata"]["labels"].dump();
   if (known && old_spec == job.spec_text && old_phase == job.status.phase) return job.changes != before;
   read_group_spec(group, job, model_.dimensions);
+  model_.group_wishes.set(id, group["metadata"]["annotations"]);
   const std::string queue = group["spec"]["queue"].str();
   std::vector<std::pair<std::string, std::int32_t>> minimums;
   for (const auto& member : group["spec"]["minTaskMember"].members()) {

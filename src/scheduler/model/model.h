@@ -16,8 +16,15 @@
 #include <vector>
 
 #include "scheduler/model/affinity.h"
+#include "scheduler/model/disruption_budgets.h"
+#include "scheduler/model/feature_gates.h"
+#include "scheduler/model/group_wishes.h"
 #include "scheduler/model/job.h"
+#include "scheduler/model/node_shards.h"
 #include "scheduler/model/node_table.h"
+#include "scheduler/model/node_usage.h"
+#include "scheduler/model/pod_notes.h"
+#include "scheduler/model/quotas.h"
 #include "scheduler/model/shape.h"
 #include "scheduler/model/volumes.h"
 
@@ -45,6 +52,14 @@ class Model {
   NodeTable nodes{symbols};
   PodAffinity pods{symbols};
   Volumes volumes;
+  // What single plugins read besides.
+  FeatureGates gates;
+  DisruptionBudgets budgets;
+  Quotas quotas;
+  PodNotes notes;
+  GroupWishes group_wishes;
+  NodeUsages usage;
+  NodeShards shards;
 
   // Shapes.
   const Shape& shape(ShapeId id) const { return shapes_[id.index]; }

@@ -117,12 +117,14 @@ class Tdm final : public Plugin {
   void attach(PluginSetup& setup) override {
     model_ = &setup.model();
     setup.depends_on_time();
-    for (const auto& member : setup.arguments().raw().members()) {
-      if (!member.name().starts_with(kZonePrefix)) continue;
-      zones_[std::string(member.name().substr(kZonePrefix.size()))] = zone_from(setup.arguments().get_string(member.name(), ""));
+    const Arguments& arguments = setup.arguments();
+    for (const std::string& key : arguments.keys_after(kZonePrefix)) {
+      Zone& zone = zones_[key.substr(kZonePrefix.size())] = zone_from(arguments.get_string(key, ""));
+      if (!zone.valid) arguments.warn(base::format("{}: {} is not HH:MM-HH:MM; the zone stays closed", key, zone.raw));
     }
-    const auto period = base::parse_go_duration(setup.arguments().get_string("tdm.evict.period", "1m"));
-    if (period) period_ = *period;
+    const std::string period = arguments.get_string("tdm.evict.period", "1m");
+    if (const auto span = base::parse_go_duration(period)) period_ = *span;
+    else arguments.warn(base::format("tdm.evict.period: {} is not a duration; 1m is used", period));
     const ZoneTest test = [this](const std::string& zone) { return problem_of(zone); };
     setup.on<Predicate>([this, test](const Task& task) -> std::unique_ptr<NodeFilter> {
       return std::make_unique<ZoneFilter>(*model_, test, !model_->shape_of(task).revocable_zone.empty());
