@@ -93,7 +93,9 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     const bool decided = !report.plan.binds.empty() || !report.plan.evictions.empty() || !report.plan.groups.empty();
     outbox->send(std::move(report.plan));
     if (decided) return wake();
-    if (decider.depends_on_time() && !model.open_jobs().empty()) {
+    // Zones close and nodes fill up also while nothing waits.
+    const bool moves_pods = decider.config().has_action("shuffle");
+    if (decider.depends_on_time() && (moves_pods || !model.open_jobs().empty())) {
       period_timer = env.loop().after(options.schedule_period, [weak = weak_from_this()] {
         if (auto self = weak.lock()) {
           self->period_timer = 0;

@@ -41,12 +41,15 @@ PluginSet::PluginSet(const Config& config, Model& model) {
         continue;
       }
       plugins_.push_back({entry.name, factory->make()});
-      PluginSetup setup(*this, model, occurrences_of(config, entry.name));
+      PluginSetup setup(*this, model, config, occurrences_of(config, entry.name));
       plugins_.back().plugin->attach(setup);
       for (const std::string& warning : setup.arguments().warnings()) warnings_.push_back(warning);
     }
   }
   std::apply([](auto&... slot) { (sort_by_position(slot.answers), ...); }, slots_);
+  if (config.is_compat("victim-intersection")) return;
+  for (auto& answer : std::get<Slot<Preemptable>>(slots_).answers) answer.starts_afresh = false;
+  for (auto& answer : std::get<Slot<Reclaimable>>(slots_).answers) answer.starts_afresh = false;
 }
 
 PluginSet::~PluginSet() = default;
@@ -59,13 +62,15 @@ void PluginSet::close(Session& session) {
   for (Entry& entry : plugins_) entry.plugin->close(session);
 }
 
-PluginSetup::PluginSetup(PluginSet& set, Model& model, std::vector<Occurrence> occurrences)
-    : set_(set), model_(model), occurrences_(std::move(occurrences)),
+PluginSetup::PluginSetup(PluginSet& set, Model& model, const Config& config, std::vector<Occurrence> occurrences)
+    : set_(set), model_(model), config_(config), occurrences_(std::move(occurrences)),
       arguments_(occurrences_.back().entry->arguments, "plugin " + occurrences_.back().entry->name) {
   if (occurrences_.size() > 1) arguments_.warn("is listed more than once; the last listing's arguments count");
 }
 
 bool PluginSetup::hierarchy() const { return occurrences_.front().entry->is_on("enableHierarchy", false); }
+
+bool PluginSetup::is_compat(std::string_view quirk) const { return config_.is_compat(quirk); }
 
 bool PluginSetup::is_on(const PluginEntry& entry, std::string_view keys) {
   if (keys.empty()) return true;

@@ -87,11 +87,12 @@ struct Occurrence {
 // What a plugin sees while it is attached.
 class PluginSetup {
  public:
-  PluginSetup(PluginSet& set, Model& model, std::vector<Occurrence> occurrences);
+  PluginSetup(PluginSet& set, Model& model, const Config& config, std::vector<Occurrence> occurrences);
 
   Model& model() const { return model_; }
   const Arguments& arguments() const { return arguments_; }
   bool hierarchy() const;  // enableHierarchy of the first listing
+  bool is_compat(std::string_view quirk) const;
   void depends_on_time() { set_.depends_on_time_ = true; }
 
   // The plugin answers this point, unless the configuration switches it off.
@@ -109,6 +110,7 @@ class PluginSetup {
 
   PluginSet& set_;
   Model& model_;
+  const Config& config_;
   std::vector<Occurrence> occurrences_;
   Arguments arguments_;
 };

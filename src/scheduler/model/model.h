@@ -60,6 +60,8 @@ class Model {
   GroupWishes group_wishes;
   NodeUsages usage;
   NodeShards shards;
+  // When plugins last did what they do only now and then; outlives configurations.
+  std::map<std::string, base::Time, std::less<>> last_runs;
 
   // Shapes.
   const Shape& shape(ShapeId id) const { return shapes_[id.index]; }
