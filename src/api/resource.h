@@ -39,6 +39,9 @@ inline const ResourceId kPersistentVolumeClaims{"", "v1", "persistentvolumeclaim
 inline const ResourceId kPersistentVolumes{"", "v1", "persistentvolumes"};
 inline const ResourceId kStorageClasses{"storage.k8s.io", "v1", "storageclasses"};
 inline const ResourceId kPriorityClasses{"scheduling.k8s.io", "v1", "priorityclasses"};
+inline const ResourceId kPodDisruptionBudgets{"policy", "v1", "poddisruptionbudgets"};
+inline const ResourceId kResourceQuotas{"", "v1", "resourcequotas"};
+inline const ResourceId kNodeShards{"shard.volcano.sh", "v1alpha1", "nodeshards"};
 inline const ResourceId kLeases{"coordination.k8s.io", "v1", "leases"};
 inline const ResourceId kNetworkPolicies{"networking.k8s.io", "v1", "networkpolicies"};
 inline const ResourceId kCustomResourceDefinitions{"apiextensions.k8s.io", "v1", "customresourcedefinitions"};

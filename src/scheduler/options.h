@@ -56,6 +56,9 @@ struct Options {
   std::string lock_object_namespace;
   base::Duration log_flush_frequency = base::seconds(5);
   std::int64_t verbosity = 0;
+  // Not flags: the environment of the process. Several schedulers share the pods, groups and nodes of one name.
+  std::string share_pod_name;  // "<base>-<i>"
+  int share_members = 1;
 
   std::vector<std::string> names() const {
     return scheduler_names.empty() ? std::vector<std::string>{"volcano"} : scheduler_names;

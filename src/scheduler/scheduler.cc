@@ -9,7 +9,9 @@
 #include "client/informer.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
+#include "scheduler/framework/config_report.h"
 #include "scheduler/framework/decider.h"
+#include "scheduler/intake_options.h"
 #include "scheduler/outbox.h"
 #include "scheduler/plugins/all.h"
 
@@ -29,7 +31,7 @@ std::string component_of(const Options& options) {
 struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   State(rt::Env& e, client::Client& c, Options o)
       : env(e), client(c), options(std::move(o)),
-        intake(model, {options.names(), options.default_queue, options.node_labels(), options.priority_class}),
+        intake(model, intake_options(options)),
         decider(model, {all_plugins(), all_actions()}, e.random().next(), component_of(options)) {}
 
   void start() {
@@ -38,6 +40,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     outbox->ensure_queue("root", false, [] {});
     if (options.default_queue != "root") outbox->ensure_queue(options.default_queue, true, [] {});
     for (const api::ResourceId& id : Intake::resources()) watch(id);
+    for (const api::ResourceId& id : intake.optional_resources()) watch(id);
     if (options.resource_sync_timeout.ns > 0) {
       env.loop().after(options.resource_sync_timeout, [weak = weak_from_this()] {
         if (auto self = weak.lock(); self && !self->running) self->go("not every list has arrived in time; deciding without");
@@ -83,6 +86,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     if (next_config) {
       decider.use(std::move(*next_config));
       next_config.reset();
+      for (const std::string& warning : decider.warnings()) base::log_warning("scheduler", "configuration: " + warning);
     }
     const base::Duration begin = env.uptime();
     CycleReport report = decider.run_cycle(env.now());
@@ -91,7 +95,9 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     const bool decided = !report.plan.binds.empty() || !report.plan.evictions.empty() || !report.plan.groups.empty();
     outbox->send(std::move(report.plan));
     if (decided) return wake();
-    if (decider.depends_on_time() && !model.open_jobs().empty()) {
+    // Zones close and nodes fill up also while nothing waits.
+    const bool moves_pods = decider.config().has_action("shuffle");
+    if (decider.depends_on_time() && (moves_pods || !model.open_jobs().empty())) {
       period_timer = env.loop().after(options.schedule_period, [weak = weak_from_this()] {
         if (auto self = weak.lock()) {
           self->period_timer = 0;
@@ -108,6 +114,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   Intake intake;
   Decider decider;
   std::optional<Config> next_config;
+  std::string refused;  // why the last configuration was not taken
   std::unique_ptr<Outbox> outbox;
   std::vector<std::unique_ptr<client::Informer>> informers;
   bool running = false;
@@ -124,10 +131,16 @@ Scheduler::Scheduler(rt::Env& env, client::Client& client, Options options)
 Scheduler::~Scheduler() = default;
 
 base::Status Scheduler::configure(std::string_view text) {
-  TRY(Config config, parse_config(text, {all_plugins(), all_actions()}));
-  state_->next_config = std::move(config);
+  auto config = parse_config(text, {all_plugins(), all_actions()});
+  state_->refused = config.ok() ? "" : config.error().message;
+  if (!config.ok()) return config.take_error();
+  state_->next_config = *std::move(config);
   state_->wake();
   return {};
+}
+
+api::Json Scheduler::configuration_report() const {
+  return report(state_->decider.config(), state_->decider.warnings(), state_->refused);
 }
 
 std::vector<std::string> Scheduler::configuration_warnings() const { return state_->decider.warnings(); }

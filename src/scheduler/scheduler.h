@@ -25,6 +25,8 @@ class Scheduler {
   base::Status configure(std::string_view text);
   // What the configuration in use said that was not understood.
   std::vector<std::string> configuration_warnings() const;
+  // The configuration in use with its warnings, and why the last text was refused, if it was; for /debug/config.
+  api::Json configuration_report() const;
   void start();
   // Every watch has delivered its first list, and the first cycle has run.
   bool is_ready() const;

@@ -137,7 +137,7 @@ bool Intake::set(const api::ResourceId& id, const api::Json& object) {
     model_.settle_matchers();
     return true;
   }
-  return set_storage(id, object, true);
+  return set_policy(id, object, true) || set_storage(id, object, true);
 }
 
 bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
@@ -147,7 +147,7 @@ bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
   if (id == api::resources::kQueues) return remove_queue(object);
   if (id == api::resources::kPriorityClasses) return set_priority_class(object, false);
   if (id == api::resources::kHyperNodes) return remove_hyper_node(object);
-  return set_storage(id, object, false);
+  return set_policy(id, object, false) || set_storage(id, object, false);
 }
 
 bool Intake::set_answer(const api::ResourceId& id, const api::Json& object) {
@@ -165,6 +165,7 @@ bool Intake::set_answer(const api::ResourceId& id, const api::Json& object) {
 }
 
 bool Intake::set_group(const api::Json& group) {
+  if (!options_.share.owns_object(group)) return false;
   const std::string key = api::key_of(group);
   const JobId id = model_.find_or_add_job(key);
   Job& job = model_.edit_job(id);
@@ -180,6 +181,7 @@ bool Intake::set_group(const api::Json& group) {
   if (known && old_spec == job.spec_text && old_phase == job.status.phase) return job.changes != before;
   read_group_spec(group, job, model_.dimensions);
   set_topology(group, id);
+  model_.group_wishes.set(id, group["metadata"]["annotations"]);
   const std::string queue = group["spec"]["queue"].str();
   std::vector<std::pair<std::string, std::int32_t>> minimums;
   for (const auto& member : group["spec"]["minTaskMember"].members()) {

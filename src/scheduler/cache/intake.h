@@ -13,6 +13,7 @@
 
 #include "api/json.h"
 #include "api/resource.h"
+#include "scheduler/cache/scheduler_share.h"
 #include "scheduler/model/model.h"
 
 namespace scheduler {
@@ -22,15 +23,25 @@ struct IntakeOptions {
   std::string default_queue = "default";
   std::vector<std::pair<std::string, std::string>> node_selector;  // any may match; empty: every node
   bool priority_classes = true;
+  FeatureGates gates;
+  ShardingMode sharding_mode = ShardingMode::kNone;
+  std::string sharding_name = "volcano";
+  SchedulerShare share;
 };
 
 class Intake {
  public:
-  Intake(Model& model, IntakeOptions options) : model_(model), options_(std::move(options)) {}
+  Intake(Model& model, IntakeOptions options) : model_(model), options_(std::move(options)) {
+    model_.gates = options_.gates;
+    model_.shards.mode = options_.sharding_mode;
+    model_.shards.own_name = options_.sharding_name;
+  }
 
   // The resources that the scheduler reads, in the order in which they are best listed.
   static const std::vector<api::ResourceId>& resources();
   static bool reads(const api::ResourceId& id);
+  // Further ones, as gates and modes say.
+  std::vector<api::ResourceId> optional_resources() const;
 
   // An object exists in this state now; or it is gone. True when a decision could differ.
   bool set(const api::ResourceId& id, const api::Json& object);
@@ -64,6 +75,7 @@ class Intake {
   bool remove_hyper_node(const api::Json& object);
   void set_topology(const api::Json& group, JobId id);
   bool set_storage(const api::ResourceId& id, const api::Json& object, bool exists);
+  bool set_policy(const api::ResourceId& id, const api::Json& object, bool exists);
   bool set_priority_class(const api::Json& object, bool exists);
   void touch_jobs_of(QueueId queue);
   bool is_ours(const api::Json& pod) const;

@@ -126,7 +126,8 @@ TaskStatus task_status_of(const api::Json& pod) {
 
 bool Intake::is_ours(const api::Json& pod) const {
   const auto& names = options_.scheduler_names;
-  return std::find(names.begin(), names.end(), pod["spec"]["schedulerName"].as_string()) != names.end();
+  return std::find(names.begin(), names.end(), pod["spec"]["schedulerName"].as_string()) != names.end() &&
+         options_.share.owns_object(pod);
 }
 
 bool Intake::set_pod(const api::Json& pod) {
@@ -135,7 +136,7 @@ bool Intake::set_pod(const api::Json& pod) {
   const TaskId known = model_.find_task(key);
   const bool same_pod = known.is_set() && model_.text(known).uid == api::uid_of(pod);
   const bool ours = is_ours(pod);
-  if (!ours && node.empty()) {
+  if (!ours && (node.empty() || !options_.share.owns(node))) {
     if (known.is_set()) model_.remove_task(known);
     return known.is_set();
   }
@@ -153,9 +154,13 @@ bool Intake::set_pod(const api::Json& pod) {
                                            labels_from(pod["metadata"]["labels"], model_.symbols));
   const bool under_eviction = evicting_.contains(facts.text.uid);
   if (under_eviction && is_allocated_like(facts.task.status)) facts.task.status = TaskStatus::kReleasing;
-  if (same_pod && model_.update_task(known, facts)) return true;
+  if (!model_.gates.on("PodSchedulingReadiness")) facts.task.gated = false;
+  if (same_pod && model_.update_task(known, facts)) {
+    model_.notes.set(known, pod);
+    return true;
+  }
   if (known.is_set()) model_.remove_task(known);
-  model_.add_task(std::move(facts));
+  model_.notes.set(model_.add_task(std::move(facts)), pod);
   return true;
 }
 
@@ -187,7 +192,7 @@ bool Intake::set_node(const api::Json& node) {
   const bool chosen = wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](const auto& pair) {
                         return api::label_of(node, pair.first) == pair.second;
                       });
-  if (!chosen) return remove_node(node);
+  if (!chosen || !options_.share.owns(name)) return remove_node(node);
   NodeFacts facts;
   facts.name = name;
   facts.allocatable = request_from(api::resource_list_from(node["status"]["allocatable"]), model_.dimensions);

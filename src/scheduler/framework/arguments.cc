@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kTrueWords[] = {"1", "t", "T", "TRUE", "true", "True"};
 constexpr std::string_view kFalseWords[] = {"0", "f", "F", "FALSE", "false", "False"};
+constexpr std::string_view kBlanks = " \t\r\n";
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -17,42 +18,116 @@ bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
 
 }  // namespace
 
-void Arguments::warn(std::string_view key, std::string_view expected) const {
-  warnings_.push_back(base::format("{}: argument {} is not {}; its default is used", owner_, key, expected));
+Arguments::Arguments(api::Json map, std::string owner)
+    : map_(std::move(map)), owner_(std::move(owner)), notes_(std::make_shared<Notes>()) {
+  if (!map_.is_null() && !map_.is_object()) {
+    notes_->problems.push_back(base::format("{}: arguments must be a map; the defaults are used", owner_));
+  }
+  for (const auto& member : map_.members()) notes_->present.emplace_back(member.name());
+}
+
+void Arguments::warn(std::string message) const {
+  notes_->problems.push_back(owner_ + ": " + std::move(message));
+}
+
+void Arguments::refuse(std::string_view key, std::string_view expected) const {
+  warn(base::format("argument {}{} is not {}; its default is used", path_, key, expected));
+}
+
+const api::Json* Arguments::value_at(std::string_view key) const {
+  notes_->read.insert(path_ + std::string(key));
+  const api::Json* value = map_.find(key);
+  return value == nullptr || value->is_null() ? nullptr : value;
 }
 
 std::int64_t Arguments::get_int(std::string_view key, std::int64_t fallback) const {
-  const api::Json* value = map_.find(key);
-  if (value == nullptr || value->is_null()) return fallback;
+  const api::Json* value = value_at(key);
+  if (value == nullptr) return fallback;
   if (value->is_int()) return value->as_int();
-  warn(key, "an integer");
+  refuse(key, "an integer");
   return fallback;
 }
 
 double Arguments::get_double(std::string_view key, double fallback) const {
-  const api::Json* value = map_.find(key);
-  if (value == nullptr || value->is_null()) return fallback;
+  const api::Json* value = value_at(key);
+  if (value == nullptr) return fallback;
   if (value->is_number()) return value->as_double();
-  warn(key, "a number");
+  refuse(key, "a number");
   return fallback;
 }
 
 bool Arguments::get_bool(std::string_view key, bool fallback) const {
-  const api::Json* value = map_.find(key);
-  if (value == nullptr || value->is_null()) return fallback;
+  const api::Json* value = value_at(key);
+  if (value == nullptr) return fallback;
   if (value->is_bool()) return value->as_bool();
   if (is_one_of(value->as_string(), kTrueWords)) return true;
   if (value->is_string() && is_one_of(value->as_string(), kFalseWords)) return false;
-  warn(key, "a boolean");
+  refuse(key, "a boolean");
   return fallback;
 }
 
 std::string Arguments::get_string(std::string_view key, std::string_view fallback) const {
-  const api::Json* value = map_.find(key);
-  if (value == nullptr || value->is_null()) return std::string(fallback);
+  const api::Json* value = value_at(key);
+  if (value == nullptr) return std::string(fallback);
   if (value->is_string()) return value->str();
-  warn(key, "a string");
+  refuse(key, "a string");
   return std::string(fallback);
+}
+
+std::vector<std::string> Arguments::get_names(std::string_view key) const {
+  const std::string list = get_string(key, "");
+  std::vector<std::string> out;
+  for (std::size_t start = 0; start <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', start), list.size());
+    std::string name = list.substr(start, comma - start);
+    name.erase(0, std::min(name.find_first_not_of(kBlanks), name.size()));
+    name.erase(name.find_last_not_of(kBlanks) + 1);
+    if (!name.empty()) out.push_back(std::move(name));
+    start = comma + 1;
+  }
+  return out;
+}
+
+api::Json Arguments::get_list(std::string_view key) const {
+  const api::Json* value = value_at(key);
+  if (value == nullptr) return {};
+  if (value->is_array()) return *value;
+  refuse(key, "a list");
+  return {};
+}
+
+Arguments Arguments::get_map(std::string_view key) const {
+  Arguments out;
+  out.owner_ = owner_;
+  out.path_ = path_ + std::string(key) + ".";
+  out.notes_ = notes_;
+  const api::Json* value = value_at(key);
+  if (value == nullptr) return out;
+  if (!value->is_object()) {
+    refuse(key, "a map");
+    return out;
+  }
+  out.map_ = *value;
+  for (const auto& member : value->members()) notes_->present.push_back(out.path_ + std::string(member.name()));
+  return out;
+}
+
+std::vector<std::string> Arguments::keys_after(std::string_view prefix) const {
+  std::vector<std::string> out;
+  for (const auto& member : map_.members()) {
+    if (!member.name().starts_with(prefix)) continue;
+    out.emplace_back(member.name());
+    notes_->read.insert(path_ + out.back());
+  }
+  return out;
+}
+
+std::vector<std::string> Arguments::warnings() const {
+  std::vector<std::string> out = notes_->problems;
+  for (const std::string& key : notes_->present) {
+    if (!notes_->read.contains(key)) out.push_back(base::format("{}: argument {} is unknown and is ignored", owner_, key));
+  }
+  return out;
 }
 
 }  // namespace scheduler

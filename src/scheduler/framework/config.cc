@@ -133,8 +133,24 @@ base::Result<Config> config_from(const api::Json& document, const Registry& regi
   if (!document["actions"].is_null() && !document["actions"].is_string()) return invalid("actions must be a string");
   TRY_VOID(read_actions(document["actions"].as_string(), config));
   TRY_VOID(read_tiers(document["tiers"], config));
+  if (!document["configurations"].is_null() && !document["configurations"].is_array()) return invalid("configurations must be a list");
   for (const api::Json& item : document["configurations"].items()) {
-    config.action_arguments.emplace_back(item["name"].str(), item["arguments"]);
+    const std::string name = item["name"].str();
+    if (config.find_action(name) == nullptr && name != "init-params") {
+      config.warnings.push_back(base::format("configurations: {} is not an action and is ignored", name.empty() ? "an entry without a name" : name));
+    }
+    config.action_arguments.emplace_back(name, item["arguments"]);
+  }
+  if (!document["metrics"].is_null() && !document["metrics"].is_object()) return invalid("metrics must be a map");
+  if (!document["compat"].is_null() && !document["compat"].is_object()) return invalid("compat must be a map");
+  for (const auto& member : document["compat"].members()) {
+    if (std::find(std::begin(kCompatNames), std::end(kCompatNames), member.name()) == std::end(kCompatNames)) {
+      config.warnings.push_back(base::format("compat: {} is unknown and is ignored", member.name()));
+    } else if (!member.value.is_bool()) {
+      return invalid(base::format("compat: {} must be a boolean", member.name()));
+    } else {
+      config.compat.insert_or_assign(std::string(member.name()), member.value.as_bool());
+    }
   }
   for (const auto& member : document["metrics"].members()) {
     config.metrics.emplace(member.name(), member.value.is_string() ? member.value.str() : member.value.dump());

@@ -41,17 +41,26 @@ struct PluginEntry {
   }
 };
 
+// Quirks of Volcano that are kept unless the configuration's `compat` map says false.
+inline constexpr std::string_view kCompatNames[] = {"victim-intersection", "pdb-unlabelled", "tdm-midnight", "vgpu-spread-score"};
+
 struct Config {
   std::vector<std::string> actions;
   std::vector<std::vector<PluginEntry>> tiers;
   std::vector<std::pair<std::string, api::Json>> action_arguments;  // in order; the first of a name counts
   std::map<std::string, std::string> metrics;
+  std::map<std::string, bool, std::less<>> compat;  // quirks of Volcano that are switched, by kCompatNames
   std::vector<std::string> warnings;
   Registry registry;
 
   const PluginFactory* find_plugin(std::string_view name) const;
   const ActionFactory* find_action(std::string_view name) const;
   bool has_action(std::string_view name) const;
+  // Behave as Volcano does where that looks like a mistake?
+  bool is_compat(std::string_view quirk) const {
+    const auto found = compat.find(quirk);
+    return found == compat.end() || found->second;
+  }
   const api::Json& arguments_of(std::string_view action) const;
 };
 

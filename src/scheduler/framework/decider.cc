@@ -36,7 +36,7 @@ void Decider::use(Config config) {
     actions_.emplace_back(name, factory->make());
     const Arguments arguments(config_.arguments_of(name), "action " + name);
     actions_.back().second->configure(arguments);
-    action_warnings_.insert(action_warnings_.end(), arguments.warnings().begin(), arguments.warnings().end());
+    for (std::string& warning : arguments.warnings()) action_warnings_.push_back(std::move(warning));
   }
   fresh_plugins_ = true;
 }

@@ -20,6 +20,7 @@ struct Answer {
   std::function<Signature> call;
   int tier = 0;
   int plugin = 0;  // position in the configuration
+  bool starts_afresh = true;  // TierIntersection only: after an intersection that became empty
 };
 template <class Signature>
 using Answers = std::vector<Answer<Signature>>;
@@ -101,7 +102,8 @@ struct TierAll {
 
 // The first tier that decides: the intersection of its lists (models.md section 5; an intersection that becomes empty
 // starts afresh with the next plugin of the tier).
-// COMPAT(victim-intersection): the fresh start is kept because victims of existing clusters depend on it.
+// COMPAT(victim-intersection): the fresh start is kept because victims of existing clusters depend on it; it can be
+// switched off, and then an empty intersection stays empty for the rest of its tier.
 struct TierIntersection {
   template <class S, class... A>
   static auto fold(const Answers<S>& answers, const A&... args) {
@@ -119,13 +121,15 @@ struct TierIntersection {
             victims = std::move(chosen.tasks);
           } else {
             std::erase_if(*victims, [&](const auto& task) { return !contains(chosen.tasks, task); });
-            if (victims->empty()) victims.reset();
+            if (victims->empty() && answers[i].starts_afresh) victims.reset();
           }
         }
       }
       const bool tier_ends = i + 1 == answers.size() || answers[i + 1].tier != answers[i].tier;
-      if (tier_ends && victims) return *victims;
-      if (tier_ends) skip_tier = false;
+      if (!tier_ends) continue;
+      if (victims && !victims->empty()) return *victims;
+      victims.reset();
+      skip_tier = false;
     }
     return decltype(Chosen{}.tasks){};
   }

@@ -76,32 +76,45 @@ class PluginSet {
   bool depends_on_time_ = false;
 };
 
+// Where the configuration lists a plugin. A plugin may be listed several times: the last listing's arguments count, and
+// every listing asks it with its own switches.
+struct Occurrence {
+  const PluginEntry* entry;
+  int tier;
+  int position;
+};
+
 // What a plugin sees while it is attached.
 class PluginSetup {
  public:
-  PluginSetup(PluginSet& set, Model& model, const PluginEntry& entry, int tier, int position);
+  PluginSetup(PluginSet& set, Model& model, const Config& config, std::vector<Occurrence> occurrences);
 
   Model& model() const { return model_; }
   const Arguments& arguments() const { return arguments_; }
-  bool hierarchy() const;  // enableHierarchy of this entry
-  // Whether the points behind these keys ("a|b": either) are switched on for this entry.
+  // Whether some listing switches the points behind these keys ("a|b": either) on.
   bool is_on(std::string_view keys) const;
+  bool hierarchy() const;  // enableHierarchy of the first listing
+  bool is_compat(std::string_view quirk) const;
   void depends_on_time() { set_.depends_on_time_ = true; }
 
   // The plugin answers this point, unless the configuration switches it off.
   template <class P, class Callable>
   void on(Callable call) {
-    if (!is_on(P::kKey)) return;
-    std::get<Slot<P>>(set_.slots_).answers.push_back({std::function<typename P::Signature>(std::move(call)), tier_, position_});
+    const std::function<typename P::Signature> answer(std::move(call));
+    for (const Occurrence& one : occurrences_) {
+      if (P::kKey.empty() && &one != &occurrences_.back()) continue;
+      if (is_on(*one.entry, P::kKey)) std::get<Slot<P>>(set_.slots_).answers.push_back({answer, one.tier, one.position});
+    }
   }
 
  private:
+  static bool is_on(const PluginEntry& entry, std::string_view keys);
+
   PluginSet& set_;
   Model& model_;
-  const PluginEntry& entry_;
+  const Config& config_;
+  std::vector<Occurrence> occurrences_;
   Arguments arguments_;
-  int tier_;
-  int position_;
 };
 
 }  // namespace scheduler

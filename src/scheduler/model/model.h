@@ -17,8 +17,15 @@
 
 #include "scheduler/model/affinity.h"
 #include "scheduler/model/hyper_nodes.h"
+#include "scheduler/model/disruption_budgets.h"
+#include "scheduler/model/feature_gates.h"
+#include "scheduler/model/group_wishes.h"
 #include "scheduler/model/job.h"
+#include "scheduler/model/node_shards.h"
 #include "scheduler/model/node_table.h"
+#include "scheduler/model/node_usage.h"
+#include "scheduler/model/pod_notes.h"
+#include "scheduler/model/quotas.h"
 #include "scheduler/model/shape.h"
 #include "scheduler/model/volumes.h"
 
@@ -47,6 +54,16 @@ class Model {
   HyperNodes hyper_nodes{symbols, nodes};
   PodAffinity pods{symbols};
   Volumes volumes;
+  // What single plugins read besides.
+  FeatureGates gates;
+  DisruptionBudgets budgets;
+  Quotas quotas;
+  PodNotes notes;
+  GroupWishes group_wishes;
+  NodeUsages usage;
+  NodeShards shards;
+  // When plugins last did what they do only now and then; outlives configurations.
+  std::map<std::string, base::Time, std::less<>> last_runs;
 
   // Shapes.
   const Shape& shape(ShapeId id) const { return shapes_[id.index]; }

@@ -28,6 +28,9 @@ const KindRow kKinds[] = {
     {"StorageClass", "storage.k8s.io", &api::resources::kStorageClasses},
     {"PriorityClass", "scheduling.k8s.io", &api::resources::kPriorityClasses},
     {"HyperNode", "topology.volcano.sh", &api::resources::kHyperNodes},
+    {"PodDisruptionBudget", "policy", &api::resources::kPodDisruptionBudgets},
+    {"ResourceQuota", "", &api::resources::kResourceQuotas},
+    {"NodeShard", "shard.volcano.sh", &api::resources::kNodeShards},
 };
 
 const KindRow* row_for(const api::Json& object) {
@@ -46,7 +49,10 @@ std::string derived_uid(const api::Json& object) {
   return ns.empty() ? std::string(api::name_of(object)) : std::string(ns) + "_" + std::string(api::name_of(object));
 }
 
-bool is_namespaced(const KindRow& row) { return row.kind == "Pod" || row.kind == "PodGroup" || row.kind == "PersistentVolumeClaim"; }
+bool is_namespaced(const KindRow& row) {
+  return row.kind == "Pod" || row.kind == "PodGroup" || row.kind == "PersistentVolumeClaim" || row.kind == "PodDisruptionBudget" ||
+         row.kind == "ResourceQuota";
+}
 
 base::Error bad(const std::string& where, std::string_view what) {
   return base::make_error(base::Code::kInvalid, base::format("{}: {}", where, what));

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "scheduler/actions/all.h"
+#include "scheduler/intake_options.h"
 #include "scheduler/plugins/all.h"
 
 namespace scheduler {
@@ -13,10 +14,6 @@ namespace {
 
 constexpr int kCyclesMax = 100'000;  // until_idle: a configuration that never settles ends here
 constexpr std::uint64_t kSeed = 1;   // only names sessions; nothing is decided by chance
-
-IntakeOptions intake_options(const Options& options) {
-  return {options.names(), options.default_queue, options.node_labels(), options.priority_class};
-}
 
 }  // namespace
 

@@ -19,11 +19,21 @@ std::unique_ptr<Plugin> make_predicates();
 std::unique_ptr<Plugin> make_priority();
 std::unique_ptr<Plugin> make_proportion();
 std::unique_ptr<Plugin> make_sla();
+std::unique_ptr<Plugin> make_pdb();
+std::unique_ptr<Plugin> make_resourcequota();
+std::unique_ptr<Plugin> make_resource_strategy_fit();
+std::unique_ptr<Plugin> make_rescheduling();
+std::unique_ptr<Plugin> make_task_topology();
 std::unique_ptr<Plugin> make_tdm();
 
 namespace {
 constexpr PluginFactory kPlugins[] = {
     {"network-topology-aware", make_network_topology_aware},
+    {"pdb", make_pdb},
+    {"resourcequota", make_resourcequota},
+    {"resource-strategy-fit", make_resource_strategy_fit},
+    {"rescheduling", make_rescheduling},
+    {"task-topology", make_task_topology},
     {"cdp", make_cdp},               {"tdm", make_tdm},
     {"capacity", make_capacity},     {"nodegroup", make_nodegroup},     {"sla", make_sla},
     {"binpack", make_binpack},       {"conformance", make_conformance}, {"drf", make_drf},

@@ -61,14 +61,8 @@ class Binpack final : public Plugin {
     weights_.all = arguments.get_int("binpack.weight", 1);
     weights_.by_dim[kCpu] = weight_of(arguments, "binpack.cpu");
     weights_.by_dim[kMemory] = weight_of(arguments, "binpack.memory");
-    const std::string list = arguments.get_string("binpack.resources", "");
-    for (std::size_t start = 0; start < list.size();) {
-      const std::size_t comma = std::min(list.find(',', start), list.size());
-      std::string name = list.substr(start, comma - start);
-      name.erase(0, name.find_first_not_of(" \t\n"));
-      name.erase(name.find_last_not_of(" \t\n") + 1);
-      if (!name.empty()) weights_.by_dim[model.dimensions.intern(name)] = weight_of(arguments, "binpack.resources." + name);
-      start = comma + 1;
+    for (const std::string& name : arguments.get_names("binpack.resources")) {
+      weights_.by_dim[model.dimensions.intern(name)] = weight_of(arguments, "binpack.resources." + name);
     }
     if (weights_.all == 0) return;
     setup.on<NodeOrder>([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {

@@ -4,6 +4,7 @@
 
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
+#include "scheduler/plugins/drf_tree.h"
 
 namespace scheduler {
 namespace {
@@ -20,6 +21,15 @@ class Drf final : public Plugin {
     });
     setup.on<Preemptable>(
         [this](const Task& preemptor, const std::vector<TaskId>& candidates) { return preemptable(preemptor, candidates); });
+    hierarchical_ = setup.hierarchy();
+    if (!hierarchical_) return;
+    setup.on<QueueOrder>([this](const Queue& a, const Queue& b) {
+      const double order = tree_.compare(*model_, a.id, b.id);
+      return order < 0 ? -1 : order > 0 ? 1 : 0;
+    });
+    setup.on<Reclaimable>([this](const Task& reclaimer, const std::vector<TaskId>& candidates) {
+      return Victims{tree_.reclaimable(*model_, reclaimer, candidates), Vote::kPermit};
+    });
   }
 
   void open(Session& session) override {
@@ -28,6 +38,7 @@ class Drf final : public Plugin {
     for (Dim d = 0; d < total.size(); ++d) {
       if (total.get(d) > 0) totals_.push_back({d, static_cast<double>(total.get(d))});
     }
+    if (hierarchical_) tree_.build(session.model());
   }
 
  private:
@@ -73,6 +84,8 @@ class Drf final : public Plugin {
 
   Model* model_ = nullptr;
   std::vector<Total> totals_;
+  bool hierarchical_ = false;
+  DrfTree tree_;
 };
 
 }  // namespace

@@ -15,7 +15,10 @@ class Overcommit final : public Plugin {
   void attach(PluginSetup& setup) override {
     model_ = &setup.model();
     factor_ = setup.arguments().get_double("overcommit-factor", kDefaultFactor);
-    if (factor_ < 1) factor_ = kDefaultFactor;
+    if (!(factor_ >= 1)) {
+      setup.arguments().warn("overcommit-factor is less than 1; 1.2 is used");
+      factor_ = kDefaultFactor;
+    }
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
     setup.on<JobEnqueued>([this](const Job& job) {
       if (job.min_resources) inqueue_ += without_gated(*model_, job, minimum_of(job));

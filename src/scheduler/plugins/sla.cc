@@ -1,4 +1,5 @@
 // SLA: a group that has waited its time is admitted, and may start on promises.
+#include "base/format.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
 
@@ -9,8 +10,10 @@ class Sla final : public Plugin {
  public:
   void attach(PluginSetup& setup) override {
     setup.depends_on_time();
-    const auto span = base::parse_go_duration(setup.arguments().get_string("sla-waiting-time", ""));
+    const std::string text = setup.arguments().get_string("sla-waiting-time", "");
+    const auto span = base::parse_go_duration(text);
     if (span && span->ns > 0) default_ = *span;
+    else if (!text.empty()) setup.arguments().warn(base::format("sla-waiting-time: {} is not a positive duration; groups may wait for ever", text));
     setup.on<JobOrder>([this](const Job& a, const Job& b) {
       const auto left = deadline(a), right = deadline(b);
       if (!left && !right) return 0;

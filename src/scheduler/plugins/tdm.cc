@@ -1,6 +1,7 @@
 // TDM (time division multiplexing): some nodes take revocable pods in their hours, and lose them after.
 //
-// COMPAT(tdm-midnight): a zone that spans midnight counts from today's start, so that it is inactive after midnight.
+// COMPAT(tdm-midnight): a zone that spans midnight counts from today's start, so that it is inactive after midnight, unless
+// the configuration switches that off.
 #include <algorithm>
 #include <charconv>
 #include <ctime>
@@ -117,12 +118,15 @@ class Tdm final : public Plugin {
   void attach(PluginSetup& setup) override {
     model_ = &setup.model();
     setup.depends_on_time();
-    for (const auto& member : setup.arguments().raw().members()) {
-      if (!member.name().starts_with(kZonePrefix)) continue;
-      zones_[std::string(member.name().substr(kZonePrefix.size()))] = zone_from(setup.arguments().get_string(member.name(), ""));
+    const Arguments& arguments = setup.arguments();
+    for (const std::string& key : arguments.keys_after(kZonePrefix)) {
+      Zone& zone = zones_[key.substr(kZonePrefix.size())] = zone_from(arguments.get_string(key, ""));
+      if (!zone.valid) arguments.warn(base::format("{}: {} is not HH:MM-HH:MM; the zone stays closed", key, zone.raw));
     }
-    const auto period = base::parse_go_duration(setup.arguments().get_string("tdm.evict.period", "1m"));
-    if (period) period_ = *period;
+    const std::string period = arguments.get_string("tdm.evict.period", "1m");
+    if (const auto span = base::parse_go_duration(period)) period_ = *span;
+    else arguments.warn(base::format("tdm.evict.period: {} is not a duration; 1m is used", period));
+    spans_midnight_ = !setup.is_compat("tdm-midnight");
     const ZoneTest test = [this](const std::string& zone) { return problem_of(zone); };
     setup.on<Predicate>([this, test](const Task& task) -> std::unique_ptr<NodeFilter> {
       return std::make_unique<ZoneFilter>(*model_, test, !model_->shape_of(task).revocable_zone.empty());
@@ -148,6 +152,7 @@ class Tdm final : public Plugin {
     if (!zone.valid) return base::format("revocable zone {} format error", zone.raw);
     const std::int64_t minute = minute_of_day(now_);
     if (zone.start <= minute && minute <= zone.end) return "";
+    if (spans_midnight_ && minute + kMinutesPerDay <= zone.end) return "";
     return base::format("current time beyond revocable zone {}:{}", name, zone.raw);
   }
 
@@ -197,8 +202,9 @@ class Tdm final : public Plugin {
 
   // Pods whose zone has closed.
   std::vector<TaskId> victims() {
-    if (last_eviction_.is_set() && now_ < last_eviction_ + period_) return {};
-    last_eviction_ = now_;
+    base::Time& last_run = model_->last_runs["tdm"];
+    if (last_run.is_set() && now_ < last_run + period_) return {};
+    last_run = now_;
     std::map<std::string, std::vector<TaskId>> by_job;
     for (std::uint32_t i = 0; i < model_->task_capacity(); ++i) {
       const Task& task = model_->task(TaskId{i});
@@ -211,8 +217,9 @@ class Tdm final : public Plugin {
 
   Model* model_ = nullptr;
   std::map<std::string, Zone> zones_;
+  bool spans_midnight_ = false;
   base::Duration period_ = base::minutes(1);
-  base::Time now_, last_eviction_;
+  base::Time now_;
 };
 
 }  // namespace

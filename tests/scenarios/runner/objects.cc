@@ -170,6 +170,7 @@ void add_pod_spec(const Line& line, Json& spec) {
 
 Json pod_from(const Line& line, const std::string& name) {
   Json container = Json::object({{"name", "main"}, {"resources", Json::object({{"requests", resources_of(line)}})}});
+  if (const std::string* limits = line.find("limits")) container.edit("resources").set("limits", map_from(*limits));
   if (const std::string* image = line.find("image")) container.set("image", *image);
   Json spec = Json::object({{"schedulerName", line.get("scheduler", "volcano")}, {"containers", Json::array({container})}});
   add_pod_spec(line, spec);
@@ -259,6 +260,16 @@ base::Result<std::optional<Made>> object_for(const Line& line, const std::string
                Json::object({{"metadata", Json::object({{"name", name}})},
                              {"value", static_cast<std::int64_t>(std::atoll(line.get("value", "0").c_str()))},
                              {"globalDefault", line.find("default") != nullptr}})};
+  } else if (line.verb == "budget") {
+    out = Made{api::resources::kPodDisruptionBudgets,
+               Json::object({{"metadata", named(name)},
+                             {"spec", Json::object({{"selector", Json::object({{"matchLabels", map_from(line.get("selector"))}})}})},
+                             {"status", Json::object({{"disruptionsAllowed", static_cast<std::int64_t>(std::atoll(line.get("allowed", "0").c_str()))},
+                                                      {"disruptedPods", map_from(line.get("disrupted"))}})}})};
+  } else if (line.verb == "quota") {
+    out = Made{api::resources::kResourceQuotas,
+               Json::object({{"metadata", named(name)},
+                             {"status", Json::object({{"hard", map_from(line.get("hard"))}, {"used", map_from(line.get("used"))}})}})};
   } else if (line.verb == "claim") {
     Json spec = Json::object({{"accessModes", Json::array({Json("ReadWriteOnce")})}, {"storageClassName", line.get("storageClass")},
                               {"resources", Json::object({{"requests", Json::object({{"storage", line.get("storage", "1Gi")}})}})}});

@@ -80,6 +80,10 @@ class Stage {
     if (line.verb == "hide") return hidden_.insert(line.name), base::Status();
     if (line.verb == "wait-time") return now_ = now_ + base::seconds(std::atoll(line.name.c_str())), base::Status();
     for (const std::string& name : expand(line.name)) {
+      if (line.verb == "usage") {
+        measure(line, name);
+        continue;
+      }
       TRY(auto made, object_for(line, name, ++order_));
       if (made) {
         objects_[line.verb + " " + name] = *made;
@@ -111,6 +115,24 @@ class Stage {
   }
 
  private:
+  // {"gang": {...}} adds arguments to a plugin; {"document": {...}} adds keys to the configuration.
+  static void apply_patch(const api::Json& patch, api::Json& document) {
+    for (const auto& member : patch.members()) {
+      if (member.name() == "document") {
+        for (const auto& key : member.value.members()) document.set(key.name(), key.value);
+        continue;
+      }
+      api::Json& tiers = document.edit("tiers");
+      for (std::size_t t = 0; t < tiers.size(); ++t) {
+        api::Json& plugins = tiers.edit(t).edit("plugins");
+        for (std::size_t i = 0; i < plugins.size(); ++i) {
+          if (plugins[i]["name"].as_string() != member.name()) continue;
+          for (const auto& argument : member.value.members()) plugins.edit(i).edit("arguments").set(argument.name(), argument.value);
+        }
+      }
+    }
+  }
+
   base::Status configure(const Line& line) {
     api::Json document = api::Json::object({{"actions", line.get("actions", "enqueue, allocate, backfill")}});
     std::vector<api::Json> tiers;
@@ -132,10 +154,22 @@ class Stage {
     std::vector<api::Json> configurations;
     for (const auto& [action, map] : arguments) configurations.push_back(api::Json::object({{"name", action}, {"arguments", map}}));
     document.set("configurations", api::Json::array(std::move(configurations)));
+    apply_patch(line.patch, document);
     auto config = scheduler::config_from(document, {scheduler::all_plugins(), scheduler::all_actions()});
     if (!config.ok()) return wrong(line.number, config.error().message);
     decider_.use(*std::move(config));
+    if (shows("warnings")) {
+      for (const std::string& warning : decider_.warnings()) warnings_.push_back(warning);
+    }
     return {};
+  }
+
+  // usage n1 cpu=50 memory=30 [age=SECONDS]: what the metrics source measured.
+  void measure(const Line& line, const std::string& node) {
+    const auto ago = base::seconds(std::atoll(line.get("age", "0").c_str()));
+    model_.usage.by_node[node] = {std::atof(line.get("cpu", "0").c_str()), std::atof(line.get("memory", "0").c_str()),
+                                  base::Time{now_.ns - ago.ns}};
+    ++model_.usage.generation;
   }
 
   base::Status change(const Line& line, const std::string& name) {
@@ -162,8 +196,9 @@ class Stage {
 
   bool shows(const std::string& what) const { return shown_.contains(what); }
 
-  std::vector<std::string> report_lines(const CycleReport& report) const {
-    std::vector<std::string> out;
+  std::vector<std::string> report_lines(const CycleReport& report) {
+    std::vector<std::string> out = std::exchange(warnings_, {});
+    for (std::string& warning : out) warning = "warn   " + warning;
     for (const auto& one : report.plan.evictions) out.push_back(base::format("evict  {}/{} {}", one.ns, one.pod, one.action));
     std::sort(out.begin(), out.end());
     std::vector<std::string> binds;
@@ -222,6 +257,7 @@ class Stage {
   std::set<std::string> shown_, hidden_;
   std::map<std::string, Made> objects_;
   std::vector<std::string> leaving_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace

@@ -1,0 +1,25 @@
+// What do the scheduler's flags say to the intake?
+#pragma once
+
+#include "scheduler/cache/intake.h"
+#include "scheduler/options.h"
+
+namespace scheduler {
+
+// An unknown sharding mode counts as none; programs refuse it before.
+inline IntakeOptions intake_options(const Options& options) {
+  IntakeOptions out;
+  out.scheduler_names = options.names();
+  out.default_queue = options.default_queue;
+  out.node_selector = options.node_labels();
+  const auto gates = FeatureGates::parse(options.feature_gates);
+  if (gates.ok()) out.gates = *gates;
+  out.priority_classes = options.priority_class && out.gates.on("PriorityClass");
+  if (options.sharding_mode == "hard") out.sharding_mode = ShardingMode::kHard;
+  if (options.sharding_mode == "soft") out.sharding_mode = ShardingMode::kSoft;
+  out.sharding_name = options.sharding_name;
+  out.share = SchedulerShare(options.share_pod_name, options.share_members);
+  return out;
+}
+
+}  // namespace scheduler

@@ -1,0 +1,150 @@
+// Rescheduling: pods leave crowded nodes where others stand nearly empty. Used by the action shuffle.
+//
+// COMPAT(rescheduling-period): the period that is read by default, 5m, is not the one that is collected, 10m; then every
+// node counts as idle and nobody moves.
+#include <algorithm>
+
+#include "base/format.h"
+#include "scheduler/framework/plugin.h"
+#include "scheduler/framework/session.h"
+
+namespace scheduler {
+namespace {
+
+// In percent.
+struct Load {
+  double cpu = 100;
+  double memory = 100;
+};
+
+struct LowUtilisation {
+  Load low;     // a node below both takes pods
+  Load target;  // a node above either gives pods away
+};
+
+struct MeasuredNode {
+  NodeId node;
+  Load load;
+};
+
+class Rescheduling final : public Plugin {
+ public:
+  void attach(PluginSetup& setup) override {
+    model_ = &setup.model();
+    setup.depends_on_time();
+    const Arguments& arguments = setup.arguments();
+    const std::string interval = arguments.get_string("interval", "5m");
+    if (const auto span = base::parse_go_duration(interval); span && span->ns > 0) interval_ = *span;
+    else arguments.warn(base::format("interval: {} is not a positive duration; 5m is used", interval));
+    period_ = arguments.get_string("metricsPeriod", "5m");
+    for (const api::Json& one : arguments.get_list("strategies").items()) read_strategy(arguments, one);
+    setup.on<VictimTasks>([this](const std::vector<TaskId>& tasks) { return victims(tasks); });
+  }
+
+  void open(Session& session) override {
+    now_ = session.now();
+    model_->last_runs.try_emplace("rescheduling", now_);  // the first interval begins with the process
+  }
+
+ private:
+  void read_strategy(const Arguments& arguments, const api::Json& one) {
+    if (one["name"].as_string() != "lowNodeUtilization") {
+      arguments.warn(base::format("strategies: {} is unknown and is ignored", one["name"].is_string() ? one["name"].str() : one.dump()));
+      return;
+    }
+    const api::Json& params = one["parameters"].is_null() ? one["params"] : one["parameters"];
+    strategies_.push_back({load_from(arguments, params, "thresholds"), load_from(arguments, params, "targetThresholds")});
+  }
+
+  static Load load_from(const Arguments& arguments, const api::Json& params, std::string_view key) {
+    Load out;
+    for (const auto& member : params[key].members()) {
+      double* slot = member.name() == "cpu" ? &out.cpu : member.name() == "memory" ? &out.memory : nullptr;
+      if (slot == nullptr) continue;  // pods are not measured
+      if (member.value.is_number()) *slot = member.value.as_double();
+      else arguments.warn(base::format("strategies: {}.{} is not a number; 100 is used", key, member.name()));
+    }
+    return out;
+  }
+
+  std::vector<TaskId> victims(const std::vector<TaskId>& running) {
+    base::Time& last_run = model_->last_runs["rescheduling"];
+    if (now_ < last_run + interval_) return {};
+    last_run = now_;
+    std::vector<TaskId> out;
+    for (const LowUtilisation& strategy : strategies_) {
+      for (const TaskId id : victims_of(strategy, running)) {
+        if (std::find(out.begin(), out.end(), id) == out.end()) out.push_back(id);
+      }
+    }
+    return out;
+  }
+
+  Load load_of(NodeId node) const {
+    const NodeUsage* usage = model_->usage.find(model_->nodes[node].name, period_);
+    return usage == nullptr ? Load{0, 0} : Load{usage->cpu, usage->memory};
+  }
+
+  std::vector<TaskId> victims_of(const LowUtilisation& strategy, const std::vector<TaskId>& running) const {
+    std::vector<MeasuredNode> high;
+    double cpu_left = 0, memory_left = 0;
+    bool any_low = false;
+    model_->nodes.known().for_each([&](std::uint32_t n) {
+      const Load load = load_of(NodeId{n});
+      const bool low = !model_->nodes[NodeId{n}].unschedulable && load.cpu < strategy.low.cpu && load.memory < strategy.low.memory;
+      if (low) {
+        any_low = true;
+        cpu_left += (strategy.target.cpu - load.cpu) / 100 * static_cast<double>(model_->nodes.allocatable(kCpu)[n]);
+        memory_left += (strategy.target.memory - load.memory) / 100 * static_cast<double>(model_->nodes.allocatable(kMemory)[n]);
+      } else if (load.cpu > strategy.target.cpu || load.memory > strategy.target.memory) {
+        high.push_back({NodeId{n}, load});
+      }
+    });
+    if (!any_low || high.empty()) return {};
+    std::stable_sort(high.begin(), high.end(), [](const MeasuredNode& a, const MeasuredNode& b) {
+      return a.load.cpu + a.load.memory > b.load.cpu + b.load.memory;
+    });
+    std::vector<TaskId> out;
+    for (const MeasuredNode& one : high) relieve(one, strategy.target, running, cpu_left, memory_left, out);
+    return out;
+  }
+
+  // Takes pods from the node, the least important first, until it is below the target or the others are full.
+  void relieve(const MeasuredNode& one, const Load& target, const std::vector<TaskId>& running, double& cpu_left, double& memory_left,
+               std::vector<TaskId>& out) const {
+    std::vector<TaskId> pods = model_->nodes[one.node].tasks;
+    std::sort(pods.begin(), pods.end(), [&](TaskId a, TaskId b) {
+      const Task &left = model_->task(a), &right = model_->task(b);
+      if (left.pod_priority != right.pod_priority) return left.pod_priority < right.pod_priority;
+      const QosClass left_qos = model_->notes.limits(a).qos, right_qos = model_->notes.limits(b).qos;
+      if (left_qos != right_qos) return left_qos < right_qos;
+      return model_->text(a).uid < model_->text(b).uid;
+    });
+    const Request& capacity = model_->nodes[one.node].capacity;
+    const auto cpu = static_cast<double>(capacity.get(kCpu)), memory = static_cast<double>(capacity.get(kMemory));
+    Load load = one.load;
+    for (const TaskId id : pods) {
+      if ((load.cpu < target.cpu && load.memory < target.memory) || cpu_left == 0 || memory_left == 0) return;
+      if (std::find(running.begin(), running.end(), id) == running.end()) continue;
+      out.push_back(id);
+      const Request& request = model_->shape_of(model_->task(id)).request;
+      const auto wants_cpu = static_cast<double>(request.get(kCpu)), wants_memory = static_cast<double>(request.get(kMemory));
+      cpu_left -= wants_cpu;
+      memory_left -= wants_memory;
+      if (cpu > 0) load.cpu -= wants_cpu / cpu * 100;
+      if (memory > 0) load.memory -= wants_memory / memory * 100;
+    }
+  }
+
+  Model* model_ = nullptr;
+  base::Duration interval_ = base::minutes(5);
+  std::string period_;
+  std::vector<LowUtilisation> strategies_;
+  base::Time now_;
+};
+
+}  // namespace
+
+std::unique_ptr<Plugin> make_rescheduling() { return std::make_unique<Rescheduling>(); }
+
+}  // namespace scheduler
