@@ -18,6 +18,8 @@ struct InformerOptions {
   std::string ns = {};
   std::string label_selector = {};
   std::string field_selector = {};
+  // A server that does not have the resource, or does not show it, counts as one with no such objects.
+  bool may_be_absent = false;
 };
 
 // All methods and callbacks are on the loop of `env`.

@@ -29,7 +29,7 @@ std::string component_of(const Options& options) {
 struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   State(rt::Env& e, client::Client& c, Options o)
       : env(e), client(c), options(std::move(o)),
-        intake(model, {options.names(), options.default_queue, options.node_labels(), options.priority_class}),
+        intake(model, {options.names(), options.default_queue, options.node_labels(), options.priority_class, options.csi_storage, options.ignored_provisioners}),
         decider(model, {all_plugins(), all_actions()}, e.random().next(), component_of(options)) {}
 
   void start() {
@@ -49,7 +49,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   }
 
   void watch(const api::ResourceId& id) {
-    informers.push_back(std::make_unique<client::Informer>(client, env, id));
+    informers.push_back(std::make_unique<client::Informer>(client, env, id, client::InformerOptions{.may_be_absent = Intake::may_be_absent(id)}));
     client::Informer& informer = *informers.back();
     informer.on_change([this, id](const api::Json* before, const api::Json* after, bool) {
       const bool matters = after != nullptr ? intake.set(id, *after) : before != nullptr && intake.remove(id, *before);

@@ -22,15 +22,22 @@ struct IntakeOptions {
   std::string default_queue = "default";
   std::vector<std::pair<std::string, std::string>> node_selector;  // any may match; empty: every node
   bool priority_classes = true;
+  bool csi_storage = true;                      // read CSIDriver and CSIStorageCapacity
+  std::vector<std::string> ignored_provisioners = {};  // beside the built-in ones
 };
 
 class Intake {
  public:
-  Intake(Model& model, IntakeOptions options) : model_(model), options_(std::move(options)) {}
+  Intake(Model& model, IntakeOptions options) : model_(model), options_(std::move(options)) {
+    model_.volumes.reads_capacities = options_.csi_storage;
+    model_.volumes.ignored_drivers.insert(options_.ignored_provisioners.begin(), options_.ignored_provisioners.end());
+  }
 
   // The resources that the scheduler reads, in the order in which they are best listed.
   static const std::vector<api::ResourceId>& resources();
   static bool reads(const api::ResourceId& id);
+  // Of them, those that a cluster may not have: the scheduler works without.
+  static bool may_be_absent(const api::ResourceId& id);
 
   // An object exists in this state now; or it is gone. True when a decision could differ.
   bool set(const api::ResourceId& id, const api::Json& object);
@@ -61,6 +68,7 @@ class Intake {
   bool set_queue(const api::Json& queue);
   bool remove_queue(const api::Json& queue);
   bool set_storage(const api::ResourceId& id, const api::Json& object, bool exists);
+  bool set_workload(const api::ResourceId& id, const api::Json& object, bool exists);
   bool set_priority_class(const api::Json& object, bool exists);
   void touch_jobs_of(QueueId queue);
   bool is_ours(const api::Json& pod) const;

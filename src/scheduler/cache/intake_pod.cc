@@ -154,7 +154,8 @@ bool Intake::set_pod(const api::Json& pod) {
   if (under_eviction && is_allocated_like(facts.task.status)) facts.task.status = TaskStatus::kReleasing;
   if (same_pod && model_.update_task(known, facts)) return true;
   if (known.is_set()) model_.remove_task(known);
-  model_.add_task(std::move(facts));
+  const TaskId made = model_.add_task(std::move(facts));
+  model_.workloads.set_owner(made, pod);
   return true;
 }
 

@@ -20,6 +20,7 @@
 #include "scheduler/model/node_table.h"
 #include "scheduler/model/shape.h"
 #include "scheduler/model/volumes.h"
+#include "scheduler/model/workloads.h"
 
 namespace scheduler {
 
@@ -45,6 +46,7 @@ class Model {
   NodeTable nodes{symbols};
   PodAffinity pods{symbols};
   Volumes volumes;
+  Workloads workloads;
 
   // Shapes.
   const Shape& shape(ShapeId id) const { return shapes_[id.index]; }

@@ -24,6 +24,14 @@ const KindRow kKinds[] = {
     {"PersistentVolumeClaim", "", &api::resources::kPersistentVolumeClaims},
     {"PersistentVolume", "", &api::resources::kPersistentVolumes},
     {"StorageClass", "storage.k8s.io", &api::resources::kStorageClasses},
+    {"CSINode", "storage.k8s.io", &api::resources::kCsiNodes},
+    {"CSIDriver", "storage.k8s.io", &api::resources::kCsiDrivers},
+    {"CSIStorageCapacity", "storage.k8s.io", &api::resources::kCsiStorageCapacities},
+    {"VolumeAttachment", "storage.k8s.io", &api::resources::kVolumeAttachments},
+    {"Service", "", &api::resources::kServices},
+    {"ReplicationController", "", &api::resources::kReplicationControllers},
+    {"ReplicaSet", "apps", &api::resources::kReplicaSets},
+    {"StatefulSet", "apps", &api::resources::kStatefulSets},
     {"PriorityClass", "scheduling.k8s.io", &api::resources::kPriorityClasses},
 };
 
@@ -43,7 +51,11 @@ std::string derived_uid(const api::Json& object) {
   return ns.empty() ? std::string(api::name_of(object)) : std::string(ns) + "_" + std::string(api::name_of(object));
 }
 
-bool is_namespaced(const KindRow& row) { return row.kind == "Pod" || row.kind == "PodGroup" || row.kind == "PersistentVolumeClaim"; }
+bool is_namespaced(const KindRow& row) {
+  constexpr std::string_view kNamespaced[] = {"Pod", "PodGroup", "PersistentVolumeClaim", "CSIStorageCapacity", "Service",
+                                              "ReplicationController", "ReplicaSet", "StatefulSet"};
+  return std::find(std::begin(kNamespaced), std::end(kNamespaced), row.kind) != std::end(kNamespaced);
+}
 
 base::Error bad(const std::string& where, std::string_view what) {
   return base::make_error(base::Code::kInvalid, base::format("{}: {}", where, what));

@@ -15,7 +15,7 @@ constexpr int kCyclesMax = 100'000;  // until_idle: a configuration that never s
 constexpr std::uint64_t kSeed = 1;   // only names sessions; nothing is decided by chance
 
 IntakeOptions intake_options(const Options& options) {
-  return {options.names(), options.default_queue, options.node_labels(), options.priority_class};
+  return {options.names(), options.default_queue, options.node_labels(), options.priority_class, options.csi_storage, options.ignored_provisioners};
 }
 
 }  // namespace
