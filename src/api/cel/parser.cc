@@ -1,4 +1,5 @@
 // From the text of an expression to its tree.
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <set>
