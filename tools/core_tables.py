@@ -14,7 +14,8 @@ ROOTS = """
 core.v1: Namespace Node Pod PodTemplate Service Endpoints ConfigMap Secret ServiceAccount Event PersistentVolumeClaim
   PersistentVolume LimitRange ResourceQuota ReplicationController Binding ComponentStatus
 scheduling.v1: PriorityClass
-storage.v1: StorageClass
+storage.v1: StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment
+resource.v1: DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice
 coordination.v1: Lease
 networking.v1: NetworkPolicy
 policy.v1: Eviction PodDisruptionBudget

@@ -91,6 +91,12 @@ void Informer::State::take_page(base::Result<Json> page) {
       paged = false;
       return list();
     }
+    const base::Code code = page.error().code;
+    if (options.may_be_absent && (code == base::Code::kNotFound || code == base::Code::kForbidden)) {
+      back_off = kBackOffMax;
+      pages.clear();
+      replace_all({});
+    }
     return later(&State::list);
   }
   // Items of a list may leave out what the list's own kind says.

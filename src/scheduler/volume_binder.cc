@@ -22,7 +22,7 @@ struct VolumeBinder::State : std::enable_shared_from_this<VolumeBinder::State> {
   };
   using WorkPtr = std::shared_ptr<Work>;
 
-  State(client::Client& c, rt::Env& e, base::Duration t) : client(c), env(e), timeout(t) {}
+  State(client::Client& c, rt::Env& e) : client(c), env(e) {}
 
   client::Request claim_request(const WorkPtr& work, client::Verb verb) const {
     const std::string& key = work->plan.volumes[work->next].claim;
@@ -77,17 +77,15 @@ struct VolumeBinder::State : std::enable_shared_from_this<VolumeBinder::State> {
 
   client::Client& client;
   rt::Env& env;
-  base::Duration timeout;
 };
 
-VolumeBinder::VolumeBinder(client::Client& client, rt::Env& env, base::Duration timeout)
-    : state_(std::make_shared<State>(client, env, timeout)) {}
+VolumeBinder::VolumeBinder(client::Client& client, rt::Env& env) : state_(std::make_shared<State>(client, env)) {}
 
 VolumeBinder::~VolumeBinder() = default;
 
 void VolumeBinder::bind(const PlannedBind& plan, std::function<void(base::Status)> done) {
   if (plan.volumes.empty()) return done({});
-  state_->mark(std::make_shared<State::Work>(State::Work{plan, std::move(done), state_->env.uptime() + state_->timeout}));
+  state_->mark(std::make_shared<State::Work>(State::Work{plan, std::move(done), state_->env.uptime() + plan.volume_timeout}));
 }
 
 }  // namespace scheduler

@@ -16,7 +16,7 @@ namespace scheduler {
 
 class VolumeBinder {
  public:
-  VolumeBinder(client::Client& client, rt::Env& env, base::Duration timeout = base::seconds(600));
+  VolumeBinder(client::Client& client, rt::Env& env);
   ~VolumeBinder();
   // Calls `done` once, on the loop; at once when the pod has nothing to wait for.
   void bind(const PlannedBind& plan, std::function<void(base::Status)> done);

@@ -27,6 +27,8 @@ struct IntakeOptions {
   ShardingMode sharding_mode = ShardingMode::kNone;
   std::string sharding_name = "volcano";
   SchedulerShare share;
+  bool csi_storage = true;                      // read CSIDriver and CSIStorageCapacity
+  std::vector<std::string> ignored_provisioners = {};  // beside the built-in ones
 };
 
 class Intake {
@@ -35,6 +37,8 @@ class Intake {
     model_.gates = options_.gates;
     model_.shards.mode = options_.sharding_mode;
     model_.shards.own_name = options_.sharding_name;
+    model_.volumes.reads_capacities = options_.csi_storage;
+    model_.volumes.ignored_drivers.insert(options_.ignored_provisioners.begin(), options_.ignored_provisioners.end());
   }
 
   // The resources that the scheduler reads, in the order in which they are best listed.
@@ -42,6 +46,8 @@ class Intake {
   static bool reads(const api::ResourceId& id);
   // Further ones, as gates and modes say.
   std::vector<api::ResourceId> optional_resources() const;
+  // Of them, those that a cluster may not have: the scheduler works without.
+  static bool may_be_absent(const api::ResourceId& id);
 
   // An object exists in this state now; or it is gone. True when a decision could differ.
   bool set(const api::ResourceId& id, const api::Json& object);
@@ -76,6 +82,7 @@ class Intake {
   void set_topology(const api::Json& group, JobId id);
   bool set_storage(const api::ResourceId& id, const api::Json& object, bool exists);
   bool set_policy(const api::ResourceId& id, const api::Json& object, bool exists);
+  bool set_workload(const api::ResourceId& id, const api::Json& object, bool exists);
   bool set_priority_class(const api::Json& object, bool exists);
   void touch_jobs_of(QueueId queue);
   bool is_ours(const api::Json& pod) const;

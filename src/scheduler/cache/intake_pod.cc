@@ -160,7 +160,9 @@ bool Intake::set_pod(const api::Json& pod) {
     return true;
   }
   if (known.is_set()) model_.remove_task(known);
-  model_.notes.set(model_.add_task(std::move(facts)), pod);
+  const TaskId made = model_.add_task(std::move(facts));
+  model_.notes.set(made, pod);
+  model_.workloads.set_owner(made, pod);
   return true;
 }
 

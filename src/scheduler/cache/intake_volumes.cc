@@ -1,5 +1,6 @@
 // API objects in, the model kept current: claims, volumes and storage classes.
 #include <algorithm>
+#include <optional>
 
 #include "scheduler/cache/intake.h"
 
@@ -36,7 +37,9 @@ Claim claim_from(const api::Json& object, Symbols& symbols) {
   const bool bound = object["status"]["phase"].as_string() == "Bound" ||
                      !api::annotation_of(object, "pv.kubernetes.io/bind-completed").empty();
   if (bound) out.volume = spec["volumeName"].str();
+  out.names_volume = !bound && !spec["volumeName"].as_string().empty();
   out.storage_class = class_of(object);
+  out.attributes_class = spec["volumeAttributesClassName"].str();
   out.volume_mode = mode_of(spec);
   out.selected_node = std::string(api::annotation_of(object, "volume.kubernetes.io/selected-node"));
   out.access_modes = texts_from(spec["accessModes"]);
@@ -51,6 +54,9 @@ Volume volume_from(const api::Json& object, Symbols& symbols) {
   Volume out;
   out.name = std::string(api::name_of(object));
   out.storage_class = class_of(object);
+  out.attributes_class = spec["volumeAttributesClassName"].str();
+  out.driver = spec["csi"]["driver"].str();
+  out.handle = spec["csi"]["volumeHandle"].str();
   out.volume_mode = mode_of(spec);
   out.access_modes = texts_from(spec["accessModes"]);
   out.bytes = bytes_of(spec["capacity"]["storage"]);
@@ -83,6 +89,38 @@ StorageClass class_from(const api::Json& object, Symbols& symbols) {
   return out;
 }
 
+std::optional<std::int64_t> amount_from(const api::Json& quantity) {
+  const auto parsed = api::Quantity::from_json(quantity);
+  return parsed ? std::optional(parsed->value()) : std::nullopt;
+}
+
+StorageCapacity capacity_from(const api::Json& object, Symbols& symbols) {
+  return {object["storageClassName"].str(), label_selector_from(object["nodeTopology"], symbols), amount_from(object["capacity"]),
+          amount_from(object["maximumVolumeSize"])};
+}
+
+std::map<std::string, std::int64_t> attach_limits_from(const api::Json& object) {
+  std::map<std::string, std::int64_t> out;
+  for (const api::Json& driver : object["spec"]["drivers"].items()) {
+    const api::Json& count = driver["allocatable"]["count"];
+    if (count.is_int()) out[driver["name"].str()] = count.as_int();
+  }
+  return out;
+}
+
+// The name of the volume and its node; nothing where the attachment is of no known volume.
+std::optional<std::pair<std::string, std::string>> attachment_from(const api::Json& object, const Volumes& volumes) {
+  const Volume* volume = volumes.find_volume(object["spec"]["source"]["persistentVolumeName"].as_string());
+  if (volume == nullptr || volume->driver.empty()) return std::nullopt;
+  return std::pair{object["spec"]["nodeName"].str(), volume->driver + "^" + volume->handle};
+}
+
+template <class Map, class Value>
+void put(Map& map, const std::string& key, bool exists, Value&& value) {
+  if (exists) map.insert_or_assign(key, value());
+  else map.erase(key);
+}
+
 }  // namespace
 
 bool Intake::set_storage(const api::ResourceId& id, const api::Json& object, bool exists) {
@@ -98,6 +136,15 @@ bool Intake::set_storage(const api::ResourceId& id, const api::Json& object, boo
   } else if (id == api::resources::kStorageClasses) {
     if (exists) volumes.classes.insert_or_assign(key, class_from(object, model_.symbols));
     else volumes.classes.erase(key);
+  } else if (id == api::resources::kCsiNodes) {
+    put(volumes.attach_limits, key, exists, [&] { return attach_limits_from(object); });
+  } else if (id == api::resources::kCsiDrivers) {
+    put(volumes.drivers, key, exists, [&] { return object["spec"]["storageCapacity"].as_bool(); });
+  } else if (id == api::resources::kCsiStorageCapacities) {
+    put(volumes.capacities, key, exists, [&] { return capacity_from(object, model_.symbols); });
+  } else if (id == api::resources::kVolumeAttachments) {
+    const auto attached = exists ? attachment_from(object, volumes) : std::nullopt;
+    put(volumes.attachments, key, attached.has_value(), [&] { return *attached; });
   } else {
     return false;
   }

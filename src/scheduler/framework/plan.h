@@ -19,6 +19,7 @@ struct PlannedBind {
   std::string node;
   std::map<std::string, std::string> annotations;  // merged into the pod by the binding
   std::vector<VolumeChoice> volumes;                // to be bound before the pod is
+  base::Duration volume_timeout{};                  // how long that may take
 };
 
 struct PlannedEviction {

@@ -95,8 +95,10 @@ void Session::rollback(Mark mark) {
 void Session::plan_bind(TaskId id) {
   const TaskText& text = in_.model.text(id);
   const Task& task = in_.model.task(id);
-  plan_.binds.push_back({text.ns, text.name, text.uid, in_.model.nodes[task.node].name, {}, {}});
-  if (const auto* promised = in_.model.volumes.promises_of(id)) plan_.binds.back().volumes = *promised;
+  PlannedBind bind{.ns = text.ns, .pod = text.name, .uid = text.uid, .node = in_.model.nodes[task.node].name};
+  if (const auto* promised = in_.model.volumes.promises_of(id)) bind.volumes = *promised;
+  bind.volume_timeout = in_.model.volumes.bind_timeout;
+  plan_.binds.push_back(std::move(bind));
   in_.model.move(id, TaskStatus::kBinding, task.node);
 }
 

@@ -123,6 +123,7 @@ void Model::remove_task(TaskId id) {
   move(id, TaskStatus::kPending, NodeId{});
   Task& task = tasks_[id.index];
   volumes.withdraw(id);
+  workloads.forget_task(id);
   --shapes_[task.shape.index].pending;
   --shapes_[task.shape.index].uses;
   if (task.job.is_set()) {

@@ -28,6 +28,7 @@
 #include "scheduler/model/quotas.h"
 #include "scheduler/model/shape.h"
 #include "scheduler/model/volumes.h"
+#include "scheduler/model/workloads.h"
 
 namespace scheduler {
 
@@ -64,6 +65,7 @@ class Model {
   NodeShards shards;
   // When plugins last did what they do only now and then; outlives configurations.
   std::map<std::string, base::Time, std::less<>> last_runs;
+  Workloads workloads;
 
   // Shapes.
   const Shape& shape(ShapeId id) const { return shapes_[id.index]; }

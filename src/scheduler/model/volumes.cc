@@ -30,11 +30,40 @@ bool Volumes::can_provision(const Claim& claim) const {
   return own != nullptr && !own->provisioner.empty() && own->provisioner != kNoProvisioner;
 }
 
+bool Volumes::needs_capacity(const Claim& claim) const {
+  const StorageClass* own = find_class(claim.storage_class);
+  if (!reads_capacities || own == nullptr) return false;
+  auto driver = drivers.find(own->provisioner);
+  return driver != drivers.end() && driver->second;
+}
+
+const StorageCapacity* Volumes::roomiest(const Claim& claim, const Labels& node, const Symbols& symbols) const {
+  const StorageCapacity* best = nullptr;
+  for (const auto& [key, one] : capacities) {
+    if (one.storage_class != claim.storage_class || !one.nodes.matches(node, symbols)) continue;
+    const auto limit = one.largest_bytes ? one.largest_bytes : one.bytes;
+    if (!limit || *limit < claim.bytes) continue;
+    if (best == nullptr || one.bytes.value_or(0) > best->bytes.value_or(0)) best = &one;
+  }
+  return best;
+}
+
+std::string Volumes::driver_of(const Claim& claim) const {
+  if (const Volume* volume = find_volume(claim.volume)) return volume->driver;
+  const StorageClass* own = find_class(claim.storage_class);
+  return own == nullptr || own->provisioner == kNoProvisioner ? "" : own->provisioner;
+}
+
+std::string Volumes::attached_name_of(const Claim& claim) const {
+  const Volume* volume = find_volume(claim.volume);
+  return volume != nullptr ? volume->driver + "^" + volume->handle : driver_of(claim) + "^" + claim.key;
+}
+
 bool Volumes::matches(const Volume& volume, const Claim& claim, const Symbols& symbols) const {
   if (volume.claim == claim.key) return true;  // bound beforehand to this very claim
   if (!volume.claim.empty() || !volume.available) return false;
   if (volume.storage_class != claim.storage_class || volume.volume_mode != claim.volume_mode) return false;
-  if (volume.bytes < claim.bytes) return false;
+  if (volume.bytes < claim.bytes || volume.attributes_class != claim.attributes_class) return false;
   const bool offers = std::all_of(claim.access_modes.begin(), claim.access_modes.end(), [&](const std::string& mode) {
     return std::find(volume.access_modes.begin(), volume.access_modes.end(), mode) != volume.access_modes.end();
   });

@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/node_set.h"
 #include "scheduler/model/node_table.h"
@@ -18,7 +21,9 @@ struct Claim {
   std::string key;  // "ns/name"
   std::string uid;
   std::string volume;  // bound to; empty: unbound
+  bool names_volume = false;  // asks for one volume by name, and is not bound to it yet
   std::string storage_class;
+  std::string attributes_class;
   std::string volume_mode = "Filesystem";
   std::string selected_node;
   std::vector<std::string> access_modes;
@@ -30,7 +35,10 @@ struct Claim {
 struct Volume {
   std::string name;
   std::string storage_class;
+  std::string attributes_class;
   std::string volume_mode = "Filesystem";
+  std::string driver;  // of CSI; empty: another kind of volume
+  std::string handle;
   std::vector<std::string> access_modes;
   std::int64_t bytes = 0;
   Labels labels;
@@ -47,6 +55,14 @@ struct StorageClass {
   std::vector<NodeTerm> allowed_topologies;  // any; empty: everywhere
 };
 
+// How much a provisioner can still make of one class, where (CSIStorageCapacity).
+struct StorageCapacity {
+  std::string storage_class;
+  LabelSelector nodes;
+  std::optional<std::int64_t> bytes;          // left
+  std::optional<std::int64_t> largest_bytes;  // of one volume
+};
+
 // What one claim of a pod gets on a node.
 struct VolumeChoice {
   std::string claim;   // "ns/name"
@@ -58,6 +74,16 @@ class Volumes {
   std::map<std::string, Claim, std::less<>> claims;
   std::map<std::string, Volume, std::less<>> volumes;
   std::map<std::string, StorageClass, std::less<>> classes;
+  std::map<std::string, StorageCapacity, std::less<>> capacities;  // by "ns/name"
+  std::map<std::string, bool, std::less<>> drivers;                // by name: publishes capacities
+  // By node: drivers with the most volumes they attach there.
+  std::map<std::string, std::map<std::string, std::int64_t>, std::less<>> attach_limits;
+  // Volumes attached without a pod that the scheduler sees, by name of the attachment: node and volume.
+  std::map<std::string, std::pair<std::string, std::string>, std::less<>> attachments;
+  std::set<std::string, std::less<>> ignored_drivers = {"rancher.io/local-path", "hostpath.csi.k8s.io"};
+  bool scores_capacity = false;                        // gate StorageCapacityScoring
+  bool reads_capacities = true;                        // --csi-storage
+  base::Duration bind_timeout = base::seconds(600);    // volumebinding.bindTimeoutSeconds
 
   const Claim* find_claim(std::string_view key) const;
   const Volume* find_volume(std::string_view name) const;
@@ -65,6 +91,13 @@ class Volumes {
   // Whether the claim can only be bound once its pod has a node.
   bool waits_for_consumer(const Claim& claim) const;
   bool can_provision(const Claim& claim) const;
+  // The capacity objects of the claim's class that reach the node's labels, largest first.
+  const StorageCapacity* roomiest(const Claim& claim, const Labels& node, const Symbols& symbols) const;
+  // Whether provisioning on a node depends on published capacities.
+  bool needs_capacity(const Claim& claim) const;
+  // The driver that attaches the claim's volume, or empty; and the volume's name among those of the driver.
+  std::string driver_of(const Claim& claim) const;
+  std::string attached_name_of(const Claim& claim) const;
   // Whether the volume could satisfy the claim, wherever the node is.
   bool matches(const Volume& volume, const Claim& claim, const Symbols& symbols) const;
 

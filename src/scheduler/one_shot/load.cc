@@ -26,6 +26,14 @@ const KindRow kKinds[] = {
     {"PersistentVolumeClaim", "", &api::resources::kPersistentVolumeClaims},
     {"PersistentVolume", "", &api::resources::kPersistentVolumes},
     {"StorageClass", "storage.k8s.io", &api::resources::kStorageClasses},
+    {"CSINode", "storage.k8s.io", &api::resources::kCsiNodes},
+    {"CSIDriver", "storage.k8s.io", &api::resources::kCsiDrivers},
+    {"CSIStorageCapacity", "storage.k8s.io", &api::resources::kCsiStorageCapacities},
+    {"VolumeAttachment", "storage.k8s.io", &api::resources::kVolumeAttachments},
+    {"Service", "", &api::resources::kServices},
+    {"ReplicationController", "", &api::resources::kReplicationControllers},
+    {"ReplicaSet", "apps", &api::resources::kReplicaSets},
+    {"StatefulSet", "apps", &api::resources::kStatefulSets},
     {"PriorityClass", "scheduling.k8s.io", &api::resources::kPriorityClasses},
     {"HyperNode", "topology.volcano.sh", &api::resources::kHyperNodes},
     {"PodDisruptionBudget", "policy", &api::resources::kPodDisruptionBudgets},
@@ -50,8 +58,10 @@ std::string derived_uid(const api::Json& object) {
 }
 
 bool is_namespaced(const KindRow& row) {
-  return row.kind == "Pod" || row.kind == "PodGroup" || row.kind == "PersistentVolumeClaim" || row.kind == "PodDisruptionBudget" ||
-         row.kind == "ResourceQuota";
+  constexpr std::string_view kNamespaced[] = {"Pod", "PodGroup", "PersistentVolumeClaim", "CSIStorageCapacity", "Service",
+                                              "ReplicationController", "ReplicaSet", "StatefulSet",
+                                               "PodDisruptionBudget", "ResourceQuota"};
+  return std::find(std::begin(kNamespaced), std::end(kNamespaced), row.kind) != std::end(kNamespaced);
 }
 
 base::Error bad(const std::string& where, std::string_view what) {

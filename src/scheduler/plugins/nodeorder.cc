@@ -202,6 +202,11 @@ class NodeOrderPlugin final : public Plugin {
     });
     add([this, &model](const Task& task) { return make_pod_affinity_scorer(model, domains_, task, weights_.pod_affinity); });
     add([this, &model](const Task& task) { return make_spread_scorer(model, domains_, task, weights_.spread); });
+    if (weights_.spread == 0) return;
+    setup.on<ClassKey>([&model](const Task& task) {
+      const MatcherId spread = default_spread_of(model, task);
+      return spread.is_set() ? spread.index + 1 : 0;
+    });
   }
 
  private:

@@ -71,70 +71,106 @@ class PodAffinityScorer final : public NodeScorer {
   std::vector<Points> points_;
 };
 
+constexpr std::string_view kHostname = "kubernetes.io/hostname";
+constexpr std::string_view kZone = "topology.kubernetes.io/zone";
+
 class SpreadScorer final : public NodeScorer {
  public:
-  SpreadScorer(const Model& model, DomainCache& cache, const Task& task, double weight)
-      : model_(model), shape_(model.shape_of(task)), weight_(weight), keyed_(model.nodes.known()) {
+  // `defaults`: selects the pods that are spread by default; unset: the pod's own constraints count.
+  SpreadScorer(Model& model, DomainCache& cache, const Task& task, double weight, MatcherId defaults)
+      : model_(model), shape_(model.shape_of(task)), weight_(weight), scored_(model.nodes.known()) {
+    if (defaults.is_set()) {
+      // A node without one of the labels is still scored by the other.
+      add({.matcher = defaults, .topology_key = model.symbols.intern(kHostname), .max_skew = 3, .hard = false}, cache);
+      add({.matcher = defaults, .topology_key = model.symbols.intern(kZone), .max_skew = 5, .hard = false}, cache);
+      return;
+    }
     for (const SpreadConstraint& one : shape_.spread) {
       if (one.hard) continue;
-      NodeSet eligible = model.nodes.nodes_with_key(one.topology_key);
-      if (one.honor_affinity) eligible &= nodes_matching_affinity(model, shape_);
-      if (one.honor_taints) eligible &= nodes_with_tolerated_taints(model, shape_);
-      soft_.push_back({&one, cache.get(model, one.topology_key), std::move(eligible)});
-      keyed_ &= model.nodes.nodes_with_key(one.topology_key);
+      add(one, cache);
+      scored_ &= model.nodes.nodes_with_key(one.topology_key);
     }
   }
   Reach reach() const override { return Reach::kCluster; }
   Normalise normalise() const override { return Normalise::kWhole; }
 
   void add_scores(const NodeSet& candidates, std::vector<double>& totals) override {
-    NodeSet keyed = candidates;
-    keyed &= keyed_;
+    NodeSet scored = candidates;
+    scored &= scored_;
     std::vector<double> sums(totals.size());
-    for (const Soft& one : soft_) add_counts(one, keyed, sums);
+    for (const Soft& one : soft_) {
+      if (one.is_hostname) add_node_counts(one, scored, sums);
+      else add_domain_counts(one, scored, sums);
+    }
     std::int64_t min = std::numeric_limits<std::int64_t>::max(), max = 0;
-    keyed.for_each([&](std::uint32_t n) {
+    scored.for_each([&](std::uint32_t n) {
       const std::int64_t raw = std::llround(sums[n]);
       min = std::min(min, raw);
       max = std::max(max, raw);
     });
-    keyed.for_each([&](std::uint32_t n) {
+    scored.for_each([&](std::uint32_t n) {
       totals[n] += weight_ * static_cast<double>(max == 0 ? 100 : 100 * (max + min - std::llround(sums[n])) / max);
     });
   }
 
  private:
   struct Soft {
-    const SpreadConstraint* constraint;
+    MatcherId matcher;
+    double base = 0;  // maxSkew - 1
+    bool is_hostname = false;
+    NodeSet keyed;
     std::shared_ptr<const DomainColumn> domains;
     NodeSet eligible;  // nodes whose pods are counted
   };
 
-  void add_counts(const Soft& one, const NodeSet& keyed, std::vector<double>& sums) const {
+  void add(const SpreadConstraint& one, DomainCache& cache) {
+    Soft soft{.matcher = one.matcher, .base = static_cast<double>(one.max_skew - 1),
+              .is_hostname = model_.symbols.text(one.topology_key) == kHostname,
+              .keyed = model_.nodes.nodes_with_key(one.topology_key), .domains = cache.get(model_, one.topology_key), .eligible = {}};
+    soft.keyed &= model_.nodes.known();
+    soft.eligible = soft.keyed;
+    if (one.honor_affinity) soft.eligible &= nodes_matching_affinity(model_, shape_);
+    if (one.honor_taints) soft.eligible &= nodes_with_tolerated_taints(model_, shape_);
+    soft_.push_back(std::move(soft));
+  }
+
+  std::int64_t pods_on(const Soft& one, std::uint32_t node) const {
+    const Matcher& matcher = model_.pods.matcher(one.matcher);
+    return matcher.pods.get(node) - matcher.terminating.get(node);
+  }
+
+  // Every node is its own domain: its pods count whatever the inclusion policies say.
+  void add_node_counts(const Soft& one, const NodeSet& scored, std::vector<double>& sums) const {
+    const double importance = std::log(static_cast<double>(scored.count() + 2));
+    scored.for_each([&](std::uint32_t n) {
+      if (one.keyed.has(n)) sums[n] += static_cast<double>(pods_on(one, n)) * importance + one.base;
+    });
+  }
+
+  void add_domain_counts(const Soft& one, const NodeSet& scored, std::vector<double>& sums) const {
     std::vector<std::int64_t> counts(one.domains->size(), -1);  // -1: no candidate is in the domain
     std::size_t domains = 0;
-    keyed.for_each([&](std::uint32_t n) {
+    scored.for_each([&](std::uint32_t n) {
+      if (!one.keyed.has(n)) return;
       std::int64_t& count = counts[one.domains->of_node[n]];
       domains += count < 0 ? 1 : 0;
       count = 0;
     });
     const double importance = std::log(static_cast<double>(domains + 2));
-    const Matcher& matcher = model_.pods.matcher(one.constraint->matcher);
-    for (const auto& entry : matcher.pods.entries()) {
+    for (const auto& entry : model_.pods.matcher(one.matcher).pods.entries()) {
       if (!one.eligible.has(entry.node)) continue;
       std::int64_t& count = counts[one.domains->of_node[entry.node]];
-      if (count >= 0) count += entry.count - matcher.terminating.get(entry.node);
+      if (count >= 0) count += pods_on(one, entry.node);
     }
-    const auto base = static_cast<double>(one.constraint->max_skew - 1);
-    keyed.for_each([&](std::uint32_t n) {
-      sums[n] += static_cast<double>(counts[one.domains->of_node[n]]) * importance + base;
+    scored.for_each([&](std::uint32_t n) {
+      if (one.keyed.has(n)) sums[n] += static_cast<double>(counts[one.domains->of_node[n]]) * importance + one.base;
     });
   }
 
-  const Model& model_;
+  Model& model_;
   const Shape& shape_;
   double weight_;
-  NodeSet keyed_;
+  NodeSet scored_;
   std::vector<Soft> soft_;
 };
 
@@ -147,11 +183,20 @@ std::unique_ptr<NodeScorer> make_pod_affinity_scorer(const Model& model, DomainC
   return std::make_unique<PodAffinityScorer>(model, domains, task, weight);
 }
 
-std::unique_ptr<NodeScorer> make_spread_scorer(const Model& model, DomainCache& domains, const Task& task, double weight) {
+MatcherId default_spread_of(Model& model, const Task& task) {
+  if (model.workloads.empty() || !model.shape_of(task).spread.empty()) return {};
+  const MatcherId out = model.workloads.default_matcher(task.id, task.labels, model.pods, model.symbols);
+  model.settle_matchers();
+  return out;
+}
+
+std::unique_ptr<NodeScorer> make_spread_scorer(Model& model, DomainCache& domains, const Task& task, double weight) {
   const auto& spread = model.shape_of(task).spread;
   const bool soft = std::any_of(spread.begin(), spread.end(), [](const SpreadConstraint& one) { return !one.hard; });
-  if (weight == 0 || !soft) return nullptr;
-  return std::make_unique<SpreadScorer>(model, domains, task, weight);
+  if (weight == 0) return nullptr;
+  const MatcherId defaults = default_spread_of(model, task);
+  if (!soft && !defaults.is_set()) return nullptr;
+  return std::make_unique<SpreadScorer>(model, domains, task, weight, defaults);
 }
 
 }  // namespace scheduler

@@ -1,4 +1,7 @@
 // Predicates: the Kubernetes filters. Each refuses nodes with its own reason; some refusals could be cured by evicting.
+#include <algorithm>
+#include <optional>
+
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/column_kernels.h"
 #include "scheduler/model/model.h"
@@ -106,6 +109,20 @@ class PredicateFilter final : public NodeFilter {
   std::vector<std::unique_ptr<ClusterFilter>> cluster_filters_;
 };
 
+// Every term asks for nodes by name, and no name satisfies any of them.
+bool names_no_node(const Shape& shape) {
+  for (const NodeTerm& term : shape.required_terms) {
+    std::optional<std::vector<Symbol>> names;
+    for (const Requirement& field : term.fields) {
+      if (field.op != Requirement::Op::kIn) continue;
+      if (!names) names = field.values;
+      else std::erase_if(*names, [&](Symbol name) { return !std::binary_search(field.values.begin(), field.values.end(), name); });
+    }
+    if (!names || !names->empty()) return false;
+  }
+  return !shape.required_terms.empty();
+}
+
 class Predicates final : public Plugin {
  public:
   void attach(PluginSetup& setup) override {
@@ -118,11 +135,22 @@ class Predicates final : public Plugin {
     on_.volume_zone = arguments.get_bool("predicate.VolumeZoneEnable", true);
     on_.topology_spread = arguments.get_bool("predicate.PodTopologySpreadEnable", true);
     on_.volume_binding = arguments.get_bool("predicate.VolumeBindingEnable", true);
+    // COMPAT(predicate-cache): classes remember the stable filters in any case, and with their true reasons.
+    (void)arguments.get_bool("predicate.CacheEnable", false);
     Model& model = setup.model();
+    read_volume_binding(arguments, model);
     model.symbols.intern("node.kubernetes.io/unschedulable");
     model.symbols.intern("");
     setup.on<PrePredicate>([this, &model](const Task& task) -> Refusal {
+      const Shape& shape = model.shape_of(task);
+      if (on_.node_affinity && shape.has_required_terms && names_no_node(shape)) {
+        return {"PrePredicate", "plugin NodeAffinity pre-predicates failed pod affinity terms conflict"};
+      }
       return on_.volume_binding ? check_claims(model, task) : Refusal{};
+    });
+    setup.on<NodeOrder>([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {
+      if (!on_.volume_binding || !model.volumes.scores_capacity) return nullptr;
+      return make_storage_scorer(model, utilization_, volume_weight_, task);
     });
     setup.on<TaskPlaced>([this, &model](const Task& task) -> Refusal {
       return on_.volume_binding ? reserve_volumes(model, task) : Refusal{};
@@ -134,8 +162,28 @@ class Predicates final : public Plugin {
   }
 
  private:
+  void read_volume_binding(const Arguments& arguments, Model& model) {
+    const std::int64_t timeout = arguments.get_int("volumebinding.bindTimeoutSeconds", 600);
+    model.volumes.bind_timeout = base::seconds(std::clamp<std::int64_t>(timeout, 0, 1'000'000));
+    volume_weight_ = static_cast<double>(arguments.get_int("volumebinding.weight", 1));
+    utilization_ = {{0, 0}, {100, 100}};
+    const api::Json points = arguments.get_list("volumebinding.shape");
+    if (points.empty()) return;
+    UtilizationShape wanted;
+    for (const api::Json& point : points.items()) {
+      const double at = point["utilization"].as_double(-1), score = point["score"].as_double(-1);
+      const bool ascends = wanted.empty() || at > wanted.back().first;
+      if (!ascends || at < 0 || at > 100 || score < 0 || score > 10)
+        return arguments.warn("volumebinding.shape must ascend in utilization (0 to 100) with scores of 0 to 10; the default is used");
+      wanted.emplace_back(at, score * 10);
+    }
+    utilization_ = std::move(wanted);
+  }
+
   PredicateSwitches on_;
   DomainCache domains_;
+  UtilizationShape utilization_;
+  double volume_weight_ = 1;
 };
 
 }  // namespace

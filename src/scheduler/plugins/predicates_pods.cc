@@ -156,8 +156,14 @@ void add_pod_filters(const Model& model, DomainCache& domains, const PredicateSw
     out.push_back(std::make_unique<PodAffinityFilter>(model, task));
   }
   const bool spreads = std::any_of(shape.spread.begin(), shape.spread.end(), [](const SpreadConstraint& s) { return s.hard; });
-  if (auto volumes = make_volume_filter(model, on, task)) out.push_back(std::move(volumes));
+  const auto add = [&](bool wanted, auto make) {
+    if (!wanted) return;
+    if (auto filter = make(model, task)) out.push_back(std::move(filter));
+  };
+  add(on.volume_limits, make_limit_filter);
+  add(on.volume_zone, make_zone_filter);
   if (on.topology_spread && spreads) out.push_back(std::make_unique<SpreadFilter>(model, domains, task));
+  add(on.volume_binding, make_binding_filter);
 }
 
 }  // namespace scheduler

@@ -7,22 +7,12 @@
 namespace scheduler {
 namespace {
 
-constexpr std::string_view kZoneKeys[] = {"topology.kubernetes.io/zone", "topology.kubernetes.io/region",
-                                          "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"};
-
-std::vector<const Claim*> claims_of(const Model& model, const Shape& shape) {
-  std::vector<const Claim*> out;
-  for (const VolumeUse& use : shape.volumes) {
-    if (const Claim* claim = model.volumes.find_claim(shape.ns + "/" + use.claim)) out.push_back(claim);
-  }
-  return out;
-}
-
 // The volumes that could serve one unbound claim, smallest first, with the nodes from which they can be reached.
 struct Candidates {
   const Claim* claim = nullptr;
   std::vector<std::pair<const Volume*, NodeSet>> volumes;
   NodeSet provisionable;
+  NodeSet roomy;  // of them, those with capacity left for the claim
 };
 
 Candidates candidates_for(const Model& model, const Claim& claim) {
@@ -38,12 +28,19 @@ Candidates candidates_for(const Model& model, const Claim& claim) {
   const StorageClass& own = *model.volumes.find_class(claim.storage_class);
   if (own.allowed_topologies.empty()) out.provisionable = model.nodes.known();
   for (const NodeTerm& term : own.allowed_topologies) out.provisionable |= model.nodes.nodes_matching(term);
+  out.roomy = out.provisionable;
+  if (!model.volumes.needs_capacity(claim)) return out;
+  out.provisionable.for_each([&](std::uint32_t n) {
+    if (model.volumes.roomiest(claim, model.nodes[NodeId{n}].labels, model.symbols) == nullptr) out.roomy.remove(n);
+  });
   return out;
 }
 
-// What the unbound claims get on a node; nothing when one of them gets nothing.
-std::optional<std::vector<VolumeChoice>> choose(const Model& model, const std::vector<Candidates>& wanted, std::uint32_t node) {
+// What the unbound claims get on a node; nothing when one of them gets nothing, which may be for want of capacity.
+std::optional<std::vector<VolumeChoice>> choose(const Model& model, const std::vector<Candidates>& wanted, std::uint32_t node,
+                                                bool* no_room = nullptr) {
   std::vector<VolumeChoice> out;
+  bool cramped = false;
   for (const Candidates& one : wanted) {
     const std::string& selected = one.claim->selected_node;
     if (!selected.empty() && selected != model.nodes[NodeId{node}].name) return std::nullopt;
@@ -53,9 +50,12 @@ std::optional<std::vector<VolumeChoice>> choose(const Model& model, const std::v
       return pair.second.has(node) && !taken && !model.volumes.is_promised(name);
     });
     if (free != one.volumes.end()) out.push_back({one.claim->key, free->first->name});
-    else if (one.provisionable.has(node)) out.push_back({one.claim->key, ""});
+    else if (one.roomy.has(node)) out.push_back({one.claim->key, ""});
+    else if (one.provisionable.has(node)) cramped = true;
     else return std::nullopt;
   }
+  if (no_room != nullptr) *no_room = cramped;
+  if (cramped) return std::nullopt;
   return out;
 }
 
@@ -69,39 +69,62 @@ std::vector<Candidates> unbound_of(const Model& model, const Shape& shape) {
   return out;
 }
 
-class VolumeFilter final : public ClusterFilter {
+constexpr std::string_view kZoneKeys[] = {"topology.kubernetes.io/zone", "topology.kubernetes.io/region",
+                                          "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"};
+
+class VolumeZoneFilter final : public ClusterFilter {
  public:
-  VolumeFilter(const Model& model, const PredicateSwitches& on, const Task& task) : model_(model), shape_(model.shape_of(task)), on_(on) {}
+  VolumeZoneFilter(const Model& model, const Task& task) : model_(model), shape_(model.shape_of(task)) {}
 
   void apply(Sieve& sieve) override {
-    if (on_.volume_zone) apply_zones(sieve);
-    if (on_.volume_binding) apply_binding(sieve);
-  }
-
- private:
-  void apply_zones(Sieve& sieve) const {
+    NodeSet unzoned = model_.nodes.known();  // a node without any such label is not held to zones
+    for (const std::string_view key : kZoneKeys) unzoned.subtract(nodes_with_key(key));
     for (const Claim* claim : claims_of(model_, shape_)) {
       const Volume* volume = model_.volumes.find_volume(claim->volume);
       if (volume == nullptr) continue;
-      for (const std::string_view key : kZoneKeys) {
-        const Symbol symbol = model_.symbols.find(key);
+      for (std::size_t i = 0; i < std::size(kZoneKeys); ++i) {
+        const Symbol symbol = model_.symbols.find(kZoneKeys[i]);
         const Symbol zones = symbol.is_set() ? value_of(volume->labels, symbol) : Symbol{};
         if (!zones.is_set()) continue;
-        NodeSet allowed = model_.nodes.known();
-        allowed.subtract(model_.nodes.nodes_with_key(symbol));  // a node without zones is not held to them
-        const std::string& text = model_.symbols.text(zones);
-        for (std::size_t start = 0; start <= text.size();) {
-          const std::size_t end = std::min(text.find("__", start), text.size());
-          const Symbol one = model_.symbols.find(std::string_view(text).substr(start, end - start));
-          if (one.is_set()) allowed |= model_.nodes.nodes_with(symbol, one);
-          start = end + 2;
-        }
+        NodeSet allowed = unzoned;
+        add_zones(model_.symbols.text(zones), kZoneKeys[i], kZoneKeys[(i + 2) % 4], allowed);
         sieve.keep(allowed, FitCode::kUnresolvable, "node(s) had no available volume zone");
       }
     }
   }
 
-  void apply_binding(Sieve& sieve) const {
+ private:
+  NodeSet nodes_with_key(std::string_view key) const {
+    const Symbol symbol = model_.symbols.find(key);
+    return symbol.is_set() ? model_.nodes.nodes_with_key(symbol) : NodeSet();
+  }
+
+  // Nodes in one of the zones ("a__b"), by the volume's own key or, where they lack it, by the key's other name.
+  void add_zones(const std::string& zones, std::string_view key, std::string_view other_key, NodeSet& out) const {
+    NodeSet without = model_.nodes.known();
+    without.subtract(nodes_with_key(key));
+    const Symbol own = model_.symbols.find(key), other = model_.symbols.find(other_key);
+    for (std::size_t start = 0; start <= zones.size();) {
+      const std::size_t end = std::min(zones.find("__", start), zones.size());
+      const Symbol zone = model_.symbols.find(std::string_view(zones).substr(start, end - start));
+      start = end + 2;
+      if (!zone.is_set()) continue;
+      out |= model_.nodes.nodes_with(own, zone);
+      if (!other.is_set()) continue;
+      NodeSet renamed = model_.nodes.nodes_with(other, zone);
+      out |= renamed &= without;
+    }
+  }
+
+  const Model& model_;
+  const Shape& shape_;
+};
+
+class VolumeBindingFilter final : public ClusterFilter {
+ public:
+  VolumeBindingFilter(const Model& model, const Task& task) : model_(model), shape_(model.shape_of(task)) {}
+
+  void apply(Sieve& sieve) override {
     for (const Claim* claim : claims_of(model_, shape_)) {
       if (claim->volume.empty()) continue;
       const Volume* volume = model_.volumes.find_volume(claim->volume);
@@ -113,23 +136,37 @@ class VolumeFilter final : public ClusterFilter {
     }
     const std::vector<Candidates> wanted = unbound_of(model_, shape_);
     if (wanted.empty()) return;
-    NodeSet good = sieve.alive();
+    NodeSet good = sieve.alive(), roomy = good;
     sieve.alive().for_each([&](std::uint32_t n) {
-      if (!choose(model_, wanted, n)) good.remove(n);
+      bool no_room = false;
+      if (choose(model_, wanted, n, &no_room)) return;
+      (no_room ? roomy : good).remove(n);
     });
     sieve.keep(good, FitCode::kUnresolvable, "node(s) didn't find available persistent volumes to bind");
+    sieve.keep(roomy, FitCode::kUnresolvable, "node(s) did not have enough free storage");
   }
 
+ private:
   const Model& model_;
   const Shape& shape_;
-  const PredicateSwitches on_;
 };
 
 }  // namespace
 
-std::unique_ptr<ClusterFilter> make_volume_filter(const Model& model, const PredicateSwitches& on, const Task& task) {
-  const bool matters = !model.shape_of(task).volumes.empty() && (on.volume_zone || on.volume_binding);
-  return matters ? std::make_unique<VolumeFilter>(model, on, task) : nullptr;
+std::vector<const Claim*> claims_of(const Model& model, const Shape& shape) {
+  std::vector<const Claim*> out;
+  for (const VolumeUse& use : shape.volumes) {
+    if (const Claim* claim = model.volumes.find_claim(shape.ns + "/" + use.claim)) out.push_back(claim);
+  }
+  return out;
+}
+
+std::unique_ptr<ClusterFilter> make_zone_filter(const Model& model, const Task& task) {
+  return model.shape_of(task).volumes.empty() ? nullptr : std::make_unique<VolumeZoneFilter>(model, task);
+}
+
+std::unique_ptr<ClusterFilter> make_binding_filter(const Model& model, const Task& task) {
+  return model.shape_of(task).volumes.empty() ? nullptr : std::make_unique<VolumeBindingFilter>(model, task);
 }
 
 Refusal check_claims(const Model& model, const Task& task) {
@@ -139,7 +176,7 @@ Refusal check_claims(const Model& model, const Task& task) {
     const Claim* claim = model.volumes.find_claim(shape.ns + "/" + use.claim);
     if (claim == nullptr) return failed(base::format("persistentvolumeclaim \"{}\" not found", use.claim));
     if (claim->deleting) return failed(base::format("persistentvolumeclaim \"{}\" is being deleted", use.claim));
-    if (claim->volume.empty() && !model.volumes.waits_for_consumer(*claim)) {
+    if (claim->volume.empty() && (claim->names_volume || !model.volumes.waits_for_consumer(*claim))) {
       return failed("pod has unbound immediate PersistentVolumeClaims");
     }
   }

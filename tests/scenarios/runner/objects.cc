@@ -198,6 +198,23 @@ void merge(Json& target, const Json& patch) {
   }
 }
 
+// Kinds that a scenario writes as a name and JSON.
+struct PlainKind {
+  std::string_view verb;
+  const api::ResourceId* resource;
+  bool namespaced;
+};
+const PlainKind kPlainKinds[] = {
+    {"csinode", &api::resources::kCsiNodes, false},
+    {"csidriver", &api::resources::kCsiDrivers, false},
+    {"capacity", &api::resources::kCsiStorageCapacities, true},
+    {"attachment", &api::resources::kVolumeAttachments, false},
+    {"service", &api::resources::kServices, true},
+    {"replicationcontroller", &api::resources::kReplicationControllers, true},
+    {"replicaset", &api::resources::kReplicaSets, true},
+    {"statefulset", &api::resources::kStatefulSets, true},
+};
+
 }  // namespace
 
 const std::string* Line::find(std::string_view key) const {
@@ -292,7 +309,11 @@ base::Result<std::optional<Made>> object_for(const Line& line, const std::string
                Json::object({{"metadata", Json::object({{"name", name}})}, {"provisioner", line.get("provisioner", "example.com/p")},
                              {"volumeBindingMode", line.get("mode", "WaitForFirstConsumer")}})};
   } else {
-    return out;
+    for (const PlainKind& kind : kPlainKinds) {
+      if (kind.verb != line.verb) continue;
+      out = Made{*kind.resource, Json::object({{"metadata", kind.namespaced ? named(name) : Json::object({{"name", name}})}})};
+    }
+    if (!out) return out;
   }
   Json annotations = out->object["metadata"]["annotations"];
   add_metadata(line, order, out->object);

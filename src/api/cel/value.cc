@@ -1,0 +1,133 @@
+// Which values do expressions of the Common Expression Language (CEL) compute with?
+#include "api/cel/value.h"
+
+#include <cmath>
+
+#include "base/format.h"
+#include "base/time.h"
+
+namespace api::cel {
+namespace {
+
+constexpr int kDepthMax = 64;
+
+bool is_number(const Value& v) { return v.get<std::int64_t>() || v.get<std::uint64_t>() || v.get<double>(); }
+
+template <class T>
+int sign_of(const T& a, const T& b) {
+  return a < b ? -1 : b < a ? 1 : 0;
+}
+
+// Numbers of different types compare by value; nothing where one is not a number.
+std::optional<int> compare_numbers(const Value& a, const Value& b) {
+  const auto *ai = a.get<std::int64_t>(), *bi = b.get<std::int64_t>();
+  const auto *au = a.get<std::uint64_t>(), *bu = b.get<std::uint64_t>();
+  const auto *ad = a.get<double>(), *bd = b.get<double>();
+  if (ai && bi) return sign_of(*ai, *bi);
+  if (au && bu) return sign_of(*au, *bu);
+  if (ai && bu) return *ai < 0 ? -1 : sign_of(static_cast<std::uint64_t>(*ai), *bu);
+  if (au && bi) return *bi < 0 ? 1 : sign_of(*au, static_cast<std::uint64_t>(*bi));
+  const double x = ad ? *ad : ai ? static_cast<double>(*ai) : static_cast<double>(*au);
+  const double y = bd ? *bd : bi ? static_cast<double>(*bi) : static_cast<double>(*bu);
+  if (std::isnan(x) || std::isnan(y)) return std::nullopt;
+  return sign_of(x, y);
+}
+
+}  // namespace
+
+Value no_overload(std::string_view what) { return fail(base::format("no such overload: {}", what)); }
+
+Value Value::from_json(const Json& json, int depth) {
+  if (depth > kDepthMax) return fail("nested too deeply");
+  switch (json.type()) {
+    case Json::Type::kNull: return {};
+    case Json::Type::kBool: return json.as_bool();
+    case Json::Type::kInt: return json.as_int();
+    case Json::Type::kUint:
+    case Json::Type::kDouble: return json.as_double();
+    case Json::Type::kString: return json.as_string();
+    case Json::Type::kArray: {
+      List out;
+      for (const Json& item : json.items()) out.push_back(from_json(item, depth + 1));
+      return out;
+    }
+    case Json::Type::kObject: {
+      Map out;
+      for (const auto& member : json.members()) out.entries.emplace_back(member.name(), from_json(member.value, depth + 1));
+      return out;
+    }
+  }
+  return {};
+}
+
+std::string_view Value::type_name() const {
+  static constexpr std::string_view kNames[] = {"null_type", "bool", "int", "uint", "double", "type", "google.protobuf.Duration",
+                                                "google.protobuf.Timestamp", "string", "error", "bytes", "kubernetes.Quantity",
+                                                "kubernetes.Semver", "net.IP", "list", "map"};
+  if (const Ip* ip = get<Ip>(); ip != nullptr && ip->prefix >= 0) return "net.CIDR";
+  return kNames[data_.index()];
+}
+
+bool equal(const Value& a, const Value& b, std::uint64_t& work, int depth) {
+  if (depth > kDepthMax || ++work > kWorkMax) return false;
+  if (is_number(a) && is_number(b)) return compare_numbers(a, b) == 0;
+  if (a.is_null() || b.is_null()) return a.is_null() && b.is_null();
+  if (const auto *x = a.get<bool>(), *y = b.get<bool>(); x && y) return *x == *y;
+  if (const auto *x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return *x == *y;
+  if (const auto *x = a.get<Bytes>(), *y = b.get<Bytes>(); x && y) return *x == *y;
+  if (const auto *x = a.get<TypeName>(), *y = b.get<TypeName>(); x && y) return *x == *y;
+  if (const auto *x = a.get<DurationValue>(), *y = b.get<DurationValue>(); x && y) return *x == *y;
+  if (const auto *x = a.get<TimeValue>(), *y = b.get<TimeValue>(); x && y) return *x == *y;
+  if (const auto *x = a.get<Quantity>(), *y = b.get<Quantity>(); x && y) return *x == *y;
+  if (const auto *x = a.get<Semver>(), *y = b.get<Semver>(); x && y) return x->compare(*y) == 0;
+  if (const auto *x = a.get<Ip>(), *y = b.get<Ip>(); x && y) return *x == *y;
+  if (const auto *x = a.get<List>(), *y = b.get<List>(); x && y) {
+    if (x->size() != y->size()) return false;
+    for (std::size_t i = 0; i < x->size(); ++i) {
+      if (!equal((*x)[i], (*y)[i], work, depth + 1)) return false;
+    }
+    return true;
+  }
+  if (const auto *x = a.get<Map>(), *y = b.get<Map>(); x && y) {
+    if (x->entries.size() != y->entries.size()) return false;
+    for (const auto& [key, value] : x->entries) {
+      const Value* other = find(*y, key, work);
+      if (other == nullptr || !equal(value, *other, work, depth + 1)) return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+std::optional<int> compare(const Value& a, const Value& b) {
+  if (is_number(a) && is_number(b)) return compare_numbers(a, b);
+  if (const auto *x = a.get<bool>(), *y = b.get<bool>(); x && y) return sign_of(*x, *y);
+  if (const auto *x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return sign_of(*x, *y);
+  if (const auto *x = a.get<Bytes>(), *y = b.get<Bytes>(); x && y) return sign_of(x->data, y->data);
+  if (const auto *x = a.get<DurationValue>(), *y = b.get<DurationValue>(); x && y) return sign_of(*x, *y);
+  if (const auto *x = a.get<TimeValue>(), *y = b.get<TimeValue>(); x && y) return sign_of(*x, *y);
+  return std::nullopt;
+}
+
+const Value* find(const Map& map, const Value& key, std::uint64_t& work) {
+  for (const auto& [name, value] : map.entries) {
+    if (equal(name, key, work)) return &value;
+  }
+  return nullptr;
+}
+
+Value to_string(const Value& value) {
+  if (value.get<std::string>() || value.is_error()) return value;
+  if (const auto* v = value.get<bool>()) return *v ? "true" : "false";
+  if (const auto* v = value.get<std::int64_t>()) return std::to_string(*v);
+  if (const auto* v = value.get<std::uint64_t>()) return std::to_string(*v);
+  if (const auto* v = value.get<double>()) return format_double(*v);
+  if (const auto* v = value.get<Bytes>()) return v->data;
+  if (const auto* v = value.get<Quantity>()) return v->to_string();
+  if (const auto* v = value.get<Ip>()) return v->to_string();
+  if (const auto* v = value.get<TimeValue>()) return base::format_rfc3339(base::Time{v->ns});
+  if (const auto* v = value.get<DurationValue>()) return format_double(static_cast<double>(v->ns) / 1e9) + "s";
+  return no_overload("string(" + std::string(value.type_name()) + ")");
+}
+
+}  // namespace api::cel

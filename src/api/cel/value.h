@@ -1,0 +1,124 @@
+// Which values do expressions of the Common Expression Language (CEL) compute with?
+//
+// A value is small and shared: copies are cheap. An error is a value too, so that "false && error" can be false.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "api/json.h"
+#include "api/quantity.h"
+
+namespace api::cel {
+
+class Value;
+
+struct Error {
+  std::string message;
+};
+struct Bytes {
+  std::string data;
+  bool operator==(const Bytes&) const = default;
+};
+struct TypeName {
+  std::string_view name;  // of a constant
+  bool operator==(const TypeName&) const = default;
+};
+struct DurationValue {
+  std::int64_t ns = 0;
+  auto operator<=>(const DurationValue&) const = default;
+};
+struct TimeValue {
+  std::int64_t ns = 0;
+  auto operator<=>(const TimeValue&) const = default;
+};
+// A version by semver.org; build metadata does not count in comparisons.
+struct Semver {
+  std::uint64_t major = 0, minor = 0, patch = 0;
+  std::vector<std::string> prerelease;
+  static std::optional<Semver> parse(std::string_view text, bool lenient);
+  int compare(const Semver& other) const;
+};
+// An address, 4 or 16 bytes; with a prefix length it is a network.
+struct Ip {
+  std::vector<std::uint8_t> bytes;
+  int prefix = -1;
+  static std::optional<Ip> parse(std::string_view text);
+  static std::optional<Ip> parse_cidr(std::string_view text);
+  bool contains(const Ip& other) const;
+  Ip masked() const;
+  std::string to_string() const;
+  bool operator==(const Ip&) const = default;
+};
+
+using List = std::vector<Value>;
+struct Map {
+  std::vector<std::pair<Value, Value>> entries;  // in the order of their making
+  bool empty_maps_for_missing = false;           // a missing key reads as an empty map
+};
+
+class Value {
+ public:
+  Value() = default;  // null
+  Value(bool v) : data_(v) {}                                                  // NOLINT
+  Value(std::int64_t v) : data_(v) {}                                          // NOLINT
+  Value(std::uint64_t v) : data_(v) {}                                         // NOLINT
+  Value(double v) : data_(v) {}                                                // NOLINT
+  Value(std::string v) : data_(std::make_shared<const std::string>(std::move(v))) {}  // NOLINT
+  Value(std::string_view v) : Value(std::string(v)) {}                         // NOLINT
+  Value(const char* v) : Value(std::string(v)) {}                              // NOLINT
+  Value(Error v) : data_(std::make_shared<const Error>(std::move(v))) {}       // NOLINT
+  Value(Bytes v) : data_(std::make_shared<const Bytes>(std::move(v))) {}       // NOLINT
+  Value(TypeName v) : data_(v) {}                                              // NOLINT
+  Value(DurationValue v) : data_(v) {}                                         // NOLINT
+  Value(TimeValue v) : data_(v) {}                                             // NOLINT
+  Value(Quantity v) : data_(std::make_shared<const Quantity>(v)) {}            // NOLINT
+  Value(Semver v) : data_(std::make_shared<const Semver>(std::move(v))) {}     // NOLINT
+  Value(Ip v) : data_(std::make_shared<const Ip>(std::move(v))) {}             // NOLINT
+  Value(List v) : data_(std::make_shared<const List>(std::move(v))) {}         // NOLINT
+  Value(Map v) : data_(std::make_shared<const Map>(std::move(v))) {}           // NOLINT
+  static Value from_json(const Json& json, int depth = 0);
+
+  bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
+  bool is_error() const { return error() != nullptr; }
+  template <class T>
+  const T* get() const {
+    if constexpr (std::is_same_v<T, bool> || std::is_arithmetic_v<T> || std::is_same_v<T, TypeName> ||
+                  std::is_same_v<T, DurationValue> || std::is_same_v<T, TimeValue>) {
+      return std::get_if<T>(&data_);
+    } else {
+      const auto* shared = std::get_if<std::shared_ptr<const T>>(&data_);
+      return shared == nullptr ? nullptr : shared->get();
+    }
+  }
+  const Error* error() const { return get<Error>(); }
+  std::string_view type_name() const;
+
+ private:
+  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, TypeName, DurationValue, TimeValue,
+               std::shared_ptr<const std::string>, std::shared_ptr<const Error>, std::shared_ptr<const Bytes>,
+               std::shared_ptr<const Quantity>, std::shared_ptr<const Semver>, std::shared_ptr<const Ip>,
+               std::shared_ptr<const List>, std::shared_ptr<const Map>>
+      data_;
+};
+
+// Equality of CEL: numbers by value across their types; values of different types are unequal. `work` grows with what is
+// compared; beyond kWorkMax the answer is no.
+inline constexpr std::uint64_t kWorkMax = 10'000'000;
+bool equal(const Value& a, const Value& b, std::uint64_t& work, int depth = 0);
+// -1, 0, 1; nothing where the two cannot be ordered.
+std::optional<int> compare(const Value& a, const Value& b);
+// The entry of a key, or null.
+const Value* find(const Map& map, const Value& key, std::uint64_t& work);
+// Quantity, URL and the like in the form in which string() writes them.
+Value to_string(const Value& value);
+inline Value fail(std::string message) { return Error{std::move(message)}; }
+Value no_overload(std::string_view what);
+
+}  // namespace api::cel
