@@ -45,7 +45,7 @@ class NetworkTopologyAware final : public Plugin {
   }
 
   void open(Session&) override {
-    if (!model_->hyper_nodes.empty()) sums_->open();
+    if (!model_->hyper_nodes.empty() || !model_->topology_jobs().empty()) sums_->open();
   }
 
  private:
