@@ -119,21 +119,26 @@ std::string pod(int index) {
 
 class Bench {
  public:
-  Bench(rt::Env& env, client::ServerAccess access) : env_(env), access_(std::move(access)) {}
+  // `only`: one measurement by name; empty: all of them.
+  Bench(rt::Env& env, client::ServerAccess access, std::string only) : env_(env), access_(std::move(access)), only_(std::move(only)) {}
 
   base::Status run() {
     TRY_VOID(open(64));
     Load make_namespace{env_, *http_, [](int) { return request_for("POST", "/api/v1/namespaces", R"({"metadata":{"name":"bench"}})"); }, 1, base::seconds(10)};
     make_namespace.run(1);
-    for (const int clients : {1, 32, 256}) TRY_VOID(creates(clients));
+    if (wants("creates")) {
+      for (const int clients : {1, 32, 256}) TRY_VOID(creates(clients));
+    }
     TRY_VOID(open(64));
-    TRY_VOID(watch_fan_out());
-    pods_listed();
+    if (wants("watch")) TRY_VOID(watch_fan_out());
+    if (wants("list")) pods_listed();
     clean();
     return {};
   }
 
  private:
+  bool wants(std::string_view name) const { return only_.empty() || only_ == name; }
+
   base::Status open(int connections) {
     http_.reset();
     TRY(const rt::ClientOptions options, options_for(access_, connections));
@@ -216,14 +221,15 @@ class Bench {
 
   rt::Env& env_;
   client::ServerAccess access_;
+  std::string only_;
   std::unique_ptr<rt::HttpClient> http_;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: apiserver_bench KUBECONFIG\n");
+  if (argc != 2 && argc != 3) {
+    std::fprintf(stderr, "usage: apiserver_bench KUBECONFIG [creates|watch|list]\n");
     return 2;
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
@@ -233,7 +239,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const auto env = rt::make_real_env("bench");
-  const base::Status status = Bench(*env, *access).run();
+  const base::Status status = Bench(*env, *access, argc == 3 ? argv[2] : "").run();
   if (!status.ok()) std::fprintf(stderr, "apiserver_bench: %s\n", status.error().message.c_str());
   return status.ok() ? 0 : 1;
 }

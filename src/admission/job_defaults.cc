@@ -2,6 +2,7 @@
 #include "admission/rules.h"
 #include "api/quantity.h"
 #include "base/format.h"
+#include "base/saturate.h"
 
 namespace admission {
 
@@ -41,7 +42,7 @@ bool default_task(Json& task, std::size_t index) {
     const Json partition = task["partitionPolicy"];
     std::int64_t minimum = task["replicas"].as_int();
     if (partition["minPartitions"].as_int() > 0)
-      minimum = partition["minPartitions"].as_int() * partition["partitionSize"].as_int();
+      minimum = base::saturating_multiply(partition["minPartitions"].as_int(), partition["partitionSize"].as_int());
     task.set("minAvailable", minimum);
     touched = true;
   }
@@ -87,7 +88,7 @@ AdmissionAnswer default_job(const AdmissionRequest& request, const Options& opti
   }
   if (spec["minAvailable"].as_int() == 0) {
     std::int64_t sum = 0;
-    for (const Json& task : spec["tasks"].items()) sum += task["minAvailable"].as_int(task["replicas"].as_int());
+    for (const Json& task : spec["tasks"].items()) sum = base::saturating_add(sum, task["minAvailable"].as_int(task["replicas"].as_int()));
     spec.set("minAvailable", sum);
   }
   if (spec["plugins"].is_object()) default_plugins(spec.edit("plugins"));

@@ -9,6 +9,7 @@
 #include "api/quantity.h"
 #include "api/resource.h"
 #include "base/format.h"
+#include "base/saturate.h"
 
 namespace admission {
 
@@ -176,7 +177,7 @@ std::string check_new_job(const Json& job, const ObjectReader& objects) {
   std::set<std::string> names;
   std::int64_t replicas = 0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    replicas += tasks[i]["replicas"].as_int();
+    replicas = base::saturating_add(replicas, tasks[i]["replicas"].as_int());
     if (!check_task(job, tasks[i], i, names, message)) break;
   }
   const std::string name(api::name_of(job));
@@ -194,6 +195,12 @@ std::string check_new_job(const Json& job, const ObjectReader& objects) {
   if (!dependencies_are_sound(tasks))
     message += " job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG);";
   return trimmed(message);
+}
+
+// Numbers come as they were written, so their product may not fit.
+bool is_product(std::int64_t value, std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return !__builtin_mul_overflow(a, b, &product) && product == value;
 }
 
 }  // namespace
@@ -221,9 +228,9 @@ std::string check_partition(const Json& task, std::string_view job_name) {
     message = "'TotalPartitions' must be greater than 0 " + where;
   else if (size <= 0)
     message = "'PartitionSize' must be greater than 0 " + where;
-  else if (task["replicas"].as_int() != total * size)
+  else if (!is_product(task["replicas"].as_int(), total, size))
     message = "'Replicas' are not equal to TotalPartitions*PartitionSize " + where;
-  else if (task["minAvailable"].is_number() && minimum > 0 && task["minAvailable"].as_int() != minimum * size)
+  else if (task["minAvailable"].is_number() && minimum > 0 && !is_product(task["minAvailable"].as_int(), minimum, size))
     message = "'MinAvailable' is not equal to MinPartitions*PartitionSize " + where;
   if (has_both_tiers(policy["networkTopology"])) message += kBothTiers;
   return message;

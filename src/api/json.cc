@@ -201,6 +201,12 @@ const Json& Json::operator[](std::size_t index) const {
   return index < all.size() ? all[index] : kNull;
 }
 
+Json Json::object_of_size(std::size_t members) {
+  Json out = object();
+  out.own_object().members.reserve(members);
+  return out;
+}
+
 Json::ObjectRep& Json::own_object() {
   if (is_null()) *this = object();
   CHECK(is_object());

@@ -67,6 +67,7 @@ class Json {
 
   static Json array(std::vector<Json> items = {});
   static Json object(std::initializer_list<std::pair<std::string_view, Json>> members = {});
+  static Json object_of_size(std::size_t members);  // empty, with room for so many
 
   Type type() const;
   bool is_null() const { return tag_ == kTagNull; }

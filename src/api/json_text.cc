@@ -53,7 +53,7 @@ struct Reader {
   }
 
   Json object(simdjson::dom::object source) {
-    Json result = Json::object();
+    Json result = Json::object_of_size(source.size());
     const std::size_t mark = path.size();
     for (const auto field : source) {
       if (duplicates) {

@@ -91,7 +91,7 @@ struct Api::State {
       if (special)
         answer.object = *std::move(special);
       else
-        answer.bytes = std::shared_ptr<const std::string>(*stored, &(*stored)->bytes);
+        answer.pieces.emplace_back(*stored, &(*stored)->bytes);
       on_answer(std::move(answer));
     };
     if (change.action == Change::Action::kPut)
@@ -105,24 +105,23 @@ struct Api::State {
   void delete_collection(Request& request, OnAnswer on_answer) {
     auto listed = list_objects(store, request);
     if (!listed.ok()) return on_answer(listed.take_error());
-    auto parsed = api::parse_json(*listed->bytes);
-    CHECK(parsed.ok());
-    auto left = std::make_shared<std::size_t>((*parsed)["items"].size());
+    const Json all = object_of(*std::move(listed));
+    auto left = std::make_shared<std::size_t>(all["items"].size());
     auto first_error = std::make_shared<std::optional<base::Error>>();
-    auto done = [left, first_error, on_answer, list = *parsed](Result<Answer> one) {
+    auto done = [left, first_error, on_answer, all](Result<Answer> one) {
       if (!one.ok() && one.error().code != Code::kNotFound && !*first_error) *first_error = one.take_error();
       if (--*left > 0) return;
       if (*first_error) return on_answer(**first_error);
       Answer answer;
-      answer.object = list;
+      answer.object = all;
       on_answer(std::move(answer));
     };
     if (*left == 0) {
       Answer answer;
-      answer.object = *parsed;
+      answer.object = all;
       return on_answer(std::move(answer));
     }
-    for (const Json& item : (*parsed)["items"].items()) {
+    for (const Json& item : all["items"].items()) {
       Request one = request;
       one.verb = Verb::kDelete;
       one.ns = api::namespace_of(item);

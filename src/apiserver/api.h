@@ -15,7 +15,9 @@
 namespace apiserver {
 
 struct WatchSink {
-  std::function<void(std::vector<store::Event>)> on_events;
+  // `whole`: every event of its resource from the first to the last revision here, as it was stored; sinks that see the
+  // same first and last revisions may share what they make of it.
+  std::function<void(const std::vector<store::Event>&, bool whole)> on_events;
   std::function<void(std::int64_t revision, bool initial_end)> on_bookmark;
 };
 

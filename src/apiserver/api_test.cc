@@ -45,7 +45,7 @@ struct Bench {
     auto answer = call(std::move(r));
     EXPECT_TRUE(answer.ok()) << (answer.ok() ? "" : answer.error().message);
     if (!answer.ok()) return {};
-    return answer->bytes ? *api::parse_json(*answer->bytes) : answer->object;
+    return object_of(*std::move(answer));
   }
   base::Error refused(Request r) {
     auto answer = call(std::move(r));
@@ -258,7 +258,7 @@ TEST(Api, a_watch_with_a_selector_sees_objects_enter_and_leave) {
   r.label_selector = "in=yes";
   r.resource_version = std::to_string(b.store->revision());
   std::string seen;
-  auto watch = b.api->watch(r, {[&](std::vector<store::Event> events) {
+  auto watch = b.api->watch(r, {[&](const std::vector<store::Event>& events, bool) {
                                   for (const store::Event& e : events)
                                     seen += (e.type == store::EventType::kAdded      ? "+"
                                              : e.type == store::EventType::kModified ? "~"

@@ -60,7 +60,7 @@ Result<Answer> get_object(const store::Store& store, const Request& request) {
   const store::ObjectPtr object = store.find(request.resource, request.ns, request.name, store::View::kDurable);
   if (!object) return not_found(*request.kind, request.name);
   Answer answer;
-  answer.bytes = std::shared_ptr<const std::string>(object, &object->bytes);
+  answer.pieces.emplace_back(object, &object->bytes);
   return answer;
 }
 
@@ -71,9 +71,8 @@ Result<Answer> list_objects(const store::Store& store, const Request& request) {
   if (!request.continue_token.empty()) {
     TRY(from, decode_continuation(request.continue_token));
   }
-  // What is taken is known before anything is copied, so that the answer is written once, into memory of its size.
+  // Nothing is copied here: the answer is the stored bytes.
   std::vector<store::ObjectPtr> taken;
-  std::size_t bytes = 256;
   std::int64_t left = 0;
   store.for_each(request.resource, request.ns, from.after, store::View::kDurable, [&](const store::ObjectPtr& object) {
     if (!selection.everything() && !selection.matches(*object)) return true;
@@ -82,7 +81,6 @@ Result<Answer> list_objects(const store::Store& store, const Request& request) {
       return selection.everything();  // the remainder is counted only where that is cheap
     }
     taken.push_back(object);
-    bytes += object->bytes.size() + 1;
     return true;
   });
   Json metadata = Json::object();
@@ -92,17 +90,18 @@ Result<Answer> list_objects(const store::Store& store, const Request& request) {
     metadata.set("continue", encode({revision, taken.back()->ns + "/" + taken.back()->name}));
     if (selection.everything()) metadata.set("remainingItemCount", left);
   }
-  auto out = std::make_shared<std::string>();
-  *out = base::format("{{\"kind\":\"{}\",\"apiVersion\":\"{}\",\"metadata\":{},\"items\":[", request.kind->list_kind(),
-                      request.kind->resource.api_version(), metadata.dump());
-  out->reserve(out->size() + bytes);
-  for (const store::ObjectPtr& object : taken) {
-    if (object != taken.front()) *out += ',';
-    *out += object->bytes;
-  }
-  *out += "]}\n";
+  static const auto kComma = std::make_shared<const std::string>(",");
+  static const auto kEnd = std::make_shared<const std::string>("]}\n");
   Answer answer;
-  answer.bytes = std::move(out);
+  answer.pieces.reserve(2 * taken.size() + 2);
+  answer.pieces.push_back(std::make_shared<const std::string>(
+      base::format("{{\"kind\":\"{}\",\"apiVersion\":\"{}\",\"metadata\":{},\"items\":[", request.kind->list_kind(),
+                   request.kind->resource.api_version(), metadata.dump())));
+  for (const store::ObjectPtr& object : taken) {
+    if (answer.pieces.size() > 1) answer.pieces.push_back(kComma);
+    answer.pieces.emplace_back(object, &object->bytes);
+  }
+  answer.pieces.push_back(kEnd);
   return answer;
 }
 

@@ -51,13 +51,6 @@ Result<Request> find_resource(const api::ResourceId& id) {
   return request;
 }
 
-Json take_object(Answer& answer) {
-  if (!answer.bytes) return std::move(answer.object);
-  auto parsed = api::parse_json(*answer.bytes);
-  CHECK(parsed.ok());
-  return *std::move(parsed);
-}
-
 // A watch over the two loops. The part on the API server's loop is reached only by posts to it.
 class LocalWatch : public client::Watch {
  public:
@@ -102,10 +95,10 @@ void start_watch(const std::shared_ptr<Shared>& shared, Request request) {
   if (shared->stopped) return;
   const api::KindInfo& kind = *request.kind;
   WatchSink sink;
-  sink.on_events = [weak = std::weak_ptr<Shared>(shared)](std::vector<store::Event> events) {
+  sink.on_events = [weak = std::weak_ptr<Shared>(shared)](const std::vector<store::Event>& events, bool) {
     const auto at = weak.lock();
     if (!at) return;
-    at->home.post([at, events = std::move(events)] {
+    at->home.post([at, events] {
       for (const store::Event& event : events) {
         if (at->ended) return;
         at->on_event({event_type(event.type), event.object->json()});
@@ -168,7 +161,7 @@ class LocalClient : public client::Client {
     api_.env().loop().post([&api = api_, request = std::move(request), reply = std::move(reply)]() mutable {
       api.call(std::move(request), [reply](Result<Answer> answer) {
         if (!answer.ok()) return reply(answer.take_error());
-        reply(take_object(*answer));
+        reply(object_of(*std::move(answer)));
       });
     });
   }

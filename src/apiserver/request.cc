@@ -22,6 +22,20 @@ Error about(const api::KindInfo& kind, std::string_view name, Code code, std::st
 
 }  // namespace
 
+Json object_of(Answer answer) {
+  if (answer.pieces.empty()) return std::move(answer.object);
+  std::string joined;
+  if (answer.pieces.size() > 1) {
+    std::size_t size = 0;
+    for (const auto& piece : answer.pieces) size += piece->size();
+    joined.reserve(size);
+    for (const auto& piece : answer.pieces) joined += *piece;
+  }
+  auto parsed = api::parse_json(joined.empty() ? *answer.pieces.front() : joined);
+  CHECK(parsed.ok());  // we wrote it
+  return *std::move(parsed);
+}
+
 Error not_found(const api::KindInfo& kind, std::string_view name) {
   return about(kind, name, Code::kNotFound, base::format("{} \"{}\" not found", api::qualified_plural(kind), name));
 }

@@ -57,10 +57,12 @@ struct Request {
 struct Answer {
   int status = 200;
   api::Json object;
-  // A list keeps its items as stored bytes: {"kind":...,"items":[...]}. Set instead of `object`.
-  std::shared_ptr<const std::string> bytes;
+  // Stored bytes, which one after the other are the JSON text. Set instead of `object`.
+  std::vector<std::shared_ptr<const std::string>> pieces;
   std::vector<std::string> warnings;
 };
+// The object of an answer, whichever way it is given.
+api::Json object_of(Answer answer);
 using OnAnswer = std::function<void(base::Result<Answer>)>;
 
 // The names used in messages: `jobs.batch.volcano.sh "x" not found`.

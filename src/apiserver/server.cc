@@ -68,6 +68,7 @@ class RealServer : public Server {
       base::Error error = base::make_error(Code::kUnauthorized, "Unauthorized");
       return fail(*exchange, error);
     }
+    if (target.path == "/metrics" && http.method == "GET") return serve_metrics(std::move(exchange));
     if (serve_document(http, target, *exchange)) return;
     auto routed = route(http, target);
     if (!routed.ok()) return fail(*exchange, routed.error());
@@ -121,16 +122,19 @@ class RealServer : public Server {
     return true;
   }
 
+  void serve_metrics(std::shared_ptr<HttpExchange> exchange) {
+    api_.env().loop().post([this, metrics = metrics_, exchange = std::move(exchange)] {
+      HttpResponse response;
+      response.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}};
+      response.body = metrics->text(api_.store());
+      if (options_.other_metrics) response.body += options_.other_metrics();
+      exchange->respond(std::move(response));
+    });
+  }
+
   // Documents that no loop is needed for.
   bool serve_document(const HttpRequest& http, const rt::Target& target, HttpExchange& exchange) {
     if (http.method != "GET" && http.method != "HEAD") return false;
-    if (target.path == "/metrics") {
-      HttpResponse response;
-      response.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}};
-      response.body = metrics_text();
-      exchange.respond(std::move(response));
-      return true;
-    }
     const std::string_view accept = rt::header(http.headers, "Accept");
     if (auto openapi = openapi_document(target, accept)) {
       exchange.respond(*std::move(openapi));
@@ -178,19 +182,24 @@ class RealServer : public Server {
 
   // Loop thread.
   void serve(Request request, Format format, std::shared_ptr<HttpExchange> exchange) {
-    ++requests_;
     failing_ = api_.store().failing();
-    if (request.verb == Verb::kWatch) return stream_watch(api_, request, format, std::move(exchange));
+    if (request.verb == Verb::kWatch) return stream_watch(api_, {encoder_, metrics_}, request, format, std::move(exchange));
     const api::KindInfo* kind = request.kind;
     const bool reading =
         request.verb == Verb::kGet || request.verb == Verb::kList || request.verb == Verb::kDeleteCollection;
-    api_.call(std::move(request), [this, kind, format, reading, exchange = std::move(exchange)](Result<Answer> answer) {
+    const auto count = [metrics = metrics_, &env = api_.env(), kind, verb = request.verb, subresource = request.subresource,
+                        began = api_.env().uptime()](const Result<Answer>& answer) {
+      const int status = answer.ok() ? answer->status : base::http_status(answer.error().code);
+      metrics->answered(verb, *kind, subresource, status, env.uptime() - began);
+    };
+    api_.call(std::move(request), [this, kind, format, reading, count, exchange = std::move(exchange)](Result<Answer> answer) {
+      count(answer);
       if (!answer.ok()) return fail(*exchange, answer.error());
-      exchange->respond(encode(*kind, *answer, format, reading));
+      exchange->respond(encode(*kind, *std::move(answer), format, reading));
     });
   }
 
-  HttpResponse encode(const api::KindInfo& kind, const Answer& answer, const Format& format, bool reading) const {
+  HttpResponse encode(const api::KindInfo& kind, Answer answer, const Format& format, bool reading) const {
     HttpResponse response;
     response.status = answer.status;
     response.headers = {{"Content-Type", "application/json"}};
@@ -203,16 +212,11 @@ class RealServer : public Server {
       response.headers.emplace_back("Warning", "299 - \"" + text + "\"");
     }
     if (format.kind == Format::Kind::kJson) {
-      response.shared_body = answer.bytes;
-      if (!answer.bytes) response.body = answer.object.dump();
+      if (answer.pieces.empty()) response.body = answer.object.dump();
+      response.pieces = std::move(answer.pieces);
       return response;
     }
-    Json object = answer.object;
-    if (answer.bytes) {
-      auto parsed = api::parse_json(*answer.bytes);
-      CHECK(parsed.ok());
-      object = *std::move(parsed);
-    }
+    const Json object = object_of(std::move(answer));
     const bool status = object["kind"].as_string() == "Status";
     if (format.kind == Format::Kind::kYaml) {
       response.headers[0].second = "application/yaml";
@@ -255,20 +259,15 @@ class RealServer : public Server {
                          {"platform", "linux/amd64"}});
   }
 
-  std::string metrics_text() const {
-    return base::format(
-        "# HELP apiserver_request_total Requests taken by the pipeline.\n# TYPE apiserver_request_total "
-        "counter\napiserver_request_total {}\n",
-        requests_.load());
-  }
-
   Api& api_;
+  // Of the API server's loop; streams may outlive the server.
+  std::shared_ptr<WatchEncoder> encoder_ = std::make_shared<WatchEncoder>();
+  std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
   ServerOptions options_;
   std::string address_;
   std::unique_ptr<rt::HttpServer> http_;
   std::atomic<bool> ready_{false};
   std::atomic<bool> failing_{false};
-  std::atomic<std::uint64_t> requests_{0};
 };
 
 }  // namespace

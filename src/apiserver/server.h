@@ -15,6 +15,8 @@ struct ServerOptions {
   std::string token;             // the bearer token of the administrator
   std::string version;           // as /version says it
   std::string audience_address;  // "127.0.0.1:6443", for discovery
+  // Metrics of other parts of this process, as text, for /metrics. Any thread; may be unset.
+  std::function<std::string()> other_metrics = {};
 };
 
 class Server {

@@ -68,14 +68,15 @@ class RealWatch : public ApiWatch {
         events.push_back({EventType::kAdded, object->revision, request.resource, object, nullptr});
       return true;
     });
-    if (!events.empty()) sink_.on_events(std::move(events));
+    if (!events.empty()) sink_.on_events(events, false);
   }
 
   void deliver(const std::vector<Event>& events) {
+    if (selection_.everything() && ns_.empty()) return sink_.on_events(events, true);
     std::vector<Event> selected;
     for (Event event : events)
       if (translate(selection_, ns_, event)) selected.push_back(std::move(event));
-    if (!selected.empty()) sink_.on_events(std::move(selected));
+    if (!selected.empty()) sink_.on_events(selected, false);
   }
 
   void arm() {

@@ -27,15 +27,22 @@ std::string_view type_name(EventType type) {
   return "";
 }
 
+void begin_event(EventType type, std::string& out) {
+  out += "{\"type\":\"";
+  out += type_name(type);
+  out += "\",\"object\":";
+}
+
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  Stream(Api& api, const api::KindInfo& kind, Format format, std::shared_ptr<rt::HttpExchange> exchange)
-      : api_(api), kind_(kind), format_(format), exchange_(std::move(exchange)) {}
+  Stream(Api& api, StreamShared shared, const api::KindInfo& kind, Format format,
+         std::shared_ptr<rt::HttpExchange> exchange)
+      : api_(api), shared_(std::move(shared)), kind_(kind), format_(format), exchange_(std::move(exchange)) {}
 
   void begin(const Request& request) {
     auto self = shared_from_this();
     WatchSink sink;
-    sink.on_events = [this](std::vector<Event> events) { send(events); };
+    sink.on_events = [this](const std::vector<Event>& events, bool whole) { send(events, whole); };
     sink.on_bookmark = [this](std::int64_t revision, bool initial_end) { bookmark(revision, initial_end); };
     auto watch = api_.watch(request, std::move(sink));
     if (!watch.ok()) {
@@ -47,6 +54,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
       return;
     }
     watch_ = *std::move(watch);
+    shared_.metrics->watching(kind_, 1);
     if (!started_) start();
     flush();
     rt::Loop& loop = api_.env().loop();
@@ -65,11 +73,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
     exchange_->start(200, {{"Content-Type", "application/json"}, {"Cache-Control", "no-cache, private"}});
   }
 
-  void send(const std::vector<Event>& events) {
+  void send(const std::vector<Event>& events, bool whole) {
+    if (whole && watch_ && pending_.empty() && format_.kind == Format::Kind::kJson) {
+      if (!started_) start();
+      return give(shared_.encoder->encode(events));
+    }
     for (const Event& event : events) {
-      pending_ += "{\"type\":\"";
-      pending_ += type_name(event.type);
-      pending_ += "\",\"object\":";
+      begin_event(event.type, pending_);
       if (format_.kind == Format::Kind::kTable) {
         make_table_for(kind_, event.object->json(), api_.env().now(), format_.include, !columns_sent_)
             .dump_to(pending_);
@@ -99,19 +109,25 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void flush() {
     if (pending_.empty()) return;
     if (!started_) start();
+    give(std::make_shared<const std::string>(std::exchange(pending_, {})));
+  }
+
+  void give(std::shared_ptr<const std::string> bytes) {
     if (exchange_->backlog_bytes() > kBacklogMax) return end(true);  // the client lists again
-    exchange_->send(std::make_shared<const std::string>(std::exchange(pending_, {})));
+    exchange_->send(std::move(bytes));
   }
 
   void end(bool finish) {
     if (timer_) api_.env().loop().cancel(std::exchange(timer_, 0));
     if (!watch_) return;
+    shared_.metrics->watching(kind_, -1);
     // Not inside its own callback: the watch goes with the next turn of the loop.
     api_.env().loop().post([watch = std::shared_ptr<ApiWatch>(std::move(watch_))] {});
     if (finish) exchange_->finish();
   }
 
   Api& api_;
+  StreamShared shared_;
   const api::KindInfo& kind_;
   Format format_;
   std::shared_ptr<rt::HttpExchange> exchange_;
@@ -137,8 +153,28 @@ Json metadata_only(const Json& object) {
       {{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", object["metadata"]}});
 }
 
-void stream_watch(Api& api, const Request& request, const Format& format, std::shared_ptr<rt::HttpExchange> exchange) {
-  std::make_shared<Stream>(api, *request.kind, format, std::move(exchange))->begin(request);
+std::shared_ptr<const std::string> WatchEncoder::encode(const std::vector<Event>& whole) {
+  const Event& first = whole.front();
+  const Event& last = whole.back();
+  if (bytes_ && resource_ == first.resource && first_ == first.revision && last_ == last.revision) return bytes_;
+  std::size_t size = 0;
+  for (const Event& event : whole) size += event.object->bytes.size() + 40;
+  auto out = std::make_shared<std::string>();
+  out->reserve(size);
+  for (const Event& event : whole) {
+    begin_event(event.type, *out);
+    *out += event.object->bytes;
+    *out += "}\n";
+  }
+  resource_ = first.resource;
+  first_ = first.revision;
+  last_ = last.revision;
+  return bytes_ = std::move(out);
+}
+
+void stream_watch(Api& api, StreamShared shared, const Request& request, const Format& format,
+                  std::shared_ptr<rt::HttpExchange> exchange) {
+  std::make_shared<Stream>(api, std::move(shared), *request.kind, format, std::move(exchange))->begin(request);
 }
 
 }  // namespace apiserver

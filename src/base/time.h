@@ -1,4 +1,5 @@
 // Points in time and spans, in nanoseconds, and their text forms. The clock itself is in rt/env.h.
+// Arithmetic saturates: 292 years are as good as for ever.
 #pragma once
 
 #include <compare>
@@ -7,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/saturate.h"
+
 namespace base {
 
 // A span of time; negative spans are allowed.
@@ -14,27 +17,27 @@ struct Duration {
   std::int64_t ns = 0;
 
   constexpr auto operator<=>(const Duration&) const = default;
-  constexpr Duration operator+(Duration other) const { return {ns + other.ns}; }
-  constexpr Duration operator-(Duration other) const { return {ns - other.ns}; }
-  constexpr Duration operator*(std::int64_t factor) const { return {ns * factor}; }
+  constexpr Duration operator+(Duration other) const { return {saturating_add(ns, other.ns)}; }
+  constexpr Duration operator-(Duration other) const { return {saturating_subtract(ns, other.ns)}; }
+  constexpr Duration operator*(std::int64_t factor) const { return {saturating_multiply(ns, factor)}; }
   constexpr double seconds() const { return static_cast<double>(ns) / 1e9; }
 };
 
 constexpr Duration nanoseconds(std::int64_t n) { return {n}; }
-constexpr Duration microseconds(std::int64_t n) { return {n * 1'000}; }
-constexpr Duration milliseconds(std::int64_t n) { return {n * 1'000'000}; }
-constexpr Duration seconds(std::int64_t n) { return {n * 1'000'000'000}; }
-constexpr Duration minutes(std::int64_t n) { return {n * 60'000'000'000}; }
-constexpr Duration hours(std::int64_t n) { return {n * 3'600'000'000'000}; }
+constexpr Duration microseconds(std::int64_t n) { return {saturating_multiply(n, 1'000)}; }
+constexpr Duration milliseconds(std::int64_t n) { return {saturating_multiply(n, 1'000'000)}; }
+constexpr Duration seconds(std::int64_t n) { return {saturating_multiply(n, 1'000'000'000)}; }
+constexpr Duration minutes(std::int64_t n) { return {saturating_multiply(n, 60'000'000'000)}; }
+constexpr Duration hours(std::int64_t n) { return {saturating_multiply(n, 3'600'000'000'000)}; }
 
 // A point on the wall clock: nanoseconds since 1970-01-01T00:00:00Z. Zero means "not set".
 struct Time {
   std::int64_t ns = 0;
 
   constexpr auto operator<=>(const Time&) const = default;
-  constexpr Time operator+(Duration span) const { return {ns + span.ns}; }
-  constexpr Time operator-(Duration span) const { return {ns - span.ns}; }
-  constexpr Duration operator-(Time other) const { return {ns - other.ns}; }
+  constexpr Time operator+(Duration span) const { return {saturating_add(ns, span.ns)}; }
+  constexpr Time operator-(Duration span) const { return {saturating_subtract(ns, span.ns)}; }
+  constexpr Duration operator-(Time other) const { return {saturating_subtract(ns, other.ns)}; }
   constexpr bool is_set() const { return ns != 0; }
 };
 

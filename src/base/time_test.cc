@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace base {
 namespace {
 
@@ -30,6 +32,15 @@ TEST(Time, go_durations) {
   }
   for (const char* text : {"", "5", "1x", "s", "-", "99999999999h", "1.s.s"})
     EXPECT_FALSE(parse_go_duration(text)) << text;
+}
+
+TEST(Time, saturates_instead_of_overflowing) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(seconds(kMost).ns, kMost);
+  EXPECT_EQ(seconds(-kMost).ns, std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ((Time{kMost - 5} + seconds(1)).ns, kMost);
+  EXPECT_EQ((Time{-kMost} - Time{kMost}).ns, std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ((hours(1) * kMost).ns, kMost);
 }
 
 TEST(Time, ages_are_those_of_kubectl) {

@@ -249,7 +249,7 @@ base::Result<std::unique_ptr<Client>> make_http_client(HttpClientOptions options
   http.key_pem = options.access.key_pem;
   http.server_name = options.access.tls_server_name;
   http.insecure_skip_verify = options.access.insecure_skip_tls_verify;
-  TRY(std::unique_ptr<rt::HttpClient> connection, rt::make_http_client(std::move(http), env.loop()));
+  TRY(std::unique_ptr<rt::HttpClient> connection, env.http_client(std::move(http)));
   return std::unique_ptr<Client>(
       std::make_unique<HttpApiClient>(std::move(options), std::move(url), std::move(connection), env));
 }

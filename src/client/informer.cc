@@ -55,6 +55,7 @@ struct Informer::State {
   void end_watch(const base::Error& error);
   void put(Json object, bool initial);
   void drop(const std::string& key, const Json& last);
+  Json kept(Json object) const;
   void index(const std::string& key, const Json& object, bool add);
   void notify(const Json* before, const Json* after, bool initial) {
     for (const OnChange& handler : handlers) handler(before, after, initial);
@@ -165,10 +166,10 @@ void Informer::State::end_watch(const base::Error& error) {
 void Informer::State::put(Json object, bool initial) {
   const std::string key = api::key_of(object);
   const auto found = objects.find(key);
+  const Json after = object;
   if (found == objects.end()) {
-    const Json& stored = objects.emplace(key, std::move(object)).first->second;
+    const Json& stored = objects.emplace(key, kept(std::move(object))).first->second;
     index(key, stored, true);
-    const Json after = stored;
     return notify(nullptr, &after, initial);
   }
   const Json before = found->second;
@@ -176,12 +177,19 @@ void Informer::State::put(Json object, bool initial) {
   // Another uid under the same name means that a deletion in between was not seen.
   const bool replaced = api::uid_of(before) != api::uid_of(object);
   index(key, before, false);
-  found->second = std::move(object);
-  const Json after = found->second;
-  index(key, after, true);
+  found->second = kept(std::move(object));
+  index(key, found->second, true);
   if (!replaced) return notify(&before, &after, initial);
   notify(&before, nullptr, initial);
   notify(nullptr, &after, initial);
+}
+
+Json Informer::State::kept(Json object) const {
+  if (options.keep == InformerOptions::Keep::kObjects) return object;
+  const Json& from = object["metadata"];
+  Json metadata = Json::object({{"name", from["name"]}, {"uid", from["uid"]}, {"resourceVersion", from["resourceVersion"]}});
+  if (from.has("namespace")) metadata.set("namespace", from["namespace"]);
+  return Json::object({{"metadata", std::move(metadata)}});
 }
 
 void Informer::State::drop(const std::string& key, const Json& last) {

@@ -2,6 +2,7 @@
 // again after a 410. What it holds is a view that may be old; writers send preconditions.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +19,10 @@ struct InformerOptions {
   std::string ns = {};
   std::string label_selector = {};
   std::string field_selector = {};
+  // What is kept of each object: all of it, or only its name, uid and version, for a user who keeps what it needs itself.
+  // Handlers always get the whole new state; `before` and objects() are what is kept.
+  enum class Keep : std::uint8_t { kObjects, kIdentities };
+  Keep keep = Keep::kObjects;
 };
 
 // All methods and callbacks are on the loop of `env`.

@@ -113,6 +113,30 @@ TEST(Informer, ListsAgainWhenHistoryIsGoneAndReportsWhatWasMissed) {
   EXPECT_EQ(world.log, (Log{"delete a", "update b", "add d"}));
 }
 
+TEST(Informer, KeepsIdentitiesOnlyForWhoAsksForIt) {
+  testing::FakeEnv env;
+  testing::FakeClient server{env};
+  Informer informer{server, env, api::resources::kPods, {.keep = InformerOptions::Keep::kIdentities}};
+  Log log;
+  informer.on_change([&](const Json* before, const Json* after, bool) {
+    const Json& seen = after != nullptr ? *after : *before;
+    log.push_back(std::string(after != nullptr ? "set " : "gone ") + seen["metadata"]["name"].str() + seen["spec"]["nodeName"].str());
+  });
+  server.put(api::resources::kPods, pod("a", "n1"));
+  server.put(api::resources::kPods, pod("b", "n1"));
+  informer.start();
+  env.run_for(base::seconds(1));
+  EXPECT_FALSE(informer.find("ns/a")->has("spec"));
+  server.put(api::resources::kPods, pod("a", "n2"));
+  env.run_for(base::seconds(1));
+  server.mute = true;
+  server.erase(api::resources::kPods, "ns/b");
+  server.mute = false;
+  server.break_watches(base::Code::kExpired, true);
+  env.run_for(base::seconds(5));
+  EXPECT_EQ(log, (Log{"set an1", "set bn1", "set an2", "gone b"}));
+}
+
 TEST(Informer, ReportsAReplacedObjectAsADeletionAndAnAddition) {
   World world;
   world.server.put(api::resources::kPods, pod("a"));

@@ -17,9 +17,9 @@ struct Manager::State {
 
 Manager::Manager(rt::Env& env, client::Client& client, Options options) : state_(std::make_unique<State>(env, client)) {
   if (is_enabled(options.enabled, "job-controller"))
-    state_->driver.add(job::make_job_controller({.requeues_max = options.requeues_max}));
+    state_->driver.add(job::make_job_controller({.requeues_max = options.requeues_max}, options.metrics));
   if (is_enabled(options.enabled, "queue-controller"))
-    state_->driver.add(queue::make_queue_controller({.requeues_max = options.requeues_max}));
+    state_->driver.add(queue::make_queue_controller({.requeues_max = options.requeues_max, .metrics = options.metrics}));
   if (is_enabled(options.enabled, "pg-controller"))
     state_->driver.add(podgroup::make_podgroup_controller(
         {.scheduler_names = options.scheduler_names, .inherit_owner_annotations = options.inherit_owner_annotations}));
@@ -36,7 +36,6 @@ Manager::~Manager() = default;
 void Manager::start() { state_->driver.start(); }
 bool Manager::synced() const { return state_->driver.synced(); }
 
-std::string Manager::metrics_text() const { return state_->driver.metrics_text(); }
 
 bool is_enabled(const std::vector<std::string>& list, std::string_view name) {
   bool star = list.empty();

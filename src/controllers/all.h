@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/metrics.h"
 #include "client/client.h"
 #include "rt/env.h"
 
@@ -21,6 +22,7 @@ struct Options {
   bool with_cluster = false;
   std::string volumes_folder = {};  // where local volumes are made; empty: none are
   std::string node_name = {};       // of the one machine
+  base::Metrics* metrics = nullptr;  // with metric_rows(), counted into; may be null; outlives the manager
 };
 
 // All methods on the loop of `env`. The client must outlive it.
@@ -34,8 +36,6 @@ class Manager {
   void start();
   // True once every watch has delivered its first list.
   bool synced() const;
-  // The counters of controllers.md 16, in the Prometheus text format.
-  std::string metrics_text() const;
 
  private:
   struct State;

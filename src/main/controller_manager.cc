@@ -11,6 +11,7 @@
 #include "client/http_client.h"
 #include "client/leader_election.h"
 #include "controllers/all.h"
+#include "controllers/metrics.h"
 #include "main/connection.h"
 #include "main/controller_flags.h"
 #include "main/programs.h"
@@ -25,10 +26,13 @@ struct Program {
   std::unique_ptr<rt::RealEnv> env;
   std::unique_ptr<client::Client> client;
   std::unique_ptr<client::LeaderElection> election;
+  base::Metrics metrics;
   std::unique_ptr<controllers::Manager> manager;
 
   void lead() {
-    manager = std::make_unique<controllers::Manager>(*env, *client, flags.controllers());
+    controllers::Options options = flags.controllers();
+    options.metrics = &metrics;
+    manager = std::make_unique<controllers::Manager>(*env, *client, options);
     manager->start();
   }
 
@@ -54,7 +58,6 @@ struct Program {
   }
 };
 
-// /metrics is answered on the loop, where the counters live.
 base::Status start_side_servers(Program& program, std::vector<std::unique_ptr<rt::HttpServer>>& servers) {
   const ControllerFlags& flags = program.flags;
   if (flags.enable_healthz) {
@@ -67,14 +70,11 @@ base::Status start_side_servers(Program& program, std::vector<std::unique_ptr<rt
     servers.push_back(std::move(server));
   }
   if (flags.enable_metrics) {
-    const auto metrics = [&program](std::function<void(std::string)> answer) {
-      program.env->loop().post([&program, answer] { answer(program.manager ? program.manager->metrics_text() : ""); });
-    };
     TRY(auto server, start_side_server({.address = flags.listen_address,
                                         .ca_cert_file = {},
                                         .tls_cert_file = {},
                                         .tls_private_key_file = {},
-                                        .metrics = metrics}));
+                                        .metrics = [&program] { return program.metrics.text(); }}));
     servers.push_back(std::move(server));
   }
   return {};
@@ -89,6 +89,7 @@ int fail(const base::Error& error) {
 
 int run_controller_manager(const Arguments& arguments) {
   Program program;
+  program.metrics.add(controllers::metric_rows());
   const std::vector<Flag> rows = program.flags.rows();
   for (const std::string& word : arguments)
     if (word == "--help" || word == "-h")

@@ -27,9 +27,7 @@ base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServer
     const rt::Headers headers = {{"Content-Type", "text/plain; charset=utf-8"}};
     if (healthz && (path == "/healthz" || path == "/healthz/ping")) return exchange->respond({200, headers, "ok"});
     if (metrics && path == "/metrics")
-      return metrics([exchange](std::string text) {
-        exchange->respond({200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, std::move(text)});
-      });
+      return exchange->respond({200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, metrics()});
     exchange->respond({404, headers, "404 page not found\n"});
   };
   return rt::listen_http(std::move(http), handler);

@@ -14,8 +14,7 @@ struct SideServerOptions {
   std::string address;  // "host:port" or ":port"
   // PEM files; all or none. With them the server speaks TLS.
   std::string ca_cert_file, tls_cert_file, tls_private_key_file;
-  // Answers /metrics through its argument, from any thread; unset: there is none.
-  std::function<void(std::function<void(std::string)>)> metrics;
+  std::function<std::string()> metrics;  // what /metrics answers, from any thread; unset: there is none
   bool healthz = false;
 };
 

@@ -16,6 +16,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "controllers/all.h"
+#include "controllers/metrics.h"
 #include "main/credentials.h"
 #include "main/flags.h"
 #include "main/programs.h"
@@ -96,6 +97,7 @@ struct Component {
 struct Cluster {
   UpOptions options;
   Credentials credentials;
+  base::Metrics metrics;  // of the components
   std::unique_ptr<rt::RealEnv> api_env;
   std::unique_ptr<rt::KvStore> kv;
   std::unique_ptr<store::Store> objects;
@@ -107,9 +109,10 @@ struct Cluster {
   Component<node::Agent> agent;
 
   base::Status start() {
+    metrics.add(controllers::metric_rows());
     api_env = rt::make_real_env("apiserver");
     TRY_VOID(rt::make_folders(options.data, 0700));
-    TRY(kv, rt::open_lmdb(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
+    TRY(kv, api_env->open_store(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
     TRY(credentials, load_or_make_credentials(options.data + "/keys", api_env->now()));
     TRY(objects, store::Store::open(*api_env, *kv));
     apiserver::ApiOptions api_options;
@@ -130,6 +133,7 @@ struct Cluster {
       manager_options.with_cluster = true;
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
+      manager_options.metrics = &metrics;
       return std::make_unique<controllers::Manager>(env, client, manager_options);
     });
     scheduler.start("volcano", *api, [](rt::Env& env, client::Client& client) {
@@ -156,6 +160,7 @@ struct Cluster {
     server_options.http.client_ca_pem = credentials.ca_pem;
     server_options.token = credentials.token;
     server_options.version = kVersion;
+    server_options.other_metrics = [this] { return metrics.text(); };
     TRY(server, apiserver::start_server(*api, std::move(server_options)));
     const std::string url = base::format("https://{}:{}", options.address, server->port());
     return rt::write_file(options.kubeconfig, kubeconfig_text(credentials, url), 0600);

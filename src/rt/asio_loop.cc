@@ -15,6 +15,8 @@
 #include <thread>
 
 #include "rt/env.h"
+#include "rt/http_client.h"
+#include "rt/kv.h"
 
 namespace rt {
 namespace {
@@ -111,6 +113,12 @@ class AsioEnv : public RealEnv {
       outstanding_.fetch_sub(1);
       outstanding_.notify_all();
     });
+  }
+  base::Result<std::unique_ptr<HttpClient>> http_client(ClientOptions options) override {
+    return make_http_client(std::move(options), loop_);
+  }
+  base::Result<std::unique_ptr<KvStore>> open_store(const std::string& path, std::size_t bytes_max) override {
+    return open_lmdb(path, bytes_max);
   }
   void stop() override {
     if (!thread_.joinable()) return;

@@ -29,7 +29,8 @@ struct HttpResponse {
   int status = 200;
   Headers headers;  // Content-Length and Transfer-Encoding are added
   std::string body;
-  std::shared_ptr<const std::string> shared_body = nullptr;  // sent instead of `body`, without a copy; servers only
+  // Sent one after the other instead of `body`, without being joined first; servers only.
+  std::vector<std::shared_ptr<const std::string>> pieces = {};
 };
 
 // Splits a target into its decoded path and decoded query pairs, in order.

@@ -56,7 +56,7 @@ class ConnectionBase {
   // False once the server has stopped; the answer is then dropped.
   virtual bool post(std::function<void()> task) = 0;
   virtual void shut() = 0;                     // I/O thread
-  virtual void write(SharedBytes bytes) = 0;   // I/O thread
+  virtual void write(std::vector<SharedBytes> pieces) = 0;  // I/O thread
   virtual void answered(bool keep_alive) = 0;  // I/O thread
   std::atomic<std::size_t> backlog{0};
 };
@@ -67,27 +67,26 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
       : connection_(std::move(connection)), keep_alive_(keep_alive), gzip_wanted_(gzip_wanted), head_(head) {}
 
   void respond(HttpResponse response) override {
-    SharedBytes body = response.shared_body ? std::move(response.shared_body)
-                                            : std::make_shared<const std::string>(std::move(response.body));
-    if (gzip_wanted_ && body->size() >= kGzipBytesMin)
-      if (auto small = gzip(*body)) {
-        body = std::make_shared<const std::string>(*std::move(small));
+    std::vector<SharedBytes> body = std::move(response.pieces);
+    if (body.empty()) body.push_back(std::make_shared<const std::string>(std::move(response.body)));
+    std::size_t size = size_of(body);
+    if (gzip_wanted_ && size >= kGzipBytesMin)
+      if (auto small = gzip(joined(body))) {
+        size = small->size();
+        body.assign(1, std::make_shared<const std::string>(*std::move(small)));
         response.headers.emplace_back("Content-Encoding", "gzip");
       }
     auto bytes = std::make_shared<std::string>(head(response.status, response.headers));
-    *bytes += base::format("Content-Length: {}\r\n\r\n", body->size());
-    if (head_ || body->size() <= kJoinBytesMax) {
-      if (!head_) *bytes += *body;
-      return enqueue(std::move(bytes), true);
-    }
-    enqueue(std::move(bytes), false);
+    *bytes += base::format("Content-Length: {}\r\n\r\n", size);
+    if (head_) body.clear();
+    body.insert(body.begin(), std::move(bytes));
     enqueue(std::move(body), true);
   }
 
   void start(int status, Headers headers) override {
     auto bytes = std::make_shared<std::string>(head(status, headers));
     *bytes += "Transfer-Encoding: chunked\r\n\r\n";
-    enqueue(std::move(bytes), false);
+    enqueue({std::move(bytes)}, false);
   }
 
   void send(SharedBytes payload) override {
@@ -96,14 +95,12 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
     connection_->backlog += payload->size();
     connection_->post([self = shared_from_this(), prefix = std::move(prefix), payload = std::move(payload)] {
       static const auto end = std::make_shared<const std::string>("\r\n");
-      self->connection_->write(prefix);
-      self->connection_->write(payload);
-      self->connection_->write(end);
+      self->connection_->write({prefix, payload, end});
       self->connection_->backlog -= payload->size();
     });
   }
 
-  void finish() override { enqueue(std::make_shared<const std::string>("0\r\n\r\n"), true); }
+  void finish() override { enqueue({std::make_shared<const std::string>("0\r\n\r\n")}, true); }
   std::size_t backlog_bytes() const override { return connection_->backlog; }
 
   void on_closed(std::function<void()> callback) override {
@@ -126,11 +123,25 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
     return text;
   }
 
-  void enqueue(SharedBytes bytes, bool last) {
-    connection_->backlog += bytes->size();
-    connection_->post([self = shared_from_this(), bytes = std::move(bytes), last] {
-      self->connection_->backlog -= bytes->size();
-      self->connection_->write(bytes);
+  static std::size_t size_of(const std::vector<SharedBytes>& pieces) {
+    std::size_t size = 0;
+    for (const SharedBytes& piece : pieces) size += piece->size();
+    return size;
+  }
+
+  static std::string joined(const std::vector<SharedBytes>& pieces) {
+    std::string out;
+    out.reserve(size_of(pieces));
+    for (const SharedBytes& piece : pieces) out += *piece;
+    return out;
+  }
+
+  void enqueue(std::vector<SharedBytes> pieces, bool last) {
+    const std::size_t size = size_of(pieces);
+    connection_->backlog += size;
+    connection_->post([self = shared_from_this(), pieces = std::move(pieces), size, last]() mutable {
+      self->connection_->backlog -= size;
+      self->connection_->write(std::move(pieces));
       if (!last) return;
       self->on_closed_ = nullptr;
       self->connection_->answered(self->keep_alive_);
@@ -181,10 +192,12 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
     }
   }
 
-  void write(SharedBytes bytes) override {
+  void write(std::vector<SharedBytes> pieces) override {
     if (failed_) return;
-    backlog += bytes->size();
-    out_.push_back(std::move(bytes));
+    for (SharedBytes& bytes : pieces) {
+      backlog += bytes->size();
+      out_.push_back(std::move(bytes));
+    }
     if (!writing_) flush();
   }
 
@@ -267,7 +280,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
       if (!continued_ && parser_->is_header_done() && !parser_->is_done() &&
           parser_->get()[http::field::expect] == "100-continue") {
         continued_ = true;
-        write(std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n"));
+        write({std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n")});
       }
       if (parser_->is_done()) return dispatch();
       if (used == 0) break;
@@ -293,9 +306,9 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
         "{{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{{}},\"status\":\"Failure\",\"message\":\"{}\","
         "\"reason\":\"{}\",\"code\":{}}}\n",
         message, reason, status);
-    write(std::make_shared<const std::string>(base::format(
+    write({std::make_shared<const std::string>(base::format(
         "HTTP/1.1 {} {}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}", status,
-        status_text(status), body.size(), body)));
+        status_text(status), body.size(), body))});
     close_when_written_ = true;
     if (!writing_) close();
   }
@@ -321,6 +334,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
     writing_ = true;
     // TLS writes one record a buffer: small pieces are joined first, a large one goes alone.
     auto joined = std::make_shared<std::string>();
+    if (out_.size() > 1) joined->reserve(kJoinBytesMax);
     while (!out_.empty() && out_.front()->size() + joined->size() <= kJoinBytesMax) {
       *joined += *out_.front();
       backlog -= out_.front()->size();

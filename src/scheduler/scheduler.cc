@@ -49,7 +49,9 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   }
 
   void watch(const api::ResourceId& id) {
-    informers.push_back(std::make_unique<client::Informer>(client, env, id));
+    // The model keeps what decisions read; the objects themselves are not kept.
+    informers.push_back(std::make_unique<client::Informer>(
+        client, env, id, client::InformerOptions{.keep = client::InformerOptions::Keep::kIdentities}));
     client::Informer& informer = *informers.back();
     informer.on_change([this, id](const api::Json* before, const api::Json* after, bool) {
       const bool matters = after != nullptr ? intake.set(id, *after) : before != nullptr && intake.remove(id, *before);

@@ -74,6 +74,52 @@ TEST(SimEnv, a_crash_loses_offloaded_work_that_has_not_run_and_the_word_of_work_
   EXPECT_GT(lost, 0);
 }
 
+TEST(SimEnv, reaches_the_hosts_of_its_world_until_it_dies) {
+  Clock clock(kStart);
+  Outside outside(clock, 7);
+  outside.set_host("prometheus", 9090, [](const rt::HttpRequest& request) -> std::optional<rt::HttpResponse> {
+    if (request.target == "/hang") return std::nullopt;
+    return rt::HttpResponse{.status = 200, .headers = {}, .body = "you asked for " + request.target};
+  });
+  auto env = std::make_unique<SimEnv>(clock, 7, &outside);
+  const auto ask = [&](const std::string& host, const std::string& target, std::string& answer) {
+    auto client = env->http_client({.host = host, .port = 9090, .tls = false});
+    (*client)->send({.method = "GET", .target = target}, [&answer](base::Result<rt::HttpResponse> response) {
+      answer = response.ok() ? response->body : response.error().message;
+    });
+    return *std::move(client);
+  };
+  std::string good, hung, unknown, unheard = "nothing";
+  const auto clients = {ask("prometheus", "/q", good), ask("prometheus", "/hang", hung), ask("nowhere", "/q", unknown)};
+  while (clock.step(kStart + base::minutes(2))) {
+  }
+  EXPECT_EQ(good, "you asked for /q");
+  EXPECT_EQ(hung, "prometheus:9090: no answer in time");
+  EXPECT_EQ(unknown, "nowhere:9090: connection refused");
+  const auto last = ask("prometheus", "/q", unheard);
+  env.reset();
+  while (clock.step(kStart + base::minutes(4))) {
+  }
+  EXPECT_EQ(unheard, "nothing");
+}
+
+TEST(SimEnv, opens_the_disks_of_its_world_again_after_a_crash) {
+  Clock clock(kStart);
+  Outside outside(clock, 7);
+  const auto disk = rt::make_memory_kv();
+  outside.set_disk("objects", *disk);
+  auto env = std::make_unique<SimEnv>(clock, 7, &outside);
+  EXPECT_TRUE((*env->open_store("objects", 1 << 20))->commit([](rt::KvWriter& writer) { writer.put("key", "value"); }).ok());
+  env = std::make_unique<SimEnv>(clock, 8, &outside);
+  std::string found;
+  (void)(*env->open_store("objects", 1 << 20))->scan("", "", [&](std::string_view, std::string_view value) {
+    found = value;
+    return true;
+  });
+  EXPECT_EQ(found, "value");
+  EXPECT_FALSE(env->open_store("other", 1 << 20).ok());
+}
+
 TEST(SeedFor, differs_by_seed_and_by_name) {
   EXPECT_EQ(seed_for(1, "a"), seed_for(1, "a"));
   EXPECT_NE(seed_for(1, "a"), seed_for(2, "a"));

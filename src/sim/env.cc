@@ -9,8 +9,8 @@ std::uint64_t seed_for(std::uint64_t seed, std::string_view name) {
   return base::Random(hash).next();
 }
 
-SimEnv::SimEnv(Clock& clock, std::uint64_t seed, OffloadTime offload_time)
-    : clock_(clock), loop_(clock, clock.make_owner()), random_(seed), pool_dice_(seed_for(seed, "pool")), offload_time_(offload_time) {}
+SimEnv::SimEnv(Clock& clock, std::uint64_t seed, Outside* outside, OffloadTime offload_time)
+    : clock_(clock), loop_(clock, clock.make_owner()), random_(seed), pool_dice_(seed_for(seed, "pool")), outside_(outside), offload_time_(offload_time) {}
 
 SimEnv::~SimEnv() { clock_.drop(loop_.owner); }
 
@@ -22,6 +22,15 @@ void SimEnv::offload(rt::Task work, rt::Task done) {
     // A crash between the effect and its report is the interesting one, so there is time for it.
     clock_.add(loop_.owner, base::microseconds(static_cast<std::int64_t>(10 + pool_dice_.below(200))), std::move(done));
   });
+}
+
+base::Result<std::unique_ptr<rt::HttpClient>> SimEnv::http_client(rt::ClientOptions options) {
+  if (outside_ == nullptr) return Env::http_client(std::move(options));
+  return outside_->http_client(std::move(options), loop_.owner);
+}
+
+base::Result<std::unique_ptr<rt::KvStore>> SimEnv::open_store(const std::string& path, std::size_t bytes_max) {
+  return outside_ == nullptr ? Env::open_store(path, bytes_max) : outside_->open_store(path);
 }
 
 }  // namespace sim

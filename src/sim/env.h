@@ -1,4 +1,5 @@
-// The world outside a simulated component: virtual time, dice from the world's seed, and a disk and pool that take time.
+// The world outside a simulated component: virtual time, dice from the world's seed, hosts and disks of the world, and a pool
+// that takes time.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 
 #include "rt/env.h"
 #include "sim/clock.h"
+#include "sim/outside.h"
 
 namespace sim {
 
@@ -22,7 +24,8 @@ struct OffloadTime {
 // lost; work that has run keeps its effect, and nobody hears of it.
 class SimEnv final : public rt::Env {
  public:
-  SimEnv(Clock& clock, std::uint64_t seed, OffloadTime offload_time = {});
+  // Without an `outside` there is neither network nor disk.
+  SimEnv(Clock& clock, std::uint64_t seed, Outside* outside = nullptr, OffloadTime offload_time = {});
   ~SimEnv() override;
   SimEnv(const SimEnv&) = delete;
   SimEnv& operator=(const SimEnv&) = delete;
@@ -32,6 +35,8 @@ class SimEnv final : public rt::Env {
   base::Random& random() override { return random_; }
   rt::Loop& loop() override { return loop_; }
   void offload(rt::Task work, rt::Task done) override;
+  base::Result<std::unique_ptr<rt::HttpClient>> http_client(rt::ClientOptions options) override;
+  base::Result<std::unique_ptr<rt::KvStore>> open_store(const std::string& path, std::size_t bytes_max) override;
 
   Owner owner() const { return loop_.owner; }
 
@@ -50,6 +55,7 @@ class SimEnv final : public rt::Env {
   SimLoop loop_;
   base::Random random_;
   base::Random pool_dice_;
+  Outside* outside_;
   OffloadTime offload_time_;
 };
 

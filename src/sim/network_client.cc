@@ -67,13 +67,6 @@ apiserver::Request request_for(const client::Request& request, const api::KindIn
   return out;
 }
 
-Json json_of(const apiserver::Answer& answer) {
-  if (!answer.bytes) return answer.object;
-  auto parsed = api::parse_json(*answer.bytes);
-  CHECK(parsed.ok());  // the server wrote it
-  return *std::move(parsed);
-}
-
 // One request under way. Whatever happens first, the answer or the break of the connection, is what the caller hears.
 struct Exchange {
   bool answered = false;
@@ -230,7 +223,7 @@ class NetworkClient final : public client::Client {
       if (std::exchange(exchange->answered, true)) return;
       network.server.disconnect(exchange->connection);
       if (!result.ok()) return answer(result.take_error());
-      Json object = json_of(*result);
+      Json object = apiserver::object_of(*result);
       if (writes) note_acknowledged(network.truth, object);
       answer(std::move(object));
     });
@@ -264,7 +257,7 @@ class NetworkClient final : public client::Client {
       state->close(broken("connection reset by peer"));
     });
     apiserver::WatchSink sink;
-    sink.on_events = [state](const std::vector<store::Event>& events) { state->take(events); };
+    sink.on_events = [state](const std::vector<store::Event>& events, bool) { state->take(events); };
     sink.on_bookmark = [state, kind](std::int64_t revision, bool) {
       if (!state->connection) return;
       state->seen = std::max(state->seen, revision);

@@ -4,9 +4,14 @@
 #include "base/format.h"
 
 namespace sim {
+namespace {
+constexpr const char* kDiskPath = "objects";
+}
 
-Server::Server(Clock& clock, Truth& truth, ServerSettings settings)
-    : clock_(clock), truth_(truth), settings_(std::move(settings)), disk_(seed_for(settings_.seed, "disk")) {}
+Server::Server(Clock& clock, Outside& outside, Truth& truth, ServerSettings settings)
+    : clock_(clock), outside_(outside), truth_(truth), settings_(std::move(settings)), disk_(seed_for(settings_.seed, "disk")) {
+  outside_.set_disk(kDiskPath, disk_);
+}
 
 Server::~Server() {
   truth_.detach();
@@ -18,8 +23,11 @@ Server::~Server() {
 
 void Server::start() {
   CHECK(!api_);
-  env_ = std::make_unique<SimEnv>(clock_, seed_for(settings_.seed, base::format("apiserver {}", ++incarnation_)), settings_.disk);
-  auto opened = store::Store::open(*env_, disk_, settings_.store);
+  env_ = std::make_unique<SimEnv>(clock_, seed_for(settings_.seed, base::format("apiserver {}", ++incarnation_)), &outside_, settings_.disk);
+  auto disk = env_->open_store(kDiskPath, 0);
+  CHECK(disk.ok());
+  opened_disk_ = *std::move(disk);
+  auto opened = store::Store::open(*env_, *opened_disk_, settings_.store);
   CHECK(opened.ok());  // a memory disk holds what we wrote
   store_ = *std::move(opened);
   truth_.attach(*store_);
@@ -43,6 +51,7 @@ void Server::crash() {
   discarded_.clear();
   api_.reset();
   store_.reset();
+  opened_disk_.reset();
   env_.reset();
 }
 

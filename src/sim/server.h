@@ -48,7 +48,7 @@ class FlakyDisk final : public rt::KvStore {
 
 class Server {
  public:
-  Server(Clock& clock, Truth& truth, ServerSettings settings);
+  Server(Clock& clock, Outside& outside, Truth& truth, ServerSettings settings);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -72,10 +72,12 @@ class Server {
   void bootstrap();  // again until the disk takes it
 
   Clock& clock_;
+  Outside& outside_;
   Truth& truth_;
   ServerSettings settings_;
   FlakyDisk disk_;
   std::unique_ptr<SimEnv> env_;
+  std::unique_ptr<rt::KvStore> opened_disk_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<apiserver::Api> api_;
   std::map<std::uint64_t, std::function<void()>> connections_;

@@ -30,7 +30,7 @@ std::string known_names(std::span<const Kind> kinds) {
 }  // namespace
 
 World::World(std::uint64_t seed, Chronicle::Print print)
-    : seed_(seed), clock_(kStart), chronicle_(clock_, std::move(print)), truth_(chronicle_), dice_(seed_for(seed, "world")) {
+    : seed_(seed), clock_(kStart), outside_(clock_, seed_for(seed, "outside")), chronicle_(clock_, std::move(print)), truth_(chronicle_), dice_(seed_for(seed, "world")) {
   truth_.set_clock(clock_);
 }
 
@@ -81,7 +81,7 @@ base::Status World::build_world(Settings& settings) {
   parts = settings.words("parts", parts);
   TRY_VOID(settings.finish());
 
-  server_ = std::make_unique<Server>(clock_, truth_,
+  server_ = std::make_unique<Server>(clock_, outside_, truth_,
                                      ServerSettings{.seed = seed_, .hooks = with_admission ? admission::hooks({}) : std::vector<api::AdmissionHook>(),
                                                     .store = store, .disk = {{disk_time.min}, {disk_time.max}}});
   network_ = std::unique_ptr<Network>(new Network{clock_, *server_, truth_, chronicle_, {}, {{one_way.min}, {one_way.max}}});
@@ -114,7 +114,7 @@ base::Status World::build_pieces(std::vector<Settings>& tables, std::span<const 
 
 std::unique_ptr<Person> World::make_person(const std::string& name) {
   auto person = std::make_unique<Person>();
-  person->env = std::make_unique<SimEnv>(clock_, seed_for(seed_, base::format("person {}", name)));
+  person->env = std::make_unique<SimEnv>(clock_, seed_for(seed_, base::format("person {}", name)), &outside_);
   person->client = make_network_client(*network_, *person->env, name, seed_for(seed_, base::format("client of {}", name)));
   return person;
 }
@@ -147,7 +147,7 @@ void World::start(const std::string& name) {
   if (name == "apiserver") return server_->start();
   Process& process = processes_.at(name);
   const std::string label = base::format("{} {}", name, ++process.incarnation);
-  process.env = std::make_unique<SimEnv>(clock_, seed_for(seed_, label));
+  process.env = std::make_unique<SimEnv>(clock_, seed_for(seed_, label), &outside_);
   process.client = make_network_client(*network_, *process.env, std::string(process.kind->client), seed_for(seed_, base::format("client of {}", label)));
   process.component = process.kind->start({*process.env, *process.client, machines_, nodes_});
 }

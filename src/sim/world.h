@@ -61,6 +61,9 @@ class World {
   // Runs `task` in the world's own time, outside any process.
   void after(base::Duration delay, rt::Task task) { clock_.add(director_, delay, std::move(task)); }
 
+  // Hosts that processes can call, and disks.
+  Outside& outside() { return outside_; }
+
   // Names of processes: "apiserver" and the parts.
   std::vector<std::string> process_names() const;
   bool is_up(const std::string& name) const;
@@ -88,6 +91,7 @@ class World {
 
   std::uint64_t seed_;
   Clock clock_;
+  Outside outside_;
   Chronicle chronicle_;
   Truth truth_;
   Machines machines_;

@@ -37,6 +37,12 @@ wait_for() {
 field() { kubectl get "$1" "$2" -o "jsonpath={$3}" 2> /dev/null; }
 field_is() { [ "$(field "$1" "$2" "$3")" = "$4" ]; }
 phase_is() { field_is vcjob "$1" .status.state.phase "$2"; }
+# A request that kubectl does not make, or not in every version: api_request PATH [curl flags...]
+api_request() {
+  local path=$1
+  shift
+  curl -s --cacert "$scratch/data/keys/ca.crt" -H "Authorization: Bearer $(cat "$scratch/data/keys/token")" "$@" "$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')$path"
+}
 # expect WHAT COMMAND...: notes a failure of the running test.
 expect() {
   local what=$1

@@ -56,8 +56,6 @@ class Controller {
   virtual Plan step(const View& view, const std::string& key, const Turn& turn) = 0;
   // How the plan of the last step for `key` ended; comes once, before the next step for that key.
   virtual void finished(const std::string& /*key*/, bool /*succeeded*/) {}
-  // What it counts, in the Prometheus text format.
-  virtual std::string metrics_text() const { return {}; }
 };
 
 }  // namespace controllers

@@ -217,12 +217,6 @@ Driver::~Driver() {
 
 void Driver::add(std::unique_ptr<Controller> controller) { state_->add(std::move(controller)); }
 void Driver::start() { state_->start(); }
-std::string Driver::metrics_text() const {
-  std::string text;
-  for (const auto& unit : state_->units) text += unit->controller->metrics_text();
-  return text;
-}
-
 bool Driver::synced() const { return state_->started && state_->unsynced == 0; }
 
 }  // namespace controllers

@@ -25,7 +25,6 @@ class Driver {
   // Watches begin; steps begin when every watch has delivered its first list.
   void start();
   bool synced() const;
-  std::string metrics_text() const;
 
  private:
   struct State;

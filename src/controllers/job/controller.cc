@@ -7,7 +7,6 @@
 
 #include "api/resource.h"
 #include "base/format.h"
-#include "controllers/framework/metrics.h"
 
 namespace controllers::job {
 
@@ -64,7 +63,7 @@ bool came(const Json* before, const Json*) { return before == nullptr; }
 
 class JobController final : public Controller {
  public:
-  explicit JobController(Options options) : options_(options) {}
+  JobController(Options options, base::Metrics* metrics) : options_(options), metrics_(metrics) {}
 
   std::string_view name() const override { return "job-controller"; }
 
@@ -101,7 +100,7 @@ class JobController final : public Controller {
     const Sight sight = observe(view, key);
     if (!sight.job) {
       memories_.erase(key);
-      finals_.erase(key);
+      forget_counts(key);
       uids_.erase(key);
       Plan plan;
       // A command for a job that is gone has nobody to act on it.
@@ -121,23 +120,6 @@ class JobController final : public Controller {
     return std::move(decision.plan);
   }
 
-  std::string metrics_text() const override {
-    std::string text;
-    for (const bool completed : {true, false}) {
-      const std::string name = completed ? "volcano_job_completed_phase_count" : "volcano_job_failed_phase_count";
-      text += metric_head(name, "counter",
-                          completed ? "Entries of a job into phase Completed" : "Entries of a job into phase Failed");
-      for (const auto& [key, final] : finals_) {
-        const std::int64_t number = completed ? final.completed : final.failed;
-        if (number > 0)
-          text +=
-              base::format("{}{} {}\n", name, metric_labels({{"job_name", key}, {"queue_name", final.queue}}), number);
-      }
-    }
-    text += metric_head(kLatency, "histogram", "Time from a job's creation to the creation of each of its pods");
-    return text + latency_.text(kLatency);
-  }
-
   void finished(const std::string& key, bool succeeded) override {
     const auto after = after_.find(key);
     if (after == after_.end()) return;
@@ -152,33 +134,33 @@ class JobController final : public Controller {
   }
 
  private:
-  static constexpr std::string_view kLatency = "volcano_controller_job_to_pod_creation_latency_milliseconds";
-
-  struct Final {
-    std::string queue;
-    Phase phase = Phase::kNone;  // as last seen
-    std::int64_t completed = 0;
-    std::int64_t failed = 0;
-  };
-
   // Counts what is new since the last look. What happened before this process began was counted by another.
   void count(const Job& job, const Observed& seen, const Memory& memory) {
-    Final& final = finals_[job.key()];
-    final.queue = job.queue;
-    const Phase before = std::exchange(final.phase, job.phase);
-    if (!memory.looked_before) return;
-    if (before != job.phase && job.phase == Phase::kCompleted) ++final.completed;
-    if (before != job.phase && job.phase == Phase::kFailed) ++final.failed;
+    const Phase before = std::exchange(phases_[job.key()], job.phase);
+    if (!memory.looked_before || metrics_ == nullptr) return;
+    base::Metrics& metrics = *metrics_;
+    if (before != job.phase && job.phase == Phase::kCompleted) metrics.counter(kCompleted, {job.key(), job.queue}).add();
+    if (before != job.phase && job.phase == Phase::kFailed) metrics.counter(kFailed, {job.key(), job.queue}).add();
     for (const Json* pod : seen.pods) {
       if (memory.pods.count(std::string(api::name_of(*pod)))) continue;
       if (const auto made = base::parse_rfc3339((*pod)["metadata"]["creationTimestamp"].as_string()))
-        latency_.observe((*made - job.created).seconds() * 1000);
+        metrics.histogram(kLatency).observe((*made - job.created).seconds() * 1000);
     }
   }
 
+  void forget_counts(const std::string& key) {
+    if (phases_.erase(key) == 0 || metrics_ == nullptr) return;
+    metrics_->remove(kCompleted, {key});
+    metrics_->remove(kFailed, {key});
+  }
+
+  static constexpr std::string_view kCompleted = "volcano_job_completed_phase_count";
+  static constexpr std::string_view kFailed = "volcano_job_failed_phase_count";
+  static constexpr std::string_view kLatency = "volcano_controller_job_to_pod_creation_latency_milliseconds";
+
   Options options_;
-  std::map<std::string, Final> finals_;
-  Histogram latency_{exponential_bounds(50, 60000, 30)};
+  base::Metrics* metrics_;
+  std::map<std::string, Phase> phases_;  // as last seen
   std::map<std::string, Memory> memories_;
   std::map<std::string, std::string> uids_;
   std::map<std::string, Memory> after_;  // of plans under way
@@ -203,6 +185,8 @@ Sight observe(const View& view, const std::string& key) {
   return sight;
 }
 
-std::unique_ptr<Controller> make_job_controller(Options options) { return std::make_unique<JobController>(options); }
+std::unique_ptr<Controller> make_job_controller(Options options, base::Metrics* metrics) {
+  return std::make_unique<JobController>(options, metrics);
+}
 
 }  // namespace controllers::job

@@ -3,12 +3,14 @@
 
 #include <memory>
 
+#include "base/metrics.h"
 #include "controllers/framework/controller.h"
 #include "controllers/job/step.h"
 
 namespace controllers::job {
 
-std::unique_ptr<Controller> make_job_controller(Options options);
+// It counts into `metrics`, which may be null and outlives it.
+std::unique_ptr<Controller> make_job_controller(Options options, base::Metrics* metrics = nullptr);
 
 // What `view` shows of the job with this key. `job` is null if there is none.
 struct Sight {

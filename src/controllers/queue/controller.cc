@@ -6,7 +6,6 @@
 
 #include "api/resource.h"
 #include "base/format.h"
-#include "controllers/framework/metrics.h"
 #include "controllers/queue/step.h"
 
 namespace controllers::queue {
@@ -73,7 +72,7 @@ class QueueController final : public Controller {
     const Json* queue = view.find(resources::kQueues, key);
     if (!queue) {
       waiting_.erase(key);
-      groups_.erase(key);
+      publish(key, nullptr);
       Plan plan;
       for (const Json* command : commands) plan.remove(resources::kCommands, *command);
       return plan;
@@ -93,7 +92,7 @@ class QueueController final : public Controller {
       ++seen.group_count;
       ++seen.by_phase[(*group)["status"]["phase"].str()];
     }
-    groups_[key] = seen.by_phase;
+    publish(key, &seen);
     const auto waiting = waiting_.find(key);
     under.from_queue = waiting != waiting_.end() && !waiting->second.empty();
     const std::string action = under.from_queue ? waiting->second.front() : "SyncQueue";
@@ -111,22 +110,6 @@ class QueueController final : public Controller {
       if (other == key) plan.requeue_after({});
     if (under.from_queue && waiting->second.size() > 1) plan.requeue_after({});
     return std::move(plan);
-  }
-
-  std::string metrics_text() const override {
-    std::string text;
-    for (const char* phase : {"Inqueue", "Pending", "Running", "Unknown", "Completed"}) {
-      std::string word = phase;
-      word[0] = static_cast<char>(word[0] - 'A' + 'a');
-      const std::string name = base::format("volcano_queue_pod_group_{}_count", word);
-      text += metric_head(name, "gauge", base::format("PodGroups of a queue in phase {}", phase));
-      for (const auto& [queue, phases] : groups_) {
-        const auto found = phases.find(phase);
-        text += base::format("{}{} {}\n", name, metric_labels({{"queue_name", queue}}),
-                             found == phases.end() ? 0 : found->second);
-      }
-    }
-    return text;
   }
 
   void finished(const std::string& key, bool succeeded) override {
@@ -152,10 +135,25 @@ class QueueController final : public Controller {
     std::vector<std::pair<std::string, std::string>> follow;
   };
 
+  // The gauges of a queue; null: it is gone.
+  void publish(const std::string& queue, const Observed* seen) {
+    if (options_.metrics == nullptr) return;
+    for (const char* phase : {"Inqueue", "Pending", "Running", "Unknown", "Completed"}) {
+      std::string word = phase;
+      word[0] = static_cast<char>(word[0] - 'A' + 'a');
+      const std::string name = base::format("volcano_queue_pod_group_{}_count", word);
+      if (seen == nullptr) {
+        options_.metrics->remove(name, {queue});
+        continue;
+      }
+      const auto found = seen->by_phase.find(phase);
+      options_.metrics->gauge(name, {queue}).set(found == seen->by_phase.end() ? 0 : static_cast<double>(found->second));
+    }
+  }
+
   Options options_;
   std::map<std::string, std::deque<std::string>> waiting_;
   std::map<std::string, Under> under_;
-  std::map<std::string, std::map<std::string, std::int64_t>> groups_;  // per queue and phase, for metrics
 };
 
 }  // namespace

@@ -3,12 +3,14 @@
 
 #include <memory>
 
+#include "base/metrics.h"
 #include "controllers/framework/controller.h"
 
 namespace controllers::queue {
 
 struct Options {
-  int requeues_max = 15;  // below zero: no limit
+  int requeues_max = 15;             // below zero: no limit
+  base::Metrics* metrics = nullptr;  // may be null; outlives the controller
 };
 
 std::unique_ptr<Controller> make_queue_controller(Options options);

@@ -1,0 +1,12 @@
+// What the controllers count.
+#pragma once
+
+#include <span>
+
+#include "base/metrics.h"
+
+namespace controllers {
+
+std::span<const base::MetricRow> metric_rows();
+
+}  // namespace controllers

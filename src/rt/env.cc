@@ -1,0 +1,18 @@
+// What an environment offers that has neither network nor disk.
+#include "rt/env.h"
+
+#include "base/format.h"
+#include "rt/http_client.h"
+#include "rt/kv.h"
+
+namespace rt {
+
+base::Result<std::unique_ptr<HttpClient>> Env::http_client(ClientOptions options) {
+  return base::make_error(base::Code::kUnavailable, base::format("cannot reach {}:{}: there is no network here", options.host, options.port));
+}
+
+base::Result<std::unique_ptr<KvStore>> Env::open_store(const std::string& path, std::size_t) {
+  return base::make_error(base::Code::kUnavailable, base::format("cannot open {}: there is no disk here", path));
+}
+
+}  // namespace rt
