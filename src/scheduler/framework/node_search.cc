@@ -16,6 +16,19 @@ namespace {
 constexpr std::uint32_t kFrontierPodsMin = 3;
 constexpr std::size_t kClassesMax = 512;
 
+// The words that hold the members: a domain's nodes mostly stand together, and the rest need not be looked at.
+struct WordRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+WordRange words_in_use(const NodeSet& nodes) {
+  const std::vector<std::uint64_t>& words = nodes.words();
+  WordRange out{0, words.size()};
+  while (out.begin < out.end && words[out.begin] == 0) ++out.begin;
+  while (out.end > out.begin && words[out.end - 1] == 0) --out.end;
+  return out;
+}
+
 }  // namespace
 
 NodeSearch::NodeSearch(Model& model, const PluginSet& plugins) : model_(model), plugins_(plugins) {}
@@ -56,15 +69,17 @@ NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
 }
 
 void NodeSearch::room(const Request& request, bool future, NodeSet& nodes) const {
-  std::vector<std::uint64_t>& words = nodes.words();
   future = future && model_.nodes.future_differs();
+  const WordRange range = words_in_use(nodes);
+  std::uint64_t* words = nodes.words().data() + range.begin;
+  const std::size_t count = range.end - range.begin, first = range.begin * 64;
   for (const Part& part : request.parts) {
-    const Column& idle = model_.nodes.idle(part.dim);
+    const std::int64_t* idle = model_.nodes.idle(part.dim).data() + first;
     if (future) {
-      keep_future_at_least(idle.data(), model_.nodes.releasing(part.dim).data(), model_.nodes.pipelined(part.dim).data(),
-                           part.amount, words.data(), words.size());
+      keep_future_at_least(idle, model_.nodes.releasing(part.dim).data() + first, model_.nodes.pipelined(part.dim).data() + first,
+                           part.amount, words, count);
     } else {
-      keep_at_least(idle.data(), part.amount, words.data(), words.size());
+      keep_at_least(idle, part.amount, words, count);
     }
   }
 }
@@ -217,7 +232,10 @@ std::vector<NodeId> NodeSearch::ranked(const Task& task, const NodeSet& candidat
 }
 
 void NodeSearch::score_all(ClassState& state, const NodeSet& group) {
-  totals_.assign(group.words().size() * 64, 0.0);
+  // Of nodes outside the group's words no total is read.
+  const WordRange range = words_in_use(group);
+  totals_.resize(group.words().size() * 64);
+  std::fill(totals_.begin() + static_cast<std::ptrdiff_t>(range.begin * 64), totals_.begin() + static_cast<std::ptrdiff_t>(range.end * 64), 0.0);
   for (const auto& scorer : state.scorers) {
     const auto normalise = scorer->normalise();
     if (normalise == NodeScorer::Normalise::kNone || normalise == NodeScorer::Normalise::kWhole) {

@@ -31,7 +31,9 @@ class NetworkTopologyAware final : public Plugin {
     });
     setup.on<ClassKey>([this](const Task& task) -> std::uint32_t {
       if (!task.job.is_set() || !model_->job(task.job).topology) return 0;
-      return task.job.index * 0x9e3779b1u + model_->sub_job_of(task.id) + 1;
+      const std::uint32_t part = model_->sub_job_of(task.id);
+      const bool wishes = model_->job(task.job).topology->sub_jobs[part].wish.present;
+      return task.job.index * 0x9e3779b1u + 2 * part + (wishes ? 2 : 1);
     });
     setup.on<NodeOrder>([this](const Task& task) -> std::unique_ptr<NodeScorer> {
       const Job* job = task.job.is_set() ? &model_->job(task.job) : nullptr;
