@@ -29,6 +29,19 @@ WordRange words_in_use(const NodeSet& nodes) {
   return out;
 }
 
+std::size_t count_of(const NodeSet& nodes) {
+  const WordRange range = words_in_use(nodes);
+  std::size_t total = 0;
+  for (std::size_t i = range.begin; i < range.end; ++i) total += static_cast<std::size_t>(std::popcount(nodes.words()[i]));
+  return total;
+}
+
+// Whether there is exactly one member.
+bool is_single(const NodeSet& nodes) {
+  const WordRange range = words_in_use(nodes);
+  return range.end == range.begin + 1 && std::has_single_bit(nodes.words()[range.begin]);
+}
+
 }  // namespace
 
 NodeSearch::NodeSearch(Model& model, const PluginSet& plugins) : model_(model), plugins_(plugins) {}
@@ -125,7 +138,7 @@ std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* with
   }
   const NodeSet& all = within != nullptr ? *within : model_.nodes.known();
   NodeSet feasible = all;
-  nodes_looked_at_ += all.count();
+  nodes_looked_at_ += count_of(all);
   room(request, true, feasible);
   for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kPlace, nullptr);
   if (feasible.empty()) {
@@ -199,7 +212,7 @@ std::optional<NodeChoice> NodeSearch::find_without_resources(const Task& task, F
 NodeSet NodeSearch::candidates(const Task& task, Strictness strictness, const NodeSet& within, FitErrors* errors) {
   ClassState& state = state_for(task);
   NodeSet out = within;
-  nodes_looked_at_ += within.count();
+  nodes_looked_at_ += count_of(within);
   for (const auto& filter : state.filters) filter->narrow(out, strictness, errors);
   return out;
 }
@@ -208,7 +221,7 @@ std::optional<NodeId> NodeSearch::find_for_promise(const Task& task, const NodeS
   ClassState& state = state_for(task);
   const Request& request = model_.shape_of(task).request;
   NodeSet feasible = within;
-  nodes_looked_at_ += within.count();
+  nodes_looked_at_ += count_of(within);
   room(request, true, feasible);
   for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kEvict, nullptr);
   if (feasible.empty()) return std::nullopt;
@@ -256,7 +269,7 @@ void NodeSearch::score_all(ClassState& state, const NodeSet& group) {
 
 std::uint32_t NodeSearch::best_of(ClassState& state, const NodeSet& group) {
   const std::uint32_t first = group.first();
-  if (group.count() == 1) return first;
+  if (is_single(group)) return first;
   score_all(state, group);
   std::uint32_t best = first;
   const double* totals = totals_.data();
