@@ -33,13 +33,9 @@ bool TopologyPlacer::place_job(JobId id, Worksheet& sheet) {
     if (place_in_group(id, sheet, group)) return true;
   }
   if (!gradients.empty() && !gradients.back().empty()) {
-    // For the reason that people see: what the last domain by name lacks.
-    const auto& group = gradients.back();
-    const DomainId last = *std::max_element(group.begin(), group.end(), [&](DomainId a, DomainId b) { return before(a, b); });
     const Session::Mark mark = session_.mark();
-    explains_ = true;
-    try_job(id, sheet, last);
-    explains_ = false;
+    Attempt attempt = try_job(id, sheet, last_by_name(gradients.back()));
+    explain(id, attempt);
     session_.rollback(mark);
   }
   // Nothing was even tried where no domain has what the group, or one of its parts, asks for altogether.
@@ -71,19 +67,44 @@ bool TopologyPlacer::place_in_group(JobId id, Worksheet& sheet, const std::vecto
     if (attempt.works && (!best || beats(found, *best))) {
       best = found;
       if (!plain && (i + 1 == candidates.size() || !beats(candidates[i + 1], found))) {
-        sheet = std::move(attempt.sheet);
-        decision_ = std::move(attempt.decision);
-        return true;
+        return keep(id, std::move(attempt), sheet);
       }
     }
     session_.rollback(mark);
   }
   if (!best) return false;
   Attempt attempt = try_job(id, sheet, best->domain);
-  if (!attempt.works) return false;
+  return attempt.works && keep(id, std::move(attempt), sheet);
+}
+
+bool TopologyPlacer::keep(JobId id, Attempt attempt, Worksheet& sheet) {
+  explain(id, attempt);
   sheet = std::move(attempt.sheet);
   decision_ = std::move(attempt.decision);
   return true;
+}
+
+DomainId TopologyPlacer::last_by_name(const std::vector<DomainId>& group) const {
+  return *std::max_element(group.begin(), group.end(), [&](DomainId a, DomainId b) { return before(a, b); });
+}
+
+void TopologyPlacer::explain(JobId id, const Attempt& attempt) {
+  for (const std::uint32_t part : attempt.failed) {
+    session_.forget_attempts(id, part);
+    const Gradients gradients = part_gradients({id, part, attempt.decision.job_domain});
+    if (gradients.empty() || gradients.back().empty()) continue;
+    const Session::Mark mark = session_.mark();
+    TaskHeap tasks = attempt.sheet.tasks.at(part);
+    placer_.place_tasks({id, part, last_by_name(gradients.back())}, tasks, mark);
+    session_.rollback(mark);
+  }
+}
+
+Gradients TopologyPlacer::part_gradients(const PlaceTarget& target) const {
+  const Job& job = model_.job(target.job);
+  if (!job.topology) return {{target.where}};
+  return session_.ask<SubJobGradients>(job, job.topology->sub_jobs[target.part], target.where, DomainPurpose::kAllocate)
+      .value_or(Gradients{{target.where}});
 }
 
 TopologyPlacer::Attempt TopologyPlacer::try_job(JobId id, const Worksheet& sheet, DomainId domain) {
@@ -100,7 +121,10 @@ TopologyPlacer::Attempt TopologyPlacer::try_job(JobId id, const Worksheet& sheet
     const Session::Mark before_part = session_.mark();
     double score = 0;
     TaskHeap& tasks = out.sheet.tasks.at(part);
-    if (!place_part({id, part, domain}, tasks, score, out.decision) || !session_.has_operations_since(before_part)) continue;
+    if (!place_part({id, part, domain}, tasks, score, out.decision) || !session_.has_operations_since(before_part)) {
+      out.failed.push_back(part);
+      continue;
+    }
     out.score += score;
     if (!tasks.empty()) out.sheet.parts.push(part);
     if (session_.ask<JobReady>(job)) break;
@@ -119,10 +143,7 @@ bool TopologyPlacer::place_part(const PlaceTarget& target, TaskHeap& tasks, doub
     }
   }
   const Job& job = model_.job(target.job);
-  const auto answered = job.topology ? session_.ask<SubJobGradients>(job, job.topology->sub_jobs[target.part], target.where,
-                                                                     DomainPurpose::kAllocate)
-                                     : std::nullopt;
-  for (const std::vector<DomainId>& group : answered.value_or(Gradients{{target.where}})) {
+  for (const std::vector<DomainId>& group : part_gradients(target)) {
     const auto best = best_for_part(target, tasks, group);
     if (!best) continue;
     // Where the session was left as it was, the placement repeats exactly.
@@ -145,7 +166,7 @@ bool TopologyPlacer::place_once(const PlaceTarget& target, TaskHeap& tasks) {
 }
 
 bool TopologyPlacer::place_and_stay(const PlaceTarget& target, TaskHeap& tasks) {
-  if (!session_.search().is_plain() && !explains_ && !may_hold(target, tasks)) return false;
+  if (!session_.search().is_plain() && !may_hold(target, tasks)) return false;
   session_.forget_attempts(target.job, target.part);
   TaskHeap copy = tasks;
   if (!place_once(target, copy)) return false;
@@ -230,17 +251,18 @@ void TopologyPlacer::keep_decision(JobId id) {
   }
 }
 
-// At most what the domain can score for a job of one part; no bound where parts influence one another.
+// At most what the domain can score for a job of one part; no bound where parts influence one another, or where one may
+// be placed, and score, in several turns.
 double TopologyPlacer::score_bound(JobId id, const Worksheet& sheet, DomainId domain) const {
   const Job& job = model_.job(id);
-  if (sheet.tasks.size() != 1 || !job.topology) return kNoBound;
+  if (sheet.tasks.size() != 1 || !job.topology || job.has_sub_groups()) return kNoBound;
   const std::uint32_t index = sheet.tasks.begin()->first;
   const SubJob& part = job.topology->sub_jobs[index];
   const std::int32_t at_rest = count_of(part.counts, TaskStatus::kPending) + count_of(part.counts, TaskStatus::kSucceeded) +
                                count_of(part.counts, TaskStatus::kFailed);
   if (part.task_count() != at_rest || session_.nominated_domain(id, index).is_set()) return kNoBound;
   double most = 0;
-  for (const auto& group : session_.ask<SubJobGradients>(job, part, domain, DomainPurpose::kAllocate).value_or(Gradients{{domain}})) {
+  for (const auto& group : part_gradients({id, index, domain})) {
     for (const DomainId one : group) {
       const auto alone = session_.ask<HyperNodeOrder>(job, part, std::vector<DomainId>{one});
       if (!alone.empty()) most = std::max(most, alone[0]);

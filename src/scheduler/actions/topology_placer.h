@@ -37,10 +37,15 @@ class TopologyPlacer {
     double score = 0;
     Worksheet sheet;
     Decision decision;
+    std::vector<std::uint32_t> failed;  // parts that no domain took
   };
 
   // What was placed stays in the journal where it works.
   Attempt try_job(JobId job, const Worksheet& sheet, DomainId domain);
+  // Once a job's fate is known, its failed parts are tried where they would have been tried last, for what people are told:
+  // what the search met on its way depends on how clever it was.
+  void explain(JobId job, const Attempt& attempt);
+  bool keep(JobId job, Attempt attempt, Worksheet& sheet);
   bool place_in_group(JobId job, Worksheet& sheet, const std::vector<DomainId>& group);
   bool place_part(const PlaceTarget& target, TaskHeap& tasks, double& score, Decision& decision);
   std::optional<Candidate> best_for_part(const PlaceTarget& target, TaskHeap& tasks, const std::vector<DomainId>& group);
@@ -49,7 +54,7 @@ class TopologyPlacer {
   bool works_for_part(const PlaceTarget& target, const TaskHeap& tasks);
   bool place_and_stay(const PlaceTarget& target, TaskHeap& tasks);
   bool place_once(const PlaceTarget& target, TaskHeap& tasks);
-  std::vector<DomainId> part_domains(const PlaceTarget& target) const;
+  Gradients part_gradients(const PlaceTarget& target) const;
 
   double score_bound(JobId job, const Worksheet& sheet, DomainId domain) const;
   bool may_hold(JobId job, const Worksheet& sheet, DomainId domain) const;
@@ -57,12 +62,12 @@ class TopologyPlacer {
   bool has_copies(DomainId domain, const std::vector<TaskId>& tasks, std::int64_t wanted) const;
   std::vector<Candidate> by_score(std::vector<Candidate> candidates) const;
   bool before(DomainId a, DomainId b) const;
+  DomainId last_by_name(const std::vector<DomainId>& group) const;
 
   Session& session_;
   Model& model_;
   Placer placer_;
   Decision decision_;
-  bool explains_ = false;  // also what cannot work is tried, for what is said about it
 };
 
 }  // namespace scheduler

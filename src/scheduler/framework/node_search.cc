@@ -16,6 +16,32 @@ namespace {
 constexpr std::uint32_t kFrontierPodsMin = 3;
 constexpr std::size_t kClassesMax = 512;
 
+// The words that hold the members: a domain's nodes mostly stand together, and the rest need not be looked at.
+struct WordRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+WordRange words_in_use(const NodeSet& nodes) {
+  const std::vector<std::uint64_t>& words = nodes.words();
+  WordRange out{0, words.size()};
+  while (out.begin < out.end && words[out.begin] == 0) ++out.begin;
+  while (out.end > out.begin && words[out.end - 1] == 0) --out.end;
+  return out;
+}
+
+std::size_t count_of(const NodeSet& nodes) {
+  const WordRange range = words_in_use(nodes);
+  std::size_t total = 0;
+  for (std::size_t i = range.begin; i < range.end; ++i) total += static_cast<std::size_t>(std::popcount(nodes.words()[i]));
+  return total;
+}
+
+// Whether there is exactly one member.
+bool is_single(const NodeSet& nodes) {
+  const WordRange range = words_in_use(nodes);
+  return range.end == range.begin + 1 && std::has_single_bit(nodes.words()[range.begin]);
+}
+
 }  // namespace
 
 NodeSearch::NodeSearch(Model& model, const PluginSet& plugins) : model_(model), plugins_(plugins) {}
@@ -56,15 +82,17 @@ NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
 }
 
 void NodeSearch::room(const Request& request, bool future, NodeSet& nodes) const {
-  std::vector<std::uint64_t>& words = nodes.words();
   future = future && model_.nodes.future_differs();
+  const WordRange range = words_in_use(nodes);
+  std::uint64_t* words = nodes.words().data() + range.begin;
+  const std::size_t count = range.end - range.begin, first = range.begin * 64;
   for (const Part& part : request.parts) {
-    const Column& idle = model_.nodes.idle(part.dim);
+    const std::int64_t* idle = model_.nodes.idle(part.dim).data() + first;
     if (future) {
-      keep_future_at_least(idle.data(), model_.nodes.releasing(part.dim).data(), model_.nodes.pipelined(part.dim).data(),
-                           part.amount, words.data(), words.size());
+      keep_future_at_least(idle, model_.nodes.releasing(part.dim).data() + first, model_.nodes.pipelined(part.dim).data() + first,
+                           part.amount, words, count);
     } else {
-      keep_at_least(idle.data(), part.amount, words.data(), words.size());
+      keep_at_least(idle, part.amount, words, count);
     }
   }
 }
@@ -110,7 +138,7 @@ std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* with
   }
   const NodeSet& all = within != nullptr ? *within : model_.nodes.known();
   NodeSet feasible = all;
-  nodes_looked_at_ += all.count();
+  nodes_looked_at_ += count_of(all);
   room(request, true, feasible);
   for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kPlace, nullptr);
   if (feasible.empty()) {
@@ -184,7 +212,7 @@ std::optional<NodeChoice> NodeSearch::find_without_resources(const Task& task, F
 NodeSet NodeSearch::candidates(const Task& task, Strictness strictness, const NodeSet& within, FitErrors* errors) {
   ClassState& state = state_for(task);
   NodeSet out = within;
-  nodes_looked_at_ += within.count();
+  nodes_looked_at_ += count_of(within);
   for (const auto& filter : state.filters) filter->narrow(out, strictness, errors);
   return out;
 }
@@ -193,7 +221,7 @@ std::optional<NodeId> NodeSearch::find_for_promise(const Task& task, const NodeS
   ClassState& state = state_for(task);
   const Request& request = model_.shape_of(task).request;
   NodeSet feasible = within;
-  nodes_looked_at_ += within.count();
+  nodes_looked_at_ += count_of(within);
   room(request, true, feasible);
   for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kEvict, nullptr);
   if (feasible.empty()) return std::nullopt;
@@ -217,7 +245,10 @@ std::vector<NodeId> NodeSearch::ranked(const Task& task, const NodeSet& candidat
 }
 
 void NodeSearch::score_all(ClassState& state, const NodeSet& group) {
-  totals_.assign(group.words().size() * 64, 0.0);
+  // Of nodes outside the group's words no total is read.
+  const WordRange range = words_in_use(group);
+  totals_.resize(group.words().size() * 64);
+  std::fill(totals_.begin() + static_cast<std::ptrdiff_t>(range.begin * 64), totals_.begin() + static_cast<std::ptrdiff_t>(range.end * 64), 0.0);
   for (const auto& scorer : state.scorers) {
     const auto normalise = scorer->normalise();
     if (normalise == NodeScorer::Normalise::kNone || normalise == NodeScorer::Normalise::kWhole) {
@@ -238,7 +269,7 @@ void NodeSearch::score_all(ClassState& state, const NodeSet& group) {
 
 std::uint32_t NodeSearch::best_of(ClassState& state, const NodeSet& group) {
   const std::uint32_t first = group.first();
-  if (group.count() == 1) return first;
+  if (is_single(group)) return first;
   score_all(state, group);
   std::uint32_t best = first;
   const double* totals = totals_.data();

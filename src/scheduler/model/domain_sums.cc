@@ -42,8 +42,10 @@ void DomainSums::rebuild() {
 }
 
 void DomainSums::catch_up() {
-  if (generation_ != model_.hyper_nodes.generation() || touched_epoch_ != model_.touched_epoch()) return rebuild();
-  if (sums_.idle.size() < model_.dimensions.size()) widen();
+  const bool stale = generation_ != model_.hyper_nodes.generation() || touched_epoch_ != model_.touched_epoch();
+  if (stale || sums_.idle.size() < model_.dimensions.size()) return rebuild();
+  // A pod may name a node that has no Node object yet: a row without a domain below the root.
+  if (counted_.idle[kCpu].size() < model_.nodes.size()) widen();
   const auto& touched = model_.touched();
   for (; touched_position_ < touched.size(); ++touched_position_) follow(touched[touched_position_]);
 }

@@ -257,7 +257,8 @@ void HyperNodes::build() {
 }
 
 const DomainTree& HyperNodes::tree() {
-  if (!stale_) return tree_;
+  // Node sets are as long as those of the table, also after it has grown for nodes that nobody announced.
+  if (!stale_ && tree_.rows_ == nodes_.known().words().size() * 64) return tree_;
   stale_ = false;
   build();
   ++generation_;

@@ -31,7 +31,9 @@ class NetworkTopologyAware final : public Plugin {
     });
     setup.on<ClassKey>([this](const Task& task) -> std::uint32_t {
       if (!task.job.is_set() || !model_->job(task.job).topology) return 0;
-      return task.job.index * 0x9e3779b1u + model_->sub_job_of(task.id) + 1;
+      const std::uint32_t part = model_->sub_job_of(task.id);
+      const bool wishes = model_->job(task.job).topology->sub_jobs[part].wish.present;
+      return task.job.index * 0x9e3779b1u + 2 * part + (wishes ? 2 : 1);
     });
     setup.on<NodeOrder>([this](const Task& task) -> std::unique_ptr<NodeScorer> {
       const Job* job = task.job.is_set() ? &model_->job(task.job) : nullptr;
@@ -45,7 +47,9 @@ class NetworkTopologyAware final : public Plugin {
   }
 
   void open(Session&) override {
-    if (!model_->hyper_nodes.empty()) sums_->open();
+    pending_ = {};
+    whole_ = {};
+    if (!model_->hyper_nodes.empty() || !model_->topology_jobs().empty()) sums_->open();
   }
 
  private:
@@ -82,15 +86,37 @@ class NetworkTopologyAware final : public Plugin {
     return weight < 0 ? 1 : weight;
   }
 
-  // What the part's waiting tasks ask for.
-  Request pending_of(const Job& job, const SubJob& part) const {
-    Request out;
+  // What a part's tasks ask for, as many domains in a row are judged for one part. Every placement touches a node.
+  struct PartRequest {
+    JobId job;
+    const SubJob* part = nullptr;
+    std::size_t touched = 0;
+    std::uint64_t epoch = 0;
+    Sums sums;
+    Request request;
+  };
+
+  bool is_current(const PartRequest& known, const Job& job, const SubJob& part) const {
+    return known.part == &part && known.job == job.id && known.touched == model_->touched().size() && known.epoch == model_->touched_epoch();
+  }
+
+  // Adds up the part's tasks; the waiting ones only, or all.
+  PartRequest add_up(const Job& job, const SubJob& part, bool waiting) const {
+    PartRequest out{job.id, &part, model_->touched().size(), model_->touched_epoch(), {}, {}};
     for (const TaskId id : job.tasks) {
       const Task& task = model_->task(id);
-      if (&job.topology->sub_jobs[model_->sub_job_of(id)] != &part || task.status != TaskStatus::kPending) continue;
-      for (const Part& one : model_->shape_of(task).request.parts) out.add(one.dim, one.amount);
+      if (&job.topology->sub_jobs[model_->sub_job_of(id)] != &part) continue;
+      if (!waiting || task.status == TaskStatus::kPending) out.sums.add(model_->shape_of(task).request, 1);
+    }
+    for (Dim d = 0; d < out.sums.size(); ++d) {
+      if (out.sums.has(d)) out.request.add(d, out.sums.get(d));
     }
     return out;
+  }
+
+  const Request& pending_of(const Job& job, const SubJob& part) {
+    if (!is_current(pending_, job, part)) pending_ = add_up(job, part, true);
+    return pending_.request;
   }
 
   bool has_room(DomainId domain, DomainPurpose purpose, const Request& wanted) const {
@@ -144,12 +170,9 @@ class NetworkTopologyAware final : public Plugin {
   std::vector<double> order(const Job& job, const SubJob& part, const std::vector<DomainId>& domains) {
     sums_->catch_up();
     const auto index = static_cast<std::uint32_t>(&part - job.topology->sub_jobs.data());
-    Sums all;
-    for (const TaskId id : job.tasks) {
-      if (model_->sub_job_of(id) == index) all.add(model_->shape_of(model_->task(id)).request, 1);
-    }
+    if (!is_current(whole_, job, part)) whole_ = add_up(job, part, false);
     std::vector<double> out;
-    for (const DomainId domain : domains) out.push_back(fullness(*sums_, weights_, domain, all));
+    for (const DomainId domain : domains) out.push_back(fullness(*sums_, weights_, domain, whole_.sums));
     const double most = out.empty() ? 0 : *std::max_element(out.begin(), out.end());
     const bool shared = std::count(out.begin(), out.end(), most) > 1;
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -163,6 +186,7 @@ class NetworkTopologyAware final : public Plugin {
   TopologyWeights weights_;
   std::int64_t evict_domains_max_ = kEvictDomainsDefault;
   std::unique_ptr<DomainSums> sums_;
+  PartRequest pending_, whole_;
 };
 
 }  // namespace

@@ -34,19 +34,27 @@ class PartScorer final : public NodeScorer {
       if (one > most) most = one, at_most = 0;
       at_most += one == most;
     });
-    std::map<DomainId, double> ratios;
+    if (at_most > 1) count_tasks(job);
+    const double tasks = job.topology->sub_jobs[part_].task_count();
     candidates.for_each([&](std::uint32_t n) {
       double one = value_of(n);
-      if (one == most && at_most > 1 && tree.leaf_of(n).is_set()) {
-        auto [slot, added] = ratios.try_emplace(tree.leaf_of(n));
-        if (added) slot->second = part_of_tasks_in(model_, job, part_, tree.leaf_of(n));
-        one += slot->second;
-      }
+      if (one == most && at_most > 1 && tree.leaf_of(n).is_set()) one += tasks_in_[tree.leaf_of(n).index] / tasks;
       totals[n] += one * 100 * static_cast<double>(weights_.all);
     });
   }
 
  private:
+  // How many of the part's tasks lie in each leaf.
+  void count_tasks(const Job& job) {
+    const DomainTree& tree = model_.hyper_nodes.tree();
+    tasks_in_.assign(tree.size(), 0);
+    for (const TaskId id : job.tasks) {
+      const NodeId node = model_.task(id).node;
+      if (!node.is_set() || model_.sub_job_of(id) != part_) continue;
+      if (const DomainId leaf = tree.leaf_of(node.index); leaf.is_set()) ++tasks_in_[leaf.index];
+    }
+  }
+
   static double nearness(const DomainTree& tree, DomainId leaf, DomainId hint) {
     if (!leaf.is_set()) return 0;
     if (leaf == hint) return 1;
@@ -59,6 +67,7 @@ class PartScorer final : public NodeScorer {
   const TopologyWeights& weights_;
   JobId job_;
   std::uint32_t part_;
+  std::vector<double> tasks_in_;  // by domain; scratch
 };
 
 class NormalPodScorer final : public NodeScorer {
