@@ -81,7 +81,10 @@ class Allocate final : public Action {
 
     Outcome place_task(const Job& job, const Task& task) {
       if (!session_.ask<Allocatable>(model_.queue(job.queue), task)) return Outcome::kSkipped;
-      if (task.gated) return Outcome::kSkipped;
+      if (task.gated) {
+        session_.remove_queue_gate(task);
+        return Outcome::kSkipped;
+      }
       const Role& role = job.roles[task.role];
       const JobTrouble* trouble = session_.find_trouble(job.id);
       if (trouble != nullptr && !role.name.empty() && task.role < trouble->failed_roles.size() &&

@@ -27,7 +27,7 @@ void Decider::use(Config config) {
   config_ = std::move(config);
   config_.registry = registry_;
   plugins_ = std::make_unique<PluginSet>(config_, model_);
-  search_ = std::make_unique<NodeSearch>(model_, *plugins_);
+  search_ = std::make_unique<NodeSearch>(model_, *plugins_, sampler_);
   actions_.clear();
   action_warnings_.clear();
   for (const std::string& name : config_.actions) {
@@ -64,6 +64,7 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
   std::sort(changed.begin(), changed.end());
   changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
   model_.trim_touched();
+  model_.outside.open(now);
   search_->open_cycle();
   Session session({.model = model_, .config = config_, .plugins = *plugins_, .search = *search_, .now = now,
                    .uid = random_.uuid(), .cycle = ++cycle_, .changed_jobs = changed, .all_jobs_changed = fresh_plugins_,

@@ -42,6 +42,8 @@ class Decider {
   const Config& config() const { return config_; }
   std::vector<std::string> warnings() const;
   bool depends_on_time() const;
+  // Before the first cycle. Without it every node is looked at.
+  void sample(SamplingOptions options) { sampler_.options = options; }
 
   CycleReport run_cycle(base::Time now, bool keep_tasks = false, const Stopwatch& stopwatch = {});
   std::uint64_t nodes_looked_at() const;
@@ -53,6 +55,7 @@ class Decider {
   Registry registry_;
   Config config_;
   std::unique_ptr<PluginSet> plugins_;
+  NodeSampler sampler_;
   std::unique_ptr<NodeSearch> search_;
   std::vector<std::pair<std::string, std::unique_ptr<Action>>> actions_;
   std::vector<std::string> action_warnings_;

@@ -50,13 +50,14 @@ struct NodeOrder          : Point<std::unique_ptr<NodeScorer>(const Task&),     
 struct Preemptable        : Point<Victims(const Task&, const std::vector<TaskId>&),         TierIntersection> { static constexpr std::string_view kKey = "enablePreemptable"; };
 struct Reclaimable        : Point<Victims(const Task&, const std::vector<TaskId>&),         TierIntersection> { static constexpr std::string_view kKey = "enableReclaimable"; };
 struct VictimTasks        : Point<std::vector<TaskId>(const std::vector<TaskId>&),          TierUnion>        { static constexpr std::string_view kKey = "enabledVictim"; };
+struct JobHeld            : Point<bool(const Job&),                                         Any>              { static constexpr std::string_view kKey = ""; };
 struct TaskPlaced         : Point<Refusal(const Task&),                                     FirstFailure>     { static constexpr std::string_view kKey = ""; };
 struct TaskRemoved        : Point<void(const Task&),                                        TellAll>          { static constexpr std::string_view kKey = ""; };
 // clang-format on
 
 using AllPoints = std::tuple<JobOrder, TaskOrder, QueueOrder, VictimQueueOrder, JobReady, JobPipelined, JobStarving,
                              JobValid, JobEnqueueable, JobEnqueued, Overused, Allocatable, Preemptive, ClassKey, PrePredicate,
-                             Predicate, NodeOrder, Preemptable, Reclaimable, VictimTasks, TaskPlaced, TaskRemoved>;
+                             Predicate, NodeOrder, Preemptable, Reclaimable, VictimTasks, JobHeld, TaskPlaced, TaskRemoved>;
 
 // Keys of the configuration that belong to points without a row yet or to no point. They are accepted, as every
 // configuration file in use may carry them.

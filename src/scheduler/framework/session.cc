@@ -112,7 +112,17 @@ void Session::plan_eviction(const Operation& operation) {
   plan_.evictions.push_back(std::move(out));
 }
 
+bool Session::is_held_since(Mark mark) const {
+  if (!in_.plugins.answers<JobHeld>()) return false;
+  for (std::size_t i = mark; i < journal_.size(); ++i) {
+    const JobId job = journal_[i].kind == Kind::kEvict ? journal_[i].beneficiary : in_.model.task(journal_[i].task).job;
+    if (!journal_[i].committed && job.is_set() && ask<JobHeld>(in_.model.job(job))) return true;
+  }
+  return false;
+}
+
 void Session::commit(Mark mark) {
+  if (is_held_since(mark)) return;
   for (std::size_t i = mark; i < journal_.size(); ++i) {
     Operation& operation = journal_[i];
     if (operation.committed) continue;
@@ -126,7 +136,7 @@ void Session::commit(Mark mark) {
 
 void Session::dispatch_if_ready(JobId id) {
   const Job& job = in_.model.job(id);
-  if (!ask<JobReady>(job)) return;
+  if (!ask<JobReady>(job) || ask<JobHeld>(job)) return;
   std::vector<TaskId> placed;
   for (const TaskId task : job.tasks) {
     if (in_.model.task(task).status == TaskStatus::kAllocated) placed.push_back(task);
@@ -142,6 +152,12 @@ void Session::unpipeline(TaskId id) {
     journal_.erase(journal_.begin() + static_cast<std::ptrdiff_t>(i));
     return;
   }
+}
+
+void Session::remove_queue_gate(const Task& task) {
+  if (!task.queue_gate_only || !task.queue_gate_opt_in || !in_.model.gates.on("SchedulingGatesQueueAdmission")) return;
+  const TaskText& text = in_.model.text(task.id);
+  plan_.gate_removals.push_back({text.ns, text.name, text.uid, std::string(kQueueGate)});
 }
 
 const JobTrouble* Session::find_trouble(JobId job) const {

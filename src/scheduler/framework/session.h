@@ -76,11 +76,15 @@ class Session {
   bool pipeline(TaskId task, NodeId node, bool eviction_occurred);
   void evict(TaskId task, std::string_view action, JobId beneficiary);
   void rollback(Mark mark);
+  // Nothing is committed for a job that a plugin holds: it waits for an answer from outside. What was placed stays until
+  // the close, as its reservation.
   void commit(Mark mark);
   bool has_operations_since(Mark mark) const { return journal_.size() > mark; }
   // For backfill: hands every Allocated task of a ready job to the plan.
   void dispatch_if_ready(JobId job);
   void unpipeline(TaskId task);
+  // The queue has admitted a task whose only gate is the queue's. It is placed in a later cycle.
+  void remove_queue_gate(const Task& task);
 
   // Why jobs wait.
   JobTrouble& trouble(JobId job) { return troubles_[job.index]; }
@@ -134,12 +138,14 @@ class Session {
     std::uint32_t action = 0;  // index into actions_
   };
 
+  bool is_held_since(Mark mark) const;
   bool place(Kind kind, TaskId task, NodeId node, bool eviction_occurred);
   void undo(const Operation& operation);
   void plan_bind(TaskId task);
   void plan_eviction(const Operation& operation);
   void close_job(JobId job, GroupStatus before);
   void close_queues();
+  void close_shard();
   void close_tasks(const Job& job);
   void compute_phase(Job& job);
   void report_tasks();

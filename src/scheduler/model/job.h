@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/json.h"
@@ -13,6 +14,9 @@
 #include "scheduler/model/status.h"
 
 namespace scheduler {
+
+// The scheduling gate that a queue removes by admitting the pod; the annotation of the same name opts in.
+inline constexpr std::string_view kQueueGate = "scheduling.volcano.sh/queue-allocation-gate";
 
 struct Task {
   TaskId id;
