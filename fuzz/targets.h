@@ -25,5 +25,7 @@ void patch(std::string_view input);
 void route(std::string_view input);
 void http(std::string_view input);
 void definition(std::string_view input);
+void scheduler_config(std::string_view input);
+void plugin_arguments(std::string_view input);
 
 }  // namespace fuzz

@@ -1,12 +1,15 @@
 // volcano schedule: the scheduler on files.
 #include <ctime>
+#include <future>
 #include <iostream>
 
 #include "main/programs.h"
 #include "main/resource_use.h"
 #include "main/schedule_files.h"
 #include "main/schedule_flags.h"
+#include "rt/env.h"
 #include "rt/files.h"
+#include "scheduler/bounded_fetch.h"
 
 namespace volcano_main {
 namespace {
@@ -15,6 +18,37 @@ int fail(const base::Error& error) {
   std::cerr << "error: " << error.message << "\n";
   return 2;
 }
+
+// Asks extenders of the configuration, one question after the other. Its thread exists once somebody is asked.
+class Asker {
+ public:
+  ~Asker() {
+    if (!env_) return;
+    std::promise<void> gone;
+    env_->loop().post([&] {
+      fetch_.reset();
+      gone.set_value();
+    });
+    gone.get_future().wait();
+  }
+
+  scheduler::OutsideAnswer ask(const scheduler::OutsideQuestion& question) {
+    if (!env_) env_ = rt::make_real_env("schedule");
+    std::promise<scheduler::OutsideAnswer> answered;
+    env_->loop().post([&] {
+      if (!fetch_) fetch_ = std::make_unique<scheduler::BoundedFetch>(*env_);
+      scheduler::FetchRequest request{.method = "POST", .url = question.url, .body = question.body, .timeout = question.timeout};
+      fetch_->fetch(std::move(request), [&](base::Result<std::string> result) {
+        answered.set_value({result.ok(), result.ok() ? *result : result.error().message, {}});
+      });
+    });
+    return answered.get_future().get();
+  }
+
+ private:
+  std::unique_ptr<rt::RealEnv> env_;
+  std::unique_ptr<scheduler::BoundedFetch> fetch_;
+};
 
 base::Status load(scheduler::OneShot& run, const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
@@ -51,6 +85,8 @@ int run_schedule(const Arguments& arguments) {
     if (!config.ok()) return fail(config.error());
     flags->options.config = *std::move(config);
   }
+  Asker asker;
+  flags->options.asker = [&asker](const scheduler::OutsideQuestion& question) { return asker.ask(question); };
   scheduler::OneShot run(flags->options, stopwatch());
   std::int64_t rest_bytes = 0;
   const base::Status done = run_phases(run, *flags, rest_bytes);

@@ -86,6 +86,16 @@ base::Result<client::ServerAccess> server_access(const scheduler::Options& optio
   return access;
 }
 
+// Several schedulers of one name share its pods, groups and nodes by a ring.
+void read_share(scheduler::Options& options) {
+  const char* on = std::getenv("MULTI_SCHEDULER_ENABLE");
+  const char* name = std::getenv("SCHEDULER_POD_NAME");
+  const char* count = std::getenv("SCHEDULER_NUM");
+  if (on == nullptr || std::string_view(on) != "true" || name == nullptr) return;
+  options.share_pod_name = name;
+  options.share_members = count == nullptr ? 1 : std::atoi(count);
+}
+
 int fail(const base::Error& error) {
   std::cerr << "vc-scheduler: " << error.message << "\n";
   return 1;
@@ -105,11 +115,11 @@ int run_scheduler(const Arguments& arguments) {
   if (!options.ok()) return fail(options.error());
   if (help) return std::cout << "Usage: vc-scheduler [flags]\n\n  --dry-run   decide and report, but write nothing\n" << scheduler::flags_help(), 0;
   if (options->print_version) return std::cout << "volcano " << kVersion << "\n", 0;
-  if (options->sharding_mode != "none") return fail(base::make_error(base::Code::kInvalid, "--scheduler-sharding-mode: sharding is not available yet"));
+  if (const base::Status sound = options->check(); !sound.ok()) return fail(sound.error());
+  read_share(*options);
   if (options->enable_metrics || options->enable_healthz) {
     base::log_warning("scheduler", "--enable-metrics, --enable-healthz: not available in this release; nothing is served");
   }
-  if (options->sampling_asked) base::log_warning("scheduler", "sampling of nodes is not available in this release; all nodes are scored");
   auto access = server_access(*options);
   if (!access.ok()) return fail(access.error());
   sigset_t set;

@@ -1,7 +1,8 @@
-// What do the scheduler's flags say to the intake?
+// What do the scheduler's flags say to the intake and to the search for nodes?
 #pragma once
 
 #include "scheduler/cache/intake.h"
+#include "scheduler/framework/node_sampling.h"
 #include "scheduler/options.h"
 
 namespace scheduler {
@@ -22,6 +23,10 @@ inline IntakeOptions intake_options(const Options& options) {
   out.ignored_provisioners = options.ignored_provisioners;
   out.share = SchedulerShare(options.share_pod_name, options.share_members);
   return out;
+}
+
+inline SamplingOptions sampling_options(const Options& options) {
+  return {options.sampling_asked, options.minimum_feasible_nodes, options.minimum_percentage_nodes, options.percentage_nodes};
 }
 
 }  // namespace scheduler

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/format.h"
+#include "scheduler/model/feature_gates.h"
 
 namespace scheduler {
 namespace {
@@ -132,6 +133,18 @@ std::vector<std::pair<std::string, std::string>> Options::node_labels() const {
   return out;
 }
 
+base::Status Options::check() const {
+  if (sharding_mode != "none" && sharding_mode != "hard" && sharding_mode != "soft") {
+    return bad_value("scheduler-sharding-mode", sharding_mode, "none, hard or soft");
+  }
+  for (const std::string& one : node_selector) {
+    if (one.find(':') == std::string::npos) return bad_value("node-selector", one, "key:value");
+  }
+  const auto gates = FeatureGates::parse(feature_gates);
+  if (!gates.ok()) return gates.error();
+  return {};
+}
+
 base::Result<Options> parse_options(const std::vector<std::string>& arguments, std::vector<std::string>& rest,
                                     const OtherFlag& on_other) {
   Options options;
@@ -154,7 +167,8 @@ base::Result<Options> parse_options(const std::vector<std::string>& arguments, s
       if (equals == std::string_view::npos) i += static_cast<std::size_t>(used - 1);
       continue;
     }
-    if (name.find("nodes") != std::string_view::npos) options.sampling_asked = true;
+    const bool samples = name == "minimum-feasible-nodes" || name == "minimum-percentage-nodes-to-find" || name == "percentage-nodes-to-find";
+    if (samples) options.sampling_asked = true;
     if (flag->kind == FlagKind::kBool && equals == std::string_view::npos) {
       *static_cast<bool*>(flag->field(options)) = true;
       continue;

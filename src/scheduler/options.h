@@ -64,6 +64,8 @@ struct Options {
     return scheduler_names.empty() ? std::vector<std::string>{"volcano"} : scheduler_names;
   }
   std::vector<std::pair<std::string, std::string>> node_labels() const;
+  // Values that no flag's kind refuses, and that make no sense.
+  base::Status check() const;
 };
 
 enum class FlagKind : std::uint8_t { kText, kBool, kInt, kNumber, kDuration, kTextList };

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "api/resource.h"
@@ -214,6 +215,22 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
     add("group/" + key, std::move(write));
   }
 
+  // Each once; the pod's next state says that its gate is gone.
+  void remove_gate(const PlannedGateRemoval& plan) {
+    const auto most = static_cast<std::size_t>(std::max(0, options.gate_removals_max));
+    if (gates_going.size() >= most || !gates_going.insert(plan.uid).second) return;
+    Write write{.request = gate_removal_request(plan)};
+    write.done = [this, plan](base::Result<api::Json> result) {
+      gates_going.erase(plan.uid);
+      if (!result.ok() && result.error().code != base::Code::kNotFound) {
+        base::log_warning("scheduler", base::format("the gate of pod {}/{} cannot be removed: {}", plan.ns, plan.pod, result.error().message));
+      }
+      if (result.ok()) intake.set_answer(api::resources::kPods, *result);
+      on_change();
+    };
+    add("pod/" + plan.ns + "/" + plan.pod, std::move(write));
+  }
+
   client::Client& client;
   rt::Env& env;
   Intake& intake;
@@ -223,6 +240,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   VolumeBinder volumes;
   std::map<std::string, Lane> lanes;
   std::deque<std::string> ready;
+  std::set<std::string> gates_going;  // uids of pods
   int in_flight = 0;
 };
 
@@ -250,6 +268,10 @@ void Outbox::send(Plan plan) {
   for (const PlannedGroupEvent& one : plan.group_events) {
     state_->events.record(object_head("scheduling.volcano.sh/v1beta1", "PodGroup", one.ns, one.name, one.uid),
                           {one.type, one.reason, one.message});
+  }
+  for (const PlannedGateRemoval& one : plan.gate_removals) state_->remove_gate(one);
+  for (const PlannedShardStatus& one : plan.shards) {
+    state_->add("shard/" + one.name, {.request = node_shard_status_request(one), .replaceable = true});
   }
   for (const PlannedQueueStatus& one : plan.queues) {
     state_->add("queue/" + one.name, {.request = queue_status_request(one), .replaceable = true});

@@ -62,6 +62,26 @@ client::Request deletion_request(const PlannedEviction& plan) {
           .body = std::move(body)};
 }
 
+client::Request gate_removal_request(const PlannedGateRemoval& plan) {
+  // Gates are a list that merges by name: only this one goes, whatever was added meanwhile.
+  Json gate = Json::object({{"$patch", "delete"}, {"name", plan.gate}});
+  Json body = Json::object({{"metadata", Json::object({{"uid", plan.uid}})},
+                            {"spec", Json::object({{"schedulingGates", Json::array({std::move(gate)})}})}});
+  return {.verb = client::Verb::kPatch, .resource = api::resources::kPods, .ns = plan.ns, .name = plan.pod,
+          .body = std::move(body), .patch_type = client::PatchType::kStrategic};
+}
+
+client::Request node_shard_status_request(const PlannedShardStatus& plan) {
+  const auto list = [](const std::vector<std::string>& names) {
+    std::vector<Json> out(names.begin(), names.end());
+    return Json::array(std::move(out));
+  };
+  Json status = Json::object({{"nodesInUse", list(plan.in_use)}, {"nodesToRemove", list(plan.to_remove)}, {"nodesToAdd", list(plan.to_add)},
+                              {"lastUpdateTime", base::format_rfc3339(plan.at)}});
+  return {.verb = client::Verb::kPatch, .resource = api::resources::kNodeShards, .name = plan.name, .subresource = "status",
+          .body = Json::object({{"status", std::move(status)}})};
+}
+
 client::Request group_status_request(const PlannedGroupStatus& plan) {
   // PodGroups have no status subresource. A merge patch leaves the spec, and unknown fields, to their owners.
   Json status = to_json(plan.status);

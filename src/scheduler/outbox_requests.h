@@ -17,6 +17,8 @@ client::Request binding_request(const PlannedBind& plan);
 client::Request pod_condition_request(const PlannedPodCondition& plan, base::Time now);
 client::Request eviction_condition_request(const PlannedEviction& plan, std::string_view scheduler_name, base::Time now);
 client::Request deletion_request(const PlannedEviction& plan);
+client::Request gate_removal_request(const PlannedGateRemoval& plan);
+client::Request node_shard_status_request(const PlannedShardStatus& plan);
 client::Request group_status_request(const PlannedGroupStatus& plan);
 client::Request queue_status_request(const PlannedQueueStatus& plan);
 client::Request queue_creation_request(std::string_view name, bool reclaimable);

@@ -13,7 +13,9 @@
 #include "scheduler/framework/decider.h"
 #include "scheduler/intake_options.h"
 #include "scheduler/outbox.h"
+#include "scheduler/outside_asker.h"
 #include "scheduler/plugins/all.h"
+#include "scheduler/usage_collector.h"
 
 namespace scheduler {
 namespace {
@@ -26,17 +28,27 @@ std::string component_of(const Options& options) {
   return names.size() == 1 ? names.front() : "volcano";
 }
 
+int gate_removals_max(const Options& options) {
+  constexpr std::int64_t kPerWorker = 200;
+  return static_cast<int>(std::clamp<std::int64_t>(options.gate_removal_worker_num, 0, 10'000) * kPerWorker);
+}
+
 }  // namespace
 
 struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   State(rt::Env& e, client::Client& c, Options o)
       : env(e), client(c), options(std::move(o)),
         intake(model, intake_options(options)),
-        decider(model, {all_plugins(), all_actions()}, e.random().next(), component_of(options)) {}
+        decider(model, {all_plugins(), all_actions()}, e.random().next(), component_of(options)) {
+    decider.sample(sampling_options(options));
+  }
 
   void start() {
-    outbox = std::make_unique<Outbox>(client, env, intake, OutboxOptions{.component = component_of(options), .dry_run = dry_run},
+    outbox = std::make_unique<Outbox>(client, env, intake, OutboxOptions{.component = component_of(options),
+                                                    .gate_removals_max = gate_removals_max(options), .dry_run = dry_run},
                                       [this] { wake(); });
+    asker = std::make_unique<OutsideAsker>(env, model.outside, [this] { wake(); });
+    collector = std::make_unique<UsageCollector>(env, model.usage, [this] { wake(); });
     outbox->ensure_queue("root", false, [] {});
     if (options.default_queue != "root") outbox->ensure_queue(options.default_queue, true, [] {});
     for (const api::ResourceId& id : Intake::resources()) watch(id);
@@ -88,6 +100,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
       decider.use(std::move(*next_config));
       next_config.reset();
       for (const std::string& warning : decider.warnings()) base::log_warning("scheduler", "configuration: " + warning);
+      collector->configure(decider.config().metrics);
     }
     const base::Duration begin = env.uptime();
     CycleReport report = decider.run_cycle(env.now());
@@ -95,6 +108,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     ++cycles;
     const bool decided = !report.plan.binds.empty() || !report.plan.evictions.empty() || !report.plan.groups.empty();
     outbox->send(std::move(report.plan));
+    asker->ask(model.outside.take_questions());
     if (decided) return wake();
     // Zones close and nodes fill up also while nothing waits.
     const bool moves_pods = decider.config().has_action("shuffle");
@@ -117,6 +131,8 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   std::optional<Config> next_config;
   std::string refused;  // why the last configuration was not taken
   std::unique_ptr<Outbox> outbox;
+  std::unique_ptr<OutsideAsker> asker;
+  std::unique_ptr<UsageCollector> collector;
   std::vector<std::unique_ptr<client::Informer>> informers;
   bool running = false;
   bool cycle_due = false;

@@ -53,7 +53,11 @@ class Allocate final : public Action {
     void drain() {
       while (!work_.queues.empty()) {
         const QueueId queue = work_.queues.pop();
-        if (session_.ask<Overused>(model_.queue(queue)) || work_.jobs_of(queue).empty()) continue;
+        if (session_.ask<Overused>(model_.queue(queue))) {
+          session_.note_overused(queue);
+          continue;
+        }
+        if (work_.jobs_of(queue).empty()) continue;
         const JobId job = work_.jobs_of(queue).pop();
         if (goes_by_topology(model_.job(job)) ? place_by_topology(job) : place_anywhere(job)) work_.jobs_of(queue).push(job);
         work_.queues.push(queue);

@@ -42,8 +42,14 @@ bool Placer::place_tasks(const PlaceTarget& target, TaskHeap& tasks, Session::Ma
 }
 
 Placer::Outcome Placer::place_task(const PlaceTarget& target, const Job& job, const Task& task) {
-  if (!session_.ask<Allocatable>(model_.queue(job.queue), task)) return Outcome::kSkipped;
-  if (task.gated) return Outcome::kSkipped;
+  if (!session_.ask<Allocatable>(model_.queue(job.queue), task)) {
+    session_.trouble(job.id).over_limit = task.id;
+    return Outcome::kSkipped;
+  }
+  if (task.gated) {
+    session_.remove_queue_gate(task);
+    return Outcome::kSkipped;
+  }
   const Role& role = job.roles[task.role];
   const JobTrouble* trouble = session_.find_trouble(job.id);
   if (trouble != nullptr && !role.name.empty() && trouble->has_failed(target.part, task.role)) {

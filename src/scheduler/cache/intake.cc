@@ -247,6 +247,7 @@ bool Intake::set_queue(const api::Json& object) {
   std::string text = spec.dump() + object["metadata"]["annotations"].dump();
   if (!is_new && text == queue.spec_text && state == queue.state && queue.uid == api::uid_of(object)) return false;
   queue.spec_text = std::move(text);
+  ++model_.queue_changes;
   queue.in_use = true;
   queue.uid = std::string(api::uid_of(object));
   queue.created_ns = created_ns(object);
@@ -270,6 +271,7 @@ bool Intake::remove_queue(const api::Json& object) {
   if (!id.is_set()) return false;
   Queue& queue = model_.edit_queue(id);
   queue.in_use = false;
+  ++model_.queue_changes;
   queue.status_allocated.clear();
   touch_jobs_of(id);
   return true;

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::string_view kGroupAnnotation = "scheduling.k8s.io/group-name";
 constexpr std::string_view kRoleKey = "volcano.sh/task-spec";
-constexpr std::string_view kQueueGate = "scheduling.volcano.sh/queue-allocation-gate";
 
 template <class Number>
 std::optional<Number> number_from(std::string_view text) {

@@ -60,7 +60,7 @@ bool Intake::set_policy(const api::ResourceId& id, const api::Json& object, bool
     } else {
       model_.shards.remove(api::name_of(object));
     }
-    return model_.shards.generation() != before;
+    return model_.shards.generation() != before || api::name_of(object) == options_.sharding_name;
   }
   return false;
 }

@@ -48,6 +48,11 @@ std::int64_t Arguments::get_int(std::string_view key, std::int64_t fallback) con
   return fallback;
 }
 
+std::int64_t Arguments::get_int_or_text(std::string_view key) const {
+  const api::Json* value = value_at(key);
+  return value != nullptr && value->is_int() ? std::max<std::int64_t>(value->as_int(), -1) : -1;
+}
+
 double Arguments::get_double(std::string_view key, double fallback) const {
   const api::Json* value = value_at(key);
   if (value == nullptr) return fallback;

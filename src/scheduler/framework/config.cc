@@ -155,6 +155,12 @@ base::Result<Config> config_from(const api::Json& document, const Registry& regi
   for (const auto& member : document["metrics"].members()) {
     config.metrics.emplace(member.name(), member.value.is_string() ? member.value.str() : member.value.dump());
   }
+  const auto source = config.metrics.find("type");
+  if (source != config.metrics.end() && source->second != "prometheus") {
+    config.warnings.push_back(base::format("metrics: type {} is not available in this release, only prometheus; nodes count as unmeasured", source->second));
+  } else if (source != config.metrics.end() && !config.metrics.contains("address")) {
+    config.warnings.push_back("metrics: address is missing; nodes count as unmeasured");
+  }
   return config;
 }
 

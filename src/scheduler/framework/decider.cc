@@ -27,7 +27,7 @@ void Decider::use(Config config) {
   config_ = std::move(config);
   config_.registry = registry_;
   plugins_ = std::make_unique<PluginSet>(config_, model_);
-  search_ = std::make_unique<NodeSearch>(model_, *plugins_);
+  search_ = std::make_unique<NodeSearch>(model_, *plugins_, sampler_);
   actions_.clear();
   action_warnings_.clear();
   for (const std::string& name : config_.actions) {
@@ -50,6 +50,14 @@ std::vector<std::string> Decider::warnings() const {
 
 bool Decider::depends_on_time() const { return plugins_->depends_on_time(); }
 
+std::map<std::string, WaitReason> Decider::waiting() const {
+  std::map<std::string, WaitReason> out;
+  for (const auto& [id, reason] : reasons_) {
+    if (model_.job(id).in_use && model_.job(id).waits()) out.emplace(model_.job(id).key, reason);
+  }
+  return out;
+}
+
 std::uint64_t Decider::nodes_looked_at() const { return looked_at_before_ + search_->nodes_looked_at(); }
 
 CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch& stopwatch) {
@@ -64,9 +72,10 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
   std::sort(changed.begin(), changed.end());
   changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
   model_.trim_touched();
+  model_.outside.open(now);
   search_->open_cycle();
   Session session({.model = model_, .config = config_, .plugins = *plugins_, .search = *search_, .now = now,
-                   .uid = random_.uuid(), .cycle = ++cycle_, .changed_jobs = changed, .all_jobs_changed = fresh_plugins_,
+                   .uid = random_.uuid(), .cycle = ++cycle_, .changed_jobs = changed, .keeps_reasons = keeps_reasons_, .all_jobs_changed = fresh_plugins_,
                    .scheduler_name = scheduler_name_});
   if (keep_tasks) session.keep_tasks();
   fresh_plugins_ = false;
@@ -80,6 +89,8 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
     report.actions.push_back({name, after.first - before.first, after.second - before.second});
   }
   report.plan = session.close();
+  for (const JobId id : changed) reasons_.erase(id);
+  for (auto& [id, reason] : session.take_reasons()) reasons_.insert_or_assign(id, std::move(reason));
   report.pipelined = session.pipelined();
   report.tasks = session.task_reports();
   carried_ = model_.take_changed_jobs();

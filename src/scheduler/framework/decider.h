@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,8 +43,14 @@ class Decider {
   const Config& config() const { return config_; }
   std::vector<std::string> warnings() const;
   bool depends_on_time() const;
+  // Before the first cycle. Without it every node is looked at.
+  void sample(SamplingOptions options) { sampler_.options = options; }
 
   CycleReport run_cycle(base::Time now, bool keep_tasks = false, const Stopwatch& stopwatch = {});
+  // Why each waiting group waits, as of the last cycle that looked at it; in the order of their keys.
+  std::map<std::string, WaitReason> waiting() const;
+  // Reasons are kept unless this says otherwise (to measure what they cost).
+  void keep_reasons(bool keep) { keeps_reasons_ = keep; }
   std::uint64_t nodes_looked_at() const;
   // For tests: plugins are made afresh for every cycle, and nodes are searched by nested loops.
   void be_plain() { plain_ = true; }
@@ -53,6 +60,7 @@ class Decider {
   Registry registry_;
   Config config_;
   std::unique_ptr<PluginSet> plugins_;
+  NodeSampler sampler_;
   std::unique_ptr<NodeSearch> search_;
   std::vector<std::pair<std::string, std::unique_ptr<Action>>> actions_;
   std::vector<std::string> action_warnings_;
@@ -61,6 +69,8 @@ class Decider {
   std::uint64_t cycle_ = 0;
   std::vector<JobId> carried_;  // changed during the last session
   bool fresh_plugins_ = true;
+  std::map<JobId, WaitReason> reasons_;
+  bool keeps_reasons_ = true;
   bool plain_ = false;
   std::uint64_t looked_at_before_ = 0;
 };

@@ -6,12 +6,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "scheduler/framework/folds.h"
 #include "scheduler/framework/votes.h"
+#include "scheduler/framework/wait_reason.h"
 #include "scheduler/model/ids.h"
 
 namespace scheduler {
@@ -19,6 +21,7 @@ namespace scheduler {
 struct Job;
 struct Task;
 struct Queue;
+class Resource;
 struct SubJob;
 class NodeFilter;
 class NodeScorer;
@@ -43,6 +46,7 @@ struct JobEnqueueable     : Point<Vote(const Job&),                             
 struct JobEnqueued        : Point<void(const Job&),                                         TellAll>          { static constexpr std::string_view kKey = "enableJobEnqueued"; };
 struct Overused           : Point<bool(const Queue&),                                       Any>              { static constexpr std::string_view kKey = "enabledOverused"; };
 struct Allocatable        : Point<bool(const Queue&, const Task&),                          All>              { static constexpr std::string_view kKey = "enabledAllocatable"; };
+struct QueueLimit         : Point<std::optional<QueueShortage>(const Queue&, const Resource&, bool), FirstFailure> { static constexpr std::string_view kKey = ""; };
 struct Preemptive         : Point<bool(const Queue&, const std::vector<TaskId>&),           All>              { static constexpr std::string_view kKey = "enablePreemptive"; };
 struct ClassKey           : Point<std::uint32_t(const Task&),                               Mix>              { static constexpr std::string_view kKey = ""; };
 struct PrePredicate       : Point<Refusal(const Task&),                                     FirstFailure>     { static constexpr std::string_view kKey = "enablePredicate"; };
@@ -61,15 +65,16 @@ struct SubJobGradients    : Point<Gradients(const Job&, const SubJob&, DomainId,
 struct SimulateRemoveTask : Point<bool(const Task&),                                         All>              { static constexpr std::string_view kKey = "enablePreemptable|enabledAllocatable"; };
 struct SimulateAllocatable : Point<bool(const Queue&, const Task&),                         All>              { static constexpr std::string_view kKey = "enabledAllocatable"; };
 struct VictimTasks        : Point<std::vector<TaskId>(const std::vector<TaskId>&),          TierUnion>        { static constexpr std::string_view kKey = "enabledVictim"; };
+struct JobHeld            : Point<bool(const Job&),                                         Any>              { static constexpr std::string_view kKey = ""; };
 struct TaskPlaced         : Point<Refusal(const Task&),                                     FirstFailure>     { static constexpr std::string_view kKey = ""; };
 struct TaskRemoved        : Point<void(const Task&),                                        TellAll>          { static constexpr std::string_view kKey = ""; };
 // clang-format on
 
 using AllPoints = std::tuple<JobOrder, TaskOrder, QueueOrder, VictimQueueOrder, JobReady, JobPipelined, JobStarving,
-                             JobValid, JobEnqueueable, JobEnqueued, Overused, Allocatable, Preemptive, ClassKey, PrePredicate,
+                             JobValid, JobEnqueueable, JobEnqueued, Overused, Allocatable, QueueLimit, Preemptive, ClassKey, PrePredicate,
                              Predicate, NodeOrder, Preemptable, Reclaimable, UnifiedEvictable, SubJobOrder, SubJobReady,
                              SubJobPipelined, PlacementsMissing, HyperNodeOrder, JobGradients, SubJobGradients, SimulateRemoveTask, SimulateAllocatable, VictimTasks,
-                             TaskPlaced, TaskRemoved>;
+                             JobHeld, TaskPlaced, TaskRemoved>;
 
 // Keys of the configuration that belong to points without a row yet or to no point. They are accepted, as every
 // configuration file in use may carry them.

@@ -25,6 +25,7 @@ class FitErrors {
  public:
   void add(std::string_view reason, std::size_t nodes) {
     if (nodes == 0) return;
+    last_ = reason;
     auto found = reasons_.find(reason);
     if (found == reasons_.end()) reasons_.emplace(std::string(reason), nodes);
     else found->second += nodes;
@@ -35,6 +36,10 @@ class FitErrors {
   void set_node_count(std::size_t count) { node_count_ = count; }
   void set_text(std::string text) { text_ = std::move(text); }
   void set_hyper_node(std::string name) { hyper_node_ = std::move(name); }
+  std::size_t node_count() const { return node_count_; }
+  const std::string& hyper_node() const { return hyper_node_; }
+  // The reason counted last: of those that narrowed the nodes down one after the other, the one that left none.
+  const std::string& last() const { return last_; }
   bool has_reasons() const { return !reasons_.empty(); }
   const std::map<std::string, std::size_t, std::less<>>& reasons() const { return reasons_; }
 
@@ -47,6 +52,7 @@ class FitErrors {
   std::size_t node_count_ = 0;
   std::string text_;  // replaces "0/n nodes are unavailable"
   std::string hyper_node_;
+  std::string last_;
 };
 
 // "2 Pending, 1 Running", sorted as text, of (word, count).

@@ -24,6 +24,7 @@ std::uint32_t better(const std::vector<double>& totals, std::uint32_t a, std::ui
 
 bool NodeSearch::judge(ClassState& state, const Request& request, std::uint32_t node) {
   if (!model_.nodes.known().has(node)) return false;
+  if (model_.shards.mode == ShardingMode::kHard && !shard_.has(node)) return false;
   for (const Part& part : request.parts) {
     const std::int64_t idle = model_.nodes.idle(part.dim)[node];
     if (part.amount > idle || part.amount > model_.nodes.future_idle(part.dim, node)) return false;
@@ -70,6 +71,7 @@ void NodeSearch::fix_tree(ClassState& state, std::uint32_t node) {
 
 void NodeSearch::build_frontier(ClassState& state, const Request& request) {
   state.candidates = model_.nodes.known();
+  keep_shard(state.candidates, nullptr);
   nodes_looked_at_ += model_.nodes.known_count();
   room(request, false, state.candidates);
   room(request, true, state.candidates);

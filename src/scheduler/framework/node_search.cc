@@ -15,6 +15,7 @@ namespace {
 // Below this many waiting pods of a class a frontier costs more than it saves.
 constexpr std::uint32_t kFrontierPodsMin = 3;
 constexpr std::size_t kClassesMax = 512;
+constexpr std::string_view kNotOurShard = "node isn't in scheduler node shard";
 
 // The words that hold the members: a domain's nodes mostly stand together, and the rest need not be looked at.
 struct WordRange {
@@ -44,13 +45,48 @@ bool is_single(const NodeSet& nodes) {
 
 }  // namespace
 
-NodeSearch::NodeSearch(Model& model, const PluginSet& plugins) : model_(model), plugins_(plugins) {}
+NodeSearch::NodeSearch(Model& model, const PluginSet& plugins, NodeSampler& sampler)
+    : model_(model), plugins_(plugins), sampler_(sampler) {}
 
 NodeSearch::~NodeSearch() = default;
 
 void NodeSearch::open_cycle() {
   single_.reset();
   if (classes_.size() > kClassesMax) classes_.clear();
+  if (model_.shards.mode == ShardingMode::kNone) return;
+  NodeSet own = model_.nodes.known();
+  own.clear();
+  for (const std::string& name : model_.shards.usable()) {
+    const NodeId node = model_.nodes.find(name);
+    if (node.is_set() && model_.nodes.known().has(node.index)) own.add(node.index);
+  }
+  if (own.words() != shard_.words()) classes_.clear();
+  shard_ = std::move(own);
+}
+
+void NodeSearch::keep_shard(NodeSet& nodes, FitErrors* errors) const {
+  if (model_.shards.mode != ShardingMode::kHard) return;
+  if (errors != nullptr) {
+    NodeSet foreign = nodes;
+    foreign.subtract(shard_);
+    errors->add(kNotOurShard, foreign.count());
+    errors->add_unresolvable(foreign);
+  }
+  nodes &= shard_;
+}
+
+std::uint32_t NodeSearch::best_own_first(ClassState& state, const NodeSet& group) {
+  if (model_.shards.mode == ShardingMode::kSoft) {
+    NodeSet own = group;
+    own &= shard_;
+    if (!own.empty()) return best_of(state, own);
+  }
+  return best_of(state, group);
+}
+
+NodeChoice NodeSearch::best_choice(ClassState& state, const NodeSet& now, const NodeSet& feasible) {
+  const bool future = now.empty();
+  return {NodeId{best_own_first(state, future ? feasible : now)}, future};
 }
 
 NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
@@ -127,33 +163,39 @@ void NodeSearch::explain_room(const Request& request, const NodeSet& nodes, FitE
 
 std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* within, FitErrors& errors) {
   if (plain_) {
-    if (auto choice = find_plainly(task, within != nullptr ? *within : model_.nodes.known())) return choice;
+    NodeSet all = within != nullptr ? *within : model_.nodes.known();
+    keep_shard(all, nullptr);
+    if (auto choice = find_plainly(task, all)) return choice;
   }
   ClassState& state = state_for(task);
   const Request& request = model_.shape_of(task).request;
-  if (!plain_ && state.incremental && within == nullptr && model_.shape(task.shape).pending >= kFrontierPodsMin) {
+  const bool whole = within == nullptr && !sampler_.options.on && model_.shards.mode != ShardingMode::kSoft;
+  if (!plain_ && state.incremental && whole && model_.shape(task.shape).pending >= kFrontierPodsMin) {
     catch_up(state, request);
     const std::uint32_t best = state.tree.empty() ? NodeId::kNone : state.tree[1];
     if (best != NodeId::kNone && state.candidates.has(best)) return NodeChoice{NodeId{best}, false};
   }
   const NodeSet& all = within != nullptr ? *within : model_.nodes.known();
   NodeSet feasible = all;
-  nodes_looked_at_ += count_of(all);
+  keep_shard(feasible, nullptr);
+  nodes_looked_at_ += count_of(feasible);
+  const NodeSet looked_at = sampler_.options.on ? feasible : NodeSet();
   room(request, true, feasible);
   for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kPlace, nullptr);
   if (feasible.empty()) {
     errors.set_node_count(within != nullptr ? all.count() : model_.nodes.known_count());
-    explain_room(request, all, errors);
     NodeSet rest = all;
+    keep_shard(rest, &errors);
+    explain_room(request, rest, errors);
     room(request, true, rest);
     for (const auto& filter : state.filters) filter->narrow(rest, Strictness::kPlace, &errors);
     return std::nullopt;
   }
-  if (!model_.nodes.future_differs()) return NodeChoice{NodeId{best_of(state, feasible)}, false};
+  sampler_.reduce(looked_at, feasible);
+  if (!model_.nodes.future_differs()) return best_choice(state, feasible, feasible);
   NodeSet idle = feasible;
   room(request, false, idle);
-  const bool future = idle.empty();
-  return NodeChoice{NodeId{best_of(state, future ? feasible : idle)}, future};
+  return best_choice(state, idle, feasible);
 }
 
 std::optional<NodeChoice> NodeSearch::find_plainly(const Task& task, const NodeSet& all) {
@@ -168,7 +210,14 @@ std::optional<NodeChoice> NodeSearch::find_plainly(const Task& task, const NodeS
     later.add(n);
     if (fits_idle(task, NodeId{n})) now.add(n);
   });
-  const NodeSet& group = now.empty() ? later : now;
+  sampler_.reduce(all, later);
+  now &= later;
+  NodeSet group = now.empty() ? later : now;
+  if (model_.shards.mode == ShardingMode::kSoft) {
+    NodeSet own = group;
+    own &= shard_;
+    if (!own.empty()) group = std::move(own);
+  }
   std::uint32_t best = NodeId::kNone;
   double most = 0;
   std::vector<double> whole(all.words().size() * 64);
@@ -200,11 +249,15 @@ std::optional<NodeChoice> NodeSearch::find_plainly(const Task& task, const NodeS
 std::optional<NodeChoice> NodeSearch::find_without_resources(const Task& task, FitErrors& errors) {
   ClassState& state = state_for(task);
   NodeSet feasible = model_.nodes.known();
-  nodes_looked_at_ += model_.nodes.known_count();
+  keep_shard(feasible, nullptr);
+  nodes_looked_at_ += feasible.count();
+  const NodeSet looked_at = sampler_.options.on ? feasible : NodeSet();
   for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kPlace, nullptr);
-  if (!feasible.empty()) return NodeChoice{NodeId{best_of(state, feasible)}, false};
+  sampler_.reduce(looked_at, feasible);
+  if (!feasible.empty()) return best_choice(state, feasible, feasible);
   errors.set_node_count(model_.nodes.known_count());
   NodeSet rest = model_.nodes.known();
+  keep_shard(rest, &errors);
   for (const auto& filter : state.filters) filter->narrow(rest, Strictness::kPlace, &errors);
   return std::nullopt;
 }
@@ -212,8 +265,11 @@ std::optional<NodeChoice> NodeSearch::find_without_resources(const Task& task, F
 NodeSet NodeSearch::candidates(const Task& task, Strictness strictness, const NodeSet& within, FitErrors* errors) {
   ClassState& state = state_for(task);
   NodeSet out = within;
-  nodes_looked_at_ += count_of(within);
+  keep_shard(out, errors);
+  nodes_looked_at_ += count_of(out);
+  const NodeSet looked_at = sampler_.options.on ? out : NodeSet();
   for (const auto& filter : state.filters) filter->narrow(out, strictness, errors);
+  sampler_.reduce(looked_at, out);
   return out;
 }
 
@@ -241,7 +297,13 @@ std::vector<NodeId> NodeSearch::ranked(const Task& task, const NodeSet& candidat
   std::vector<NodeId> out;
   candidates.for_each([&](std::uint32_t n) { out.push_back(NodeId{n}); });
   std::stable_sort(out.begin(), out.end(), [&](NodeId a, NodeId b) { return totals_[a.index] > totals_[b.index]; });
+  own_first(out);
   return out;
+}
+
+void NodeSearch::own_first(std::vector<NodeId>& nodes) const {
+  if (model_.shards.mode != ShardingMode::kSoft) return;
+  std::stable_partition(nodes.begin(), nodes.end(), [&](NodeId node) { return shard_.has(node.index); });
 }
 
 void NodeSearch::score_all(ClassState& state, const NodeSet& group) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "scheduler/framework/node_evaluators.h"
+#include "scheduler/framework/node_sampling.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
 
@@ -24,7 +25,7 @@ struct NodeChoice {
 
 class NodeSearch {
  public:
-  NodeSearch(Model& model, const PluginSet& plugins);
+  NodeSearch(Model& model, const PluginSet& plugins, NodeSampler& sampler);
   ~NodeSearch();
 
   // For allocate: the node must have room now, or else on capacity being released. `within` limits the candidates.
@@ -35,6 +36,8 @@ class NodeSearch {
   NodeSet candidates(const Task& task, Strictness strictness, const NodeSet& within, FitErrors* errors);
   // Candidates by descending score, ties by node id.
   std::vector<NodeId> ranked(const Task& task, const NodeSet& candidates);
+  // Where shards are soft: own nodes before others, else as they are.
+  void own_first(std::vector<NodeId>& nodes) const;
   bool fits_filters(const Task& task, NodeId node);
   // For promises after evictions: the best of the nodes with room once everything is released, those with room now
   // first; refusals that eviction may cure do not count.
@@ -60,6 +63,11 @@ class NodeSearch {
   std::uint32_t best_of(ClassState& state, const NodeSet& group);
   void score_all(ClassState& state, const NodeSet& group);
   std::optional<NodeChoice> find_plainly(const Task& task, const NodeSet& all);
+  // Takes away nodes of other schedulers, where shards are hard.
+  void keep_shard(NodeSet& nodes, FitErrors* errors) const;
+  // The best of the nodes with room now, or else of those with room later; where shards are soft, own nodes before others.
+  NodeChoice best_choice(ClassState& state, const NodeSet& now, const NodeSet& feasible);
+  std::uint32_t best_own_first(ClassState& state, const NodeSet& group);
 
   bool judge(ClassState& state, const Request& request, std::uint32_t node);
   double total_of(ClassState& state, std::uint32_t node);
@@ -70,6 +78,8 @@ class NodeSearch {
 
   Model& model_;
   const PluginSet& plugins_;
+  NodeSampler& sampler_;
+  NodeSet shard_;  // own nodes, fixed for the cycle
   std::unordered_map<std::uint64_t, std::unique_ptr<ClassState>> classes_;
   std::unique_ptr<ClassState> single_;  // of a class with few pods
   std::vector<double> totals_;          // scratch

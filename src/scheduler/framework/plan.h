@@ -64,6 +64,23 @@ struct PlannedQueueStatus {
   std::vector<std::string> gone;  // resources that were listed before
 };
 
+// The queue has admitted the pod: its scheduling gate of that name goes.
+struct PlannedGateRemoval {
+  std::string ns;
+  std::string pod;
+  std::string uid;
+  std::string gate;
+};
+
+// What this scheduler uses of its shard, and what it would take or give up to use what is desired.
+struct PlannedShardStatus {
+  std::string name;
+  std::vector<std::string> in_use;
+  std::vector<std::string> to_remove;
+  std::vector<std::string> to_add;
+  base::Time at;
+};
+
 struct Plan {
   std::vector<PlannedBind> binds;
   std::vector<PlannedEviction> evictions;
@@ -71,10 +88,12 @@ struct Plan {
   std::vector<PlannedGroupStatus> groups;
   std::vector<PlannedGroupEvent> group_events;
   std::vector<PlannedQueueStatus> queues;
+  std::vector<PlannedGateRemoval> gate_removals;
+  std::vector<PlannedShardStatus> shards;
 
   bool empty() const {
     return binds.empty() && evictions.empty() && pod_conditions.empty() && groups.empty() && group_events.empty() &&
-           queues.empty();
+           queues.empty() && gate_removals.empty() && shards.empty();
   }
 };
 

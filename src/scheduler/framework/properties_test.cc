@@ -25,6 +25,8 @@ const char* kConfigs[] = {
     "binpack}]\n",
     "actions: \"allocate\"\ntiers:\n- plugins: [{name: priority}, {name: gang}]\n- plugins: [{name: drf}, {name: "
     "predicates}, {name: proportion}, {name: nodeorder}]\n",
+    "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins: [{name: gang}, {name: pdb}]\n- plugins: [{name: drf, enableHierarchy: true}, "
+    "{name: resourcequota}, {name: task-topology}, {name: predicates}, {name: nodegroup, arguments: {strict: false}}, {name: resource-strategy-fit}, {name: usage}]\n",
 };
 
 // A cluster that lives: objects come and go, pods run and end.
@@ -32,7 +34,7 @@ class World {
  public:
   explicit World(std::uint64_t seed)
       : random(seed), intake(model, {}), decider(model, {all_plugins(), all_actions()}, seed, "volcano") {
-    if (const std::string config = kConfigs[random.below(3)]; !config.empty()) {
+    if (const std::string config = kConfigs[random.below(std::size(kConfigs))]; !config.empty()) {
       EXPECT_TRUE(decider.configure(config).ok());
     }
     for (const char* queue : {"default", "other"}) {

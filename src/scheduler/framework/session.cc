@@ -114,7 +114,17 @@ void Session::plan_eviction(const Operation& operation) {
   plan_.evictions.push_back(std::move(out));
 }
 
+bool Session::is_held_since(Mark mark) const {
+  if (!in_.plugins.answers<JobHeld>()) return false;
+  for (std::size_t i = mark; i < journal_.size(); ++i) {
+    const JobId job = journal_[i].kind == Kind::kEvict ? journal_[i].beneficiary : in_.model.task(journal_[i].task).job;
+    if (!journal_[i].committed && job.is_set() && ask<JobHeld>(in_.model.job(job))) return true;
+  }
+  return false;
+}
+
 void Session::commit(Mark mark) {
+  if (is_held_since(mark)) return;
   for (std::size_t i = mark; i < journal_.size(); ++i) {
     Operation& operation = journal_[i];
     if (operation.committed) continue;
@@ -128,7 +138,7 @@ void Session::commit(Mark mark) {
 
 void Session::dispatch_if_ready(JobId id) {
   const Job& job = in_.model.job(id);
-  if (!ask<JobReady>(job)) return;
+  if (!ask<JobReady>(job) || ask<JobHeld>(job)) return;
   std::vector<TaskId> placed;
   for (const TaskId task : job.tasks) {
     if (in_.model.task(task).status == TaskStatus::kAllocated) placed.push_back(task);
@@ -146,6 +156,13 @@ void Session::take_back(TaskId id, Kind kind) {
     journal_.erase(journal_.begin() + static_cast<std::ptrdiff_t>(i));
     return;
   }
+}
+
+void Session::remove_queue_gate(const Task& task) {
+  if (!task.queue_gate_only || !task.queue_gate_opt_in || !in_.model.gates.on("SchedulingGatesQueueAdmission")) return;
+  if (!ungated_.insert(task.id.index).second) return;  // tried in several domains
+  const TaskText& text = in_.model.text(task.id);
+  plan_.gate_removals.push_back({text.ns, text.name, text.uid, std::string(kQueueGate)});
 }
 
 const JobTrouble* Session::find_trouble(JobId job) const {
@@ -174,6 +191,7 @@ void Session::set_phase(JobId id, GroupPhase phase) {
 }
 
 void Session::group_event(const Job& job, std::string type, std::string reason, std::string message) {
+  if (type == "Normal" && reason == "Unschedulable") refusals_[job.id.index] = message;
   plan_.group_events.push_back({job.ns, job.name, job.group_uid, std::move(type), std::move(reason), std::move(message)});
 }
 

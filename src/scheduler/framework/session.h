@@ -31,6 +31,7 @@ struct JobTrouble {
     return found != failed_roles.end() && role < found->second.size() && found->second[role];
   }
   std::string text;                          // of the job as a whole
+  TaskId over_limit;                         // a task that the queue may not take
 };
 
 struct SessionInput {
@@ -42,6 +43,7 @@ struct SessionInput {
   std::string uid;
   std::uint64_t cycle = 0;
   const std::vector<JobId>& changed_jobs;  // since the previous session was opened, that one's own changes included
+  bool keeps_reasons = true;               // WaitReasons of those that wait
   bool all_jobs_changed = false;           // plugins are new: everything counts as changed
   std::string scheduler_name;
 };
@@ -85,6 +87,8 @@ class Session {
   bool pipeline(TaskId task, NodeId node, bool eviction_occurred);
   void evict(TaskId task, std::string_view action, JobId beneficiary);
   void rollback(Mark mark);
+  // Nothing is committed for a job that a plugin holds: it waits for an answer from outside. What was placed stays until
+  // the close, as its reservation.
   void commit(Mark mark);
   bool has_operations_since(Mark mark) const { return journal_.size() > mark; }
   // What was done since the mark, to be done again after a rollback.
@@ -117,6 +121,8 @@ class Session {
   void unpipeline(TaskId task);
   // Takes back one eviction of this session that was not committed.
   void unevict(TaskId task) { take_back(task, Kind::kEvict); }
+  // The queue has admitted a task whose only gate is the queue's. It is placed in a later cycle.
+  void remove_queue_gate(const Task& task);
 
   // Why jobs wait.
   JobTrouble& trouble(JobId job) { return troubles_[job.index]; }
@@ -136,6 +142,12 @@ class Session {
     std::string nominated_node;
   };
   TaskReason task_reason(const Task& task) const;
+
+  // Why the job waits now, in numbers (session_reasons.cc). Before the close only.
+  WaitReason wait_reason(const Job& job);
+  void note_overused(QueueId queue) { overused_.insert(queue.index); }
+  // The reasons of the jobs that were closed and wait.
+  std::vector<std::pair<JobId, WaitReason>> take_reasons() { return std::move(reasons_); }
 
   // Jobs whose status may differ from what was last written, in the order of their keys.
   std::vector<JobId> jobs_to_close();
@@ -170,6 +182,7 @@ class Session {
     std::uint32_t action = 0;  // index into actions_
   };
 
+  bool is_held_since(Mark mark) const;
   bool place(Kind kind, TaskId task, NodeId node, bool eviction_occurred);
   void undo(const Operation& operation);
   void take_back(TaskId task, Kind kind);
@@ -177,6 +190,7 @@ class Session {
   void plan_eviction(const Operation& operation);
   void close_job(JobId job, GroupStatus before);
   void close_queues();
+  void close_shard();
   void close_tasks(const Job& job);
   void compute_phase(Job& job);
   void report_tasks();
@@ -192,6 +206,10 @@ class Session {
   std::unordered_map<std::uint32_t, bool> unschedulable_now_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, DomainId> nominated_;  // by job and part
   std::set<std::uint32_t> ignored_nominations_;                            // tasks
+  std::set<std::uint32_t> overused_;  // queues that allocate passed over
+  std::map<std::uint32_t, std::string> refusals_;  // admission's, by job
+  std::vector<std::pair<JobId, WaitReason>> reasons_;
+  std::set<std::uint32_t> ungated_;  // tasks whose queue gate is removed
   std::map<std::string, TaskReport> task_reports_;
   std::map<std::string, std::string> pipelined_;
   Plan plan_;

@@ -1,5 +1,6 @@
 // What is written about jobs, pods and queues when a cycle ends?
 #include <algorithm>
+#include <iterator>
 
 #include "base/format.h"
 #include "scheduler/framework/session.h"
@@ -194,6 +195,24 @@ void Session::close_queues() {
   }
 }
 
+// The nodes that this session could use are a promise to other schedulers; they read it once the session has ended.
+void Session::close_shard() {
+  NodeShards& shards = in_.model.shards;
+  if (shards.mode == ShardingMode::kNone || shards.own() == nullptr) return;
+  NodeShard fresh = *shards.own();
+  fresh.in_use = shards.usable();
+  fresh.to_add.clear();
+  fresh.to_remove.clear();
+  std::set_difference(fresh.desired.begin(), fresh.desired.end(), fresh.in_use.begin(), fresh.in_use.end(),
+                      std::inserter(fresh.to_add, fresh.to_add.end()));
+  std::set_difference(fresh.in_use.begin(), fresh.in_use.end(), fresh.desired.begin(), fresh.desired.end(),
+                      std::inserter(fresh.to_remove, fresh.to_remove.end()));
+  if (fresh == *shards.own()) return;
+  plan_.shards.push_back({shards.own_name, {fresh.in_use.begin(), fresh.in_use.end()}, {fresh.to_remove.begin(), fresh.to_remove.end()},
+                          {fresh.to_add.begin(), fresh.to_add.end()}, in_.now});
+  shards.set(std::string(shards.own_name), std::move(fresh));
+}
+
 void Session::report_tasks() {
   for (const Operation& operation : journal_) {
     const Task& task = in_.model.task(operation.task);
@@ -228,8 +247,10 @@ Plan Session::close() {
   for (const JobId id : jobs_to_close()) {
     auto old = old_status_.find(id.index);
     close_job(id, old == old_status_.end() ? in_.model.job(id).status : std::move(old->second));
+    if (in_.keeps_reasons && in_.model.job(id).waits()) reasons_.emplace_back(id, wait_reason(in_.model.job(id)));
   }
   close_queues();
+  close_shard();
   report_tasks();
   undo_uncommitted();
   return std::move(plan_);

@@ -32,7 +32,7 @@ std::string WaitReason::message() const {
     case WaitKind::kGated: return base::format("{} pods are held by scheduling gates", missing);
     case WaitKind::kRefused: return base::format("{}: pod {}: {}", gang, pod, detail);
     case WaitKind::kResources:
-      return base::format("{}: pod {} asks for {} of {}, which {} of {} nodes{} lack; the most on one node is {}, on all together {}", gang,
+      return base::format("{}: pod {} asks for {} of {}, which {} of {} nodes{} lack once the rest is placed; without this group the most free on one node is {}, on all {}", gang,
                           pod, wanted, resource, refused, nodes, inside, most_free, free);
     case WaitKind::kFilter:
       return base::format("{}: for pod {} the last {} of {} nodes{} drop out: {}", gang, pod, refused, nodes, inside, detail);

@@ -52,8 +52,8 @@ struct WaitReason {
   std::size_t refused = 0;
   std::string resource;       // kResources
   std::string wanted;         // by one pod
-  std::string most_free;      // on one node
-  std::string free;           // on all nodes together
+  std::string most_free;      // on one node, without the group
+  std::string free;           // on all nodes together, without the group
   std::string domain;         // kDomain, kResources and kFilter inside one
 
   // One sentence.

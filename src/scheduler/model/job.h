@@ -1,10 +1,12 @@
 // What does the scheduler know of a PodGroup with its pods (a job), of a pod (a task), and of a Queue?
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/json.h"
@@ -15,6 +17,9 @@
 #include "scheduler/model/sub_job.h"
 
 namespace scheduler {
+
+// The scheduling gate that a queue removes by admitting the pod; the annotation of the same name opts in.
+inline constexpr std::string_view kQueueGate = "scheduling.volcano.sh/queue-allocation-gate";
 
 struct Task {
   TaskId id;
@@ -151,6 +156,8 @@ struct Job {
   bool is_ready() const { return ready_count() + pending_best_effort >= min_available; }
   bool is_pipelined() const { return waiting_count() + ready_count() + pending_best_effort >= min_available; }
   bool is_starving() const { return waiting_count() + ready_count() < min_available; }
+  // The group has not started.
+  bool waits() const { return has_group && status.phase != GroupPhase::kCompleted && scheduled_count() < std::max(min_available, 1); }
   bool is_pending() const {
     return !has_group || status.phase == GroupPhase::kNone || status.phase == GroupPhase::kPending;
   }

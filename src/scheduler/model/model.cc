@@ -144,6 +144,15 @@ void Model::remove_task(TaskId id) {
   if (node.is_set()) nodes.remove_if_unused(node);
 }
 
+void Model::ungate(TaskId id) {
+  Task& task = tasks_[id.index];
+  if (!task.gated || task.status != TaskStatus::kPending) return;
+  task.gated = task.queue_gate_only = false;
+  if (!task.job.is_set()) return;
+  --jobs_[task.job.index].gated;
+  note_changed(task.job);
+}
+
 void Model::see(const Task& task, NodeId node, TaskStatus status, std::int64_t sign) {
   const Shape& s = shapes_[task.shape.index];
   nodes.account_seen(node, s.nonzero_cpu, s.nonzero_memory, s.request.parts[0].amount, s.request.parts[1].amount, sign);

@@ -24,6 +24,7 @@
 #include "scheduler/model/node_shards.h"
 #include "scheduler/model/node_table.h"
 #include "scheduler/model/node_usage.h"
+#include "scheduler/model/outside.h"
 #include "scheduler/model/pod_notes.h"
 #include "scheduler/model/quotas.h"
 #include "scheduler/model/shape.h"
@@ -63,6 +64,7 @@ class Model {
   GroupWishes group_wishes;
   NodeUsages usage;
   NodeShards shards;
+  OutsideBook outside;
   // When plugins last did what they do only now and then; outlives configurations.
   std::map<std::string, base::Time, std::less<>> last_runs;
   Workloads workloads;
@@ -85,6 +87,8 @@ class Model {
   // Takes over what may change while the pod stays the same; false when the task must be made anew.
   bool update_task(TaskId id, TaskFacts& facts);
   void remove_task(TaskId id);
+  // A pending task's last gate is gone.
+  void ungate(TaskId id);
   // The only way a task changes status or node.
   void move(TaskId id, TaskStatus status, NodeId node);
 
@@ -120,6 +124,7 @@ class Model {
   // Queues. A queue that only PodGroups name exists here with in_use false.
   const Queue& queue(QueueId id) const { return queues_[id.index]; }
   Queue& edit_queue(QueueId id) { return queues_[id.index]; }
+  std::uint32_t queue_changes = 0;  // grows with every change of what queues say
   std::size_t queue_count() const { return queues_.size(); }
   QueueId find_queue(std::string_view name) const;  // of an existing Queue object
   QueueId find_or_add_queue(std::string_view name);

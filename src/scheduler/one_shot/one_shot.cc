@@ -19,9 +19,13 @@ constexpr std::uint64_t kSeed = 1;   // only names sessions; nothing is decided 
 
 OneShot::OneShot(OneShotOptions options, Stopwatch stopwatch)
     : options_(std::move(options)), stopwatch_(std::move(stopwatch)), intake_(model_, intake_options(options_.scheduler)),
-      decider_(model_, {all_plugins(), all_actions()}, kSeed, options_.scheduler.names().front()), now_(options_.now) {}
+      decider_(model_, {all_plugins(), all_actions()}, kSeed, options_.scheduler.names().front()), now_(options_.now) {
+  decider_.sample(sampling_options(options_.scheduler));
+}
 
 base::Status OneShot::configure() {
+  TRY_VOID(options_.scheduler.check());
+  for (const std::string& warning : intake_.options().gates.warnings()) notes_.push_back(warning);
   if (!options_.config.empty()) TRY_VOID(decider_.configure(options_.config));
   for (const std::string& warning : decider_.warnings()) notes_.push_back(warning);
   return {};
@@ -38,8 +42,19 @@ void OneShot::take_effect(const Plan& plan) {
     evictions_.push_back(eviction);
     leaving_.push_back(eviction);
   }
-  for (const PlannedGroupEvent& event : plan.group_events) {
-    if (event.type == "Normal" && event.reason == "Unschedulable") refusals_[event.ns + "/" + event.name] = event.message;
+  for (const PlannedGateRemoval& gate : plan.gate_removals) {
+    const TaskId task = model_.find_task(gate.ns + "/" + gate.pod);
+    if (task.is_set()) model_.ungate(task);
+  }
+}
+
+// Without somebody who asks, nobody answers: that is an error like any other that an extender can make.
+void OneShot::answer(std::vector<OutsideQuestion> questions) {
+  for (const OutsideQuestion& question : questions) {
+    OutsideAnswer answer{false, "nobody is asked here", now_};
+    if (options_.asker) answer = options_.asker(question);
+    answer.at = now_;
+    model_.outside.put(question, std::move(answer));
   }
 }
 
@@ -64,7 +79,10 @@ bool OneShot::run_cycle(OneShotStats::Phase& phase) {
   pipelined_ = std::move(report.pipelined);
   if (options_.tasks) tasks_ = std::move(report.tasks);
   now_ = now_ + options_.scheduler.schedule_period;
-  bool decided = !report.plan.binds.empty() || !report.plan.evictions.empty();
+  std::vector<OutsideQuestion> questions = model_.outside.take_questions();
+  const bool waits_for_answers = std::any_of(questions.begin(), questions.end(), [](const auto& one) { return !one.only_told; });
+  if (!questions.empty()) answer(std::move(questions));
+  bool decided = waits_for_answers || !report.plan.binds.empty() || !report.plan.evictions.empty() || !report.plan.gate_removals.empty();
   for (const PlannedGroupStatus& group : report.plan.groups) {
     auto known = phases_before.find(group.ns + "/" + group.name);
     decided |= known == phases_before.end() || known->second != group.status.phase;
@@ -104,29 +122,16 @@ api::Json OneShot::groups_json() const {
   return out;
 }
 
+// Groups of queues that do not exist are in no session, so their reason is made here.
 api::Json OneShot::waiting_json() const {
   api::Json out = api::Json::object();
+  for (const auto& [key, reason] : decider_.waiting()) out.set(key, reason.json());
   model_.for_each_job([&](const Job& job) {
-    if (!job.has_group || job.status.phase == GroupPhase::kRunning || job.status.phase == GroupPhase::kCompleted) return;
-    std::string reason, message;
-    if (!job.queue.is_set() || !model_.queue(job.queue).in_use) {
-      reason = "QueueNotFound";
-      message = base::format("queue {} does not exist", job.queue_name);
-    } else if (auto refused = refusals_.find(job.key); refused != refusals_.end() && job.is_pending()) {
-      reason = "NotAdmitted";
-      message = refused->second;
-    } else if (job.ready_count() < job.min_available) {
-      for (const GroupCondition& condition : job.status.conditions) {
-        if (condition.type == "Unschedulable") reason = condition.reason, message = condition.message;
-      }
-      if (job.valid_count() < job.min_available) {
-        reason = "NotEnoughTasks";
-        message = base::format("{} of {} pods exist", job.valid_count(), job.min_available);
-      }
-    } else {
-      return;
-    }
-    out.set(job.key, api::Json::object({{"reason", reason}, {"message", message}}));
+    if (!job.waits() || (job.queue.is_set() && model_.queue(job.queue).in_use)) return;
+    WaitReason missing;
+    missing.kind = WaitKind::kQueueNotFound;
+    missing.queue = job.queue_name;
+    out.set(job.key, missing.json());
   });
   return out;
 }

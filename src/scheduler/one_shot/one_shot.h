@@ -1,6 +1,7 @@
 // One-shot runs (`volcano schedule`): the scheduler on files instead of a cluster.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,6 +28,8 @@ struct OneShotOptions {
   bool leave_evicted = false;
   base::Time now;
   bool tasks = false;
+  // Asks a program outside (an extender), waiting for its answer. Without it every question ends in an error.
+  std::function<OutsideAnswer(const OutsideQuestion&)> asker = {};
 };
 
 struct OneShotStats {
@@ -74,6 +77,7 @@ class OneShot {
   void add_missing_queues();
   void add_group_for(api::Json& pod);
   void take_effect(const Plan& plan);
+  void answer(std::vector<OutsideQuestion> questions);
   bool run_cycle(OneShotStats::Phase& phase);
   api::Json groups_json() const;
   api::Json waiting_json() const;
@@ -91,7 +95,6 @@ class OneShot {
   std::vector<PlannedEviction> leaving_;  // gone before the next cycle
   std::map<std::string, std::string> pipelined_;
   std::map<std::string, Session::TaskReport> tasks_;
-  std::map<std::string, std::string> refusals_;  // by group: the last event that said why it is not admitted
   std::vector<std::pair<std::size_t, std::size_t>> cycles_;
   OneShotStats stats_;
   bool started_ = false;

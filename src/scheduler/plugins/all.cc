@@ -24,6 +24,8 @@ std::unique_ptr<Plugin> make_resourcequota();
 std::unique_ptr<Plugin> make_resource_strategy_fit();
 std::unique_ptr<Plugin> make_rescheduling();
 std::unique_ptr<Plugin> make_task_topology();
+std::unique_ptr<Plugin> make_usage();
+std::unique_ptr<Plugin> make_extender();
 std::unique_ptr<Plugin> make_tdm();
 
 namespace {
@@ -34,6 +36,8 @@ constexpr PluginFactory kPlugins[] = {
     {"resource-strategy-fit", make_resource_strategy_fit},
     {"rescheduling", make_rescheduling},
     {"task-topology", make_task_topology},
+    {"usage", make_usage},
+    {"extender", make_extender},
     {"cdp", make_cdp},               {"tdm", make_tdm},
     {"capacity", make_capacity},     {"nodegroup", make_nodegroup},     {"sla", make_sla},
     {"binpack", make_binpack},       {"conformance", make_conformance}, {"drf", make_drf},

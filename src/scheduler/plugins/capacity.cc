@@ -5,6 +5,8 @@
 
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
+#include "scheduler/plugins/admitted_tasks.h"
+#include "scheduler/plugins/queue_shortage.h"
 #include "scheduler/plugins/capacity_tree.h"
 
 namespace scheduler {
@@ -33,6 +35,14 @@ class Capacity final : public Plugin {
     setup.on<SimulateAllocatable>([this, copies](const Queue& queue, const Task& task) { return copies && has_room(queue, task); });
     setup.on<Preemptive>([this](const Queue& queue, const std::vector<TaskId>& tasks) { return preemptive(queue, tasks); });
     setup.on<Allocatable>([this](const Queue& queue, const Task& task) { return allocatable(queue, task); });
+    setup.on<TaskPlaced>([this](const Task& task) -> Refusal {
+      if (reserves(task)) admitted_.remove(*model_, task);
+      return {};
+    });
+    setup.on<TaskRemoved>([this](const Task& task) {
+      if (reserves(task)) admitted_.add(*model_, task);
+    });
+    setup.on<QueueLimit>([this](const Queue& queue, const Resource& wanted, bool admission) { return shortage(queue, wanted, admission); });
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
     setup.on<JobEnqueued>([this](const Job& job) {
       if (!job.min_resources) return;
@@ -45,6 +55,15 @@ class Capacity final : public Plugin {
     session_ = &session;
     reserve_.open(session);
     tree_.build(*model_, reserve_);
+    queue_gates_ = model_->gates.on("SchedulingGatesQueueAdmission");
+    admitted_.clear();
+    if (!queue_gates_) return;
+    for (const JobId id : session.jobs_to_look_at()) {
+      for (const TaskId task : model_->job(id).tasks) {
+        const Task& one = model_->task(task);
+        if (one.status == TaskStatus::kPending && !one.gated && reserves(one)) admitted_.add(*model_, one);
+      }
+    }
   }
 
  private:
@@ -73,14 +92,23 @@ class Capacity final : public Plugin {
     return tree_.ready && tree_.has(queue.id) && queue.state == QueueState::kOpen && (!tree_.hierarchical || tree_[queue.id].is_leaf());
   }
 
-  bool allocatable(const Queue& queue, const Task& task) const { return accepts(queue) && has_room(queue, task); }
+  // Opted in to the queue's gate: from its admission on the task counts as used, until it is placed.
+  bool reserves(const Task& task) const { return queue_gates_ && task.queue_gate_opt_in && task.job.is_set(); }
+
+  bool allocatable(const Queue& queue, const Task& task) {
+    if (!accepts(queue) || !has_room(queue, task)) return false;
+    if (reserves(task)) admitted_.add(*model_, task);
+    return true;
+  }
 
   // The same but for the queue's state.
   bool has_room(const Queue& queue, const Task& task) const {
     if (!tree_.ready || !tree_.has(queue.id) || (tree_.hierarchical && !tree_[queue.id].is_leaf())) return false;
     const Resource wanted = request_of(task);
     for (QueueId at = queue.id; at.is_set(); at = tree_[at].parent) {
-      if (!(tree_.allocated(*model_, at) + wanted).fits_wanted(tree_[at].real_capability, wanted)) return false;
+      Resource future = tree_.allocated(*model_, at) + wanted;
+      if (queue_gates_ && at == queue.id) future += admitted_.of_others(*model_, at, task);
+      if (!future.fits_wanted(tree_[at].real_capability, wanted)) return false;
     }
     return true;
   }
@@ -239,11 +267,24 @@ class Capacity final : public Plugin {
     return Vote::kPermit;
   }
 
+  std::optional<QueueShortage> shortage(const Queue& queue, const Resource& wanted, bool admission) const {
+    if (!accepts(queue)) return std::nullopt;
+    for (QueueId at = queue.id; at.is_set(); at = tree_[at].parent) {
+      Resource used = tree_.allocated(*model_, at);
+      if (admission) used = used + tree_[at].inqueue - tree_[at].elastic;
+      auto found = shortage_of(*model_, model_->queue(at), "capability", used, wanted, tree_[at].real_capability);
+      if (found) return found;
+    }
+    return std::nullopt;
+  }
+
   Model* model_ = nullptr;
   Session* session_ = nullptr;
   std::int64_t level_ = 0;
   QueueReserve reserve_;
   CapacityTree tree_;
+  bool queue_gates_ = false;
+  AdmittedTasks admitted_;
 };
 
 }  // namespace

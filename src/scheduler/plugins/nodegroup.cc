@@ -4,11 +4,10 @@
 #include "scheduler/framework/node_evaluators.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
+#include "scheduler/plugins/nodegroup_limits.h"
 
 namespace scheduler {
 namespace {
-
-constexpr std::string_view kGroupLabel = "volcano.sh/nodegroup-name";
 
 struct GroupWishes {
   std::vector<std::string> required, preferred, anti_required, anti_preferred;
@@ -36,8 +35,8 @@ GroupWishes wishes_of(const api::Json& affinity) {
 // Depends on the queue of the pod, which is not part of its class: the answer is made for every pod anew.
 class GroupFilter final : public NodeFilter {
  public:
-  GroupFilter(const Model& model, GroupWishes wishes, bool strict)
-      : model_(model), wishes_(std::move(wishes)), strict_(strict), key_(model.symbols.find(kGroupLabel)) {}
+  GroupFilter(const Model& model, GroupWishes wishes, bool strict, std::optional<NodeGroupLimits> limits, const Request& request)
+      : model_(model), wishes_(std::move(wishes)), strict_(strict), limits_(std::move(limits)), request_(request), key_(model.symbols.find(kNodeGroupLabel)) {}
   Reach reach() const override { return Reach::kCluster; }
 
   void narrow(NodeSet& nodes, Strictness, FitErrors* errors) override {
@@ -53,7 +52,8 @@ class GroupFilter final : public NodeFilter {
   bool fits(std::uint32_t n) override { return refusal(n).empty(); }
 
  private:
-  std::string_view refusal(std::uint32_t n) const {
+  std::string_view refusal(std::uint32_t n) {
+    if (limits_ && !limits_->valid()) return "node group resource limit annotation invalid";
     const Symbol value = key_.is_set() ? value_of(model_.nodes[NodeId{n}].labels, key_) : Symbol{};
     if (!value.is_set()) return !strict_ && !wishes_.any() ? "" : "node group label not found";
     if (!wishes_.any()) return "node group affinity not specified";
@@ -61,19 +61,22 @@ class GroupFilter final : public NodeFilter {
     bool pass = contains(wishes_.required, group) || contains(wishes_.preferred, group);
     if (contains(wishes_.anti_required, group)) pass = false;
     else if (contains(wishes_.anti_preferred, group)) pass = true;
-    return pass ? "" : "node does not satisfy the node group affinity";
+    if (!pass) return "node does not satisfy the node group affinity";
+    return limits_ && limits_->exceeds(model_, group, request_) ? "node group resource limit exceeded" : "";
   }
 
   const Model& model_;
   GroupWishes wishes_;
   bool strict_;
+  std::optional<NodeGroupLimits> limits_;
+  const Request& request_;
   Symbol key_;
 };
 
 class GroupScorer final : public NodeScorer {
  public:
   GroupScorer(const Model& model, GroupWishes wishes, bool ordered)
-      : model_(model), wishes_(std::move(wishes)), ordered_(ordered), key_(model.symbols.find(kGroupLabel)) {}
+      : model_(model), wishes_(std::move(wishes)), ordered_(ordered), key_(model.symbols.find(kNodeGroupLabel)) {}
   Reach reach() const override { return Reach::kCluster; }
   double score(std::uint32_t n) override {
     const Symbol value = key_.is_set() ? value_of(model_.nodes[NodeId{n}].labels, key_) : Symbol{};
@@ -104,12 +107,19 @@ class NodeGroup final : public Plugin {
     const bool ordered = setup.arguments().get_bool("enablePreferredOrder", false);
     const bool inherits = setup.hierarchy();
     setup.on<Predicate>([&model, strict, inherits](const Task& task) -> std::unique_ptr<NodeFilter> {
-      return std::make_unique<GroupFilter>(model, wishes_for(model, task, inherits), strict);
+      const QueueId queue = task.job.is_set() ? model.job(task.job).queue : QueueId{};
+      return std::make_unique<GroupFilter>(model, wishes_for(model, task, inherits), strict,
+                                           queue.is_set() ? NodeGroupLimits::of(model, queue) : std::nullopt,
+                                           model.shape_of(task).request);
     });
     setup.on<NodeOrder>([&model, ordered, inherits](const Task& task) -> std::unique_ptr<NodeScorer> {
       return std::make_unique<GroupScorer>(model, wishes_for(model, task, inherits), ordered);
     });
-    setup.on<ClassKey>([&model](const Task& task) { return task.job.is_set() ? model.job(task.job).queue.index + 1 : 0; });
+    // What queues wish is remembered with the class, so a change of any queue makes other classes.
+    setup.on<ClassKey>([&model](const Task& task) {
+      const std::uint32_t queue = task.job.is_set() ? model.job(task.job).queue.index + 1 : 0;
+      return queue + model.queue_changes * 0x85ebca6bu;
+    });
   }
 
  private:

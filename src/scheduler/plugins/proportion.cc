@@ -5,6 +5,7 @@
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
 #include "scheduler/plugins/queue_reserve.h"
+#include "scheduler/plugins/queue_shortage.h"
 
 namespace scheduler {
 namespace {
@@ -50,6 +51,7 @@ class Proportion final : public Plugin {
       for (const TaskId id : tasks) wanted += Resource(model_->shape_of(model_->task(id)).request);
       return has_room(queue, wanted);
     });
+    setup.on<QueueLimit>([this](const Queue& queue, const Resource& wanted, bool admission) { return shortage(queue, wanted, admission); });
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
     setup.on<JobEnqueued>([this](const Job& job) {
       if (job.min_resources) attributes_[job.queue.index].inqueue += without_gated(*model_, job, minimum_of(job));
@@ -155,6 +157,13 @@ class Proportion final : public Plugin {
   bool fits_deserved(const Queue& queue, const Resource& wanted) const {
     const Attributes* own = find(queue);
     return own != nullptr && (allocated(queue) + wanted).fits_wanted(own->deserved, wanted);
+  }
+
+  std::optional<QueueShortage> shortage(const Queue& queue, const Resource& wanted, bool admission) const {
+    const Attributes* own = find(queue);
+    if (own == nullptr) return std::nullopt;
+    if (!admission) return shortage_of(*model_, queue, "deserved", allocated(queue), wanted, own->deserved);
+    return shortage_of(*model_, queue, "capability", allocated(queue) + own->inqueue - own->elastic, wanted, own->real_capability);
   }
 
   Victims reclaimable(const std::vector<TaskId>& candidates) const {

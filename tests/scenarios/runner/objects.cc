@@ -283,6 +283,15 @@ base::Result<std::optional<Made>> object_for(const Line& line, const std::string
                              {"spec", Json::object({{"selector", Json::object({{"matchLabels", map_from(line.get("selector"))}})}})},
                              {"status", Json::object({{"disruptionsAllowed", static_cast<std::int64_t>(std::atoll(line.get("allowed", "0").c_str()))},
                                                       {"disruptedPods", map_from(line.get("disrupted"))}})}})};
+  } else if (line.verb == "shard") {
+    const auto names = [](const std::string& text) {
+      std::vector<Json> out;
+      for (const std::string& one : split(text, ',')) out.push_back(Json(one));
+      return Json::array(std::move(out));
+    };
+    out = Made{api::resources::kNodeShards,
+               Json::object({{"metadata", Json::object({{"name", name}})}, {"spec", Json::object({{"nodesDesired", names(line.get("desired"))}})},
+                             {"status", Json::object({{"nodesInUse", names(line.get("uses"))}})}})};
   } else if (line.verb == "quota") {
     out = Made{api::resources::kResourceQuotas,
                Json::object({{"metadata", named(name)},

@@ -15,6 +15,7 @@
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
 #include "scheduler/framework/decider.h"
+#include "scheduler/intake_options.h"
 #include "scheduler/plugins/all.h"
 
 namespace scenario {
@@ -65,9 +66,11 @@ api::Json plugin_from(const std::string& text) {
 
 class Stage {
  public:
-  explicit Stage(bool plain) : intake_(model_, {}), decider_(model_, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano") {
+  explicit Stage(bool plain, const scheduler::Options& options)
+      : intake_(model_, scheduler::intake_options(options)), decider_(model_, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano") {
     now_ = base::Time{} + base::seconds(1'700'000'000);
     if (plain) decider_.be_plain();
+    decider_.sample(scheduler::sampling_options(options));
   }
 
   base::Status act(const Line& line) {
@@ -77,6 +80,7 @@ class Stage {
       for (const auto& [key, value] : line.fields) shown_.insert(key);
       return {};
     }
+    if (line.verb == "answer") return answers_.insert(answers_.begin(), line), base::Status();
     if (line.verb == "hide") return hidden_.insert(line.name), base::Status();
     if (line.verb == "wait-time") return now_ = now_ + base::seconds(std::atoll(line.name.c_str())), base::Status();
     for (const std::string& name : expand(line.name)) {
@@ -103,11 +107,13 @@ class Stage {
     leaving_.clear();
     const CycleReport report = decider_.run_cycle(now_, true);
     std::vector<std::string> lines = report_lines(report);
+    answer_questions(lines);
     for (const auto& bind : report.plan.binds) {
       const auto task = model_.find_task(bind.ns + "/" + bind.pod);
       model_.move(task, TaskStatus::kRunning, model_.task(task).node);
     }
     for (const auto& eviction : report.plan.evictions) leaving_.push_back(eviction.ns + "/" + eviction.pod);
+    for (const auto& gate : report.plan.gate_removals) model_.ungate(model_.find_task(gate.ns + "/" + gate.pod));
     now_ = now_ + base::seconds(1);
     std::string out;
     for (const std::string& one : lines) out += one + "\n";
@@ -164,6 +170,25 @@ class Stage {
     return {};
   }
 
+  // What the cycle asked programs outside is answered by the `answer` lines: answer URL-END [contains=TEXT] with a JSON patch
+  // line, or error=TEXT. The first that fits counts; without one the answer is still under way.
+  void answer_questions(std::vector<std::string>& lines) {
+    std::map<std::string, int> asked;
+    for (const scheduler::OutsideQuestion& question : model_.outside.take_questions()) {
+      const std::string verb = question.url.substr(question.url.rfind('/') + 1);
+      ++asked[verb];
+      for (const Line& line : answers_) {
+        if (line.name != verb || question.body.find(line.get("contains")) == std::string::npos) continue;
+        const std::string* error = line.find("error");
+        const std::string* text = line.find("text");
+        model_.outside.put(question, {error == nullptr, error != nullptr ? *error : text != nullptr ? *text : line.patch.dump(), now_});
+        break;
+      }
+    }
+    if (!shows("asked")) return;
+    for (const auto& [verb, times] : asked) lines.push_back(base::format("ask    {} {}", verb, times));
+  }
+
   // usage n1 cpu=50 memory=30 [age=SECONDS]: what the metrics source measured.
   void measure(const Line& line, const std::string& node) {
     const auto ago = base::seconds(std::atoll(line.get("age", "0").c_str()));
@@ -205,6 +230,15 @@ class Stage {
     for (const auto& one : report.plan.binds) binds.push_back(base::format("bind   {}/{} {}", one.ns, one.pod, one.node));
     if (!shows("order")) std::sort(binds.begin(), binds.end());
     if (!hidden_.contains("binds")) out.insert(out.end(), binds.begin(), binds.end());
+    for (const auto& gate : report.plan.gate_removals) out.push_back(base::format("ungate {}/{}", gate.ns, gate.pod));
+    for (const auto& shard : report.plan.shards) {
+      const auto list = [](const std::vector<std::string>& names) {
+        std::string text;
+        for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+        return text;
+      };
+      out.push_back(base::format("shard  {} uses={} remove={} add={}", shard.name, list(shard.in_use), list(shard.to_remove), list(shard.to_add)));
+    }
     for (const auto& [pod, node] : report.pipelined) out.push_back(base::format("hold   {} {}", pod, node));
     model_.for_each_job([&](const scheduler::Job& job) {
       if (!job.has_group) return;
@@ -258,12 +292,12 @@ class Stage {
   std::map<std::string, Made> objects_;
   std::vector<std::string> leaving_;
   std::vector<std::string> warnings_;
+  std::vector<Line> answers_;  // the newest first
 };
 
 }  // namespace
 
 base::Result<std::string> play(std::string_view text, bool plain) {
-  Stage stage(plain);
   std::string out;
   std::vector<std::string> lines;
   for (std::size_t start = 0; start < text.size();) {
@@ -271,11 +305,19 @@ base::Result<std::string> play(std::string_view text, bool plain) {
     lines.emplace_back(text.substr(start, end - start));
     start = end + 1;
   }
+  // flags --NAME=VALUE...: of the program, for the whole scenario.
+  std::vector<std::string> flags, rest;
+  for (const std::string& line : lines) {
+    if (line.starts_with("flags ")) flags = words_of(line.substr(6));
+  }
+  auto options = scheduler::parse_options(flags, rest);
+  if (!options.ok()) return options.take_error();
+  Stage stage(plain, *options);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];
     const int number = static_cast<int>(i + 1);
     out += line + "\n";
-    if (line.empty() || line[0] == '#') continue;
+    if (line.empty() || line[0] == '#' || line.starts_with("flags ")) continue;
     TRY(Line parsed, parse_line(line, number));
     while (i + 1 < lines.size() && lines[i + 1].starts_with("  +")) {
       auto patch = api::parse_json(lines[i + 1].substr(3));

@@ -1,0 +1,80 @@
+// The scheduler's configuration and the arguments of its plugins, feature gates, and what a metrics source answers: whatever
+// they say, a cycle runs.
+#include "base/format.h"
+#include "scheduler/actions/all.h"
+#include "scheduler/cache/intake.h"
+#include "scheduler/framework/config_report.h"
+#include "scheduler/framework/decider.h"
+#include "scheduler/plugins/all.h"
+#include "scheduler/usage_collector.h"
+#include "targets.h"
+
+namespace fuzz {
+namespace {
+
+using api::Json;
+
+void add(scheduler::Intake& intake, const api::ResourceId& id, std::string_view text) {
+  const auto object = api::parse_json(text);
+  promise(object.ok(), "the stage's objects can be read", text);
+  intake.set(id, *object);
+}
+
+// Two nodes, a group that runs and one that waits.
+void set_stage(scheduler::Intake& intake, const std::string& annotations) {
+  add(intake, api::resources::kQueues, R"({"metadata":{"name":"default","uid":"q"},"spec":{"weight":1},"status":{"state":"Open"}})");
+  for (const char* name : {"n1", "n2"}) {
+    add(intake, api::resources::kNodes,
+        base::format(R"({{"metadata":{{"name":"{}","labels":{{"volcano.sh/revocable-zone":"z"}}}},"status":{{"allocatable":{{"cpu":"2","memory":"4Gi","pods":"9"}},)"
+                     R"("capacity":{{"cpu":"2","memory":"4Gi","pods":"9"}}}}}})", name));
+  }
+  for (const char* name : {"a", "b"}) {
+    add(intake, api::resources::kPodGroups,
+        base::format(R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}","annotations":{1}}},"spec":{{"minMember":1,"queue":"default",)"
+                     R"("minResources":{{"cpu":"1"}}}},"status":{{"phase":"Pending"}}}})", name, annotations));
+    add(intake, api::resources::kPods,
+        base::format(R"({{"metadata":{{"name":"{0}-x-0","namespace":"n","uid":"{0}0","annotations":{{"scheduling.k8s.io/group-name":"{0}","volcano.sh/task-spec":"x"}}}},)"
+                     R"("spec":{{"schedulerName":"volcano"{1},"containers":[{{"resources":{{"requests":{{"cpu":"1"}}}}}}]}},"status":{{"phase":"{2}"}}}})",
+                     name, *name == 'a' ? R"(,"nodeName":"n1")" : "", *name == 'a' ? "Running" : "Pending"));
+  }
+}
+
+void run_cycles(const scheduler::Config& config, const std::string& annotations) {
+  scheduler::Model model;
+  scheduler::Intake intake(model, {});
+  set_stage(intake, annotations);
+  scheduler::Decider decider(model, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano");
+  decider.use(config);
+  model.usage.by_node["n1"] = {50, 50, base::Time{1'000'000'000}};
+  for (int i = 0; i < 2; ++i) (void)decider.run_cycle(base::Time{1'000'000'000 + i * 400'000'000'000});
+  promise(scheduler::report(decider.config(), decider.warnings(), "").is_object(), "the configuration can be reported");
+}
+
+}  // namespace
+
+void scheduler_config(std::string_view input) {
+  const auto config = scheduler::parse_config(input, {scheduler::all_plugins(), scheduler::all_actions()});
+  if (!config.ok()) return promise(!config.error().message.empty(), "a refusal says why");
+  promise(!config->actions.empty(), "a configuration has actions");
+  if (config->actions.size() + config->tiers.size() < 32) run_cycles(*config, "{}");
+  const auto gates = scheduler::FeatureGates::parse(input);
+  promise(gates.ok() || !gates.error().message.empty(), "a refusal says why");
+}
+
+// The first byte chooses the plugin; the rest is its arguments, or else the annotations of a group, or what a metrics source says.
+void plugin_arguments(std::string_view input) {
+  if (input.empty()) return;
+  (void)scheduler::prometheus_samples(input.substr(1));
+  const auto arguments = api::parse_json(input.substr(1));
+  if (!arguments.ok()) return;
+  const auto plugins = scheduler::all_plugins();
+  const auto& chosen = plugins[static_cast<unsigned char>(input[0]) % plugins.size()];
+  Json plugin = Json::object({{"name", chosen.name}, {"arguments", *arguments}});
+  Json tier = Json::object({{"plugins", Json::array({Json::object({{"name", "gang"}}), Json::object({{"name", "predicates"}}), plugin})}});
+  const auto config = scheduler::config_from(Json::object({{"actions", "enqueue, allocate, backfill, preempt, reclaim, shuffle"}, {"tiers", Json::array({tier})}}),
+                                             {plugins, scheduler::all_actions()});
+  if (!config.ok()) return promise(!config.error().message.empty(), "a refusal says why");
+  run_cycles(*config, arguments->is_object() ? arguments->dump() : "{}");
+}
+
+}  // namespace fuzz

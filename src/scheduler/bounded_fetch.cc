@@ -1,0 +1,111 @@
+// How is another program asked over HTTP, within a time and a size?
+#include "scheduler/bounded_fetch.h"
+
+#include <charconv>
+
+#include "base/format.h"
+
+namespace scheduler {
+namespace {
+
+base::Error failed(base::Code code, std::string message) { return base::make_error(code, std::move(message)); }
+
+struct Address {
+  bool tls = false;
+  std::string host;
+  std::uint16_t port = 80;
+  std::string target = "/";
+};
+
+base::Result<Address> address_from(std::string_view url) {
+  Address out;
+  if (url.starts_with("https://")) out.tls = true, out.port = 443;
+  else if (!url.starts_with("http://")) return failed(base::Code::kInvalid, base::format("{}: neither http:// nor https://", url));
+  std::string_view rest = url.substr(out.tls ? 8 : 7);
+  const std::size_t slash = std::min(rest.find('/'), rest.size());
+  if (slash < rest.size()) out.target = rest.substr(slash);
+  std::string_view host = rest.substr(0, slash);
+  const std::size_t colon = host.rfind(':');
+  if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos) {
+    const std::string_view port = host.substr(colon + 1);
+    const auto parsed = std::from_chars(port.data(), port.data() + port.size(), out.port);
+    if (parsed.ec != std::errc{} || parsed.ptr != port.data() + port.size()) return failed(base::Code::kInvalid, base::format("{}: no port", url));
+    host = host.substr(0, colon);
+  }
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host.empty()) return failed(base::Code::kInvalid, base::format("{}: no host", url));
+  out.host = host;
+  return out;
+}
+
+}  // namespace
+
+BoundedFetch::~BoundedFetch() {
+  *alive_ = false;
+  for (auto& [id, call] : calls_) env_.loop().cancel(call->timer);
+}
+
+base::Result<rt::HttpClient*> BoundedFetch::client_for(const FetchRequest& request, std::string& target) {
+  TRY(Address address, address_from(request.url));
+  target = std::move(address.target);
+  const std::string key = base::format("{}{} {} {}", address.tls ? "https" : "http", request.insecure_skip_verify ? "!" : "", address.host, address.port);
+  if (const auto known = clients_.find(key); known != clients_.end()) return known->second.get();
+  rt::ClientOptions options;
+  options.host = address.host;
+  options.port = address.port;
+  options.tls = address.tls;
+  options.insecure_skip_verify = request.insecure_skip_verify;
+  TRY(auto client, env_.http_client(std::move(options)));
+  return (clients_[key] = std::move(client)).get();
+}
+
+void BoundedFetch::end(std::uint64_t id, base::Result<std::string> result) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return;
+  const std::shared_ptr<Call> call = found->second;
+  calls_.erase(found);
+  env_.loop().cancel(call->timer);
+  // The stream may be the caller, so it goes a turn later.
+  env_.loop().post([call] { call->stream.reset(); });
+  call->done(std::move(result));
+}
+
+void BoundedFetch::fetch(FetchRequest request, Done done) {
+  const std::uint64_t id = ++next_;
+  auto call = std::make_shared<Call>();
+  call->bytes_max = request.bytes_max;
+  call->done = std::move(done);
+  calls_.emplace(id, call);
+  const auto end_later = [this, id](base::Error error) {
+    env_.loop().post([this, alive = alive_, id, error = std::make_shared<base::Error>(std::move(error))] {
+      if (*alive) end(id, std::move(*error));
+    });
+  };
+  std::string target;
+  auto client = client_for(request, target);
+  if (!client.ok()) return end_later(client.take_error());
+  call->timer = env_.loop().after(request.timeout, [this, alive = alive_, id] {
+    if (*alive) end(id, failed(base::Code::kTimeout, "no answer in time"));
+  });
+  rt::HttpRequest http;
+  http.method = request.method;
+  http.target = std::move(target);
+  http.body = std::move(request.body);
+  if (!http.body.empty()) http.headers.emplace_back("Content-Type", "application/json");
+  rt::HttpClient::StreamCallbacks callbacks;
+  callbacks.on_start = [call](int status, const rt::Headers&) { call->status = status; };
+  callbacks.on_data = [this, alive = alive_, id, call](std::string_view bytes) {
+    if (!*alive || call->body.size() > call->bytes_max) return;
+    call->body += bytes;
+    if (call->body.size() > call->bytes_max) end(id, failed(base::Code::kInvalid, base::format("the answer is longer than {} bytes", call->bytes_max)));
+  };
+  callbacks.on_end = [this, alive = alive_, id, call](base::Status status) {
+    if (!*alive) return;
+    if (call->status != 0 && call->status != 200) return end(id, failed(base::Code::kUnavailable, base::format("status {}", call->status)));
+    if (!status.ok()) return end(id, status.take_error());
+    end(id, std::move(call->body));
+  };
+  call->stream = (*client)->stream(std::move(http), std::move(callbacks));
+}
+
+}  // namespace scheduler

@@ -1,0 +1,45 @@
+// What did programs outside answer to the questions of plugins?
+#include "scheduler/model/outside.h"
+
+#include <utility>
+
+namespace scheduler {
+
+void OutsideBook::open(base::Time now) {
+  now_ = now;
+  std::erase_if(answers_, [&](const auto& entry) { return now > entry.second.at + kUsable && entry.first.find('\n') != std::string::npos; });
+  std::vector<OutsideQuestion> told;
+  for (OutsideQuestion& question : questions_) {
+    if (question.only_told) told.push_back(std::move(question));
+  }
+  questions_ = std::move(told);
+  asked_.clear();
+}
+
+const OutsideAnswer* OutsideBook::ask(const OutsideQuestion& question) {
+  std::string key = question.key();
+  const auto found = answers_.find(key);
+  const bool known = found != answers_.end();
+  if ((!known || now_ > found->second.at + kFresh) && questions_.size() < kQuestionsMax &&
+      asked_.emplace(std::move(key), questions_.size()).second) {
+    questions_.push_back(question);
+  }
+  return known ? &found->second : nullptr;
+}
+
+void OutsideBook::tell(OutsideQuestion question) {
+  question.only_told = true;
+  if (questions_.size() < kQuestionsMax) questions_.push_back(std::move(question));
+}
+
+const OutsideAnswer* OutsideBook::last_told(const std::string& url) const {
+  const auto found = answers_.find(url);
+  return found == answers_.end() ? nullptr : &found->second;
+}
+
+std::vector<OutsideQuestion> OutsideBook::take_questions() {
+  asked_.clear();
+  return std::exchange(questions_, {});
+}
+
+}  // namespace scheduler

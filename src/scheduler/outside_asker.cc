@@ -1,0 +1,39 @@
+// Who asks the questions that cycles left, and brings the answers?
+#include "scheduler/outside_asker.h"
+
+namespace scheduler {
+namespace {
+
+constexpr std::size_t kInFlightMax = 32;
+constexpr std::size_t kToldMax = 4096;  // a program that hangs is not told what it missed for ever
+
+}  // namespace
+
+void OutsideAsker::ask(std::vector<OutsideQuestion> questions) {
+  waiting_.clear();
+  for (OutsideQuestion& one : questions) {
+    if (one.only_told) told_.push_back(std::move(one));
+    else if (!under_way_.contains(one.key())) waiting_.push_back(std::move(one));
+  }
+  while (told_.size() > kToldMax) told_.pop_front();
+  pump();
+}
+
+void OutsideAsker::pump() {
+  while (under_way_.size() < kInFlightMax && (!told_.empty() || !waiting_.empty())) {
+    std::deque<OutsideQuestion>& from = told_.empty() ? waiting_ : told_;
+    OutsideQuestion question = std::move(from.front());
+    from.pop_front();
+    under_way_.insert(question.key());
+    FetchRequest request{.method = "POST", .url = question.url, .body = question.body, .timeout = question.timeout};
+    fetch_.fetch(std::move(request), [this, question](base::Result<std::string> result) {
+      under_way_.erase(under_way_.find(question.key()));
+      const bool ok = result.ok();
+      book_.put(question, {ok, ok ? *std::move(result) : result.error().message, env_.now()});
+      if (!question.only_told) on_answer_();
+      pump();
+    });
+  }
+}
+
+}  // namespace scheduler

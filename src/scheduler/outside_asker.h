@@ -1,0 +1,32 @@
+// Who asks the questions that cycles left, and brings the answers?
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <set>
+
+#include "scheduler/bounded_fetch.h"
+#include "scheduler/model/outside.h"
+
+namespace scheduler {
+
+// On the loop. Each question is under way once; of those that wait, the newest cycle's count.
+class OutsideAsker {
+ public:
+  OutsideAsker(rt::Env& env, OutsideBook& book, std::function<void()> on_answer)
+      : env_(env), fetch_(env), book_(book), on_answer_(std::move(on_answer)) {}
+
+  void ask(std::vector<OutsideQuestion> questions);
+
+ private:
+  void pump();
+
+  rt::Env& env_;
+  BoundedFetch fetch_;
+  OutsideBook& book_;
+  std::function<void()> on_answer_;
+  std::deque<OutsideQuestion> told_, waiting_;
+  std::multiset<std::string> under_way_;
+};
+
+}  // namespace scheduler
