@@ -36,6 +36,7 @@ double NodeSearch::total_of(ClassState& state, std::uint32_t node) {
   double total = 0;
   for (std::size_t i = 0; i < state.scorers.size(); ++i) {
     NodeScorer& scorer = *state.scorers[i];
+    if (&scorer == state.grouped) continue;
     if (is_normalised(scorer)) {
       total += scorer.weight() * static_cast<double>(normalised(scorer.normalise(), scorer.raw(node), state.raw_min[i], state.raw_max[i]));
     } else {
@@ -64,9 +65,54 @@ bool NodeSearch::update_extremes(ClassState& state, std::uint32_t node, bool ent
 }
 
 void NodeSearch::fix_tree(ClassState& state, std::uint32_t node) {
-  std::size_t at = state.leaves + node;
+  std::size_t at = state.leaves + (state.position.empty() ? node : state.position[node]);
   state.tree[at] = state.candidates.has(node) ? node : NodeId::kNone;
   for (at /= 2; at >= 1; at /= 2) state.tree[at] = better(state.totals, state.tree[2 * at], state.tree[2 * at + 1]);
+  if (state.grouped != nullptr) find_best_in_group(state, state.grouped->groups()->of_node[node]);
+}
+
+// The best among the group's positions: the few subtrees that cover them.
+void NodeSearch::find_best_in_group(ClassState& state, std::uint32_t group) {
+  std::uint32_t best = NodeId::kNone;
+  std::size_t low = state.leaves + state.group_begin[group], high = state.leaves + state.group_begin[group + 1];
+  for (; low < high; low /= 2, high /= 2) {
+    if (low % 2 == 1) best = better(state.totals, best, state.tree[low++]);
+    if (high % 2 == 1) best = better(state.totals, best, state.tree[--high]);
+  }
+  state.best_in_group[group] = best;
+}
+
+// Nodes of one group stand side by side in the tree.
+void NodeSearch::place_groups(ClassState& state) {
+  const NodeGroups& groups = *state.grouped->groups();
+  state.group_begin.assign(groups.count + 1, 0);
+  for (const std::uint32_t group : groups.of_node) ++state.group_begin[group + 1];
+  for (std::size_t g = 0; g < groups.count; ++g) state.group_begin[g + 1] += state.group_begin[g];
+  std::vector<std::uint32_t> next = state.group_begin;
+  state.position.resize(groups.of_node.size());
+  for (std::uint32_t n = 0; n < groups.of_node.size(); ++n) state.position[n] = next[groups.of_node[n]]++;
+  state.best_in_group.assign(groups.count, NodeId::kNone);
+}
+
+void NodeSearch::build_tree(ClassState& state) {
+  for (std::size_t i = state.leaves - 1; i >= 1; --i) state.tree[i] = better(state.totals, state.tree[2 * i], state.tree[2 * i + 1]);
+  for (std::uint32_t g = 0; g < state.best_in_group.size(); ++g) find_best_in_group(state, g);
+}
+
+std::uint32_t NodeSearch::best_of_frontier(ClassState& state) {
+  if (state.grouped == nullptr) return state.tree.empty() ? NodeId::kNone : state.tree[1];
+  state.grouped->score_groups(state.group_scores);
+  std::uint32_t best = NodeId::kNone;
+  double most = 0;
+  for (std::size_t g = 0; g < state.best_in_group.size(); ++g) {
+    const std::uint32_t node = state.best_in_group[g];
+    if (node == NodeId::kNone) continue;
+    const double total = state.totals[node] + state.group_scores[g];
+    if (best != NodeId::kNone && (total < most || (total == most && node > best))) continue;
+    best = node;
+    most = total;
+  }
+  return best;
 }
 
 void NodeSearch::build_frontier(ClassState& state, const Request& request) {
@@ -80,12 +126,13 @@ void NodeSearch::build_frontier(ClassState& state, const Request& request) {
   state.raw_min.assign(state.scorers.size(), 0);
   state.raw_max.assign(state.scorers.size(), 0);
   state.candidates.for_each([&](std::uint32_t n) { update_extremes(state, n, true); });
-  score_all(state, state.candidates);
+  score_all(state, state.candidates, state.grouped);
   state.totals = totals_;
   state.leaves = std::bit_ceil(std::max<std::size_t>(state.totals.size(), 1));
   state.tree.assign(2 * state.leaves, NodeId::kNone);
-  state.candidates.for_each([&](std::uint32_t n) { state.tree[state.leaves + n] = n; });
-  for (std::size_t i = state.leaves - 1; i >= 1; --i) state.tree[i] = better(state.totals, state.tree[2 * i], state.tree[2 * i + 1]);
+  if (state.grouped != nullptr) place_groups(state);
+  state.candidates.for_each([&](std::uint32_t n) { state.tree[state.leaves + (state.position.empty() ? n : state.position[n])] = n; });
+  build_tree(state);
   state.built = true;
   state.touched_epoch = model_.touched_epoch();
   state.touched_position = model_.touched().size();
@@ -112,7 +159,7 @@ void NodeSearch::catch_up(ClassState& state, const Request& request) {
   }
   if (!moved) return;
   state.candidates.for_each([&](std::uint32_t n) { state.totals[n] = total_of(state, n); });
-  for (std::size_t i = state.leaves - 1; i >= 1; --i) state.tree[i] = better(state.totals, state.tree[2 * i], state.tree[2 * i + 1]);
+  build_tree(state);
 }
 
 }  // namespace scheduler

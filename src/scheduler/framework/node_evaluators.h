@@ -35,6 +35,12 @@ class NodeFilter {
   virtual bool fits(std::uint32_t node) = 0;
 };
 
+// A division of the nodes: all of one group score the same with the scorer that made it.
+struct NodeGroups {
+  std::vector<std::uint32_t> of_node;  // by node: its group
+  std::uint32_t count = 0;
+};
+
 class NodeScorer {
  public:
   // What becomes of raw values once those of all candidates are known.
@@ -54,6 +60,11 @@ class NodeScorer {
   virtual double score(std::uint32_t) { return 0; }
   // kMax, kReverseMax, kMinMax: of one node.
   virtual std::int64_t raw(std::uint32_t) { return 0; }
+  // kWhole: where the score depends on nothing but the node's group, whatever the candidates are. Holds as long as
+  // NodeTable::static_generation().
+  virtual const NodeGroups* groups() { return nullptr; }
+  // By group, weighted, as of now.
+  virtual void score_groups(std::vector<double>&) {}
   // kNone, kWhole: adds weighted scores of (at least) the candidates.
   virtual void add_scores(const NodeSet& candidates, std::vector<double>& totals) {
     candidates.for_each([&](std::uint32_t n) { totals[n] += weight() * score(n); });

@@ -112,7 +112,8 @@ NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
   slot->incremental = true;
   for (const auto& filter : slot->filters) slot->incremental &= filter->reach() != Reach::kCluster;
   for (const auto& scorer : slot->scorers) {
-    slot->incremental &= scorer->reach() != Reach::kCluster && scorer->normalise() != NodeScorer::Normalise::kWhole;
+    if (slot->grouped == nullptr && scorer->groups() != nullptr) slot->grouped = scorer.get();
+    else slot->incremental &= scorer->reach() != Reach::kCluster && scorer->normalise() != NodeScorer::Normalise::kWhole;
   }
   return *slot;
 }
@@ -172,7 +173,7 @@ std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* with
   const bool whole = within == nullptr && !sampler_.options.on && model_.shards.mode != ShardingMode::kSoft;
   if (!plain_ && state.incremental && whole && model_.shape(task.shape).pending >= kFrontierPodsMin) {
     catch_up(state, request);
-    const std::uint32_t best = state.tree.empty() ? NodeId::kNone : state.tree[1];
+    const std::uint32_t best = best_of_frontier(state);
     if (best != NodeId::kNone && state.candidates.has(best)) return NodeChoice{NodeId{best}, false};
   }
   const NodeSet& all = within != nullptr ? *within : model_.nodes.known();
@@ -306,12 +307,13 @@ void NodeSearch::own_first(std::vector<NodeId>& nodes) const {
   std::stable_partition(nodes.begin(), nodes.end(), [&](NodeId node) { return shard_.has(node.index); });
 }
 
-void NodeSearch::score_all(ClassState& state, const NodeSet& group) {
+void NodeSearch::score_all(ClassState& state, const NodeSet& group, const NodeScorer* without) {
   // Of nodes outside the group's words no total is read.
   const WordRange range = words_in_use(group);
   totals_.resize(group.words().size() * 64);
   std::fill(totals_.begin() + static_cast<std::ptrdiff_t>(range.begin * 64), totals_.begin() + static_cast<std::ptrdiff_t>(range.end * 64), 0.0);
   for (const auto& scorer : state.scorers) {
+    if (scorer.get() == without) continue;
     const auto normalise = scorer->normalise();
     if (normalise == NodeScorer::Normalise::kNone || normalise == NodeScorer::Normalise::kWhole) {
       scorer->add_scores(group, totals_);

@@ -61,7 +61,7 @@ class NodeSearch {
   void room(const Request& request, bool future, NodeSet& nodes) const;
   void explain_room(const Request& request, const NodeSet& nodes, FitErrors& errors) const;
   std::uint32_t best_of(ClassState& state, const NodeSet& group);
-  void score_all(ClassState& state, const NodeSet& group);
+  void score_all(ClassState& state, const NodeSet& group, const NodeScorer* without = nullptr);
   std::optional<NodeChoice> find_plainly(const Task& task, const NodeSet& all);
   // Takes away nodes of other schedulers, where shards are hard.
   void keep_shard(NodeSet& nodes, FitErrors* errors) const;
@@ -75,6 +75,10 @@ class NodeSearch {
   void catch_up(ClassState& state, const Request& request);
   bool update_extremes(ClassState& state, std::uint32_t node, bool enters);
   void fix_tree(ClassState& state, std::uint32_t node);
+  void build_tree(ClassState& state);
+  void place_groups(ClassState& state);
+  void find_best_in_group(ClassState& state, std::uint32_t group);
+  std::uint32_t best_of_frontier(ClassState& state);
 
   Model& model_;
   const PluginSet& plugins_;

@@ -29,6 +29,12 @@ struct NodeSearch::ClassState {
   std::vector<std::unique_ptr<NodeFilter>> filters;
   std::vector<std::unique_ptr<NodeScorer>> scorers;
   bool incremental = false;
+  // The one scorer that speaks of groups only. Its part is left out of `totals` and added when groups are compared.
+  NodeScorer* grouped = nullptr;
+  std::vector<std::uint32_t> position;       // of each node in the tree: groups stand together; empty: its id
+  std::vector<std::uint32_t> group_begin;    // by group: its first position; one more at the end
+  std::vector<std::uint32_t> best_in_group;
+  std::vector<double> group_scores;
 
   // The frontier: nodes with room now that pass all filters, with their scores.
   bool built = false;

@@ -42,7 +42,7 @@ class NetworkTopologyAware final : public Plugin {
         if (job->topology->sub_jobs[part].wish.present) return make_part_scorer(*model_, weights_, task.job, part);
       }
       if (!weights_.normal_pods || model_->hyper_nodes.empty()) return nullptr;
-      return make_normal_pod_scorer(*model_, *sums_, weights_, model_->shape_of(task).request);
+      return make_normal_pod_scorer(*model_, *sums_, groups_, weights_, model_->shape_of(task).request);
     });
   }
 
@@ -187,6 +187,7 @@ class NetworkTopologyAware final : public Plugin {
   std::int64_t evict_domains_max_ = kEvictDomainsDefault;
   std::unique_ptr<DomainSums> sums_;
   PartRequest pending_, whole_;
+  DomainGroups groups_;
 };
 
 }  // namespace

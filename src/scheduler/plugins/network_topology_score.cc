@@ -72,26 +72,30 @@ class PartScorer final : public NodeScorer {
 
 class NormalPodScorer final : public NodeScorer {
  public:
-  NormalPodScorer(Model& model, DomainSums& sums, const TopologyWeights& weights, const Request& request)
-      : model_(model), sums_(sums), weights_(weights) {
+  NormalPodScorer(Model& model, DomainSums& sums, DomainGroups& groups, const TopologyWeights& weights, const Request& request)
+      : model_(model), sums_(sums), groups_(groups), weights_(weights) {
     request_.add(request, 1);
   }
   Reach reach() const override { return Reach::kCluster; }
   Normalise normalise() const override { return Normalise::kWhole; }
+  const NodeGroups* groups() override { return &groups_.of(model_); }
 
   void add_scores(const NodeSet& candidates, std::vector<double>& totals) override {
+    const NodeGroups& groups = groups_.of(model_);
+    score_groups(scores_);
+    candidates.for_each([&](std::uint32_t n) { totals[n] += scores_[groups.of_node[n]]; });
+  }
+
+  void score_groups(std::vector<double>& out) override {
     const DomainTree& tree = model_.hyper_nodes.tree();
-    if (!tree.has_hyper_nodes()) return;  // the same for every node
+    const NodeGroups& groups = groups_.of(model_);
     sums_.catch_up();
+    settle_shortages(tree);
     const double all = sum_of_tiers(tree.tiers().front(), tree.tiers().back());
-    const std::vector<DomainId>* last = nullptr;
-    double value = 0;
-    candidates.for_each([&](std::uint32_t n) {
-      const std::vector<DomainId>& around = tree.domains_of(n);
-      if (last == nullptr || around != *last) value = value_of(tree, around, all);
-      last = &around;
-      totals[n] += value * 100 * static_cast<double>(weights_.all);
-    });
+    out.assign(groups.count, 0);
+    for (std::uint32_t g = 0; g < groups.count; ++g) {
+      out[g] = value_of(tree, groups_.domains_of(g), all) * 100 * static_cast<double>(weights_.all);
+    }
   }
 
  private:
@@ -104,6 +108,26 @@ class NormalPodScorer final : public NodeScorer {
     return f == 1 ? count : weight_of(low) * (1 - std::pow(f, count)) / (1 - f);
   }
 
+  // How much each domain lacks to be full, weighted by its tier; only where something was placed or freed since.
+  void settle_shortages(const DomainTree& tree) {
+    if (generation_ != model_.hyper_nodes.generation() || shortage_.size() != tree.size()) {
+      generation_ = model_.hyper_nodes.generation();
+      shortage_.assign(tree.size(), 0);
+      used_.assign(tree.size() * weights_.by_dim.size(), -1);
+    }
+    for (std::uint32_t d = 0; d < tree.size(); ++d) {
+      bool changed = false;
+      std::size_t at = d * weights_.by_dim.size();
+      for (const auto& [dim, weight] : weights_.by_dim) {
+        const std::int64_t used = sums_.used(DomainId{d}, dim);
+        changed |= used_[at] != used;
+        used_[at++] = used;
+      }
+      if (changed || first_) shortage_[d] = weight_of(tree[DomainId{d}].tier) * (1 - fullness(sums_, weights_, DomainId{d}, request_));
+    }
+    first_ = false;
+  }
+
   // A tier in which no domain holds the node counts as full.
   double value_of(const DomainTree& tree, const std::vector<DomainId>& around, double all) const {
     double short_of_full = 0;
@@ -111,7 +135,7 @@ class NormalPodScorer final : public NodeScorer {
     for (const DomainId id : around) {
       if (before != nullptr && tree[id].tier == before->tier) continue;
       before = &tree[id];
-      short_of_full += weight_of(tree[id].tier) * (1 - fullness(sums_, weights_, id, request_));
+      short_of_full += shortage_[id.index];
     }
     const double value = (all - short_of_full) / all;
     return std::isfinite(value) ? value : 0;
@@ -119,8 +143,14 @@ class NormalPodScorer final : public NodeScorer {
 
   Model& model_;
   DomainSums& sums_;
+  DomainGroups& groups_;
   const TopologyWeights& weights_;
   Sums request_;
+  std::uint64_t generation_ = 0;
+  bool first_ = true;
+  std::vector<double> shortage_;     // by domain
+  std::vector<std::int64_t> used_;   // by domain and weighted dimension: what shortage_ was computed from
+  std::vector<double> scores_;       // scratch
 };
 
 }  // namespace
@@ -154,8 +184,25 @@ std::unique_ptr<NodeScorer> make_part_scorer(Model& model, const TopologyWeights
   return std::make_unique<PartScorer>(model, weights, job, part);
 }
 
-std::unique_ptr<NodeScorer> make_normal_pod_scorer(Model& model, DomainSums& sums, const TopologyWeights& weights, const Request& request) {
-  return std::make_unique<NormalPodScorer>(model, sums, weights, request);
+std::unique_ptr<NodeScorer> make_normal_pod_scorer(Model& model, DomainSums& sums, DomainGroups& groups, const TopologyWeights& weights,
+                                                   const Request& request) {
+  return std::make_unique<NormalPodScorer>(model, sums, groups, weights, request);
+}
+
+const NodeGroups& DomainGroups::of(Model& model) {
+  if (generation_ == model.hyper_nodes.generation() && groups_.of_node.size() == model.nodes.size()) return groups_;
+  generation_ = model.hyper_nodes.generation();
+  const DomainTree& tree = model.hyper_nodes.tree();
+  std::map<std::vector<DomainId>, std::uint32_t> known;
+  groups_.of_node.clear();
+  domains_.clear();
+  for (std::uint32_t n = 0; n < model.nodes.size(); ++n) {
+    const auto [slot, added] = known.try_emplace(tree.domains_of(n), static_cast<std::uint32_t>(domains_.size()));
+    if (added) domains_.push_back(slot->first);
+    groups_.of_node.push_back(slot->second);
+  }
+  groups_.count = static_cast<std::uint32_t>(domains_.size());
+  return groups_;
 }
 
 }  // namespace scheduler

@@ -24,7 +24,20 @@ double part_of_tasks_in(Model& model, const Job& job, std::uint32_t part, Domain
 
 // For a pod whose part of the job has a topology: near to where the part already is.
 std::unique_ptr<NodeScorer> make_part_scorer(Model& model, const TopologyWeights& weights, JobId job, std::uint32_t part);
+// Nodes that lie in the same domains.
+class DomainGroups {
+ public:
+  const NodeGroups& of(Model& model);
+  const std::vector<DomainId>& domains_of(std::uint32_t group) const { return domains_[group]; }
+
+ private:
+  NodeGroups groups_;
+  std::vector<std::vector<DomainId>> domains_;
+  std::uint64_t generation_ = 0;
+};
+
 // For every other pod: domains that are well used, so that the others stay whole.
-std::unique_ptr<NodeScorer> make_normal_pod_scorer(Model& model, DomainSums& sums, const TopologyWeights& weights, const Request& request);
+std::unique_ptr<NodeScorer> make_normal_pod_scorer(Model& model, DomainSums& sums, DomainGroups& groups, const TopologyWeights& weights,
+                                                   const Request& request);
 
 }  // namespace scheduler
