@@ -167,6 +167,7 @@ class Tdm final : public Plugin {
   static std::int64_t budget_from(std::string_view text, std::int64_t tasks) {
     std::int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
+    value = std::clamp<std::int64_t>(value, 0, 1'000'000'000);
     return text.ends_with('%') ? (tasks * value + 99) / 100 : value;
   }
 

@@ -89,7 +89,7 @@ class ShadowLoads {
   bool is_unmeasured(const Task& task) const {
     if (task.status == TaskStatus::kRunning) {
       const std::int64_t started = model_.notes.started_ns(task.id);
-      return started == 0 || now_.ns < started + interval_.ns;
+      return started == 0 || now_ < base::Time{started} + interval_;
     }
     return task.status == TaskStatus::kAllocated || task.status == TaskStatus::kBinding || task.status == TaskStatus::kBound ||
            task.status == TaskStatus::kPipelined;
