@@ -118,6 +118,7 @@ class Predicates final : public Plugin {
     on_.volume_zone = arguments.get_bool("predicate.VolumeZoneEnable", true);
     on_.topology_spread = arguments.get_bool("predicate.PodTopologySpreadEnable", true);
     on_.volume_binding = arguments.get_bool("predicate.VolumeBindingEnable", true);
+    (void)arguments.get_bool("predicate.CacheEnable", false);  // columns answer as fast, and never with an old answer
     Model& model = setup.model();
     model.symbols.intern("node.kubernetes.io/unschedulable");
     model.symbols.intern("");
