@@ -204,6 +204,7 @@ class Tdm final : public Plugin {
   // Pods whose zone has closed.
   std::vector<TaskId> victims() {
     base::Time& last_run = model_->last_runs["tdm"];
+    last_run = std::min(last_run, now_);  // the clock was set back
     if (last_run.is_set() && now_ < last_run + period_) return {};
     last_run = now_;
     std::map<std::string, std::vector<TaskId>> by_job;

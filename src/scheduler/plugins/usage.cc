@@ -53,7 +53,8 @@ class ShadowLoads {
 
   const NodeUsage* fresh_usage(std::uint32_t n) const {
     const NodeUsage* usage = model_.usage.find(model_.nodes[NodeId{n}].name, kPeriod);
-    return usage == nullptr || now_ > usage->at + kMetricsAgeMax ? nullptr : usage;
+    if (usage == nullptr || now_ > usage->at + kMetricsAgeMax) return nullptr;
+    return usage->at > now_ + kMetricsAgeMax ? nullptr : usage;  // the clock was set back
   }
 
   // The parts of the node's capacity in use, with the shadow load.
