@@ -19,7 +19,12 @@ class Bounded : public testing::Test {
  protected:
   Bounded() {
     auto listening = rt::listen_http({}, [this](rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange) {
-      if (request.target == "/hang") {
+      if (request.target == "/tell") {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        told_ += request.body + " ";
+        if (request.body == "19") all_told_.set_value();
+        exchange->respond({.status = 200, .headers = {}, .body = ""});
+      } else if (request.target == "/hang") {
         const std::lock_guard<std::mutex> lock(mutex_);
         hanging_.push_back(std::move(exchange));
       } else if (request.target == "/refuse") {
@@ -64,6 +69,8 @@ class Bounded : public testing::Test {
   std::unique_ptr<rt::RealEnv> env_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<rt::HttpExchange>> hanging_;
+  std::string told_;
+  std::promise<void> all_told_;
   std::unique_ptr<rt::HttpServer> server_;
   std::unique_ptr<BoundedFetch> fetch_;
 };
@@ -113,6 +120,24 @@ TEST_F(Bounded, questions_of_a_cycle_are_asked_once_and_answered_in_the_book) {
     EXPECT_EQ(answers, 2);
     asker.reset();
   });
+}
+
+TEST_F(Bounded, what_is_told_arrives_in_its_order) {
+  OutsideBook book;
+  std::unique_ptr<OutsideAsker> asker;
+  std::string expected;
+  on_loop([&] {
+    asker = std::make_unique<OutsideAsker>(*env_, book, [] {});
+    book.open(env_->now());
+    for (int i = 0; i < 20; ++i) {
+      book.tell({url("/tell"), std::to_string(i), base::seconds(20)});
+      expected += std::to_string(i) + " ";
+    }
+    asker->ask(book.take_questions());
+  });
+  all_told_.get_future().wait();
+  EXPECT_EQ(told_, expected);
+  on_loop([&] { asker.reset(); });
 }
 
 TEST(OutsideBook, forgets_old_answers_and_asks_again_for_stale_ones) {
