@@ -71,8 +71,8 @@ TEST(Fuzz, patches_are_applied_or_refused) { run("patch", 30'000); }
 TEST(Fuzz, requests_are_routed_or_refused) { run("route", 30'000); }
 TEST(Fuzz, the_http_server_survives_any_bytes) { run("http", 500); }
 TEST(Fuzz, definitions_of_worlds_are_read_or_refused) { run("definition", 20'000); }
-TEST(Fuzz, any_configuration_of_the_scheduler_runs_or_is_refused) { run("scheduler_config", 1'500); }
-TEST(Fuzz, any_arguments_of_plugins_run) { run("plugin_arguments", 3'000); }
+TEST(Fuzz, any_configuration_of_the_scheduler_runs_or_is_refused) { run("scheduler_config", 20'000); }
+TEST(Fuzz, any_arguments_of_plugins_run) { run("plugin_arguments", 40'000); }
 TEST(FuzzDeathTest, the_canary_is_noticed) { EXPECT_DEATH(find_target("canary")->run("a cat"), "broken promise: the canary"); }
 
 }  // namespace

@@ -61,15 +61,21 @@ void scheduler_config(std::string_view input) {
   promise(gates.ok() || !gates.error().message.empty(), "a refusal says why");
 }
 
-// The first byte chooses the plugin; the rest is its arguments, or else the annotations of a group, or what a metrics source says.
+// "usage{...}": a plugin and its arguments; a name that no plugin has chooses one by its length. The arguments also serve as
+// annotations of a group, and as what a metrics source says.
 void plugin_arguments(std::string_view input) {
-  if (input.empty()) return;
-  (void)scheduler::prometheus_samples(input.substr(1));
-  const auto arguments = api::parse_json(input.substr(1));
+  const std::size_t brace = input.find('{');
+  if (brace == std::string_view::npos) return;
+  const std::string_view name = input.substr(0, brace), text = input.substr(brace);
+  (void)scheduler::prometheus_samples(text);
+  const auto arguments = api::parse_json(text);
   if (!arguments.ok()) return;
   const auto plugins = scheduler::all_plugins();
-  const auto& chosen = plugins[static_cast<unsigned char>(input[0]) % plugins.size()];
-  Json plugin = Json::object({{"name", chosen.name}, {"arguments", *arguments}});
+  const auto* chosen = &plugins[name.size() % plugins.size()];
+  for (const auto& one : plugins) {
+    if (one.name == name) chosen = &one;
+  }
+  Json plugin = Json::object({{"name", chosen->name}, {"arguments", *arguments}});
   Json tier = Json::object({{"plugins", Json::array({Json::object({{"name", "gang"}}), Json::object({{"name", "predicates"}}), plugin})}});
   const auto config = scheduler::config_from(Json::object({{"actions", "enqueue, allocate, backfill, preempt, reclaim, shuffle"}, {"tiers", Json::array({tier})}}),
                                              {plugins, scheduler::all_actions()});

@@ -20,14 +20,19 @@ void OutsideAsker::ask(std::vector<OutsideQuestion> questions) {
 }
 
 void OutsideAsker::pump() {
-  while (under_way_.size() < kInFlightMax && (!told_.empty() || !waiting_.empty())) {
-    std::deque<OutsideQuestion>& from = told_.empty() ? waiting_ : told_;
+  while (under_way_.size() < kInFlightMax) {
+    // What is told arrives in its order: one at a time.
+    const bool tell = !told_.empty() && !telling_;
+    if (!tell && waiting_.empty()) return;
+    std::deque<OutsideQuestion>& from = tell ? told_ : waiting_;
     OutsideQuestion question = std::move(from.front());
     from.pop_front();
     under_way_.insert(question.key());
+    telling_ |= question.only_told;
     FetchRequest request{.method = "POST", .url = question.url, .body = question.body, .timeout = question.timeout};
     fetch_.fetch(std::move(request), [this, question](base::Result<std::string> result) {
       under_way_.erase(under_way_.find(question.key()));
+      if (question.only_told) telling_ = false;
       const bool ok = result.ok();
       book_.put(question, {ok, ok ? *std::move(result) : result.error().message, env_.now()});
       if (!question.only_told) on_answer_();

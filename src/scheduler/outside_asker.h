@@ -27,6 +27,7 @@ class OutsideAsker {
   std::function<void()> on_answer_;
   std::deque<OutsideQuestion> told_, waiting_;
   std::multiset<std::string> under_way_;
+  bool telling_ = false;
 };
 
 }  // namespace scheduler

@@ -44,6 +44,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   }
 
   void start() {
+    for (const std::string& warning : intake.options().gates.warnings()) base::log_warning("scheduler", warning);
     outbox = std::make_unique<Outbox>(client, env, intake, OutboxOptions{.component = component_of(options),
                                                     .gate_removals_max = gate_removals_max(options), .dry_run = dry_run},
                                       [this] { wake(); });

@@ -45,7 +45,7 @@ std::int64_t protected_until(const api::Json& pod) {
   for (const api::Json& condition : pod["status"]["conditions"].items()) {
     if (condition["type"].as_string() != "PodScheduled" || condition["status"].as_string() != "True") continue;
     const auto since = base::parse_rfc3339(condition["lastTransitionTime"].as_string());
-    if (since) return since->ns + span->ns;
+    if (since) return (*since + *span).ns;
   }
   return 0;
 }

@@ -1,4 +1,6 @@
 // API objects in, the model kept current: disruption budgets, quotas and node shards.
+#include <algorithm>
+
 #include "scheduler/cache/intake.h"
 
 namespace scheduler {
@@ -8,7 +10,7 @@ DisruptionBudget budget_from(const api::Json& object, Symbols& symbols) {
   DisruptionBudget out;
   out.ns = symbols.intern(api::namespace_of(object));
   out.selector = label_selector_from(object["spec"]["selector"], symbols);
-  out.allowed = object["status"]["disruptionsAllowed"].as_int();
+  out.allowed = std::clamp<std::int64_t>(object["status"]["disruptionsAllowed"].as_int(), 0, 1 << 30);
   for (const auto& member : object["status"]["disruptedPods"].members()) out.disrupted.emplace(member.name());
   return out;
 }

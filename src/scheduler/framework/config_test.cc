@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/actions/all.h"
+#include "scheduler/framework/config_report.h"
 #include "scheduler/framework/decider.h"
 #include "scheduler/plugins/all.h"
 
@@ -18,9 +19,31 @@ struct Case {
   const char* message;  // empty: accepted
 };
 
+// What Helm charts and manifests install.
+const char* kPackaged = R"(actions: "enqueue, allocate, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+  - name: conformance
+- plugins:
+  - name: overcommit
+  - name: drf
+    enablePreemptable: false
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+  - name: binpack
+)";
+
 TEST(Config, refuses_what_cannot_be_used_and_says_why) {
   const Case cases[] = {
       {"default", default_config_text().data(), ""},
+      {"packaged", kPackaged, ""},
+      {"metrics of another type", "actions: allocate\nmetrics: [a]\n", "metrics must be a map"},
+      {"configurations of another type", "actions: allocate\nconfigurations: {a: b}\n", "configurations must be a list"},
+      {"a quirk of another type", "actions: allocate\ncompat: {tdm-midnight: soon}\n", "compat: tdm-midnight must be a boolean"},
       {"empty", "", "failed to find Action "},
       {"unknown action", "actions: \"enqueue, dance\"", "failed to find Action dance"},
       {"blanks around names", "actions: \" enqueue ,allocate \"", ""},
@@ -81,6 +104,39 @@ TEST(Config, plugins_and_arguments_that_are_not_understood_are_listed) {
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_EQ(warnings[0], "plugin nobody is unknown and is skipped");
   EXPECT_EQ(warnings[1], "plugin binpack: argument binpack.weight is not an integer; its default is used");
+}
+
+TEST(Config, the_packaged_one_is_understood_whole) {
+  Model model;
+  Decider decider(model, kRegistry, 1, "volcano");
+  ASSERT_TRUE(decider.configure(kPackaged).ok());
+  EXPECT_TRUE(decider.warnings().empty());
+}
+
+// The last listing's arguments count, and every listing asks with its own switches.
+TEST(Config, a_plugin_may_be_listed_twice) {
+  Model model;
+  const auto config = parse_config("actions: allocate\ntiers:\n- plugins:\n  - {name: sla, arguments: {sla-waiting-time: soon}}\n"
+                                   "- plugins:\n  - {name: sla, enableJobOrder: false, arguments: {sla-waiting-time: 1h}}\n", kRegistry);
+  ASSERT_TRUE(config.ok());
+  const PluginSet plugins(*config, model);
+  EXPECT_EQ(plugins.warnings(), std::vector<std::string>{"plugin sla: is listed more than once; the last listing's arguments count"});
+  Job early, late;
+  early.created_ns = 1;
+  late.created_ns = 2;
+  EXPECT_EQ(plugins.ask<JobOrder>(early, late), -1);
+}
+
+TEST(Config, is_reported_with_its_warnings_and_without_secrets) {
+  Model model;
+  Decider decider(model, kRegistry, 1, "volcano");
+  ASSERT_TRUE(decider.configure("actions: allocate\ntiers:\n- plugins:\n  - {name: gang, enableJobOrder: false, arguments: {a: 1}}\n"
+                                "metrics: {type: prometheus, address: http://p, elasticsearch.password: hush}\n").ok());
+  const api::Json out = report(decider.config(), decider.warnings(), "why not");
+  const std::string expected = R"x({"actions":["allocate"],"tiers":[[{"name":"gang","switches":{"enableJobOrder":false},"arguments":{"a":1}}]],)x"
+                        R"x("configurations":[],"metrics":{"address":"http://p","elasticsearch.password":"(not shown)","type":"prometheus"},)x"
+                        R"x("warnings":["plugin gang: argument a is unknown and is ignored"],"refused":"why not"})x";
+  EXPECT_EQ(out.dump(), expected);
 }
 
 }  // namespace

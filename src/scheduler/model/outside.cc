@@ -7,7 +7,11 @@ namespace scheduler {
 
 void OutsideBook::open(base::Time now) {
   now_ = now;
-  std::erase_if(answers_, [&](const auto& entry) { return now > entry.second.at + kUsable && entry.first.find('\n') != std::string::npos; });
+  // An answer from the future was given before the clock was set back.
+  std::erase_if(answers_, [&](const auto& entry) {
+    const bool old = now > entry.second.at + kUsable || entry.second.at > now + kUsable;
+    return old && entry.first.find('\n') != std::string::npos;
+  });
   std::vector<OutsideQuestion> told;
   for (OutsideQuestion& question : questions_) {
     if (question.only_told) told.push_back(std::move(question));

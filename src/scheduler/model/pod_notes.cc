@@ -17,6 +17,7 @@ struct Amounts {
 
 Amounts amounts_of(const api::Json& list) {
   Amounts out;
+  if (list.empty()) return out;
   if (const auto cpu = api::Quantity::from_json(list["cpu"])) out.cpu = cpu->milli_value();
   if (const auto memory = api::Quantity::from_json(list["memory"])) out.memory = memory->value();
   return out;
@@ -51,6 +52,8 @@ Amounts limits_of(const api::Json& spec) {
   return out;
 }
 
+bool asks_for(const api::Json& amount) { return !amount.is_null() && amount.as_string() != "0" && !(amount.is_int() && amount.as_int() == 0); }
+
 QosClass qos_of(const api::Json& pod) {
   const std::string_view said = pod["status"]["qosClass"].as_string();
   if (said == "Guaranteed") return QosClass::kGuaranteed;
@@ -59,8 +62,14 @@ QosClass qos_of(const api::Json& pod) {
   bool any = false, all_equal = true;
   for (const std::string_view list : {"containers", "initContainers"}) {
     for (const api::Json& one : pod["spec"][list].items()) {
-      const Amounts limits = amounts_of(one["resources"]["limits"]);
-      Amounts requests = amounts_of(one["resources"]["requests"]);
+      const api::Json& resources = one["resources"];
+      if (resources["limits"].empty()) {  // most pods: nothing has to be computed
+        any |= asks_for(resources["requests"]["cpu"]) || asks_for(resources["requests"]["memory"]);
+        all_equal = false;
+        continue;
+      }
+      const Amounts limits = amounts_of(resources["limits"]);
+      Amounts requests = amounts_of(resources["requests"]);
       if (requests.cpu == 0) requests.cpu = limits.cpu;
       if (requests.memory == 0) requests.memory = limits.memory;
       any |= requests.cpu != 0 || requests.memory != 0;
@@ -86,10 +95,13 @@ void PodNotes::set(TaskId task, const api::Json& pod) {
   Note& note = notes_[task.index];
   const Amounts limits = limits_of(pod["spec"]);
   note.limits = intern(PodLimits{limits.cpu, limits.memory, qos_of(pod)}, limits_, limits_ids_);
-  const ScoringWish wish{std::string(api::annotation_of(pod, "volcano.sh/resource-strategy-scoring-type")),
-                         std::string(api::annotation_of(pod, "volcano.sh/resource-strategy-weight"))};
-  note.wish = intern(wish, wishes_, wish_ids_) & 0x7fffffffu;
-  note.role_annotated = pod["metadata"]["annotations"].has("volcano.sh/task-spec");
+  note.wish = 0;
+  const api::Json& annotations = pod["metadata"]["annotations"];
+  if (const api::Json* type = annotations.find("volcano.sh/resource-strategy-scoring-type")) {
+    const ScoringWish wish{type->str(), annotations["volcano.sh/resource-strategy-weight"].str()};
+    note.wish = intern(wish, wishes_, wish_ids_) & 0x7fffffffu;
+  }
+  note.role_annotated = annotations.has("volcano.sh/task-spec");
   const auto started = base::parse_rfc3339(pod["status"]["startTime"].as_string());
   note.started_ns = started ? started->ns : 0;
 }

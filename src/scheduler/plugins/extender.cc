@@ -43,7 +43,9 @@ class Extender final : public Plugin {
   }
 
   // Empty: the node takes the pod, as far as is known.
+  // Filters and scorers may outlive the session they were made in, so whether it was opened well is looked at here.
   std::string refusal(const Task& task, std::uint32_t n) {
+    if (!asks("predicate")) return "";
     Json body = Json::object({{"task", extender_task(*model_, task)}, {"node", extender_node(*model_, NodeId{n})}});
     const Reply reply = ask(verbs_["predicate"], std::move(body));
     if (reply.unknown()) {
@@ -55,6 +57,7 @@ class Extender final : public Plugin {
   }
 
   void add_scores(const Task& task, const NodeSet& candidates, std::vector<double>& totals) {
+    if (!asks("prioritize")) return;
     std::vector<Json> nodes;
     candidates.for_each([&](std::uint32_t n) { nodes.push_back(extender_node(*model_, NodeId{n})); });
     Json body = Json::object({{"task", extender_task(*model_, task)}, {"nodes", Json::array(std::move(nodes))}});
@@ -191,13 +194,13 @@ void Extender::attach_points(PluginSetup& setup) {
   if (has("predicate") || has("prioritize")) setup.on<ClassKey>(own_class);
   if (has("predicate")) {
     setup.on<Predicate>([this](const Task& task) -> std::unique_ptr<NodeFilter> {
-      if (!asks("predicate") || !manages(task)) return nullptr;
+      if (!manages(task)) return nullptr;
       return std::make_unique<ExtenderFilter>(*this, *model_, task.id);
     });
   }
   if (has("prioritize")) {
     setup.on<NodeOrder>([this](const Task& task) -> std::unique_ptr<NodeScorer> {
-      if (!asks("prioritize") || !manages(task)) return nullptr;
+      if (!manages(task)) return nullptr;
       return std::make_unique<ExtenderScorer>(*this, *model_, task.id);
     });
   }

@@ -69,6 +69,7 @@ class Rescheduling final : public Plugin {
 
   std::vector<TaskId> victims(const std::vector<TaskId>& running) {
     base::Time& last_run = model_->last_runs["rescheduling"];
+    last_run = std::min(last_run, now_);  // the clock was set back
     if (now_ < last_run + interval_) return {};
     last_run = now_;
     std::vector<TaskId> out;

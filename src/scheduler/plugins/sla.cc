@@ -1,5 +1,6 @@
 // SLA: a group that has waited its time is admitted, and may start on promises.
 #include "base/format.h"
+#include "base/saturate.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
 
@@ -34,7 +35,7 @@ class Sla final : public Plugin {
   std::optional<std::int64_t> deadline(const Job& job) const {
     const auto span = job.waiting_time ? job.waiting_time : default_;
     if (!span) return std::nullopt;
-    return job.created_ns + span->ns;
+    return base::saturating_add(job.created_ns, span->ns);
   }
 
   std::optional<base::Duration> default_;

@@ -43,8 +43,7 @@ class TaskTopology final : public Plugin {
       return task.job.is_set() && buckets_.contains(task.job.index) ? task.id.index + 1 : 0;
     });
     setup.on<NodeOrder>([this, weight](const Task& task) -> std::unique_ptr<NodeScorer> {
-      const TaskBuckets* buckets = find(task);
-      if (buckets == nullptr || !buckets->bucket_of(task.id)) return nullptr;
+      if (find(task) == nullptr) return nullptr;
       return std::make_unique<BucketScorer>(*model_, buckets_, task.id, weight);
     });
     setup.on<TaskPlaced>([this](const Task& task) -> Refusal {

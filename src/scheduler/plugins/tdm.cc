@@ -167,6 +167,7 @@ class Tdm final : public Plugin {
   static std::int64_t budget_from(std::string_view text, std::int64_t tasks) {
     std::int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
+    value = std::clamp<std::int64_t>(value, 0, 1'000'000'000);
     return text.ends_with('%') ? (tasks * value + 99) / 100 : value;
   }
 
@@ -203,6 +204,7 @@ class Tdm final : public Plugin {
   // Pods whose zone has closed.
   std::vector<TaskId> victims() {
     base::Time& last_run = model_->last_runs["tdm"];
+    last_run = std::min(last_run, now_);  // the clock was set back
     if (last_run.is_set() && now_ < last_run + period_) return {};
     last_run = now_;
     std::map<std::string, std::vector<TaskId>> by_job;

@@ -53,7 +53,8 @@ class ShadowLoads {
 
   const NodeUsage* fresh_usage(std::uint32_t n) const {
     const NodeUsage* usage = model_.usage.find(model_.nodes[NodeId{n}].name, kPeriod);
-    return usage == nullptr || now_ > usage->at + kMetricsAgeMax ? nullptr : usage;
+    if (usage == nullptr || now_ > usage->at + kMetricsAgeMax) return nullptr;
+    return usage->at > now_ + kMetricsAgeMax ? nullptr : usage;  // the clock was set back
   }
 
   // The parts of the node's capacity in use, with the shadow load.
@@ -89,7 +90,7 @@ class ShadowLoads {
   bool is_unmeasured(const Task& task) const {
     if (task.status == TaskStatus::kRunning) {
       const std::int64_t started = model_.notes.started_ns(task.id);
-      return started == 0 || now_.ns < started + interval_.ns;
+      return started == 0 || now_ < base::Time{started} + interval_;
     }
     return task.status == TaskStatus::kAllocated || task.status == TaskStatus::kBinding || task.status == TaskStatus::kBound ||
            task.status == TaskStatus::kPipelined;
