@@ -16,7 +16,7 @@ void canary(std::string_view input) { promise(input.find("cat") == std::string_v
 
 constexpr std::array kTargets = {
     Target{"json", json},   Target{"yaml", yaml}, Target{"quantity", quantity},     Target{"selector", selector}, Target{"patch", patch},
-    Target{"route", route}, Target{"http", http}, Target{"definition", definition}, Target{"canary", canary},
+    Target{"cel", cel}, Target{"devices", devices},     Target{"route", route}, Target{"http", http}, Target{"definition", definition}, Target{"canary", canary},
 };
 
 }  // namespace

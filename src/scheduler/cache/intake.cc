@@ -117,6 +117,7 @@ const std::vector<api::ResourceId>& Intake::resources() {
       api::resources::kPersistentVolumes, api::resources::kPersistentVolumeClaims,
       api::resources::kCsiNodes, api::resources::kCsiDrivers, api::resources::kCsiStorageCapacities, api::resources::kVolumeAttachments,
       api::resources::kServices, api::resources::kReplicationControllers, api::resources::kReplicaSets, api::resources::kStatefulSets,
+      api::resources::kDeviceClasses, api::resources::kResourceSlices, api::resources::kResourceClaims, api::resources::kNumatopologies,
       api::resources::kNodes,           api::resources::kPodGroups,  api::resources::kPods,
   };
   return kResources;
@@ -144,7 +145,7 @@ bool Intake::set(const api::ResourceId& id, const api::Json& object) {
     model_.settle_matchers();
     return true;
   }
-  return set_workload(id, object, true) || set_storage(id, object, true);
+  return set_devices(id, object, true) || set_workload(id, object, true) || set_storage(id, object, true);
 }
 
 bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
@@ -153,7 +154,7 @@ bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
   if (id == api::resources::kPodGroups) return remove_group(object);
   if (id == api::resources::kQueues) return remove_queue(object);
   if (id == api::resources::kPriorityClasses) return set_priority_class(object, false);
-  return set_workload(id, object, false) || set_storage(id, object, false);
+  return set_devices(id, object, false) || set_workload(id, object, false) || set_storage(id, object, false);
 }
 
 bool Intake::set_answer(const api::ResourceId& id, const api::Json& object) {

@@ -68,6 +68,7 @@ class Intake {
   bool set_queue(const api::Json& queue);
   bool remove_queue(const api::Json& queue);
   bool set_storage(const api::ResourceId& id, const api::Json& object, bool exists);
+  bool set_devices(const api::ResourceId& id, const api::Json& object, bool exists);
   bool set_workload(const api::ResourceId& id, const api::Json& object, bool exists);
   bool set_priority_class(const api::Json& object, bool exists);
   void touch_jobs_of(QueueId queue);

@@ -152,10 +152,14 @@ bool Intake::set_pod(const api::Json& pod) {
                                            labels_from(pod["metadata"]["labels"], model_.symbols));
   const bool under_eviction = evicting_.contains(facts.text.uid);
   if (under_eviction && is_allocated_like(facts.task.status)) facts.task.status = TaskStatus::kReleasing;
-  if (same_pod && model_.update_task(known, facts)) return true;
+  if (same_pod && model_.update_task(known, facts)) {
+    model_.devices.set_task(known, pod);
+    return true;
+  }
   if (known.is_set()) model_.remove_task(known);
   const TaskId made = model_.add_task(std::move(facts));
   model_.workloads.set_owner(made, pod);
+  model_.devices.set_task(made, pod);
   return true;
 }
 
@@ -171,6 +175,8 @@ void Intake::bind_failed(std::string_view pod_key, std::string_view uid) {
   const TaskId id = model_.find_task(pod_key);
   if (!id.is_set() || model_.text(id).uid != uid || model_.task(id).status != TaskStatus::kBinding) return;
   model_.volumes.withdraw(id);
+  model_.claims.withdraw(id);
+  model_.devices.revoke(id);
   model_.move(id, TaskStatus::kPending, NodeId{});
 }
 
@@ -205,7 +211,9 @@ bool Intake::set_node(const api::Json& node) {
   facts.unschedulable = node["spec"]["unschedulable"].as_bool();
   facts.images = images_of(node, model_.symbols);
   const NodeId id = model_.nodes.find_or_add(name);
-  if (model_.nodes.has_same_facts(id, facts)) return false;
+  const bool devices_changed = model_.devices.set_node(id, node);
+  if (devices_changed) model_.node_facts_changed(id);
+  if (model_.nodes.has_same_facts(id, facts)) return devices_changed;
   model_.nodes.set_facts(id, std::move(facts));
   model_.node_facts_changed(id);
   return true;
@@ -215,6 +223,7 @@ bool Intake::remove_node(const api::Json& node) {
   const NodeId id = model_.nodes.find(api::name_of(node));
   if (!id.is_set()) return false;
   model_.nodes.forget_facts(id);
+  model_.devices.remove_node(id);
   model_.node_facts_changed(id);
   model_.nodes.remove_if_unused(id);
   return true;

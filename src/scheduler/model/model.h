@@ -16,8 +16,11 @@
 #include <vector>
 
 #include "scheduler/model/affinity.h"
+#include "scheduler/model/device_notes.h"
+#include "scheduler/model/dra.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/node_table.h"
+#include "scheduler/model/numa.h"
 #include "scheduler/model/shape.h"
 #include "scheduler/model/volumes.h"
 #include "scheduler/model/workloads.h"
@@ -47,6 +50,9 @@ class Model {
   PodAffinity pods{symbols};
   Volumes volumes;
   Workloads workloads;
+  ResourceClaims claims;
+  DeviceNotes devices;
+  NumaNodes numa;
 
   // Shapes.
   const Shape& shape(ShapeId id) const { return shapes_[id.index]; }

@@ -5,6 +5,7 @@
 
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
+#include "scheduler/plugins/capacity_dra.h"
 #include "scheduler/plugins/capacity_tree.h"
 
 namespace scheduler {
@@ -32,12 +33,14 @@ class Capacity final : public Plugin {
       const Resource held = without_gated(*model_, job, minimum_of(job));
       for (QueueId at = job.queue; at.is_set(); at = tree_[at].parent) tree_[at].inqueue += held;
     });
+    quota_.attach(setup);
   }
 
   void open(Session& session) override {
     session_ = &session;
     reserve_.open(session);
     tree_.build(*model_, reserve_);
+    quota_.open(*model_);
   }
 
  private:
@@ -215,6 +218,7 @@ class Capacity final : public Plugin {
   std::int64_t level_ = 0;
   QueueReserve reserve_;
   CapacityTree tree_;
+  DeviceQuota quota_;
 };
 
 }  // namespace

@@ -44,7 +44,10 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 api::Json value_from(const std::string& text) {
-  auto parsed = api::parse_json(text);
+  // Lists and maps are written with single quotes, as double ones end words.
+  std::string json = text;
+  if (json.starts_with('[') || json.starts_with('{')) std::replace(json.begin(), json.end(), '\'', '"');
+  auto parsed = api::parse_json(json);
   return parsed.ok() ? *parsed : api::Json(text);
 }
 
@@ -77,6 +80,7 @@ class Stage {
       for (const auto& [key, value] : line.fields) shown_.insert(key);
       return {};
     }
+    if (line.verb == "gates") return model_.volumes.scores_capacity |= line.name == "StorageCapacityScoring", base::Status();
     if (line.verb == "hide") return hidden_.insert(line.name), base::Status();
     if (line.verb == "wait-time") return now_ = now_ + base::seconds(std::atoll(line.name.c_str())), base::Status();
     for (const std::string& name : expand(line.name)) {
@@ -190,6 +194,13 @@ class Stage {
       for (std::uint32_t q = 0; q < model_.queue_count(); ++q) {
         const auto& queue = model_.queue(scheduler::QueueId{q});
         if (queue.in_use) out.push_back(base::format("queue  {} {}", queue.name, api::to_json(queue.status_allocated).dump()));
+      }
+    }
+    if (shows("devices")) {
+      for (const auto& one : report.plan.binds) {
+        for (const auto& [key, value] : one.annotations) {
+          if (key.find("time") == std::string::npos) out.push_back(base::format("device {}/{} {}: {}", one.ns, one.pod, key, value));
+        }
       }
     }
     if (shows("tasks")) {
