@@ -124,7 +124,7 @@ const std::vector<api::ResourceId>& Intake::resources() {
 }
 
 bool Intake::may_be_absent(const api::ResourceId& id) {
-  return id.group == "storage.k8s.io" || id.group == "apps" || id.group == "resource.k8s.io" || id.group == "nodeinfo.volcano.sh" ||
+  return id == api::resources::kConfigMaps || id.group == "storage.k8s.io" || id.group == "apps" || id.group == "resource.k8s.io" || id.group == "nodeinfo.volcano.sh" ||
          id == api::resources::kServices || id == api::resources::kReplicationControllers;
 }
 
@@ -145,7 +145,8 @@ bool Intake::set(const api::ResourceId& id, const api::Json& object) {
     model_.settle_matchers();
     return true;
   }
-  return set_devices(id, object, true) || set_workload(id, object, true) || set_storage(id, object, true);
+  if (set_workload(id, object, true)) return false;  // only wishes where to be: no pod waits for it
+  return set_devices(id, object, true) || set_storage(id, object, true);
 }
 
 bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
@@ -154,7 +155,8 @@ bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
   if (id == api::resources::kPodGroups) return remove_group(object);
   if (id == api::resources::kQueues) return remove_queue(object);
   if (id == api::resources::kPriorityClasses) return set_priority_class(object, false);
-  return set_devices(id, object, false) || set_workload(id, object, false) || set_storage(id, object, false);
+  if (set_workload(id, object, false)) return false;
+  return set_devices(id, object, false) || set_storage(id, object, false);
 }
 
 bool Intake::set_answer(const api::ResourceId& id, const api::Json& object) {

@@ -17,6 +17,7 @@ bool Intake::set_devices(const api::ResourceId& id, const api::Json& object, boo
   } else if (id == api::resources::kNumatopologies) {
     if (exists) model_.numa.set(object);
     else model_.numa.remove(api::name_of(object));
+    if (const NodeId node = model_.nodes.find(api::name_of(object)); node.is_set()) model_.node_facts_changed(node);
   } else if (id == api::resources::kConfigMaps) {
     // Only those that describe devices.
     const bool describes = object["data"].has("device-config.yaml") || api::name_of(object).starts_with("mindx-dl-");

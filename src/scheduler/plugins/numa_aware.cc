@@ -98,6 +98,7 @@ class NumaAware final : public Plugin {
   void attach(PluginSetup& setup) override {
     model_ = &setup.model();
     weight_ = setup.arguments().get_int("weight", 1);
+    setup.on<ClassKey>([this](const Task& task) -> std::uint32_t { return matters(task) ? 1 : 0; });
     setup.on<Predicate>([this](const Task& task) -> std::unique_ptr<NodeFilter> {
       if (!matters(task)) return nullptr;
       return std::make_unique<NumaFilter>(*model_, assigned_, task);

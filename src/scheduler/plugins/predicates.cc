@@ -158,6 +158,10 @@ class Predicates final : public Plugin {
       if (Refusal refused = on_.volume_binding ? check_claims(model, task) : Refusal{}) return refused;
       return on_.resource_claims ? check_resource_claims(model, task) : Refusal{};
     });
+    // Claims come and go without a new class; only whether they offer alternatives decides which scores there are.
+    setup.on<ClassKey>([this, &model](const Task& task) -> std::uint32_t {
+      return on_.resource_claims && has_alternatives(model, task) ? 1 : 0;
+    });
     setup.on<NodeOrder>([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {
       return on_.resource_claims ? make_claim_scorer(model, task, on_.claim_steps_max) : nullptr;
     });

@@ -94,15 +94,19 @@ std::unique_ptr<ClusterFilter> make_claim_filter(const Model& model, const Task&
   return std::make_unique<ClaimFilter>(model, task, steps_max);
 }
 
-std::unique_ptr<NodeScorer> make_claim_scorer(const Model& model, const Task& task, std::uint64_t steps_max) {
+bool has_alternatives(const Model& model, const Task& task) {
   const Shape& shape = model.shape_of(task);
   for (const ClaimUse& use : shape.claims) {
     const ResourceClaim* claim = model.claims.find_claim(claim_key(shape, use));
     if (claim == nullptr) continue;
     const bool choices = std::any_of(claim->requests.begin(), claim->requests.end(), [](const DeviceRequest& r) { return r.wishes.size() > 1; });
-    if (choices) return std::make_unique<ClaimScorer>(model, task, steps_max);
+    if (choices) return true;
   }
-  return nullptr;
+  return false;
+}
+
+std::unique_ptr<NodeScorer> make_claim_scorer(const Model& model, const Task& task, std::uint64_t steps_max) {
+  return has_alternatives(model, task) ? std::make_unique<ClaimScorer>(model, task, steps_max) : nullptr;
 }
 
 Refusal check_resource_claims(const Model& model, const Task& task) {

@@ -10,6 +10,8 @@ namespace scheduler {
 
 // Null where the pod has no resource claims.
 std::unique_ptr<ClusterFilter> make_claim_filter(const Model& model, const Task& task, std::uint64_t steps_max);
+// Some request of the pod's claims has several alternatives.
+bool has_alternatives(const Model& model, const Task& task);
 // Nodes where earlier alternatives of prioritised requests are to be had come first.
 std::unique_ptr<NodeScorer> make_claim_scorer(const Model& model, const Task& task, std::uint64_t steps_max);
 // Claims that are missing, or ask for what does not exist, keep the pod from every node.
