@@ -22,6 +22,8 @@ void yaml(std::string_view input);
 void quantity(std::string_view input);
 void selector(std::string_view input);
 void patch(std::string_view input);
+void cel(std::string_view input);
+void devices(std::string_view input);
 void route(std::string_view input);
 void http(std::string_view input);
 void definition(std::string_view input);

@@ -3,6 +3,7 @@
 
 #include "api/batch/v1alpha1/job.h"
 #include "api/bus/v1alpha1/command.h"
+#include "api/nodeinfo/v1alpha1/numatopology.h"
 #include "api/scheduling/v1beta1/podgroup.h"
 #include "api/scheduling/v1beta1/queue.h"
 #include "api/topology/v1alpha1/hypernode.h"
@@ -150,6 +151,7 @@ std::vector<KindInfo> make_kinds() {
                                     {"RUNNINGS", ".status.running", "integer"},
                                     {"AGE", ".metadata.creationTimestamp", "date"},
                                     {"QUEUE", ".spec.queue", "string", 1}}));
+  kinds.push_back(custom<Numatopology>(resources::kNumatopologies, "Numatopology", kCluster, false, {"numatopo"}, {}));
   kinds.push_back(custom<Queue>(resources::kQueues, "Queue", kCluster, true, {"q", "queue-v1beta1"},
                                 {{"PARENT", ".spec.parent"}, {"AGE", ".metadata.creationTimestamp", "date"}}));
   kinds.push_back(custom<HyperNode>(resources::kHyperNodes, "HyperNode", kCluster, true, {"hn"},

@@ -45,6 +45,7 @@ inline const ResourceId kVolumeAttachments{"storage.k8s.io", "v1", "volumeattach
 inline const ResourceId kDeviceClasses{"resource.k8s.io", "v1", "deviceclasses"};
 inline const ResourceId kResourceClaims{"resource.k8s.io", "v1", "resourceclaims"};
 inline const ResourceId kResourceSlices{"resource.k8s.io", "v1", "resourceslices"};
+inline const ResourceId kNumatopologies{"nodeinfo.volcano.sh", "v1alpha1", "numatopologies"};
 inline const ResourceId kReplicationControllers{"", "v1", "replicationcontrollers"};
 inline const ResourceId kReplicaSets{"apps", "v1", "replicasets"};
 inline const ResourceId kStatefulSets{"apps", "v1", "statefulsets"};

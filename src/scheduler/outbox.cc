@@ -9,6 +9,7 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "scheduler/claim_binder.h"
 #include "scheduler/outbox_requests.h"
 #include "scheduler/volume_binder.h"
 
@@ -45,7 +46,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
 
   State(client::Client& c, rt::Env& e, Intake& i, OutboxOptions o, std::function<void()> change)
       : client(c), env(e), intake(i), options(std::move(o)), on_change(std::move(change)),
-        events(c, e, options.component), volumes(c, e) {}
+        events(c, e, options.component), volumes(c, e), claims(c) {}
 
   void add(const std::string& key, Write write) {
     Lane& lane = lanes[key];
@@ -152,11 +153,32 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
     volumes.bind(plan, [weak = weak_from_this(), plan](base::Status ready) {
       auto self = weak.lock();
       if (!self) return;
-      if (ready.ok()) return self->bind_pod(plan);
-      const std::string message = base::format("execute preBind for pod {}/{} failed: {}, resync the task", plan.ns, plan.pod, ready.error().message);
-      self->condition({plan.ns, plan.pod, plan.uid, "SchedulerError", message, ""}, false);
-      self->resync(plan.ns, plan.pod, plan.uid);
+      if (!ready.ok()) return self->not_ready(plan, ready);
+      self->claims.bind(plan, [weak, plan](base::Status reserved) {
+        auto again = weak.lock();
+        if (!again) return;
+        if (reserved.ok() && plan.node_lock.empty()) return again->bind_pod(plan);
+        if (reserved.ok()) return again->lock_node(plan);
+        again->claims.release(plan);
+        again->not_ready(plan, reserved);
+      });
     });
+  }
+
+  void lock_node(const PlannedBind& plan) {
+    Write write{.request = node_lock_request(plan, env.now())};
+    write.done = [this, plan](base::Result<api::Json> result) {
+      if (result.ok()) return bind_pod(plan);
+      claims.release(plan);
+      not_ready(plan, result.take_error());
+    };
+    add("node/" + plan.node, std::move(write));
+  }
+
+  void not_ready(const PlannedBind& plan, const base::Status& ready) {
+    const std::string message = base::format("execute preBind for pod {}/{} failed: {}, resync the task", plan.ns, plan.pod, ready.error().message);
+    condition({plan.ns, plan.pod, plan.uid, "SchedulerError", message, ""}, false);
+    resync(plan.ns, plan.pod, plan.uid);
   }
 
   void bind_pod(const PlannedBind& plan) {
@@ -167,6 +189,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
         events.record(pod, {"Normal", "Scheduled", base::format("Successfully assigned {}/{} to {}", plan.ns, plan.pod, plan.node)});
         return;
       }
+      claims.release(plan);
       // Whether it took effect or not, the server knows: the model follows what it says.
       const base::Code code = result.error().code;
       if (code != base::Code::kConflict && code != base::Code::kNotFound) {
@@ -238,6 +261,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   std::function<void()> on_change;
   client::EventRecorder events;
   VolumeBinder volumes;
+  ClaimBinder claims;
   std::map<std::string, Lane> lanes;
   std::deque<std::string> ready;
   std::set<std::string> gates_going;  // uids of pods

@@ -31,6 +31,12 @@ Json object_head(std::string_view api_version, std::string_view kind, std::strin
   return Json::object({{"apiVersion", api_version}, {"kind", kind}, {"metadata", std::move(metadata)}});
 }
 
+client::Request node_lock_request(const PlannedBind& plan, base::Time now) {
+  client::Request out{.verb = client::Verb::kPatch, .resource = api::resources::kNodes, .name = plan.node};
+  out.body.edit_path({"metadata", "annotations", plan.node_lock}) = base::format_rfc3339(now);
+  return out;
+}
+
 client::Request binding_request(const PlannedBind& plan) {
   Json metadata = Json::object({{"name", plan.pod}, {"namespace", plan.ns}, {"uid", plan.uid}});
   for (const auto& [key, value] : plan.annotations) metadata.edit("annotations").set(key, value);

@@ -13,6 +13,7 @@ namespace scheduler {
 api::Json object_head(std::string_view api_version, std::string_view kind, std::string_view ns, std::string_view name,
                       std::string_view uid);
 
+client::Request node_lock_request(const PlannedBind& plan, base::Time now);
 client::Request binding_request(const PlannedBind& plan);
 client::Request pod_condition_request(const PlannedPodCondition& plan, base::Time now);
 client::Request eviction_condition_request(const PlannedEviction& plan, std::string_view scheduler_name, base::Time now);

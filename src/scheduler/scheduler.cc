@@ -54,6 +54,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     if (options.default_queue != "root") outbox->ensure_queue(options.default_queue, true, [] {});
     for (const api::ResourceId& id : Intake::resources()) watch(id);
     for (const api::ResourceId& id : intake.optional_resources()) watch(id);
+    watch_device_config();
     if (options.resource_sync_timeout.ns > 0) {
       env.loop().after(options.resource_sync_timeout, [weak = weak_from_this()] {
         if (auto self = weak.lock(); self && !self->running) self->go("not every list has arrived in time; deciding without");
@@ -64,11 +65,25 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     for (auto& informer : informers) informer->start();
   }
 
-  void watch(const api::ResourceId& id) {
+  // The ConfigMap that describes devices, where the configuration shares them out.
+  void watch_device_config() {
+    const Config& config = next_config ? *next_config : decider.config();
+    for (const auto& tier : config.tiers) {
+      for (const PluginEntry& entry : tier) {
+        if (entry.name != "deviceshare" || watches_device_config) continue;
+        watches_device_config = true;
+        const std::string_view ns = entry.arguments["deviceshare.KnownGeometriesCMNamespace"].as_string("kube-system");
+        const std::string_view name = entry.arguments["deviceshare.KnownGeometriesCMName"].as_string("volcano-vgpu-device-config");
+        watch(api::resources::kConfigMaps, std::string(ns), "metadata.name=" + std::string(name));
+      }
+    }
+  }
+
+  void watch(const api::ResourceId& id, std::string ns = {}, std::string field_selector = {}) {
     // The model keeps what decisions read; the objects themselves are not kept.
     informers.push_back(std::make_unique<client::Informer>(
-        client, env, id, client::InformerOptions{.may_be_absent = Intake::may_be_absent(id),
-                                           .keep = client::InformerOptions::Keep::kIdentities}));
+        client, env, id, client::InformerOptions{.ns = std::move(ns), .field_selector = std::move(field_selector),
+                                           .may_be_absent = Intake::may_be_absent(id), .keep = client::InformerOptions::Keep::kIdentities}));
     client::Informer& informer = *informers.back();
     informer.on_change([this, id](const api::Json* before, const api::Json* after, bool) {
       const bool matters = after != nullptr ? intake.set(id, *after) : before != nullptr && intake.remove(id, *before);
@@ -138,6 +153,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   bool running = false;
   bool cycle_due = false;
   bool dry_run = false;
+  bool watches_device_config = false;
   std::uint64_t cycles = 0;
   base::Duration last_cycle{};
   rt::Loop::TimerId period_timer = 0;

@@ -62,7 +62,8 @@ TEST(Cel, evaluates) {
       {"device.driver == 'gpu.example.com' && device.attributes['gpu.example.com'].version.isGreaterThan(semver('12.0.0'))", "true"},
       {"// a remark\n1", "1"},
       {"1 +", "error: compile: column 4: unexpected end"}, {"y", "error: compile: column 2: undeclared reference to 'y'"}, {"f(1)", "error: compile: column 5: undeclared reference to 'f'"},
-      {"'a", "error: compile: column 3: a string is not closed"}, {"1 2", "error: compile: column 3: unexpected ''"}, {"has(1)", "error: compile: column 7: has() takes one field"}, {"#", "error: compile: column 1: unexpected character '#'"},
+      {"'a", "error: compile: column 3: a string is not closed"}, {"1 2", "error: compile: column 3: unexpected ''"},
+      {"has(1)", "error: compile: column 7: has() takes one field"}, {"#", "error: compile: column 1: unexpected character '#'"},
   };
   for (const Case& one : cases) {
     const Value actual = evaluate(one.text);

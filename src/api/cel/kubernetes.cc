@@ -214,14 +214,15 @@ Value address_test(const Value& object, std::string_view what) {
   if (ip == nullptr || ip->prefix >= 0) return no_overload(what);
   const auto& b = ip->bytes;
   const bool v4 = b.size() == 4;
-  const auto rest_zero = [&](std::size_t from, std::size_t to) { return std::all_of(b.begin() + static_cast<std::ptrdiff_t>(from), b.begin() + static_cast<std::ptrdiff_t>(to), [](auto x) { return x == 0; }); };
-  if (what == "isUnspecified") return rest_zero(0, b.size());
+  const auto rest_zero = [&](std::ptrdiff_t from, std::ptrdiff_t to) { return std::all_of(b.begin() + from, b.begin() + to, [](auto x) { return x == 0; }); };
+  const auto size = static_cast<std::ptrdiff_t>(b.size());
+  if (what == "isUnspecified") return rest_zero(0, size);
   if (what == "isLoopback") return v4 ? b[0] == 127 : rest_zero(0, 15) && b[15] == 1;
   if (what == "isLinkLocalMulticast") return v4 ? b[0] == 224 && b[1] == 0 && b[2] == 0 : b[0] == 0xff && (b[1] & 0x0f) == 2;
   if (what == "isLinkLocalUnicast") return v4 ? b[0] == 169 && b[1] == 254 : b[0] == 0xfe && (b[1] & 0xc0) == 0x80;
   const bool broadcast = v4 && std::all_of(b.begin(), b.end(), [](auto x) { return x == 255; });
   const bool multicast = v4 ? (b[0] & 0xf0) == 224 : b[0] == 0xff;
-  return !broadcast && !multicast && !rest_zero(0, b.size()) && !*address_test(object, "isLoopback").get<bool>() &&
+  return !broadcast && !multicast && !rest_zero(0, size) && !*address_test(object, "isLoopback").get<bool>() &&
          !*address_test(object, "isLinkLocalUnicast").get<bool>();
 }
 

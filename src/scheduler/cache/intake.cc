@@ -116,13 +116,14 @@ const std::vector<api::ResourceId>& Intake::resources() {
       api::resources::kHyperNodes,
       api::resources::kCsiNodes, api::resources::kCsiDrivers, api::resources::kCsiStorageCapacities, api::resources::kVolumeAttachments,
       api::resources::kServices, api::resources::kReplicationControllers, api::resources::kReplicaSets, api::resources::kStatefulSets,
+      api::resources::kDeviceClasses, api::resources::kResourceSlices, api::resources::kResourceClaims, api::resources::kNumatopologies,
       api::resources::kNodes,           api::resources::kPodGroups,  api::resources::kPods,
   };
   return kResources;
 }
 
 bool Intake::may_be_absent(const api::ResourceId& id) {
-  return id.group == "storage.k8s.io" || id.group == "apps" || id.group == "topology.volcano.sh" || id.group == "shard.volcano.sh" ||
+  return id == api::resources::kConfigMaps || id.group == "storage.k8s.io" || id.group == "apps" || id.group == "topology.volcano.sh" || id.group == "shard.volcano.sh" ||
          id.group == "policy" || id.group == "resource.k8s.io" || id.group == "nodeinfo.volcano.sh" ||
          id == api::resources::kServices || id == api::resources::kReplicationControllers;
 }
@@ -145,7 +146,8 @@ bool Intake::set(const api::ResourceId& id, const api::Json& object) {
     model_.settle_matchers();
     return true;
   }
-  return set_workload(id, object, true) || set_policy(id, object, true) || set_storage(id, object, true);
+  if (set_workload(id, object, true)) return false;  // only wishes where to be: no pod waits for it
+  return set_devices(id, object, true) || set_policy(id, object, true) || set_storage(id, object, true);
 }
 
 bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
@@ -155,7 +157,8 @@ bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
   if (id == api::resources::kQueues) return remove_queue(object);
   if (id == api::resources::kPriorityClasses) return set_priority_class(object, false);
   if (id == api::resources::kHyperNodes) return remove_hyper_node(object);
-  return set_workload(id, object, false) || set_policy(id, object, false) || set_storage(id, object, false);
+  if (set_workload(id, object, false)) return false;
+  return set_devices(id, object, false) || set_policy(id, object, false) || set_storage(id, object, false);
 }
 
 bool Intake::set_answer(const api::ResourceId& id, const api::Json& object) {

@@ -82,6 +82,7 @@ class Intake {
   void set_topology(const api::Json& group, JobId id);
   bool set_storage(const api::ResourceId& id, const api::Json& object, bool exists);
   bool set_policy(const api::ResourceId& id, const api::Json& object, bool exists);
+  bool set_devices(const api::ResourceId& id, const api::Json& object, bool exists);
   bool set_workload(const api::ResourceId& id, const api::Json& object, bool exists);
   bool set_priority_class(const api::Json& object, bool exists);
   void touch_jobs_of(QueueId queue);

@@ -156,12 +156,14 @@ bool Intake::set_pod(const api::Json& pod) {
   if (!model_.gates.on("PodSchedulingReadiness")) facts.task.gated = false;
   if (same_pod && model_.update_task(known, facts)) {
     model_.notes.set(known, pod);
+    model_.devices.set_task(known, pod);
     return true;
   }
   if (known.is_set()) model_.remove_task(known);
   const TaskId made = model_.add_task(std::move(facts));
   model_.notes.set(made, pod);
   model_.workloads.set_owner(made, pod);
+  model_.devices.set_task(made, pod);
   return true;
 }
 
@@ -177,6 +179,8 @@ void Intake::bind_failed(std::string_view pod_key, std::string_view uid) {
   const TaskId id = model_.find_task(pod_key);
   if (!id.is_set() || model_.text(id).uid != uid || model_.task(id).status != TaskStatus::kBinding) return;
   model_.volumes.withdraw(id);
+  model_.claims.withdraw(id);
+  model_.devices.revoke(id);
   model_.move(id, TaskStatus::kPending, NodeId{});
 }
 
@@ -211,7 +215,9 @@ bool Intake::set_node(const api::Json& node) {
   facts.unschedulable = node["spec"]["unschedulable"].as_bool();
   facts.images = images_of(node, model_.symbols);
   const NodeId id = model_.nodes.find_or_add(name);
-  if (model_.nodes.has_same_facts(id, facts)) return false;
+  const bool devices_changed = model_.devices.set_node(id, node);
+  if (devices_changed) model_.node_facts_changed(id);
+  if (model_.nodes.has_same_facts(id, facts)) return devices_changed;
   const bool other_members = !model_.nodes[id].known || model_.nodes[id].labels != facts.labels;
   model_.nodes.set_facts(id, std::move(facts));
   if (other_members) model_.hyper_nodes.node_changed(id);
@@ -224,6 +230,7 @@ bool Intake::remove_node(const api::Json& node) {
   if (!id.is_set()) return false;
   model_.nodes.forget_facts(id);
   model_.hyper_nodes.node_changed(id);
+  model_.devices.remove_node(id);
   model_.node_facts_changed(id);
   model_.nodes.remove_if_unused(id);
   return true;

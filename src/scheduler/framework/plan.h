@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/quantity.h"
+#include "scheduler/model/dra.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/volumes.h"
 
@@ -19,6 +20,8 @@ struct PlannedBind {
   std::string node;
   std::map<std::string, std::string> annotations;  // merged into the pod by the binding
   std::vector<VolumeChoice> volumes;                // to be bound before the pod is
+  std::string node_lock;                            // annotation of the node that is set to the time before; empty: none
+  std::vector<PlannedClaim> claims;                 // to be allocated and reserved before the pod is
   base::Duration volume_timeout{};                  // how long that may take
 };
 

@@ -97,6 +97,9 @@ void Session::plan_bind(TaskId id) {
   const Task& task = in_.model.task(id);
   PlannedBind bind{.ns = text.ns, .pod = text.name, .uid = text.uid, .node = in_.model.nodes[task.node].name};
   if (const auto* promised = in_.model.volumes.promises_of(id)) bind.volumes = *promised;
+  bind.node_lock = in_.model.devices.lock_of(id);
+  bind.claims = in_.model.claims.plan_of(id);
+  if (const Annotations* devices = in_.model.devices.granted(id)) bind.annotations.insert(devices->begin(), devices->end());
   bind.volume_timeout = in_.model.volumes.bind_timeout;
   plan_.binds.push_back(std::move(bind));
   in_.model.move(id, TaskStatus::kBinding, task.node);

@@ -124,6 +124,8 @@ void Model::remove_task(TaskId id) {
   Task& task = tasks_[id.index];
   volumes.withdraw(id);
   workloads.forget_task(id);
+  claims.withdraw(id);
+  devices.forget_task(id);
   --shapes_[task.shape.index].pending;
   --shapes_[task.shape.index].uses;
   if (task.job.is_set()) {

@@ -20,6 +20,8 @@
 #include "scheduler/model/disruption_budgets.h"
 #include "scheduler/model/feature_gates.h"
 #include "scheduler/model/group_wishes.h"
+#include "scheduler/model/device_notes.h"
+#include "scheduler/model/dra.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/node_shards.h"
 #include "scheduler/model/node_table.h"
@@ -27,6 +29,7 @@
 #include "scheduler/model/outside.h"
 #include "scheduler/model/pod_notes.h"
 #include "scheduler/model/quotas.h"
+#include "scheduler/model/numa.h"
 #include "scheduler/model/shape.h"
 #include "scheduler/model/volumes.h"
 #include "scheduler/model/workloads.h"
@@ -68,6 +71,9 @@ class Model {
   // When plugins last did what they do only now and then; outlives configurations.
   std::map<std::string, base::Time, std::less<>> last_runs;
   Workloads workloads;
+  ResourceClaims claims;
+  DeviceNotes devices;
+  NumaNodes numa;
 
   // Shapes.
   const Shape& shape(ShapeId id) const { return shapes_[id.index]; }

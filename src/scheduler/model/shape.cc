@@ -225,6 +225,77 @@ std::string revocable_zone_of(const api::Json& pod) {
   return annotations["volcano.sh/preemptable"].as_string() == "true" ? "*" : "";
 }
 
+constexpr std::string_view kNumaPolicy = "volcano.sh/numa-topology-policy";
+
+std::vector<ClaimUse> claims_of(const api::Json& pod) {
+  std::vector<ClaimUse> out;
+  for (const api::Json& use : pod["spec"]["resourceClaims"].items()) {
+    ClaimUse one{use["name"].str(), use["resourceClaimName"].str()};
+    bool resolved = !one.claim.empty(), needed = true;
+    for (const api::Json& status : pod["status"]["resourceClaimStatuses"].items()) {
+      if (resolved || status["name"] != use["name"]) continue;
+      one.claim = status["resourceClaimName"].str();
+      resolved = true;
+      needed = !one.claim.empty();  // a template may make none: then there is nothing to wait for
+    }
+    if (needed) out.push_back(std::move(one));
+  }
+  return out;
+}
+
+// Annotations and labels by which a pod chooses among devices.
+std::map<std::string, std::string, std::less<>> device_wishes_of(const api::Json& pod) {
+  static constexpr std::string_view kAnnotations[] = {
+      kNumaPolicy, "volcano.sh/vgpu-mode", "volcano.sh/vgpu-use-gpuuuid", "volcano.sh/vgpu-nouse-gpuuuid", "volcano.sh/vgpu-podgroup-policy",
+      "nvidia.com/use-gputype", "nvidia.com/nouse-gputype", "huawei.com/vnpu-mode"};
+  static constexpr std::string_view kLabels[] = {"ring-controller.atlas", "vnpu-level", "vnpu-dvpp"};
+  std::map<std::string, std::string, std::less<>> out;
+  const api::Json& annotations = pod["metadata"]["annotations"];
+  const api::Json& labels = pod["metadata"]["labels"];
+  for (const std::string_view key : kAnnotations) {
+    if (const api::Json* value = annotations.find(key)) out.emplace(key, value->str());
+  }
+  for (const std::string_view key : kLabels) {
+    if (const api::Json* value = labels.find(key)) out.emplace(key, value->str());
+  }
+  return out;
+}
+
+std::optional<api::Quantity> amount_of(const api::Json& list, std::string_view name) { return api::Quantity::from_json(list[name]); }
+
+bool is_guaranteed(const api::Json& spec) {
+  bool any = false;
+  for (const std::string_view list : {"containers", "initContainers"}) {
+    for (const api::Json& container : spec[list].items()) {
+      for (const std::string_view name : {"cpu", "memory"}) {
+        const auto limit = amount_of(container["resources"]["limits"], name);
+        const auto request = amount_of(container["resources"]["requests"], name);
+        if (!limit || limit->is_zero() || (request && *request != *limit)) return false;
+        any = true;
+      }
+    }
+  }
+  return any;
+}
+
+void read_asks(const api::Json& containers, bool init, std::vector<ContainerAsk>& out) {
+  for (const api::Json& container : containers.items()) {
+    ContainerAsk ask{.name = container["name"].str(), .init = init};
+    const api::Json& resources = container["resources"];
+    const auto cpu = amount_of(resources["requests"], "cpu");
+    const auto limit = amount_of(resources["limits"], "cpu");
+    ask.cpu = cpu ? cpu->milli_value() : limit ? limit->milli_value() : 0;
+    for (const std::string_view list : {"limits", "requests"}) {
+      for (const auto& member : resources[list].members()) {
+        if (member.name().find('/') == std::string_view::npos) continue;
+        const auto amount = api::Quantity::from_json(member.value);
+        if (amount) ask.devices.emplace(std::string(member.name()), amount->value());
+      }
+    }
+    out.push_back(std::move(ask));
+  }
+}
+
 }  // namespace
 
 bool HostPort::conflicts_with(const HostPort& other) const {
@@ -256,9 +327,14 @@ void shape_key(const api::Json& pod, std::string& out) {
       namespaced = true;
     }
   }
+  for (const ClaimUse& use : claims_of(pod)) {
+    out += "D" + use.pod_claim + "\n" + use.claim;
+    namespaced = true;
+  }
   if (namespaced) out += "N" + std::string(api::namespace_of(pod));
   if (label_keys) append(out, 'L', pod["metadata"]["labels"]);
   append_resize(out, pod);
+  for (const auto& [key, value] : device_wishes_of(pod)) out += "W" + key + "\n" + value;
   out += "Z" + revocable_zone_of(pod);
 }
 
@@ -318,6 +394,14 @@ Shape shape_from(const api::Json& pod, Dimensions& dimensions, Symbols& symbols,
     }
   }
   out.revocable_zone = revocable_zone_of(pod);
+  out.claims = claims_of(pod);
+  out.device_wishes = device_wishes_of(pod);
+  if (auto policy = out.device_wishes.find(kNumaPolicy); policy != out.device_wishes.end()) out.numa_policy = policy->second;
+  out.guaranteed = is_guaranteed(spec);
+  read_asks(spec["initContainers"], true, out.asks);
+  read_asks(spec["containers"], false, out.asks);
+  const bool devices = std::any_of(out.asks.begin(), out.asks.end(), [](const ContainerAsk& ask) { return !ask.devices.empty(); });
+  if (!devices && !out.guaranteed) out.asks.clear();
   return out;
 }
 

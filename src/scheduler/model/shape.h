@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -52,6 +53,20 @@ struct VolumeUse {
   std::string claim;  // the PersistentVolumeClaim's name
 };
 
+// A claim on devices (resource.k8s.io); empty: made from a template, and not yet there.
+struct ClaimUse {
+  std::string pod_claim;  // the name within the pod
+  std::string claim;
+};
+
+// What one container asks for of devices and whole CPUs.
+struct ContainerAsk {
+  std::string name;
+  bool init = false;
+  std::int64_t cpu = 0;                                    // thousandths; requested
+  std::map<std::string, std::int64_t, std::less<>> devices;  // extended resources: limits, or else requests
+};
+
 struct Shape {
   Request request;
   std::int64_t nonzero_cpu = 0;
@@ -73,6 +88,11 @@ struct Shape {
   std::vector<Symbol> images;
   std::int32_t containers = 0;  // with init containers
   std::string revocable_zone;
+  std::vector<ClaimUse> claims;
+  std::vector<ContainerAsk> asks;  // of pods that ask for extended resources, or are Guaranteed
+  bool guaranteed = false;         // QoS: every container limits cpu and memory to what it asks for
+  std::string numa_policy;         // volcano.sh/numa-topology-policy
+  std::map<std::string, std::string, std::less<>> device_wishes;  // annotations and labels that choose devices
 
   std::uint32_t uses = 0;     // tasks of this shape
   std::uint32_t pending = 0;  // of them Pending

@@ -81,7 +81,6 @@ class Volumes {
   // Volumes attached without a pod that the scheduler sees, by name of the attachment: node and volume.
   std::map<std::string, std::pair<std::string, std::string>, std::less<>> attachments;
   std::set<std::string, std::less<>> ignored_drivers = {"rancher.io/local-path", "hostpath.csi.k8s.io"};
-  bool scores_capacity = false;                        // gate StorageCapacityScoring
   bool reads_capacities = true;                        // --csi-storage
   base::Duration bind_timeout = base::seconds(600);    // volumebinding.bindTimeoutSeconds
 

@@ -6,9 +6,12 @@
 namespace scheduler {
 
 void Workloads::set(std::string_view kind, const std::string& key, LabelSelector selector) {
+  auto& map = kind.empty() ? services_ : controllers_;
+  const std::string name = kind.empty() ? key : std::string(kind) + " " + key;
+  auto there = map.find(name);
+  if (there != map.end() && there->second == selector) return;  // a change of its status
   known_.clear();
-  if (kind.empty()) services_.insert_or_assign(key, std::move(selector));
-  else controllers_.insert_or_assign(std::string(kind) + " " + key, std::move(selector));
+  map.insert_or_assign(name, std::move(selector));
 }
 
 void Workloads::remove(std::string_view kind, const std::string& key) {

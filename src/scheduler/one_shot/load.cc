@@ -30,6 +30,11 @@ const KindRow kKinds[] = {
     {"CSIDriver", "storage.k8s.io", &api::resources::kCsiDrivers},
     {"CSIStorageCapacity", "storage.k8s.io", &api::resources::kCsiStorageCapacities},
     {"VolumeAttachment", "storage.k8s.io", &api::resources::kVolumeAttachments},
+    {"ConfigMap", "", &api::resources::kConfigMaps},
+    {"ResourceClaim", "resource.k8s.io", &api::resources::kResourceClaims},
+    {"ResourceSlice", "resource.k8s.io", &api::resources::kResourceSlices},
+    {"DeviceClass", "resource.k8s.io", &api::resources::kDeviceClasses},
+    {"Numatopology", "nodeinfo.volcano.sh", &api::resources::kNumatopologies},
     {"Service", "", &api::resources::kServices},
     {"ReplicationController", "", &api::resources::kReplicationControllers},
     {"ReplicaSet", "apps", &api::resources::kReplicaSets},
@@ -58,7 +63,7 @@ std::string derived_uid(const api::Json& object) {
 }
 
 bool is_namespaced(const KindRow& row) {
-  constexpr std::string_view kNamespaced[] = {"Pod", "PodGroup", "PersistentVolumeClaim", "CSIStorageCapacity", "Service",
+  constexpr std::string_view kNamespaced[] = {"Pod", "PodGroup", "PersistentVolumeClaim", "CSIStorageCapacity", "ResourceClaim", "ConfigMap", "Service",
                                               "ReplicationController", "ReplicaSet", "StatefulSet",
                                                "PodDisruptionBudget", "ResourceQuota"};
   return std::find(std::begin(kNamespaced), std::end(kNamespaced), row.kind) != std::end(kNamespaced);

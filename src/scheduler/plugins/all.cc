@@ -9,11 +9,13 @@ std::unique_ptr<Plugin> make_binpack();
 std::unique_ptr<Plugin> make_capacity();
 std::unique_ptr<Plugin> make_cdp();
 std::unique_ptr<Plugin> make_conformance();
+std::unique_ptr<Plugin> make_deviceshare();
 std::unique_ptr<Plugin> make_drf();
 std::unique_ptr<Plugin> make_gang();
 std::unique_ptr<Plugin> make_network_topology_aware();
 std::unique_ptr<Plugin> make_nodeorder();
 std::unique_ptr<Plugin> make_nodegroup();
+std::unique_ptr<Plugin> make_numa_aware();
 std::unique_ptr<Plugin> make_overcommit();
 std::unique_ptr<Plugin> make_predicates();
 std::unique_ptr<Plugin> make_priority();
@@ -38,6 +40,7 @@ constexpr PluginFactory kPlugins[] = {
     {"task-topology", make_task_topology},
     {"usage", make_usage},
     {"extender", make_extender},
+    {"deviceshare", make_deviceshare}, {"numa-aware", make_numa_aware},
     {"cdp", make_cdp},               {"tdm", make_tdm},
     {"capacity", make_capacity},     {"nodegroup", make_nodegroup},     {"sla", make_sla},
     {"binpack", make_binpack},       {"conformance", make_conformance}, {"drf", make_drf},

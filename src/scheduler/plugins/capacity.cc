@@ -7,6 +7,7 @@
 #include "scheduler/framework/session.h"
 #include "scheduler/plugins/admitted_tasks.h"
 #include "scheduler/plugins/queue_shortage.h"
+#include "scheduler/plugins/capacity_dra.h"
 #include "scheduler/plugins/capacity_tree.h"
 
 namespace scheduler {
@@ -49,12 +50,14 @@ class Capacity final : public Plugin {
       const Resource held = without_gated(*model_, job, minimum_of(job));
       for (QueueId at = job.queue; at.is_set(); at = tree_[at].parent) tree_[at].inqueue += held;
     });
+    quota_.attach(setup);
   }
 
   void open(Session& session) override {
     session_ = &session;
     reserve_.open(session);
     tree_.build(*model_, reserve_);
+    quota_.open(*model_);
     queue_gates_ = model_->gates.on("SchedulingGatesQueueAdmission");
     admitted_.clear();
     if (!queue_gates_) return;
@@ -285,6 +288,7 @@ class Capacity final : public Plugin {
   CapacityTree tree_;
   bool queue_gates_ = false;
   AdmittedTasks admitted_;
+  DeviceQuota quota_;
 };
 
 }  // namespace

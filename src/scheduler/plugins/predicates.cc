@@ -7,6 +7,7 @@
 #include "scheduler/model/model.h"
 #include "scheduler/plugins/node_facts.h"
 #include "scheduler/plugins/predicates.h"
+#include "scheduler/plugins/predicates_dra.h"
 #include "scheduler/plugins/predicates_volumes.h"
 
 namespace scheduler {
@@ -25,6 +26,9 @@ class PredicateFilter final : public NodeFilter {
                         Taint::Effect::kNoSchedule};
     tolerates_unschedulable_ = tolerates(shape_.tolerations, unschedulable);
     add_pod_filters(model, domains, on, task, cluster_filters_);
+    if (on.resource_claims) {
+      if (auto claims = make_claim_filter(model, task, on.claim_steps_max)) cluster_filters_.push_back(std::move(claims));
+    }
   }
 
   Reach reach() const override { return cluster_filters_.empty() ? Reach::kNode : Reach::kCluster; }
@@ -137,7 +141,12 @@ class Predicates final : public Plugin {
     on_.volume_binding = arguments.get_bool("predicate.VolumeBindingEnable", true);
     // COMPAT(predicate-cache): classes remember the stable filters in any case, and with their true reasons.
     (void)arguments.get_bool("predicate.CacheEnable", false);
+    on_.resource_claims = arguments.get_bool("predicate.DynamicResourceAllocationEnable", true);
+    // COMPAT(device-search-bound): the seconds become steps, so that the same input has the same answer.
+    const std::int64_t seconds = arguments.get_int("dynamicresources.filterTimeoutSeconds", 10);
+    on_.claim_steps_max = static_cast<std::uint64_t>(std::clamp<std::int64_t>(seconds <= 0 ? 1000 : seconds, 1, 1000)) * 100'000;
     Model& model = setup.model();
+    model.claims.enabled = on_.resource_claims;
     read_volume_binding(arguments, model);
     model.symbols.intern("node.kubernetes.io/unschedulable");
     model.symbols.intern("");
@@ -146,16 +155,28 @@ class Predicates final : public Plugin {
       if (on_.node_affinity && shape.has_required_terms && names_no_node(shape)) {
         return {"PrePredicate", "plugin NodeAffinity pre-predicates failed pod affinity terms conflict"};
       }
-      return on_.volume_binding ? check_claims(model, task) : Refusal{};
+      if (Refusal refused = on_.volume_binding ? check_claims(model, task) : Refusal{}) return refused;
+      return on_.resource_claims ? check_resource_claims(model, task) : Refusal{};
+    });
+    // Claims come and go without a new class; only whether they offer alternatives decides which scores there are.
+    setup.on<ClassKey>([this, &model](const Task& task) -> std::uint32_t {
+      return on_.resource_claims && has_alternatives(model, task) ? 1 : 0;
     });
     setup.on<NodeOrder>([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {
-      if (!on_.volume_binding || !model.volumes.scores_capacity) return nullptr;
+      return on_.resource_claims ? make_claim_scorer(model, task, on_.claim_steps_max) : nullptr;
+    });
+    setup.on<NodeOrder>([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {
+      if (!on_.volume_binding || !model.gates.on("StorageCapacityScoring")) return nullptr;
       return make_storage_scorer(model, utilization_, volume_weight_, task);
     });
     setup.on<TaskPlaced>([this, &model](const Task& task) -> Refusal {
-      return on_.volume_binding ? reserve_volumes(model, task) : Refusal{};
+      if (Refusal refused = on_.volume_binding ? reserve_volumes(model, task) : Refusal{}) return refused;
+      return on_.resource_claims ? reserve_devices(model, task, on_.claim_steps_max) : Refusal{};
     });
-    setup.on<TaskRemoved>([&model](const Task& task) { model.volumes.withdraw(task.id); });
+    setup.on<TaskRemoved>([&model](const Task& task) {
+      model.volumes.withdraw(task.id);
+      if (!is_releasing(task.status)) model.claims.withdraw(task.id);  // a pod that is evicted holds its devices until it is gone
+    });
     setup.on<Predicate>([this, &model](const Task& task) -> std::unique_ptr<NodeFilter> {
       return std::make_unique<PredicateFilter>(model, domains_, on_, task);
     });

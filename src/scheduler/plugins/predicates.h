@@ -20,6 +20,8 @@ struct PredicateSwitches {
   bool volume_zone = true;
   bool topology_spread = true;
   bool volume_binding = true;
+  bool resource_claims = true;
+  std::uint64_t claim_steps_max = 1'000'000;  // of one search for devices on one node
 };
 
 // The nodes one evaluation started with, and what became of them: a plain refusal is noted and the node looked at by

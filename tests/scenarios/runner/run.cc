@@ -45,7 +45,10 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 api::Json value_from(const std::string& text) {
-  auto parsed = api::parse_json(text);
+  // Lists and maps are written with single quotes, as double ones end words.
+  std::string json = text;
+  if (json.starts_with('[') || json.starts_with('{')) std::replace(json.begin(), json.end(), '\'', '"');
+  auto parsed = api::parse_json(json);
   return parsed.ok() ? *parsed : api::Json(text);
 }
 
@@ -275,6 +278,13 @@ class Stage {
       for (std::uint32_t q = 0; q < model_.queue_count(); ++q) {
         const auto& queue = model_.queue(scheduler::QueueId{q});
         if (queue.in_use) out.push_back(base::format("queue  {} {}", queue.name, api::to_json(queue.status_allocated).dump()));
+      }
+    }
+    if (shows("devices")) {
+      for (const auto& one : report.plan.binds) {
+        for (const auto& [key, value] : one.annotations) {
+          if (key.find("time") == std::string::npos) out.push_back(base::format("device {}/{} {}: {}", one.ns, one.pod, key, value));
+        }
       }
     }
     if (shows("tasks")) {

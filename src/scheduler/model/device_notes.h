@@ -1,0 +1,65 @@
+// What do nodes and pods say about shared devices in their annotations?
+//
+// Kept as texts beside the tables: only nodes and pods with devices have an entry. The plugins that share devices out
+// know what the texts mean.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "api/json.h"
+#include "scheduler/model/ids.h"
+
+namespace scheduler {
+
+using Annotations = std::map<std::string, std::string, std::less<>>;
+
+class DeviceNotes {
+ public:
+  // What a Node says; true when it says something else than before.
+  bool set_node(NodeId node, const api::Json& object);
+  void remove_node(NodeId node);
+  // {"annotations", "allocatable", "labels"} as far as they name devices; null without any.
+  const api::Json& node(NodeId node) const;
+
+  // What a Pod says of the devices it has.
+  void set_task(TaskId task, const api::Json& pod);
+  void forget_task(TaskId task);
+  // What a placement gives it; until it is revoked, or the pod itself says it.
+  void grant(TaskId task, const Annotations& annotations);
+  void revoke(TaskId task) {
+    granted_.erase(task.index);
+    locks_.erase(task.index);
+  }
+  const Annotations* granted(TaskId task) const { return entry(granted_, task); }
+  const Annotations* stored(TaskId task) const { return entry(stored_, task); }
+  // Before the pod is bound, its node says by this annotation that devices are being given out; empty: it does not.
+  void lock(TaskId task, std::string annotation) { locks_[task.index] = std::move(annotation); }
+  std::string lock_of(TaskId task) const {
+    auto found = locks_.find(task.index);
+    return found == locks_.end() ? std::string() : found->second;
+  }
+  // The `data` of ConfigMaps that describe devices, by "ns/name".
+  std::map<std::string, api::Json, std::less<>> configs;
+  // The one or the other; null without any.
+  const Annotations* devices_of(TaskId task) const {
+    const Annotations* own = stored(task);
+    return own != nullptr ? own : granted(task);
+  }
+
+ private:
+  using ByTask = std::unordered_map<std::uint32_t, Annotations>;
+  static const Annotations* entry(const ByTask& map, TaskId task) {
+    auto found = map.find(task.index);
+    return found == map.end() ? nullptr : &found->second;
+  }
+
+  std::unordered_map<std::uint32_t, api::Json> nodes_;
+  ByTask stored_, granted_;
+  std::unordered_map<std::uint32_t, std::string> locks_;
+};
+
+}  // namespace scheduler

@@ -1,0 +1,46 @@
+// How are the CPUs of each node laid out, and which of them are free? (Numatopology, nodeinfo.volcano.sh/v1alpha1)
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json.h"
+
+namespace scheduler {
+
+using CpuSet = std::vector<std::int32_t>;  // ascending, each once
+
+struct Cpu {
+  std::int32_t id = 0, numa = 0, socket = 0, core = 0;
+};
+
+struct NumaNode {
+  std::string cpu_policy;       // CPUManagerPolicy
+  std::string topology_policy;  // TopologyManagerPolicy
+  std::vector<Cpu> cpus;        // by id
+  CpuSet allocatable;
+  bool has_sets = false;        // says which CPUs are allocatable
+  std::int32_t reserved = 0;    // whole CPUs kept for the system
+};
+
+class NumaNodes {
+ public:
+  void set(const api::Json& object);
+  void remove(std::string_view node);
+  const NumaNode* find(std::string_view node) const;
+  bool empty() const { return nodes_.empty(); }
+  std::uint64_t generation() const { return generation_; }
+
+ private:
+  std::map<std::string, NumaNode, std::less<>> nodes_;
+  std::uint64_t generation_ = 1;
+};
+
+// "0,2-4" as a set; what cannot be read is left out, and no range is longer than a machine could be.
+CpuSet cpu_set_from(std::string_view text);
+std::string to_text(const CpuSet& cpus);
+
+}  // namespace scheduler

@@ -1,0 +1,165 @@
+// How many devices may the claims of a queue's pods hold? Keys `deviceclass/CLASS` (a count) and
+// `DIMENSION.deviceclass/CLASS` (an amount of a capacity) of a queue's capability.
+//
+// Sums are taken anew where they are asked for, over the queue's pods with claims; a queue without such a key costs nothing.
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "scheduler/framework/plugin.h"
+#include "scheduler/model/model.h"
+#include "scheduler/plugins/capacity_dra.h"
+
+namespace scheduler {
+namespace {
+
+constexpr std::string_view kClassKey = "deviceclass/";
+
+using Demand = DeviceQuota::Demand;
+using Demands = DeviceQuota::Demands;
+
+void add_claim(const ResourceClaim& claim, Demands& out) {
+  for (const DeviceRequest& request : claim.requests) {
+    // Alternatives and "all" have no number beforehand, and are not counted.
+    if (request.wishes.size() != 1 || request.wishes[0].all || request.wishes[0].device_class.empty()) continue;
+    const DeviceWish& wish = request.wishes[0];
+    if (wish.name != request.name) continue;
+    Demand& demand = out[wish.device_class];
+    demand.count += static_cast<double>(wish.count);
+    for (const auto& [name, amount] : wish.capacity) demand.capacity[name] += amount.as_double() * static_cast<double>(wish.count);
+  }
+}
+
+// Claims that are in `counted` already are shared, and count once.
+void add_task(const Model& model, const Task& task, std::set<std::string>& counted, Demands& out) {
+  const Shape& shape = model.shape_of(task);
+  for (const ClaimUse& use : shape.claims) {
+    std::string key = shape.ns + "/" + use.claim;
+    const ResourceClaim* claim = model.claims.find_claim(key);
+    if (claim != nullptr && counted.insert(std::move(key)).second) add_claim(*claim, out);
+  }
+}
+
+bool has_quota(const Model& model, const Queue& queue) {
+  for (Dim d = 0; d < queue.capability.size(); ++d) {
+    if (queue.capability.has(d) && model.dimensions.name(d).find(kClassKey) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// The amount of a quota key as written; nothing where the queue does not have it.
+std::optional<double> quota_of(Model& model, const Queue& queue, const std::string& key) {
+  const Dim dim = model.dimensions.intern(key);
+  if (!queue.capability.has(dim)) return std::nullopt;
+  return queue.capability.get(dim) / 1000;
+}
+
+struct QueueUse {
+  std::set<std::string> claims;
+  Demands sums;
+};
+
+QueueUse use_of(const Model& model, const Queue& queue) {
+  QueueUse out;
+  model.for_each_job([&](const Job& job) {
+    if (job.queue != queue.id) return;
+    for (const TaskId id : job.tasks) {
+      const Task& task = model.task(id);
+      if (is_allocated_like(task.status) && !model.shape_of(task).claims.empty()) add_task(model, task, out.claims, out.sums);
+    }
+  });
+  return out;
+}
+
+bool fits(Model& model, const Queue& queue, const Demands& used, const Demands& wanted) {
+  for (const auto& [name, demand] : wanted) {
+    const std::string key = std::string(kClassKey) + name;
+    auto has = used.find(name);
+    const auto count = quota_of(model, queue, key);
+    const double held = has == used.end() ? 0 : has->second.count;
+    if (count && *count > 0 && held + demand.count > *count) return false;
+    bool limits_capacity = false;
+    for (Dim d = 0; d < queue.capability.size(); ++d) {
+      limits_capacity |= queue.capability.has(d) && model.dimensions.name(d).ends_with("." + key);
+    }
+    if (!limits_capacity) continue;
+    for (const auto& [dimension, amount] : demand.capacity) {
+      const auto most = quota_of(model, queue, dimension + "." + key);
+      double sum = amount;
+      if (has != used.end()) {
+        if (auto at = has->second.capacity.find(dimension); at != has->second.capacity.end()) sum += at->second;
+      }
+      if (!most || sum > *most) return false;
+    }
+  }
+  return true;
+}
+
+// What the smallest start of the job needs: its roles' minimums, or its first tasks with claims.
+Demands minimum_of(const Model& model, const Job& job, std::set<std::string>& counted) {
+  std::vector<TaskId> tasks;
+  for (const TaskId id : job.tasks) {
+    if (!model.shape_of(model.task(id)).claims.empty() && !is_terminated(model.task(id).status)) tasks.push_back(id);
+  }
+  std::sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) {
+    return std::pair(model.text(a).name, model.text(a).uid) < std::pair(model.text(b).name, model.text(b).uid);
+  });
+  Demands out;
+  if (job.roles_min_total == 0) {
+    for (std::size_t i = 0; i < tasks.size() && static_cast<std::int32_t>(i) < job.min_available; ++i) add_task(model, model.task(tasks[i]), counted, out);
+    return out;
+  }
+  std::map<std::uint32_t, std::int32_t> taken;
+  for (const TaskId id : tasks) {
+    const Task& task = model.task(id);
+    if (taken[task.role]++ < job.roles[task.role].min) add_task(model, task, counted, out);
+  }
+  return out;
+}
+
+void add(const Demands& from, Demands& to) {
+  for (const auto& [name, demand] : from) {
+    to[name].count += demand.count;
+    for (const auto& [dimension, amount] : demand.capacity) to[name].capacity[dimension] += amount;
+  }
+}
+
+}  // namespace
+
+void DeviceQuota::attach(PluginSetup& setup) {
+  Model* model = &setup.model();
+  setup.on<Allocatable>([model](const Queue& queue, const Task& task) {
+    if (model->shape_of(task).claims.empty() || !has_quota(*model, queue)) return true;
+    QueueUse use = use_of(*model, queue);
+    Demands wanted;
+    add_task(*model, task, use.claims, wanted);
+    return fits(*model, queue, use.sums, wanted);
+  });
+  setup.on<JobEnqueueable>([this, model](const Job& job) {
+    const Queue& queue = model->queue(job.queue);
+    if (!has_quota(*model, queue)) return Vote::kAbstain;
+    QueueUse use = use_of(*model, queue);
+    Demands wanted = minimum_of(*model, job, use.claims);
+    if (wanted.empty()) return Vote::kAbstain;
+    add(inqueue_[queue.id.index], use.sums);
+    return fits(*model, queue, use.sums, wanted) ? Vote::kPermit : Vote::kReject;
+  });
+  setup.on<JobEnqueued>([this, model](const Job& job) {
+    if (!has_quota(*model, model->queue(job.queue))) return;
+    std::set<std::string> counted;
+    add(minimum_of(*model, job, counted), inqueue_[job.queue.index]);
+  });
+}
+
+void DeviceQuota::open(const Model& model) {
+  inqueue_.clear();
+  model.for_each_job([&](const Job& job) {
+    if (job.status.phase != GroupPhase::kInqueue || !job.queue.is_set() || !has_quota(model, model.queue(job.queue))) return;
+    std::set<std::string> counted = use_of(model, model.queue(job.queue)).claims;
+    add(minimum_of(model, job, counted), inqueue_[job.queue.index]);
+  });
+}
+
+}  // namespace scheduler

@@ -1,0 +1,76 @@
+// What is a family of shared devices to the deviceshare plugin?
+//
+// A family reads what nodes register and what their pods hold from the model each time it is asked: nothing is booked
+// twice, so whatever is undone, or comes late, leaves nothing behind.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "scheduler/framework/fit.h"
+#include "scheduler/model/model.h"
+
+namespace scheduler {
+
+enum class DevicePolicy : std::uint8_t { kNeutral, kBinpack, kSpread };
+
+struct DeviceMisfit {
+  FitCode code = FitCode::kUnschedulable;
+  std::string message;
+};
+
+// What a placement would take.
+struct DeviceTake {
+  Annotations annotations;  // for the pod
+  double score = 0;         // of the node
+};
+
+class DeviceFamily {
+ public:
+  virtual ~DeviceFamily() = default;
+  virtual void open() {}  // once a cycle
+  virtual std::string_view lock_name() const = 0;
+  // The pods of the shape ask for devices of this family.
+  virtual bool wants(const Shape& shape) const = 0;
+  virtual bool is_on(NodeId node) const = 0;
+  // What the task would get on the node, or why it does not fit there.
+  virtual std::optional<DeviceTake> take(const Task& task, NodeId node, base::Time now, DeviceMisfit& misfit) const = 0;
+  // Tasks for which take() may differ have different numbers.
+  virtual std::uint32_t class_key(const Task&) const { return 0; }
+};
+
+// The tasks on a node that hold their devices; those that are being deleted do not.
+template <class Visit>
+void for_each_holder(const Model& model, NodeId node, Visit&& visit) {
+  for (const TaskId id : model.nodes[node].tasks) {
+    const Task& task = model.task(id);
+    if (is_releasing(task.status) || is_terminated(task.status)) continue;
+    if (const Annotations* devices = model.devices.devices_of(id)) visit(task, *devices);
+  }
+}
+
+inline std::string_view value_in(const Annotations& map, std::string_view key) {
+  auto found = map.find(key);
+  return found == map.end() ? std::string_view() : std::string_view(found->second);
+}
+
+// The parts between separators, none for an empty text.
+std::vector<std::string_view> split_text(std::string_view text, char by);
+// A decimal number of at most 2^50; nothing for anything else.
+std::optional<std::int64_t> amount_in(std::string_view text);
+
+// Families. `memory`: cards are shared by memory, else by whole cards.
+std::unique_ptr<DeviceFamily> make_gpu_share(const Model& model, bool memory);
+
+struct VgpuSettings {
+  DevicePolicy policy = DevicePolicy::kNeutral;
+  std::vector<api::Json> exclusive_rules;  // maps of labels
+  std::string config_map;                  // "ns/name"
+};
+std::unique_ptr<DeviceFamily> make_vgpu(const Model& model, VgpuSettings settings);
+
+}  // namespace scheduler
