@@ -214,7 +214,7 @@ bool Intake::remove_group(const api::Json& group) {
   job.status = {};
   job.spec_text.clear();
   job.last_event.clear();
-  job.written_domain.clear();
+  job.written_domain = {};
   model_.set_topology(id, nullptr);
   model_.set_job_queue(id, "");
   model_.note_changed(id);

@@ -113,13 +113,14 @@ void Session::close_tasks(const Job& job) {
 void Session::close_job(JobId id, GroupStatus before) {
   Job& job = in_.model.edit_job(id);
   compute_phase(job);
-  const std::string domain = job.topology && job.topology->allocated.is_set() ? in_.model.symbols.text(job.topology->allocated) : "";
+  const Symbol domain = job.topology ? job.topology->allocated : Symbol{};
   const bool moved = domain != job.written_domain;
   const bool updated = moved || !same_ignoring_times(before, job.status);
   if (updated) {
     plan_.groups.push_back({job.ns, job.name, job.status, {}});
     // Said with every write: a later write may take the place of one that waits.
-    if (moved || job.topology) plan_.groups.back().allocated_domain = job.written_domain = domain;
+    if (moved || job.topology) plan_.groups.back().allocated_domain = domain.is_set() ? in_.model.symbols.text(domain) : "";
+    job.written_domain = domain;
     in_.model.note_changed(id);  // a group that went back to Pending waits for admission again
   }
   // An unchanged condition keeps its time and transition, as on the server.

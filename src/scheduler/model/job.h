@@ -140,7 +140,7 @@ struct Job {
   bool listed_changed = false;
   bool listed_open = false;
   std::string spec_text;   // what the group was last read from, to tell changes of status from changes of wishes
-  std::string written_domain;  // annotation volcano.sh/job-allocated-hypernode as last read or written
+  Symbol written_domain;   // annotation volcano.sh/job-allocated-hypernode as last read or written; unset: none
   std::string last_event;  // the text last told in an Unschedulable event
 
   std::int32_t count(TaskStatus s) const { return count_of(counts, s); }
