@@ -34,7 +34,7 @@ std::optional<Dim> Dimensions::dim_of(std::string_view name) {
   if (name == "cpu") return kCpu;
   if (name == "memory") return kMemory;
   if (name == "pods") return kPods;
-  if (name.starts_with("count/")) return std::nullopt;
+  if (name.starts_with("count/") || (!ignored_.empty() && ignored_.contains(name))) return std::nullopt;
   if (name == "ephemeral-storage" || is_scalar_resource_name(name)) return intern(name);
   return std::nullopt;
 }

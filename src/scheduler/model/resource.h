@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ class Dimensions {
   std::size_t size() const { return names_.size(); }
   // The dimension of a resource name, or nothing when the scheduler does not count it.
   std::optional<Dim> dim_of(std::string_view name);
+  // Objects read from now on are not counted in this resource: a plugin keeps count of it.
+  void ignore(std::string_view name) { ignored_.emplace(name); }
   // The stored amount of a quantity in that dimension.
   static std::int64_t amount_of(Dim dim, const api::Quantity& quantity);
   // The quantity that a stored amount stands for, for people and statuses.
@@ -32,6 +35,7 @@ class Dimensions {
 
  private:
   Symbols names_;
+  std::set<std::string, std::less<>> ignored_;
 };
 
 // True for names that Kubernetes lets a pod ask for besides cpu, memory, pods and ephemeral-storage.

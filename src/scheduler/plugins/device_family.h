@@ -72,5 +72,6 @@ struct VgpuSettings {
   std::string config_map;                  // "ns/name"
 };
 std::unique_ptr<DeviceFamily> make_vgpu(const Model& model, VgpuSettings settings);
+std::unique_ptr<DeviceFamily> make_hami_vnpu(Model& model, VgpuSettings settings);
 
 }  // namespace scheduler

@@ -132,11 +132,11 @@ class DeviceShare final : public Plugin {
     for (const api::Json& rule : rules.items()) settings.exclusive_rules.push_back(rule);
     // COMPAT(vnpu): accepted, and without effect so far.
     (void)arguments.get_bool("deviceshare.AscendMindClusterVNPUEnable", false);
-    (void)arguments.get_bool("deviceshare.AscendHAMiVNPUEnable", false);
     // COMPAT(device-modes): two ways to share the same cards exclude one another; the first one counts, nothing ends.
     if (gpu_memory) gpu_number = false;
     if (vgpu && (gpu_memory || gpu_number)) gpu_memory = gpu_number = false;
     if (gpu_memory || gpu_number) families_.push_back(make_gpu_share(*model_, gpu_memory));
+    if (arguments.get_bool("deviceshare.AscendHAMiVNPUEnable", false)) families_.push_back(make_hami_vnpu(*model_, settings));
     if (vgpu) families_.push_back(make_vgpu(*model_, std::move(settings)));
   }
 

@@ -40,7 +40,8 @@ Verdict judge(const Model& model, const Assigned& assigned, const Shape& shape, 
   if (auto given = assigned.find(node.index); given != assigned.end()) {
     for (const auto& [task, result] : given->second) {
       if (task == except.index) continue;
-      std::erase_if(free, [&](std::int32_t cpu) { return std::binary_search(result.all.begin(), result.all.end(), cpu); });
+      const CpuSet& taken = result.all;
+      std::erase_if(free, [&](std::int32_t cpu) { return std::binary_search(taken.begin(), taken.end(), cpu); });
     }
   }
   const CpuSet reserved = take_by_topology(*numa, numa->allocatable, numa->reserved);
