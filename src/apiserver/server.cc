@@ -69,6 +69,10 @@ class RealServer : public Server {
       return fail(*exchange, error);
     }
     if (target.path == "/metrics" && http.method == "GET") return serve_metrics(std::move(exchange));
+    if (const auto page = options_.pages.find(target.path); page != options_.pages.end() && http.method == "GET" && ready_)
+      return page->second([exchange](std::string text) {
+        exchange->respond({200, {{"Content-Type", "application/json"}}, std::move(text)});
+      });
     if (serve_document(http, target, *exchange)) return;
     auto routed = route(http, target);
     if (!routed.ok()) return fail(*exchange, routed.error());

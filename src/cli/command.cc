@@ -107,7 +107,7 @@ bool is_int32(std::string_view text) {
 // Reads flags of one leaf; anything else is ignored.
 class Parser {
  public:
-  Parser(const Command& command, Values& values) : values_(values) {
+  Parser(const Command& command, Values& values) : values_(values), first_argument_(command.first_argument) {
     flags_.insert(flags_.end(), command.flags.begin(), command.flags.end());
     flags_.insert(flags_.end(), kGlobalFlags.begin(), kGlobalFlags.end());
     flags_.push_back({.name = "help", .letter = 'h', .type = Flag::Type::kBool, .fallback = "false"});
@@ -124,6 +124,8 @@ class Parser {
         TRY_VOID(read_long(arguments, i));
       else if (argument.size() > 1 && argument[0] == '-')
         TRY_VOID(read_short(arguments, i));
+      else if (!first_argument_.empty())
+        values_.set(std::exchange(first_argument_, {}), argument);
     }
     return {};
   }
@@ -182,6 +184,7 @@ class Parser {
   }
 
   Values& values_;
+  std::string_view first_argument_;
   std::vector<Flag> flags_;
 };
 

@@ -27,6 +27,7 @@ struct World {
   // From --kubeconfig and --master, either of which may be empty.
   std::function<base::Result<std::unique_ptr<Api>>(const std::string& kubeconfig, const std::string& master)> connect;
   std::function<base::Result<std::string>(const std::string& path)> read_file;
+  std::function<base::Result<std::string>(const std::string& url)> fetch;  // GET over plain HTTP
   std::function<std::string(base::Time)> local_time;  // "2026-08-20 10:07:21 +0800 CST"
   base::Time now;
   std::string version;  // of this build; empty: not known
@@ -61,6 +62,8 @@ struct Command {
   std::vector<Command> children = {};
   // A leaf's work; its error becomes "Failed to <words>: <error>".
   std::function<base::Status(World&, const Values&)> run = {};
+  // The flag that an argument which is no flag stands for; empty: such arguments are ignored.
+  std::string_view first_argument = {};
 };
 
 // Runs what `arguments` name; returns the exit status.

@@ -10,6 +10,7 @@ Command vcctl_root();
 // The nouns (all.cc lists them).
 Command job_commands();
 Command queue_commands();
+Command explain_commands();
 Command version_command();
 
 // The six lines of `version` and of `--version`.

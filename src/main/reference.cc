@@ -10,6 +10,7 @@
 #include "scheduler/actions/all.h"
 #include "scheduler/framework/config.h"
 #include "scheduler/framework/extension_points.h"
+#include "scheduler/metrics.h"
 #include "scheduler/options.h"
 #include "scheduler/plugins/all.h"
 
@@ -111,6 +112,7 @@ void print_metrics() {
   std::cout << "# Metrics\n\n" << kMadeFromTables;
   print_metrics_of("API server (`volcano up`)", apiserver::metric_rows());
   print_metrics_of("Controllers", controllers::metric_rows());
+  print_metrics_of("Scheduler", scheduler::metric_rows());
 }
 
 template <class... P>

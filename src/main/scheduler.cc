@@ -12,8 +12,10 @@
 #include "client/http_client.h"
 #include "client/leader_election.h"
 #include "main/programs.h"
+#include "main/side_server.h"
 #include "main/version.h"
 #include "rt/files.h"
+#include "scheduler/metrics.h"
 #include "scheduler/scheduler.h"
 
 namespace volcano_main {
@@ -27,6 +29,8 @@ struct Program {
   std::unique_ptr<client::LeaderElection> election;
   std::unique_ptr<scheduler::Scheduler> scheduler;
   scheduler::Options options;
+  base::Metrics metrics;
+  std::vector<std::unique_ptr<rt::HttpServer>> servers;
   bool dry_run = false;
   std::string config_seen;
 
@@ -46,9 +50,36 @@ struct Program {
     env->loop().after(kConfigLookPeriod, [this] { look_at_config(); });
   }
 
+  // A page answered on the loop, where the scheduler lives; "null" before it exists.
+  std::function<void(std::function<void(std::string)>)> page(api::Json (scheduler::Scheduler::*report)() const) {
+    return [this, report](std::function<void(std::string)> answer) {
+      env->loop().post([this, report, answer = std::move(answer)] { answer((scheduler ? (*scheduler.*report)() : api::Json()).dump() + "\n"); });
+    };
+  }
+
+  base::Status start_servers() {
+    if (options.enable_healthz) {
+      TRY(auto server, start_side_server({.address = options.healthz_address,
+                                          .ca_cert_file = options.ca_cert_file,
+                                          .tls_cert_file = options.tls_cert_file,
+                                          .tls_private_key_file = options.tls_private_key_file,
+                                          .metrics = {},
+                                          .healthz = true}));
+      servers.push_back(std::move(server));
+    }
+    if (!options.enable_metrics && !options.enable_pprof) return {};
+    SideServerOptions listen{.address = options.listen_address, .ca_cert_file = {}, .tls_cert_file = {}, .tls_private_key_file = {}, .metrics = {}};
+    if (options.enable_metrics) listen.metrics = [this] { return metrics.text(); };
+    listen.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)}, {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
+    TRY(auto server, start_side_server(listen));
+    servers.push_back(std::move(server));
+    return {};
+  }
+
   base::Status start() {
     scheduler = std::make_unique<scheduler::Scheduler>(*env, *client, options);
     if (dry_run) scheduler->set_dry_run();
+    scheduler->count_into(metrics);
     if (const base::Status read = read_config(); !read.ok()) {
       if (options.disable_default_config) return base::within(base::Error(read.error()), options.scheduler_conf);
       base::log_error("scheduler", base::format("configuration {}: {}; the built-in one is used", options.scheduler_conf, read.error().message));
@@ -117,9 +148,6 @@ int run_scheduler(const Arguments& arguments) {
   if (options->print_version) return std::cout << "volcano " << kVersion << "\n", 0;
   if (const base::Status sound = options->check(); !sound.ok()) return fail(sound.error());
   read_share(*options);
-  if (options->enable_metrics || options->enable_healthz) {
-    base::log_warning("scheduler", "--enable-metrics, --enable-healthz: not available in this release; nothing is served");
-  }
   auto access = server_access(*options);
   if (!access.ok()) return fail(access.error());
   sigset_t set;
@@ -128,6 +156,7 @@ int run_scheduler(const Arguments& arguments) {
   sigaddset(&set, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   program.options = *options;
+  program.metrics.add(scheduler::metric_rows());
   program.env = rt::make_real_env("scheduler");
   std::promise<base::Status> started;
   program.env->loop().post([&] {
@@ -139,8 +168,10 @@ int run_scheduler(const Arguments& arguments) {
     started.set_value(program.start());
   });
   if (const base::Status status = started.get_future().get(); !status.ok()) return fail(status.error());
+  if (const base::Status status = program.start_servers(); !status.ok()) std::_Exit(fail(status.error()));
   int signal = 0;
   sigwait(&set, &signal);
+  program.servers.clear();
   std::promise<void> stopped;
   program.env->loop().post([&] {
     const auto finish = [&] {

@@ -21,13 +21,17 @@ base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServer
     TRY(http.certificate_pem, rt::read_file(options.tls_cert_file));
     TRY(http.key_pem, rt::read_file(options.tls_private_key_file));
   }
-  const auto handler = [metrics = options.metrics, healthz = options.healthz](
+  const auto handler = [metrics = options.metrics, pages = options.pages, healthz = options.healthz](
                            rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange) {
     const std::string path = rt::parse_target(request.target).path;
     const rt::Headers headers = {{"Content-Type", "text/plain; charset=utf-8"}};
     if (healthz && (path == "/healthz" || path == "/healthz/ping")) return exchange->respond({200, headers, "ok"});
     if (metrics && path == "/metrics")
       return exchange->respond({200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, metrics()});
+    if (const auto page = pages.find(path); page != pages.end())
+      return page->second([exchange](std::string text) {
+        exchange->respond({200, {{"Content-Type", "application/json"}}, std::move(text)});
+      });
     exchange->respond({404, headers, "404 page not found\n"});
   };
   return rt::listen_http(std::move(http), handler);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -16,6 +17,8 @@ struct SideServerOptions {
   std::string ca_cert_file, tls_cert_file, tls_private_key_file;
   std::function<std::string()> metrics;  // what /metrics answers, from any thread; unset: there is none
   bool healthz = false;
+  // Further paths: each answers JSON through its argument, from any thread.
+  std::map<std::string, std::function<void(std::function<void(std::string)>)>> pages = {};
 };
 
 base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServerOptions& options);

@@ -24,6 +24,7 @@
 #include "node/agent.h"
 #include "rt/files.h"
 #include "rt/kv.h"
+#include "scheduler/metrics.h"
 #include "scheduler/scheduler.h"
 #include "store/store.h"
 
@@ -110,6 +111,7 @@ struct Cluster {
 
   base::Status start() {
     metrics.add(controllers::metric_rows());
+    metrics.add(scheduler::metric_rows());
     api_env = rt::make_real_env("apiserver");
     TRY_VOID(rt::make_folders(options.data, 0700));
     TRY(kv, api_env->open_store(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
@@ -136,8 +138,10 @@ struct Cluster {
       manager_options.metrics = &metrics;
       return std::make_unique<controllers::Manager>(env, client, manager_options);
     });
-    scheduler.start("volcano", *api, [](rt::Env& env, client::Client& client) {
-      return std::make_unique<scheduler::Scheduler>(env, client, scheduler::Options());
+    scheduler.start("volcano", *api, [this](rt::Env& env, client::Client& client) {
+      auto part = std::make_unique<scheduler::Scheduler>(env, client, scheduler::Options());
+      part->count_into(metrics);
+      return part;
     });
     agent.start("kubelet", *api, [this](rt::Env& env, client::Client& client) {
       node::Options agent_options;
@@ -151,6 +155,13 @@ struct Cluster {
     });
   }
 
+  // Answered on the scheduler's loop.
+  std::function<void(std::function<void(std::string)>)> page(api::Json (scheduler::Scheduler::*report)() const) {
+    return [this, report](std::function<void(std::string)> answer) {
+      scheduler.env->loop().post([this, report, answer = std::move(answer)] { answer((scheduler.part ? (*scheduler.part.*report)() : api::Json()).dump() + "\n"); });
+    };
+  }
+
   base::Status serve() {
     apiserver::ServerOptions server_options;
     server_options.http.address = options.address;
@@ -161,6 +172,8 @@ struct Cluster {
     server_options.token = credentials.token;
     server_options.version = kVersion;
     server_options.other_metrics = [this] { return metrics.text(); };
+    server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
+                            {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
     TRY(server, apiserver::start_server(*api, std::move(server_options)));
     const std::string url = base::format("https://{}:{}", options.address, server->port());
     return rt::write_file(options.kubeconfig, kubeconfig_text(credentials, url), 0600);

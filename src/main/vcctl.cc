@@ -1,15 +1,18 @@
 // vcctl: the command tree of cli/, over HTTP(S), one request after the other.
 #include "cli/vcctl.h"
 
+#include <charconv>
 #include <ctime>
 #include <future>
 #include <iostream>
 
+#include "base/format.h"
 #include "client/http_client.h"
 #include "main/connection.h"
 #include "main/programs.h"
 #include "main/version.h"
 #include "rt/files.h"
+#include "rt/http_client.h"
 
 namespace volcano_main {
 namespace {
@@ -61,6 +64,31 @@ base::Result<std::unique_ptr<cli::Api>> connect(const std::string& kubeconfig, c
   return std::unique_ptr<cli::Api>(std::move(server));
 }
 
+// "http://host:port/path"; the answer's body.
+base::Result<std::string> fetch(const std::string& url) {
+  constexpr std::string_view kScheme = "http://";
+  const std::size_t slash = url.find('/', std::min(url.size(), kScheme.size()));
+  const std::string place = url.substr(std::min(url.size(), kScheme.size()), slash == std::string::npos ? slash : slash - kScheme.size());
+  const std::size_t colon = place.rfind(':');
+  rt::ClientOptions options{.host = place.substr(0, colon), .port = 80, .tls = false};
+  options.timeout = base::seconds(10);
+  const std::string port = colon == std::string::npos ? "80" : place.substr(colon + 1);
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), options.port);
+  if (!url.starts_with(kScheme) || options.host.empty() || error != std::errc() || end != port.data() + port.size())
+    return base::make_error(base::Code::kInvalid, base::format("\"{}\" is not an address like http://host:port", url));
+  const auto env = rt::make_real_env("fetch");
+  TRY(const std::unique_ptr<rt::HttpClient> client, env->http_client(options));
+  std::promise<base::Result<rt::HttpResponse>> answer;
+  env->loop().post([&] {
+    client->send({.method = "GET", .target = slash == std::string::npos ? "/" : url.substr(slash)},
+                 [&](base::Result<rt::HttpResponse> response) { answer.set_value(std::move(response)); });
+  });
+  TRY(rt::HttpResponse response, answer.get_future().get());
+  env->stop();
+  if (response.status != 200) return base::make_error(base::Code::kUnavailable, base::format("{} answered {}: {}", url, response.status, response.body));
+  return std::move(response.body);
+}
+
 std::string local_time(base::Time time) {
   const std::time_t seconds = static_cast<std::time_t>(time.ns / 1'000'000'000);
   std::tm parts{};
@@ -75,6 +103,7 @@ std::string local_time(base::Time time) {
 int run_vcctl(const Arguments& arguments) {
   cli::World world{.connect = connect,
                    .read_file = [](const std::string& path) { return rt::read_file(path); },
+                   .fetch = fetch,
                    .local_time = local_time,
                    .now = base::Time{std::time(nullptr) * 1'000'000'000LL},
                    .version = kVersion,

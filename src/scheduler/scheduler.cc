@@ -12,6 +12,7 @@
 #include "scheduler/framework/config_report.h"
 #include "scheduler/framework/decider.h"
 #include "scheduler/intake_options.h"
+#include "scheduler/metrics.h"
 #include "scheduler/outbox.h"
 #include "scheduler/outside_asker.h"
 #include "scheduler/plugins/all.h"
@@ -119,8 +120,11 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
       collector->configure(decider.config().metrics);
     }
     const base::Duration begin = env.uptime();
-    CycleReport report = decider.run_cycle(env.now());
-    last_cycle = std::min(env.uptime() - begin, options.schedule_period);
+    const auto stopwatch = [this] { return std::pair{env.uptime().seconds(), 0.0}; };
+    CycleReport report = decider.run_cycle(env.now(), false, metrics ? Stopwatch(stopwatch) : Stopwatch());
+    const base::Duration took = env.uptime() - begin;
+    last_cycle = std::min(took, options.schedule_period);
+    if (metrics) metrics->note(report, took, env.now(), model, decider);
     ++cycles;
     const bool decided = !report.plan.binds.empty() || !report.plan.evictions.empty() || !report.plan.groups.empty();
     outbox->send(std::move(report.plan));
@@ -149,6 +153,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   std::unique_ptr<Outbox> outbox;
   std::unique_ptr<OutsideAsker> asker;
   std::unique_ptr<UsageCollector> collector;
+  std::optional<CycleMetrics> metrics;
   std::vector<std::unique_ptr<client::Informer>> informers;
   bool running = false;
   bool cycle_due = false;
@@ -177,10 +182,12 @@ api::Json Scheduler::configuration_report() const {
   return report(state_->decider.config(), state_->decider.warnings(), state_->refused);
 }
 
+api::Json Scheduler::waiting_report() const { return waiting_json(state_->decider.waiting()); }
 std::vector<std::string> Scheduler::configuration_warnings() const { return state_->decider.warnings(); }
 void Scheduler::start() { state_->start(); }
 bool Scheduler::is_ready() const { return state_->cycles > 0; }
 std::uint64_t Scheduler::cycles() const { return state_->cycles; }
+void Scheduler::count_into(base::Metrics& metrics) { state_->metrics.emplace(metrics); }
 void Scheduler::set_dry_run() { state_->dry_run = true; }
 
 }  // namespace scheduler

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/metrics.h"
 #include "base/result.h"
 #include "client/client.h"
 #include "rt/env.h"
@@ -27,10 +28,14 @@ class Scheduler {
   std::vector<std::string> configuration_warnings() const;
   // The configuration in use with its warnings, and why the last text was refused, if it was; for /debug/config.
   api::Json configuration_report() const;
+  // Why each waiting group waits; for /debug/waiting.
+  api::Json waiting_report() const;
   void start();
   // Every watch has delivered its first list, and the first cycle has run.
   bool is_ready() const;
   std::uint64_t cycles() const;
+  // Counts into `metrics`, which has metric_rows() and outlives the scheduler. Before start().
+  void count_into(base::Metrics& metrics);
   // Decide and report, but write nothing. Before start().
   void set_dry_run();
 

@@ -47,8 +47,16 @@ class Decider {
   void sample(SamplingOptions options) { sampler_.options = options; }
 
   CycleReport run_cycle(base::Time now, bool keep_tasks = false, const Stopwatch& stopwatch = {});
-  // Why each waiting group waits, as of the last cycle that looked at it; in the order of their keys.
+  // Why each waiting group waits, as of the last cycle that looked at it, by key. Groups whose queue does not exist are in
+  // no session; they are here too.
   std::map<std::string, WaitReason> waiting() const;
+  // The same of groups in sessions, at the cost of those that wait.
+  template <class Visit>
+  void for_each_reason(Visit&& visit) const {
+    for (const auto& [id, reason] : reasons_) {
+      if (model_.job(id).in_use && model_.job(id).waits()) visit(model_.job(id), reason);
+    }
+  }
   // Reasons are kept unless this says otherwise (to measure what they cost).
   void keep_reasons(bool keep) { keeps_reasons_ = keep; }
   std::uint64_t nodes_looked_at() const;

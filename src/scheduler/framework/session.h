@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -31,7 +32,8 @@ struct JobTrouble {
     return found != failed_roles.end() && role < found->second.size() && found->second[role];
   }
   std::string text;                          // of the job as a whole
-  TaskId over_limit;                         // a task that the queue may not take
+  bool over_limit = false;                   // the queue may not take some task
+  std::optional<QueueShortage> shortage;     // of the first of them, with what was placed before it
 };
 
 struct SessionInput {
@@ -145,6 +147,8 @@ class Session {
 
   // Why the job waits now, in numbers (session_reasons.cc). Before the close only.
   WaitReason wait_reason(const Job& job);
+  // The queue may not take the task now.
+  void note_over_limit(const Job& job, const Task& task);
   void note_overused(QueueId queue) { overused_.insert(queue.index); }
   // The reasons of the jobs that were closed and wait.
   std::vector<std::pair<JobId, WaitReason>> take_reasons() { return std::move(reasons_); }

@@ -1,5 +1,6 @@
 // Why does each group wait? Found at the close, for those that were looked at and did not start.
 #include <algorithm>
+#include <utility>
 
 #include "scheduler/framework/session.h"
 
@@ -68,6 +69,12 @@ void describe_search(const Model& model, const Job& job, const std::string& pod,
 
 }  // namespace
 
+void Session::note_over_limit(const Job& job, const Task& task) {
+  JobTrouble& one = trouble(job.id);
+  if (std::exchange(one.over_limit, true) || !in_.keeps_reasons) return;
+  one.shortage = ask<QueueLimit>(in_.model.queue(job.queue), Resource(in_.model.shape_of(task).request), false);
+}
+
 WaitReason Session::wait_reason(const Job& job) {
   Model& model = in_.model;
   WaitReason out;
@@ -94,8 +101,8 @@ WaitReason Session::wait_reason(const Job& job) {
   if (queue.state != QueueState::kOpen) return of_kind(WaitKind::kQueueNotOpen, std::string(word_for(queue.state)));
   if (job.is_pending()) {
     if (const auto refused = refusals_.find(job.id.index); refused != refusals_.end()) {
-      const Resource minimum = job.min_resources ? Resource(*job.min_resources) : Resource();
-      const auto shortage = ask<QueueLimit>(queue, minimum, true);
+      if (!refused->second.starts_with("queue resource quota")) return of_kind(WaitKind::kNotAdmitted, refused->second);
+      const auto shortage = ask<QueueLimit>(queue, job.min_resources ? Resource(*job.min_resources) : Resource(), true);
       if (!shortage) return of_kind(WaitKind::kNotAdmitted, refused->second);
       out.shortage = *shortage;
       return of_kind(WaitKind::kQueueLimit, refused->second);
@@ -116,13 +123,12 @@ WaitReason Session::wait_reason(const Job& job) {
     }
   }
   const bool overused = overused_.contains(queue.id.index);
-  if (overused || (trouble != nullptr && trouble->over_limit.is_set())) {
-    const TaskId task = trouble != nullptr && trouble->over_limit.is_set() ? trouble->over_limit : first;
-    if (task.is_set()) {
-      if (const auto shortage = ask<QueueLimit>(queue, Resource(model.shape_of(model.task(task)).request), false)) {
-        out.shortage = *shortage;
-        return of_kind(WaitKind::kQueueLimit);
-      }
+  if (overused || (trouble != nullptr && trouble->over_limit)) {
+    std::optional<QueueShortage> shortage = trouble != nullptr ? trouble->shortage : std::nullopt;
+    if (!shortage && first.is_set()) shortage = ask<QueueLimit>(queue, Resource(model.shape_of(model.task(first)).request), false);
+    if (shortage) {
+      out.shortage = *shortage;
+      return of_kind(WaitKind::kQueueLimit);
     }
     return of_kind(WaitKind::kQueueOverused, overused ? "others come first" : "a plugin of the configuration gives it no more");
   }

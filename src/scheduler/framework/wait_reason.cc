@@ -72,4 +72,10 @@ api::Json WaitReason::json() const {
   return out;
 }
 
+api::Json waiting_json(const std::map<std::string, WaitReason>& waiting) {
+  api::Json out = api::Json::object();
+  for (const auto& [key, reason] : waiting) out.set(key, reason.json());
+  return out;
+}
+
 }  // namespace scheduler

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,5 +61,8 @@ struct WaitReason {
   std::string message() const;
   api::Json json() const;
 };
+
+// {"ns/group": {"reason", "message", ...}}.
+api::Json waiting_json(const std::map<std::string, WaitReason>& waiting);
 
 }  // namespace scheduler

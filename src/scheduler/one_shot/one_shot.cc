@@ -122,20 +122,6 @@ api::Json OneShot::groups_json() const {
   return out;
 }
 
-// Groups of queues that do not exist are in no session, so their reason is made here.
-api::Json OneShot::waiting_json() const {
-  api::Json out = api::Json::object();
-  for (const auto& [key, reason] : decider_.waiting()) out.set(key, reason.json());
-  model_.for_each_job([&](const Job& job) {
-    if (!job.waits() || (job.queue.is_set() && model_.queue(job.queue).in_use)) return;
-    WaitReason missing;
-    missing.kind = WaitKind::kQueueNotFound;
-    missing.queue = job.queue_name;
-    out.set(job.key, missing.json());
-  });
-  return out;
-}
-
 api::Json OneShot::result() const {
   api::Json out = api::Json::object();
   api::Json binds = api::Json::object(), pipelined = api::Json::object(), queues = api::Json::object();
@@ -159,7 +145,7 @@ api::Json OneShot::result() const {
   out.set("pipelined", std::move(pipelined));
   out.set("podGroups", groups_json());
   out.set("queues", std::move(queues));
-  out.set("waiting", waiting_json());
+  out.set("waiting", waiting_json(decider_.waiting()));
   out.set("cycles", api::Json::array(std::move(cycles)));
   if (options_.tasks) {
     api::Json tasks = api::Json::object();
@@ -178,7 +164,7 @@ std::string OneShot::text() const {
     out += base::format("evict    {}/{} {} {}\n", one.ns, one.pod, one.node, one.action);
   }
   for (const auto& [pod, node] : pipelined_) out += base::format("promise  {} {}\n", pod, node);
-  const api::Json waiting = waiting_json();
+  const api::Json waiting = waiting_json(decider_.waiting());
   for (const auto& member : waiting.members()) {
     out += base::format("wait     {} {}: {}\n", member.name(), member.value["reason"].as_string(),
                         member.value["message"].as_string());

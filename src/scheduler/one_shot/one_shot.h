@@ -80,7 +80,6 @@ class OneShot {
   void answer(std::vector<OutsideQuestion> questions);
   bool run_cycle(OneShotStats::Phase& phase);
   api::Json groups_json() const;
-  api::Json waiting_json() const;
 
   OneShotOptions options_;
   Stopwatch stopwatch_;

@@ -250,6 +250,9 @@ class Stage {
       if (!shows("conditions")) return;
       for (const auto& c : job.status.conditions) out.push_back(base::format("cond   {} {} {}: {}", job.key, c.type, c.reason, c.message));
     });
+    if (shows("reasons")) {
+      for (const auto& [key, reason] : decider_.waiting()) out.push_back(base::format("why    {} {}: {}", key, name_of(reason.kind), reason.message()));
+    }
     if (shows("events")) {
       for (const auto& e : report.plan.group_events) out.push_back(base::format("event  {}/{} {} {}: {}", e.ns, e.name, e.type, e.reason, e.message));
     }
