@@ -90,7 +90,7 @@ TEST(SimEnv, reaches_the_hosts_of_its_world_until_it_dies) {
     return *std::move(client);
   };
   std::string good, hung, unknown, unheard = "nothing";
-  const auto clients = {ask("prometheus", "/q", good), ask("prometheus", "/hang", hung), ask("nowhere", "/q", unknown)};
+  [[maybe_unused]] const auto clients = {ask("prometheus", "/q", good), ask("prometheus", "/hang", hung), ask("nowhere", "/q", unknown)};
   while (clock.step(kStart + base::minutes(2))) {
   }
   EXPECT_EQ(good, "you asked for /q");
