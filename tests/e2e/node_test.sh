@@ -133,6 +133,7 @@ exit_codes_and_reasons() {
   pod message 'echo because > /dev/termination-log; exit 5'
   pod signalled 'kill -TERM $$; sleep 9; exit 1'
   expect "OOMKilled" wait_for 20 sh -c '[ "$(kubectl get pod oom -o "jsonpath={.status.containerStatuses[0].state.terminated.reason}")" = OOMKilled ]'
+  expect "nothing is left where we run" sh -c '! [ -e oom ]'
   expect "exit code 5" wait_for 10 field_is pod message '.status.containerStatuses[0].state.terminated.exitCode' 5
   expect "its message" sh -c 'kubectl get pod message -o "jsonpath={.status.containerStatuses[0].state.terminated.message}" | grep -q because'
 }

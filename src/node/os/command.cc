@@ -59,6 +59,7 @@ int spawn(const std::vector<std::string>& words, const CommandOptions& options, 
     posix_spawn_file_actions_addopen(&actions, 1, options.output_path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
     posix_spawn_file_actions_adddup2(&actions, 1, 2);
   }
+  if (!options.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
   if (options.keep_fd >= 0) posix_spawn_file_actions_adddup2(&actions, options.keep_fd, 3);
   posix_spawn_file_actions_addclosefrom_np(&actions, options.keep_fd >= 0 ? 4 : 3);
   posix_spawnattr_t attributes;

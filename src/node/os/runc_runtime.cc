@@ -268,6 +268,8 @@ base::Status RuncRuntime::launch(const ContainerSpec& spec, const std::string& f
   options.environment = {"_OCI_SYNCPIPE=3", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
   options.keep_fd = sync[1];
   options.output_path = folder + "/conmon.log";
+  // It leaves a file "oom" where it runs. Its other paths are ours, so they have to be absolute for this.
+  if (folder.starts_with('/')) options.folder = folder;
   auto ran = run_command(words, options);
   ::close(sync[1]);
   base::Status made = ran.ok() ? read_sync(sync[0]) : base::Status(ran.error());
