@@ -59,8 +59,6 @@ base::Result<ScheduleFlags> parse_schedule_flags(const Arguments& arguments) {
         return own.take(name, value);
       }));
   if (!own.problem.empty()) return wrong(own.problem);
-  if (out.options.scheduler.sharding_mode != "none") return wrong("--scheduler-sharding-mode: sharding is not available yet");
-  if (out.options.scheduler.sampling_asked) return wrong("sampling of nodes is not available yet: all nodes are scored");
   if (out.config_file.empty()) out.config_file = out.options.scheduler.scheduler_conf;
   if (out.files.empty() && !out.help) return wrong("no files to read; see volcano schedule --help");
   return out;

@@ -141,7 +141,8 @@ class Predicates final : public Plugin {
     on_.volume_binding = arguments.get_bool("predicate.VolumeBindingEnable", true);
     // COMPAT(predicate-cache): classes remember the stable filters in any case, and with their true reasons.
     (void)arguments.get_bool("predicate.CacheEnable", false);
-    on_.resource_claims = arguments.get_bool("predicate.DynamicResourceAllocationEnable", true);
+    on_.resource_claims = arguments.get_bool("predicate.DynamicResourceAllocationEnable", true) &&
+                          setup.model().gates.on("DynamicResourceAllocation");
     // COMPAT(device-search-bound): the seconds become steps, so that the same input has the same answer.
     const std::int64_t seconds = arguments.get_int("dynamicresources.filterTimeoutSeconds", 10);
     on_.claim_steps_max = static_cast<std::uint64_t>(std::clamp<std::int64_t>(seconds <= 0 ? 1000 : seconds, 1, 1000)) * 100'000;
