@@ -14,8 +14,10 @@ namespace {
 using api::Json;
 
 constexpr std::string_view kConfig =
-    "actions: \"allocate\"\ntiers:\n- plugins:\n  - name: gang\n  - name: predicates\n  - name: numa-aware\n  - name: deviceshare\n    arguments:\n"
-    "      deviceshare.VGPUEnable: true\n      deviceshare.ScheduleWeight: 10\n      deviceshare.SchedulePolicy: binpack\n";
+    "actions: \"allocate\"\ntiers:\n- plugins:\n  - name: gang\n  - name: predicates\n  - name: numa-aware\n  - name: "
+    "deviceshare\n    arguments:\n"
+    "      deviceshare.VGPUEnable: true\n      deviceshare.ScheduleWeight: 10\n      deviceshare.SchedulePolicy: "
+    "binpack\n";
 
 Json text_of(std::string_view text) {
   std::string out;
@@ -24,7 +26,8 @@ Json text_of(std::string_view text) {
 }
 
 Json pod(const std::string& name, const Json& ids, const Json& wish, bool placed) {
-  Json out = *api::parse_json(R"({"metadata":{"namespace":"a","labels":{"app":"x"},"annotations":{"scheduling.k8s.io/group-name":"g"}},
+  Json out = *api::parse_json(
+      R"({"metadata":{"namespace":"a","labels":{"app":"x"},"annotations":{"scheduling.k8s.io/group-name":"g"}},
     "spec":{"schedulerName":"volcano","containers":[{"name":"c","resources":{"requests":{"cpu":"1","memory":"1Gi"},"limits":{"cpu":"1","memory":"1Gi","volcano.sh/vgpu-number":"1","volcano.sh/vgpu-memory":"100"}}}]},
     "status":{"phase":"Pending"}})");
   out.edit("metadata").set("name", name);
@@ -42,7 +45,8 @@ Json pod(const std::string& name, const Json& ids, const Json& wish, bool placed
 
 }  // namespace
 
-// Four texts, one a line: what the node registers, what a running pod holds, what a new pod wishes, how CPUs are laid out.
+// Four texts, one a line: what the node registers, what a running pod holds, what a new pod wishes, how CPUs are laid
+// out.
 void devices(std::string_view input) {
   std::vector<Json> lines;
   for (std::size_t start = 0; start <= input.size() && lines.size() < 4;) {
@@ -55,18 +59,25 @@ void devices(std::string_view input) {
   scheduler::Intake intake(model, {});
   scheduler::Decider decider(model, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano");
   promise(decider.configure(kConfig).ok(), "the configuration is good");
-  Json node = *api::parse_json(R"({"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"16","memory":"64Gi","pods":"10","volcano.sh/vgpu-number":"20",
+  Json node = *api::parse_json(
+      R"({"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"16","memory":"64Gi","pods":"10","volcano.sh/vgpu-number":"20",
     "volcano.sh/vgpu-memory":"100000","volcano.sh/vgpu-cores":"200"}}})");
   node.edit("metadata").edit("annotations").set("volcano.sh/node-vgpu-register", lines[0]);
-  intake.set(api::resources::kQueues, *api::parse_json(R"({"metadata":{"name":"default","uid":"q"},"status":{"state":"Open"}})"));
+  intake.set(api::resources::kQueues,
+             *api::parse_json(R"({"metadata":{"name":"default","uid":"q"},"status":{"state":"Open"}})"));
   intake.set(api::resources::kNodes, node);
-  Json numa = *api::parse_json(R"({"metadata":{"name":"n1"},"spec":{"policies":{"CPUManagerPolicy":"static","TopologyManagerPolicy":"best-effort"},
+  Json numa = *api::parse_json(
+      R"({"metadata":{"name":"n1"},"spec":{"policies":{"CPUManagerPolicy":"static","TopologyManagerPolicy":"best-effort"},
     "cpuDetail":{"0":{"numa":0},"1":{"numa":1,"socket":1,"core":1}}}})");
   numa.edit("spec").edit("numares").edit("cpu").set("allocatable", lines[3]);
   intake.set(api::resources::kNumatopologies, numa);
-  intake.set(api::resources::kPodGroups, *api::parse_json(R"({"metadata":{"name":"g","namespace":"a","uid":"g"},"spec":{"minMember":1,"queue":"default"},"status":{"phase":"Inqueue"}})"));
+  intake.set(
+      api::resources::kPodGroups,
+      *api::parse_json(
+          R"({"metadata":{"name":"g","namespace":"a","uid":"g"},"spec":{"minMember":1,"queue":"default"},"status":{"phase":"Inqueue"}})"));
   intake.set(api::resources::kPods, pod("running", lines[1], lines[2], true));
-  for (const char* name : {"new-x-0", "new-x-1", "new-x-2"}) intake.set(api::resources::kPods, pod(name, {}, lines[2], false));
+  for (const char* name : {"new-x-0", "new-x-1", "new-x-2"})
+    intake.set(api::resources::kPods, pod(name, {}, lines[2], false));
   const scheduler::CycleReport report = decider.run_cycle(base::Time{} + base::seconds(1'700'000'000));
   promise(report.plan.binds.size() <= 3, "no pod is bound twice");
 }

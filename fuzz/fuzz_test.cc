@@ -16,7 +16,8 @@ namespace {
 
 std::vector<std::string> corpus_of(std::string_view name) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string("fuzz/corpus/") + std::string(name))) files.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(std::string("fuzz/corpus/") + std::string(name)))
+    files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   std::vector<std::string> inputs;
   for (const auto& file : files) {
@@ -75,7 +76,9 @@ TEST(Fuzz, the_http_server_survives_any_bytes) { run("http", 500); }
 TEST(Fuzz, definitions_of_worlds_are_read_or_refused) { run("definition", 20'000); }
 TEST(Fuzz, any_configuration_of_the_scheduler_runs_or_is_refused) { run("scheduler_config", 20'000); }
 TEST(Fuzz, any_arguments_of_plugins_run) { run("plugin_arguments", 40'000); }
-TEST(FuzzDeathTest, the_canary_is_noticed) { EXPECT_DEATH(find_target("canary")->run("a cat"), "broken promise: the canary"); }
+TEST(FuzzDeathTest, the_canary_is_noticed) {
+  EXPECT_DEATH(find_target("canary")->run("a cat"), "broken promise: the canary");
+}
 
 }  // namespace
 }  // namespace fuzz

@@ -27,16 +27,18 @@ std::string_view take(std::string_view& text, char end) {
 
 // One server for the whole run: it must survive everything.
 std::uint16_t server_port() {
-  static const auto server = rt::listen_http({.body_bytes_max = 4096, .header_bytes_max = 2048}, [](rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange) {
-    if (request.target.starts_with("/stream")) {
-      exchange->start(200, {});
-      exchange->send(std::make_shared<const std::string>(request.body.empty() ? "chunk" : request.body));
-      return exchange->finish();
-    }
-    rt::HttpResponse response;
-    response.body = request.method + " " + request.target + " " + request.body;
-    exchange->respond(std::move(response));
-  });
+  static const auto server = rt::listen_http(
+      {.body_bytes_max = 4096, .header_bytes_max = 2048},
+      [](rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange) {
+        if (request.target.starts_with("/stream")) {
+          exchange->start(200, {});
+          exchange->send(std::make_shared<const std::string>(request.body.empty() ? "chunk" : request.body));
+          return exchange->finish();
+        }
+        rt::HttpResponse response;
+        response.body = request.method + " " + request.target + " " + request.body;
+        exchange->respond(std::move(response));
+      });
   promise(server.ok(), "the server listens");
   return (*server)->port();
 }
@@ -59,7 +61,8 @@ std::string exchange_bytes(std::string_view bytes) {
     }
     ::shutdown(socket_fd, SHUT_WR);
     char buffer[4096];
-    for (ssize_t got; (got = ::recv(socket_fd, buffer, sizeof buffer, 0)) > 0;) answer.append(buffer, static_cast<std::size_t>(got));
+    for (ssize_t got; (got = ::recv(socket_fd, buffer, sizeof buffer, 0)) > 0;)
+      answer.append(buffer, static_cast<std::size_t>(got));
   }
   ::close(socket_fd);
   return answer;

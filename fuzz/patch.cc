@@ -34,7 +34,8 @@ void patch(std::string_view input) {
   promise(api::apply_merge_patch(merged, *change) == merged, "a merge patch applied twice is one applied once", before);
   if (document->is_object() && change->is_object() && !has_null(*change) && !has_null(*document)) {
     const Json made = api::make_merge_patch(*document, *change);
-    promise(api::apply_merge_patch(*document, made) == *change, "a made patch leads to what it was made for", made.dump());
+    promise(api::apply_merge_patch(*document, made) == *change, "a made patch leads to what it was made for",
+            made.dump());
   }
   for (const char* kind : {"Pod", "Service"}) {
     const api::KindInfo* info = api::find_kind_named("v1", kind);

@@ -1,5 +1,5 @@
-// The scheduler's configuration and the arguments of its plugins, feature gates, and what a metrics source answers: whatever
-// they say, a cycle runs.
+// The scheduler's configuration and the arguments of its plugins, feature gates, and what a metrics source answers:
+// whatever they say, a cycle runs.
 #include "base/format.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
@@ -22,20 +22,26 @@ void add(scheduler::Intake& intake, const api::ResourceId& id, std::string_view 
 
 // Two nodes, a group that runs and one that waits.
 void set_stage(scheduler::Intake& intake, const std::string& annotations) {
-  add(intake, api::resources::kQueues, R"({"metadata":{"name":"default","uid":"q"},"spec":{"weight":1},"status":{"state":"Open"}})");
+  add(intake, api::resources::kQueues,
+      R"({"metadata":{"name":"default","uid":"q"},"spec":{"weight":1},"status":{"state":"Open"}})");
   for (const char* name : {"n1", "n2"}) {
     add(intake, api::resources::kNodes,
-        base::format(R"({{"metadata":{{"name":"{}","labels":{{"volcano.sh/revocable-zone":"z"}}}},"status":{{"allocatable":{{"cpu":"2","memory":"4Gi","pods":"9"}},)"
-                     R"("capacity":{{"cpu":"2","memory":"4Gi","pods":"9"}}}}}})", name));
+        base::format(
+            R"({{"metadata":{{"name":"{}","labels":{{"volcano.sh/revocable-zone":"z"}}}},"status":{{"allocatable":{{"cpu":"2","memory":"4Gi","pods":"9"}},)"
+            R"("capacity":{{"cpu":"2","memory":"4Gi","pods":"9"}}}}}})",
+            name));
   }
   for (const char* name : {"a", "b"}) {
     add(intake, api::resources::kPodGroups,
-        base::format(R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}","annotations":{1}}},"spec":{{"minMember":1,"queue":"default",)"
-                     R"("minResources":{{"cpu":"1"}}}},"status":{{"phase":"Pending"}}}})", name, annotations));
+        base::format(
+            R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}","annotations":{1}}},"spec":{{"minMember":1,"queue":"default",)"
+            R"("minResources":{{"cpu":"1"}}}},"status":{{"phase":"Pending"}}}})",
+            name, annotations));
     add(intake, api::resources::kPods,
-        base::format(R"({{"metadata":{{"name":"{0}-x-0","namespace":"n","uid":"{0}0","annotations":{{"scheduling.k8s.io/group-name":"{0}","volcano.sh/task-spec":"x"}}}},)"
-                     R"("spec":{{"schedulerName":"volcano"{1},"containers":[{{"resources":{{"requests":{{"cpu":"1"}}}}}}]}},"status":{{"phase":"{2}"}}}})",
-                     name, *name == 'a' ? R"(,"nodeName":"n1")" : "", *name == 'a' ? "Running" : "Pending"));
+        base::format(
+            R"({{"metadata":{{"name":"{0}-x-0","namespace":"n","uid":"{0}0","annotations":{{"scheduling.k8s.io/group-name":"{0}","volcano.sh/task-spec":"x"}}}},)"
+            R"("spec":{{"schedulerName":"volcano"{1},"containers":[{{"resources":{{"requests":{{"cpu":"1"}}}}}}]}},"status":{{"phase":"{2}"}}}})",
+            name, *name == 'a' ? R"(,"nodeName":"n1")" : "", *name == 'a' ? "Running" : "Pending"));
   }
 }
 
@@ -61,8 +67,8 @@ void scheduler_config(std::string_view input) {
   promise(gates.ok() || !gates.error().message.empty(), "a refusal says why");
 }
 
-// "usage{...}": a plugin and its arguments; a name that no plugin has chooses one by its length. The arguments also serve as
-// annotations of a group, and as what a metrics source says.
+// "usage{...}": a plugin and its arguments; a name that no plugin has chooses one by its length. The arguments also
+// serve as annotations of a group, and as what a metrics source says.
 void plugin_arguments(std::string_view input) {
   const std::size_t brace = input.find('{');
   if (brace == std::string_view::npos) return;
@@ -76,9 +82,12 @@ void plugin_arguments(std::string_view input) {
     if (one.name == name) chosen = &one;
   }
   Json plugin = Json::object({{"name", chosen->name}, {"arguments", *arguments}});
-  Json tier = Json::object({{"plugins", Json::array({Json::object({{"name", "gang"}}), Json::object({{"name", "predicates"}}), plugin})}});
-  const auto config = scheduler::config_from(Json::object({{"actions", "enqueue, allocate, backfill, preempt, reclaim, shuffle"}, {"tiers", Json::array({tier})}}),
-                                             {plugins, scheduler::all_actions()});
+  Json tier = Json::object(
+      {{"plugins", Json::array({Json::object({{"name", "gang"}}), Json::object({{"name", "predicates"}}), plugin})}});
+  const auto config =
+      scheduler::config_from(Json::object({{"actions", "enqueue, allocate, backfill, preempt, reclaim, shuffle"},
+                                           {"tiers", Json::array({tier})}}),
+                             {plugins, scheduler::all_actions()});
   if (!config.ok()) return promise(!config.error().message.empty(), "a refusal says why");
   run_cycles(*config, arguments->is_object() ? arguments->dump() : "{}");
 }

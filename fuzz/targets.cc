@@ -12,13 +12,24 @@ namespace fuzz {
 
 namespace {
 
-void canary(std::string_view input) { promise(input.find("cat") == std::string_view::npos, "the canary found the cat"); }
+void canary(std::string_view input) {
+  promise(input.find("cat") == std::string_view::npos, "the canary found the cat");
+}
 
 constexpr std::array kTargets = {
-    Target{"json", json},   Target{"yaml", yaml}, Target{"quantity", quantity},     Target{"selector", selector}, Target{"patch", patch},
-    Target{"cel", cel}, Target{"devices", devices},
-    Target{"route", route}, Target{"http", http}, Target{"definition", definition},
-    Target{"scheduler_config", scheduler_config}, Target{"plugin_arguments", plugin_arguments}, Target{"canary", canary},
+    Target{"json", json},
+    Target{"yaml", yaml},
+    Target{"quantity", quantity},
+    Target{"selector", selector},
+    Target{"patch", patch},
+    Target{"cel", cel},
+    Target{"devices", devices},
+    Target{"route", route},
+    Target{"http", http},
+    Target{"definition", definition},
+    Target{"scheduler_config", scheduler_config},
+    Target{"plugin_arguments", plugin_arguments},
+    Target{"canary", canary},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Everything that reads what strangers send, each as a function of bytes. A target ends the process when a promise is broken.
+// Everything that reads what strangers send, each as a function of bytes. A target ends the process when a promise is
+// broken.
 #pragma once
 
 #include <span>

@@ -32,8 +32,10 @@ void yaml(std::string_view input) {
   if (parsed.ok()) {
     const std::string text = api::to_yaml(*parsed);
     const auto again = api::parse_yaml(text);
-    promise(again.ok(), "the YAML we wrote can be read", again.ok() ? std::string() : again.error().message + "\n" + text);
-    promise(*again == *parsed, "the YAML we wrote reads the same", parsed->dump() + " became " + again->dump() + "\n" + text);
+    promise(again.ok(), "the YAML we wrote can be read",
+            again.ok() ? std::string() : again.error().message + "\n" + text);
+    promise(*again == *parsed, "the YAML we wrote reads the same",
+            parsed->dump() + " became " + again->dump() + "\n" + text);
   }
   (void)api::parse_yaml_documents(input);
 }
@@ -63,7 +65,8 @@ void selector(std::string_view input) {
 
 void definition(std::string_view input) {
   auto parsed = sim::parse_definition(input);
-  if (!parsed.ok()) return promise(parsed.error().message.starts_with("line "), "an error names its line", parsed.error().message);
+  if (!parsed.ok())
+    return promise(parsed.error().message.starts_with("line "), "an error names its line", parsed.error().message);
   base::Random dice(1);
   (void)parsed->world.number("nodes", 1, dice);
   (void)parsed->world.span("duration", {}, dice);

@@ -1,6 +1,8 @@
-// apiserver_bench KUBECONFIG: how fast a running API server takes durable writes, lists, and feeds watchers, over HTTPS.
+// apiserver_bench KUBECONFIG: how fast a running API server takes durable writes, lists, and feeds watchers, over
+// HTTPS.
 //
-// Closed loops: each client sends its next request when the last one was answered. Everything made is deleted in the end.
+// Closed loops: each client sends its next request when the last one was answered. Everything made is deleted in the
+// end.
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -23,7 +25,8 @@ constexpr int kWatchers = 100;
 base::Result<rt::ClientOptions> options_for(const client::ServerAccess& access, int connections) {
   std::string_view rest = access.server;
   const bool tls = rest.starts_with("https://");
-  if (!tls && !rest.starts_with("http://")) return base::make_error(base::Code::kInvalid, base::format("server {} is no URL", access.server));
+  if (!tls && !rest.starts_with("http://"))
+    return base::make_error(base::Code::kInvalid, base::format("server {} is no URL", access.server));
   rest.remove_prefix(tls ? 8 : 7);
   const std::size_t colon = rest.rfind(':');
   rt::ClientOptions options;
@@ -89,7 +92,9 @@ struct Load {
         ++answered;
       } else {
         ++failed;
-        if (problem.empty()) problem = response.ok() ? base::format("{} {}", response->status, response->body.substr(0, 200)) : response.error().message;
+        if (problem.empty())
+          problem = response.ok() ? base::format("{} {}", response->status, response->body.substr(0, 200))
+                                  : response.error().message;
       }
       next();
     });
@@ -99,7 +104,9 @@ struct Load {
   double percentile_ms(double share) {
     if (times_ns.empty()) return 0;
     std::sort(times_ns.begin(), times_ns.end());
-    return static_cast<double>(times_ns[std::min(times_ns.size() - 1, static_cast<std::size_t>(share * static_cast<double>(times_ns.size())))]) / 1e6;
+    return static_cast<double>(times_ns[std::min(
+               times_ns.size() - 1, static_cast<std::size_t>(share * static_cast<double>(times_ns.size())))]) /
+           1e6;
   }
   void report_failures() const {
     if (failed > 0) std::printf("  %d of %d failed, the first: %s\n", failed, sent, problem.c_str());
@@ -107,24 +114,33 @@ struct Load {
 };
 
 std::string config_map(const std::string& name) {
-  return Json::object({{"metadata", Json::object({{"name", name}})}, {"data", Json::object({{"key", "value"}})}}).dump();
+  return Json::object({{"metadata", Json::object({{"name", name}})}, {"data", Json::object({{"key", "value"}})}})
+      .dump();
 }
 
 std::string pod(int index) {
-  const Json container = Json::object({{"name", "main"}, {"image", "work"}, {"resources", Json::object({{"requests", Json::object({{"cpu", "100m"}, {"memory", "64Mi"}})}})}});
+  const Json container =
+      Json::object({{"name", "main"},
+                    {"image", "work"},
+                    {"resources", Json::object({{"requests", Json::object({{"cpu", "100m"}, {"memory", "64Mi"}})}})}});
   // Nobody schedules it.
-  return Json::object({{"metadata", Json::object({{"name", base::format("bench-{}", index)}, {"labels", Json::object({{"app", "bench"}})}})},
-                       {"spec", Json::object({{"schedulerName", "nobody"}, {"containers", Json::array({container})}})}}).dump();
+  return Json::object({{"metadata", Json::object({{"name", base::format("bench-{}", index)},
+                                                  {"labels", Json::object({{"app", "bench"}})}})},
+                       {"spec", Json::object({{"schedulerName", "nobody"}, {"containers", Json::array({container})}})}})
+      .dump();
 }
 
 class Bench {
  public:
   // `only`: one measurement by name; empty: all of them.
-  Bench(rt::Env& env, client::ServerAccess access, std::string only) : env_(env), access_(std::move(access)), only_(std::move(only)) {}
+  Bench(rt::Env& env, client::ServerAccess access, std::string only)
+      : env_(env), access_(std::move(access)), only_(std::move(only)) {}
 
   base::Status run() {
     TRY_VOID(open(64));
-    Load make_namespace{env_, *http_, [](int) { return request_for("POST", "/api/v1/namespaces", R"({"metadata":{"name":"bench"}})"); }, 1, base::seconds(10)};
+    Load make_namespace{
+        env_, *http_, [](int) { return request_for("POST", "/api/v1/namespaces", R"({"metadata":{"name":"bench"}})"); },
+        1, base::seconds(10)};
     make_namespace.run(1);
     if (wants("creates")) {
       for (const int clients : {1, 32, 256}) TRY_VOID(creates(clients));
@@ -149,10 +165,15 @@ class Bench {
   base::Status creates(int clients) {
     TRY_VOID(open(clients));
     const std::string round = std::to_string(clients);
-    Load load{env_, *http_, [&round](int i) { return request_for("POST", "/api/v1/namespaces/bench/configmaps", config_map(base::format("c{}-{}", round, i))); },
+    Load load{env_, *http_,
+              [&round](int i) {
+                return request_for("POST", "/api/v1/namespaces/bench/configmaps",
+                                   config_map(base::format("c{}-{}", round, i)));
+              },
               200'000, base::seconds(3)};
     load.run(clients);
-    std::printf("durable creates, %3d clients: %8.0f a second, median %.2f ms, 99%% %.2f ms\n", clients, load.per_second(), load.percentile_ms(0.5), load.percentile_ms(0.99));
+    std::printf("durable creates, %3d clients: %8.0f a second, median %.2f ms, 99%% %.2f ms\n", clients,
+                load.per_second(), load.percentile_ms(0.5), load.percentile_ms(0.99));
     load.report_failures();
     return {};
   }
@@ -163,7 +184,8 @@ class Bench {
     int started = 0;
     std::promise<void> all_started, all_seen;
     std::vector<std::unique_ptr<rt::HttpStream>> streams;
-    Load version{env_, *http_, [](int) { return request_for("GET", "/api/v1/namespaces/bench"); }, 1, base::seconds(10)};
+    Load version{env_, *http_, [](int) { return request_for("GET", "/api/v1/namespaces/bench"); }, 1,
+                 base::seconds(10)};
     version.run(1);
     std::promise<void> opened;
     env_.loop().post([&] {
@@ -175,7 +197,8 @@ class Bench {
         callbacks.on_data = [&](std::string_view bytes) {
           const std::int64_t before = lines;
           lines += std::count(bytes.begin(), bytes.end(), '\n');
-          if (before < std::int64_t{kEvents} * kWatchers && lines >= std::int64_t{kEvents} * kWatchers) all_seen.set_value();
+          if (before < std::int64_t{kEvents} * kWatchers && lines >= std::int64_t{kEvents} * kWatchers)
+            all_seen.set_value();
         };
         callbacks.on_end = [](base::Status) {};
         streams.push_back(http_->stream(request_for("GET", "/api/v1/namespaces/bench/secrets?watch=true"), callbacks));
@@ -186,14 +209,19 @@ class Bench {
     if (all_started.get_future().wait_for(std::chrono::seconds(20)) != std::future_status::ready)
       return base::make_error(base::Code::kTimeout, base::format("{} of {} watches were opened", started, kWatchers));
     const base::Duration begin = env_.uptime();
-    Load load{env_, *http_, [](int i) { return request_for("POST", "/api/v1/namespaces/bench/secrets", Json::object({{"metadata", Json::object({{"name", base::format("w{}", i)}})}}).dump()); },
+    Load load{env_, *http_,
+              [](int i) {
+                return request_for(
+                    "POST", "/api/v1/namespaces/bench/secrets",
+                    Json::object({{"metadata", Json::object({{"name", base::format("w{}", i)}})}}).dump());
+              },
               kEvents, base::seconds(30)};
     load.run(32);
     load.report_failures();
     const bool seen = all_seen.get_future().wait_for(std::chrono::seconds(30)) == std::future_status::ready;
     const double seconds = (env_.uptime() - begin).seconds();
-    std::printf("watch fan-out, %d watchers: %d events each in %.2f s, %.0f deliveries a second%s\n", kWatchers, kEvents, seconds,
-                static_cast<double>(kEvents) * kWatchers / seconds, seen ? "" : " (not all arrived)");
+    std::printf("watch fan-out, %d watchers: %d events each in %.2f s, %.0f deliveries a second%s\n", kWatchers,
+                kEvents, seconds, static_cast<double>(kEvents) * kWatchers / seconds, seen ? "" : " (not all arrived)");
     std::promise<void> closed;
     env_.loop().post([&] {
       streams.clear();
@@ -204,7 +232,8 @@ class Bench {
   }
 
   void pods_listed() {
-    Load make{env_, *http_, [](int i) { return request_for("POST", "/api/v1/namespaces/bench/pods", pod(i)); }, kPods, base::seconds(120)};
+    Load make{env_, *http_, [](int i) { return request_for("POST", "/api/v1/namespaces/bench/pods", pod(i)); }, kPods,
+              base::seconds(120)};
     make.run(64);
     std::printf("pods created, 64 clients: %d at %.0f a second\n", make.answered, make.per_second());
     make.report_failures();
@@ -215,7 +244,8 @@ class Bench {
   }
 
   void clean() {
-    Load remove{env_, *http_, [](int) { return request_for("DELETE", "/api/v1/namespaces/bench"); }, 1, base::seconds(10)};
+    Load remove{env_, *http_, [](int) { return request_for("DELETE", "/api/v1/namespaces/bench"); }, 1,
+                base::seconds(10)};
     remove.run(1);
   }
 

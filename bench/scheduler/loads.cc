@@ -12,17 +12,23 @@ namespace {
 
 int scaled(int count, double scale) { return std::max(1, static_cast<int>(std::lround(count * scale))); }
 
-std::string node_line(const std::string& name, const std::string& resources, const std::string& labels, const std::string& spec = "{}") {
-  return base::format(R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{}","labels":{{"kubernetes.io/hostname":"{}"{}}}}},)"
-                      R"("spec":{},"status":{{"allocatable":{{{},"pods":"110"}}}}}})" "\n", name, name, labels, spec, resources);
+std::string node_line(const std::string& name, const std::string& resources, const std::string& labels,
+                      const std::string& spec = "{}") {
+  return base::format(
+      R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{}","labels":{{"kubernetes.io/hostname":"{}"{}}}}},)"
+      R"("spec":{},"status":{{"allocatable":{{{},"pods":"110"}}}}}})"
+      "\n",
+      name, name, labels, spec, resources);
 }
 
 std::string group_line(const std::string& name, int min, const std::string& queue, const std::string& minimum = "",
                        const std::string& phase = "Pending", const std::string& priority = "") {
-  return base::format(R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":{{"name":"{}","namespace":"b"}},)"
-                      R"("spec":{{"minMember":{},"queue":"{}"{}{}}},"status":{{"phase":"{}"}}}})" "\n", name, min, queue,
-                      minimum.empty() ? "" : ",\"minResources\":{" + minimum + "}",
-                      priority.empty() ? "" : ",\"priorityClassName\":\"" + priority + "\"", phase);
+  return base::format(
+      R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":{{"name":"{}","namespace":"b"}},)"
+      R"("spec":{{"minMember":{},"queue":"{}"{}{}}},"status":{{"phase":"{}"}}}})"
+      "\n",
+      name, min, queue, minimum.empty() ? "" : ",\"minResources\":{" + minimum + "}",
+      priority.empty() ? "" : ",\"priorityClassName\":\"" + priority + "\"", phase);
 }
 
 struct PodLine {
@@ -30,17 +36,20 @@ struct PodLine {
 };
 
 std::string pod_line(const PodLine& pod) {
-  return base::format(R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","namespace":"b","labels":{{{}}},)"
-                      R"("annotations":{{"scheduling.k8s.io/group-name":"{}"{}}}}},"spec":{{"schedulerName":"volcano"{}{},)"
-                      R"("containers":[{{"name":"main","resources":{{"requests":{{{}}}}}}}]}},"status":{{"phase":"{}"}}}})" "\n",
-                      pod.name, pod.labels, pod.group, pod.annotations,
-                      pod.node.empty() ? "" : ",\"nodeName\":\"" + pod.node + "\"", pod.spec, pod.requests,
-                      pod.node.empty() ? "Pending" : "Running");
+  return base::format(
+      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","namespace":"b","labels":{{{}}},)"
+      R"("annotations":{{"scheduling.k8s.io/group-name":"{}"{}}}}},"spec":{{"schedulerName":"volcano"{}{},)"
+      R"("containers":[{{"name":"main","resources":{{"requests":{{{}}}}}}}]}},"status":{{"phase":"{}"}}}})"
+      "\n",
+      pod.name, pod.labels, pod.group, pod.annotations, pod.node.empty() ? "" : ",\"nodeName\":\"" + pod.node + "\"",
+      pod.spec, pod.requests, pod.node.empty() ? "Pending" : "Running");
 }
 
 std::string queue_line(const std::string& name, int weight, const std::string& more = "") {
   return base::format(R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue","metadata":{{"name":"{}"}},)"
-                      R"("spec":{{"weight":{}{}}},"status":{{"state":"Open"}}}})" "\n", name, weight, more);
+                      R"("spec":{{"weight":{}{}}},"status":{{"state":"Open"}}}})"
+                      "\n",
+                      name, weight, more);
 }
 
 std::vector<std::string> equal_gangs(double scale) {
@@ -52,7 +61,9 @@ std::vector<std::string> equal_gangs(double scale) {
   for (int g = 0; g < scaled(1'000, scale); ++g) {
     const std::string group = base::format("g{:05}", g);
     out += group_line(group, 100, "default", R"("cpu":"100","memory":"100Gi")");
-    for (int i = 0; i < 100; ++i) out += pod_line({.name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"1Gi")"});
+    for (int i = 0; i < 100; ++i)
+      out += pod_line(
+          {.name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"1Gi")"});
   }
   return {out};
 }
@@ -62,8 +73,9 @@ std::vector<std::string> different_pods(double scale) {
   std::string out;
   for (int q = 1; q <= 4; ++q) out += queue_line(base::format("q{}", q), q);
   for (int n = 0; n < scaled(5'000, scale); ++n) {
-    out += node_line(base::format("n{:05}", n), R"("cpu":"32","memory":"256Gi")", base::format(",\"zone\":\"z{}\"", n % 3),
-                     n % 5 == 0 ? R"({"taints":[{"key":"fifth","value":"yes","effect":"NoSchedule"}]})" : "{}");
+    out +=
+        node_line(base::format("n{:05}", n), R"("cpu":"32","memory":"256Gi")", base::format(",\"zone\":\"z{}\"", n % 3),
+                  n % 5 == 0 ? R"({"taints":[{"key":"fifth","value":"yes","effect":"NoSchedule"}]})" : "{}");
   }
   for (int g = 0; g < scaled(5'000, scale); ++g) {
     const std::string group = base::format("g{:05}", g);
@@ -71,12 +83,15 @@ std::vector<std::string> different_pods(double scale) {
     const bool apart = random.chance(0.1);
     for (int i = 0; i < 10; ++i) {
       PodLine pod{.name = base::format("{}-w-{}", group, i), .group = group};
-      pod.requests = base::format(R"("cpu":"{}m","memory":"{}Ki")", 100 + random.below(3'900), 131'072 + random.below(8'257'536));
+      pod.requests =
+          base::format(R"("cpu":"{}m","memory":"{}Ki")", 100 + random.below(3'900), 131'072 + random.below(8'257'536));
       pod.labels = base::format(R"("app":"{}")", group);
       if (random.chance(0.3)) pod.spec += base::format(R"(,"nodeSelector":{{"zone":"z{}"}})", random.below(3));
       if (random.chance(0.2)) pod.spec += R"(,"tolerations":[{"key":"fifth","operator":"Exists"}])";
       if (apart) {
-        pod.spec += base::format(R"(,"affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{"labelSelector":{{"matchLabels":{{"app":"{}"}}}},"topologyKey":"kubernetes.io/hostname"}}]}}}})", group);
+        pod.spec += base::format(
+            R"(,"affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{"labelSelector":{{"matchLabels":{{"app":"{}"}}}},"topologyKey":"kubernetes.io/hostname"}}]}}}})",
+            group);
       }
       out += pod_line(pod);
     }
@@ -92,7 +107,9 @@ std::string running_cluster(int nodes, int groups, int pods_per_group) {
     const std::string group = base::format("r{:05}", g);
     out += group_line(group, pods_per_group, "default", "", "Running");
     for (int i = 0; i < pods_per_group; ++i, ++next) {
-      out += pod_line({.name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"1Gi")",
+      out += pod_line({.name = base::format("{}-w-{}", group, i),
+                       .group = group,
+                       .requests = R"("cpu":"1","memory":"1Gi")",
                        .node = base::format("n{:05}", next % nodes)});
     }
   }
@@ -101,21 +118,28 @@ std::string running_cluster(int nodes, int groups, int pods_per_group) {
 
 std::vector<std::string> steady(double scale) {
   std::string late = group_line("late", 10, "default", R"("cpu":"10")");
-  for (int i = 0; i < 10; ++i) late += pod_line({.name = base::format("late-w-{}", i), .group = "late", .requests = R"("cpu":"1","memory":"1Gi")"});
+  for (int i = 0; i < 10; ++i)
+    late +=
+        pod_line({.name = base::format("late-w-{}", i), .group = "late", .requests = R"("cpu":"1","memory":"1Gi")"});
   return {running_cluster(scaled(5'000, scale), scaled(1'000, scale), 100), late};
 }
 
-std::vector<std::string> restart(double scale) { return {running_cluster(scaled(5'000, scale), scaled(87'000, scale), 2)}; }
+std::vector<std::string> restart(double scale) {
+  return {running_cluster(scaled(5'000, scale), scaled(87'000, scale), 2)};
+}
 
 // `loose` nodes run groups without a minimum; only they can be emptied.
 std::string full_gpu_cluster(int nodes, const std::string& queue, int minimum, int loose = 0) {
   std::string out;
-  for (int n = 0; n < nodes; ++n) out += node_line(base::format("n{:05}", n), R"("cpu":"64","memory":"256Gi","nvidia.com/gpu":"8")", "");
+  for (int n = 0; n < nodes; ++n)
+    out += node_line(base::format("n{:05}", n), R"("cpu":"64","memory":"256Gi","nvidia.com/gpu":"8")", "");
   for (int n = 0; n < nodes; ++n) {
     const std::string group = base::format("a{:05}", n);
     out += group_line(group, n < loose ? 0 : minimum, queue, "", "Running");
     for (int i = 0; i < 8; ++i) {
-      out += pod_line({.name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"1")",
+      out += pod_line({.name = base::format("{}-w-{}", group, i),
+                       .group = group,
+                       .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"1")",
                        .node = base::format("n{:05}", n)});
     }
   }
@@ -128,7 +152,9 @@ std::vector<std::string> reclaim(double scale) {
     const std::string group = base::format("b{:05}", g);
     late += group_line(group, 8, "b");
     for (int i = 0; i < 8; ++i) {
-      late += pod_line({.name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"1")"});
+      late += pod_line({.name = base::format("{}-w-{}", group, i),
+                        .group = group,
+                        .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"1")"});
     }
   }
   return {queue_line("a", 1) + queue_line("b", 1) + full_gpu_cluster(scaled(500, scale), "a", 1), late};
@@ -136,40 +162,53 @@ std::vector<std::string> reclaim(double scale) {
 
 std::vector<std::string> hopeless(int nodes, double scale) {
   std::string late = group_line("late", 10, "b");
-  for (int i = 0; i < 10; ++i) late += pod_line({.name = base::format("late-w-{}", i), .group = "late", .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"8")"});
+  for (int i = 0; i < 10; ++i)
+    late += pod_line({.name = base::format("late-w-{}", i),
+                      .group = "late",
+                      .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"8")"});
   return {queue_line("a", 1) + queue_line("b", 1) + full_gpu_cluster(scaled(nodes, scale), "a", 8, 5), late};
 }
 
 std::vector<std::string> affinity(double scale) {
   std::string out;
   for (int n = 0; n < scaled(5'000, scale); ++n) {
-    out += node_line(base::format("n{:05}", n), R"("cpu":"32","memory":"256Gi")", base::format(",\"zone\":\"z{}\"", n % 3));
+    out += node_line(base::format("n{:05}", n), R"("cpu":"32","memory":"256Gi")",
+                     base::format(",\"zone\":\"z{}\"", n % 3));
   }
   for (int g = 0; g < scaled(100, scale); ++g) {
     const std::string group = base::format("g{:05}", g);
     const std::string spec = base::format(
         R"(,"affinity":{{"podAffinity":{{"preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":10,"podAffinityTerm":{{"labelSelector":{{"matchLabels":{{"app":"{0}"}}}},"topologyKey":"zone"}}}}]}}}},)"
         R"("topologySpreadConstraints":[{{"maxSkew":1,"topologyKey":"kubernetes.io/hostname","whenUnsatisfiable":"DoNotSchedule","labelSelector":{{"matchLabels":{{"app":"{0}"}}}}}},)"
-        R"({{"maxSkew":50,"topologyKey":"zone","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{{"matchLabels":{{"app":"{0}"}}}}}}])", group);
+        R"({{"maxSkew":50,"topologyKey":"zone","whenUnsatisfiable":"ScheduleAnyway","labelSelector":{{"matchLabels":{{"app":"{0}"}}}}}}])",
+        group);
     out += group_line(group, 100, "default");
     for (int i = 0; i < 100; ++i) {
-      out += pod_line({.name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"1Gi")",
-                       .labels = base::format(R"("app":"{}")", group), .spec = spec});
+      out += pod_line({.name = base::format("{}-w-{}", group, i),
+                       .group = group,
+                       .requests = R"("cpu":"1","memory":"1Gi")",
+                       .labels = base::format(R"("app":"{}")", group),
+                       .spec = spec});
     }
   }
   return {out};
 }
 
-std::string hyper_node_line(const std::string& name, int tier, const char* type, const std::vector<std::string>& members) {
+std::string hyper_node_line(const std::string& name, int tier, const char* type,
+                            const std::vector<std::string>& members) {
   std::string list;
   for (const std::string& one : members) {
-    list += base::format(R"({}{{"type":"{}","selector":{{"exactMatch":{{"name":"{}"}}}}}})", list.empty() ? "" : ",", type, one);
+    list += base::format(R"({}{{"type":"{}","selector":{{"exactMatch":{{"name":"{}"}}}}}})", list.empty() ? "" : ",",
+                         type, one);
   }
   return base::format(R"({{"apiVersion":"topology.volcano.sh/v1alpha1","kind":"HyperNode","metadata":{{"name":"{}"}},)"
-                      R"("spec":{{"tier":{},"members":[{}]}}}})" "\n", name, tier, list);
+                      R"("spec":{{"tier":{},"members":[{}]}}}})"
+                      "\n",
+                      name, tier, list);
 }
 
-// 16 nodes a leaf, ten leaves a middle domain, ten middle domains a top one. A gang of 256 half nodes needs a middle domain.
+// 16 nodes a leaf, ten leaves a middle domain, ten middle domains a top one. A gang of 256 half nodes needs a middle
+// domain.
 std::vector<std::string> topology(double scale) {
   const int middles = scaled(60, scale);
   std::string out;
@@ -190,7 +229,8 @@ std::vector<std::string> topology(double scale) {
   }
   for (std::size_t m = 0; m < middle_names.size(); m += 10) {
     out += hyper_node_line(base::format("top-{:02}", m / 10), 3, "HyperNode",
-                           {middle_names.begin() + static_cast<std::ptrdiff_t>(m), middle_names.begin() + static_cast<std::ptrdiff_t>(std::min(m + 10, middle_names.size()))});
+                           {middle_names.begin() + static_cast<std::ptrdiff_t>(m),
+                            middle_names.begin() + static_cast<std::ptrdiff_t>(std::min(m + 10, middle_names.size()))});
   }
   for (int g = 0; g < scaled(20, scale); ++g) {
     const std::string group = base::format("g{:03}", g);
@@ -199,7 +239,9 @@ std::vector<std::string> topology(double scale) {
     line.insert(line.find("\"minMember\""), wish);
     out += line;
     for (int i = 0; i < 256; ++i) {
-      out += pod_line({.name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"4")"});
+      out += pod_line({.name = base::format("{}-w-{}", group, i),
+                       .group = group,
+                       .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"4")"});
     }
   }
   return {out};
@@ -254,12 +296,15 @@ tiers:
 const std::vector<Load>& loads() {
   static const std::vector<Load> kLoads = {
       {"equal-gangs", "100,000 pods in 1,000 gangs of 100 onto 10,000 nodes", 0.2, "", true, equal_gangs},
-      {"different-pods", "50,000 pods of 50,000 shapes in 5,000 gangs onto 5,000 nodes, 4 queues", 2, "", true, different_pods},
+      {"different-pods", "50,000 pods of 50,000 shapes in 5,000 gangs onto 5,000 nodes, 4 queues", 2, "", true,
+       different_pods},
       {"steady", "one new gang of 10 among 100,000 running pods on 5,000 nodes", 0.001, "", false, steady},
       {"restart", "5,000 nodes, 174,000 running pods in 87,000 groups: load, then one cycle", 2, "", false, restart},
       {"affinity", "10,000 pods with zone affinity and spread on 5,000 nodes", 1, "", true, affinity},
-      {"reclaim", "500 full nodes of 8 GPUs, 250 gangs of another queue reclaim until idle", 0.02, kEvicting, true, reclaim},
-      {"topology", "20 gangs of 256 half nodes, hard tier 2, 9,600 nodes in 666 domains", 0.2, kTopology, true, topology},
+      {"reclaim", "500 full nodes of 8 GPUs, 250 gangs of another queue reclaim until idle", 0.02, kEvicting, true,
+       reclaim},
+      {"topology", "20 gangs of 256 half nodes, hard tier 2, 9,600 nodes in 666 domains", 0.2, kTopology, true,
+       topology},
       {"hopeless-500", "a gang that eviction cannot help, 500 full nodes", 0.001, kOneTier, false,
        [](double scale) { return hopeless(500, scale); }},
       {"hopeless-5000", "a gang that eviction cannot help, 5,000 full nodes", 0.005, kOneTier, false,

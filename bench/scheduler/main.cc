@@ -39,8 +39,9 @@ base::Result<Figures> measure(const bench::Load& load, double scale) {
     for (int n = 0; n < (i + 1 < phases.size() ? 3 : 1); ++n) run.run_phase();
   }
   const auto& last = run.stats().phases.back();
-  return Figures{run.stats().load_cpu_s, last.cpu_s, last.binds, last.evictions, last.cycles.size(), last.nodes_looked_at,
-                 volcano_main::resident_bytes()};
+  return Figures{
+      run.stats().load_cpu_s,        last.cpu_s, last.binds, last.evictions, last.cycles.size(), last.nodes_looked_at,
+      volcano_main::resident_bytes()};
 }
 
 int print(const bench::Load& load, double scale) {
@@ -49,11 +50,13 @@ int print(const bench::Load& load, double scale) {
     std::cout << base::format("{:<15} cannot run: {}\n", load.name, figures.error().message);
     return 1;
   }
-  std::cout << base::format("{:<15} x{:<4} decide {:8.4f} s (goal {:6.3f})  load {:7.3f} s  binds {:6}  evictions {:5}  cycles {:3}  "
-                            "nodes looked at {:10}  memory {:4} MB\n",
-                            load.name, scale, figures->decide_cpu_s, load.goal_cpu_s, figures->load_cpu_s, figures->binds,
-                            figures->evictions, figures->cycles, figures->nodes_looked_at, figures->rss_bytes >> 20)
-            << std::flush;
+  std::cout
+      << base::format(
+             "{:<15} x{:<4} decide {:8.4f} s (goal {:6.3f})  load {:7.3f} s  binds {:6}  evictions {:5}  cycles {:3}  "
+             "nodes looked at {:10}  memory {:4} MB\n",
+             load.name, scale, figures->decide_cpu_s, load.goal_cpu_s, figures->load_cpu_s, figures->binds,
+             figures->evictions, figures->cycles, figures->nodes_looked_at, figures->rss_bytes >> 20)
+      << std::flush;
   return 0;
 }
 

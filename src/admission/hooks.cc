@@ -26,14 +26,10 @@ AdmissionAnswer changed(Json object) {
 
 std::string_view word(api::Operation operation) {
   switch (operation) {
-    case api::Operation::kCreate:
-      return "CREATE";
-    case api::Operation::kUpdate:
-      return "UPDATE";
-    case api::Operation::kDelete:
-      return "DELETE";
-    case api::Operation::kConnect:
-      return "CONNECT";
+    case api::Operation::kCreate: return "CREATE";
+    case api::Operation::kUpdate: return "UPDATE";
+    case api::Operation::kDelete: return "DELETE";
+    case api::Operation::kConnect: return "CONNECT";
   }
   return "";
 }

@@ -88,7 +88,8 @@ AdmissionAnswer default_job(const AdmissionRequest& request, const Options& opti
   }
   if (spec["minAvailable"].as_int() == 0) {
     std::int64_t sum = 0;
-    for (const Json& task : spec["tasks"].items()) sum = base::saturating_add(sum, task["minAvailable"].as_int(task["replicas"].as_int()));
+    for (const Json& task : spec["tasks"].items())
+      sum = base::saturating_add(sum, task["minAvailable"].as_int(task["replicas"].as_int()));
     spec.set("minAvailable", sum);
   }
   if (spec["plugins"].is_object()) default_plugins(spec.edit("plugins"));

@@ -75,13 +75,14 @@ std::string policy_error(std::string_view text) {
 
 TEST(JobValidation, lets_a_good_job_pass) { EXPECT_EQ(refusal("{}"), ""); }
 
-TEST(JobValidation, says_what_is_wrong) {
-  struct Row {
-    std::string_view patch;
-    std::string message;
-  };
+struct Wrong {
+  std::string_view patch;
+  std::string message;
+};
+
+std::vector<Wrong> wrong_jobs() {
   const std::string long_name(60, 'x');
-  const Row rows[] = {
+  return {
       {R"({"spec": {"tasks": null}})", "No task specified in job spec"},
       {R"({"spec": {"plugins": {"mpi": []}}})", "The specified mpi master task was not found"},
       {R"({"spec": {"plugins": {"mpi": ["--master=ps"], "ssh": [], "svc": []}}})", ""},
@@ -92,6 +93,15 @@ TEST(JobValidation, says_what_is_wrong) {
       {R"({"spec": {"tasks": [{}, {"name": "ps"}]}})", "duplicated task name ps;"},
       {R"({"spec": {"minAvailable": 9}})", "job 'minAvailable' should not be greater than total replicas in tasks;"},
       {R"({"spec": {"plugins": {"magic": []}}})", "unable to find job plugin: magic;"},
+  };
+}
+
+TEST(JobValidation, says_what_is_wrong) {
+  for (const Wrong& row : wrong_jobs()) EXPECT_EQ(refusal(row.patch), row.message) << row.patch;
+}
+
+std::vector<Wrong> wrong_places() {
+  return {
       {R"({"spec": {"queue": "nowhere"}})",
        "unable to find job queue: queue.scheduling.volcano.sh \"nowhere\" not found;"},
       {R"({"spec": {"queue": "new"}})", ""},
@@ -153,7 +163,10 @@ TEST(JobValidation, says_what_is_wrong) {
        "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
        "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')]"},
   };
-  for (const Row& row : rows) EXPECT_EQ(refusal(row.patch), row.message) << row.patch;
+}
+
+TEST(JobValidation, says_what_is_wrong_with_queues_and_dependencies) {
+  for (const Wrong& row : wrong_places()) EXPECT_EQ(refusal(row.patch), row.message) << row.patch;
 }
 
 TEST(JobValidation, policies) {

@@ -11,21 +11,16 @@ namespace {
 
 bool is_nothing(const Json& value) {
   switch (value.type()) {
-    case Json::Type::kNull:
-      return true;
-    case Json::Type::kBool:
-      return !value.as_bool();
-    case Json::Type::kString:
-      return value.as_string().empty();
-    case Json::Type::kArray:
-      return value.empty();
+    case Json::Type::kNull: return true;
+    case Json::Type::kBool: return !value.as_bool();
+    case Json::Type::kString: return value.as_string().empty();
+    case Json::Type::kArray: return value.empty();
     case Json::Type::kObject: {
       for (const Json::Member& member : value.members())
         if (!is_nothing(member.value)) return false;
       return true;
     }
-    default:
-      return value.as_double() == 0;
+    default: return value.as_double() == 0;
   }
 }
 

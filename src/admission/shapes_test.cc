@@ -37,24 +37,15 @@ constexpr std::string_view kSeeds[] = {
 
 Json strange_value(base::Random& dice) {
   switch (dice.below(9)) {
-    case 0:
-      return {};
-    case 1:
-      return true;
-    case 2:
-      return -1;
-    case 3:
-      return 1e300;
-    case 4:
-      return "";
-    case 5:
-      return "../\xff~1{}";
-    case 6:
-      return Json::array({Json(), "x", 3});
-    case 7:
-      return Json::object({{"x", "y"}});
-    default:
-      return std::int64_t{INT64_MAX};
+    case 0: return {};
+    case 1: return true;
+    case 2: return -1;
+    case 3: return 1e300;
+    case 4: return "";
+    case 5: return "../\xff~1{}";
+    case 6: return Json::array({Json(), "x", 3});
+    case 7: return Json::object({{"x", "y"}});
+    default: return std::int64_t{INT64_MAX};
   }
 }
 

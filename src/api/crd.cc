@@ -82,34 +82,22 @@ Json schema_json(const Schema& schema, int depth) {
   using Kind = Schema::Kind;
   Json out = Json::object();
   switch (schema.kind) {
-    case Kind::kObject:
-      return object_json(schema, depth);
-    case Kind::kList:
-      return list_json(schema, depth);
+    case Kind::kObject: return object_json(schema, depth);
+    case Kind::kList: return list_json(schema, depth);
     case Kind::kMap:
       out = Json::object({{"additionalProperties", schema_json(*schema.element, depth + 1)}, {"type", "object"}});
       if (schema.atomic) out.set("x-kubernetes-map-type", "atomic");
       return out;
-    case Kind::kAny:
-      return Json::object({{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}});
-    case Kind::kIntOrString:
-      return int_or_string();
+    case Kind::kAny: return Json::object({{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}});
+    case Kind::kIntOrString: return int_or_string();
     case Kind::kQuantity:
       out = int_or_string();
       out.set("pattern", kQuantityPattern);
       return out;
-    case Kind::kString:
-      out.set("type", "string");
-      break;
-    case Kind::kInteger:
-      out.set("type", "integer");
-      break;
-    case Kind::kNumber:
-      out.set("type", "number");
-      break;
-    case Kind::kBoolean:
-      out.set("type", "boolean");
-      break;
+    case Kind::kString: out.set("type", "string"); break;
+    case Kind::kInteger: out.set("type", "integer"); break;
+    case Kind::kNumber: out.set("type", "number"); break;
+    case Kind::kBoolean: out.set("type", "boolean"); break;
   }
   if (!schema.format.empty()) out.set("format", schema.format == "micro-time" ? "date-time" : schema.format);
   add_validation(schema, out);

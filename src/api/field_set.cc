@@ -128,9 +128,7 @@ const Schema& child_schema(const Schema& schema, std::string_view field) {
 FieldSet owned_by_apply(const Schema& schema, const Json& object) {
   FieldSet set;
   switch (shape_of(schema, object)) {
-    case Shape::kLeaf:
-      set.member = true;
-      break;
+    case Shape::kLeaf: set.member = true; break;
     case Shape::kObject:
       for (const Json::Member& member : object.members())
         put(set, "f:" + std::string(member.name()), owned_by_apply(child_schema(schema, member.name()), member.value));

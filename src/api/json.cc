@@ -80,33 +80,19 @@ void Json::copy_from(const Json& other) noexcept {
   std::memcpy(bytes_, other.bytes_, sizeof bytes_);
   tag_ = other.tag_;
   switch (tag_) {
-    case kTagString:
-      rep<StringRep>()->count.fetch_add(1, std::memory_order_relaxed);
-      break;
-    case kTagArray:
-      rep<ArrayRep>()->count.fetch_add(1, std::memory_order_relaxed);
-      break;
-    case kTagObject:
-      rep<ObjectRep>()->count.fetch_add(1, std::memory_order_relaxed);
-      break;
-    default:
-      break;
+    case kTagString: rep<StringRep>()->count.fetch_add(1, std::memory_order_relaxed); break;
+    case kTagArray: rep<ArrayRep>()->count.fetch_add(1, std::memory_order_relaxed); break;
+    case kTagObject: rep<ObjectRep>()->count.fetch_add(1, std::memory_order_relaxed); break;
+    default: break;
   }
 }
 
 void Json::release() noexcept {
   switch (tag_) {
-    case kTagString:
-      drop(rep<StringRep>());
-      break;
-    case kTagArray:
-      drop(rep<ArrayRep>());
-      break;
-    case kTagObject:
-      drop(rep<ObjectRep>());
-      break;
-    default:
-      break;
+    case kTagString: drop(rep<StringRep>()); break;
+    case kTagArray: drop(rep<ArrayRep>()); break;
+    case kTagObject: drop(rep<ObjectRep>()); break;
+    default: break;
   }
 }
 
@@ -120,23 +106,15 @@ void Json::swap(Json& other) noexcept {
 
 Json::Type Json::type() const {
   switch (tag_) {
-    case kTagNull:
-      return Type::kNull;
-    case kTagBool:
-      return Type::kBool;
-    case kTagInt:
-      return Type::kInt;
-    case kTagUint:
-      return Type::kUint;
-    case kTagDouble:
-      return Type::kDouble;
+    case kTagNull: return Type::kNull;
+    case kTagBool: return Type::kBool;
+    case kTagInt: return Type::kInt;
+    case kTagUint: return Type::kUint;
+    case kTagDouble: return Type::kDouble;
     case kTagShort:
-    case kTagString:
-      return Type::kString;
-    case kTagArray:
-      return Type::kArray;
-    case kTagObject:
-      return Type::kObject;
+    case kTagString: return Type::kString;
+    case kTagArray: return Type::kArray;
+    case kTagObject: return Type::kObject;
   }
   return Type::kNull;
 }

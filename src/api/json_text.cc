@@ -20,22 +20,14 @@ struct Reader {
 
   Json value(simdjson::dom::element element) {
     switch (element.type()) {
-      case simdjson::dom::element_type::NULL_VALUE:
-        return Json();
-      case simdjson::dom::element_type::BOOL:
-        return Json(element.get_bool().value_unsafe());
-      case simdjson::dom::element_type::INT64:
-        return Json(element.get_int64().value_unsafe());
-      case simdjson::dom::element_type::UINT64:
-        return Json(element.get_uint64().value_unsafe());
-      case simdjson::dom::element_type::DOUBLE:
-        return Json(element.get_double().value_unsafe());
-      case simdjson::dom::element_type::STRING:
-        return Json(element.get_string().value_unsafe());
-      case simdjson::dom::element_type::ARRAY:
-        return array(element.get_array().value_unsafe());
-      case simdjson::dom::element_type::OBJECT:
-        return object(element.get_object().value_unsafe());
+      case simdjson::dom::element_type::NULL_VALUE: return Json();
+      case simdjson::dom::element_type::BOOL: return Json(element.get_bool().value_unsafe());
+      case simdjson::dom::element_type::INT64: return Json(element.get_int64().value_unsafe());
+      case simdjson::dom::element_type::UINT64: return Json(element.get_uint64().value_unsafe());
+      case simdjson::dom::element_type::DOUBLE: return Json(element.get_double().value_unsafe());
+      case simdjson::dom::element_type::STRING: return Json(element.get_string().value_unsafe());
+      case simdjson::dom::element_type::ARRAY: return array(element.get_array().value_unsafe());
+      case simdjson::dom::element_type::OBJECT: return object(element.get_object().value_unsafe());
     }
     return Json();
   }
@@ -109,27 +101,13 @@ void write_string(std::string& out, std::string_view text) {
     out.append(text.substr(begin, i - begin));
     begin = i + 1;
     switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      case '\b': out += "\\b"; break;
+      case '\f': out += "\\f"; break;
       case 0xE2:
         out += static_cast<unsigned char>(text[i + 2]) == 0xA8 ? "\\u2028" : "\\u2029";
         i += 2;
@@ -152,27 +130,17 @@ void write(std::string& out, const Json& json, int indent, int depth) {
     out.append(static_cast<std::size_t>(indent * level), ' ');
   };
   switch (json.type()) {
-    case Json::Type::kNull:
-      out += "null";
-      break;
-    case Json::Type::kBool:
-      out += json.as_bool() ? "true" : "false";
-      break;
+    case Json::Type::kNull: out += "null"; break;
+    case Json::Type::kBool: out += json.as_bool() ? "true" : "false"; break;
     case Json::Type::kInt: {
       char buffer[24];
       const auto end = std::to_chars(buffer, buffer + sizeof buffer, json.as_int()).ptr;
       out.append(buffer, end);
       break;
     }
-    case Json::Type::kUint:
-      out += std::to_string(json.as_uint());
-      break;
-    case Json::Type::kDouble:
-      out += format_double(json.as_double());
-      break;
-    case Json::Type::kString:
-      write_string(out, json.as_string());
-      break;
+    case Json::Type::kUint: out += std::to_string(json.as_uint()); break;
+    case Json::Type::kDouble: out += format_double(json.as_double()); break;
+    case Json::Type::kString: write_string(out, json.as_string()); break;
     case Json::Type::kArray: {
       out += '[';
       bool first = true;

@@ -35,47 +35,23 @@ struct CoreRow {
   std::vector<std::string> categories = {};
 };
 
-std::vector<KindInfo> core_kinds() {
-  const CoreRow table[] = {
+// clang-format off
+std::vector<CoreRow> core_rows() {
+  return {
       {"", "v1", "configmaps", "ConfigMap", kNamespaced, "core.v1.ConfigMap", {"cm"}},
       {"", "v1", "endpoints", "Endpoints", kNamespaced, "core.v1.Endpoints", {"ep"}},
       {"", "v1", "events", "Event", kNamespaced, "core.v1.Event", {"ev"}},
       {"", "v1", "limitranges", "LimitRange", kNamespaced, "core.v1.LimitRange", {"limits"}},
       {"", "v1", "namespaces", "Namespace", kCluster, "core.v1.Namespace", {"ns"}, true, false, {"finalize"}},
       {"", "v1", "nodes", "Node", kCluster, "core.v1.Node", {"no"}, true},
-      {"",
-       "v1",
-       "persistentvolumeclaims",
-       "PersistentVolumeClaim",
-       kNamespaced,
-       "core.v1.PersistentVolumeClaim",
-       {"pvc"},
-       true},
+      {"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", kNamespaced, "core.v1.PersistentVolumeClaim", {"pvc"}, true},
       {"", "v1", "persistentvolumes", "PersistentVolume", kCluster, "core.v1.PersistentVolume", {"pv"}, true},
-      {"",
-       "v1",
-       "pods",
-       "Pod",
-       kNamespaced,
-       "core.v1.Pod",
-       {"po"},
-       true,
-       true,
-       {"binding", "eviction", "log"},
-       {"all"}},
+      {"", "v1", "pods", "Pod", kNamespaced, "core.v1.Pod", {"po"}, true, true, {"binding", "eviction", "log"}, {"all"}},
       {"", "v1", "resourcequotas", "ResourceQuota", kNamespaced, "core.v1.ResourceQuota", {"quota"}, true},
       {"", "v1", "secrets", "Secret", kNamespaced, "core.v1.Secret"},
       {"", "v1", "serviceaccounts", "ServiceAccount", kNamespaced, "core.v1.ServiceAccount", {"sa"}},
       {"", "v1", "services", "Service", kNamespaced, "core.v1.Service", {"svc"}, true, false, {}, {"all"}},
-      {"scheduling.k8s.io",
-       "v1",
-       "priorityclasses",
-       "PriorityClass",
-       kCluster,
-       "scheduling.v1.PriorityClass",
-       {"pc"},
-       false,
-       true},
+      {"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", kCluster, "scheduling.v1.PriorityClass", {"pc"}, false, true},
       {"storage.k8s.io", "v1", "storageclasses", "StorageClass", kCluster, "storage.v1.StorageClass", {"sc"}},
       {"storage.k8s.io", "v1", "csinodes", "CSINode", kCluster, "storage.v1.CSINode"},
       {"storage.k8s.io", "v1", "csidrivers", "CSIDriver", kCluster, "storage.v1.CSIDriver"},
@@ -86,27 +62,15 @@ std::vector<KindInfo> core_kinds() {
       {"resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate", kNamespaced, "resource.v1.ResourceClaimTemplate"},
       {"resource.k8s.io", "v1", "resourceslices", "ResourceSlice", kCluster, "resource.v1.ResourceSlice", {}, false, true},
       {"coordination.k8s.io", "v1", "leases", "Lease", kNamespaced, "coordination.v1.Lease"},
-      {"networking.k8s.io",
-       "v1",
-       "networkpolicies",
-       "NetworkPolicy",
-       kNamespaced,
-       "networking.v1.NetworkPolicy",
-       {"netpol"},
-       false,
-       true},
-      {"policy",
-       "v1",
-       "poddisruptionbudgets",
-       "PodDisruptionBudget",
-       kNamespaced,
-       "policy.v1.PodDisruptionBudget",
-       {"pdb"},
-       true,
-       true},
+      {"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", kNamespaced, "networking.v1.NetworkPolicy", {"netpol"}, false, true},
+      {"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", kNamespaced, "policy.v1.PodDisruptionBudget", {"pdb"}, true, true},
   };
+}
+// clang-format on
+
+std::vector<KindInfo> core_kinds() {
   std::vector<KindInfo> kinds;
-  for (const CoreRow& row : table) {
+  for (const CoreRow& row : core_rows()) {
     KindInfo info = core(std::string(row.group), std::string(row.version), std::string(row.plural),
                          std::string(row.kind), row.scope, row.schema);
     info.short_names = row.short_names;

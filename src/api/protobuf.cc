@@ -39,12 +39,9 @@ class Reader {
     value.number = static_cast<int>(tag >> 3 & 0x1fffffff);
     value.wire = static_cast<int>(tag & 7);
     switch (value.wire) {
-      case 0:
-        return varint(value.integer);
-      case 1:
-        return fixed(8, value.integer);
-      case 5:
-        return fixed(4, value.integer);
+      case 0: return varint(value.integer);
+      case 1: return fixed(8, value.integer);
+      case 5: return fixed(4, value.integer);
       case 2: {
         std::uint64_t size = 0;
         if (!varint(size) || size > bytes_.size()) return false;
@@ -52,8 +49,7 @@ class Reader {
         bytes_.remove_prefix(size);
         return true;
       }
-      default:
-        return false;
+      default: return false;
     }
   }
 
@@ -141,29 +137,24 @@ Result<Json> value_of(const Schema& schema, const Value& value, int depth) {
     case Kind::kInteger:
       if (schema.format == "int32") return Json(static_cast<std::int64_t>(static_cast<std::int32_t>(value.integer)));
       return Json(static_cast<std::int64_t>(value.integer));
-    case Kind::kNumber:
-      return Json(std::bit_cast<double>(value.integer));
-    case Kind::kBoolean:
-      return Json(value.integer != 0);
+    case Kind::kNumber: return Json(std::bit_cast<double>(value.integer));
+    case Kind::kBoolean: return Json(value.integer != 0);
     case Kind::kQuantity: {
       TRY(const std::vector<Value> parts, all_fields(value.bytes));
       for (const Value& part : parts)
         if (part.number == 1) return Json(part.bytes);
       return Json("0");
     }
-    case Kind::kIntOrString:
-      return int_or_string_value(value.bytes);
+    case Kind::kIntOrString: return int_or_string_value(value.bytes);
     case Kind::kAny: {  // FieldsV1 and RawExtension hold JSON text
       TRY(const std::vector<Value> parts, all_fields(value.bytes));
       for (const Value& part : parts)
         if (part.number == 1) return parse_json(part.bytes);
       return Json::object();
     }
-    case Kind::kObject:
-      return object_value(schema, value.bytes, depth);
+    case Kind::kObject: return object_value(schema, value.bytes, depth);
     case Kind::kList:
-    case Kind::kMap:
-      break;
+    case Kind::kMap: break;
   }
   return malformed();
 }

@@ -97,30 +97,18 @@ class Registry {
     }
     if (text.size() == 1) {
       switch (text[0]) {
-        case 's':
-          return &string_schema();
-        case 'i':
-          return &int32_schema();
-        case 'l':
-          return &int64_schema();
-        case 'b':
-          return &boolean_schema();
-        case 'd':
-          return &double_schema();
-        case 'y':
-          return &bytes_schema();
-        case 'q':
-          return &quantity_schema();
-        case 'x':
-          return &int_or_string_schema();
-        case 't':
-          return &time_schema();
-        case 'T':
-          return &micro_time_schema();
-        case '*':
-          return &any_schema();
-        default:
-          break;
+        case 's': return &string_schema();
+        case 'i': return &int32_schema();
+        case 'l': return &int64_schema();
+        case 'b': return &boolean_schema();
+        case 'd': return &double_schema();
+        case 'y': return &bytes_schema();
+        case 'q': return &quantity_schema();
+        case 'x': return &int_or_string_schema();
+        case 't': return &time_schema();
+        case 'T': return &micro_time_schema();
+        case '*': return &any_schema();
+        default: break;
       }
     }
     return &named(text);

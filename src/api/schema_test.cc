@@ -8,8 +8,8 @@
 #include "api/batch/v1alpha1/job.h"
 #include "api/kinds.h"
 #include "api/scheduling/v1beta1/queue.h"
-#include "api/topology/v1alpha1/hypernode.h"
 #include "api/selector.h"
+#include "api/topology/v1alpha1/hypernode.h"
 
 namespace api {
 namespace {
@@ -77,8 +77,8 @@ TEST(Schema, one_of_several_members_must_be_there) {
                              "Only one of ExactMatch, RegexMatch, or LabelMatch can be specified"}}) {
     std::vector<base::Cause> causes;
     const std::string member = std::string(R"({"type":"Node","selector":)") + row.selector + "}";
-    validate(schema_of<HyperNode>(), Json::object({{"spec", parse(R"({"tier":1,"members":[)" + member + "]}")}}), {.custom_resource = true},
-             causes);
+    validate(schema_of<HyperNode>(), Json::object({{"spec", parse(R"({"tier":1,"members":[)" + member + "]}")}}),
+             {.custom_resource = true}, causes);
     ASSERT_EQ(causes.size(), *row.message == 0 ? 0u : 1u) << row.selector;
     if (causes.empty()) continue;
     EXPECT_EQ(causes[0].field, "spec.members[0].selector");

@@ -124,21 +124,14 @@ const RE2& pattern_for(const std::string& text) {
 
 std::string_view type_name(const Json& value) {
   switch (value.type()) {
-    case Json::Type::kNull:
-      return "null";
-    case Json::Type::kBool:
-      return "boolean";
+    case Json::Type::kNull: return "null";
+    case Json::Type::kBool: return "boolean";
     case Json::Type::kInt:
-    case Json::Type::kUint:
-      return "integer";
-    case Json::Type::kDouble:
-      return "number";
-    case Json::Type::kString:
-      return "string";
-    case Json::Type::kArray:
-      return "array";
-    case Json::Type::kObject:
-      return "object";
+    case Json::Type::kUint: return "integer";
+    case Json::Type::kDouble: return "number";
+    case Json::Type::kString: return "string";
+    case Json::Type::kArray: return "array";
+    case Json::Type::kObject: return "object";
   }
   return "null";
 }
@@ -158,8 +151,7 @@ struct Validator {
 
   void walk(const Schema& schema, const Json& value, const std::string& path, int depth) {
     switch (schema.kind) {
-      case Kind::kAny:
-        return;
+      case Kind::kAny: return;
       case Kind::kString:
         if (!value.is_string()) return wrong_type(path, value, "string");
         return text(schema, value, path);
@@ -184,10 +176,8 @@ struct Validator {
                            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
                            value.dump()));
         return;
-      case Kind::kObject:
-        return object(schema, value, path, depth);
-      case Kind::kList:
-        return list(schema, value, path, depth);
+      case Kind::kObject: return object(schema, value, path, depth);
+      case Kind::kList: return list(schema, value, path, depth);
       case Kind::kMap:
         if (!value.is_object()) return wrong_type(path, value, "object");
         for (const Json::Member& member : value.members())

@@ -106,14 +106,10 @@ bool Requirement::matches(const std::string_view* value) const {
            std::from_chars(text.data(), text.data() + text.size(), out).ptr == text.data() + text.size();
   };
   switch (op) {
-    case Op::kExists:
-      return value != nullptr;
-    case Op::kDoesNotExist:
-      return value == nullptr;
-    case Op::kIn:
-      return value && std::ranges::find(values, *value) != values.end();
-    case Op::kNotIn:
-      return !value || std::ranges::find(values, *value) == values.end();
+    case Op::kExists: return value != nullptr;
+    case Op::kDoesNotExist: return value == nullptr;
+    case Op::kIn: return value && std::ranges::find(values, *value) != values.end();
+    case Op::kNotIn: return !value || std::ranges::find(values, *value) == values.end();
     case Op::kGreaterThan:
     case Op::kLessThan: {
       std::int64_t have = 0;

@@ -41,7 +41,8 @@ class Reader {
  public:
   Reader(std::string_view text, YamlOptions options) : options_(options) {
     yaml_parser_initialize(&parser_);
-    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.empty() ? "" : text.data()), text.size());
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.empty() ? "" : text.data()),
+                                 text.size());
   }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -98,12 +99,9 @@ class Reader {
         if (alias_nodes_ > kAliasNodesMax) return at_line(event, "document contains excessive aliasing");
         return found->second;
       }
-      case YAML_SEQUENCE_START_EVENT:
-        return sequence(event, depth);
-      case YAML_MAPPING_START_EVENT:
-        return mapping(event, depth);
-      default:
-        return at_line(event, "unexpected event");
+      case YAML_SEQUENCE_START_EVENT: return sequence(event, depth);
+      case YAML_MAPPING_START_EVENT: return mapping(event, depth);
+      default: return at_line(event, "unexpected event");
     }
   }
 

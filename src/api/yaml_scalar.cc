@@ -133,7 +133,8 @@ std::size_t utf8_length(std::string_view text) {
     const bool well_formed = (first != 0xe0 || at(1) >= 0xa0) && (first != 0xed || at(1) <= 0x9f);
     return well_formed && is_tail(1) && is_tail(2) ? 3 : 0;
   }
-  const bool well_formed = first >= 0xf0 && first <= 0xf4 && (first != 0xf0 || at(1) >= 0x90) && (first != 0xf4 || at(1) <= 0x8f);
+  const bool well_formed =
+      first >= 0xf0 && first <= 0xf4 && (first != 0xf0 || at(1) >= 0x90) && (first != 0xf4 || at(1) <= 0x8f);
   return well_formed && is_tail(1) && is_tail(2) && is_tail(3) ? 4 : 0;
 }
 
@@ -142,8 +143,10 @@ std::string as_utf8(std::string_view bytes) {
   std::string out;
   while (!bytes.empty()) {
     const std::size_t length = utf8_length(bytes);
-    if (length == 0) out += "\xEF\xBF\xBD";
-    else out += bytes.substr(0, length);
+    if (length == 0)
+      out += "\xEF\xBF\xBD";
+    else
+      out += bytes.substr(0, length);
     bytes.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return out;

@@ -35,8 +35,11 @@ std::string escape_of_special(std::string_view text, std::size_t& length) {
     const auto code = static_cast<unsigned char>(text[1]);
     return std::string("\\x") + kHex[code >> 4] + kHex[code & 15];
   }
-  for (const auto& [bytes, escape] : {std::pair{"\xE2\x80\xA8", "\\L"}, {"\xE2\x80\xA9", "\\P"}, {"\xEF\xBB\xBF", "\\uFEFF"},
-                                      {"\xEF\xBF\xBE", "\\uFFFE"}, {"\xEF\xBF\xBF", "\\uFFFF"}})
+  for (const auto& [bytes, escape] : {std::pair{"\xE2\x80\xA8", "\\L"},
+                                      {"\xE2\x80\xA9", "\\P"},
+                                      {"\xEF\xBB\xBF", "\\uFEFF"},
+                                      {"\xEF\xBF\xBE", "\\uFFFE"},
+                                      {"\xEF\xBF\xBF", "\\uFFFF"}})
     if (text.starts_with(bytes)) {
       length = 3;
       return escape;
@@ -66,21 +69,11 @@ std::string double_quoted(std::string_view text) {
       continue;
     }
     switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\t': out += "\\t"; break;
+      case '\r': out += "\\r"; break;
       default:
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
           out += "\\x";

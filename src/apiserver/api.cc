@@ -61,15 +61,12 @@ struct Api::State {
         if (request.subresource == "eviction") return prepare_eviction(at, request);
         if (request.subresource.empty()) return prepare_create(at, request);
         break;
-      case Verb::kUpdate:
-        return prepare_update(at, request);
-      case Verb::kPatch:
-        return prepare_patch(at, request);
+      case Verb::kUpdate: return prepare_update(at, request);
+      case Verb::kPatch: return prepare_patch(at, request);
       case Verb::kDelete:
         if (request.subresource.empty()) return prepare_delete(at, request);
         break;
-      default:
-        break;
+      default: break;
     }
     return base::make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource");
   }
@@ -146,14 +143,10 @@ void Api::call(Request request, OnAnswer on_answer) {
       if (!request.subresource.empty() && request.subresource != "status")
         return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
       return on_answer(get_object(state_->store, request));
-    case Verb::kList:
-      return on_answer(list_objects(state_->store, request));
-    case Verb::kDeleteCollection:
-      return state_->delete_collection(request, std::move(on_answer));
-    case Verb::kWatch:
-      return on_answer(bad_request("a watch is not a call"));
-    default:
-      return state_->write(request, std::move(on_answer));
+    case Verb::kList: return on_answer(list_objects(state_->store, request));
+    case Verb::kDeleteCollection: return state_->delete_collection(request, std::move(on_answer));
+    case Verb::kWatch: return on_answer(bad_request("a watch is not a call"));
+    default: return state_->write(request, std::move(on_answer));
   }
 }
 

@@ -10,34 +10,23 @@ namespace {
 
 Verb verb_for(client::Verb verb) {
   switch (verb) {
-    case client::Verb::kGet:
-      return Verb::kGet;
-    case client::Verb::kList:
-      return Verb::kList;
-    case client::Verb::kCreate:
-      return Verb::kCreate;
-    case client::Verb::kUpdate:
-      return Verb::kUpdate;
-    case client::Verb::kPatch:
-      return Verb::kPatch;
-    case client::Verb::kDelete:
-      return Verb::kDelete;
-    case client::Verb::kDeleteCollection:
-      return Verb::kDeleteCollection;
+    case client::Verb::kGet: return Verb::kGet;
+    case client::Verb::kList: return Verb::kList;
+    case client::Verb::kCreate: return Verb::kCreate;
+    case client::Verb::kUpdate: return Verb::kUpdate;
+    case client::Verb::kPatch: return Verb::kPatch;
+    case client::Verb::kDelete: return Verb::kDelete;
+    case client::Verb::kDeleteCollection: return Verb::kDeleteCollection;
   }
   return Verb::kGet;
 }
 
 PatchType patch_type_for(client::PatchType type) {
   switch (type) {
-    case client::PatchType::kJson:
-      return PatchType::kJson;
-    case client::PatchType::kMerge:
-      return PatchType::kMerge;
-    case client::PatchType::kStrategic:
-      return PatchType::kStrategic;
-    case client::PatchType::kApply:
-      return PatchType::kApply;
+    case client::PatchType::kJson: return PatchType::kJson;
+    case client::PatchType::kMerge: return PatchType::kMerge;
+    case client::PatchType::kStrategic: return PatchType::kStrategic;
+    case client::PatchType::kApply: return PatchType::kApply;
   }
   return PatchType::kMerge;
 }
@@ -81,12 +70,9 @@ using Shared = LocalWatch::Shared;
 
 client::EventType event_type(store::EventType type) {
   switch (type) {
-    case store::EventType::kAdded:
-      return client::EventType::kAdded;
-    case store::EventType::kModified:
-      return client::EventType::kModified;
-    case store::EventType::kDeleted:
-      return client::EventType::kDeleted;
+    case store::EventType::kAdded: return client::EventType::kAdded;
+    case store::EventType::kModified: return client::EventType::kModified;
+    case store::EventType::kDeleted: return client::EventType::kDeleted;
   }
   return client::EventType::kAdded;
 }

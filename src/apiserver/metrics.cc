@@ -25,12 +25,19 @@ std::string_view name_of(Verb verb) {
 std::span<const base::MetricRow> metric_rows() {
   using enum base::MetricType;
   static const base::MetricRow kRows[] = {
-      {"apiserver_request_total", kCounter, {"verb", "group", "version", "resource", "subresource", "code"},
+      {"apiserver_request_total",
+       kCounter,
+       {"verb", "group", "version", "resource", "subresource", "code"},
        "Requests answered by the pipeline."},
-      {"apiserver_request_duration_seconds", kHistogram, {"verb", "group", "version", "resource", "subresource"},
+      {"apiserver_request_duration_seconds",
+       kHistogram,
+       {"verb", "group", "version", "resource", "subresource"},
        "Time from a request's arrival in the pipeline to its answer; of a write, with its way to the disk.",
        {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}},
-      {"apiserver_longrunning_requests", kGauge, {"verb", "group", "version", "resource"}, "Watches over HTTP that are open."},
+      {"apiserver_longrunning_requests",
+       kGauge,
+       {"verb", "group", "version", "resource"},
+       "Watches over HTTP that are open."},
       {"apiserver_storage_objects", kGauge, {"resource"}, "Objects stored."},
       {"apiserver_storage_revision", kGauge, {}, "The revision of the newest durable write."},
   };
@@ -42,10 +49,12 @@ RequestMetrics::RequestMetrics() { metrics_.add(metric_rows()); }
 void RequestMetrics::answered(Verb verb, const api::KindInfo& kind, const std::string& subresource, int status,
                               base::Duration took) {
   const api::ResourceId& resource = kind.resource;
-  const std::string key = base::format("{}/{}/{}/{}", static_cast<const void*>(&kind), static_cast<int>(verb), subresource, status);
+  const std::string key =
+      base::format("{}/{}/{}/{}", static_cast<const void*>(&kind), static_cast<int>(verb), subresource, status);
   auto [at, is_new] = handles_.try_emplace(key);
   if (is_new) {
-    std::vector<std::string> labels = {std::string(name_of(verb)), resource.group, resource.version, resource.plural, subresource};
+    std::vector<std::string> labels = {std::string(name_of(verb)), resource.group, resource.version, resource.plural,
+                                       subresource};
     at->second.seconds = metrics_.histogram("apiserver_request_duration_seconds", labels);
     labels.push_back(std::to_string(status));
     at->second.requests = metrics_.counter("apiserver_request_total", labels);
@@ -58,12 +67,14 @@ void RequestMetrics::watching(const api::KindInfo& kind, int change) {
   int& open = watches_[&kind];
   open += change;
   const api::ResourceId& resource = kind.resource;
-  metrics_.gauge("apiserver_longrunning_requests", {"WATCH", resource.group, resource.version, resource.plural}).set(open);
+  metrics_.gauge("apiserver_longrunning_requests", {"WATCH", resource.group, resource.version, resource.plural})
+      .set(open);
 }
 
 std::string RequestMetrics::text(const store::Store& store) {
   for (std::uint32_t i = 0; i < api::all_kinds().size(); ++i)
-    metrics_.gauge("apiserver_storage_objects", {api::qualified_plural(api::all_kinds()[i])}).set(static_cast<double>(store.count(i)));
+    metrics_.gauge("apiserver_storage_objects", {api::qualified_plural(api::all_kinds()[i])})
+        .set(static_cast<double>(store.count(i)));
   metrics_.gauge("apiserver_storage_revision").set(static_cast<double>(store.revision()));
   return metrics_.text();
 }

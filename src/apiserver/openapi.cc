@@ -48,20 +48,11 @@ class Definitions {
         out.set("additionalProperties", inline_schema(*schema.element));
         if (schema.atomic) out.set("x-kubernetes-map-type", "atomic");
         return out;
-      case Kind::kList:
-        return list(schema);
-      case Kind::kString:
-        out.set("type", "string");
-        break;
-      case Kind::kInteger:
-        out.set("type", "integer");
-        break;
-      case Kind::kNumber:
-        out.set("type", "number");
-        break;
-      case Kind::kBoolean:
-        out.set("type", "boolean");
-        break;
+      case Kind::kList: return list(schema);
+      case Kind::kString: out.set("type", "string"); break;
+      case Kind::kInteger: out.set("type", "integer"); break;
+      case Kind::kNumber: out.set("type", "number"); break;
+      case Kind::kBoolean: out.set("type", "boolean"); break;
       case Kind::kIntOrString:
         if (style_.v3) {
           out.set("x-kubernetes-int-or-string", true);
@@ -75,8 +66,7 @@ class Definitions {
           return Json::object(
               {{"oneOf", Json::array({Json::object({{"type", "string"}}), Json::object({{"type", "number"}})})}});
         return Json::object({{"type", "string"}});
-      case Kind::kAny:
-        return Json::object({{"type", "object"}});
+      case Kind::kAny: return Json::object({{"type", "object"}});
     }
     if (!schema.format.empty() && schema.format != "micro-time") out.set("format", schema.format);
     if (schema.format == "micro-time") out.set("format", "date-time");

@@ -69,7 +69,8 @@ class RealServer : public Server {
       return fail(*exchange, error);
     }
     if (target.path == "/metrics" && http.method == "GET") return serve_metrics(std::move(exchange));
-    if (const auto page = options_.pages.find(target.path); page != options_.pages.end() && http.method == "GET" && ready_)
+    if (const auto page = options_.pages.find(target.path);
+        page != options_.pages.end() && http.method == "GET" && ready_)
       return page->second([exchange](std::string text) {
         exchange->respond({200, {{"Content-Type", "application/json"}}, std::move(text)});
       });
@@ -187,20 +188,22 @@ class RealServer : public Server {
   // Loop thread.
   void serve(Request request, Format format, std::shared_ptr<HttpExchange> exchange) {
     failing_ = api_.store().failing();
-    if (request.verb == Verb::kWatch) return stream_watch(api_, {encoder_, metrics_}, request, format, std::move(exchange));
+    if (request.verb == Verb::kWatch)
+      return stream_watch(api_, {encoder_, metrics_}, request, format, std::move(exchange));
     const api::KindInfo* kind = request.kind;
     const bool reading =
         request.verb == Verb::kGet || request.verb == Verb::kList || request.verb == Verb::kDeleteCollection;
-    const auto count = [metrics = metrics_, &env = api_.env(), kind, verb = request.verb, subresource = request.subresource,
-                        began = api_.env().uptime()](const Result<Answer>& answer) {
+    const auto count = [metrics = metrics_, &env = api_.env(), kind, verb = request.verb,
+                        subresource = request.subresource, began = api_.env().uptime()](const Result<Answer>& answer) {
       const int status = answer.ok() ? answer->status : base::http_status(answer.error().code);
       metrics->answered(verb, *kind, subresource, status, env.uptime() - began);
     };
-    api_.call(std::move(request), [this, kind, format, reading, count, exchange = std::move(exchange)](Result<Answer> answer) {
-      count(answer);
-      if (!answer.ok()) return fail(*exchange, answer.error());
-      exchange->respond(encode(*kind, *std::move(answer), format, reading));
-    });
+    api_.call(std::move(request),
+              [this, kind, format, reading, count, exchange = std::move(exchange)](Result<Answer> answer) {
+                count(answer);
+                if (!answer.ok()) return fail(*exchange, answer.error());
+                exchange->respond(encode(*kind, *std::move(answer), format, reading));
+              });
   }
 
   HttpResponse encode(const api::KindInfo& kind, Answer answer, const Format& format, bool reading) const {

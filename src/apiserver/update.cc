@@ -49,8 +49,7 @@ void set_type(const api::KindInfo& kind, Json& object) {
 
 Result<Json> patched(const Context& context, Request& request, const Json& live) {
   switch (request.patch_type) {
-    case PatchType::kJson:
-      return api::apply_json_patch(live, request.body);
+    case PatchType::kJson: return api::apply_json_patch(live, request.body);
     case PatchType::kMerge:
       if (!request.body.is_object()) return bad_request("the merge patch is not an object");
       return api::apply_merge_patch(live, request.body);

@@ -17,12 +17,9 @@ constexpr base::Duration kLifetimeMin =
 
 std::string_view type_name(EventType type) {
   switch (type) {
-    case EventType::kAdded:
-      return "ADDED";
-    case EventType::kModified:
-      return "MODIFIED";
-    case EventType::kDeleted:
-      return "DELETED";
+    case EventType::kAdded: return "ADDED";
+    case EventType::kModified: return "MODIFIED";
+    case EventType::kDeleted: return "DELETED";
   }
   return "";
 }

@@ -45,9 +45,12 @@ struct Metrics::State {
     void*& series = family.series[values];
     if (series != nullptr) return series;
     const prometheus::Labels labels = labels_of(family.row, values);
-    if (type == MetricType::kCounter) series = &family.counters->Add(labels);
-    else if (type == MetricType::kGauge) series = &family.gauges->Add(labels);
-    else series = &family.histograms->Add(labels, family.row.bounds);
+    if (type == MetricType::kCounter)
+      series = &family.counters->Add(labels);
+    else if (type == MetricType::kGauge)
+      series = &family.gauges->Add(labels);
+    else
+      series = &family.histograms->Add(labels, family.row.bounds);
     return series;
   }
 };
@@ -67,9 +70,15 @@ void Metrics::add(std::span<const MetricRow> rows) {
     CHECK(family.row.name.empty());
     family.row = row;
     switch (row.type) {
-      case MetricType::kCounter: family.counters = &prometheus::BuildCounter().Name(name).Help(help).Register(state_->registry); break;
-      case MetricType::kGauge: family.gauges = &prometheus::BuildGauge().Name(name).Help(help).Register(state_->registry); break;
-      case MetricType::kHistogram: family.histograms = &prometheus::BuildHistogram().Name(name).Help(help).Register(state_->registry); break;
+      case MetricType::kCounter:
+        family.counters = &prometheus::BuildCounter().Name(name).Help(help).Register(state_->registry);
+        break;
+      case MetricType::kGauge:
+        family.gauges = &prometheus::BuildGauge().Name(name).Help(help).Register(state_->registry);
+        break;
+      case MetricType::kHistogram:
+        family.histograms = &prometheus::BuildHistogram().Name(name).Help(help).Register(state_->registry);
+        break;
     }
   }
 }
@@ -108,7 +117,8 @@ std::string Metrics::text() const {
   std::vector<prometheus::MetricFamily> families = state_->registry.Collect();
   std::sort(families.begin(), families.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   for (prometheus::MetricFamily& family : families)
-    std::sort(family.metric.begin(), family.metric.end(), [](const auto& a, const auto& b) { return a.label < b.label; });
+    std::sort(family.metric.begin(), family.metric.end(),
+              [](const auto& a, const auto& b) { return a.label < b.label; });
   return prometheus::TextSerializer().Serialize(families);
 }
 

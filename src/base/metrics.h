@@ -58,8 +58,8 @@ class Metrics {
   // Each name once; the rows are copied.
   void add(std::span<const MetricRow> rows);
 
-  // The series of these label values, in the order of the row's labels; made when it does not exist. An unknown name or another
-  // number of values is a bug.
+  // The series of these label values, in the order of the row's labels; made when it does not exist. An unknown name or
+  // another number of values is a bug.
   Counter counter(std::string_view name, const std::vector<std::string>& values = {});
   Gauge gauge(std::string_view name, const std::vector<std::string>& values = {});
   Histogram histogram(std::string_view name, const std::vector<std::string>& values = {});

@@ -5,7 +5,9 @@
 namespace cli {
 
 Command vcctl_root() {
-  return {.name = "vcctl", .summary = "", .children = {job_commands(), queue_commands(), explain_commands(), version_command()}};
+  return {.name = "vcctl",
+          .summary = "",
+          .children = {job_commands(), queue_commands(), explain_commands(), version_command()}};
 }
 
 // COMPAT(version-block): the six labels stay; the last two describe this program's toolchain.

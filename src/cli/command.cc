@@ -23,18 +23,12 @@ constexpr std::array<Flag, 3> kGlobalFlags = {
 
 std::string_view type_word(Flag::Type type) {
   switch (type) {
-    case Flag::Type::kText:
-      return "string";
-    case Flag::Type::kBool:
-      return "";
-    case Flag::Type::kInt32:
-      return "int32";
-    case Flag::Type::kDuration:
-      return "duration";
-    case Flag::Type::kLevel:
-      return "Level";
-    case Flag::Type::kModules:
-      return "moduleSpec";
+    case Flag::Type::kText: return "string";
+    case Flag::Type::kBool: return "";
+    case Flag::Type::kInt32: return "int32";
+    case Flag::Type::kDuration: return "duration";
+    case Flag::Type::kLevel: return "Level";
+    case Flag::Type::kModules: return "moduleSpec";
   }
   return "";
 }

@@ -28,7 +28,7 @@ struct World {
   std::function<base::Result<std::unique_ptr<Api>>(const std::string& kubeconfig, const std::string& master)> connect;
   std::function<base::Result<std::string>(const std::string& path)> read_file;
   std::function<base::Result<std::string>(const std::string& url)> fetch;  // GET over plain HTTP
-  std::function<std::string(base::Time)> local_time;  // "2026-08-20 10:07:21 +0800 CST"
+  std::function<std::string(base::Time)> local_time;                       // "2026-08-20 10:07:21 +0800 CST"
   base::Time now;
   std::string version;  // of this build; empty: not known
   std::string out;      // standard output

@@ -1,5 +1,5 @@
-// vcctl explain: why a job, a group, a pod or a queue's groups wait, in words; from what the scheduler wrote, and from the
-// scheduler itself where its address is given.
+// vcctl explain: why a job, a group, a pod or a queue's groups wait, in words; from what the scheduler wrote, and from
+// the scheduler itself where its address is given.
 #include <algorithm>
 #include <map>
 
@@ -47,8 +47,11 @@ base::Result<std::map<std::string, std::string>> admission_events(Api& server, c
   std::map<std::string, std::pair<std::string, std::string>> newest;  // time and message
   for (const Json& event : events) {
     const Json& about = event["involvedObject"];
-    if (about["kind"].as_string() != "PodGroup" || event["reason"].as_string() != "Unschedulable" || event["type"].as_string() != "Normal") continue;
-    const std::string time = event["lastTimestamp"].is_string() ? event["lastTimestamp"].str() : event["eventTime"].str();
+    if (about["kind"].as_string() != "PodGroup" || event["reason"].as_string() != "Unschedulable" ||
+        event["type"].as_string() != "Normal")
+      continue;
+    const std::string time =
+        event["lastTimestamp"].is_string() ? event["lastTimestamp"].str() : event["eventTime"].str();
     auto& slot = newest[base::format("{}/{}", about["namespace"].as_string(), about["name"].as_string())];
     if (slot.first <= time) slot = {time, event["message"].str()};
   }
@@ -58,13 +61,15 @@ base::Result<std::map<std::string, std::string>> admission_events(Api& server, c
 }
 
 // One sentence; empty when the group has started.
-std::string reason_of(const Json& group, const Json* queue, const Json& live, const std::map<std::string, std::string>& events) {
+std::string reason_of(const Json& group, const Json* queue, const Json& live,
+                      const std::map<std::string, std::string>& events) {
   if (has_started(group)) return {};
   if (queue == nullptr) return base::format("queue {} does not exist", group["spec"]["queue"].as_string());
   const std::string_view state = (*queue)["status"]["state"].as_string();
   if (const Json* said = live.find(api::key_of(group))) return (*said)["message"].str();
   if (!state.empty() && state != "Open") return base::format("queue {} is {}", api::name_of(*queue), state);
-  if (const Json* waits = condition_of(group, "Unschedulable"); waits != nullptr && (*waits)["status"].as_string() == "True")
+  if (const Json* waits = condition_of(group, "Unschedulable");
+      waits != nullptr && (*waits)["status"].as_string() == "True")
     return (*waits)["message"].str();
   if (group["status"]["phase"].as_string() != "Inqueue") {
     const auto told = events.find(api::key_of(group));
@@ -75,13 +80,15 @@ std::string reason_of(const Json& group, const Json* queue, const Json& live, co
 
 std::string amounts(const Json& list) {
   std::string out;
-  for (const Json::Member& member : list.members()) out += base::format("{}{} {}", out.empty() ? "" : ", ", member.value.str(), member.name());
+  for (const Json::Member& member : list.members())
+    out += base::format("{}{} {}", out.empty() ? "" : ", ", member.value.str(), member.name());
   return out.empty() ? "nothing" : out;
 }
 
 std::string describe_queue(const Json& queue) {
   const Json& spec = queue["spec"];
-  std::string text = base::format("queue {}: {}, allocated {}", api::name_of(queue), queue["status"]["state"].str().empty() ? "Open" : queue["status"]["state"].str(),
+  std::string text = base::format("queue {}: {}, allocated {}", api::name_of(queue),
+                                  queue["status"]["state"].str().empty() ? "Open" : queue["status"]["state"].str(),
                                   amounts(queue["status"]["allocated"]));
   if (!spec["capability"].empty()) text += base::format(", at most {}", amounts(spec["capability"]));
   if (!spec["deserved"].empty()) text += base::format(", deserves {}", amounts(spec["deserved"]));
@@ -92,7 +99,9 @@ struct Scene {
   std::unique_ptr<Api> server;
   Json live;  // what the scheduler says
 
-  base::Result<Json> queue_of(const Json& group) { return get(*server, resources::kQueues, "", group["spec"]["queue"].str()); }
+  base::Result<Json> queue_of(const Json& group) {
+    return get(*server, resources::kQueues, "", group["spec"]["queue"].str());
+  }
 };
 
 base::Result<Scene> look(World& world, const Values& values) {
@@ -108,7 +117,8 @@ std::string pod_line(const Json& pod) {
   if (!node.empty()) return text + base::format(" on {}\n", node);
   if (!pod["spec"]["schedulingGates"].empty()) return text + ", held by a scheduling gate\n";
   const Json* scheduled = condition_of(pod, "PodScheduled");
-  if (scheduled != nullptr && !(*scheduled)["message"].as_string().empty()) text += base::format(", {}", (*scheduled)["message"].as_string());
+  if (scheduled != nullptr && !(*scheduled)["message"].as_string().empty())
+    text += base::format(", {}", (*scheduled)["message"].as_string());
   return text + "\n";
 }
 
@@ -118,16 +128,19 @@ base::Status explain_group(World& world, Scene& scene, const Json& group) {
   const Json& status = group["status"];
   TRY(const auto events, admission_events(*scene.server, std::string(api::namespace_of(group))));
   const std::string reason = reason_of(group, queue.ok() ? &*queue : nullptr, scene.live, events);
-  world.out += base::format("group {}: {}, {} pods start together, {} running, {} succeeded, {} failed\n", api::key_of(group),
-                            status["phase"].str().empty() ? "Pending" : status["phase"].str(), group["spec"]["minMember"].as_int(),
-                            status["running"].as_int(), status["succeeded"].as_int(), status["failed"].as_int());
+  world.out += base::format("group {}: {}, {} pods start together, {} running, {} succeeded, {} failed\n",
+                            api::key_of(group), status["phase"].str().empty() ? "Pending" : status["phase"].str(),
+                            group["spec"]["minMember"].as_int(), status["running"].as_int(),
+                            status["succeeded"].as_int(), status["failed"].as_int());
   if (queue.ok()) world.out += describe_queue(*queue);
   world.out += reason.empty() ? "it has started\n" : base::format("it waits: {}\n", reason);
   TRY(const std::vector<Json> pods, list(*scene.server, resources::kPods, std::string(api::namespace_of(group))));
   constexpr std::size_t kPodsShown = 20;
   std::size_t waiting = 0;
   for (const Json& pod : pods) {
-    if (api::annotation_of(pod, kGroupAnnotation) != api::name_of(group) || !pod["spec"]["nodeName"].as_string().empty()) continue;
+    if (api::annotation_of(pod, kGroupAnnotation) != api::name_of(group) ||
+        !pod["spec"]["nodeName"].as_string().empty())
+      continue;
     if (++waiting <= kPodsShown) world.out += pod_line(pod);
   }
   if (waiting > kPodsShown) world.out += base::format("  and {} more waiting pods\n", waiting - kPodsShown);
@@ -146,8 +159,11 @@ base::Status explain_job(World& world, const Values& values) {
   if (values.text("name").empty()) return usage_error("job name must be specified");
   TRY(Scene scene, look(world, values));
   TRY(const Json job, get(*scene.server, resources::kJobs, ns, values.text("name")));
-  world.out += base::format("job {}: {}\n", api::key_of(job), job["status"]["state"]["phase"].str().empty() ? "Pending" : job["status"]["state"]["phase"].str());
-  if (const std::string why = job["status"]["state"]["message"].str(); !why.empty()) world.out += base::format("its state says: {}\n", why);
+  world.out +=
+      base::format("job {}: {}\n", api::key_of(job),
+                   job["status"]["state"]["phase"].str().empty() ? "Pending" : job["status"]["state"]["phase"].str());
+  if (const std::string why = job["status"]["state"]["message"].str(); !why.empty())
+    world.out += base::format("its state says: {}\n", why);
   TRY(const std::vector<Json> groups, list(*scene.server, resources::kPodGroups, ns));
   for (const Json& group : groups)
     if (api::controller_of(group)["uid"].as_string() == api::uid_of(job)) return explain_group(world, scene, group);
@@ -163,7 +179,8 @@ base::Status explain_pod(World& world, const Values& values) {
   if (!pod["spec"]["nodeName"].as_string().empty()) return {};
   const std::string group_name(api::annotation_of(pod, kGroupAnnotation));
   if (group_name.empty()) {
-    world.out += base::format("it belongs to no group; its scheduler is {}\n", pod["spec"]["schedulerName"].as_string("default-scheduler"));
+    world.out += base::format("it belongs to no group; its scheduler is {}\n",
+                              pod["spec"]["schedulerName"].as_string("default-scheduler"));
     return {};
   }
   TRY(const Json group, get(*scene.server, resources::kPodGroups, values.text("namespace"), group_name));
@@ -179,7 +196,8 @@ base::Status explain_queue(World& world, const Values& values) {
   TRY(const auto events, admission_events(*scene.server, ""));
   std::map<std::string, std::string> waiting;
   for (const Json& group : groups)
-    if (group["spec"]["queue"].as_string() == values.text("name") && !has_started(group)) waiting[api::key_of(group)] = reason_of(group, &queue, scene.live, events);
+    if (group["spec"]["queue"].as_string() == values.text("name") && !has_started(group))
+      waiting[api::key_of(group)] = reason_of(group, &queue, scene.live, events);
   if (waiting.empty()) world.out += "no group waits\n";
   for (const auto& [key, reason] : waiting) world.out += base::format("  {}: {}\n", key, reason);
   return {};
@@ -191,13 +209,29 @@ Command explain_commands() {
   using enum Flag::Type;
   const Flag ns{"namespace", 'n', kText, "default", "the namespace of the object"};
   const Flag name{"name", 'N', kText, "", "the name of the object; also the first argument"};
-  const Flag scheduler{"scheduler", 0, kText, "", "the address of the scheduler's metrics server, for its own words: http://host:8080"};
+  const Flag scheduler{"scheduler", 0, kText, "",
+                       "the address of the scheduler's metrics server, for its own words: http://host:8080"};
   Command explain{.name = "explain", .summary = "why a job, podgroup, pod or queue waits"};
-  explain.children = {
-      {.name = "job", .summary = "why a job waits", .flags = with_connection({ns, name, scheduler}), .run = explain_job, .first_argument = "name"},
-      {.name = "podgroup", .summary = "why a group waits", .flags = with_connection({ns, name, scheduler}), .run = explain_podgroup, .first_argument = "name"},
-      {.name = "pod", .summary = "why a pod waits", .flags = with_connection({ns, name, scheduler}), .run = explain_pod, .first_argument = "name"},
-      {.name = "queue", .summary = "which groups of a queue wait, and why", .flags = with_connection({name, scheduler}), .run = explain_queue, .first_argument = "name"}};
+  explain.children = {{.name = "job",
+                       .summary = "why a job waits",
+                       .flags = with_connection({ns, name, scheduler}),
+                       .run = explain_job,
+                       .first_argument = "name"},
+                      {.name = "podgroup",
+                       .summary = "why a group waits",
+                       .flags = with_connection({ns, name, scheduler}),
+                       .run = explain_podgroup,
+                       .first_argument = "name"},
+                      {.name = "pod",
+                       .summary = "why a pod waits",
+                       .flags = with_connection({ns, name, scheduler}),
+                       .run = explain_pod,
+                       .first_argument = "name"},
+                      {.name = "queue",
+                       .summary = "which groups of a queue wait, and why",
+                       .flags = with_connection({name, scheduler}),
+                       .run = explain_queue,
+                       .first_argument = "name"}};
   return explain;
 }
 

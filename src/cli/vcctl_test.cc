@@ -269,26 +269,33 @@ TEST_F(VcctlTest, job_view_shows_status_and_events) {
 
 TEST_F(VcctlTest, explain_says_why) {
   put_job();
-  put(resources::kQueues, R"({"metadata": {"name": "test"}, "spec": {"capability": {"cpu": "8"}}, "status": {"state": "Open", "allocated": {"cpu": "2"}}})");
-  put(resources::kPodGroups, R"({"metadata": {"name": "g", "namespace": "default", "ownerReferences": [{"uid": "U", "controller": true}]},
+  put(resources::kQueues,
+      R"({"metadata": {"name": "test"}, "spec": {"capability": {"cpu": "8"}}, "status": {"state": "Open", "allocated": {"cpu": "2"}}})");
+  put(resources::kPodGroups,
+      R"({"metadata": {"name": "g", "namespace": "default", "ownerReferences": [{"uid": "U", "controller": true}]},
     "spec": {"minMember": 2, "queue": "test"}, "status": {"phase": "Inqueue", "conditions": [{"type": "Unschedulable",
     "status": "True", "message": "2/2 tasks in gang unschedulable"}]}})");
-  put(resources::kPods, R"({"metadata": {"name": "p", "namespace": "default", "annotations": {"scheduling.k8s.io/group-name": "g"}},
+  put(resources::kPods,
+      R"({"metadata": {"name": "p", "namespace": "default", "annotations": {"scheduling.k8s.io/group-name": "g"}},
     "spec": {}, "status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "message": "0/3 nodes are unavailable"}]}})");
-  const std::string group = "group default/g: Inqueue, 2 pods start together, 0 running, 0 succeeded, 0 failed\n"
-                            "queue test: Open, allocated 2 cpu, at most 8 cpu\n";
+  const std::string group =
+      "group default/g: Inqueue, 2 pods start together, 0 running, 0 succeeded, 0 failed\n"
+      "queue test: Open, allocated 2 cpu, at most 8 cpu\n";
   EXPECT_EQ(run({"explain", "job", "job-1"}), 0);
   EXPECT_EQ(world.out, "job default/job-1: Running\n" + group +
                            "it waits: 2/2 tasks in gang unschedulable\n  pod p: Pending, 0/3 nodes are unavailable\n");
   EXPECT_EQ(run({"explain", "queue", "test"}), 0);
-  EXPECT_EQ(world.out, "queue test: Open, allocated 2 cpu, at most 8 cpu\n  default/g: 2/2 tasks in gang unschedulable\n");
+  EXPECT_EQ(world.out,
+            "queue test: Open, allocated 2 cpu, at most 8 cpu\n  default/g: 2/2 tasks in gang unschedulable\n");
   // The scheduler's own words go first.
   world.fetch = [](const std::string& url) -> base::Result<std::string> {
-    if (url != "http://s:8080/debug/waiting") return base::make_error(base::Code::kUnavailable, "no such place: " + url);
+    if (url != "http://s:8080/debug/waiting")
+      return base::make_error(base::Code::kUnavailable, "no such place: " + url);
     return std::string(R"({"default/g": {"reason": "Resources", "message": "too big"}})");
   };
   EXPECT_EQ(run({"explain", "pod", "p", "--scheduler=http://s:8080/"}), 0);
-  EXPECT_EQ(world.out, "pod p: Pending, 0/3 nodes are unavailable\n" + group + "it waits: too big\n  pod p: Pending, 0/3 nodes are unavailable\n");
+  EXPECT_EQ(world.out, "pod p: Pending, 0/3 nodes are unavailable\n" + group +
+                           "it waits: too big\n  pod p: Pending, 0/3 nodes are unavailable\n");
   EXPECT_EQ(run({"explain", "podgroup", "g", "--scheduler", "http://t"}), 255);
   EXPECT_EQ(world.out, "Failed to podgroup explain: no such place: http://t/debug/waiting\n");
   EXPECT_EQ(run({"explain", "pod", "nowhere"}), 255);

@@ -19,14 +19,14 @@ enum class PatchType : std::uint8_t { kJson, kMerge, kStrategic, kApply };
 struct Request {
   Verb verb = Verb::kGet;
   api::ResourceId resource;
-  std::string ns;           // empty: cluster scope, or all namespaces for a list
+  std::string ns;  // empty: cluster scope, or all namespaces for a list
   std::string name;
   std::string subresource;  // "status", "binding", "eviction", ...
   api::Json body = {};      // object, patch, DeleteOptions
   PatchType patch_type = PatchType::kMerge;
   std::string label_selector = {};
   std::string field_selector = {};
-  std::int64_t limit = 0;   // 0: everything
+  std::int64_t limit = 0;  // 0: everything
   std::string continue_token = {};
   std::string resource_version = {};  // of a list
   std::string field_manager = {};     // empty: the client's own name

@@ -32,12 +32,12 @@ struct EventRecorder::State : std::enable_shared_from_this<EventRecorder::State>
     Json object;
     EventText text;
     std::string ns;
-    std::string name;          // empty until it was created
+    std::string name;  // empty until it was created
     std::int64_t count = 0;
     std::int64_t written = 0;  // the count that the server knows
     base::Time first;
     base::Time last;
-    bool queued = false;       // waiting, or in flight
+    bool queued = false;  // waiting, or in flight
     int tries = 0;
   };
   using Entries = std::list<std::shared_ptr<Entry>>;
@@ -151,8 +151,7 @@ void EventRecorder::State::write(const std::shared_ptr<Entry>& entry) {
     request.verb = Verb::kPatch;
     request.patch_type = PatchType::kStrategic;
     request.name = name;
-    request.body =
-        Json::object({{"count", entry->count}, {"lastTimestamp", base::format_rfc3339(entry->last)}});
+    request.body = Json::object({{"count", entry->count}, {"lastTimestamp", base::format_rfc3339(entry->last)}});
   }
   client.call(std::move(request),
               [weak = weak_from_this(), entry, count = entry->count, name](const base::Result<Json>& result) {

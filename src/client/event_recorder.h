@@ -11,7 +11,7 @@
 namespace client {
 
 struct EventText {
-  std::string type;    // Normal or Warning
+  std::string type;  // Normal or Warning
   std::string reason;
   std::string message;
   std::string field_path = {};  // the part of the object that is meant: "spec.containers{main}"

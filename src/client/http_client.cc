@@ -44,7 +44,8 @@ base::Result<ServerUrl> parse_server(const std::string& text) {
   std::string_view port;
   if (authority.starts_with('[')) {
     const std::size_t close = authority.find(']');
-    if (close == std::string_view::npos) return make_error(Code::kBadRequest, base::format("server {:?}: missing ]", text));
+    if (close == std::string_view::npos)
+      return make_error(Code::kBadRequest, base::format("server {:?}: missing ]", text));
     url.host = authority.substr(1, close - 1);
     if (authority.substr(close + 1).starts_with(':')) port = authority.substr(close + 2);
   } else {
@@ -126,7 +127,11 @@ class HttpWatch : public Watch {
 class HttpApiClient : public Client {
  public:
   HttpApiClient(HttpClientOptions options, ServerUrl url, std::unique_ptr<rt::HttpClient> http, rt::Env& env)
-      : options_(std::move(options)), url_(std::move(url)), http_(std::move(http)), env_(env), tokens_(options_.burst) {}
+      : options_(std::move(options)),
+        url_(std::move(url)),
+        http_(std::move(http)),
+        env_(env),
+        tokens_(options_.burst) {}
 
   void call(Request request, OnResult on_result) override {
     if (options_.requests_per_second <= 0) return send(request, std::move(on_result));
@@ -199,7 +204,8 @@ std::string HttpApiClient::current_token() {
   token_read_at_ = now;
   if (auto content = rt::read_file(access.token_file); content.ok()) {
     access.token = *content;
-    while (!access.token.empty() && (access.token.back() == '\n' || access.token.back() == ' ')) access.token.pop_back();
+    while (!access.token.empty() && (access.token.back() == '\n' || access.token.back() == ' '))
+      access.token.pop_back();
   }
   return access.token;
 }
@@ -234,7 +240,8 @@ std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_eve
                                                       },
                                                   .on_end =
                                                       [weak](base::Status status) {
-                                                        if (const auto kept = weak.lock()) kept->ended(std::move(status));
+                                                        if (const auto kept = weak.lock())
+                                                          kept->ended(std::move(status));
                                                       }});
   return std::make_unique<HttpWatch>(std::move(state));
 }

@@ -33,8 +33,8 @@ struct Informer::State {
   std::vector<std::function<void()>> on_synced;
   std::string resource_version;  // the watch resumes after this one
   std::unique_ptr<Watch> watch;
-  std::vector<Json> pages;       // of the list under way
-  bool paged = true;             // false after a continue token expired: ask for everything at once
+  std::vector<Json> pages;  // of the list under way
+  bool paged = true;        // false after a continue token expired: ask for everything at once
   bool synced = false;
   bool started = false;
   base::Duration back_off = kBackOffFirst;
@@ -46,7 +46,10 @@ struct Informer::State {
       : client(c), env(e), resource(std::move(r)), options(std::move(o)) {}
 
   void later(void (State::*step)());
-  void list() { pages.clear(); ask_page({}); }
+  void list() {
+    pages.clear();
+    ask_page({});
+  }
   void ask_page(const std::string& continue_token);
   void take_page(base::Result<Json> page);
   void replace_all(std::vector<Json> items);
@@ -193,7 +196,8 @@ void Informer::State::put(Json object, bool initial) {
 Json Informer::State::kept(Json object) const {
   if (options.keep == InformerOptions::Keep::kObjects) return object;
   const Json& from = object["metadata"];
-  Json metadata = Json::object({{"name", from["name"]}, {"uid", from["uid"]}, {"resourceVersion", from["resourceVersion"]}});
+  Json metadata =
+      Json::object({{"name", from["name"]}, {"uid", from["uid"]}, {"resourceVersion", from["resourceVersion"]}});
   if (from.has("namespace")) metadata.set("namespace", from["namespace"]);
   return Json::object({{"metadata", std::move(metadata)}});
 }

@@ -21,8 +21,8 @@ struct InformerOptions {
   std::string field_selector = {};
   // A server that does not have the resource, or does not show it, counts as one with no such objects.
   bool may_be_absent = false;
-  // What is kept of each object: all of it, or only its name, uid and version, for a user who keeps what it needs itself.
-  // Handlers always get the whole new state; `before` and objects() are what is kept.
+  // What is kept of each object: all of it, or only its name, uid and version, for a user who keeps what it needs
+  // itself. Handlers always get the whole new state; `before` and objects() are what is kept.
   enum class Keep : std::uint8_t { kObjects, kIdentities };
   Keep keep = Keep::kObjects;
 };

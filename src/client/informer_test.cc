@@ -12,7 +12,8 @@ namespace {
 using api::Json;
 
 Json pod(const std::string& name, const std::string& node = "n1") {
-  return Json::object({{"metadata", Json::object({{"name", name}, {"namespace", "ns"}})}, {"spec", Json::object({{"nodeName", node}})}});
+  return Json::object({{"metadata", Json::object({{"name", name}, {"namespace", "ns"}})},
+                       {"spec", Json::object({{"nodeName", node}})}});
 }
 
 struct World {
@@ -24,9 +25,13 @@ struct World {
   World() {
     informer.on_change([this](const Json* before, const Json* after, bool initial) {
       const std::string name(api::name_of(after != nullptr ? *after : *before));
-      log.push_back((before == nullptr ? "add " : after == nullptr ? "delete " : "update ") + name + (initial ? " initial" : ""));
+      log.push_back((before == nullptr  ? "add "
+                     : after == nullptr ? "delete "
+                                        : "update ") +
+                    name + (initial ? " initial" : ""));
     });
-    informer.add_index("node", [](const Json& object) { return std::vector<std::string>{object["spec"]["nodeName"].str()}; });
+    informer.add_index("node",
+                       [](const Json& object) { return std::vector<std::string>{object["spec"]["nodeName"].str()}; });
   }
   void start() {
     informer.start();
@@ -120,7 +125,8 @@ TEST(Informer, KeepsIdentitiesOnlyForWhoAsksForIt) {
   Log log;
   informer.on_change([&](const Json* before, const Json* after, bool) {
     const Json& seen = after != nullptr ? *after : *before;
-    log.push_back(std::string(after != nullptr ? "set " : "gone ") + seen["metadata"]["name"].str() + seen["spec"]["nodeName"].str());
+    log.push_back(std::string(after != nullptr ? "set " : "gone ") + seen["metadata"]["name"].str() +
+                  seen["spec"]["nodeName"].str());
   });
   server.put(api::resources::kPods, pod("a", "n1"));
   server.put(api::resources::kPods, pod("b", "n1"));

@@ -46,7 +46,8 @@ base::Status read_user(const Json& user, const std::string& folder, ServerAccess
   if (const std::string_view file = user["tokenFile"].as_string(); !file.empty())
     access.token_file = resolve(folder, file);
   for (const char* key : {"exec", "auth-provider", "username"})
-    if (user.has(key)) return make_error(Code::kBadRequest, base::format("user credentials of kind {:?} are not supported", key));
+    if (user.has(key))
+      return make_error(Code::kBadRequest, base::format("user credentials of kind {:?} are not supported", key));
   return {};
 }
 
@@ -91,7 +92,8 @@ base::Result<ServerAccess> load_kubeconfig(const std::string& path, const std::s
 base::Result<ServerAccess> in_cluster_access(const std::string& host, const std::string& port,
                                              const std::string& folder) {
   if (host.empty() || port.empty())
-    return make_error(Code::kNotFound, "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: not in a cluster");
+    return make_error(Code::kNotFound,
+                      "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: not in a cluster");
   ServerAccess access;
   const bool v6 = host.find(':') != std::string::npos;
   access.server = v6 ? base::format("https://[{}]:{}", host, port) : base::format("https://{}:{}", host, port);

@@ -13,9 +13,9 @@ struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::Stat
   LeaderElectionOptions options;
   std::function<void()> on_started;
   std::function<void()> on_stopped;
-  Json lease;                    // as last seen
-  base::Duration seen_at{};      // uptime when `lease` last changed
-  base::Duration renewed_at{};   // uptime of our last success
+  Json lease;                   // as last seen
+  base::Duration seen_at{};     // uptime when `lease` last changed
+  base::Duration renewed_at{};  // uptime of our last success
   bool leading = false;
   bool stopped = false;
 
@@ -146,7 +146,9 @@ void LeaderElection::release(std::function<void()> done) {
   spec.set("holderIdentity", "");
   spec.set("leaseDurationSeconds", 1);
   spec.set("renewTime", base::format_rfc3339_micro(state_->env.now()));
-  Request request{.verb = Verb::kUpdate, .resource = api::resources::kLeases, .ns = state_->options.ns,
+  Request request{.verb = Verb::kUpdate,
+                  .resource = api::resources::kLeases,
+                  .ns = state_->options.ns,
                   .name = state_->options.name};
   request.body = std::move(next);
   state_->client.call(std::move(request), [done = std::move(done)](const base::Result<Json>&) { done(); });

@@ -12,9 +12,9 @@
 namespace client {
 
 struct LeaderElectionOptions {
-  std::string ns;        // of the Lease
+  std::string ns;  // of the Lease
   std::string name;
-  std::string identity;  // unique among the candidates
+  std::string identity;                               // unique among the candidates
   base::Duration lease_duration = base::seconds(15);  // others take over that long after the last renewal they saw
   base::Duration renew_deadline = base::seconds(10);  // the holder gives up after failing for that long
   base::Duration retry_period = base::seconds(2);

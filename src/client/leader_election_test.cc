@@ -13,8 +13,13 @@ struct Candidate {
   LeaderElection election;
   bool leads = false;
   bool lost = false;
-  Candidate(Client& client, rt::Env& env, const std::string& identity) : election(client, env, {.ns = "ns", .name = "lock", .identity = identity}) {
-    election.start([this] { leads = true; }, [this] { leads = false; lost = true; });
+  Candidate(Client& client, rt::Env& env, const std::string& identity)
+      : election(client, env, {.ns = "ns", .name = "lock", .identity = identity}) {
+    election.start([this] { leads = true; },
+                   [this] {
+                     leads = false;
+                     lost = true;
+                   });
   }
 };
 

@@ -55,19 +55,21 @@ rt::HttpRequest encode_request(const Request& request, std::string_view field_ma
     query.add("resourceVersion", request.resource_version);
   }
   if (writes) query.add("fieldManager", request.field_manager.empty() ? field_manager : request.field_manager);
-  if (request.verb == Verb::kPatch && request.patch_type == PatchType::kApply && request.force) query.add("force", "true");
+  if (request.verb == Verb::kPatch && request.patch_type == PatchType::kApply && request.force)
+    query.add("force", "true");
   if (request.dry_run) query.add("dryRun", "All");
   rt::HttpRequest out;
   out.method = method_of(request.verb);
   // A create names its object only for subresources such as pods/binding and pods/eviction.
   const bool named = !collection && (request.verb != Verb::kCreate || !request.subresource.empty());
-  out.target = api::resource_path(request.resource, request.ns, named ? request.name : "", request.subresource) + query.text();
+  out.target =
+      api::resource_path(request.resource, request.ns, named ? request.name : "", request.subresource) + query.text();
   out.headers.emplace_back("Accept", "application/json");
   if (!request.body.is_null()) {
     out.body = request.body.dump();
     const bool patch = request.verb == Verb::kPatch;
-    out.headers.emplace_back("Content-Type",
-                             patch ? kPatchTypes[static_cast<int>(request.patch_type)] : std::string_view("application/json"));
+    out.headers.emplace_back("Content-Type", patch ? kPatchTypes[static_cast<int>(request.patch_type)]
+                                                   : std::string_view("application/json"));
   }
   return out;
 }
@@ -115,7 +117,8 @@ base::Result<Json> decode_response(const rt::HttpResponse& response) {
     return error;
   }
   const std::string_view text = std::string_view(response.body).substr(0, 200);
-  return base::make_error(base::code_for({}, response.status), base::format("the server answered {}: {}", response.status, text));
+  return base::make_error(base::code_for({}, response.status),
+                          base::format("the server answered {}: {}", response.status, text));
 }
 
 base::Status WatchDecoder::feed(std::string_view bytes, std::vector<WatchEvent>& events) {
@@ -131,12 +134,18 @@ base::Status WatchDecoder::feed(std::string_view bytes, std::vector<WatchEvent>&
     if (!event.ok()) return base::within(event.take_error(), "watch event");
     const std::string_view type = (*event)["type"].as_string();
     Json object = (*event)["object"];
-    if (type == "ADDED") events.push_back({EventType::kAdded, std::move(object)});
-    else if (type == "MODIFIED") events.push_back({EventType::kModified, std::move(object)});
-    else if (type == "DELETED") events.push_back({EventType::kDeleted, std::move(object)});
-    else if (type == "BOOKMARK") events.push_back({EventType::kBookmark, std::move(object)});
-    else if (type == "ERROR") return error_from_status(object, 500);
-    else return base::make_error(Code::kInternal, base::format("watch event of unknown type {:?}", type));
+    if (type == "ADDED")
+      events.push_back({EventType::kAdded, std::move(object)});
+    else if (type == "MODIFIED")
+      events.push_back({EventType::kModified, std::move(object)});
+    else if (type == "DELETED")
+      events.push_back({EventType::kDeleted, std::move(object)});
+    else if (type == "BOOKMARK")
+      events.push_back({EventType::kBookmark, std::move(object)});
+    else if (type == "ERROR")
+      return error_from_status(object, 500);
+    else
+      return base::make_error(Code::kInternal, base::format("watch event of unknown type {:?}", type));
   }
   rest_.erase(0, begin);
   return {};

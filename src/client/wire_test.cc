@@ -10,21 +10,38 @@ namespace {
 
 using api::Json;
 
-std::string header_of(const rt::HttpRequest& request, std::string_view name) { return std::string(rt::header(request.headers, name)); }
+std::string header_of(const rt::HttpRequest& request, std::string_view name) {
+  return std::string(rt::header(request.headers, name));
+}
 
 TEST(Wire, EncodesVerbsPathsAndQueries) {
-  Request list{.verb = Verb::kList, .resource = api::resources::kPods, .ns = "a", .label_selector = "x=y,z", .limit = 500};
+  Request list{
+      .verb = Verb::kList, .resource = api::resources::kPods, .ns = "a", .label_selector = "x=y,z", .limit = 500};
   EXPECT_EQ(encode_request(list, "m").target, "/api/v1/namespaces/a/pods?labelSelector=x%3Dy%2Cz&limit=500");
-  Request create{.verb = Verb::kCreate, .resource = api::resources::kJobs, .ns = "a", .name = "ignored", .body = Json::object()};
+  Request create{
+      .verb = Verb::kCreate, .resource = api::resources::kJobs, .ns = "a", .name = "ignored", .body = Json::object()};
   EXPECT_EQ(encode_request(create, "m").target, "/apis/batch.volcano.sh/v1alpha1/namespaces/a/jobs?fieldManager=m");
   EXPECT_EQ(encode_request(create, "m").method, "POST");
-  Request bind{.verb = Verb::kCreate, .resource = api::resources::kPods, .ns = "a", .name = "p", .subresource = "binding", .body = Json::object()};
+  Request bind{.verb = Verb::kCreate,
+               .resource = api::resources::kPods,
+               .ns = "a",
+               .name = "p",
+               .subresource = "binding",
+               .body = Json::object()};
   EXPECT_EQ(encode_request(bind, "m").target, "/api/v1/namespaces/a/pods/p/binding?fieldManager=m");
-  Request apply{.verb = Verb::kPatch, .resource = api::resources::kPods, .ns = "a", .name = "p", .body = Json::object(), .patch_type = PatchType::kApply, .force = true};
+  Request apply{.verb = Verb::kPatch,
+                .resource = api::resources::kPods,
+                .ns = "a",
+                .name = "p",
+                .body = Json::object(),
+                .patch_type = PatchType::kApply,
+                .force = true};
   EXPECT_EQ(encode_request(apply, "m").target, "/api/v1/namespaces/a/pods/p?fieldManager=m&force=true");
   EXPECT_EQ(header_of(encode_request(apply, "m"), "Content-Type"), "application/apply-patch+yaml");
   WatchRequest watch{.resource = api::resources::kQueues, .ns = "", .resource_version = "7"};
-  EXPECT_EQ(encode_watch(watch, 300).target, "/apis/scheduling.volcano.sh/v1beta1/queues?watch=true&allowWatchBookmarks=true&resourceVersion=7&timeoutSeconds=300");
+  EXPECT_EQ(encode_watch(watch, 300).target,
+            "/apis/scheduling.volcano.sh/v1beta1/"
+            "queues?watch=true&allowWatchBookmarks=true&resourceVersion=7&timeoutSeconds=300");
 }
 
 TEST(Wire, ReadsStatusBodiesWithTheirCauses) {
@@ -68,7 +85,9 @@ TEST(Wire, AnErrorEventEndsTheWatchWithItsCode) {
   WatchDecoder decoder;
   std::vector<WatchEvent> events;
   const base::Status status = decoder.feed(
-      "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"reason\":\"Expired\",\"code\":410,\"message\":\"too old\"}}\n", events);
+      "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"reason\":\"Expired\",\"code\":410,\"message\":\"too "
+      "old\"}}\n",
+      events);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code, base::Code::kExpired);
 }
@@ -83,7 +102,8 @@ clusters:
 - {name: two, cluster: {server: "https://h:6443", certificate-authority-data: aGVsbG8=, tls-server-name: other}}
 users:
 - {name: u, user: {token: secret}}
-)", "/");
+)",
+                                       "/");
   ASSERT_TRUE(access.ok()) << access.error().message;
   EXPECT_EQ(access->server, "https://h:6443");
   EXPECT_EQ(access->ca_pem, "hello");

@@ -22,7 +22,7 @@ struct WorkQueue::State : std::enable_shared_from_this<WorkQueue::State> {
   std::deque<std::string> waiting;
   std::set<std::string> waiting_keys;  // the keys of `waiting`
   std::set<std::string> in_flight;
-  std::set<std::string> dirty;         // in flight, and changed since
+  std::set<std::string> dirty;  // in flight, and changed since
   std::map<std::string, int> failed;
   struct Delayed {
     rt::Loop::TimerId timer;

@@ -29,8 +29,8 @@ class WorkQueue {
 
   void add(const std::string& key);
   void add_after(const std::string& key, base::Duration delay);
-  void done(const std::string& key);    // also forgets the key's failures
-  void retry(const std::string& key);   // works on it again after its back-off
+  void done(const std::string& key);   // also forgets the key's failures
+  void retry(const std::string& key);  // works on it again after its back-off
   int failures(const std::string& key) const;
   std::size_t size() const;
 

@@ -12,7 +12,9 @@ struct World {
   testing::FakeEnv env;
   std::vector<std::string> seen;
   WorkQueue queue;
-  explicit World(int in_flight_max = 16) : queue(env, [this](const std::string& key) { seen.push_back(key); }, in_flight_max) {}
+  explicit World(int in_flight_max = 16)
+      : queue(
+            env, [this](const std::string& key) { seen.push_back(key); }, in_flight_max) {}
 };
 
 using Keys = std::vector<std::string>;

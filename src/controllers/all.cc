@@ -19,7 +19,8 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options) : state_
   if (is_enabled(options.enabled, "job-controller"))
     state_->driver.add(job::make_job_controller({.requeues_max = options.requeues_max}, options.metrics));
   if (is_enabled(options.enabled, "queue-controller"))
-    state_->driver.add(queue::make_queue_controller({.requeues_max = options.requeues_max, .metrics = options.metrics}));
+    state_->driver.add(
+        queue::make_queue_controller({.requeues_max = options.requeues_max, .metrics = options.metrics}));
   if (is_enabled(options.enabled, "pg-controller"))
     state_->driver.add(podgroup::make_podgroup_controller(
         {.scheduler_names = options.scheduler_names, .inherit_owner_annotations = options.inherit_owner_annotations}));
@@ -35,7 +36,6 @@ Manager::~Manager() = default;
 
 void Manager::start() { state_->driver.start(); }
 bool Manager::synced() const { return state_->driver.synced(); }
-
 
 bool is_enabled(const std::vector<std::string>& list, std::string_view name) {
   bool star = list.empty();

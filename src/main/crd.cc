@@ -1,7 +1,8 @@
 // `volcano crd [NAME...]`: the CustomResourceDefinitions of our kinds as YAML, to install on a cluster.
+#include "api/crd.h"
+
 #include <iostream>
 
-#include "api/crd.h"
 #include "api/yaml.h"
 #include "main/programs.h"
 

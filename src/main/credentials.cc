@@ -69,11 +69,17 @@ std::string kubeconfig_text(const Credentials& credentials, const std::string& s
       {{"apiVersion", "v1"},
        {"kind", "Config"},
        {"current-context", "volcano"},
-       {"clusters", Json::array({Json::object({{"name", "volcano"}, {"cluster", Json::object({{"server", server_url}, {"certificate-authority-data", data(credentials.ca_pem)}})}})})},
-       {"users", Json::array({Json::object({{"name", "volcano-admin"},
-                                            {"user", Json::object({{"client-certificate-data", data(credentials.admin.certificate_pem)},
-                                                                   {"client-key-data", data(credentials.admin.key_pem)}})}})})},
-       {"contexts", Json::array({Json::object({{"name", "volcano"}, {"context", Json::object({{"cluster", "volcano"}, {"user", "volcano-admin"}})}})})}});
+       {"clusters", Json::array({Json::object(
+                        {{"name", "volcano"},
+                         {"cluster", Json::object({{"server", server_url},
+                                                   {"certificate-authority-data", data(credentials.ca_pem)}})}})})},
+       {"users", Json::array({Json::object(
+                     {{"name", "volcano-admin"},
+                      {"user", Json::object({{"client-certificate-data", data(credentials.admin.certificate_pem)},
+                                             {"client-key-data", data(credentials.admin.key_pem)}})}})})},
+       {"contexts",
+        Json::array({Json::object(
+            {{"name", "volcano"}, {"context", Json::object({{"cluster", "volcano"}, {"user", "volcano-admin"}})}})})}});
   return api::to_yaml(config);
 }
 

@@ -1,5 +1,5 @@
-// The keys of a one-machine cluster: a CA of its own, a server certificate, and the administrator's certificate and token.
-// They lie in the data folder and are made once.
+// The keys of a one-machine cluster: a CA of its own, a server certificate, and the administrator's certificate and
+// token. They lie in the data folder and are made once.
 #pragma once
 
 #include <string>

@@ -21,7 +21,8 @@ base::Status assign(const Flag& flag, std::string_view value) {
     if (error != std::errc() || end != value.data() + value.size())
       return make_error(Code::kInvalid, base::format("--{}: \"{}\" is not a number", flag.name, value));
   } else if (auto* const* boolean = std::get_if<bool*>(&flag.target)) {
-    if (value != "true" && value != "false") return make_error(Code::kInvalid, base::format("--{}: \"{}\" is neither true nor false", flag.name, value));
+    if (value != "true" && value != "false")
+      return make_error(Code::kInvalid, base::format("--{}: \"{}\" is neither true nor false", flag.name, value));
     **boolean = value == "true";
   }
   return {};
@@ -29,7 +30,8 @@ base::Status assign(const Flag& flag, std::string_view value) {
 
 }  // namespace
 
-base::Result<std::vector<std::string>> parse_flags(const std::vector<Flag>& flags, const std::vector<std::string>& arguments) {
+base::Result<std::vector<std::string>> parse_flags(const std::vector<Flag>& flags,
+                                                   const std::vector<std::string>& arguments) {
   std::vector<std::string> rest;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     std::string_view word = arguments[i];

@@ -1,4 +1,5 @@
-// Flags of our programs: one row each; parsing, --help and errors follow. Accepts --name=value, --name value, and for booleans
+// Flags of our programs: one row each; parsing, --help and errors follow. Accepts --name=value, --name value, and for
+// booleans
 // --name alone.
 #pragma once
 
@@ -17,7 +18,8 @@ struct Flag {
 };
 
 // Returns what is not a flag, in order. `--` ends the flags.
-base::Result<std::vector<std::string>> parse_flags(const std::vector<Flag>& flags, const std::vector<std::string>& arguments);
+base::Result<std::vector<std::string>> parse_flags(const std::vector<Flag>& flags,
+                                                   const std::vector<std::string>& arguments);
 // Lines "  --name  help (default ...)" with the targets' present values.
 std::string flags_help(const std::vector<Flag>& flags);
 

@@ -14,10 +14,11 @@ namespace volcano_main {
 namespace {
 
 int usage(const std::vector<Flag>& flags, int code) {
-  (code == 0 ? std::cout : std::cerr) << "usage: volcano image import [flags] NAME FILE   a tar of a root file system, or a docker or OCI archive\n"
-                                         "       volcano image list [flags]\n"
-                                         "       volcano image remove [flags] NAME\n\nflags:\n"
-                                      << flags_help(flags);
+  (code == 0 ? std::cout : std::cerr)
+      << "usage: volcano image import [flags] NAME FILE   a tar of a root file system, or a docker or OCI archive\n"
+         "       volcano image list [flags]\n"
+         "       volcano image remove [flags] NAME\n\nflags:\n"
+      << flags_help(flags);
   return code;
 }
 
@@ -26,12 +27,15 @@ int failed(const base::Error& error) {
   return 1;
 }
 
-std::string short_id(const std::string& id) { return id.substr(id.find(':') == std::string::npos ? 0 : id.find(':') + 1, 12); }
+std::string short_id(const std::string& id) {
+  return id.substr(id.find(':') == std::string::npos ? 0 : id.find(':') + 1, 12);
+}
 
 void print_list(const node::ImageStore& store) {
   std::cout << base::format("{:<64} {:<14} {:>10}  {}\n", "NAME", "ID", "SIZE", "CREATED");
   for (const node::StoredImage& image : store.list())
-    std::cout << base::format("{:<64} {:<14} {:>7} MB  {}\n", image.name, short_id(image.id), (image.bytes + 999'999) / 1'000'000, image.created);
+    std::cout << base::format("{:<64} {:<14} {:>7} MB  {}\n", image.name, short_id(image.id),
+                              (image.bytes + 999'999) / 1'000'000, image.created);
 }
 
 }  // namespace
@@ -53,7 +57,8 @@ int run_image(const Arguments& arguments) {
     const std::string now = base::format_rfc3339({std::time(nullptr) * 1'000'000'000});
     const auto image = store.import_file((*rest)[1], std::filesystem::absolute((*rest)[2]).string(), now);
     if (!image.ok()) return failed(image.error());
-    std::cout << base::format("imported {} ({}, {} MB)\n", image->name, short_id(image->id), (image->bytes + 999'999) / 1'000'000);
+    std::cout << base::format("imported {} ({}, {} MB)\n", image->name, short_id(image->id),
+                              (image->bytes + 999'999) / 1'000'000);
     return 0;
   }
   if (word == "list" && rest->size() == 1) {

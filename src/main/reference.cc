@@ -68,14 +68,16 @@ void print_fields(const Schema& schema, const std::string& path) {
     if (path.empty() && field.name != "spec" && field.name != "status") continue;
     const std::string name = path.empty() ? field.name : path + "." + field.name;
     const std::string& text = field.description.empty() ? field.schema->description : field.description;
-    std::cout << base::format("| `{}` | {} | {} | {} |\n", name, type_of(*field.schema), cell(rules_of(field)), cell(text));
+    std::cout << base::format("| `{}` | {} | {} | {} |\n", name, type_of(*field.schema), cell(rules_of(field)),
+                              cell(text));
     const Schema* below = field.schema;
     std::string suffix;
     while (below->kind == Schema::Kind::kList || below->kind == Schema::Kind::kMap) {
       suffix += below->kind == Schema::Kind::kList ? "[]" : ".*";
       below = below->element;
     }
-    if (below->kind == Schema::Kind::kObject && !below->name.starts_with("io.k8s.")) print_fields(*below, name + suffix);
+    if (below->kind == Schema::Kind::kObject && !below->name.starts_with("io.k8s."))
+      print_fields(*below, name + suffix);
   }
 }
 
@@ -92,9 +94,11 @@ void print_api() {
     print_fields(*kind.schema, "");
     std::cout << "\n";
   }
-  std::cout << "## Kinds of Kubernetes that `volcano up` serves\n\n| Kind | Group and version | Plural |\n| --- | --- | --- |\n";
+  std::cout << "## Kinds of Kubernetes that `volcano up` serves\n\n| Kind | Group and version | Plural |\n| --- | --- "
+               "| --- |\n";
   for (const api::KindInfo& kind : api::all_kinds())
-    if (!kind.custom) std::cout << base::format("| {} | {} | {} |\n", kind.kind, kind.resource.api_version(), kind.resource.plural);
+    if (!kind.custom)
+      std::cout << base::format("| {} | {} | {} |\n", kind.kind, kind.resource.api_version(), kind.resource.plural);
 }
 
 void print_metrics_of(std::string_view program, std::span<const base::MetricRow> rows) {
@@ -103,7 +107,8 @@ void print_metrics_of(std::string_view program, std::span<const base::MetricRow>
   for (const base::MetricRow& row : rows) {
     std::string labels;
     for (const std::string_view label : row.labels) labels += base::format("{}{}", labels.empty() ? "" : ", ", label);
-    std::cout << base::format("| `{}` | {} | {} | {} |\n", row.name, kTypes[static_cast<std::size_t>(row.type)], labels, row.help);
+    std::cout << base::format("| `{}` | {} | {} | {} |\n", row.name, kTypes[static_cast<std::size_t>(row.type)], labels,
+                              row.help);
   }
   std::cout << "\n";
 }
@@ -139,8 +144,10 @@ void print_scheduler() {
   for (const std::string& key : keys_of(std::type_identity<scheduler::AllPoints>())) std::cout << "- `" << key << "`\n";
   std::cout << "\nAccepted, and of no effect on points: ";
   bool first = true;
-  for (const std::string_view key : scheduler::kOtherSwitches) std::cout << (std::exchange(first, false) ? "`" : ", `") << key << "`";
-  std::cout << ".\n\n## What is used without a file\n\n```yaml\n" << scheduler::default_config_text() << "```\n\n## Flags of vc-scheduler\n\n```\n"
+  for (const std::string_view key : scheduler::kOtherSwitches)
+    std::cout << (std::exchange(first, false) ? "`" : ", `") << key << "`";
+  std::cout << ".\n\n## What is used without a file\n\n```yaml\n"
+            << scheduler::default_config_text() << "```\n\n## Flags of vc-scheduler\n\n```\n"
             << scheduler::flags_help() << "```\n";
 }
 

@@ -42,7 +42,8 @@ api::Json stats_json(const scheduler::OneShotStats& stats, std::int64_t rest_byt
       }
       cycles.push_back(api::Json::object({{"wall_s", cycle.wall_s}, {"cpu_s", cycle.cpu_s}, {"actions", actions}}));
     }
-    phases.push_back(api::Json::object({{"wall_s", phase.wall_s}, {"cpu_s", phase.cpu_s},
+    phases.push_back(api::Json::object({{"wall_s", phase.wall_s},
+                                        {"cpu_s", phase.cpu_s},
                                         {"binds", static_cast<std::int64_t>(phase.binds)},
                                         {"evictions", static_cast<std::int64_t>(phase.evictions)},
                                         {"nodes_looked_at", static_cast<std::int64_t>(phase.nodes_looked_at)},

@@ -37,7 +37,8 @@ class Asker {
     std::promise<scheduler::OutsideAnswer> answered;
     env_->loop().post([&] {
       if (!fetch_) fetch_ = std::make_unique<scheduler::BoundedFetch>(*env_);
-      scheduler::FetchRequest request{.method = "POST", .url = question.url, .body = question.body, .timeout = question.timeout};
+      scheduler::FetchRequest request{
+          .method = "POST", .url = question.url, .body = question.body, .timeout = question.timeout};
       fetch_->fetch(std::move(request), [&](base::Result<std::string> result) {
         answered.set_value({result.ok(), result.ok() ? *result : result.error().message, {}});
       });
@@ -79,7 +80,8 @@ int run_schedule(const Arguments& arguments) {
     std::cout << schedule_help();
     return 0;
   }
-  if (!flags->options.now.is_set()) flags->options.now = {static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000};
+  if (!flags->options.now.is_set())
+    flags->options.now = {static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000};
   if (!flags->config_file.empty()) {
     auto config = rt::read_file(flags->config_file);
     if (!config.ok()) return fail(config.error());
@@ -93,7 +95,8 @@ int run_schedule(const Arguments& arguments) {
   for (const std::string& note : run.notes()) std::cerr << note << "\n";
   if (!done.ok()) return fail(done.error());
   if (!flags->stats_file.empty()) {
-    const base::Status written = rt::write_file(flags->stats_file, stats_json(run.stats(), rest_bytes).dump() + "\n", 0644);
+    const base::Status written =
+        rt::write_file(flags->stats_file, stats_json(run.stats(), rest_bytes).dump() + "\n", 0644);
     if (!written.ok()) return fail(written.error());
   }
   std::cout << (flags->json ? run.result().pretty() + "\n" : run.text());

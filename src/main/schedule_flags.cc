@@ -29,13 +29,16 @@ struct OwnFlags {
       return out.json = *value == "json", 2;
     }
     if (name == "evicted") {
-      if (*value != "leave" && *value != "release") problem = base::format("--evicted: {} is neither leave nor release", *value);
+      if (*value != "leave" && *value != "release")
+        problem = base::format("--evicted: {} is neither leave nor release", *value);
       return out.options.leave_evicted = *value == "leave", 2;
     }
     if (name == "now") {
       const auto time = base::parse_rfc3339(*value);
-      if (!time) problem = base::format("--now: {} is not an RFC 3339 time", *value);
-      else out.options.now = *time;
+      if (!time)
+        problem = base::format("--now: {} is not an RFC 3339 time", *value);
+      else
+        out.options.now = *time;
       return 2;
     }
     if (name == "cycles") {
@@ -55,9 +58,9 @@ base::Result<ScheduleFlags> parse_schedule_flags(const Arguments& arguments) {
   ScheduleFlags out;
   OwnFlags own{out, {}};
   // "-" alone is standard input, which the flag parser would take for a flag without a name.
-  TRY(out.options.scheduler, scheduler::parse_options(arguments, out.files, [&](std::string_view name, const std::string* value) {
-        return own.take(name, value);
-      }));
+  TRY(out.options.scheduler,
+      scheduler::parse_options(arguments, out.files,
+                               [&](std::string_view name, const std::string* value) { return own.take(name, value); }));
   if (!own.problem.empty()) return wrong(own.problem);
   if (out.config_file.empty()) out.config_file = out.options.scheduler.scheduler_conf;
   if (out.files.empty() && !out.help) return wrong("no files to read; see volcano schedule --help");

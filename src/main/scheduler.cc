@@ -1,4 +1,6 @@
 // vc-scheduler: the scheduler on a cluster, over HTTPS.
+#include "scheduler/scheduler.h"
+
 #include <signal.h>
 #include <unistd.h>
 
@@ -16,7 +18,6 @@
 #include "main/version.h"
 #include "rt/files.h"
 #include "scheduler/metrics.h"
-#include "scheduler/scheduler.h"
 
 namespace volcano_main {
 namespace {
@@ -45,7 +46,8 @@ struct Program {
 
   void look_at_config() {
     if (const base::Status read = read_config(); !read.ok()) {
-      base::log_error("scheduler", base::format("configuration {}: {}; the previous one stays", options.scheduler_conf, read.error().message));
+      base::log_error("scheduler", base::format("configuration {}: {}; the previous one stays", options.scheduler_conf,
+                                                read.error().message));
     }
     env->loop().after(kConfigLookPeriod, [this] { look_at_config(); });
   }
@@ -53,7 +55,9 @@ struct Program {
   // A page answered on the loop, where the scheduler lives; "null" before it exists.
   std::function<void(std::function<void(std::string)>)> page(api::Json (scheduler::Scheduler::*report)() const) {
     return [this, report](std::function<void(std::string)> answer) {
-      env->loop().post([this, report, answer = std::move(answer)] { answer((scheduler ? (*scheduler.*report)() : api::Json()).dump() + "\n"); });
+      env->loop().post([this, report, answer = std::move(answer)] {
+        answer((scheduler ? (*scheduler.*report)() : api::Json()).dump() + "\n");
+      });
     };
   }
 
@@ -68,9 +72,14 @@ struct Program {
       servers.push_back(std::move(server));
     }
     if (!options.enable_metrics && !options.enable_pprof) return {};
-    SideServerOptions listen{.address = options.listen_address, .ca_cert_file = {}, .tls_cert_file = {}, .tls_private_key_file = {}, .metrics = {}};
+    SideServerOptions listen{.address = options.listen_address,
+                             .ca_cert_file = {},
+                             .tls_cert_file = {},
+                             .tls_private_key_file = {},
+                             .metrics = {}};
     if (options.enable_metrics) listen.metrics = [this] { return metrics.text(); };
-    listen.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)}, {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
+    listen.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
+                    {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
     TRY(auto server, start_side_server(listen));
     servers.push_back(std::move(server));
     return {};
@@ -82,17 +91,21 @@ struct Program {
     scheduler->count_into(metrics);
     if (const base::Status read = read_config(); !read.ok()) {
       if (options.disable_default_config) return base::within(base::Error(read.error()), options.scheduler_conf);
-      base::log_error("scheduler", base::format("configuration {}: {}; the built-in one is used", options.scheduler_conf, read.error().message));
+      base::log_error("scheduler", base::format("configuration {}: {}; the built-in one is used",
+                                                options.scheduler_conf, read.error().message));
     }
     env->loop().after(kConfigLookPeriod, [this] { look_at_config(); });
     if (!options.leader_elect || dry_run) return scheduler->start(), base::Status();
     char host[256] = "localhost";
     gethostname(host, sizeof host - 1);
     election = std::make_unique<client::LeaderElection>(
-        *client, *env, client::LeaderElectionOptions{.ns = options.lease_namespace, .name = options.lease_name,
-                                                     .identity = std::string(host) + "_" + env->random().uuid(),
-                                                     .lease_duration = options.lease_duration,
-                                                     .renew_deadline = options.renew_deadline, .retry_period = options.retry_period});
+        *client, *env,
+        client::LeaderElectionOptions{.ns = options.lease_namespace,
+                                      .name = options.lease_name,
+                                      .identity = std::string(host) + "_" + env->random().uuid(),
+                                      .lease_duration = options.lease_duration,
+                                      .renew_deadline = options.renew_deadline,
+                                      .retry_period = options.retry_period});
     election->start([this] { scheduler->start(); },
                     [] {
                       std::cerr << "leaderelection lost\n";
@@ -113,7 +126,8 @@ base::Result<client::ServerAccess> server_access(const scheduler::Options& optio
     TRY(access, client::load_kubeconfig(options.kubeconfig));
   }
   if (!options.master.empty()) access.server = options.master;
-  if (access.server.empty()) return base::make_error(base::Code::kInvalid, "neither --kubeconfig nor --master is given, and this is not a pod");
+  if (access.server.empty())
+    return base::make_error(base::Code::kInvalid, "neither --kubeconfig nor --master is given, and this is not a pod");
   return access;
 }
 
@@ -144,7 +158,10 @@ int run_scheduler(const Arguments& arguments) {
     return name == "dry-run" || name == "help" || name == "h" ? 1 : 0;
   });
   if (!options.ok()) return fail(options.error());
-  if (help) return std::cout << "Usage: vc-scheduler [flags]\n\n  --dry-run   decide and report, but write nothing\n" << scheduler::flags_help(), 0;
+  if (help)
+    return std::cout << "Usage: vc-scheduler [flags]\n\n  --dry-run   decide and report, but write nothing\n"
+                     << scheduler::flags_help(),
+           0;
   if (options->print_version) return std::cout << "volcano " << kVersion << "\n", 0;
   if (const base::Status sound = options->check(); !sound.ok()) return fail(sound.error());
   read_share(*options);
@@ -160,8 +177,11 @@ int run_scheduler(const Arguments& arguments) {
   program.env = rt::make_real_env("scheduler");
   std::promise<base::Status> started;
   program.env->loop().post([&] {
-    auto client = client::make_http_client({.access = *access, .user_agent = "vc-scheduler", .field_manager = "vc-scheduler",
-                                            .requests_per_second = options->kube_api_qps, .burst = static_cast<int>(options->kube_api_burst)},
+    auto client = client::make_http_client({.access = *access,
+                                            .user_agent = "vc-scheduler",
+                                            .field_manager = "vc-scheduler",
+                                            .requests_per_second = options->kube_api_qps,
+                                            .burst = static_cast<int>(options->kube_api_burst)},
                                            *program.env);
     if (!client.ok()) return started.set_value(client.take_error());
     program.client = *std::move(client);
@@ -180,8 +200,10 @@ int run_scheduler(const Arguments& arguments) {
       program.client.reset();
       stopped.set_value();
     };
-    if (program.election && program.election->is_leader()) program.election->release(finish);
-    else finish();
+    if (program.election && program.election->is_leader())
+      program.election->release(finish);
+    else
+      finish();
   });
   stopped.get_future().wait_for(std::chrono::seconds(2));
   program.env->stop();

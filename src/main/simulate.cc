@@ -22,7 +22,8 @@ struct SimulateOptions {
 };
 
 constexpr const char* kUsage =
-    "usage: volcano simulate [flags] FILE\n\nRuns the world that FILE describes and prints one line per event, then a hash of the whole run: the same\n"
+    "usage: volcano simulate [flags] FILE\n\nRuns the world that FILE describes and prints one line per event, then a "
+    "hash of the whole run: the same\n"
     "for the same seed. Ends with 1 if a check found something, and names the seed.\n\nflags:\n";
 
 // One world; false if a check found something or FILE is no definition.
@@ -36,9 +37,11 @@ base::Result<bool> run_world(const std::string& text, std::uint64_t seed, const 
   TRY(auto world, sim::World::make(text, seed, print));
   if (!options.show.empty()) world->truth().show(options.show);
   const sim::Outcome outcome = world->run();
-  for (const std::string& violation : outcome.violations) std::printf("seed %llu: VIOLATION %s\n", static_cast<unsigned long long>(seed), violation.c_str());
-  std::printf("seed %llu: %s of virtual time, %llu changes, %llu steps, %zu violations, hash %016llx\n", static_cast<unsigned long long>(seed),
-              base::format_go_duration(outcome.span).c_str(), static_cast<unsigned long long>(outcome.changes), static_cast<unsigned long long>(outcome.steps),
+  for (const std::string& violation : outcome.violations)
+    std::printf("seed %llu: VIOLATION %s\n", static_cast<unsigned long long>(seed), violation.c_str());
+  std::printf("seed %llu: %s of virtual time, %llu changes, %llu steps, %zu violations, hash %016llx\n",
+              static_cast<unsigned long long>(seed), base::format_go_duration(outcome.span).c_str(),
+              static_cast<unsigned long long>(outcome.changes), static_cast<unsigned long long>(outcome.steps),
               outcome.violations.size(), static_cast<unsigned long long>(outcome.hash));
   if (!options.objects.empty()) TRY_VOID(rt::write_file(options.objects, world->objects_text(), 0644));
   return outcome.violations.empty();
@@ -48,20 +51,22 @@ base::Result<bool> run_world(const std::string& text, std::uint64_t seed, const 
 
 int run_simulate(const Arguments& arguments) {
   SimulateOptions options;
-  const std::vector<Flag> flags = {{"seed", &options.seed, "the seed of the first world"},
-                                   {"runs", &options.runs, "how many worlds to run, with one seed after the other"},
-                                   {"quiet", &options.quiet, "print only the last line of each world and what the checks found"},
-                                   {"log", &options.log, "print what the components log, on standard error"},
-                                   {"show", &options.show, "print how the objects change whose key contains this"},
-                                   {"objects", &options.objects, "file for the objects at the end of the last world, one JSON document a line"},
-                                   {"help", &options.help, "print this"}};
+  const std::vector<Flag> flags = {
+      {"seed", &options.seed, "the seed of the first world"},
+      {"runs", &options.runs, "how many worlds to run, with one seed after the other"},
+      {"quiet", &options.quiet, "print only the last line of each world and what the checks found"},
+      {"log", &options.log, "print what the components log, on standard error"},
+      {"show", &options.show, "print how the objects change whose key contains this"},
+      {"objects", &options.objects, "file for the objects at the end of the last world, one JSON document a line"},
+      {"help", &options.help, "print this"}};
   auto files = parse_flags(flags, arguments);
   if (files.ok() && options.help) {
     std::printf("%s%s", kUsage, flags_help(flags).c_str());
     return 0;
   }
   if (!files.ok() || files->size() != 1 || options.seed < 0 || options.runs < 1) {
-    const std::string why = files.ok() ? "exactly one FILE, a seed from 0, and at least one run are wanted" : files.error().message;
+    const std::string why =
+        files.ok() ? "exactly one FILE, a seed from 0, and at least one run are wanted" : files.error().message;
     std::fprintf(stderr, "volcano simulate: %s\n%s%s", why.c_str(), kUsage, flags_help(flags).c_str());
     return 2;
   }
@@ -76,7 +81,8 @@ int run_simulate(const Arguments& arguments) {
   if (options.quiet) std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a swarm is watched as it goes
   bool sound = true;
   for (int run = 0; run < options.runs; ++run) {
-    const auto good = run_world(*text, static_cast<std::uint64_t>(options.seed) + static_cast<std::uint64_t>(run), options);
+    const auto good =
+        run_world(*text, static_cast<std::uint64_t>(options.seed) + static_cast<std::uint64_t>(run), options);
     if (!good.ok()) {
       std::fprintf(stderr, "volcano simulate: %s: %s\n", file.c_str(), good.error().message.c_str());
       return 2;

@@ -46,15 +46,17 @@ struct UpOptions {
 };
 
 std::vector<Flag> flags_of(UpOptions& options) {
-  return {{"data", &options.data, "folder of everything kept: objects, keys, pods (default ~/.local/share/volcano)"},
-          {"kubeconfig", &options.kubeconfig, "where to write the administrator's kubeconfig (default DATA/kubeconfig)"},
-          {"address", &options.address, "address the API server listens on"},
-          {"port", &options.port, "port the API server listens on; 0: a free one"},
-          {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
-          {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"},
-          {"host-rootfs", &options.host_rootfs, "the host's files stand in for images that are not imported: who may create pods can read the host"},
-          {"runtime", &options.runtime, "how pods run: runc, process, or auto"},
-          {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"}};
+  return {
+      {"data", &options.data, "folder of everything kept: objects, keys, pods (default ~/.local/share/volcano)"},
+      {"kubeconfig", &options.kubeconfig, "where to write the administrator's kubeconfig (default DATA/kubeconfig)"},
+      {"address", &options.address, "address the API server listens on"},
+      {"port", &options.port, "port the API server listens on; 0: a free one"},
+      {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
+      {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"},
+      {"host-rootfs", &options.host_rootfs,
+       "the host's files stand in for images that are not imported: who may create pods can read the host"},
+      {"runtime", &options.runtime, "how pods run: runc, process, or auto"},
+      {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"}};
 }
 
 // Runs `start` on the loop of `env` and waits for what it passes to its callback.
@@ -150,7 +152,9 @@ struct Cluster {
       agent_options.host_rootfs = options.host_rootfs;
       agent_options.leave_pods = options.leave_pods;
       agent_options.host_ip = options.address;
-      agent_options.mode = options.runtime == "process" ? node::Mode::kProcess : options.runtime == "runc" ? node::Mode::kRunc : node::Mode::kAuto;
+      agent_options.mode = options.runtime == "process" ? node::Mode::kProcess
+                           : options.runtime == "runc"  ? node::Mode::kRunc
+                                                        : node::Mode::kAuto;
       return std::make_unique<node::Agent>(env, client, agent_options);
     });
   }
@@ -158,7 +162,9 @@ struct Cluster {
   // Answered on the scheduler's loop.
   std::function<void(std::function<void(std::string)>)> page(api::Json (scheduler::Scheduler::*report)() const) {
     return [this, report](std::function<void(std::string)> answer) {
-      scheduler.env->loop().post([this, report, answer = std::move(answer)] { answer((scheduler.part ? (*scheduler.part.*report)() : api::Json()).dump() + "\n"); });
+      scheduler.env->loop().post([this, report, answer = std::move(answer)] {
+        answer((scheduler.part ? (*scheduler.part.*report)() : api::Json()).dump() + "\n");
+      });
     };
   }
 
@@ -223,12 +229,15 @@ int run_up(const Arguments& arguments) {
   UpOptions& options = cluster.options;
   const std::vector<Flag> flags = flags_of(options);
   if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
-    std::cout << "usage: volcano up [flags]\n\nStarts a cluster on this machine and runs until it is told to stop.\n\nflags:\n" << flags_help(flags);
+    std::cout << "usage: volcano up [flags]\n\nStarts a cluster on this machine and runs until it is told to "
+                 "stop.\n\nflags:\n"
+              << flags_help(flags);
     return 0;
   }
   const auto rest = parse_flags(flags, arguments);
   if (!rest.ok() || !rest->empty()) {
-    std::cerr << "volcano up: " << (rest.ok() ? "unexpected argument \"" + rest->front() + "\"" : rest.error().message) << "\n";
+    std::cerr << "volcano up: " << (rest.ok() ? "unexpected argument \"" + rest->front() + "\"" : rest.error().message)
+              << "\n";
     return 2;
   }
   if (options.runtime != "auto" && options.runtime != "runc" && options.runtime != "process") {
@@ -251,8 +260,10 @@ int run_up(const Arguments& arguments) {
     std::cerr << "volcano up: " << started.error().message << "\n";
     return 1;
   }
-  std::cout << base::format("volcano {} is up at https://{}:{}\n\n  export KUBECONFIG={}\n  kubectl get queues\n\nStop it with Ctrl-C.\n", kVersion, options.address,
-                            cluster.server->port(), options.kubeconfig)
+  std::cout << base::format(
+                   "volcano {} is up at https://{}:{}\n\n  export KUBECONFIG={}\n  kubectl get queues\n\nStop it with "
+                   "Ctrl-C.\n",
+                   kVersion, options.address, cluster.server->port(), options.kubeconfig)
             << std::flush;
   wait_for_signal();
   std::cout << "stopping\n" << std::flush;

@@ -68,7 +68,8 @@ base::Result<std::unique_ptr<cli::Api>> connect(const std::string& kubeconfig, c
 base::Result<std::string> fetch(const std::string& url) {
   constexpr std::string_view kScheme = "http://";
   const std::size_t slash = url.find('/', std::min(url.size(), kScheme.size()));
-  const std::string place = url.substr(std::min(url.size(), kScheme.size()), slash == std::string::npos ? slash : slash - kScheme.size());
+  const std::string place =
+      url.substr(std::min(url.size(), kScheme.size()), slash == std::string::npos ? slash : slash - kScheme.size());
   const std::size_t colon = place.rfind(':');
   rt::ClientOptions options{.host = place.substr(0, colon), .port = 80, .tls = false};
   options.timeout = base::seconds(10);
@@ -85,7 +86,9 @@ base::Result<std::string> fetch(const std::string& url) {
   });
   TRY(rt::HttpResponse response, answer.get_future().get());
   env->stop();
-  if (response.status != 200) return base::make_error(base::Code::kUnavailable, base::format("{} answered {}: {}", url, response.status, response.body));
+  if (response.status != 200)
+    return base::make_error(base::Code::kUnavailable,
+                            base::format("{} answered {}: {}", url, response.status, response.body));
   return std::move(response.body);
 }
 

@@ -22,20 +22,24 @@ constexpr std::array kPrograms{
     Program{"simulate", "", volcano_main::run_simulate, "run a whole cluster on virtual time, from a seed"},
     Program{"crd", "", volcano_main::run_crd, "print the CustomResourceDefinitions of our kinds"},
     Program{"reference", "", volcano_main::run_reference, "print a page of the reference: api, metrics or scheduler"},
-    Program{"monitor", "", volcano_main::run_monitor, "keep one container's output and exit code (started by the node agent)"},
+    Program{"monitor", "", volcano_main::run_monitor,
+            "keep one container's output and exit code (started by the node agent)"},
     Program{"image", "", volcano_main::run_image, "import, list and remove the images that pods here can use"},
     Program{"schedule", "", volcano_main::run_schedule, "decide what the scheduler would do with the objects in files"},
     Program{"admit", "", volcano_main::run_admit, "say what admission says to the objects in files"},
     Program{"vcctl", "vcctl", volcano_main::run_vcctl, "jobs and queues from the command line"},
-    Program{"controller-manager", "vc-controller-manager", volcano_main::run_controller_manager, "run the controllers on a cluster"},
-    Program{"webhook-manager", "vc-webhook-manager", volcano_main::run_webhook_manager, "answer a cluster's admission webhooks"},
+    Program{"controller-manager", "vc-controller-manager", volcano_main::run_controller_manager,
+            "run the controllers on a cluster"},
+    Program{"webhook-manager", "vc-webhook-manager", volcano_main::run_webhook_manager,
+            "answer a cluster's admission webhooks"},
     Program{"scheduler", "vc-scheduler", volcano_main::run_scheduler, "run the scheduler on a cluster"},
 };
 
 int usage(std::FILE* to) {
   std::fprintf(to, "usage: volcano COMMAND [flags]\n\ncommands:\n");
   for (const Program& program : kPrograms)
-    std::fprintf(to, "  %-20.*s %.*s\n", static_cast<int>(program.word.size()), program.word.data(), static_cast<int>(program.help.size()), program.help.data());
+    std::fprintf(to, "  %-20.*s %.*s\n", static_cast<int>(program.word.size()), program.word.data(),
+                 static_cast<int>(program.help.size()), program.help.data());
   return to == stdout ? 0 : 2;
 }
 

@@ -29,7 +29,8 @@ Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::uni
       endpoints(c, environment, api::resources::kEndpoints) {
   capacity["cpu"] = api::Quantity::from_int(facts.cpus);
   capacity["memory"] = api::Quantity::from_int(facts.memory_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
-  capacity["ephemeral-storage"] = api::Quantity::from_int(facts.disk_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
+  capacity["ephemeral-storage"] =
+      api::Quantity::from_int(facts.disk_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
   capacity["pods"] = api::Quantity::from_int(options.pods_max);
   for (const auto& [name, quantity] : options.capacity) capacity[name] = quantity;
 }
@@ -92,7 +93,12 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
     for (const ContainerState& container : worker->state.containers) containers.erase(container.id);
     workers.erase(uid);
     const auto self = shared_from_this();
-    off_loop<int>([uid](Runtime& machine) { machine.remove(uid, true); return 0; }, [self](int) { self->check_stopped(); });
+    off_loop<int>(
+        [uid](Runtime& machine) {
+          machine.remove(uid, true);
+          return 0;
+        },
+        [self](int) { self->check_stopped(); });
     return;
   }
   auto& worker = workers[uid];
@@ -108,6 +114,42 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
   worker->pod = *after;
   step(uid);
 }
+
+namespace {
+
+EndedRun end_of(const RecoveredContainer& run) {
+  EndedRun ended{run.id, run.started_at, run.finished_at, run.exit_code, {}, {}};
+  ended.reason = run.lost             ? "ContainerStatusUnknown"
+                 : run.out_of_memory  ? "OOMKilled"
+                 : run.exit_code == 0 ? "Completed"
+                                      : "Error";
+  if (run.lost) ended.message = "the container's end was not seen";
+  return ended;
+}
+
+// What the API knows of a run that left nothing here: it is over, and nobody saw how.
+void adopt_known(const Json& known, base::Time now, ContainerState& container) {
+  container.attempt = static_cast<int>(known["restartCount"].as_int());
+  const Json& ended = known["state"]["terminated"];
+  if (!ended.is_null()) {
+    container.phase = RunPhase::kEnded;
+    container.ended.exit_code = static_cast<int>(ended["exitCode"].as_int());
+    container.ended.reason = ended["reason"].str();
+    container.ended.message = ended["message"].str();
+    container.ended.started = base::parse_rfc3339(ended["startedAt"].as_string()).value_or(base::Time{});
+    container.ended.finished = base::parse_rfc3339(ended["finishedAt"].as_string()).value_or(base::Time{});
+  } else if (known["state"].has("running")) {
+    container.phase = RunPhase::kEnded;
+    container.ended = {{},
+                       base::parse_rfc3339(known["state"]["running"]["startedAt"].as_string()).value_or(base::Time{}),
+                       now,
+                       137,
+                       "ContainerStatusUnknown",
+                       "the container could not be located"};
+  }
+}
+
+}  // namespace
 
 // Joins what the API says with what was found on this machine.
 void Agent::State::adopt(PodWorker& worker) {
@@ -131,12 +173,6 @@ void Agent::State::adopt(PodWorker& worker) {
   }
   for (std::size_t i = 0; i < worker.state.containers.size(); ++i) {
     ContainerState& container = worker.state.containers[i];
-    const auto end_of = [](const RecoveredContainer& run) {
-      EndedRun ended{run.id, run.started_at, run.finished_at, run.exit_code, {}, {}};
-      ended.reason = run.lost ? "ContainerStatusUnknown" : run.out_of_memory ? "OOMKilled" : run.exit_code == 0 ? "Completed" : "Error";
-      if (run.lost) ended.message = "the container's end was not seen";
-      return ended;
-    };
     bool local = false;
     if (found != recovered.end()) {
       for (const RecoveredContainer& run : found->second.containers) {
@@ -157,20 +193,7 @@ void Agent::State::adopt(PodWorker& worker) {
       if (known["name"].as_string() != container.name) continue;
       container.image_id = known["imageID"].str();
       if (local) continue;
-      container.attempt = static_cast<int>(known["restartCount"].as_int());
-      const Json& ended = known["state"]["terminated"];
-      if (!ended.is_null()) {
-        container.phase = RunPhase::kEnded;
-        container.ended.exit_code = static_cast<int>(ended["exitCode"].as_int());
-        container.ended.reason = ended["reason"].str();
-        container.ended.message = ended["message"].str();
-        container.ended.started = base::parse_rfc3339(ended["startedAt"].as_string()).value_or(base::Time{});
-        container.ended.finished = base::parse_rfc3339(ended["finishedAt"].as_string()).value_or(base::Time{});
-      } else if (known["state"].has("running")) {
-        container.phase = RunPhase::kEnded;
-        container.ended = {{}, base::parse_rfc3339(known["state"]["running"]["startedAt"].as_string()).value_or(base::Time{}), env.now(), 137,
-                           "ContainerStatusUnknown", "the container could not be located"};
-      }
+      adopt_known(known, env.now(), container);
     }
     if (container.phase == RunPhase::kEnded && container.attempt > 0) container.back_off = kBackOffFirst;
   }
@@ -181,7 +204,12 @@ void Agent::State::adopt(PodWorker& worker) {
 void Agent::State::forget_strangers() {
   for (const auto& [uid, pod] : recovered) {
     base::log_info("node", base::format("removing what is left of pod {}/{}", pod.ns, pod.name));
-    off_loop<int>([uid = uid](Runtime& machine) { machine.remove(uid, true); return 0; }, [](int) {});
+    off_loop<int>(
+        [uid = uid](Runtime& machine) {
+          machine.remove(uid, true);
+          return 0;
+        },
+        [](int) {});
   }
   recovered.clear();
 }
@@ -202,15 +230,18 @@ void Agent::State::exited(const ExitedContainer& exit) {
   container.ended = {exit.id, container.started, exit.finished, exit.exit_code, {}, {}};
   if (container.ended.finished < container.started) container.ended.finished = container.started;
   container.ended.reason = exit.out_of_memory ? "OOMKilled" : exit.exit_code == 0 ? "Completed" : "Error";
-  const bool from_log = exit.exit_code != 0 && container_spec(worker->pod, container)["terminationMessagePolicy"].as_string() == "FallbackToLogsOnError";
+  const bool from_log =
+      exit.exit_code != 0 &&
+      container_spec(worker->pod, container)["terminationMessagePolicy"].as_string() == "FallbackToLogsOnError";
   container.ended.message = runtime->termination_message(found->second.first, exit.id, from_log);
   const bool first = container.attempt == 0;
   const bool forgiven = container.ended.finished - container.started >= kBackOffForgiven;
   container.back_off = first || forgiven ? base::Duration{} : next_back_off(container.back_off);
-  if (container.back_off > base::Duration{} && will_restart(worker->pod, container) && !api::is_deleting(worker->pod) && !stopping)
+  if (container.back_off > base::Duration{} && will_restart(worker->pod, container) && !api::is_deleting(worker->pod) &&
+      !stopping)
     event(worker->pod, "Warning", "BackOff",
-          base::format("Back-off restarting failed container {} in pod {}_{}({})", container.name, api::name_of(worker->pod),
-                       api::namespace_of(worker->pod), api::uid_of(worker->pod)),
+          base::format("Back-off restarting failed container {} in pod {}_{}({})", container.name,
+                       api::name_of(worker->pod), api::namespace_of(worker->pod), api::uid_of(worker->pod)),
           container.name, container.init);
   step(found->second.first);
 }
@@ -224,7 +255,8 @@ void Agent::State::refresh_volumes() {
       auto spec = volume_of(worker->pod, volume, lookups(*worker));
       if (!spec.ok()) continue;  // running pods keep what they have
       std::string version;
-      for (const FileSpec& file : spec->files) version += base::format("{}:{}:{}\n", file.path, file.mode, file.content);
+      for (const FileSpec& file : spec->files)
+        version += base::format("{}:{}:{}\n", file.path, file.mode, file.content);
       std::string& known = worker->volume_versions[spec->name];
       if (known == version) continue;
       known = version;
@@ -265,20 +297,26 @@ void Agent::State::check_stopped() {
   closing = true;
   const bool leave = options.leave_pods;
   const auto self = shared_from_this();
-  off_loop<int>([leave](Runtime& machine) { machine.close(leave); return 0; },
-                [self](int) {
-                  if (self->stopped) std::exchange(self->stopped, nullptr)();
-                });
+  off_loop<int>(
+      [leave](Runtime& machine) {
+        machine.close(leave);
+        return 0;
+      },
+      [self](int) {
+        if (self->stopped) std::exchange(self->stopped, nullptr)();
+      });
 }
 
 Agent::Agent(rt::Env& env, client::Client& client, Options options) {
   MachineFacts facts = read_machine_facts(options.data_dir);
   if (options.node_name.empty()) options.node_name = facts.hostname;
   auto runtime = make_runtime(options);
-  state_ = std::make_shared<State>(env, client, std::move(options), runtime.ok() ? std::move(*runtime) : nullptr, std::move(facts));
+  state_ = std::make_shared<State>(env, client, std::move(options), runtime.ok() ? std::move(*runtime) : nullptr,
+                                   std::move(facts));
   if (!runtime.ok()) state_->last_error = runtime.error().message;
 }
-Agent::Agent(rt::Env& env, client::Client& client, Options options, std::unique_ptr<Runtime> runtime, MachineFacts facts)
+Agent::Agent(rt::Env& env, client::Client& client, Options options, std::unique_ptr<Runtime> runtime,
+             MachineFacts facts)
     : state_(std::make_shared<State>(env, client, std::move(options), std::move(runtime), std::move(facts))) {}
 Agent::~Agent() = default;
 
@@ -311,7 +349,12 @@ void Agent::stop(std::function<void()> done) {
         worker->state.sandbox = Sandbox::kGone;
         worker->reporting = false;
         const std::string id = uid;
-        self->off_loop<int>([id](Runtime& machine) { machine.remove(id, false); return 0; }, [](int) {});
+        self->off_loop<int>(
+            [id](Runtime& machine) {
+              machine.remove(id, false);
+              return 0;
+            },
+            [](int) {});
       }
       self->check_stopped();
     });

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "api/quantity.h"
 #include "api/pod_logs.h"
+#include "api/quantity.h"
 #include "client/client.h"
 #include "node/runtime.h"
 #include "rt/env.h"
@@ -17,19 +17,19 @@ namespace node {
 enum class Mode : std::uint8_t { kAuto, kProcess, kRunc };
 
 struct Options {
-  std::string node_name;          // empty: the machine's host name
-  std::string data_dir;           // state lies below, one folder a pod
-  bool host_rootfs = false;       // the host's root file system stands in for images that are not in the store
-  Mode mode = Mode::kAuto;        // kAuto: runc where there is root and runc, else plain processes
+  std::string node_name;     // empty: the machine's host name
+  std::string data_dir;      // state lies below, one folder a pod
+  bool host_rootfs = false;  // the host's root file system stands in for images that are not in the store
+  Mode mode = Mode::kAuto;   // kAuto: runc where there is root and runc, else plain processes
   std::string host_ip = "127.0.0.1";
   std::string runc = "runc";
   std::string conmon = "conmon";
-  std::string monitor;            // program that runs the monitor of plain processes; empty: this program
-  std::string bridge_subnet;      // "10.244.7.0/24"; empty: a free one below 10.200.0.0/13
+  std::string monitor;        // program that runs the monitor of plain processes; empty: this program
+  std::string bridge_subnet;  // "10.244.7.0/24"; empty: a free one below 10.200.0.0/13
   int pods_max = 110;
-  api::ResourceList capacity;     // overrides what the machine has, by resource name
+  api::ResourceList capacity;  // overrides what the machine has, by resource name
   std::vector<std::pair<std::string, std::string>> labels;
-  bool leave_pods = false;        // stop() leaves pods running
+  bool leave_pods = false;                       // stop() leaves pods running
   base::Duration stop_grace = base::seconds(5);  // at most, when stop() ends pods
 };
 
@@ -39,7 +39,7 @@ struct MachineFacts {
   std::int64_t cpus = 1;
   std::int64_t memory_bytes = 0;
   std::int64_t disk_bytes = 0;
-  std::string architecture;       // amd64, arm64
+  std::string architecture;  // amd64, arm64
   std::string kernel;
   std::string os_image;
   std::string machine_id;

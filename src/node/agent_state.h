@@ -15,15 +15,15 @@ namespace node {
 
 // One pod of this node. Only the agent's loop touches it.
 struct PodWorker {
-  api::Json pod;             // as last seen
+  api::Json pod;  // as last seen
   PodState state;
-  bool settled = false;      // it was over before this agent began: nothing is reported
-  bool gone = false;         // its object is deleted
+  bool settled = false;  // it was over before this agent began: nothing is reported
+  bool gone = false;     // its object is deleted
   bool refused = false;
-  bool finalizing = false;   // the last DELETE is on its way
-  api::Json reported;        // the status last sent
+  bool finalizing = false;  // the last DELETE is on its way
+  api::Json reported;       // the status last sent
   bool reporting = false;
-  bool stale_report = false; // a write failed: send again
+  bool stale_report = false;  // a write failed: send again
   int report_failures = 0;
   rt::Loop::TimerId timer = 0;
   bool stepping = false;
@@ -41,18 +41,18 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   api::ResourceList capacity;
   client::EventRecorder events;
   client::Informer pods, config_maps, secrets, claims, volumes, services, endpoints;
-  std::map<std::string, std::unique_ptr<PodWorker>> workers;  // by uid
-  std::map<std::string, RecoveredPod> recovered;              // by uid, until the pod is seen
+  std::map<std::string, std::unique_ptr<PodWorker>> workers;              // by uid
+  std::map<std::string, RecoveredPod> recovered;                          // by uid, until the pod is seen
   std::map<std::string, std::pair<std::string, std::size_t>> containers;  // by id: pod uid, index
-  std::map<std::string, ExitedContainer> early_exits;          // by id: ends that came before the start was reported
+  std::map<std::string, ExitedContainer> early_exits;  // by id: ends that came before the start was reported
   std::function<void(base::Error)> failed;
   std::function<void()> stopped;
-  bool ready = false;        // the runtime is open
-  int pulls = 0;             // under way; the rest waits, so that slow registries hold up nothing else
-  bool names_due = false;    // a refresh of names is posted
+  bool ready = false;      // the runtime is open
+  int pulls = 0;           // under way; the rest waits, so that slow registries hold up nothing else
+  bool names_due = false;  // a refresh of names is posted
   bool stopping = false;
   bool closing = false;
-  std::string last_error;    // in the Ready condition
+  std::string last_error;  // in the Ready condition
 
   // agent.cc
   void open();
@@ -70,13 +70,17 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void act(PodWorker& worker, const Action& action);
   void prepare(PodWorker& worker);
   void pull(PodWorker& worker, std::size_t index);
+  void image_came(PodWorker& worker, std::size_t index, const std::string& image, const ImageAnswer& answer,
+                  base::Duration took);
+  void image_failed(PodWorker& worker, std::size_t index, const std::string& image, const base::Error& error);
   void start_container(PodWorker& worker, std::size_t index);
   void remove(PodWorker& worker);
   void finalize(PodWorker& worker);
   void report(PodWorker& worker);
   api::Json status_of(const PodWorker& worker) const;
   Lookups lookups(const PodWorker& worker);
-  void event(const api::Json& pod, const char* type, const char* reason, std::string message, std::string container = {}, bool init = false);
+  void event(const api::Json& pod, const char* type, const char* reason, std::string message,
+             std::string container = {}, bool init = false);
 
   // node_object.cc
   void keep_node();

@@ -217,7 +217,8 @@ TEST(Agent, TakesUpAgainWhatRanBeforeItWasKilled) {
   World world;
   world.put("{restartPolicy: Never, containers: [{name: a, image: i}]}", ", uid: u1");
   RecoveredPod found{.uid = "u1", .ns = "ns", .name = "p", .ip = "10.0.0.5", .prepared = true};
-  found.containers.push_back({.name = "a", .attempt = 0, .id = "c1", .started = true, .running = true, .started_at = world.env.now()});
+  found.containers.push_back(
+      {.name = "a", .attempt = 0, .id = "c1", .started = true, .running = true, .started_at = world.env.now()});
   RecoveredPod stranger{.uid = "u2", .ns = "ns", .name = "old"};
   world.machine.recovered = {found, stranger};
   world.start();

@@ -47,7 +47,8 @@ base::Result<KeyValue> key_value(const Json& pod, const Json& reference, bool se
     return KeyValue{true, std::move(decoded)};
   }
   if (optional) return KeyValue{};
-  return make_error(Code::kNotFound, base::format("couldn't find key {} in {} {}/{}", key, secret ? "Secret" : "ConfigMap", ns, name));
+  return make_error(Code::kNotFound,
+                    base::format("couldn't find key {} in {} {}/{}", key, secret ? "Secret" : "ConfigMap", ns, name));
 }
 
 base::Status add_all(const Json& pod, const Json& source, const Lookups& lookups, Environment& environment) {
@@ -108,7 +109,8 @@ std::string expand(std::string_view text, const Environment& environment) {
       continue;
     }
     const std::string_view name = text.substr(i + 2, close - i - 2);
-    const auto found = std::find_if(environment.begin(), environment.end(), [&](const auto& entry) { return entry.first == name; });
+    const auto found =
+        std::find_if(environment.begin(), environment.end(), [&](const auto& entry) { return entry.first == name; });
     out += found == environment.end() ? std::string(text.substr(i, close - i + 1)) : found->second;
     i = close;
   }
@@ -125,18 +127,22 @@ base::Result<std::string> field_value(const Json& pod, std::string_view path, co
   if (path == "spec.serviceAccountName") return std::string(pod["spec"]["serviceAccountName"].as_string("default"));
   if (path == "status.hostIP" || path == "status.hostIPs") return lookups.host_ip;
   if (path == "status.podIP" || path == "status.podIPs") return lookups.pod_ip;
-  if (const std::string_view key = subscript(path, "metadata.labels"); !key.empty()) return std::string(api::label_of(pod, key));
-  if (const std::string_view key = subscript(path, "metadata.annotations"); !key.empty()) return std::string(api::annotation_of(pod, key));
+  if (const std::string_view key = subscript(path, "metadata.labels"); !key.empty())
+    return std::string(api::label_of(pod, key));
+  if (const std::string_view key = subscript(path, "metadata.annotations"); !key.empty())
+    return std::string(api::annotation_of(pod, key));
   return make_error(Code::kInvalid, base::format("unsupported fieldPath: {}", path));
 }
 
 base::Result<std::string> resource_value(const Json& container, const Json& reference, const Lookups& lookups) {
   const std::string_view resource = reference["resource"].as_string();
   const std::size_t dot = resource.find('.');
-  if (dot == std::string_view::npos) return make_error(Code::kInvalid, base::format("unsupported container resource: {}", resource));
+  if (dot == std::string_view::npos)
+    return make_error(Code::kInvalid, base::format("unsupported container resource: {}", resource));
   const std::string_view list = resource.substr(0, dot);
   const std::string_view name = resource.substr(dot + 1);
-  if (list != "limits" && list != "requests") return make_error(Code::kInvalid, base::format("unsupported container resource: {}", resource));
+  if (list != "limits" && list != "requests")
+    return make_error(Code::kInvalid, base::format("unsupported container resource: {}", resource));
   auto quantity = api::Quantity::from_json(container["resources"][list][name]);
   if (!quantity && list == "limits") {
     const auto found = lookups.allocatable.find(name);
@@ -166,7 +172,8 @@ base::Result<Environment> environment_of(const Json& pod, const Json& container,
       const Json& reference = from["resourceFieldRef"];
       const Json* other = &container;
       for (const Json& candidate : pod["spec"]["containers"].items())
-        if (!reference["containerName"].as_string().empty() && candidate["name"] == reference["containerName"]) other = &candidate;
+        if (!reference["containerName"].as_string().empty() && candidate["name"] == reference["containerName"])
+          other = &candidate;
       TRY(std::string value, resource_value(*other, reference, lookups));
       put(environment, name, std::move(value));
     } else if (from.has("configMapKeyRef") || from.has("secretKeyRef")) {

@@ -21,6 +21,7 @@ std::string expand(std::string_view text, const Environment& environment);
 // metadata.labels['a'], status.podIP, spec.nodeName, ...: an error names a path that is not supported.
 base::Result<std::string> field_value(const api::Json& pod, std::string_view path, const Lookups& lookups);
 // limits.cpu and its kin in units of the divisor, rounded up.
-base::Result<std::string> resource_value(const api::Json& container, const api::Json& reference, const Lookups& lookups);
+base::Result<std::string> resource_value(const api::Json& container, const api::Json& reference,
+                                         const Lookups& lookups);
 
 }  // namespace node

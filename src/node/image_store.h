@@ -13,10 +13,10 @@
 namespace node {
 
 struct StoredImage {
-  std::string name;       // normal form: docker.io/library/nginx:latest
-  std::string id;         // sha256:...
-  std::string root;       // folder of the unpacked root file system
-  api::Json config;       // the OCI image configuration
+  std::string name;  // normal form: docker.io/library/nginx:latest
+  std::string id;    // sha256:...
+  std::string root;  // folder of the unpacked root file system
+  api::Json config;  // the OCI image configuration
   std::int64_t bytes = 0;
   bool imported = false;  // by hand, not pulled
   std::string created;    // RFC 3339, when it came here

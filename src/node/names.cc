@@ -30,9 +30,12 @@ bool selects(const Json& service, const Json& pod) {
 
 }  // namespace
 
-NameTable name_table(const std::vector<const Json*>& services, const std::vector<const Json*>& endpoints, const std::vector<NamedPod>& pods) {
+NameTable name_table(const std::vector<const Json*>& services, const std::vector<const Json*>& endpoints,
+                     const std::vector<NamedPod>& pods) {
   NameTable names;
-  const auto domain = [](const Json& service) { return base::format("{}.{}.svc.cluster.local", api::name_of(service), api::namespace_of(service)); };
+  const auto domain = [](const Json& service) {
+    return base::format("{}.{}.svc.cluster.local", api::name_of(service), api::namespace_of(service));
+  };
   std::set<std::string> known;
   for (const Json* service : services) {
     known.insert(api::key_of(*service));
@@ -44,7 +47,8 @@ NameTable name_table(const std::vector<const Json*>& services, const std::vector
       for (const Json& address : subset["addresses"].items()) {
         const std::string_view ip = address["ip"].as_string();
         add(names, domain(*entry), ip);
-        if (!address["hostname"].as_string().empty()) add(names, base::format("{}.{}", address["hostname"].as_string(), domain(*entry)), ip);
+        if (!address["hostname"].as_string().empty())
+          add(names, base::format("{}.{}", address["hostname"].as_string(), domain(*entry)), ip);
       }
     }
   }

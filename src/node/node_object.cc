@@ -37,11 +37,16 @@ Json Agent::State::node_status() const {
   const Json resources = api::to_json(capacity);
   Json conditions = Json::array();
   const bool up = ready && !stopping;
-  conditions.push_back(condition_json({"MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"}, now));
-  conditions.push_back(condition_json({"DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"}, now));
-  conditions.push_back(condition_json({"PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"}, now));
+  conditions.push_back(condition_json(
+      {"MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"}, now));
+  conditions.push_back(
+      condition_json({"DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"}, now));
+  conditions.push_back(
+      condition_json({"PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"}, now));
   conditions.push_back(up ? condition_json({"Ready", "True", "KubeletReady", "kubelet is posting ready status"}, now)
-                          : condition_json({"Ready", "False", "KubeletNotReady", last_error.empty() ? "the node agent is stopping" : last_error}, now));
+                          : condition_json({"Ready", "False", "KubeletNotReady",
+                                            last_error.empty() ? "the node agent is stopping" : last_error},
+                                           now));
   const std::string runtime_name = runtime ? runtime->name() : "none";
   return Json::object(
       {{"capacity", resources},
@@ -94,33 +99,40 @@ void Agent::State::keep_node() {
         if (old["type"] == condition["type"] && old["status"] == condition["status"]) since = old["lastTransitionTime"];
       condition.set("lastTransitionTime", since);
     }
-    client::Request request{.verb = client::Verb::kPatch, .resource = api::resources::kNodes, .ns = {}, .name = self->options.node_name,
+    client::Request request{.verb = client::Verb::kPatch,
+                            .resource = api::resources::kNodes,
+                            .ns = {},
+                            .name = self->options.node_name,
                             .subresource = "status"};
     request.patch_type = client::PatchType::kMerge;
     request.field_manager = "kubelet";
     request.body = Json::object({{"status", status}});
-    self->client.call(std::move(request), [later](const base::Result<Json>& written) { later(written.ok() ? kStatusPeriod : kRetry); });
+    self->client.call(std::move(request),
+                      [later](const base::Result<Json>& written) { later(written.ok() ? kStatusPeriod : kRetry); });
   };
-  client::Request request{.verb = client::Verb::kPatch, .resource = api::resources::kNodes, .ns = {}, .name = options.node_name};
+  client::Request request{
+      .verb = client::Verb::kPatch, .resource = api::resources::kNodes, .ns = {}, .name = options.node_name};
   request.patch_type = client::PatchType::kMerge;
   request.field_manager = "kubelet";
   request.body = Json::object({{"metadata", Json::object({{"labels", labels}})}});
-  client.call(std::move(request), [weak = weak_from_this(), body, later, patch_status](const base::Result<Json>& patched) {
-    const auto self = weak.lock();
-    if (!self) return;
-    if (patched.ok()) return patch_status(patched);
-    if (patched.error().code != base::Code::kNotFound) return later(kRetry);
-    client::Request create{.verb = client::Verb::kCreate, .resource = api::resources::kNodes};
-    create.field_manager = "kubelet";
-    create.body = body;
-    self->client.call(std::move(create), patch_status);
-  });
+  client.call(std::move(request),
+              [weak = weak_from_this(), body, later, patch_status](const base::Result<Json>& patched) {
+                const auto self = weak.lock();
+                if (!self) return;
+                if (patched.ok()) return patch_status(patched);
+                if (patched.error().code != base::Code::kNotFound) return later(kRetry);
+                client::Request create{.verb = client::Verb::kCreate, .resource = api::resources::kNodes};
+                create.field_manager = "kubelet";
+                create.body = body;
+                self->client.call(std::move(create), patch_status);
+              });
 }
 
 void Agent::State::keep_lease() {
   static constexpr const char* kNamespace = "kube-node-lease";
   const std::string now = base::format_rfc3339_micro(env.now());
-  const Json spec = Json::object({{"holderIdentity", options.node_name}, {"leaseDurationSeconds", 40}, {"renewTime", now}});
+  const Json spec =
+      Json::object({{"holderIdentity", options.node_name}, {"leaseDurationSeconds", 40}, {"renewTime", now}});
   const auto later = [weak = weak_from_this()](base::Duration delay) {
     if (const auto self = weak.lock())
       self->env.loop().after(delay, [weak] {
@@ -128,25 +140,30 @@ void Agent::State::keep_lease() {
         if (again && !again->stopping) again->keep_lease();
       });
   };
-  client::Request request{.verb = client::Verb::kPatch, .resource = api::resources::kLeases, .ns = kNamespace, .name = options.node_name};
+  client::Request request{
+      .verb = client::Verb::kPatch, .resource = api::resources::kLeases, .ns = kNamespace, .name = options.node_name};
   request.field_manager = "kubelet";
   request.body = Json::object({{"spec", spec}});
   client.call(std::move(request), [weak = weak_from_this(), spec, later](const base::Result<Json>& renewed) {
     const auto self = weak.lock();
     if (!self) return;
-    if (renewed.ok() || renewed.error().code != base::Code::kNotFound) return later(renewed.ok() ? kLeasePeriod : kRetry);
+    if (renewed.ok() || renewed.error().code != base::Code::kNotFound)
+      return later(renewed.ok() ? kLeasePeriod : kRetry);
     client::Request create{.verb = client::Verb::kCreate, .resource = api::resources::kLeases, .ns = kNamespace};
     create.field_manager = "kubelet";
-    create.body = Json::object({{"apiVersion", "coordination.k8s.io/v1"},
-                                {"kind", "Lease"},
-                                {"metadata", Json::object({{"name", self->options.node_name}, {"namespace", kNamespace}})},
-                                {"spec", spec}});
+    create.body =
+        Json::object({{"apiVersion", "coordination.k8s.io/v1"},
+                      {"kind", "Lease"},
+                      {"metadata", Json::object({{"name", self->options.node_name}, {"namespace", kNamespace}})},
+                      {"spec", spec}});
     self->client.call(std::move(create), [weak, later](const base::Result<Json>& created) {
       const auto again = weak.lock();
       if (!again) return;
-      if (created.ok() || created.error().code != base::Code::kNotFound) return later(created.ok() ? kLeasePeriod : kRetry);
+      if (created.ok() || created.error().code != base::Code::kNotFound)
+        return later(created.ok() ? kLeasePeriod : kRetry);
       client::Request space{.verb = client::Verb::kCreate, .resource = api::resources::kNamespaces};
-      space.body = Json::object({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", Json::object({{"name", kNamespace}})}});
+      space.body = Json::object(
+          {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", Json::object({{"name", kNamespace}})}});
       again->client.call(std::move(space), [later](const base::Result<Json>&) { later(kRetry); });
     });
   });

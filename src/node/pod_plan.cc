@@ -37,7 +37,8 @@ bool past_deadline(const Json& pod, const PodState& state, base::Time now, Plan&
   return false;
 }
 
-void plan_stop_container(const Json& pod, const ContainerState& container, std::size_t index, base::Time now, Plan& plan) {
+void plan_stop_container(const Json& pod, const ContainerState& container, std::size_t index, base::Time now,
+                         Plan& plan) {
   if (container.phase != RunPhase::kRunning) return;  // a start under way ends first
   const base::Duration grace = grace_of(pod);
   if (!container.term_sent) {
@@ -48,7 +49,8 @@ void plan_stop_container(const Json& pod, const ContainerState& container, std::
   // A second deletion may have shortened the grace.
   const Json& deletion = pod["metadata"]["deletionTimestamp"];
   base::Time due = container.kill_at;
-  if (const auto until = base::parse_rfc3339(deletion.as_string()); until && grace_of(pod) == base::Duration{}) due = std::min(due, now);
+  if (const auto until = base::parse_rfc3339(deletion.as_string()); until && grace_of(pod) == base::Duration{})
+    due = std::min(due, now);
   if (now >= due) return plan.actions.push_back({ActionKind::kKill, index});
   wake_at(plan, due);
 }
@@ -80,7 +82,8 @@ void plan_container(const Json& pod, const ContainerState& container, std::size_
 }
 
 bool init_passed(const ContainerState& container) {
-  if (container.sidecar) return container.phase == RunPhase::kRunning || container.attempt > 0 || container.phase == RunPhase::kEnded;
+  if (container.sidecar)
+    return container.phase == RunPhase::kRunning || container.attempt > 0 || container.phase == RunPhase::kEnded;
   return container.phase == RunPhase::kEnded && container.ended.exit_code == 0;
 }
 
@@ -120,7 +123,8 @@ PodState initial_state(const Json& pod) {
 Plan plan_pod(const Json& pod, const PodState& state, base::Time now) {
   Plan plan;
   const bool late = past_deadline(pod, state, now, plan);
-  if (api::is_deleting(pod) || state.stopping || late || is_over(pod, state)) return plan_stop(pod, state, now, std::move(plan));
+  if (api::is_deleting(pod) || state.stopping || late || is_over(pod, state))
+    return plan_stop(pod, state, now, std::move(plan));
   if (state.sandbox == Sandbox::kNone) {
     if (state.prepare_at.is_set() && now < state.prepare_at)
       wake_at(plan, state.prepare_at);
@@ -133,7 +137,8 @@ Plan plan_pod(const Json& pod, const PodState& state, base::Time now) {
     const ContainerState& container = state.containers[i];
     if (container.init) {
       if (initialized || container.sidecar) {
-        if (container.sidecar ? initialized || container.attempt > 0 || container.phase != RunPhase::kNone : !init_passed(container))
+        if (container.sidecar ? initialized || container.attempt > 0 || container.phase != RunPhase::kNone
+                              : !init_passed(container))
           plan_container(pod, container, i, now, plan);
       }
       initialized = initialized && init_passed(container);
@@ -154,7 +159,8 @@ PodPhase phase_of(const Json& pod, const PodState& state) {
   for (const ContainerState& container : state.containers) {
     if (container.init) {
       if (init_passed(container)) continue;
-      if (container.phase == RunPhase::kEnded && (policy == "Never" || leaving) && !container.sidecar) return PodPhase::kFailed;
+      if (container.phase == RunPhase::kEnded && (policy == "Never" || leaving) && !container.sidecar)
+        return PodPhase::kFailed;
       ++pending;
       continue;
     }

@@ -22,8 +22,8 @@ enum class ActionKind : std::uint8_t {
 
 struct Action {
   ActionKind kind;
-  std::size_t container = 0;       // an index of PodState::containers
-  base::Duration grace = {};       // of kTerminate
+  std::size_t container = 0;  // an index of PodState::containers
+  base::Duration grace = {};  // of kTerminate
 
   bool operator==(const Action&) const = default;
 };

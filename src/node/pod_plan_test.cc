@@ -25,7 +25,8 @@ std::string text_of(const Plan& plan, const PodState& state) {
   std::string text;
   for (const Action& action : plan.actions) {
     text += (text.empty() ? "" : ", ") + std::string(kWords[static_cast<int>(action.kind)]);
-    const bool of_container = action.kind != ActionKind::kPrepare && action.kind != ActionKind::kRemove && action.kind != ActionKind::kFinalize;
+    const bool of_container = action.kind != ActionKind::kPrepare && action.kind != ActionKind::kRemove &&
+                              action.kind != ActionKind::kFinalize;
     if (of_container) text += " " + state.containers[action.container].name;
   }
   if (plan.wake.is_set()) text += base::format(" wake +{}s", (plan.wake - kNow).ns / 1'000'000'000);
@@ -86,7 +87,8 @@ TEST(PodPlan, AFailedInitContainerFailsAPodThatNeverRestarts) {
 }
 
 TEST(PodPlan, SidecarsStartInOrderAndRunBesideTheOthers) {
-  const Json pod = pod_of("{restartPolicy: Never, initContainers: [{name: s, restartPolicy: Always}, {name: i}], containers: [{name: a}]}");
+  const Json pod = pod_of(
+      "{restartPolicy: Never, initContainers: [{name: s, restartPolicy: Always}, {name: i}], containers: [{name: a}]}");
   PodState state = ready(pod);
   EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "start s");
   run(state.containers[0]);
@@ -102,9 +104,12 @@ struct RestartCase {
   PodPhase phase;
 };
 TEST(PodPlan, RestartPolicyDecidesWhatFollowsAnExit) {
-  for (const RestartCase& test : {RestartCase{"Always", 0, "start a", PodPhase::kRunning}, RestartCase{"Always", 1, "start a", PodPhase::kRunning},
-                                  RestartCase{"OnFailure", 0, "remove", PodPhase::kSucceeded}, RestartCase{"OnFailure", 1, "start a", PodPhase::kRunning},
-                                  RestartCase{"Never", 0, "remove", PodPhase::kSucceeded}, RestartCase{"Never", 1, "remove", PodPhase::kFailed}}) {
+  for (const RestartCase& test : {RestartCase{"Always", 0, "start a", PodPhase::kRunning},
+                                  RestartCase{"Always", 1, "start a", PodPhase::kRunning},
+                                  RestartCase{"OnFailure", 0, "remove", PodPhase::kSucceeded},
+                                  RestartCase{"OnFailure", 1, "start a", PodPhase::kRunning},
+                                  RestartCase{"Never", 0, "remove", PodPhase::kSucceeded},
+                                  RestartCase{"Never", 1, "remove", PodPhase::kFailed}}) {
     const Json pod = pod_of(base::format("{{restartPolicy: {}, containers: [{{name: a}}]}}", test.policy));
     PodState state = ready(pod);
     end(state.containers[0], test.code);
@@ -129,13 +134,15 @@ TEST(PodPlan, WaitsForTheBackOffAndSaysSo) {
   EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), " wake +10s");
   const Json status = status_for(pod, state, "h", kNow)["containerStatuses"].items().front();
   EXPECT_EQ(status["state"]["waiting"]["reason"].as_string(), "CrashLoopBackOff");
-  EXPECT_EQ(status["state"]["waiting"]["message"].as_string(), "back-off 10s restarting failed container=a pod=p_ns(u)");
+  EXPECT_EQ(status["state"]["waiting"]["message"].as_string(),
+            "back-off 10s restarting failed container=a pod=p_ns(u)");
   EXPECT_EQ(status["lastState"]["terminated"]["exitCode"].as_int(), 1);
   EXPECT_EQ(text_of(plan_pod(pod, state, kNow + base::seconds(10)), state), "start a");
 }
 
 TEST(PodPlan, ADeletedPodGetsTermThenKillThenIsRemovedAndFinalized) {
-  const Json pod = pod_of("{containers: [{name: a}]}", ", deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30");
+  const Json pod = pod_of("{containers: [{name: a}]}",
+                          ", deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30");
   PodState state = ready(pod);
   run(state.containers[0]);
   const Plan first = plan_pod(pod, state, kNow);
@@ -155,14 +162,16 @@ TEST(PodPlan, ADeletedPodGetsTermThenKillThenIsRemovedAndFinalized) {
 }
 
 TEST(PodPlan, ADeletionWithoutGraceKillsAtOnce) {
-  const Json pod = pod_of("{containers: [{name: a}]}", ", deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0");
+  const Json pod =
+      pod_of("{containers: [{name: a}]}", ", deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0");
   PodState state = ready(pod);
   run(state.containers[0]);
   EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "kill a");
 }
 
 TEST(PodPlan, APodThatNeverStartedIsFinalizedWithoutMore) {
-  const Json pod = pod_of("{containers: [{name: a}]}", ", deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30");
+  const Json pod = pod_of("{containers: [{name: a}]}",
+                          ", deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30");
   const PodState state = initial_state(pod);
   EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "finalize");
 }
@@ -181,7 +190,8 @@ TEST(PodStatus, ShowsConditionsOfEachPhase) {
   const auto condition = [&](const char* type) {
     const Json status = status_for(pod, state, "h", kNow);
     for (const Json& item : status["conditions"].items())
-      if (item["type"].as_string() == type) return item["status"].str() + " " + item["reason"].str() + " " + item["message"].str();
+      if (item["type"].as_string() == type)
+        return item["status"].str() + " " + item["reason"].str() + " " + item["message"].str();
     return std::string();
   };
   EXPECT_EQ(condition("Initialized"), "False ContainersNotInitialized containers with incomplete status: [i]");
@@ -212,10 +222,12 @@ struct QosCase {
   const char* qos;
 };
 TEST(PodStatus, ClassifiesQualityOfService) {
-  for (const QosCase& test : {QosCase{"{}", "BestEffort"}, QosCase{"{requests: {cpu: 1}}", "Burstable"}, QosCase{"{limits: {cpu: 1}}", "Burstable"},
-                              QosCase{"{limits: {cpu: 1, memory: 1Gi}}", "Guaranteed"},
-                              QosCase{"{limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 500m}}", "Burstable"}})
-    EXPECT_EQ(qos_class(pod_of(base::format("{{containers: [{{name: a, resources: {}}}]}}", test.resources))), test.qos) << test.resources;
+  for (const QosCase& test :
+       {QosCase{"{}", "BestEffort"}, QosCase{"{requests: {cpu: 1}}", "Burstable"},
+        QosCase{"{limits: {cpu: 1}}", "Burstable"}, QosCase{"{limits: {cpu: 1, memory: 1Gi}}", "Guaranteed"},
+        QosCase{"{limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 500m}}", "Burstable"}})
+    EXPECT_EQ(qos_class(pod_of(base::format("{{containers: [{{name: a, resources: {}}}]}}", test.resources))), test.qos)
+        << test.resources;
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ namespace {
 std::string resolv_conf_of(const Json& pod) {
   const Json& spec = pod["spec"];
   const std::string_view policy = spec["dnsPolicy"].as_string("ClusterFirst");
-  const bool cluster = policy == "ClusterFirstWithHostNet" || (policy == "ClusterFirst" && !spec["hostNetwork"].as_bool());
+  const bool cluster =
+      policy == "ClusterFirstWithHostNet" || (policy == "ClusterFirst" && !spec["hostNetwork"].as_bool());
   if (!cluster && policy != "None") return {};  // the host's
   const std::string_view ns = api::namespace_of(pod);
   const Json& config = spec["dnsConfig"];
@@ -32,13 +33,15 @@ std::string resolv_conf_of(const Json& pod) {
     search = base::format(" {}.svc.cluster.local svc.cluster.local cluster.local", ns);
     options = " ndots:5";
   }
-  for (const Json& server : config["nameservers"].items()) servers += base::format("nameserver {}\n", server.as_string());
+  for (const Json& server : config["nameservers"].items())
+    servers += base::format("nameserver {}\n", server.as_string());
   for (const Json& domain : config["searches"].items()) search += base::format(" {}", domain.as_string());
   for (const Json& option : config["options"].items()) {
     options += base::format(" {}", option["name"].as_string());
     if (!option["value"].as_string().empty()) options += base::format(":{}", option["value"].as_string());
   }
-  return servers + (search.empty() ? "" : "search" + search + "\n") + (options.empty() ? "" : "options" + options + "\n");
+  return servers + (search.empty() ? "" : "search" + search + "\n") +
+         (options.empty() ? "" : "options" + options + "\n");
 }
 
 std::vector<std::string> words(const Json& list, const Environment& environment) {
@@ -50,10 +53,13 @@ std::vector<std::string> words(const Json& list, const Environment& environment)
 base::Status add_mounts(const Json& json, const Environment& environment, ContainerSpec& spec) {
   for (const Json& mount : json["volumeMounts"].items()) {
     std::string sub = mount["subPath"].str();
-    if (const std::string_view expression = mount["subPathExpr"].as_string(); !expression.empty()) sub = expand(expression, environment);
-    if (sub == ".." || sub.starts_with("/") || sub.starts_with("../") || sub.ends_with("/..") || sub.find("/../") != std::string::npos)
+    if (const std::string_view expression = mount["subPathExpr"].as_string(); !expression.empty())
+      sub = expand(expression, environment);
+    if (sub == ".." || sub.starts_with("/") || sub.starts_with("../") || sub.ends_with("/..") ||
+        sub.find("/../") != std::string::npos)
       return make_error(Code::kInvalid, base::format("subPath {:?} leaves the volume", sub));
-    spec.mounts.push_back({"volume:" + mount["name"].str() + "/" + sub, mount["mountPath"].str(), mount["readOnly"].as_bool()});
+    spec.mounts.push_back(
+        {"volume:" + mount["name"].str() + "/" + sub, mount["mountPath"].str(), mount["readOnly"].as_bool()});
   }
   return {};
 }
@@ -99,7 +105,9 @@ void set_resources(const Json& pod, const Json& json, const Lookups& lookups, Co
     const auto total = lookups.allocatable.find("memory");
     const std::int64_t bytes = total == lookups.allocatable.end() ? 0 : total->second.value();
     const std::int64_t asked = request_memory ? request_memory->value() : 0;
-    std::int64_t score = bytes > 0 ? 1000 - static_cast<std::int64_t>(1000.0 * static_cast<double>(asked) / static_cast<double>(bytes)) : 999;
+    std::int64_t score =
+        bytes > 0 ? 1000 - static_cast<std::int64_t>(1000.0 * static_cast<double>(asked) / static_cast<double>(bytes))
+                  : 999;
     spec.oom_score_adjustment = static_cast<int>(std::min<std::int64_t>(999, std::max<std::int64_t>(3, score)));
   }
 }
@@ -114,7 +122,8 @@ void set_pod_limits(const Json& pod, SandboxSpec& spec) {
   bool cpu_limited = true, memory_limited = true;
   for (const Json& container : pod["spec"]["containers"].items()) {
     const std::int64_t limit = read(container, "limits", "cpu");
-    const std::int64_t request = container["resources"]["requests"].has("cpu") ? read(container, "requests", "cpu") : limit;
+    const std::int64_t request =
+        container["resources"]["requests"].has("cpu") ? read(container, "requests", "cpu") : limit;
     const std::int64_t memory = read(container, "limits", "memory");
     spec.cpu_request_milli += request;
     spec.cpu_limit_milli += limit;
@@ -150,7 +159,8 @@ std::vector<std::string> left_out(const Json& pod) {
       add(container.has("livenessProbe") || container.has("readinessProbe") || container.has("startupProbe"), "probes");
       add(container.has("lifecycle"), "lifecycle hooks");
       add(container["stdin"].as_bool() || container["tty"].as_bool(), "a terminal");
-      for (const Json& port : container["ports"].items()) add(port["hostPort"].as_int() != 0 && !pod["spec"]["hostNetwork"].as_bool(), "host ports");
+      for (const Json& port : container["ports"].items())
+        add(port["hostPort"].as_int() != 0 && !pod["spec"]["hostNetwork"].as_bool(), "host ports");
     }
   }
   add(!pod["spec"]["ephemeralContainers"].empty(), "ephemeral containers");
@@ -197,7 +207,8 @@ SandboxSpec sandbox_spec(const Json& pod) {
   return spec;
 }
 
-base::Result<ContainerSpec> container_spec_for(const Json& pod, const ContainerState& container, const Lookups& lookups) {
+base::Result<ContainerSpec> container_spec_for(const Json& pod, const ContainerState& container,
+                                               const Lookups& lookups) {
   const Json& json = container_spec(pod, container);
   TRY(Environment environment, environment_of(pod, json, lookups));
   ContainerSpec spec;

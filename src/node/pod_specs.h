@@ -12,7 +12,8 @@ namespace node {
 // Without volumes, which volumes.h makes.
 SandboxSpec sandbox_spec(const api::Json& pod);
 // Errors are those of CreateContainerConfigError.
-base::Result<ContainerSpec> container_spec_for(const api::Json& pod, const ContainerState& container, const Lookups& lookups);
+base::Result<ContainerSpec> container_spec_for(const api::Json& pod, const ContainerState& container,
+                                               const Lookups& lookups);
 // The id of one attempt: the same whenever it is asked for.
 std::string container_id(std::string_view pod_uid, std::string_view container, int attempt);
 // What the pod asks for and does not get here, in words; it runs without.

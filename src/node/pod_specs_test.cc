@@ -72,8 +72,9 @@ TEST(Environment, ResolvesEveryKindOfValue) {
   ASSERT_TRUE(environment.ok()) << environment.error().message;
   std::map<std::string, std::string> values(environment->begin(), environment->end());
   const std::map<std::string, std::string> expected{
-      {"P_a", "1"}, {"P_b", "two"}, {"GREETING", "hello"}, {"TWICE", "hello 1"}, {"POD", "p"}, {"APP", "x"}, {"NOTE", "hi"}, {"IP", "10.1.0.5"},
-      {"HOST", "10.0.0.1"}, {"NODE", "n1"}, {"CPU", "2"}, {"CPU_MILLI", "250"}, {"MEMORY", "64"}, {"KEY", "two"}, {"PASSWORD", "hush"}};
+      {"P_a", "1"}, {"P_b", "two"},       {"GREETING", "hello"}, {"TWICE", "hello 1"}, {"POD", "p"},
+      {"APP", "x"}, {"NOTE", "hi"},       {"IP", "10.1.0.5"},    {"HOST", "10.0.0.1"}, {"NODE", "n1"},
+      {"CPU", "2"}, {"CPU_MILLI", "250"}, {"MEMORY", "64"},      {"KEY", "two"},       {"PASSWORD", "hush"}};
   EXPECT_EQ(values, expected);
 }
 
@@ -95,10 +96,13 @@ struct MissingCase {
 };
 TEST(Environment, NamesWhatIsMissing) {
   Fixture fixture;
-  for (const MissingCase& test : {MissingCase{"configMapKeyRef: {name: missing, key: k}", "configmap \"missing\" not found"},
-                                  MissingCase{"configMapKeyRef: {name: cm, key: k}", "couldn't find key k in ConfigMap ns/cm"},
-                                  MissingCase{"secretKeyRef: {name: sec, key: k}", "couldn't find key k in Secret ns/sec"}}) {
-    const Json pod = yaml("{metadata: {name: p, namespace: ns}, spec: {containers: [{name: c, env: [{name: X, valueFrom: {" + std::string(test.variable) + "}}]}]}}");
+  for (const MissingCase& test :
+       {MissingCase{"configMapKeyRef: {name: missing, key: k}", "configmap \"missing\" not found"},
+        MissingCase{"configMapKeyRef: {name: cm, key: k}", "couldn't find key k in ConfigMap ns/cm"},
+        MissingCase{"secretKeyRef: {name: sec, key: k}", "couldn't find key k in Secret ns/sec"}}) {
+    const Json pod =
+        yaml("{metadata: {name: p, namespace: ns}, spec: {containers: [{name: c, env: [{name: X, valueFrom: {" +
+             std::string(test.variable) + "}}]}]}}");
     const auto environment = environment_of(pod, pod["spec"]["containers"].items().front(), fixture.lookups);
     ASSERT_FALSE(environment.ok());
     EXPECT_EQ(environment.error().message, test.message);
@@ -138,10 +142,16 @@ struct VolumeCase {
 TEST(Volumes, RefusesWhatCannotBeHad) {
   Fixture fixture;
   for (const VolumeCase& test :
-       {VolumeCase{"configMap: {name: missing}", "MountVolume.SetUp failed for volume \"v\" : configmap \"missing\" not found"},
-        VolumeCase{"configMap: {name: cm, items: [{key: a, path: ../x}]}", "MountVolume.SetUp failed for volume \"v\" : path \"../x\" leaves the volume"},
-        VolumeCase{"nfs: {server: s, path: /}", nullptr}, VolumeCase{"persistentVolumeClaim: {claimName: c}", "MountVolume.SetUp failed for volume \"v\" : persistentvolumeclaim \"c\" not found"}}) {
-    const auto volumes = volumes_of(yaml("{metadata: {name: p, namespace: ns}, spec: {volumes: [{name: v, " + std::string(test.volume) + "}]}}"), fixture.lookups);
+       {VolumeCase{"configMap: {name: missing}",
+                   "MountVolume.SetUp failed for volume \"v\" : configmap \"missing\" not found"},
+        VolumeCase{"configMap: {name: cm, items: [{key: a, path: ../x}]}",
+                   "MountVolume.SetUp failed for volume \"v\" : path \"../x\" leaves the volume"},
+        VolumeCase{"nfs: {server: s, path: /}", nullptr},
+        VolumeCase{"persistentVolumeClaim: {claimName: c}",
+                   "MountVolume.SetUp failed for volume \"v\" : persistentvolumeclaim \"c\" not found"}}) {
+    const auto volumes = volumes_of(
+        yaml("{metadata: {name: p, namespace: ns}, spec: {volumes: [{name: v, " + std::string(test.volume) + "}]}}"),
+        fixture.lookups);
     ASSERT_FALSE(volumes.ok()) << test.volume;
     if (test.message != nullptr) {
       EXPECT_EQ(volumes.error().message, test.message);
@@ -153,15 +163,22 @@ TEST(Volumes, AClaimLeadsToItsVolumesFolder) {
   Fixture fixture;
   fixture.objects["PersistentVolumeClaim/ns/c"] = yaml("{spec: {volumeName: pv}, status: {phase: Bound}}");
   fixture.objects["PersistentVolume//pv"] = yaml("{spec: {local: {path: /data/pv}}}");
-  const auto volumes = volumes_of(yaml("{metadata: {name: p, namespace: ns}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}}"), fixture.lookups);
+  const auto volumes = volumes_of(
+      yaml("{metadata: {name: p, namespace: ns}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}}"),
+      fixture.lookups);
   ASSERT_TRUE(volumes.ok());
   EXPECT_EQ(volumes->front().host_path, "/data/pv");
 }
 
 TEST(Names, ServicesAndTheirPodsHaveNames) {
-  const Json service = yaml("{metadata: {name: job, namespace: ns}, spec: {clusterIP: None, selector: {j: x}, publishNotReadyAddresses: true}}");
-  const Json endpoints = yaml("{metadata: {name: job, namespace: ns}, subsets: [{addresses: [{ip: 10.0.0.2, hostname: job-w-0}, {ip: 10.0.0.3}]}]}");
-  const Json pod = yaml("{metadata: {name: job-w-1, namespace: ns, labels: {j: x}}, spec: {hostname: job-w-1, subdomain: job}}");
+  const Json service = yaml(
+      "{metadata: {name: job, namespace: ns}, spec: {clusterIP: None, selector: {j: x}, publishNotReadyAddresses: "
+      "true}}");
+  const Json endpoints = yaml(
+      "{metadata: {name: job, namespace: ns}, subsets: [{addresses: [{ip: 10.0.0.2, hostname: job-w-0}, {ip: "
+      "10.0.0.3}]}]}");
+  const Json pod =
+      yaml("{metadata: {name: job-w-1, namespace: ns, labels: {j: x}}, spec: {hostname: job-w-1, subdomain: job}}");
   const NameTable names = name_table({&service}, {&endpoints}, {{&pod, "10.0.0.4"}});
   EXPECT_EQ(names.at("job.ns.svc.cluster.local"), (std::vector<std::string>{"10.0.0.2", "10.0.0.3", "10.0.0.4"}));
   EXPECT_EQ(names.at("job-w-0.job.ns.svc.cluster.local"), (std::vector<std::string>{"10.0.0.2"}));

@@ -15,7 +15,7 @@ struct EndedRun {
   base::Time started;
   base::Time finished;
   int exit_code = 0;
-  std::string reason;   // Completed, Error, OOMKilled, StartError, ContainerStatusUnknown
+  std::string reason;  // Completed, Error, OOMKilled, StartError, ContainerStatusUnknown
   std::string message;
 };
 
@@ -25,22 +25,22 @@ enum class RunPhase : std::uint8_t { kNone, kStarting, kRunning, kEnded };
 struct ContainerState {
   std::string name;
   bool init = false;
-  bool sidecar = false;            // an init container that is restarted for ever
-  int attempt = 0;                 // from 0; also the restart count
+  bool sidecar = false;  // an init container that is restarted for ever
+  int attempt = 0;       // from 0; also the restart count
   RunPhase phase = RunPhase::kNone;
   std::string id;
   base::Time started;
-  EndedRun ended;                  // valid in kEnded
-  std::optional<EndedRun> last;    // of the attempt before
-  base::Duration back_off{};       // between the end of this attempt and the next
+  EndedRun ended;                // valid in kEnded
+  std::optional<EndedRun> last;  // of the attempt before
+  base::Duration back_off{};     // between the end of this attempt and the next
 
   bool image_ready = false;
   bool image_busy = false;
-  bool image_event = false;        // the "already present" event was sent
+  bool image_event = false;  // the "already present" event was sent
   std::string image_id;
-  base::Time retry_at;             // of a pull or of a start that was refused; unset: at once
+  base::Time retry_at;  // of a pull or of a start that was refused; unset: at once
   base::Duration retry_back_off{};
-  std::string waiting_reason;      // while kNone; empty: ContainerCreating or PodInitializing
+  std::string waiting_reason;  // while kNone; empty: ContainerCreating or PodInitializing
   std::string waiting_message;
 
   bool term_sent = false;
@@ -54,11 +54,11 @@ struct PodState {
   Sandbox sandbox = Sandbox::kNone;
   std::string ip;
   base::Time start_time;
-  base::Time prepare_at;               // not before; after a failure
+  base::Time prepare_at;  // not before; after a failure
   base::Duration prepare_back_off{};
-  std::string failure_reason;          // set: the pod is Failed whatever its containers did
+  std::string failure_reason;  // set: the pod is Failed whatever its containers did
   std::string failure_message;
-  bool stopping = false;               // the agent itself goes down and takes the pod with it
+  bool stopping = false;                   // the agent itself goes down and takes the pod with it
   std::vector<ContainerState> containers;  // init containers first, in the spec's order
 };
 

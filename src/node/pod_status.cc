@@ -18,7 +18,8 @@ std::string full_id(const std::string& id) { return id.empty() ? std::string() :
 
 Json ended_json(const EndedRun& run) {
   Json ended = Json::object({{"exitCode", run.exit_code}});
-  if (run.exit_code > 128 && run.exit_code < 128 + 65 && run.reason == "Error") ended.set("signal", run.exit_code - 128);
+  if (run.exit_code > 128 && run.exit_code < 128 + 65 && run.reason == "Error")
+    ended.set("signal", run.exit_code - 128);
   ended.set("reason", run.reason);
   if (!run.message.empty()) ended.set("message", run.message);
   ended.set("startedAt", run.started.is_set() ? Json(base::format_rfc3339(run.started)) : Json());
@@ -35,7 +36,9 @@ Json waiting_json(std::string_view reason, std::string_view message) {
 
 bool has_init_left(const PodState& state) {
   for (const ContainerState& container : state.containers)
-    if (container.init && !container.sidecar && !(container.phase == RunPhase::kEnded && container.ended.exit_code == 0)) return true;
+    if (container.init && !container.sidecar &&
+        !(container.phase == RunPhase::kEnded && container.ended.exit_code == 0))
+      return true;
   return false;
 }
 
@@ -54,7 +57,10 @@ Json state_json(const Json& pod, const PodState& state, const ContainerState& co
     }
     default:
       if (!container.waiting_reason.empty()) return waiting_json(container.waiting_reason, container.waiting_message);
-      return waiting_json(!container.init && has_init_left(state) ? "PodInitializing" : container.init && container.attempt == 0 ? "PodInitializing" : "ContainerCreating", {});
+      return waiting_json(!container.init && has_init_left(state)    ? "PodInitializing"
+                          : container.init && container.attempt == 0 ? "PodInitializing"
+                                                                     : "ContainerCreating",
+                          {});
   }
 }
 
@@ -92,9 +98,11 @@ Json condition_json(const Json& pod, const ConditionText& text, base::Time now) 
   const std::string_view status = text.holds ? "True" : "False";
   Json since = base::format_rfc3339(now);
   for (const Json& old : pod["status"]["conditions"].items())
-    if (old["type"].as_string() == text.type && old["status"].as_string() == status && !old["lastTransitionTime"].is_null())
+    if (old["type"].as_string() == text.type && old["status"].as_string() == status &&
+        !old["lastTransitionTime"].is_null())
       since = old["lastTransitionTime"];
-  Json json = Json::object({{"type", text.type}, {"status", status}, {"lastProbeTime", nullptr}, {"lastTransitionTime", since}});
+  Json json = Json::object(
+      {{"type", text.type}, {"status", status}, {"lastProbeTime", nullptr}, {"lastTransitionTime", since}});
   // A patch that names neither would leave the old texts behind.
   json.set("reason", text.reason.empty() ? Json() : Json(text.reason));
   json.set("message", text.message.empty() ? Json() : Json(text.message));
@@ -106,7 +114,8 @@ Json conditions_json(const Json& pod, const PodState& state, base::Time now) {
   for (const ContainerState& container : state.containers) {
     const bool running = container.phase == RunPhase::kRunning;
     if (container.init && !container.sidecar) {
-      if (container.phase != RunPhase::kEnded || container.ended.exit_code != 0) not_initialized += (not_initialized.empty() ? "" : " ") + container.name;
+      if (container.phase != RunPhase::kEnded || container.ended.exit_code != 0)
+        not_initialized += (not_initialized.empty() ? "" : " ") + container.name;
     } else if (!running) {
       not_ready += (not_ready.empty() ? "" : " ") + container.name;
     }
@@ -114,12 +123,17 @@ Json conditions_json(const Json& pod, const PodState& state, base::Time now) {
   const bool succeeded = phase_of(pod, state) == PodPhase::kSucceeded;
   const bool failed = phase_of(pod, state) == PodPhase::kFailed;
   ConditionText initialized{"Initialized", not_initialized.empty()};
-  if (!initialized.holds) initialized = {"Initialized", false, "ContainersNotInitialized", base::format("containers with incomplete status: [{}]", not_initialized)};
+  if (!initialized.holds)
+    initialized = {"Initialized", false, "ContainersNotInitialized",
+                   base::format("containers with incomplete status: [{}]", not_initialized)};
   if (succeeded) initialized = {"Initialized", true, "PodCompleted"};
   ConditionText ready{"Ready", not_ready.empty() && not_initialized.empty() && !failed};
-  if (succeeded) ready = {"Ready", false, "PodCompleted"};
-  else if (failed) ready = {"Ready", false, "PodFailed"};
-  else if (!ready.holds) ready = {"Ready", false, "ContainersNotReady", base::format("containers with unready status: [{}]", not_ready)};
+  if (succeeded)
+    ready = {"Ready", false, "PodCompleted"};
+  else if (failed)
+    ready = {"Ready", false, "PodFailed"};
+  else if (!ready.holds)
+    ready = {"Ready", false, "ContainersNotReady", base::format("containers with unready status: [{}]", not_ready)};
   ConditionText containers_ready = ready;
   containers_ready.type = "ContainersReady";
   Json list = Json::array();
@@ -163,7 +177,8 @@ Json status_for(const Json& pod, const PodState& state, const std::string& host_
   Json init = Json::array(), main = Json::array();
   // A pod that was refused has no containers to speak of; tools then show its reason.
   bool touched = state.failure_reason.empty();
-  for (const ContainerState& container : state.containers) touched = touched || container.phase != RunPhase::kNone || container.last;
+  for (const ContainerState& container : state.containers)
+    touched = touched || container.phase != RunPhase::kNone || container.last;
   if (touched) {
     for (const ContainerState& container : state.containers)
       (container.init ? init : main).push_back(container_json(pod, state, container, now));

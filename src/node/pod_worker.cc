@@ -1,4 +1,6 @@
 // How a plan becomes effects, and effects become a pod's state and status.
+#include <csignal>
+
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/log.h"
@@ -6,8 +8,6 @@
 #include "node/pod_specs.h"
 #include "node/pod_status.h"
 #include "node/volumes.h"
-
-#include <csignal>
 
 namespace node {
 
@@ -29,7 +29,8 @@ std::string field_path(const std::string& container, bool init) {
 
 }  // namespace
 
-void Agent::State::event(const Json& pod, const char* type, const char* reason, std::string message, std::string container, bool init) {
+void Agent::State::event(const Json& pod, const char* type, const char* reason, std::string message,
+                         std::string container, bool init) {
   events.record(pod, {type, reason, std::move(message), field_path(container, init)});
 }
 
@@ -51,9 +52,11 @@ Lookups Agent::State::lookups(const PodWorker& worker) {
 void Agent::State::step(const std::string& uid) {
   PodWorker* worker = find(uid);
   if (worker == nullptr || worker->stepping || worker->gone) return;
-  if (worker->settled && !api::is_deleting(worker->pod) && worker->state.sandbox == Sandbox::kGone) return check_stopped();
+  if (worker->settled && !api::is_deleting(worker->pod) && worker->state.sandbox == Sandbox::kGone)
+    return check_stopped();
   worker->stepping = true;
-  if (!worker->settled && !worker->refused && worker->state.failure_reason.empty() && worker->state.sandbox == Sandbox::kNone) {
+  if (!worker->settled && !worker->refused && worker->state.failure_reason.empty() &&
+      worker->state.sandbox == Sandbox::kNone) {
     if (const auto why = runtime->refusal(worker->pod)) {
       worker->refused = true;
       worker->state.failure_reason = "UnsupportedByNode";
@@ -65,8 +68,9 @@ void Agent::State::step(const std::string& uid) {
   const Plan plan = plan_pod(worker->pod, worker->state, now);
   for (const Action& action : plan.actions) act(*worker, action);
   const Json& deadline = worker->pod["spec"]["activeDeadlineSeconds"];
-  if (deadline.is_number() && worker->state.start_time.is_set() && worker->state.failure_reason.empty() && !worker->settled &&
-      !is_over(worker->pod, worker->state) && now >= worker->state.start_time + base::seconds(deadline.as_int())) {
+  if (deadline.is_number() && worker->state.start_time.is_set() && worker->state.failure_reason.empty() &&
+      !worker->settled && !is_over(worker->pod, worker->state) &&
+      now >= worker->state.start_time + base::seconds(deadline.as_int())) {
     worker->state.failure_reason = "DeadlineExceeded";
     worker->state.failure_message = "Pod was active on the node longer than the specified deadline";
     event(worker->pod, "Normal", "DeadlineExceeded", worker->state.failure_message);
@@ -98,7 +102,9 @@ void Agent::State::act(PodWorker& worker, const Action& action) {
   }
   ContainerState& container = worker.state.containers[action.container];
   const bool first = !container.term_sent && !container.kill_sent;
-  if (first) event(worker.pod, "Normal", "Killing", base::format("Stopping container {}", container.name), container.name, container.init);
+  if (first)
+    event(worker.pod, "Normal", "Killing", base::format("Stopping container {}", container.name), container.name,
+          container.init);
   if (action.kind == ActionKind::kKill) {
     container.kill_sent = container.term_sent = true;
     return runtime->signal(uid, container.id, SIGKILL);
@@ -158,7 +164,8 @@ void Agent::State::prepare(PodWorker& worker) {
                                         } else if (ip.error().code == base::Code::kInvalid) {
                                           failed(*found, "FailedMount", ip.error().message);
                                         } else {
-                                          failed(*found, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + ip.error().message);
+                                          failed(*found, "FailedCreatePodSandBox",
+                                                 "Failed to create pod sandbox: " + ip.error().message);
                                         }
                                         step(uid);
                                       });
@@ -185,56 +192,73 @@ void Agent::State::pull(PodWorker& worker, std::size_t index) {
   const bool present = runtime->image_present(image);
   if (!present || policy == PullPolicy::kAlways) {
     if (policy != PullPolicy::kNever && !present)
-      event(worker.pod, "Normal", "Pulling", base::format("Pulling image \"{}\"", image), container.name, container.init);
+      event(worker.pod, "Normal", "Pulling", base::format("Pulling image \"{}\"", image), container.name,
+            container.init);
   }
   const base::Duration began = env.uptime();
-  off_loop<base::Result<ImageAnswer>>(
-      [image, policy](Runtime& machine) { return machine.ensure_image(image, policy); },
-      [this, uid, index, image, began](base::Result<ImageAnswer> answer) {
-        --pulls;
-        PodWorker* found = find(uid);
-        if (found == nullptr) return;
-        ContainerState& of = found->state.containers[index];
-        of.image_busy = false;
-        if (answer.ok()) {
-          of.image_ready = true;
-          of.image_id = answer->id;
-          of.retry_at = {};
-          of.retry_back_off = {};
-          of.waiting_reason.clear();
-          of.waiting_message.clear();
-          const std::string took = base::format_go_duration(base::milliseconds((env.uptime() - began).ns / 1'000'000));
-          const std::string text = answer->pulled ? base::format("Successfully pulled image \"{}\" in {} ({} including waiting). Image size: {} bytes.", image, took, took, answer->bytes)
-                                   : !answer->note.empty() ? answer->note
-                                                           : base::format("Container image \"{}\" already present on machine", image);
-          event(found->pod, "Normal", "Pulled", text, of.name, of.init);
-        } else {
-          const std::string& why = answer.error().message;
-          const bool never = answer.error().code == base::Code::kNotFound;
-          if (!never) event(found->pod, "Warning", "Failed", base::format("Failed to pull image \"{}\": {}", image, why), of.name, of.init);
-          const char* reason = never ? "ErrImageNeverPull" : "ErrImagePull";
-          event(found->pod, "Warning", "Failed", base::format("Error: {}", reason), of.name, of.init);
-          of.waiting_reason = reason;
-          of.waiting_message = why;
-          of.retry_back_off = next_back_off(of.retry_back_off);
-          of.retry_at = env.now() + of.retry_back_off;
-          if (!never) {
-            // A moment later the container says that it waits, as users know it.
-            env.loop().after(base::seconds(2), [weak = weak_from_this(), uid, index, image, why] {
-              const auto self = weak.lock();
-              PodWorker* waiting = self ? self->find(uid) : nullptr;
-              if (waiting == nullptr || waiting->state.containers[index].waiting_reason != "ErrImagePull") return;
-              ContainerState& still = waiting->state.containers[index];
-              still.waiting_reason = "ImagePullBackOff";
-              still.waiting_message = base::format("Back-off pulling image \"{}\": ErrImagePull: {}", image, why);
-              self->event(waiting->pod, "Normal", "BackOff", base::format("Back-off pulling image \"{}\"", image), still.name, still.init);
-              self->event(waiting->pod, "Warning", "Failed", "Error: ImagePullBackOff", still.name, still.init);
-              self->report(*waiting);
-            });
-          }
-        }
-        step(uid);
-      });
+  off_loop<base::Result<ImageAnswer>>([image, policy](Runtime& machine) { return machine.ensure_image(image, policy); },
+                                      [this, uid, index, image, began](base::Result<ImageAnswer> answer) {
+                                        --pulls;
+                                        PodWorker* found = find(uid);
+                                        if (found == nullptr) return;
+                                        found->state.containers[index].image_busy = false;
+                                        if (answer.ok())
+                                          image_came(*found, index, image, *answer, env.uptime() - began);
+                                        else
+                                          image_failed(*found, index, image, answer.error());
+                                        step(uid);
+                                      });
+}
+
+void Agent::State::image_came(PodWorker& worker, std::size_t index, const std::string& image, const ImageAnswer& answer,
+                              base::Duration waited) {
+  ContainerState& of = worker.state.containers[index];
+  of.image_ready = true;
+  of.image_id = answer.id;
+  of.retry_at = {};
+  of.retry_back_off = {};
+  of.waiting_reason.clear();
+  of.waiting_message.clear();
+  const std::string took = base::format_go_duration(base::milliseconds(waited.ns / 1'000'000));
+  const std::string text =
+      answer.pulled
+          ? base::format("Successfully pulled image \"{}\" in {} ({} including waiting). Image size: {} bytes.", image,
+                         took, took, answer.bytes)
+      : !answer.note.empty() ? answer.note
+                             : base::format("Container image \"{}\" already present on machine", image);
+  event(worker.pod, "Normal", "Pulled", text, of.name, of.init);
+}
+
+void Agent::State::image_failed(PodWorker& worker, std::size_t index, const std::string& image,
+                                const base::Error& error) {
+  ContainerState& of = worker.state.containers[index];
+  const std::string uid(api::uid_of(worker.pod));
+  const std::string& why = error.message;
+  const bool never = error.code == base::Code::kNotFound;
+  if (!never)
+    event(worker.pod, "Warning", "Failed", base::format("Failed to pull image \"{}\": {}", image, why), of.name,
+          of.init);
+  const char* reason = never ? "ErrImageNeverPull" : "ErrImagePull";
+  event(worker.pod, "Warning", "Failed", base::format("Error: {}", reason), of.name, of.init);
+  of.waiting_reason = reason;
+  of.waiting_message = why;
+  of.retry_back_off = next_back_off(of.retry_back_off);
+  of.retry_at = env.now() + of.retry_back_off;
+  if (!never) {
+    // A moment later the container says that it waits, as users know it.
+    env.loop().after(base::seconds(2), [weak = weak_from_this(), uid, index, image, why] {
+      const auto self = weak.lock();
+      PodWorker* waiting = self ? self->find(uid) : nullptr;
+      if (waiting == nullptr || waiting->state.containers[index].waiting_reason != "ErrImagePull") return;
+      ContainerState& still = waiting->state.containers[index];
+      still.waiting_reason = "ImagePullBackOff";
+      still.waiting_message = base::format("Back-off pulling image \"{}\": ErrImagePull: {}", image, why);
+      self->event(waiting->pod, "Normal", "BackOff", base::format("Back-off pulling image \"{}\"", image), still.name,
+                  still.init);
+      self->event(waiting->pod, "Warning", "Failed", "Error: ImagePullBackOff", still.name, still.init);
+      self->report(*waiting);
+    });
+  }
 }
 
 void Agent::State::start_container(PodWorker& worker, std::size_t index) {
@@ -297,13 +321,17 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
 void Agent::State::remove(PodWorker& worker) {
   const std::string uid(api::uid_of(worker.pod));
   worker.state.sandbox = Sandbox::kRemoving;
-  off_loop<int>([uid](Runtime& machine) { machine.remove(uid, false); return 0; },
-                [this, uid](int) {
-                  PodWorker* found = find(uid);
-                  if (found == nullptr) return check_stopped();
-                  found->state.sandbox = Sandbox::kGone;
-                  step(uid);
-                });
+  off_loop<int>(
+      [uid](Runtime& machine) {
+        machine.remove(uid, false);
+        return 0;
+      },
+      [this, uid](int) {
+        PodWorker* found = find(uid);
+        if (found == nullptr) return check_stopped();
+        found->state.sandbox = Sandbox::kGone;
+        step(uid);
+      });
 }
 
 // The server keeps a pod with a deletion timestamp until its node says that nothing of it runs.
@@ -315,7 +343,9 @@ void Agent::State::finalize(PodWorker& worker) {
   }
   worker.finalizing = true;
   const std::string uid(api::uid_of(worker.pod));
-  client::Request request{.verb = client::Verb::kDelete, .resource = api::resources::kPods, .ns = std::string(api::namespace_of(worker.pod)),
+  client::Request request{.verb = client::Verb::kDelete,
+                          .resource = api::resources::kPods,
+                          .ns = std::string(api::namespace_of(worker.pod)),
                           .name = std::string(api::name_of(worker.pod))};
   request.body = Json::object({{"kind", "DeleteOptions"},
                                {"apiVersion", "v1"},
@@ -352,8 +382,11 @@ void Agent::State::report(PodWorker& worker) {
   worker.reported = status;
   worker.stale_report = false;
   const std::string uid(api::uid_of(worker.pod));
-  client::Request request{.verb = client::Verb::kPatch, .resource = api::resources::kPods, .ns = std::string(api::namespace_of(worker.pod)),
-                          .name = std::string(api::name_of(worker.pod)), .subresource = "status"};
+  client::Request request{.verb = client::Verb::kPatch,
+                          .resource = api::resources::kPods,
+                          .ns = std::string(api::namespace_of(worker.pod)),
+                          .name = std::string(api::name_of(worker.pod)),
+                          .subresource = "status"};
   request.patch_type = client::PatchType::kStrategic;
   request.field_manager = "kubelet";
   request.body = Json::object({{"metadata", Json::object({{"uid", uid}})}, {"status", std::move(status)}});
@@ -367,7 +400,8 @@ void Agent::State::report(PodWorker& worker) {
       return self->step(uid);
     }
     const base::Code code = written.error().code;
-    if (code == base::Code::kNotFound || code == base::Code::kConflict) return self->step(uid);  // the informer will say
+    if (code == base::Code::kNotFound || code == base::Code::kConflict)
+      return self->step(uid);  // the informer will say
     if (++found->report_failures == 1)
       base::log_warning("node", base::format("status of pod {}: {}", api::key_of(found->pod), written.error().message));
     found->stale_report = true;

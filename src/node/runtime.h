@@ -35,11 +35,11 @@ struct VolumeSpec {
 
   std::string name;
   Kind kind = Kind::kEmptyDir;
-  bool memory = false;             // emptyDir on tmpfs
-  std::int64_t bytes_max = 0;      // of it; 0: no limit
-  std::string host_path;           // kHostPath
-  std::string host_type;           // "", DirectoryOrCreate, Directory, FileOrCreate, File, Socket, ...
-  std::vector<FileSpec> files;     // kFiles
+  bool memory = false;                // emptyDir on tmpfs
+  std::int64_t bytes_max = 0;         // of it; 0: no limit
+  std::string host_path;              // kHostPath
+  std::string host_type;              // "", DirectoryOrCreate, Directory, FileOrCreate, File, Socket, ...
+  std::vector<FileSpec> files;        // kFiles
   std::optional<std::int64_t> group;  // fsGroup
 };
 
@@ -48,19 +48,19 @@ struct SandboxSpec {
   std::string ns;
   std::string name;
   std::string hostname;
-  std::string fqdn;                // in /etc/hosts; empty without a subdomain
+  std::string fqdn;  // in /etc/hosts; empty without a subdomain
   bool set_hostname_as_fqdn = false;
   bool host_network = false;
   bool host_pid = false;
   bool host_ipc = false;
   bool share_processes = false;
   std::vector<std::pair<std::string, std::vector<std::string>>> host_aliases;  // ip, names
-  std::string resolv_conf;         // empty: the host's (dnsPolicy Default)
+  std::string resolv_conf;                                                     // empty: the host's (dnsPolicy Default)
   std::vector<VolumeSpec> volumes;
   std::int64_t cpu_request_milli = 0;
   std::int64_t cpu_limit_milli = 0;     // of all containers together; 0: one of them has none
   std::int64_t memory_limit_bytes = 0;  // the same
-  std::string address;             // had before, if it was
+  std::string address;                  // had before, if it was
 };
 
 struct ContainerSpec {
@@ -72,8 +72,8 @@ struct ContainerSpec {
   std::vector<std::string> command;  // replaces the image's entrypoint; empty: the image's
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string working_directory;     // empty: the image's
-  std::vector<MountSpec> mounts;     // `source` may begin with "volume:NAME/" for a volume of the pod
+  std::string working_directory;  // empty: the image's
+  std::vector<MountSpec> mounts;  // `source` may begin with "volume:NAME/" for a volume of the pod
   std::optional<std::int64_t> user;
   std::optional<std::int64_t> group;
   std::vector<std::int64_t> extra_groups;
@@ -85,8 +85,8 @@ struct ContainerSpec {
   std::vector<std::string> capabilities_added;
   std::vector<std::string> capabilities_dropped;
   std::int64_t cpu_request_milli = 0;
-  std::int64_t cpu_limit_milli = 0;      // 0: none
-  std::int64_t memory_limit_bytes = 0;   // 0: none
+  std::int64_t cpu_limit_milli = 0;     // 0: none
+  std::int64_t memory_limit_bytes = 0;  // 0: none
   int oom_score_adjustment = 0;
   std::string termination_message_path;
 };
@@ -161,7 +161,8 @@ class Runtime {
   // Blocking, idempotent: kills what still runs, takes away network, mounts and volumes. `logs_too`: the pod's folder.
   virtual void remove(const std::string& pod_uid, bool logs_too) = 0;
   // What the container left in its message file, at most 4096 bytes; `or_log`: else the end of its output. Quick.
-  virtual std::string termination_message(const std::string& pod_uid, const std::string& container_id, bool or_log) const = 0;
+  virtual std::string termination_message(const std::string& pod_uid, const std::string& container_id,
+                                          bool or_log) const = 0;
   // Blocking: takes away what belongs to the machine as a whole (bridge, cgroup), when no pod is left.
   virtual void close(bool leave_pods) = 0;
   // Names that pods resolve from now on. Quick.

@@ -25,7 +25,8 @@ base::Status check_path(std::string_view path) {
 }
 
 // The entries of a ConfigMap or Secret that `source` (items, optional) selects.
-base::Status add_object_files(const Json& pod, const Json& source, bool secret, int default_mode, const Lookups& lookups, Files& files) {
+base::Status add_object_files(const Json& pod, const Json& source, bool secret, int default_mode,
+                              const Lookups& lookups, Files& files) {
   const std::string_view ns = api::namespace_of(pod);
   std::string_view name = source["name"].as_string();
   if (secret && name.empty()) name = source["secretName"].as_string();
@@ -41,7 +42,8 @@ base::Status add_object_files(const Json& pod, const Json& source, bool secret, 
       return rt::base64_decode(text->as_string());
     }
     if (const Json* bytes = (*object)["binaryData"].find(key)) return rt::base64_decode(bytes->as_string());
-    return make_error(Code::kNotFound, "references non-existent " + std::string(secret ? "secret" : "config") + " key: " + std::string(key));
+    return make_error(Code::kNotFound, "references non-existent " + std::string(secret ? "secret" : "config") +
+                                           " key: " + std::string(key));
   };
   if (source["items"].empty()) {
     for (const char* map : {"data", "binaryData"}) {
@@ -64,7 +66,8 @@ base::Status add_object_files(const Json& pod, const Json& source, bool secret, 
   return {};
 }
 
-base::Status add_downward_files(const Json& pod, const Json& source, int default_mode, const Lookups& lookups, Files& files) {
+base::Status add_downward_files(const Json& pod, const Json& source, int default_mode, const Lookups& lookups,
+                                Files& files) {
   for (const Json& item : source["items"].items()) {
     TRY_VOID(check_path(item["path"].as_string()));
     FileSpec file{item["path"].str(), {}, static_cast<int>(item["mode"].as_int(default_mode))};
@@ -77,7 +80,8 @@ base::Status add_downward_files(const Json& pod, const Json& source, int default
         for (const Json& candidate : pod["spec"][list].items())
           if (candidate["name"] == reference["containerName"]) container = &candidate;
       if (container == nullptr)
-        return make_error(Code::kInvalid, base::format("container {:?} does not exist", reference["containerName"].as_string()));
+        return make_error(Code::kInvalid,
+                          base::format("container {:?} does not exist", reference["containerName"].as_string()));
       TRY(file.content, resource_value(*container, reference, lookups));
     }
     files.push_back(std::move(file));
@@ -111,20 +115,24 @@ base::Status follow_claim(const Json& pod, const Json& source, const Lookups& lo
   if (volume_name.empty() || (*claim)["status"]["phase"].as_string() != "Bound")
     return make_error(Code::kUnavailable, base::format("PVC {}/{} is not bound", ns, name));
   const Json* volume = lookups.find("PersistentVolume", {}, volume_name);
-  if (volume == nullptr) return make_error(Code::kNotFound, base::format("persistentvolume {:?} not found", volume_name));
+  if (volume == nullptr)
+    return make_error(Code::kNotFound, base::format("persistentvolume {:?} not found", volume_name));
   const Json& body = (*volume)["spec"];
   spec.kind = VolumeSpec::Kind::kHostPath;
   if (body.has("hostPath")) {
     spec.host_path = body["hostPath"]["path"].str();
     // What a provisioner of this machine made is made on first use.
-    spec.host_type = body["hostPath"]["type"].as_string().empty() ? "DirectoryOrCreate" : body["hostPath"]["type"].str();
+    spec.host_type =
+        body["hostPath"]["type"].as_string().empty() ? "DirectoryOrCreate" : body["hostPath"]["type"].str();
     return {};
   }
   if (body.has("local")) {
     spec.host_path = body["local"]["path"].str();
     return {};
   }
-  return make_error(Code::kInvalid, base::format("persistentvolume {:?} is neither hostPath nor local: not supported on this node", volume_name));
+  return make_error(
+      Code::kInvalid,
+      base::format("persistentvolume {:?} is neither hostPath nor local: not supported on this node", volume_name));
 }
 
 }  // namespace
@@ -176,7 +184,8 @@ base::Result<std::vector<VolumeSpec>> volumes_of(const Json& pod, const Lookups&
   for (const Json& volume : pod["spec"]["volumes"].items()) {
     auto spec = volume_of(pod, volume, lookups);
     if (!spec.ok())
-      return base::within(spec.take_error(), base::format("MountVolume.SetUp failed for volume {:?} ", volume["name"].as_string()));
+      return base::within(spec.take_error(),
+                          base::format("MountVolume.SetUp failed for volume {:?} ", volume["name"].as_string()));
     volumes.push_back(std::move(*spec));
   }
   return volumes;

@@ -8,7 +8,8 @@
 namespace rt {
 
 base::Result<std::unique_ptr<HttpClient>> Env::http_client(ClientOptions options) {
-  return base::make_error(base::Code::kUnavailable, base::format("cannot reach {}:{}: there is no network here", options.host, options.port));
+  return base::make_error(base::Code::kUnavailable,
+                          base::format("cannot reach {}:{}: there is no network here", options.host, options.port));
 }
 
 base::Result<std::unique_ptr<KvStore>> Env::open_store(const std::string& path, std::size_t) {

@@ -55,9 +55,9 @@ class ConnectionBase {
   virtual ~ConnectionBase() = default;
   // False once the server has stopped; the answer is then dropped.
   virtual bool post(std::function<void()> task) = 0;
-  virtual void shut() = 0;                     // I/O thread
+  virtual void shut() = 0;                                  // I/O thread
   virtual void write(std::vector<SharedBytes> pieces) = 0;  // I/O thread
-  virtual void answered(bool keep_alive) = 0;  // I/O thread
+  virtual void answered(bool keep_alive) = 0;               // I/O thread
   std::atomic<std::size_t> backlog{0};
 };
 

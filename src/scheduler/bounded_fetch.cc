@@ -19,8 +19,10 @@ struct Address {
 
 base::Result<Address> address_from(std::string_view url) {
   Address out;
-  if (url.starts_with("https://")) out.tls = true, out.port = 443;
-  else if (!url.starts_with("http://")) return failed(base::Code::kInvalid, base::format("{}: neither http:// nor https://", url));
+  if (url.starts_with("https://"))
+    out.tls = true, out.port = 443;
+  else if (!url.starts_with("http://"))
+    return failed(base::Code::kInvalid, base::format("{}: neither http:// nor https://", url));
   std::string_view rest = url.substr(out.tls ? 8 : 7);
   const std::size_t slash = std::min(rest.find('/'), rest.size());
   if (slash < rest.size()) out.target = rest.substr(slash);
@@ -29,7 +31,8 @@ base::Result<Address> address_from(std::string_view url) {
   if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos) {
     const std::string_view port = host.substr(colon + 1);
     const auto parsed = std::from_chars(port.data(), port.data() + port.size(), out.port);
-    if (parsed.ec != std::errc{} || parsed.ptr != port.data() + port.size()) return failed(base::Code::kInvalid, base::format("{}: no port", url));
+    if (parsed.ec != std::errc{} || parsed.ptr != port.data() + port.size())
+      return failed(base::Code::kInvalid, base::format("{}: no port", url));
     host = host.substr(0, colon);
   }
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
@@ -48,7 +51,8 @@ BoundedFetch::~BoundedFetch() {
 base::Result<rt::HttpClient*> BoundedFetch::client_for(const FetchRequest& request, std::string& target) {
   TRY(Address address, address_from(request.url));
   target = std::move(address.target);
-  const std::string key = base::format("{}{} {} {}", address.tls ? "https" : "http", request.insecure_skip_verify ? "!" : "", address.host, address.port);
+  const std::string key = base::format("{}{} {} {}", address.tls ? "https" : "http",
+                                       request.insecure_skip_verify ? "!" : "", address.host, address.port);
   if (const auto known = clients_.find(key); known != clients_.end()) return known->second.get();
   rt::ClientOptions options;
   options.host = address.host;
@@ -97,11 +101,13 @@ void BoundedFetch::fetch(FetchRequest request, Done done) {
   callbacks.on_data = [this, alive = alive_, id, call](std::string_view bytes) {
     if (!*alive || call->body.size() > call->bytes_max) return;
     call->body += bytes;
-    if (call->body.size() > call->bytes_max) end(id, failed(base::Code::kInvalid, base::format("the answer is longer than {} bytes", call->bytes_max)));
+    if (call->body.size() > call->bytes_max)
+      end(id, failed(base::Code::kInvalid, base::format("the answer is longer than {} bytes", call->bytes_max)));
   };
   callbacks.on_end = [this, alive = alive_, id, call](base::Status status) {
     if (!*alive) return;
-    if (call->status != 0 && call->status != 200) return end(id, failed(base::Code::kUnavailable, base::format("status {}", call->status)));
+    if (call->status != 0 && call->status != 200)
+      return end(id, failed(base::Code::kUnavailable, base::format("status {}", call->status)));
     if (!status.ok()) return end(id, status.take_error());
     end(id, std::move(call->body));
   };

@@ -1,4 +1,5 @@
-// What another program's answer comes to: a body, or why there is none; questions asked once, answers put into the book.
+// What another program's answer comes to: a body, or why there is none; questions asked once, answers put into the
+// book.
 #include "scheduler/bounded_fetch.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +54,9 @@ class Bounded : public testing::Test {
     done.get_future().wait();
   }
 
-  std::string url(const std::string& path) const { return base::format("http://127.0.0.1:{}{}", server_->port(), path); }
+  std::string url(const std::string& path) const {
+    return base::format("http://127.0.0.1:{}{}", server_->port(), path);
+  }
 
   std::string ask(FetchRequest request) {
     std::promise<std::string> answered;
@@ -82,7 +85,8 @@ TEST_F(Bounded, the_body_of_a_200_is_the_answer) {
 TEST_F(Bounded, whatever_else_comes_is_an_error_that_says_what) {
   EXPECT_EQ(ask({.url = url("/refuse"), .timeout = base::seconds(20)}), "error: status 503");
   EXPECT_EQ(ask({.url = url("/hang"), .timeout = base::milliseconds(20)}), "error: no answer in time");
-  EXPECT_EQ(ask({.url = url("/echo"), .body = "0123456789", .timeout = base::seconds(20), .bytes_max = 4}), "error: the answer is longer than 4 bytes");
+  EXPECT_EQ(ask({.url = url("/echo"), .body = "0123456789", .timeout = base::seconds(20), .bytes_max = 4}),
+            "error: the answer is longer than 4 bytes");
   EXPECT_EQ(ask({.url = "ftp://x"}), "error: ftp://x: neither http:// nor https://");
   EXPECT_EQ(ask({.url = "http://"}), "error: http://: no host");
   EXPECT_EQ(ask({.url = "http://h:port/"}), "error: http://h:port/: no port");

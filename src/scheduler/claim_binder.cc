@@ -34,35 +34,45 @@ struct ClaimBinder::State : std::enable_shared_from_this<ClaimBinder::State> {
 
   client::Request request(const std::string& key, client::Verb verb) const {
     const std::size_t slash = key.find('/');
-    return {.verb = verb, .resource = api::resources::kResourceClaims, .ns = key.substr(0, slash), .name = key.substr(slash + 1)};
+    return {.verb = verb,
+            .resource = api::resources::kResourceClaims,
+            .ns = key.substr(0, slash),
+            .name = key.substr(slash + 1)};
   }
 
   void look(const WorkPtr& work) {
     if (work->next == work->plan.claims.size()) return work->done({});
-    client.call(request(work->plan.claims[work->next].key, client::Verb::kGet), [self = shared_from_this(), work](base::Result<Json> claim) {
-      if (!claim.ok()) return work->done(claim.take_error());
-      self->protect(work, *claim);
-    });
+    client.call(request(work->plan.claims[work->next].key, client::Verb::kGet),
+                [self = shared_from_this(), work](base::Result<Json> claim) {
+                  if (!claim.ok()) return work->done(claim.take_error());
+                  self->protect(work, *claim);
+                });
   }
 
   // A claim with devices must not vanish before they are given back.
   void protect(const WorkPtr& work, const Json& claim) {
     const PlannedClaim& plan = work->plan.claims[work->next];
-    if (api::uid_of(claim) != plan.uid) return work->done(base::make_error(base::Code::kConflict, base::format("resourceclaim {} was replaced", plan.key)));
+    if (api::uid_of(claim) != plan.uid)
+      return work->done(
+          base::make_error(base::Code::kConflict, base::format("resourceclaim {} was replaced", plan.key)));
     const bool has_devices = claim["status"]["allocation"].is_object();
     if (plan.allocation.is_null() && !has_devices) {
-      return work->done(base::make_error(base::Code::kConflict, base::format("resourceclaim {} lost its allocation", plan.key)));
+      return work->done(
+          base::make_error(base::Code::kConflict, base::format("resourceclaim {} lost its allocation", plan.key)));
     }
     if (!plan.allocation.is_null() && has_devices && claim["status"]["allocation"] != plan.allocation) {
-      return work->done(base::make_error(base::Code::kConflict, base::format("resourceclaim {} was allocated by somebody else", plan.key)));
+      return work->done(base::make_error(base::Code::kConflict,
+                                         base::format("resourceclaim {} was allocated by somebody else", plan.key)));
     }
     bool is_protected = has_devices;
-    std::vector<Json> finalizers(claim["metadata"]["finalizers"].items().begin(), claim["metadata"]["finalizers"].items().end());
+    std::vector<Json> finalizers(claim["metadata"]["finalizers"].items().begin(),
+                                 claim["metadata"]["finalizers"].items().end());
     for (const Json& one : finalizers) is_protected |= one.as_string() == kFinalizer;
     if (is_protected) return reserve(work, claim);
     finalizers.emplace_back(kFinalizer);
     client::Request patch = request(plan.key, client::Verb::kPatch);
-    patch.body = Json::object({{"metadata", Json::object({{"uid", plan.uid}, {"resourceVersion", api::resource_version_of(claim)},
+    patch.body = Json::object({{"metadata", Json::object({{"uid", plan.uid},
+                                                          {"resourceVersion", api::resource_version_of(claim)},
                                                           {"finalizers", Json::array(std::move(finalizers))}})}});
     client.call(std::move(patch), [self = shared_from_this(), work](base::Result<Json> written) {
       if (written.ok()) return self->reserve(work, *written);
@@ -72,8 +82,11 @@ struct ClaimBinder::State : std::enable_shared_from_this<ClaimBinder::State> {
 
   void reserve(const WorkPtr& work, const Json& claim) {
     const PlannedClaim& plan = work->plan.claims[work->next];
-    if (is_reserved_for(claim, work->plan.uid) && (plan.allocation.is_null() || claim["status"]["allocation"].is_object())) return proceed(work);
-    std::vector<Json> consumers(claim["status"]["reservedFor"].items().begin(), claim["status"]["reservedFor"].items().end());
+    if (is_reserved_for(claim, work->plan.uid) &&
+        (plan.allocation.is_null() || claim["status"]["allocation"].is_object()))
+      return proceed(work);
+    std::vector<Json> consumers(claim["status"]["reservedFor"].items().begin(),
+                                claim["status"]["reservedFor"].items().end());
     if (!is_reserved_for(claim, work->plan.uid)) {
       consumers.push_back(Json::object({{"resource", "pods"}, {"name", work->plan.pod}, {"uid", work->plan.uid}}));
     }
@@ -81,8 +94,9 @@ struct ClaimBinder::State : std::enable_shared_from_this<ClaimBinder::State> {
     if (!plan.allocation.is_null()) status.set("allocation", plan.allocation);
     client::Request patch = request(plan.key, client::Verb::kPatch);
     patch.subresource = "status";
-    patch.body = Json::object({{"metadata", Json::object({{"uid", plan.uid}, {"resourceVersion", api::resource_version_of(claim)}})},
-                               {"status", std::move(status)}});
+    patch.body = Json::object(
+        {{"metadata", Json::object({{"uid", plan.uid}, {"resourceVersion", api::resource_version_of(claim)}})},
+         {"status", std::move(status)}});
     client.call(std::move(patch), [self = shared_from_this(), work](base::Result<Json> written) {
       if (written.ok()) return self->proceed(work);
       self->failed(work, written.take_error());
@@ -116,7 +130,8 @@ void ClaimBinder::release(const PlannedBind& plan) {
     patch.subresource = "status";
     patch.patch_type = client::PatchType::kStrategic;
     Json gone = Json::object({{"$patch", "delete"}, {"uid", plan.uid}});
-    patch.body = Json::object({{"metadata", Json::object({{"uid", claim.uid}})}, {"status", Json::object({{"reservedFor", Json::array({gone})}})}});
+    patch.body = Json::object({{"metadata", Json::object({{"uid", claim.uid}})},
+                               {"status", Json::object({{"reservedFor", Json::array({gone})}})}});
     // Whoever cleans up after pods finds what this misses.
     state_->client.call(std::move(patch), [](base::Result<Json>) {});
   }

@@ -15,7 +15,9 @@ using api::Json;
 // One claim on a server that checks versions; answers wait until run().
 class Server final : public client::Client {
  public:
-  void call(client::Request request, OnResult on_result) override { waiting.emplace_back(std::move(request), std::move(on_result)); }
+  void call(client::Request request, OnResult on_result) override {
+    waiting.emplace_back(std::move(request), std::move(on_result));
+  }
   std::unique_ptr<client::Watch> watch(client::WatchRequest, OnEvent, OnEnd) override { return nullptr; }
 
   void run() {
@@ -34,8 +36,10 @@ class Server final : public client::Client {
       return base::make_error(base::Code::kConflict, "the object has been modified");
     }
     const Json& version = request.body["metadata"]["resourceVersion"];
-    if (!version.is_null() && version != claim["metadata"]["resourceVersion"]) return base::make_error(base::Code::kConflict, "stale");
-    for (const auto& member : request.body["metadata"].members()) claim.edit("metadata").set(member.name(), member.value);
+    if (!version.is_null() && version != claim["metadata"]["resourceVersion"])
+      return base::make_error(base::Code::kConflict, "stale");
+    for (const auto& member : request.body["metadata"].members())
+      claim.edit("metadata").set(member.name(), member.value);
     for (const auto& member : request.body["status"].members()) claim.edit("status").set(member.name(), member.value);
     touch();
     return claim;
@@ -43,7 +47,8 @@ class Server final : public client::Client {
 
   void touch() { claim.edit("metadata").set("resourceVersion", std::to_string(++version)); }
 
-  Json claim = *api::parse_json(R"({"metadata":{"name":"c","namespace":"a","uid":"u","resourceVersion":"1"},"spec":{}})");
+  Json claim =
+      *api::parse_json(R"({"metadata":{"name":"c","namespace":"a","uid":"u","resourceVersion":"1"},"spec":{}})");
   int version = 1;
   int conflicts = 0;
   std::deque<std::pair<client::Request, OnResult>> waiting;
@@ -64,12 +69,14 @@ std::string bind(Server& server, const PlannedBind& what) {
   return outcome;
 }
 
-const Json kAllocation = Json::object({{"devices", Json::object({{"results", Json::array({Json::object({{"device", "gpu-0"}})})}})}});
+const Json kAllocation =
+    Json::object({{"devices", Json::object({{"results", Json::array({Json::object({{"device", "gpu-0"}})})}})}});
 
 TEST(ClaimBinder, protects_allocates_and_reserves) {
   Server server;
   EXPECT_EQ(bind(server, plan(kAllocation)), "bound");
-  EXPECT_EQ(server.claim["metadata"]["finalizers"][std::size_t{0}].as_string(), "resource.kubernetes.io/delete-protection");
+  EXPECT_EQ(server.claim["metadata"]["finalizers"][std::size_t{0}].as_string(),
+            "resource.kubernetes.io/delete-protection");
   EXPECT_EQ(server.claim["status"]["allocation"], kAllocation);
   EXPECT_EQ(server.claim["status"]["reservedFor"].dump(), R"([{"resource":"pods","name":"p","uid":"pod-uid"}])");
   EXPECT_EQ(server.log.size(), 2u);

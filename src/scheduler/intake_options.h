@@ -26,7 +26,8 @@ inline IntakeOptions intake_options(const Options& options) {
 }
 
 inline SamplingOptions sampling_options(const Options& options) {
-  return {options.sampling_asked, options.minimum_feasible_nodes, options.minimum_percentage_nodes, options.percentage_nodes};
+  return {options.sampling_asked, options.minimum_feasible_nodes, options.minimum_percentage_nodes,
+          options.percentage_nodes};
 }
 
 }  // namespace scheduler

@@ -159,7 +159,9 @@ base::Result<Options> parse_options(const std::vector<std::string>& arguments, s
     const std::string_view name = argument.substr(0, equals);
     std::string inline_value;
     if (equals != std::string_view::npos) inline_value = argument.substr(equals + 1);
-    const std::string* value = equals != std::string_view::npos ? &inline_value : i + 1 < arguments.size() ? &arguments[i + 1] : nullptr;
+    const std::string* value = equals != std::string_view::npos ? &inline_value
+                               : i + 1 < arguments.size()       ? &arguments[i + 1]
+                                                                : nullptr;
     const Flag* flag = find_flag(name);
     if (flag == nullptr) {
       const int used = on_other ? on_other(name, value) : 0;
@@ -167,7 +169,8 @@ base::Result<Options> parse_options(const std::vector<std::string>& arguments, s
       if (equals == std::string_view::npos) i += static_cast<std::size_t>(used - 1);
       continue;
     }
-    const bool samples = name == "minimum-feasible-nodes" || name == "minimum-percentage-nodes-to-find" || name == "percentage-nodes-to-find";
+    const bool samples = name == "minimum-feasible-nodes" || name == "minimum-percentage-nodes-to-find" ||
+                         name == "percentage-nodes-to-find";
     if (samples) options.sampling_asked = true;
     if (flag->kind == FlagKind::kBool && equals == std::string_view::npos) {
       *static_cast<bool*>(flag->field(options)) = true;

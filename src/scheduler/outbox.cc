@@ -45,8 +45,14 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   };
 
   State(client::Client& c, rt::Env& e, Intake& i, OutboxOptions o, std::function<void()> change)
-      : client(c), env(e), intake(i), options(std::move(o)), on_change(std::move(change)),
-        events(c, e, options.component), volumes(c, e), claims(c) {}
+      : client(c),
+        env(e),
+        intake(i),
+        options(std::move(o)),
+        on_change(std::move(change)),
+        events(c, e, options.component),
+        volumes(c, e),
+        claims(c) {}
 
   void add(const std::string& key, Write write) {
     Lane& lane = lanes[key];
@@ -104,8 +110,10 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
     auto found = lanes.find(key);
     if (found == lanes.end()) return;
     found->second.busy = false;
-    if (found->second.waiting.empty()) lanes.erase(found);
-    else ready.push_back(key);
+    if (found->second.waiting.empty())
+      lanes.erase(found);
+    else
+      ready.push_back(key);
     pump();
   }
 
@@ -176,7 +184,8 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   }
 
   void not_ready(const PlannedBind& plan, const base::Status& ready) {
-    const std::string message = base::format("execute preBind for pod {}/{} failed: {}, resync the task", plan.ns, plan.pod, ready.error().message);
+    const std::string message = base::format("execute preBind for pod {}/{} failed: {}, resync the task", plan.ns,
+                                             plan.pod, ready.error().message);
     condition({plan.ns, plan.pod, plan.uid, "SchedulerError", message, ""}, false);
     resync(plan.ns, plan.pod, plan.uid);
   }
@@ -186,7 +195,8 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
     write.done = [this, plan](base::Result<api::Json> result) {
       const api::Json pod = object_head("v1", "Pod", plan.ns, plan.pod, plan.uid);
       if (result.ok()) {
-        events.record(pod, {"Normal", "Scheduled", base::format("Successfully assigned {}/{} to {}", plan.ns, plan.pod, plan.node)});
+        events.record(pod, {"Normal", "Scheduled",
+                            base::format("Successfully assigned {}/{} to {}", plan.ns, plan.pod, plan.node)});
         return;
       }
       claims.release(plan);
@@ -203,7 +213,8 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
 
   void condition(const PlannedPodCondition& plan, bool with_event) {
     if (with_event) {
-      events.record(object_head("v1", "Pod", plan.ns, plan.pod, plan.uid), {"Warning", "FailedScheduling", plan.message});
+      events.record(object_head("v1", "Pod", plan.ns, plan.pod, plan.uid),
+                    {"Warning", "FailedScheduling", plan.message});
     }
     add("pod/" + plan.ns + "/" + plan.pod, {.request = pod_condition_request(plan, env.now()), .replaceable = true});
   }
@@ -232,8 +243,10 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
     write.replaced = [this, key] { intake.group_write_ended(key); };
     write.done = [this, plan, key](base::Result<api::Json> result) {
       intake.group_write_ended(key);
-      if (result.ok()) intake.set_answer(api::resources::kPodGroups, *result);
-      else resync_group(plan.ns, plan.name);
+      if (result.ok())
+        intake.set_answer(api::resources::kPodGroups, *result);
+      else
+        resync_group(plan.ns, plan.name);
     };
     add("group/" + key, std::move(write));
   }
@@ -246,7 +259,8 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
     write.done = [this, plan](base::Result<api::Json> result) {
       gates_going.erase(plan.uid);
       if (!result.ok() && result.error().code != base::Code::kNotFound) {
-        base::log_warning("scheduler", base::format("the gate of pod {}/{} cannot be removed: {}", plan.ns, plan.pod, result.error().message));
+        base::log_warning("scheduler", base::format("the gate of pod {}/{} cannot be removed: {}", plan.ns, plan.pod,
+                                                    result.error().message));
       }
       if (result.ok()) intake.set_answer(api::resources::kPods, *result);
       on_change();
@@ -268,7 +282,8 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   int in_flight = 0;
 };
 
-Outbox::Outbox(client::Client& client, rt::Env& env, Intake& intake, OutboxOptions options, std::function<void()> on_change)
+Outbox::Outbox(client::Client& client, rt::Env& env, Intake& intake, OutboxOptions options,
+               std::function<void()> on_change)
     : state_(std::make_shared<State>(client, env, intake, std::move(options), std::move(on_change))) {}
 
 Outbox::~Outbox() = default;
@@ -278,7 +293,8 @@ std::size_t Outbox::waiting() const { return state_->lanes.size(); }
 void Outbox::send(Plan plan) {
   if (state_->options.dry_run) {
     for (const PlannedEviction& one : plan.evictions) {
-      base::log_info("scheduler", base::format("would evict {}/{} from {} ({})", one.ns, one.pod, one.node, one.action));
+      base::log_info("scheduler",
+                     base::format("would evict {}/{} from {} ({})", one.ns, one.pod, one.node, one.action));
     }
     for (const PlannedBind& one : plan.binds) {
       base::log_info("scheduler", base::format("would bind {}/{} to {}", one.ns, one.pod, one.node));
@@ -308,20 +324,22 @@ void Outbox::ensure_queue(const std::string& name, bool reclaimable, std::functi
   *attempt = [weak = std::weak_ptr<State>(state_), name, reclaimable, done, attempt](int tries) {
     auto self = weak.lock();
     if (!self) return;
-    self->client.call(queue_creation_request(name, reclaimable), [weak, name, done, attempt, tries](base::Result<api::Json> made) {
-      auto again = weak.lock();
-      if (!again) return;
-      const bool exists = made.ok() || made.error().code == base::Code::kAlreadyExists;
-      if (exists || tries >= kQueueTriesMax) {
-        if (!exists) base::log_error("scheduler", base::format("queue {} cannot be created: {}", name, made.error().message));
-        *attempt = {};
-        return done();
-      }
-      const auto jitter = static_cast<std::int64_t>(again->env.random().below(100));
-      again->env.loop().after(base::milliseconds(1000 + jitter), [attempt, tries] {
-        if (*attempt) (*attempt)(tries + 1);
-      });
-    });
+    self->client.call(
+        queue_creation_request(name, reclaimable), [weak, name, done, attempt, tries](base::Result<api::Json> made) {
+          auto again = weak.lock();
+          if (!again) return;
+          const bool exists = made.ok() || made.error().code == base::Code::kAlreadyExists;
+          if (exists || tries >= kQueueTriesMax) {
+            if (!exists)
+              base::log_error("scheduler", base::format("queue {} cannot be created: {}", name, made.error().message));
+            *attempt = {};
+            return done();
+          }
+          const auto jitter = static_cast<std::int64_t>(again->env.random().below(100));
+          again->env.loop().after(base::milliseconds(1000 + jitter), [attempt, tries] {
+            if (*attempt) (*attempt)(tries + 1);
+          });
+        });
   };
   (*attempt)(1);
 }

@@ -20,7 +20,7 @@ struct OutboxOptions {
   std::string component;  // of events
   int in_flight_max = 256;
   int gate_removals_max = 1000;  // under way; further ones are dropped, and asked for again by a later cycle
-  bool dry_run = false;   // decide and count, but write nothing
+  bool dry_run = false;          // decide and count, but write nothing
 };
 
 class Outbox {

@@ -10,16 +10,26 @@ namespace {
 
 using api::Json;
 
-Json condition(std::string_view type, std::string_view status, std::string_view reason, std::string_view message, base::Time now) {
-  return Json::object({{"lastProbeTime", nullptr}, {"lastTransitionTime", base::format_rfc3339(now)}, {"message", message},
-                       {"reason", reason}, {"status", status}, {"type", type}});
+Json condition(std::string_view type, std::string_view status, std::string_view reason, std::string_view message,
+               base::Time now) {
+  return Json::object({{"lastProbeTime", nullptr},
+                       {"lastTransitionTime", base::format_rfc3339(now)},
+                       {"message", message},
+                       {"reason", reason},
+                       {"status", status},
+                       {"type", type}});
 }
 
 client::Request pod_status_patch(std::string_view ns, std::string_view pod, std::string_view uid, Json status) {
   // The uid keeps a namesake that came later from being written to.
   Json body = Json::object({{"metadata", Json::object({{"uid", uid}})}, {"status", std::move(status)}});
-  return {.verb = client::Verb::kPatch, .resource = api::resources::kPods, .ns = std::string(ns), .name = std::string(pod),
-          .subresource = "status", .body = std::move(body), .patch_type = client::PatchType::kStrategic};
+  return {.verb = client::Verb::kPatch,
+          .resource = api::resources::kPods,
+          .ns = std::string(ns),
+          .name = std::string(pod),
+          .subresource = "status",
+          .body = std::move(body),
+          .patch_type = client::PatchType::kStrategic};
 }
 
 }  // namespace
@@ -40,31 +50,42 @@ client::Request node_lock_request(const PlannedBind& plan, base::Time now) {
 client::Request binding_request(const PlannedBind& plan) {
   Json metadata = Json::object({{"name", plan.pod}, {"namespace", plan.ns}, {"uid", plan.uid}});
   for (const auto& [key, value] : plan.annotations) metadata.edit("annotations").set(key, value);
-  Json body = Json::object({{"apiVersion", "v1"}, {"kind", "Binding"}, {"metadata", std::move(metadata)},
+  Json body = Json::object({{"apiVersion", "v1"},
+                            {"kind", "Binding"},
+                            {"metadata", std::move(metadata)},
                             {"target", Json::object({{"apiVersion", "v1"}, {"kind", "Node"}, {"name", plan.node}})}});
-  return {.verb = client::Verb::kCreate, .resource = api::resources::kPods, .ns = plan.ns, .name = plan.pod,
-          .subresource = "binding", .body = std::move(body)};
+  return {.verb = client::Verb::kCreate,
+          .resource = api::resources::kPods,
+          .ns = plan.ns,
+          .name = plan.pod,
+          .subresource = "binding",
+          .body = std::move(body)};
 }
 
 client::Request pod_condition_request(const PlannedPodCondition& plan, base::Time now) {
-  Json status = Json::object(
-      {{"conditions", Json::array({condition("PodScheduled", "False", plan.reason, plan.message, now)})}});
+  Json status =
+      Json::object({{"conditions", Json::array({condition("PodScheduled", "False", plan.reason, plan.message, now)})}});
   if (!plan.nominated_node.empty()) status.set("nominatedNodeName", plan.nominated_node);
   return pod_status_patch(plan.ns, plan.pod, plan.uid, std::move(status));
 }
 
-client::Request eviction_condition_request(const PlannedEviction& plan, std::string_view scheduler_name, base::Time now) {
+client::Request eviction_condition_request(const PlannedEviction& plan, std::string_view scheduler_name,
+                                           base::Time now) {
   const std::string why = "Pod is evicted, because of " + plan.action;
-  Json conditions = Json::array({condition("Ready", "False", "Evict", why, now),
-                                 condition("DisruptionTarget", "True", "PreemptionByScheduler",
-                                           base::format("{}: preempting to accommodate a higher priority pod", scheduler_name), now)});
+  Json conditions = Json::array(
+      {condition("Ready", "False", "Evict", why, now),
+       condition("DisruptionTarget", "True", "PreemptionByScheduler",
+                 base::format("{}: preempting to accommodate a higher priority pod", scheduler_name), now)});
   return pod_status_patch(plan.ns, plan.pod, plan.uid, Json::object({{"conditions", std::move(conditions)}}));
 }
 
 client::Request deletion_request(const PlannedEviction& plan) {
-  Json body = Json::object({{"apiVersion", "v1"}, {"kind", "DeleteOptions"},
-                            {"preconditions", Json::object({{"uid", plan.uid}})}});
-  return {.verb = client::Verb::kDelete, .resource = api::resources::kPods, .ns = plan.ns, .name = plan.pod,
+  Json body = Json::object(
+      {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", Json::object({{"uid", plan.uid}})}});
+  return {.verb = client::Verb::kDelete,
+          .resource = api::resources::kPods,
+          .ns = plan.ns,
+          .name = plan.pod,
           .body = std::move(body)};
 }
 
@@ -73,8 +94,12 @@ client::Request gate_removal_request(const PlannedGateRemoval& plan) {
   Json gate = Json::object({{"$patch", "delete"}, {"name", plan.gate}});
   Json body = Json::object({{"metadata", Json::object({{"uid", plan.uid}})},
                             {"spec", Json::object({{"schedulingGates", Json::array({std::move(gate)})}})}});
-  return {.verb = client::Verb::kPatch, .resource = api::resources::kPods, .ns = plan.ns, .name = plan.pod,
-          .body = std::move(body), .patch_type = client::PatchType::kStrategic};
+  return {.verb = client::Verb::kPatch,
+          .resource = api::resources::kPods,
+          .ns = plan.ns,
+          .name = plan.pod,
+          .body = std::move(body),
+          .patch_type = client::PatchType::kStrategic};
 }
 
 client::Request node_shard_status_request(const PlannedShardStatus& plan) {
@@ -82,9 +107,14 @@ client::Request node_shard_status_request(const PlannedShardStatus& plan) {
     std::vector<Json> out(names.begin(), names.end());
     return Json::array(std::move(out));
   };
-  Json status = Json::object({{"nodesInUse", list(plan.in_use)}, {"nodesToRemove", list(plan.to_remove)}, {"nodesToAdd", list(plan.to_add)},
+  Json status = Json::object({{"nodesInUse", list(plan.in_use)},
+                              {"nodesToRemove", list(plan.to_remove)},
+                              {"nodesToAdd", list(plan.to_add)},
                               {"lastUpdateTime", base::format_rfc3339(plan.at)}});
-  return {.verb = client::Verb::kPatch, .resource = api::resources::kNodeShards, .name = plan.name, .subresource = "status",
+  return {.verb = client::Verb::kPatch,
+          .resource = api::resources::kNodeShards,
+          .name = plan.name,
+          .subresource = "status",
           .body = Json::object({{"status", std::move(status)}})};
 }
 
@@ -97,23 +127,33 @@ client::Request group_status_request(const PlannedGroupStatus& plan) {
   Json body = Json::object({{"status", std::move(status)}});
   if (plan.allocated_domain) {
     Json annotations = Json::object();
-    if (plan.allocated_domain->empty()) annotations.set("volcano.sh/job-allocated-hypernode", nullptr);
-    else annotations.set("volcano.sh/job-allocated-hypernode", *plan.allocated_domain);
+    if (plan.allocated_domain->empty())
+      annotations.set("volcano.sh/job-allocated-hypernode", nullptr);
+    else
+      annotations.set("volcano.sh/job-allocated-hypernode", *plan.allocated_domain);
     body.set("metadata", Json::object({{"annotations", std::move(annotations)}}));
   }
-  return {.verb = client::Verb::kPatch, .resource = api::resources::kPodGroups, .ns = plan.ns, .name = plan.name,
+  return {.verb = client::Verb::kPatch,
+          .resource = api::resources::kPodGroups,
+          .ns = plan.ns,
+          .name = plan.name,
           .body = std::move(body)};
 }
 
 client::Request queue_status_request(const PlannedQueueStatus& plan) {
   Json allocated = api::to_json(plan.allocated);
   for (const std::string& name : plan.gone) allocated.set(name, nullptr);
-  return {.verb = client::Verb::kPatch, .resource = api::resources::kQueues, .name = plan.name, .subresource = "status",
-          .body = Json::object({{"status", Json::object({{"allocated", std::move(allocated)}, {"reservation", Json::object()}})}})};
+  return {.verb = client::Verb::kPatch,
+          .resource = api::resources::kQueues,
+          .name = plan.name,
+          .subresource = "status",
+          .body = Json::object(
+              {{"status", Json::object({{"allocated", std::move(allocated)}, {"reservation", Json::object()}})}})};
 }
 
 client::Request queue_creation_request(std::string_view name, bool reclaimable) {
-  Json body = Json::object({{"apiVersion", "scheduling.volcano.sh/v1beta1"}, {"kind", "Queue"},
+  Json body = Json::object({{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+                            {"kind", "Queue"},
                             {"metadata", Json::object({{"name", name}})},
                             {"spec", Json::object({{"reclaimable", reclaimable}, {"weight", 1}})}});
   return {.verb = client::Verb::kCreate, .resource = api::resources::kQueues, .body = std::move(body)};

@@ -16,7 +16,8 @@ api::Json object_head(std::string_view api_version, std::string_view kind, std::
 client::Request node_lock_request(const PlannedBind& plan, base::Time now);
 client::Request binding_request(const PlannedBind& plan);
 client::Request pod_condition_request(const PlannedPodCondition& plan, base::Time now);
-client::Request eviction_condition_request(const PlannedEviction& plan, std::string_view scheduler_name, base::Time now);
+client::Request eviction_condition_request(const PlannedEviction& plan, std::string_view scheduler_name,
+                                           base::Time now);
 client::Request deletion_request(const PlannedEviction& plan);
 client::Request gate_removal_request(const PlannedGateRemoval& plan);
 client::Request node_shard_status_request(const PlannedShardStatus& plan);

@@ -12,8 +12,10 @@ constexpr std::size_t kToldMax = 4096;  // a program that hangs is not told what
 void OutsideAsker::ask(std::vector<OutsideQuestion> questions) {
   waiting_.clear();
   for (OutsideQuestion& one : questions) {
-    if (one.only_told) told_.push_back(std::move(one));
-    else if (!under_way_.contains(one.key())) waiting_.push_back(std::move(one));
+    if (one.only_told)
+      told_.push_back(std::move(one));
+    else if (!under_way_.contains(one.key()))
+      waiting_.push_back(std::move(one));
   }
   while (told_.size() > kToldMax) told_.pop_front();
   pump();

@@ -38,7 +38,9 @@ int gate_removals_max(const Options& options) {
 
 struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   State(rt::Env& e, client::Client& c, Options o)
-      : env(e), client(c), options(std::move(o)),
+      : env(e),
+        client(c),
+        options(std::move(o)),
         intake(model, intake_options(options)),
         decider(model, {all_plugins(), all_actions()}, e.random().next(), component_of(options)) {
     decider.sample(sampling_options(options));
@@ -46,9 +48,11 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
 
   void start() {
     for (const std::string& warning : intake.options().gates.warnings()) base::log_warning("scheduler", warning);
-    outbox = std::make_unique<Outbox>(client, env, intake, OutboxOptions{.component = component_of(options),
-                                                    .gate_removals_max = gate_removals_max(options), .dry_run = dry_run},
-                                      [this] { wake(); });
+    outbox = std::make_unique<Outbox>(
+        client, env, intake,
+        OutboxOptions{
+            .component = component_of(options), .gate_removals_max = gate_removals_max(options), .dry_run = dry_run},
+        [this] { wake(); });
     asker = std::make_unique<OutsideAsker>(env, model.outside, [this] { wake(); });
     collector = std::make_unique<UsageCollector>(env, model.usage, [this] { wake(); });
     outbox->ensure_queue("root", false, [] {});
@@ -58,7 +62,8 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     watch_device_config();
     if (options.resource_sync_timeout.ns > 0) {
       env.loop().after(options.resource_sync_timeout, [weak = weak_from_this()] {
-        if (auto self = weak.lock(); self && !self->running) self->go("not every list has arrived in time; deciding without");
+        if (auto self = weak.lock(); self && !self->running)
+          self->go("not every list has arrived in time; deciding without");
       });
     } else {
       go("");
@@ -74,7 +79,8 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
         if (entry.name != "deviceshare" || watches_device_config) continue;
         watches_device_config = true;
         const std::string_view ns = entry.arguments["deviceshare.KnownGeometriesCMNamespace"].as_string("kube-system");
-        const std::string_view name = entry.arguments["deviceshare.KnownGeometriesCMName"].as_string("volcano-vgpu-device-config");
+        const std::string_view name =
+            entry.arguments["deviceshare.KnownGeometriesCMName"].as_string("volcano-vgpu-device-config");
         watch(api::resources::kConfigMaps, std::string(ns), "metadata.name=" + std::string(name));
       }
     }
@@ -83,8 +89,11 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   void watch(const api::ResourceId& id, std::string ns = {}, std::string field_selector = {}) {
     // The model keeps what decisions read; the objects themselves are not kept.
     informers.push_back(std::make_unique<client::Informer>(
-        client, env, id, client::InformerOptions{.ns = std::move(ns), .field_selector = std::move(field_selector),
-                                           .may_be_absent = Intake::may_be_absent(id), .keep = client::InformerOptions::Keep::kIdentities}));
+        client, env, id,
+        client::InformerOptions{.ns = std::move(ns),
+                                .field_selector = std::move(field_selector),
+                                .may_be_absent = Intake::may_be_absent(id),
+                                .keep = client::InformerOptions::Keep::kIdentities}));
     client::Informer& informer = *informers.back();
     informer.on_change([this, id](const api::Json* before, const api::Json* after, bool) {
       const bool matters = after != nullptr ? intake.set(id, *after) : before != nullptr && intake.remove(id, *before);

@@ -15,15 +15,19 @@ namespace {
 constexpr std::string_view kCpuQuery =
     R"(100*avg_over_time((1-avg by (instance) (irate(node_cpu_seconds_total{mode="idle"}[5m])))[10m:30s]))";
 constexpr std::string_view kMemoryQuery =
-    "100*avg_over_time((1-max by (instance) (node_memory_MemAvailable_bytes)/max by (instance) (node_memory_MemTotal_bytes))[10m:30s])";
+    "100*avg_over_time((1-max by (instance) (node_memory_MemAvailable_bytes)/max by (instance) "
+    "(node_memory_MemTotal_bytes))[10m:30s])";
 constexpr base::Duration kTimeout = base::seconds(5);
 
 std::string encoded(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
-    if (plain) out += c;
-    else out += base::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+    if (plain)
+      out += c;
+    else
+      out += base::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
   }
   return out;
 }
@@ -66,11 +70,15 @@ void UsageCollector::configure(const std::map<std::string, std::string>& metrics
 }
 
 void UsageCollector::query(const std::string& expression, std::function<void(std::map<std::string, double>)> done) {
-  FetchRequest request{.url = address_ + "/api/v1/query?query=" + encoded(expression), .timeout = kTimeout, .insecure_skip_verify = insecure_};
+  FetchRequest request{.url = address_ + "/api/v1/query?query=" + encoded(expression),
+                       .timeout = kTimeout,
+                       .insecure_skip_verify = insecure_};
   fetch_.fetch(std::move(request), [this, done = std::move(done)](base::Result<std::string> answer) {
     if (!answer.ok()) {
       if (!std::exchange(down_, true)) {
-        base::log_warning("scheduler", base::format("metrics source {}: {}; nodes without fresh values count as unmeasured", address_, answer.error().message));
+        base::log_warning(
+            "scheduler", base::format("metrics source {}: {}; nodes without fresh values count as unmeasured", address_,
+                                      answer.error().message));
       }
       return done({});
     }

@@ -11,7 +11,8 @@
 namespace scheduler {
 namespace {
 
-constexpr std::string_view kSample = R"({{"status":"success","data":{{"resultType":"vector","result":[{{"metric":{{"instance":"n1:9100"}},"value":[1,"{}"]}}]}}}})";
+constexpr std::string_view kSample =
+    R"({{"status":"success","data":{{"resultType":"vector","result":[{{"metric":{{"instance":"n1:9100"}},"value":[1,"{}"]}}]}}}})";
 
 TEST(UsageCollector, takes_cpu_and_memory_of_each_node_from_prometheus) {
   auto server = rt::listen_http({}, [](rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange) {
@@ -30,7 +31,9 @@ TEST(UsageCollector, takes_cpu_and_memory_of_each_node_from_prometheus) {
       collector->configure({});  // once is enough
       measured.set_value();
     });
-    collector->configure({{"type", "prometheus"}, {"address", base::format("http://127.0.0.1:{}/base/", (*server)->port())}, {"interval", "1h"}});
+    collector->configure({{"type", "prometheus"},
+                          {"address", base::format("http://127.0.0.1:{}/base/", (*server)->port())},
+                          {"interval", "1h"}});
   });
   measured.get_future().wait();
   std::promise<void> gone;

@@ -27,7 +27,10 @@ struct VolumeBinder::State : std::enable_shared_from_this<VolumeBinder::State> {
   client::Request claim_request(const WorkPtr& work, client::Verb verb) const {
     const std::string& key = work->plan.volumes[work->next].claim;
     const std::size_t slash = key.find('/');
-    return {.verb = verb, .resource = api::resources::kPersistentVolumeClaims, .ns = key.substr(0, slash), .name = key.substr(slash + 1)};
+    return {.verb = verb,
+            .resource = api::resources::kPersistentVolumeClaims,
+            .ns = key.substr(0, slash),
+            .name = key.substr(slash + 1)};
   }
 
   // Marks the volumes and claims one after the other, then waits for each.
@@ -45,9 +48,11 @@ struct VolumeBinder::State : std::enable_shared_from_this<VolumeBinder::State> {
         request.body.edit_path({"metadata", "annotations", "volume.kubernetes.io/selected-node"}) = work->plan.node;
       } else {
         request = {.verb = client::Verb::kPatch, .resource = api::resources::kPersistentVolumes, .name = choice.volume};
-        request.body.edit_path({"spec", "claimRef"}) =
-            Json::object({{"apiVersion", "v1"}, {"kind", "PersistentVolumeClaim"}, {"namespace", api::namespace_of(*claim)},
-                          {"name", api::name_of(*claim)}, {"uid", api::uid_of(*claim)}});
+        request.body.edit_path({"spec", "claimRef"}) = Json::object({{"apiVersion", "v1"},
+                                                                     {"kind", "PersistentVolumeClaim"},
+                                                                     {"namespace", api::namespace_of(*claim)},
+                                                                     {"name", api::name_of(*claim)},
+                                                                     {"uid", api::uid_of(*claim)}});
         request.body.edit_path({"metadata", "annotations", "pv.kubernetes.io/bound-by-controller"}) = "yes";
       }
       self->client.call(std::move(request), [self, work](base::Result<Json> written) {
@@ -67,7 +72,8 @@ struct VolumeBinder::State : std::enable_shared_from_this<VolumeBinder::State> {
       }
       if (!claim.ok() && claim.error().code == base::Code::kNotFound) return work->done(claim.take_error());
       if (self->env.uptime() > work->deadline) {
-        return work->done(base::make_error(base::Code::kTimeout, base::format("claim {} is not bound in time", work->plan.volumes[work->next].claim)));
+        return work->done(base::make_error(
+            base::Code::kTimeout, base::format("claim {} is not bound in time", work->plan.volumes[work->next].claim)));
       }
       self->env.loop().after(kLookPeriod, [weak = std::weak_ptr<State>(self), work] {
         if (auto again = weak.lock()) again->wait(work);
@@ -85,7 +91,8 @@ VolumeBinder::~VolumeBinder() = default;
 
 void VolumeBinder::bind(const PlannedBind& plan, std::function<void(base::Status)> done) {
   if (plan.volumes.empty()) return done({});
-  state_->mark(std::make_shared<State::Work>(State::Work{plan, std::move(done), state_->env.uptime() + plan.volume_timeout}));
+  state_->mark(
+      std::make_shared<State::Work>(State::Work{plan, std::move(done), state_->env.uptime() + plan.volume_timeout}));
 }
 
 }  // namespace scheduler

@@ -1,7 +1,8 @@
 // The lists of workloads, faults and checks.
+#include "sim/checks/all.h"
+
 #include <array>
 
-#include "sim/checks/all.h"
 #include "sim/faults/all.h"
 #include "sim/workloads/all.h"
 
@@ -10,20 +11,15 @@ namespace sim {
 namespace {
 
 constexpr std::array kWorkloads = {
-    PieceKind<Workload>{"counters", make_counters},
-    PieceKind<Workload>{"gang-jobs", make_gang_jobs},
-    PieceKind<Workload>{"job-churn", make_job_churn},
-    PieceKind<Workload>{"pod-monkey", make_pod_monkey},
+    PieceKind<Workload>{"counters", make_counters},       PieceKind<Workload>{"gang-jobs", make_gang_jobs},
+    PieceKind<Workload>{"job-churn", make_job_churn},     PieceKind<Workload>{"pod-monkey", make_pod_monkey},
     PieceKind<Workload>{"queue-churn", make_queue_churn},
 };
 
 constexpr std::array kFaults = {
-    PieceKind<Fault>{"conflict", make_conflict},
-    PieceKind<Fault>{"cut-watch", make_cut_watch},
-    PieceKind<Fault>{"disk-error", make_disk_error},
-    PieceKind<Fault>{"drop-answer", make_drop_answer},
-    PieceKind<Fault>{"drop-request", make_drop_request},
-    PieceKind<Fault>{"restart", make_restart},
+    PieceKind<Fault>{"conflict", make_conflict},         PieceKind<Fault>{"cut-watch", make_cut_watch},
+    PieceKind<Fault>{"disk-error", make_disk_error},     PieceKind<Fault>{"drop-answer", make_drop_answer},
+    PieceKind<Fault>{"drop-request", make_drop_request}, PieceKind<Fault>{"restart", make_restart},
     PieceKind<Fault>{"slow-network", make_slow_network},
 };
 

@@ -1,4 +1,5 @@
-// Virtual time: one queue of callbacks for all the loops of a world. Nothing here sleeps; time jumps to the next callback.
+// Virtual time: one queue of callbacks for all the loops of a world. Nothing here sleeps; time jumps to the next
+// callback.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ class Clock {
   base::Duration elapsed() const { return now_ - start_; }
   Owner make_owner() { return next_owner_++; }
 
-  // Runs `task` when `delay` has passed (now, if not positive). Never returns 0. Nothing happens if `owner` was dropped.
+  // Runs `task` when `delay` has passed (now, if not positive). Never returns 0. Nothing happens if `owner` was
+  // dropped.
   std::uint64_t add(Owner owner, base::Duration delay, rt::Task task);
   void cancel(std::uint64_t id);
   // Forgets every callback of `owner`, also those to come.

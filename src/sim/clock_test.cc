@@ -90,7 +90,8 @@ TEST(SimEnv, reaches_the_hosts_of_its_world_until_it_dies) {
     return *std::move(client);
   };
   std::string good, hung, unknown, unheard = "nothing";
-  [[maybe_unused]] const auto clients = {ask("prometheus", "/q", good), ask("prometheus", "/hang", hung), ask("nowhere", "/q", unknown)};
+  [[maybe_unused]] const auto clients = {ask("prometheus", "/q", good), ask("prometheus", "/hang", hung),
+                                         ask("nowhere", "/q", unknown)};
   while (clock.step(kStart + base::minutes(2))) {
   }
   EXPECT_EQ(good, "you asked for /q");
@@ -109,7 +110,8 @@ TEST(SimEnv, opens_the_disks_of_its_world_again_after_a_crash) {
   const auto disk = rt::make_memory_kv();
   outside.set_disk("objects", *disk);
   auto env = std::make_unique<SimEnv>(clock, 7, &outside);
-  EXPECT_TRUE((*env->open_store("objects", 1 << 20))->commit([](rt::KvWriter& writer) { writer.put("key", "value"); }).ok());
+  EXPECT_TRUE(
+      (*env->open_store("objects", 1 << 20))->commit([](rt::KvWriter& writer) { writer.put("key", "value"); }).ok());
   env = std::make_unique<SimEnv>(clock, 8, &outside);
   std::string found;
   (void)(*env->open_store("objects", 1 << 20))->scan("", "", [&](std::string_view, std::string_view value) {

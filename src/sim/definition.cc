@@ -51,7 +51,8 @@ std::optional<base::Duration> span_of(const Json& json) {
 }  // namespace
 
 base::Status Settings::add(const std::string& key, Json value, int line) {
-  if (!values_.emplace(key, Value{std::move(value), line}).second) return at_line(line, base::format("{}: key \"{}\" is given twice", table_, key));
+  if (!values_.emplace(key, Value{std::move(value), line}).second)
+    return at_line(line, base::format("{}: key \"{}\" is given twice", table_, key));
   return {};
 }
 
@@ -62,7 +63,8 @@ const Settings::Value* Settings::find(const std::string& key) {
 }
 
 void Settings::problem(const Value& value, const std::string& key, std::string_view wanted) {
-  if (problem_.empty()) problem_ = base::format("line {}: {}: {} = {}: must be {}", value.line, table_, key, value.json.dump(), wanted);
+  if (problem_.empty())
+    problem_ = base::format("line {}: {}: {} = {}: must be {}", value.line, table_, key, value.json.dump(), wanted);
 }
 
 std::string Settings::text(const std::string& key, std::string_view fallback) {
@@ -103,7 +105,9 @@ Settings::Range Settings::span_range(const std::string& key, Range fallback) {
   return {low->ns, high->ns};
 }
 
-std::int64_t Settings::number(const std::string& key, std::int64_t fallback, base::Random& dice) { return range(key, {fallback, fallback}).draw(dice); }
+std::int64_t Settings::number(const std::string& key, std::int64_t fallback, base::Random& dice) {
+  return range(key, {fallback, fallback}).draw(dice);
+}
 
 base::Duration Settings::span(const std::string& key, base::Duration fallback, base::Random& dice) {
   return {span_range(key, {fallback.ns, fallback.ns}).draw(dice)};
@@ -149,7 +153,10 @@ base::Duration Settings::interval(const std::string& key, base::Duration fallbac
   std::int64_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-  const base::Duration span = unit == "/s" ? base::seconds(1) : unit == "/m" ? base::minutes(1) : unit == "/h" ? base::hours(1) : base::Duration{};
+  const base::Duration span = unit == "/s"   ? base::seconds(1)
+                              : unit == "/m" ? base::minutes(1)
+                              : unit == "/h" ? base::hours(1)
+                                             : base::Duration{};
   if (error != std::errc() || count <= 0 || span.ns == 0 || count > 1'000'000) {
     problem(*value, key, "a rate such as \"5/s\", \"30/m\" or \"100/h\"");
     return fallback;
@@ -172,7 +179,8 @@ Settings* open_table(Definition& definition, std::string_view header, int line) 
     definition.world = Settings("world", line);
     return &definition.world;
   }
-  for (const auto& [name, list] : {std::pair{"workload", &definition.workloads}, {"fault", &definition.faults}, {"check", &definition.checks}})
+  for (const auto& [name, list] :
+       {std::pair{"workload", &definition.workloads}, {"fault", &definition.faults}, {"check", &definition.checks}})
     if (header == base::format("[[{}]]", name)) return &list->emplace_back(name, line);
   return nullptr;
 }
@@ -189,17 +197,20 @@ Result<Definition> parse_definition(std::string_view text) {
     if (content.empty()) continue;
     if (content.front() == '[') {
       table = open_table(definition, content, line);
-      if (!table) return at_line(line, base::format("{}: must be [world] (once), [[workload]], [[fault]] or [[check]]", content));
+      if (!table)
+        return at_line(line, base::format("{}: must be [world] (once), [[workload]], [[fault]] or [[check]]", content));
       continue;
     }
     const std::size_t equals = content.find('=');
     const std::string_view key = trim(content.substr(0, equals));
-    if (equals == std::string_view::npos || !is_key(key)) return at_line(line, base::format("\"{}\" is not \"key = value\"", content));
+    if (equals == std::string_view::npos || !is_key(key))
+      return at_line(line, base::format("\"{}\" is not \"key = value\"", content));
     if (!table) return at_line(line, base::format("key \"{}\" comes before any table", key));
     // Strings, numbers, booleans and arrays on one line read the same in JSON.
     auto value = api::parse_json(trim(content.substr(equals + 1)));
     if (!value.ok() || value->is_null() || value->is_object())
-      return at_line(line, base::format("{}: the value must be a string, a number, true, false, or an array of those", key));
+      return at_line(line,
+                     base::format("{}: the value must be a string, a number, true, false, or an array of those", key));
     TRY_VOID(table->add(std::string(key), *std::move(value), line));
   }
   return definition;

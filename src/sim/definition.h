@@ -1,7 +1,7 @@
 // The text that describes a world: which parts, workloads, faults and checks it has.
 //
-// A subset of TOML: comments, [world], [[workload]], [[fault]], [[check]], and keys with a string, a number, a boolean or an
-// array of those on one line. An array of two numbers or durations is a range: the seed chooses.
+// A subset of TOML: comments, [world], [[workload]], [[fault]], [[check]], and keys with a string, a number, a boolean
+// or an array of those on one line. An array of two numbers or durations is a range: the seed chooses.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,9 @@ class Settings {
   struct Range {
     std::int64_t min = 0;
     std::int64_t max = 0;
-    std::int64_t draw(base::Random& dice) const { return min + static_cast<std::int64_t>(dice.below(static_cast<std::uint64_t>(max - min + 1))); }
+    std::int64_t draw(base::Random& dice) const {
+      return min + static_cast<std::int64_t>(dice.below(static_cast<std::uint64_t>(max - min + 1)));
+    }
   };
   Range range(const std::string& key, Range fallback);
   // The same of durations, in nanoseconds.

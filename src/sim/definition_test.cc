@@ -10,7 +10,8 @@ namespace {
 
 TEST(Definition, reads_tables_values_ranges_and_comments) {
   auto parsed = parse_definition(
-      "# a world\n[world]\nnodes = [2, 4]  # a range\nname = \"a # b\"\n\n[[fault]]\nkind = \"restart\"\nevery = [\"1s\", \"1m30s\"]\nchance = 0.5\n"
+      "# a world\n[world]\nnodes = [2, 4]  # a range\nname = \"a # b\"\n\n[[fault]]\nkind = \"restart\"\nevery = "
+      "[\"1s\", \"1m30s\"]\nchance = 0.5\n"
       "[[fault]]\nkind = \"conflict\"\n");
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   base::Random dice(1);
@@ -48,21 +49,31 @@ TEST_P(Refused, names_the_line_and_the_problem) {
   EXPECT_EQ(world.error().message, GetParam().message);
 }
 
-INSTANTIATE_TEST_SUITE_P(Definition, Refused, testing::Values(
-    Refusal{"nodes = 3\n", "line 1: key \"nodes\" comes before any table"},
-    Refusal{"[world]\nnodes\n", "line 2: \"nodes\" is not \"key = value\""},
-    Refusal{"[world]\nnodes = 3\nnodes = 4\n", "line 3: world: key \"nodes\" is given twice"},
-    Refusal{"[world]\n\nnode = 3\n", "line 3: world: unknown key \"node\""},
-    Refusal{"[world]\nnodes = \"many\"\n", "line 2: world: nodes = \"many\": must be a number or a range of two numbers"},
-    Refusal{"[world]\nnodes = [4, 2]\n", "line 2: world: nodes = [4,2]: must be a range from low to high of numbers that are not negative"},
-    Refusal{"[world]\nduration = \"soon\"\n", "line 2: world: duration = \"soon\": must be a duration (\"1m30s\") or a range of two, from short to long"},
-    Refusal{"[world]\nnodes = {}\n", "line 2: nodes: the value must be a string, a number, true, false, or an array of those"},
-    Refusal{"[planet]\n", "line 1: [planet]: must be [world] (once), [[workload]], [[fault]] or [[check]]"},
-    Refusal{"[world]\n[world]\n", "line 2: [world]: must be [world] (once), [[workload]], [[fault]] or [[check]]"},
-    Refusal{"[world]\nparts = [\"moon\"]\n", "line 1: world: no part is called \"moon\"; there are: apiserver, nodes, scheduler, controllers"},
-    Refusal{"[[fault]]\nkind = \"flood\"\n",
-            "line 1: no fault is called \"flood\"; there are: conflict, cut-watch, disk-error, drop-answer, drop-request, restart, slow-network"},
-    Refusal{"[[fault]]\nkind = \"conflict\"\nchance = 2\n", "line 3: fault: chance = 2: must be a number from 0 to 1, or a range of two"}));
+INSTANTIATE_TEST_SUITE_P(
+    Definition, Refused,
+    testing::Values(
+        Refusal{"nodes = 3\n", "line 1: key \"nodes\" comes before any table"},
+        Refusal{"[world]\nnodes\n", "line 2: \"nodes\" is not \"key = value\""},
+        Refusal{"[world]\nnodes = 3\nnodes = 4\n", "line 3: world: key \"nodes\" is given twice"},
+        Refusal{"[world]\n\nnode = 3\n", "line 3: world: unknown key \"node\""},
+        Refusal{"[world]\nnodes = \"many\"\n",
+                "line 2: world: nodes = \"many\": must be a number or a range of two numbers"},
+        Refusal{"[world]\nnodes = [4, 2]\n",
+                "line 2: world: nodes = [4,2]: must be a range from low to high of numbers that are not negative"},
+        Refusal{
+            "[world]\nduration = \"soon\"\n",
+            "line 2: world: duration = \"soon\": must be a duration (\"1m30s\") or a range of two, from short to long"},
+        Refusal{"[world]\nnodes = {}\n",
+                "line 2: nodes: the value must be a string, a number, true, false, or an array of those"},
+        Refusal{"[planet]\n", "line 1: [planet]: must be [world] (once), [[workload]], [[fault]] or [[check]]"},
+        Refusal{"[world]\n[world]\n", "line 2: [world]: must be [world] (once), [[workload]], [[fault]] or [[check]]"},
+        Refusal{"[world]\nparts = [\"moon\"]\n",
+                "line 1: world: no part is called \"moon\"; there are: apiserver, nodes, scheduler, controllers"},
+        Refusal{"[[fault]]\nkind = \"flood\"\n",
+                "line 1: no fault is called \"flood\"; there are: conflict, cut-watch, disk-error, drop-answer, "
+                "drop-request, restart, slow-network"},
+        Refusal{"[[fault]]\nkind = \"conflict\"\nchance = 2\n",
+                "line 3: fault: chance = 2: must be a number from 0 to 1, or a range of two"}));
 
 }  // namespace
 }  // namespace sim

@@ -10,13 +10,20 @@ std::uint64_t seed_for(std::uint64_t seed, std::string_view name) {
 }
 
 SimEnv::SimEnv(Clock& clock, std::uint64_t seed, Outside* outside, OffloadTime offload_time)
-    : clock_(clock), loop_(clock, clock.make_owner()), random_(seed), pool_dice_(seed_for(seed, "pool")), outside_(outside), offload_time_(offload_time) {}
+    : clock_(clock),
+      loop_(clock, clock.make_owner()),
+      random_(seed),
+      pool_dice_(seed_for(seed, "pool")),
+      outside_(outside),
+      offload_time_(offload_time) {}
 
 SimEnv::~SimEnv() { clock_.drop(loop_.owner); }
 
 void SimEnv::offload(rt::Task work, rt::Task done) {
   const std::int64_t spread = offload_time_.max.ns - offload_time_.min.ns;
-  const base::Duration before{offload_time_.min.ns + (spread > 0 ? static_cast<std::int64_t>(pool_dice_.below(static_cast<std::uint64_t>(spread))) : 0)};
+  const base::Duration before{
+      offload_time_.min.ns +
+      (spread > 0 ? static_cast<std::int64_t>(pool_dice_.below(static_cast<std::uint64_t>(spread))) : 0)};
   clock_.add(loop_.owner, before, [this, work = std::move(work), done = std::move(done)]() mutable {
     work();
     // A crash between the effect and its report is the interesting one, so there is time for it.

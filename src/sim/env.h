@@ -1,5 +1,5 @@
-// The world outside a simulated component: virtual time, dice from the world's seed, hosts and disks of the world, and a pool
-// that takes time.
+// The world outside a simulated component: virtual time, dice from the world's seed, hosts and disks of the world, and
+// a pool that takes time.
 #pragma once
 
 #include <cstdint>

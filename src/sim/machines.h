@@ -10,9 +10,9 @@ namespace sim {
 
 struct Run {
   base::Time started;
-  base::Time ends;      // not set: it runs until it is stopped
-  int exit_code = 0;    // at `ends`
-  base::Time stopped;   // set: it was told to stop, and is gone at that time
+  base::Time ends;     // not set: it runs until it is stopped
+  int exit_code = 0;   // at `ends`
+  base::Time stopped;  // set: it was told to stop, and is gone at that time
   int restarts = 0;
 };
 

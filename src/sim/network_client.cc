@@ -103,8 +103,10 @@ struct WatchState : std::enable_shared_from_this<WatchState> {
 
   base::Duration one_way() {
     const Latency& range = network.latency;
-    base::Duration taken{range.min.ns + static_cast<std::int64_t>(dice.below(static_cast<std::uint64_t>(std::max<std::int64_t>(range.max.ns - range.min.ns, 1))))};
-    if (dice.chance(network.faults.slow)) taken.ns += static_cast<std::int64_t>(dice.below(static_cast<std::uint64_t>(network.faults.slow_max.ns)));
+    base::Duration taken{range.min.ns + static_cast<std::int64_t>(dice.below(static_cast<std::uint64_t>(
+                                            std::max<std::int64_t>(range.max.ns - range.min.ns, 1))))};
+    if (dice.chance(network.faults.slow))
+      taken.ns += static_cast<std::int64_t>(dice.below(static_cast<std::uint64_t>(network.faults.slow_max.ns)));
     return taken;
   }
 
@@ -160,7 +162,8 @@ NetworkWatch::~NetworkWatch() {
   state_->on_event = nullptr;
   state_->on_end = nullptr;
   // The server notices when the closing arrives.
-  state_->network.clock.add(state_->network.wire, base::milliseconds(1), [state = state_] { state->close_server_side(); });
+  state_->network.clock.add(state_->network.wire, base::milliseconds(1),
+                            [state = state_] { state->close_server_side(); });
 }
 
 class NetworkClient final : public client::Client {
@@ -172,39 +175,50 @@ class NetworkClient final : public client::Client {
     const NetworkFaults& faults = network_.faults;
     if (dice_.chance(faults.drop_request)) return fail_later(std::move(on_result), "the request was lost");
     const bool drop_answer = dice_.chance(faults.drop_answer);
-    const bool conflict = is_write(request.verb) && request.verb != client::Verb::kCreate && dice_.chance(faults.conflict);
+    const bool conflict =
+        is_write(request.verb) && request.verb != client::Verb::kCreate && dice_.chance(faults.conflict);
     const base::Duration there = one_way();
     const base::Duration back = one_way();
-    network_.clock.add(network_.wire, there, [&network = network_, owner = env_.owner(), name = name_, request = std::move(request),
-                                              on_result = std::move(on_result), drop_answer, conflict, back]() mutable {
-      const auto answer = [&network, owner, on_result = std::move(on_result), drop_answer, back](Result<Json> result) {
-        if (drop_answer) result = broken("connection reset by peer");
-        network.clock.add(owner, back, [on_result, result = std::move(result)] { on_result(result); });
-      };
-      if (conflict) return answer(base::make_error(Code::kConflict, base::format("Operation cannot be fulfilled on {} \"{}\": the object has been modified",
-                                                                                 request.resource.plural, request.name)));
-      carry_out(network, name, request, answer);
-    });
+    network_.clock.add(network_.wire, there,
+                       [&network = network_, owner = env_.owner(), name = name_, request = std::move(request),
+                        on_result = std::move(on_result), drop_answer, conflict, back]() mutable {
+                         const auto answer = [&network, owner, on_result = std::move(on_result), drop_answer,
+                                              back](Result<Json> result) {
+                           if (drop_answer) result = broken("connection reset by peer");
+                           network.clock.add(owner, back,
+                                             [on_result, result = std::move(result)] { on_result(result); });
+                         };
+                         if (conflict)
+                           return answer(base::make_error(
+                               Code::kConflict,
+                               base::format("Operation cannot be fulfilled on {} \"{}\": the object has been modified",
+                                            request.resource.plural, request.name)));
+                         carry_out(network, name, request, answer);
+                       });
   }
 
   std::unique_ptr<client::Watch> watch(client::WatchRequest request, OnEvent on_event, OnEnd on_end) override {
     auto state = std::make_shared<WatchState>(network_, env_.owner(), dice_.next());
     state->on_event = std::move(on_event);
     state->on_end = std::move(on_end);
-    network_.clock.add(network_.wire, state->one_way(), [state, request = std::move(request), name = name_] { open(state, request, name); });
+    network_.clock.add(network_.wire, state->one_way(),
+                       [state, request = std::move(request), name = name_] { open(state, request, name); });
     return std::make_unique<NetworkWatch>(state);
   }
 
  private:
   base::Duration one_way() {
     const Latency& range = network_.latency;
-    base::Duration taken{range.min.ns + static_cast<std::int64_t>(dice_.below(static_cast<std::uint64_t>(std::max<std::int64_t>(range.max.ns - range.min.ns, 1))))};
-    if (dice_.chance(network_.faults.slow)) taken.ns += static_cast<std::int64_t>(dice_.below(static_cast<std::uint64_t>(network_.faults.slow_max.ns)));
+    base::Duration taken{range.min.ns + static_cast<std::int64_t>(dice_.below(static_cast<std::uint64_t>(
+                                            std::max<std::int64_t>(range.max.ns - range.min.ns, 1))))};
+    if (dice_.chance(network_.faults.slow))
+      taken.ns += static_cast<std::int64_t>(dice_.below(static_cast<std::uint64_t>(network_.faults.slow_max.ns)));
     return taken;
   }
 
   void fail_later(OnResult on_result, std::string_view why) {
-    network_.clock.add(env_.owner(), base::seconds(1), [on_result = std::move(on_result), error = broken(why)] { on_result(error); });
+    network_.clock.add(env_.owner(), base::seconds(1),
+                       [on_result = std::move(on_result), error = broken(why)] { on_result(error); });
   }
 
   // At the server.
@@ -219,14 +233,15 @@ class NetworkClient final : public client::Client {
       answer(broken("connection reset by peer"));
     });
     const bool writes = is_write(request.verb) && !request.dry_run;
-    network.server.api()->call(request_for(request, *kind, name), [&network, exchange, answer, writes](Result<apiserver::Answer> result) {
-      if (std::exchange(exchange->answered, true)) return;
-      network.server.disconnect(exchange->connection);
-      if (!result.ok()) return answer(result.take_error());
-      Json object = apiserver::object_of(*result);
-      if (writes) note_acknowledged(network.truth, object);
-      answer(std::move(object));
-    });
+    network.server.api()->call(request_for(request, *kind, name),
+                               [&network, exchange, answer, writes](Result<apiserver::Answer> result) {
+                                 if (std::exchange(exchange->answered, true)) return;
+                                 network.server.disconnect(exchange->connection);
+                                 if (!result.ok()) return answer(result.take_error());
+                                 Json object = apiserver::object_of(*result);
+                                 if (writes) note_acknowledged(network.truth, object);
+                                 answer(std::move(object));
+                               });
   }
 
   static void note_acknowledged(Truth& truth, const Json& object) {
@@ -236,11 +251,13 @@ class NetworkClient final : public client::Client {
     truth.acknowledged(revision);
   }
 
-  static void open(const std::shared_ptr<WatchState>& state, const client::WatchRequest& request, const std::string& name) {
+  static void open(const std::shared_ptr<WatchState>& state, const client::WatchRequest& request,
+                   const std::string& name) {
     if (state->ended) return;
     if (!state->network.server.is_up()) return state->close(broken("connection refused"));
     const api::KindInfo* kind = api::find_kind(request.resource);
-    if (!kind) return state->close(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
+    if (!kind)
+      return state->close(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
     client::Request base_request{.resource = request.resource, .ns = request.ns};
     apiserver::Request at_server = request_for(base_request, *kind, name);
     at_server.verb = apiserver::Verb::kWatch;
@@ -250,7 +267,8 @@ class NetworkClient final : public client::Client {
     at_server.bookmarks = request.bookmarks;
     state->resource = at_server.resource;
     state->sees_everything = request.ns.empty() && request.label_selector.empty() && request.field_selector.empty();
-    std::from_chars(request.resource_version.data(), request.resource_version.data() + request.resource_version.size(), state->seen);
+    std::from_chars(request.resource_version.data(), request.resource_version.data() + request.resource_version.size(),
+                    state->seen);
     state->connection = state->network.server.connect([state] {
       state->connection = 0;
       state->server_side.reset();
@@ -262,7 +280,8 @@ class NetworkClient final : public client::Client {
       if (!state->connection) return;
       state->seen = std::max(state->seen, revision);
       state->send({client::EventType::kBookmark,
-                   Json::object({{"kind", kind->kind}, {"apiVersion", kind->resource.api_version()},
+                   Json::object({{"kind", kind->kind},
+                                 {"apiVersion", kind->resource.api_version()},
                                  {"metadata", Json::object({{"resourceVersion", std::to_string(revision)}})}})});
     };
     auto opened = state->network.server.api()->watch(at_server, std::move(sink));
@@ -278,7 +297,8 @@ class NetworkClient final : public client::Client {
 
 }  // namespace
 
-std::unique_ptr<client::Client> make_network_client(Network& network, SimEnv& env, std::string name, std::uint64_t seed) {
+std::unique_ptr<client::Client> make_network_client(Network& network, SimEnv& env, std::string name,
+                                                    std::uint64_t seed) {
   return std::make_unique<NetworkClient>(network, env, std::move(name), seed);
 }
 

@@ -23,6 +23,7 @@ struct Network {
 };
 
 // Belongs to one process: no callback comes after the process's `env` is gone. `name` is the user and field manager.
-std::unique_ptr<client::Client> make_network_client(Network& network, SimEnv& env, std::string name, std::uint64_t seed);
+std::unique_ptr<client::Client> make_network_client(Network& network, SimEnv& env, std::string name,
+                                                    std::uint64_t seed);
 
 }  // namespace sim

@@ -58,17 +58,21 @@ class OutsideClient final : public rt::HttpClient {
     std::shared_ptr<bool> alive = std::make_shared<bool>(true);
   };
 
-  base::Duration travel_time() { return base::microseconds(100 + static_cast<std::int64_t>(outside_.dice_.below(1900))); }
+  base::Duration travel_time() {
+    return base::microseconds(100 + static_cast<std::int64_t>(outside_.dice_.below(1900)));
+  }
   void later(base::Duration delay, rt::Task task) {
     outside_.clock_.add(owner_, delay, [alive = alive_, task = std::move(task)] {
       if (*alive) task();
     });
   }
   base::Error refused() const {
-    return base::make_error(base::Code::kUnavailable, base::format("{}:{}: connection refused", options_.host, options_.port));
+    return base::make_error(base::Code::kUnavailable,
+                            base::format("{}:{}: connection refused", options_.host, options_.port));
   }
   base::Error timed_out() const {
-    return base::make_error(base::Code::kTimeout, base::format("{}:{}: no answer in time", options_.host, options_.port));
+    return base::make_error(base::Code::kTimeout,
+                            base::format("{}:{}: no answer in time", options_.host, options_.port));
   }
 
   Outside& outside_;
@@ -83,7 +87,8 @@ std::unique_ptr<rt::HttpClient> Outside::http_client(rt::ClientOptions options, 
 
 base::Result<std::unique_ptr<rt::KvStore>> Outside::open_store(const std::string& path) {
   const auto disk = disks_.find(path);
-  if (disk == disks_.end()) return base::make_error(base::Code::kUnavailable, base::format("cannot open {}: no such disk", path));
+  if (disk == disks_.end())
+    return base::make_error(base::Code::kUnavailable, base::format("cannot open {}: no such disk", path));
   return std::unique_ptr<rt::KvStore>(std::make_unique<OpenedDisk>(*disk->second));
 }
 

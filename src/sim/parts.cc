@@ -20,7 +20,9 @@ class RunningNodes final : public Running {
 
 class RunningControllers final : public Running {
  public:
-  explicit RunningControllers(const PartContext& at) : manager_(at.env, at.client, {.with_cluster = true}) { manager_.start(); }
+  explicit RunningControllers(const PartContext& at) : manager_(at.env, at.client, {.with_cluster = true}) {
+    manager_.start();
+  }
 
  private:
   controllers::Manager manager_;

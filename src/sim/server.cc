@@ -9,7 +9,11 @@ constexpr const char* kDiskPath = "objects";
 }
 
 Server::Server(Clock& clock, Outside& outside, Truth& truth, ServerSettings settings)
-    : clock_(clock), outside_(outside), truth_(truth), settings_(std::move(settings)), disk_(seed_for(settings_.seed, "disk")) {
+    : clock_(clock),
+      outside_(outside),
+      truth_(truth),
+      settings_(std::move(settings)),
+      disk_(seed_for(settings_.seed, "disk")) {
   outside_.set_disk(kDiskPath, disk_);
 }
 
@@ -23,7 +27,8 @@ Server::~Server() {
 
 void Server::start() {
   CHECK(!api_);
-  env_ = std::make_unique<SimEnv>(clock_, seed_for(settings_.seed, base::format("apiserver {}", ++incarnation_)), &outside_, settings_.disk);
+  env_ = std::make_unique<SimEnv>(clock_, seed_for(settings_.seed, base::format("apiserver {}", ++incarnation_)),
+                                  &outside_, settings_.disk);
   auto disk = env_->open_store(kDiskPath, 0);
   CHECK(disk.ok());
   opened_disk_ = *std::move(disk);

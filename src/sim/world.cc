@@ -30,7 +30,12 @@ std::string known_names(std::span<const Kind> kinds) {
 }  // namespace
 
 World::World(std::uint64_t seed, Chronicle::Print print)
-    : seed_(seed), clock_(kStart), outside_(clock_, seed_for(seed, "outside")), chronicle_(clock_, std::move(print)), truth_(chronicle_), dice_(seed_for(seed, "world")) {
+    : seed_(seed),
+      clock_(kStart),
+      outside_(clock_, seed_for(seed, "outside")),
+      chronicle_(clock_, std::move(print)),
+      truth_(chronicle_),
+      dice_(seed_for(seed, "world")) {
   truth_.set_clock(clock_);
 }
 
@@ -74,23 +79,30 @@ base::Status World::build_world(Settings& settings) {
   OffloadTime disk;
   const Settings::Range disk_time = settings.span_range("disk", {disk.min.ns, disk.max.ns});
   store::Options store;
-  store.history_events_max = static_cast<std::size_t>(settings.number("history", static_cast<std::int64_t>(store.history_events_max), dice_));
+  store.history_events_max =
+      static_cast<std::size_t>(settings.number("history", static_cast<std::int64_t>(store.history_events_max), dice_));
   const bool with_admission = settings.flag("admission", true);
   std::vector<std::string> parts;
   for (const PartKind& kind : all_parts()) parts.emplace_back(kind.name);
   parts = settings.words("parts", parts);
   TRY_VOID(settings.finish());
 
-  server_ = std::make_unique<Server>(clock_, outside_, truth_,
-                                     ServerSettings{.seed = seed_, .hooks = with_admission ? admission::hooks({}) : std::vector<api::AdmissionHook>(),
-                                                    .store = store, .disk = {{disk_time.min}, {disk_time.max}}});
-  network_ = std::unique_ptr<Network>(new Network{clock_, *server_, truth_, chronicle_, {}, {{one_way.min}, {one_way.max}}});
+  server_ = std::make_unique<Server>(
+      clock_, outside_, truth_,
+      ServerSettings{.seed = seed_,
+                     .hooks = with_admission ? admission::hooks({}) : std::vector<api::AdmissionHook>(),
+                     .store = store,
+                     .disk = {{disk_time.min}, {disk_time.max}}});
+  network_ =
+      std::unique_ptr<Network>(new Network{clock_, *server_, truth_, chronicle_, {}, {{one_way.min}, {one_way.max}}});
   for (const std::string& name : parts) {
     const auto kind = std::ranges::find(all_parts(), name, &PartKind::name);
     if (name == "apiserver") continue;  // always there
     if (kind == all_parts().end())
-      return at_line(settings.line(), base::format("world: no part is called \"{}\"; there are: apiserver, {}", name, known_names(all_parts())));
-    if (processes_.contains(name)) return at_line(settings.line(), base::format("world: part \"{}\" is listed twice", name));
+      return at_line(settings.line(), base::format("world: no part is called \"{}\"; there are: apiserver, {}", name,
+                                                   known_names(all_parts())));
+    if (processes_.contains(name))
+      return at_line(settings.line(), base::format("world: part \"{}\" is listed twice", name));
     processes_[name].kind = &*kind;
     start_order_.push_back(name);
   }
@@ -98,12 +110,14 @@ base::Status World::build_world(Settings& settings) {
 }
 
 template <class Piece>
-base::Status World::build_pieces(std::vector<Settings>& tables, std::span<const PieceKind<Piece>> kinds, std::vector<std::unique_ptr<Piece>>& pieces) {
+base::Status World::build_pieces(std::vector<Settings>& tables, std::span<const PieceKind<Piece>> kinds,
+                                 std::vector<std::unique_ptr<Piece>>& pieces) {
   for (Settings& settings : tables) {
     const std::string name = settings.text("kind", "");
     const auto kind = std::ranges::find(kinds, name, &PieceKind<Piece>::name);
     if (kind == kinds.end())
-      return at_line(settings.line(), base::format("no {} is called \"{}\"; there are: {}", settings.table(), name, known_names(kinds)));
+      return at_line(settings.line(),
+                     base::format("no {} is called \"{}\"; there are: {}", settings.table(), name, known_names(kinds)));
     base::Random dice(seed_for(seed_, base::format("{} {} {}", settings.table(), name, pieces.size())));
     auto piece = kind->make(*this, settings, dice);
     TRY_VOID(settings.finish());
@@ -115,7 +129,8 @@ base::Status World::build_pieces(std::vector<Settings>& tables, std::span<const 
 std::unique_ptr<Person> World::make_person(const std::string& name) {
   auto person = std::make_unique<Person>();
   person->env = std::make_unique<SimEnv>(clock_, seed_for(seed_, base::format("person {}", name)), &outside_);
-  person->client = make_network_client(*network_, *person->env, name, seed_for(seed_, base::format("client of {}", name)));
+  person->client =
+      make_network_client(*network_, *person->env, name, seed_for(seed_, base::format("client of {}", name)));
   return person;
 }
 
@@ -148,7 +163,8 @@ void World::start(const std::string& name) {
   Process& process = processes_.at(name);
   const std::string label = base::format("{} {}", name, ++process.incarnation);
   process.env = std::make_unique<SimEnv>(clock_, seed_for(seed_, label), &outside_);
-  process.client = make_network_client(*network_, *process.env, std::string(process.kind->client), seed_for(seed_, base::format("client of {}", label)));
+  process.client = make_network_client(*network_, *process.env, std::string(process.kind->client),
+                                       seed_for(seed_, base::format("client of {}", label)));
   process.component = process.kind->start({*process.env, *process.client, machines_, nodes_});
 }
 
@@ -186,14 +202,16 @@ std::string World::wait_for_rest(base::Duration limit) {
 void World::bring_to_rest() {
   const std::string why = wait_for_rest(rest_within_);
   if (why.empty()) return chronicle_.note("at rest");
-  chronicle_.violation("settles", base::format("not at rest after {}: {}", base::format_go_duration(rest_within_), why));
+  chronicle_.violation("settles",
+                       base::format("not at rest after {}: {}", base::format_go_duration(rest_within_), why));
   // Who is stuck? A restart that helps says that its memory was wrong, and not the objects.
   for (const std::string& name : process_names()) {
     if (name == "apiserver") continue;
     crash(name);
     start(name);
     if (const std::string still = wait_for_rest(base::minutes(3)); still != why)
-      return chronicle_.violation("settles", base::format("after a restart of {}: {}", name, still.empty() ? "at rest" : still));
+      return chronicle_.violation("settles",
+                                  base::format("after a restart of {}: {}", name, still.empty() ? "at rest" : still));
   }
 }
 

@@ -1,7 +1,7 @@
 // A whole cluster in one thread on virtual time: from one definition and one seed, always the same run.
 //
-// First the workloads ask and the faults break (safety: the checks watch every change); then the faults are healed and the
-// workloads end (progress: everything must come to rest in time).
+// First the workloads ask and the faults break (safety: the checks watch every change); then the faults are healed and
+// the workloads end (progress: everything must come to rest in time).
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ namespace sim {
 
 struct Outcome {
   std::uint64_t hash = 0;
-  base::Duration span;               // virtual
-  std::uint64_t changes = 0;         // objects added, changed, deleted
-  std::uint64_t steps = 0;           // callbacks run
+  base::Duration span;        // virtual
+  std::uint64_t changes = 0;  // objects added, changed, deleted
+  std::uint64_t steps = 0;    // callbacks run
   std::vector<std::string> violations;
 };
 
@@ -38,7 +38,8 @@ struct Person {
 class World {
  public:
   // Errors are problems of the definition and name its line.
-  static base::Result<std::unique_ptr<World>> make(std::string_view definition, std::uint64_t seed, Chronicle::Print print);
+  static base::Result<std::unique_ptr<World>> make(std::string_view definition, std::uint64_t seed,
+                                                   Chronicle::Print print);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -83,7 +84,8 @@ class World {
   base::Status build(Definition& definition);
   base::Status build_world(Settings& settings);
   template <class Piece>
-  base::Status build_pieces(std::vector<Settings>& tables, std::span<const PieceKind<Piece>> kinds, std::vector<std::unique_ptr<Piece>>& pieces);
+  base::Status build_pieces(std::vector<Settings>& tables, std::span<const PieceKind<Piece>> kinds,
+                            std::vector<std::unique_ptr<Piece>>& pieces);
   void bring_to_rest();
   // Empty at rest, else why not.
   std::string wait_for_rest(base::Duration limit);

@@ -45,15 +45,19 @@ TEST(World, jobs_complete_in_peace) {
 }
 
 TEST(World, settles_after_faults_in_every_part) {
-  for (std::uint64_t seed = 2; seed <= 3; ++seed) EXPECT_EQ(listed(run("tests/sim/gangs-under-faults.toml", seed).violations), "") << "seed " << seed;
+  for (std::uint64_t seed = 2; seed <= 3; ++seed)
+    EXPECT_EQ(listed(run("tests/sim/gangs-under-faults.toml", seed).violations), "") << "seed " << seed;
 }
 
 TEST(World, a_full_disk_loses_nothing) { EXPECT_EQ(listed(run("tests/sim/full-disk.toml", 1).violations), ""); }
 
 // The checks themselves: a world that breaks a promise is found out.
 TEST(World, a_gang_that_can_never_fit_does_not_settle) {
-  auto world = World::make("[world]\nnodes = 1\nduration = \"10s\"\nrest_within = \"20s\"\n[[workload]]\nkind = \"gang-jobs\"\ncount = 1\nsize = 9\ncpu_milli = 1000\n"
-                           "[[check]]\nkind = \"jobs-finish\"\n", 1, {});
+  auto world = World::make(
+      "[world]\nnodes = 1\nduration = \"10s\"\nrest_within = \"20s\"\n[[workload]]\nkind = \"gang-jobs\"\ncount = "
+      "1\nsize = 9\ncpu_milli = 1000\n"
+      "[[check]]\nkind = \"jobs-finish\"\n",
+      1, {});
   ASSERT_TRUE(world.ok());
   const Outcome outcome = (*world)->run();
   ASSERT_FALSE(outcome.violations.empty());

@@ -1,5 +1,5 @@
-// kill_writers KUBECONFIG LEDGER: writes without pause to a server that is killed again and again, and notes in LEDGER the name
-// of every object whose creation was acknowledged. Runs until it is told to stop.
+// kill_writers KUBECONFIG LEDGER: writes without pause to a server that is killed again and again, and notes in LEDGER
+// the name of every object whose creation was acknowledged. Runs until it is told to stop.
 #include <csignal>
 #include <cstdio>
 
@@ -26,7 +26,8 @@ class Writers {
   void create(int writer, int number) {
     const std::string name = base::format("w{}-{}", writer, number);
     client::Request request{.verb = client::Verb::kCreate, .resource = api::resources::kConfigMaps, .ns = "default"};
-    request.body = Json::object({{"metadata", Json::object({{"name", name}})}, {"data", Json::object({{"key", std::string(200, 'x')}})}});
+    request.body = Json::object(
+        {{"metadata", Json::object({{"name", name}})}, {"data", Json::object({{"key", std::string(200, 'x')}})}});
     client_.call(std::move(request), [this, writer, number, name](base::Result<Json> result) {
       // "Already exists" is the word about an earlier attempt whose answer was lost.
       if (result.ok() || result.error().code == base::Code::kAlreadyExists) {
@@ -58,7 +59,8 @@ int main(int argc, char** argv) {
   auto access = client::load_kubeconfig(argv[1]);
   std::FILE* ledger = std::fopen(argv[2], "w");
   if (!access.ok() || !ledger) {
-    std::fprintf(stderr, "kill_writers: %s\n", access.ok() ? "the ledger cannot be written" : access.error().message.c_str());
+    std::fprintf(stderr, "kill_writers: %s\n",
+                 access.ok() ? "the ledger cannot be written" : access.error().message.c_str());
     return 2;
   }
   auto env = rt::make_real_env("writers");

@@ -23,7 +23,10 @@ Value arithmetic(Op op, T a, T b) {
   }
   if (b == 0) return fail(op == Op::kDivide ? "division by zero" : "modulus by zero");
   if constexpr (std::is_signed_v<T>) {
-    if (b == -1) return a == std::numeric_limits<T>::min() ? overflow() : op == Op::kDivide ? Value(static_cast<T>(-a)) : Value(T{0});
+    if (b == -1)
+      return a == std::numeric_limits<T>::min() ? overflow()
+             : op == Op::kDivide                ? Value(static_cast<T>(-a))
+                                                : Value(T{0});
   }
   return op == Op::kDivide ? Value(static_cast<T>(a / b)) : Value(static_cast<T>(a % b));
 }
@@ -53,9 +56,9 @@ Value time_arithmetic(Op op, const Value& a, const Value& b) {
 }
 
 Value calculate(Op op, const Value& a, const Value& b) {
-  if (const auto *x = a.get<std::int64_t>(), *y = b.get<std::int64_t>(); x && y) return arithmetic(op, *x, *y);
-  if (const auto *x = a.get<std::uint64_t>(), *y = b.get<std::uint64_t>(); x && y) return arithmetic(op, *x, *y);
-  if (const auto *x = a.get<double>(), *y = b.get<double>(); x && y) {
+  if (const auto* x = a.get<std::int64_t>(), *y = b.get<std::int64_t>(); x && y) return arithmetic(op, *x, *y);
+  if (const auto* x = a.get<std::uint64_t>(), *y = b.get<std::uint64_t>(); x && y) return arithmetic(op, *x, *y);
+  if (const auto* x = a.get<double>(), *y = b.get<double>(); x && y) {
     if (op == Op::kAdd) return *x + *y;
     if (op == Op::kSubtract) return *x - *y;
     if (op == Op::kMultiply) return *x * *y;
@@ -63,9 +66,9 @@ Value calculate(Op op, const Value& a, const Value& b) {
     return no_overload("_%_");
   }
   if (op == Op::kAdd) {
-    if (const auto *x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return *x + *y;
-    if (const auto *x = a.get<Bytes>(), *y = b.get<Bytes>(); x && y) return Bytes{x->data + y->data};
-    if (const auto *x = a.get<List>(), *y = b.get<List>(); x && y) {
+    if (const auto* x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return *x + *y;
+    if (const auto* x = a.get<Bytes>(), *y = b.get<Bytes>(); x && y) return Bytes{x->data + y->data};
+    if (const auto* x = a.get<List>(), *y = b.get<List>(); x && y) {
       List out = *x;
       out.insert(out.end(), y->begin(), y->end());
       return out;
@@ -165,9 +168,12 @@ class Evaluator {
     std::size_t count = 0;
     const List* list = range.get<List>();
     const Map* map = range.get<Map>();
-    if (list != nullptr) count = list->size();
-    else if (map != nullptr) count = map->entries.size();
-    else return no_overload(node.text);
+    if (list != nullptr)
+      count = list->size();
+    else if (map != nullptr)
+      count = map->entries.size();
+    else
+      return no_overload(node.text);
     List out;
     Value error;
     std::size_t found = 0;
@@ -182,7 +188,8 @@ class Evaluator {
       if (node.op == Op::kTransform && !maps_plainly && test != nullptr && *test) value = run(node.children[2]);
       locals_.pop_back();
       if (value.is_error()) {
-        if (cost_ > cost_max_ || node.op == Op::kTransform || node.op == Op::kFilter || node.op == Op::kExistsOne) return value;
+        if (cost_ > cost_max_ || node.op == Op::kTransform || node.op == Op::kFilter || node.op == Op::kExistsOne)
+          return value;
         error = value;
         failed = true;
         continue;
@@ -236,7 +243,8 @@ class Evaluator {
     Map out;
     for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
       const Value& key = values[i];
-      const bool good = key.get<std::string>() || key.get<std::int64_t>() || key.get<std::uint64_t>() || key.get<bool>();
+      const bool good =
+          key.get<std::string>() || key.get<std::int64_t>() || key.get<std::uint64_t>() || key.get<bool>();
       if (!good) return fail("unsupported key type");
       if (find(out, key, cost_) != nullptr) return fail("insert failed: key already exists");
       out.entries.emplace_back(key, values[i + 1]);
@@ -254,11 +262,16 @@ class Evaluator {
     const List* list = object.get<List>();
     if (list == nullptr) return no_overload("_[_]");
     std::int64_t at = -1;
-    if (const auto* i = key.get<std::int64_t>()) at = *i;
-    else if (const auto* u = key.get<std::uint64_t>()) at = static_cast<std::int64_t>(std::min<std::uint64_t>(*u, 1u << 31));
-    else if (const auto* d = key.get<double>(); d && std::trunc(*d) == *d && std::fabs(*d) < 1e9) at = static_cast<std::int64_t>(*d);
-    else return no_overload("_[_]");
-    if (at < 0 || at >= static_cast<std::int64_t>(list->size())) return fail(base::format("index out of bounds: {}", at));
+    if (const auto* i = key.get<std::int64_t>())
+      at = *i;
+    else if (const auto* u = key.get<std::uint64_t>())
+      at = static_cast<std::int64_t>(std::min<std::uint64_t>(*u, 1u << 31));
+    else if (const auto* d = key.get<double>(); d && std::trunc(*d) == *d && std::fabs(*d) < 1e9)
+      at = static_cast<std::int64_t>(*d);
+    else
+      return no_overload("_[_]");
+    if (at < 0 || at >= static_cast<std::int64_t>(list->size()))
+      return fail(base::format("index out of bounds: {}", at));
     return (*list)[static_cast<std::size_t>(at)];
   }
 

@@ -2,8 +2,8 @@
 // validation rules.
 //
 // A subset, evaluated on a tree without type checking: literals, operators, macros (has, all, exists, exists_one, map,
-// filter, cel.bind), functions on strings, lists, maps, and those of Kubernetes (quantity, semver, ip, cidr, regex). Not
-// there: messages, optional values, user-defined types. Work is bounded by a cost that grows with what is touched.
+// filter, cel.bind), functions on strings, lists, maps, and those of Kubernetes (quantity, semver, ip, cidr, regex).
+// Not there: messages, optional values, user-defined types. Work is bounded by a cost that grows with what is touched.
 #pragma once
 
 #include <cstdint>

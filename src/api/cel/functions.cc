@@ -38,28 +38,35 @@ Value size_of(const Value& v) {
 Value to_int(const Value& v) {
   if (v.get<std::int64_t>()) return v;
   if (const auto* u = v.get<std::uint64_t>()) {
-    return *u > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) ? fail("integer overflow") : Value(static_cast<std::int64_t>(*u));
+    return *u > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())
+               ? fail("integer overflow")
+               : Value(static_cast<std::int64_t>(*u));
   }
   if (const auto* d = v.get<double>()) {
-    return std::isfinite(*d) && std::fabs(*d) < 9.2e18 ? Value(static_cast<std::int64_t>(*d)) : fail("integer overflow");
+    return std::isfinite(*d) && std::fabs(*d) < 9.2e18 ? Value(static_cast<std::int64_t>(*d))
+                                                       : fail("integer overflow");
   }
   if (const auto* t = v.get<TimeValue>()) return t->ns / 1'000'000'000;
   const auto* s = v.get<std::string>();
   if (s == nullptr) return no_overload("int");
   std::int64_t out = 0;
   const auto [end, error] = std::from_chars(s->data(), s->data() + s->size(), out);
-  return error == std::errc{} && end == s->data() + s->size() && !s->empty() ? Value(out) : fail("cannot convert to int: " + *s);
+  return error == std::errc{} && end == s->data() + s->size() && !s->empty() ? Value(out)
+                                                                             : fail("cannot convert to int: " + *s);
 }
 
 Value to_uint(const Value& v) {
   if (v.get<std::uint64_t>()) return v;
-  if (const auto* i = v.get<std::int64_t>()) return *i < 0 ? fail("unsigned integer overflow") : Value(static_cast<std::uint64_t>(*i));
-  if (const auto* d = v.get<double>()) return *d >= 0 && *d < 1.8e19 ? Value(static_cast<std::uint64_t>(*d)) : fail("unsigned integer overflow");
+  if (const auto* i = v.get<std::int64_t>())
+    return *i < 0 ? fail("unsigned integer overflow") : Value(static_cast<std::uint64_t>(*i));
+  if (const auto* d = v.get<double>())
+    return *d >= 0 && *d < 1.8e19 ? Value(static_cast<std::uint64_t>(*d)) : fail("unsigned integer overflow");
   const auto* s = v.get<std::string>();
   if (s == nullptr) return no_overload("uint");
   std::uint64_t out = 0;
   const auto [end, error] = std::from_chars(s->data(), s->data() + s->size(), out);
-  return error == std::errc{} && end == s->data() + s->size() && !s->empty() ? Value(out) : fail("cannot convert to uint: " + *s);
+  return error == std::errc{} && end == s->data() + s->size() && !s->empty() ? Value(out)
+                                                                             : fail("cannot convert to uint: " + *s);
 }
 
 Value to_double(const Value& v) {
@@ -141,8 +148,8 @@ constexpr FunctionRow kFunctions[] = {
        const auto* s = a.size() == 1 ? a[0].get<std::string>() : nullptr;
        return s ? Value(Bytes{*s}) : a.size() == 1 && a[0].get<Bytes>() ? a[0] : no_overload("bytes");
      }},
-    {"type",
-     [](const Values& a, std::uint64_t&) { return a.size() == 1 ? Value(TypeName{a[0].type_name()}) : no_overload("type"); }},
+    {"type", [](const Values& a,
+                std::uint64_t&) { return a.size() == 1 ? Value(TypeName{a[0].type_name()}) : no_overload("type"); }},
     {"duration",
      [](const Values& a, std::uint64_t&) {
        const auto* s = a.size() == 1 ? a[0].get<std::string>() : nullptr;
@@ -157,8 +164,14 @@ constexpr FunctionRow kFunctions[] = {
        const auto time = base::parse_rfc3339(*s);
        return time ? Value(TimeValue{time->ns}) : fail("invalid timestamp: " + *s);
      }},
-    {"math.greatest", [](const Values& a, std::uint64_t&) { return extreme(a.size() == 1 && a[0].get<List>() ? *a[0].get<List>() : a, 1); }},
-    {"math.least", [](const Values& a, std::uint64_t&) { return extreme(a.size() == 1 && a[0].get<List>() ? *a[0].get<List>() : a, -1); }},
+    {"math.greatest",
+     [](const Values& a, std::uint64_t&) {
+       return extreme(a.size() == 1 && a[0].get<List>() ? *a[0].get<List>() : a, 1);
+     }},
+    {"math.least",
+     [](const Values& a, std::uint64_t&) {
+       return extreme(a.size() == 1 && a[0].get<List>() ? *a[0].get<List>() : a, -1);
+     }},
     {"sets.contains",
      [](const Values& a, std::uint64_t& cost) {
        const List *x = a.size() == 2 ? a[0].get<List>() : nullptr, *y = x ? a[1].get<List>() : nullptr;
@@ -194,7 +207,8 @@ Value split(const std::string& text, const std::string& by, std::int64_t limit) 
   return out;
 }
 
-Value replace(const std::string& text, const std::string& from, const std::string& to, std::int64_t limit, std::uint64_t& cost) {
+Value replace(const std::string& text, const std::string& from, const std::string& to, std::int64_t limit,
+              std::uint64_t& cost) {
   if (from.empty()) return text;
   std::string out;
   std::size_t start = 0;
@@ -282,8 +296,10 @@ Value text_method(std::string_view name, const std::string& s, const Values& a, 
     return replace(s, *t, *a[1].get<std::string>(), i ? *i : -1, cost);
   }
   if (name == "substring" && i && a.size() == 1) return substring(s, *i, -1);
-  if (name == "substring" && i && a.size() == 2 && a[0].get<std::int64_t>()) return substring(s, *a[0].get<std::int64_t>(), std::max<std::int64_t>(*i, 0));
-  if (name == "charAt" && i && a.size() == 1) return *i == static_cast<std::int64_t>(characters(s).size()) ? Value("") : substring(s, *i, *i < 0 ? *i : *i + 1);
+  if (name == "substring" && i && a.size() == 2 && a[0].get<std::int64_t>())
+    return substring(s, *a[0].get<std::int64_t>(), std::max<std::int64_t>(*i, 0));
+  if (name == "charAt" && i && a.size() == 1)
+    return *i == static_cast<std::int64_t>(characters(s).size()) ? Value("") : substring(s, *i, *i < 0 ? *i : *i + 1);
   if (!a.empty()) return no_overload(name);
   if (name == "lowerAscii") return lower(s, false);
   if (name == "upperAscii") return lower(s, true);
@@ -347,7 +363,9 @@ Value time_method(std::string_view name, const Value& object) {
     return no_overload(name);
   }
   const std::string text = base::format_rfc3339(base::Time{object.get<TimeValue>()->ns});  // 2006-01-02T15:04:05Z
-  const auto part = [&](std::size_t at, std::size_t size) -> std::int64_t { return std::atoll(text.substr(at, size).c_str()); };
+  const auto part = [&](std::size_t at, std::size_t size) -> std::int64_t {
+    return std::atoll(text.substr(at, size).c_str());
+  };
   if (text.size() < 20) return no_overload(name);
   if (name == "getFullYear") return part(0, 4);
   if (name == "getMonth") return part(5, 2) - 1;
@@ -359,19 +377,23 @@ Value time_method(std::string_view name, const Value& object) {
 }
 
 constexpr std::string_view kMethods[] = {
-    "size", "matches", "contains", "startsWith", "endsWith", "indexOf", "lastIndexOf", "split", "find", "findAll", "replace", "substring",
-    "charAt", "lowerAscii", "upperAscii", "trim", "reverse", "join", "slice", "sum", "min", "max", "isSorted", "distinct", "getHours",
-    "getMinutes", "getSeconds", "getMilliseconds", "getFullYear", "getMonth", "getDate"};
+    "size",        "matches",  "contains", "startsWith", "endsWith",   "indexOf",    "lastIndexOf",
+    "split",       "find",     "findAll",  "replace",    "substring",  "charAt",     "lowerAscii",
+    "upperAscii",  "trim",     "reverse",  "join",       "slice",      "sum",        "min",
+    "max",         "isSorted", "distinct", "getHours",   "getMinutes", "getSeconds", "getMilliseconds",
+    "getFullYear", "getMonth", "getDate"};
 
 }  // namespace
 
 bool is_function(std::string_view name) {
   return find_kubernetes_function(name) != nullptr ||
-         std::any_of(std::begin(kFunctions), std::end(kFunctions), [&](const FunctionRow& row) { return row.name == name; });
+         std::any_of(std::begin(kFunctions), std::end(kFunctions),
+                     [&](const FunctionRow& row) { return row.name == name; });
 }
 
 bool is_method(std::string_view name) {
-  return find_kubernetes_method(name) != nullptr || std::find(std::begin(kMethods), std::end(kMethods), name) != std::end(kMethods);
+  return find_kubernetes_method(name) != nullptr ||
+         std::find(std::begin(kMethods), std::end(kMethods), name) != std::end(kMethods);
 }
 
 Value call_function(std::string_view name, const std::vector<Value>& arguments, std::uint64_t& cost) {
@@ -382,7 +404,8 @@ Value call_function(std::string_view name, const std::vector<Value>& arguments, 
   return found == nullptr ? no_overload(name) : found(arguments, cost);
 }
 
-Value call_method(std::string_view name, const Value& object, const std::vector<Value>& arguments, std::uint64_t& cost) {
+Value call_method(std::string_view name, const Value& object, const std::vector<Value>& arguments,
+                  std::uint64_t& cost) {
   if (name == "size" && arguments.empty()) return size_of(object);
   if (const auto* s = object.get<std::string>()) return text_method(name, *s, arguments, cost);
   if (const auto* l = object.get<List>()) return list_method(name, *l, arguments, cost);

@@ -17,7 +17,9 @@ bool parse_number(std::string_view text, std::uint64_t& out) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-bool is_numeric(std::string_view text) { return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos; }
+bool is_numeric(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
 
 bool is_identifier(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -41,10 +43,10 @@ int compare_prerelease(std::string_view a, std::string_view b) {
   const bool an = is_numeric(a), bn = is_numeric(b);
   if (an && bn) {
     if (a.size() != b.size()) return sign_of(a.size() < b.size(), true);
-    return sign_of(a < b, a > b);
+    return sign_of(a<b, a> b);
   }
   if (an != bn) return an ? -1 : 1;
-  return sign_of(a < b, a > b);
+  return sign_of(a<b, a> b);
 }
 
 }  // namespace
@@ -73,18 +75,21 @@ std::optional<Semver> Semver::parse(std::string_view text, bool lenient) {
       while (part.size() > 1 && part[0] == '0') part.remove_prefix(1);
     }
   }
-  if (parts.size() != 3 || !parse_number(parts[0], out.major) || !parse_number(parts[1], out.minor) || !parse_number(parts[2], out.patch)) {
+  if (parts.size() != 3 || !parse_number(parts[0], out.major) || !parse_number(parts[1], out.minor) ||
+      !parse_number(parts[2], out.patch)) {
     return std::nullopt;
   }
   return out;
 }
 
 int Semver::compare(const Semver& other) const {
-  const std::pair<std::uint64_t, std::uint64_t> numbers[] = {{major, other.major}, {minor, other.minor}, {patch, other.patch}};
+  const std::pair<std::uint64_t, std::uint64_t> numbers[] = {
+      {major, other.major}, {minor, other.minor}, {patch, other.patch}};
   for (const auto& [a, b] : numbers) {
     if (a != b) return a < b ? -1 : 1;
   }
-  if (prerelease.empty() || other.prerelease.empty()) return sign_of(!prerelease.empty() && other.prerelease.empty(), prerelease.empty() && !other.prerelease.empty());
+  if (prerelease.empty() || other.prerelease.empty())
+    return sign_of(!prerelease.empty() && other.prerelease.empty(), prerelease.empty() && !other.prerelease.empty());
   for (std::size_t i = 0; i < std::min(prerelease.size(), other.prerelease.size()); ++i) {
     if (const int order = compare_prerelease(prerelease[i], other.prerelease[i]); order != 0) return order;
   }
@@ -156,9 +161,13 @@ constexpr FunctionRow kFunctions[] = {
        const auto* s = text_of(a);
        if (s == nullptr) return no_overload("quantity");
        const auto out = Quantity::parse(*s);
-       return out ? Value(*out) : fail("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
+       return out ? Value(*out)
+                  : fail("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
      }},
-    {"isQuantity", [](const Values& a, std::uint64_t&) { return text_of(a) ? Value(Quantity::parse(*text_of(a)).has_value()) : no_overload("isQuantity"); }},
+    {"isQuantity",
+     [](const Values& a, std::uint64_t&) {
+       return text_of(a) ? Value(Quantity::parse(*text_of(a)).has_value()) : no_overload("isQuantity");
+     }},
     {"semver",
      [](const Values& a, std::uint64_t&) {
        const auto* s = text_of(a);
@@ -166,7 +175,10 @@ constexpr FunctionRow kFunctions[] = {
        auto out = Semver::parse(*s, is_lenient(a));
        return out ? Value(*std::move(out)) : fail("invalid semver: " + *s);
      }},
-    {"isSemver", [](const Values& a, std::uint64_t&) { return text_of(a) ? Value(Semver::parse(*text_of(a), is_lenient(a)).has_value()) : no_overload("isSemver"); }},
+    {"isSemver",
+     [](const Values& a, std::uint64_t&) {
+       return text_of(a) ? Value(Semver::parse(*text_of(a), is_lenient(a)).has_value()) : no_overload("isSemver");
+     }},
     {"ip",
      [](const Values& a, std::uint64_t&) {
        const auto* s = text_of(a);
@@ -174,7 +186,10 @@ constexpr FunctionRow kFunctions[] = {
        auto out = Ip::parse(*s);
        return out ? Value(*std::move(out)) : fail("IP Address '" + *s + "' parse error");
      }},
-    {"isIP", [](const Values& a, std::uint64_t&) { return text_of(a) ? Value(Ip::parse(*text_of(a)).has_value()) : no_overload("isIP"); }},
+    {"isIP",
+     [](const Values& a, std::uint64_t&) {
+       return text_of(a) ? Value(Ip::parse(*text_of(a)).has_value()) : no_overload("isIP");
+     }},
     {"ip.isCanonical",
      [](const Values& a, std::uint64_t&) {
        const auto* s = text_of(a);
@@ -188,14 +203,17 @@ constexpr FunctionRow kFunctions[] = {
        auto out = Ip::parse_cidr(*s);
        return out ? Value(*std::move(out)) : fail("network address parse error during conversion from string: " + *s);
      }},
-    {"isCIDR", [](const Values& a, std::uint64_t&) { return text_of(a) ? Value(Ip::parse_cidr(*text_of(a)).has_value()) : no_overload("isCIDR"); }},
+    {"isCIDR",
+     [](const Values& a, std::uint64_t&) {
+       return text_of(a) ? Value(Ip::parse_cidr(*text_of(a)).has_value()) : no_overload("isCIDR");
+     }},
 };
 
 // -1, 0, 1 of two quantities or two versions.
 std::optional<int> order_of(const Value& object, const Values& a) {
   if (a.size() != 1) return std::nullopt;
-  if (const auto *x = object.get<Quantity>(), *y = a[0].get<Quantity>(); x && y) return sign_of(*x < *y, *x > *y);
-  if (const auto *x = object.get<Semver>(), *y = a[0].get<Semver>(); x && y) return x->compare(*y);
+  if (const auto* x = object.get<Quantity>(), *y = a[0].get<Quantity>(); x && y) return sign_of(*x<*y, *x> * y);
+  if (const auto* x = object.get<Semver>(), *y = a[0].get<Semver>(); x && y) return x->compare(*y);
   return std::nullopt;
 }
 
@@ -203,9 +221,12 @@ Value quantity_sum(const Value& object, const Values& a, bool minus) {
   const auto* x = object.get<Quantity>();
   if (x == nullptr || a.size() != 1) return no_overload(minus ? "sub" : "add");
   Quantity y;
-  if (const auto* q = a[0].get<Quantity>()) y = *q;
-  else if (const auto* i = a[0].get<std::int64_t>()) y = Quantity::from_int(*i);
-  else return no_overload(minus ? "sub" : "add");
+  if (const auto* q = a[0].get<Quantity>())
+    y = *q;
+  else if (const auto* i = a[0].get<std::int64_t>())
+    y = Quantity::from_int(*i);
+  else
+    return no_overload(minus ? "sub" : "add");
   return minus ? *x - y : *x + y;
 }
 
@@ -214,11 +235,14 @@ Value address_test(const Value& object, std::string_view what) {
   if (ip == nullptr || ip->prefix >= 0) return no_overload(what);
   const auto& b = ip->bytes;
   const bool v4 = b.size() == 4;
-  const auto rest_zero = [&](std::ptrdiff_t from, std::ptrdiff_t to) { return std::all_of(b.begin() + from, b.begin() + to, [](auto x) { return x == 0; }); };
+  const auto rest_zero = [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+    return std::all_of(b.begin() + from, b.begin() + to, [](auto x) { return x == 0; });
+  };
   const auto size = static_cast<std::ptrdiff_t>(b.size());
   if (what == "isUnspecified") return rest_zero(0, size);
   if (what == "isLoopback") return v4 ? b[0] == 127 : rest_zero(0, 15) && b[15] == 1;
-  if (what == "isLinkLocalMulticast") return v4 ? b[0] == 224 && b[1] == 0 && b[2] == 0 : b[0] == 0xff && (b[1] & 0x0f) == 2;
+  if (what == "isLinkLocalMulticast")
+    return v4 ? b[0] == 224 && b[1] == 0 && b[2] == 0 : b[0] == 0xff && (b[1] & 0x0f) == 2;
   if (what == "isLinkLocalUnicast") return v4 ? b[0] == 169 && b[1] == 254 : b[0] == 0xfe && (b[1] & 0xc0) == 0x80;
   const bool broadcast = v4 && std::all_of(b.begin(), b.end(), [](auto x) { return x == 255; });
   const bool multicast = v4 ? (b[0] & 0xf0) == 224 : b[0] == 0xff;
@@ -230,8 +254,10 @@ Value contains_address(const Value& object, const Values& a, bool network) {
   const auto* cidr = object.get<Ip>();
   if (cidr == nullptr || cidr->prefix < 0 || a.size() != 1) return no_overload("containsIP");
   std::optional<Ip> other;
-  if (const auto* ip = a[0].get<Ip>()) other = *ip;
-  else if (const auto* s = a[0].get<std::string>()) other = network ? Ip::parse_cidr(*s) : Ip::parse(*s);
+  if (const auto* ip = a[0].get<Ip>())
+    other = *ip;
+  else if (const auto* s = a[0].get<std::string>())
+    other = network ? Ip::parse_cidr(*s) : Ip::parse(*s);
   if (!other || (other->prefix >= 0) != network) return fail("not an address of that kind");
   return cidr->contains(*other);
 }
@@ -241,7 +267,10 @@ struct MethodRow {
   Method call;
 };
 constexpr MethodRow kMethods[] = {
-    {"sign", [](const Value& o, const Values&, std::uint64_t&) { return o.get<Quantity>() ? Value(static_cast<std::int64_t>(o.get<Quantity>()->sign())) : no_overload("sign"); }},
+    {"sign",
+     [](const Value& o, const Values&, std::uint64_t&) {
+       return o.get<Quantity>() ? Value(static_cast<std::int64_t>(o.get<Quantity>()->sign())) : no_overload("sign");
+     }},
     {"isInteger",
      [](const Value& o, const Values&, std::uint64_t&) {
        const auto* q = o.get<Quantity>();
@@ -253,25 +282,63 @@ constexpr MethodRow kMethods[] = {
        if (q == nullptr) return no_overload("asInteger");
        return Quantity::from_int(q->value()) == *q ? Value(q->value()) : fail("cannot convert value to integer");
      }},
-    {"asApproximateFloat", [](const Value& o, const Values&, std::uint64_t&) { return o.get<Quantity>() ? Value(o.get<Quantity>()->as_double()) : no_overload("asApproximateFloat"); }},
+    {"asApproximateFloat",
+     [](const Value& o, const Values&, std::uint64_t&) {
+       return o.get<Quantity>() ? Value(o.get<Quantity>()->as_double()) : no_overload("asApproximateFloat");
+     }},
     {"add", [](const Value& o, const Values& a, std::uint64_t&) { return quantity_sum(o, a, false); }},
     {"sub", [](const Value& o, const Values& a, std::uint64_t&) { return quantity_sum(o, a, true); }},
-    {"isLessThan", [](const Value& o, const Values& a, std::uint64_t&) { const auto x = order_of(o, a); return x ? Value(*x < 0) : no_overload("isLessThan"); }},
-    {"isGreaterThan", [](const Value& o, const Values& a, std::uint64_t&) { const auto x = order_of(o, a); return x ? Value(*x > 0) : no_overload("isGreaterThan"); }},
-    {"compareTo", [](const Value& o, const Values& a, std::uint64_t&) { const auto x = order_of(o, a); return x ? Value(static_cast<std::int64_t>(*x)) : no_overload("compareTo"); }},
-    {"major", [](const Value& o, const Values&, std::uint64_t&) { return o.get<Semver>() ? Value(static_cast<std::int64_t>(o.get<Semver>()->major)) : no_overload("major"); }},
-    {"minor", [](const Value& o, const Values&, std::uint64_t&) { return o.get<Semver>() ? Value(static_cast<std::int64_t>(o.get<Semver>()->minor)) : no_overload("minor"); }},
-    {"patch", [](const Value& o, const Values&, std::uint64_t&) { return o.get<Semver>() ? Value(static_cast<std::int64_t>(o.get<Semver>()->patch)) : no_overload("patch"); }},
-    {"family", [](const Value& o, const Values&, std::uint64_t&) { return o.get<Ip>() ? Value(std::int64_t{o.get<Ip>()->bytes.size() == 4 ? 4 : 6}) : no_overload("family"); }},
+    {"isLessThan",
+     [](const Value& o, const Values& a, std::uint64_t&) {
+       const auto x = order_of(o, a);
+       return x ? Value(*x < 0) : no_overload("isLessThan");
+     }},
+    {"isGreaterThan",
+     [](const Value& o, const Values& a, std::uint64_t&) {
+       const auto x = order_of(o, a);
+       return x ? Value(*x > 0) : no_overload("isGreaterThan");
+     }},
+    {"compareTo",
+     [](const Value& o, const Values& a, std::uint64_t&) {
+       const auto x = order_of(o, a);
+       return x ? Value(static_cast<std::int64_t>(*x)) : no_overload("compareTo");
+     }},
+    {"major",
+     [](const Value& o, const Values&, std::uint64_t&) {
+       return o.get<Semver>() ? Value(static_cast<std::int64_t>(o.get<Semver>()->major)) : no_overload("major");
+     }},
+    {"minor",
+     [](const Value& o, const Values&, std::uint64_t&) {
+       return o.get<Semver>() ? Value(static_cast<std::int64_t>(o.get<Semver>()->minor)) : no_overload("minor");
+     }},
+    {"patch",
+     [](const Value& o, const Values&, std::uint64_t&) {
+       return o.get<Semver>() ? Value(static_cast<std::int64_t>(o.get<Semver>()->patch)) : no_overload("patch");
+     }},
+    {"family",
+     [](const Value& o, const Values&, std::uint64_t&) {
+       return o.get<Ip>() ? Value(std::int64_t{o.get<Ip>()->bytes.size() == 4 ? 4 : 6}) : no_overload("family");
+     }},
     {"isUnspecified", [](const Value& o, const Values&, std::uint64_t&) { return address_test(o, "isUnspecified"); }},
     {"isLoopback", [](const Value& o, const Values&, std::uint64_t&) { return address_test(o, "isLoopback"); }},
-    {"isLinkLocalMulticast", [](const Value& o, const Values&, std::uint64_t&) { return address_test(o, "isLinkLocalMulticast"); }},
-    {"isLinkLocalUnicast", [](const Value& o, const Values&, std::uint64_t&) { return address_test(o, "isLinkLocalUnicast"); }},
-    {"isGlobalUnicast", [](const Value& o, const Values&, std::uint64_t&) { return address_test(o, "isGlobalUnicast"); }},
+    {"isLinkLocalMulticast",
+     [](const Value& o, const Values&, std::uint64_t&) { return address_test(o, "isLinkLocalMulticast"); }},
+    {"isLinkLocalUnicast",
+     [](const Value& o, const Values&, std::uint64_t&) { return address_test(o, "isLinkLocalUnicast"); }},
+    {"isGlobalUnicast",
+     [](const Value& o, const Values&, std::uint64_t&) { return address_test(o, "isGlobalUnicast"); }},
     {"containsIP", [](const Value& o, const Values& a, std::uint64_t&) { return contains_address(o, a, false); }},
     {"containsCIDR", [](const Value& o, const Values& a, std::uint64_t&) { return contains_address(o, a, true); }},
-    {"prefixLength", [](const Value& o, const Values&, std::uint64_t&) { const auto* ip = o.get<Ip>(); return ip && ip->prefix >= 0 ? Value(std::int64_t{ip->prefix}) : no_overload("prefixLength"); }},
-    {"masked", [](const Value& o, const Values&, std::uint64_t&) { const auto* ip = o.get<Ip>(); return ip && ip->prefix >= 0 ? Value(ip->masked()) : no_overload("masked"); }},
+    {"prefixLength",
+     [](const Value& o, const Values&, std::uint64_t&) {
+       const auto* ip = o.get<Ip>();
+       return ip && ip->prefix >= 0 ? Value(std::int64_t{ip->prefix}) : no_overload("prefixLength");
+     }},
+    {"masked",
+     [](const Value& o, const Values&, std::uint64_t&) {
+       const auto* ip = o.get<Ip>();
+       return ip && ip->prefix >= 0 ? Value(ip->masked()) : no_overload("masked");
+     }},
     {"ip",
      [](const Value& o, const Values&, std::uint64_t&) {
        const auto* cidr = o.get<Ip>();

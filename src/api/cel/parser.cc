@@ -59,8 +59,8 @@ class Lexer {
       out.kind = Kind::kName;
       return out;
     }
-    static constexpr std::string_view kSymbols[] = {"&&", "||", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "!",
-                                                    "?",  ":",  "(",  ")",  "[",  "]",  "{", "}", ",", "."};
+    static constexpr std::string_view kSymbols[] = {"&&", "||", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/",
+                                                    "%",  "!",  "?",  ":",  "(",  ")",  "[", "]", "{", "}", ",", "."};
     for (const std::string_view symbol : kSymbols) {
       if (!text_.substr(at_).starts_with(symbol)) continue;
       at_ += symbol.size();
@@ -82,7 +82,8 @@ class Lexer {
     while (at_ < text_.size()) {
       if (text_.substr(at_).starts_with("//")) {
         at_ = std::min(text_.find('\n', at_), text_.size());
-      } else if (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\f') {
+      } else if (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r' ||
+                 text_[at_] == '\f') {
         ++at_;
       } else {
         return;
@@ -116,13 +117,17 @@ class Lexer {
     std::string value;
     while (!text_.substr(at_).starts_with(quote)) {
       if (at_ == text_.size() || (quote.size() == 1 && text_[at_] == '\n')) return wrong("a string is not closed");
-      if (text_[at_] != '\\' || raw) value += text_[at_++];
-      else TRY_VOID(escape(value, bytes));
+      if (text_[at_] != '\\' || raw)
+        value += text_[at_++];
+      else
+        TRY_VOID(escape(value, bytes));
     }
     at_ += quote.size();
     out.kind = Kind::kLiteral;
-    if (bytes) out.value = Bytes{std::move(value)};
-    else out.value = Value(std::move(value));
+    if (bytes)
+      out.value = Bytes{std::move(value)};
+    else
+      out.value = Value(std::move(value));
     return out;
   }
 
@@ -140,10 +145,13 @@ class Lexer {
     std::uint32_t point = 0;
     const std::string_view number = text_.substr(std::min(at_, text_.size()), static_cast<std::size_t>(digits));
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), point, octal ? 8 : 16);
-    if (digits == 0 || error != std::errc{} || end != number.data() + digits || point > 0x10ffff) return wrong("a bad escape");
+    if (digits == 0 || error != std::errc{} || end != number.data() + digits || point > 0x10ffff)
+      return wrong("a bad escape");
     at_ += static_cast<std::size_t>(digits);
-    if (bytes && digits < 4) out += static_cast<char>(point);
-    else append_utf8(out, point);
+    if (bytes && digits < 4)
+      out += static_cast<char>(point);
+    else
+      append_utf8(out, point);
     return {};
   }
 
@@ -176,8 +184,10 @@ class Lexer {
       if (error != std::errc{} || stop != last) return wrong("a bad number");
       if (is_unsigned) out.value = value;
       // One more than the largest integer is only good behind a minus; the parser turns it there.
-      else if (value <= std::uint64_t{1} << 63) out.value = static_cast<std::int64_t>(value);
-      else return wrong("a number is too large");
+      else if (value <= std::uint64_t{1} << 63)
+        out.value = static_cast<std::int64_t>(value);
+      else
+        return wrong("a number is too large");
       if (!is_unsigned && value == std::uint64_t{1} << 63) out.text = "lowest";
     }
     at_ = end + (is_unsigned ? 1 : 0);
@@ -250,9 +260,10 @@ class Parser {
   };
   const Operator* operator_here(int level) const {
     static constexpr Operator kOperators[] = {
-        {"||", 0, Op::kOr}, {"&&", 1, Op::kAnd}, {"==", 2, Op::kEqual}, {"!=", 2, Op::kUnequal}, {"<", 2, Op::kLess},
-        {"<=", 2, Op::kLessEqual}, {">", 2, Op::kGreater}, {">=", 2, Op::kGreaterEqual}, {"in", 2, Op::kIn}, {"+", 3, Op::kAdd},
-        {"-", 3, Op::kSubtract}, {"*", 4, Op::kMultiply}, {"/", 4, Op::kDivide}, {"%", 4, Op::kModulo}};
+        {"||", 0, Op::kOr},    {"&&", 1, Op::kAnd},       {"==", 2, Op::kEqual},   {"!=", 2, Op::kUnequal},
+        {"<", 2, Op::kLess},   {"<=", 2, Op::kLessEqual}, {">", 2, Op::kGreater},  {">=", 2, Op::kGreaterEqual},
+        {"in", 2, Op::kIn},    {"+", 3, Op::kAdd},        {"-", 3, Op::kSubtract}, {"*", 4, Op::kMultiply},
+        {"/", 4, Op::kDivide}, {"%", 4, Op::kModulo}};
     for (const Operator& one : kOperators) {
       const Kind kind = one.op == Op::kIn ? Kind::kName : Kind::kSymbol;
       if (one.level == level && token_.kind == kind && token_.text == one.symbol) return &one;
@@ -278,10 +289,13 @@ class Parser {
       if (signs.size() > static_cast<std::size_t>(kNestingMax)) return wrong("nested too deeply");
       TRY_VOID(advance());
     }
-    const bool number = token_.kind == Kind::kLiteral && (token_.value.get<std::int64_t>() || token_.value.get<double>());
+    const bool number =
+        token_.kind == Kind::kLiteral && (token_.value.get<std::int64_t>() || token_.value.get<double>());
     if (number && signs.ends_with('-')) {
-      if (const auto* i = token_.value.get<std::int64_t>()) token_.value = static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(*i));
-      else token_.value = -*token_.value.get<double>();
+      if (const auto* i = token_.value.get<std::int64_t>())
+        token_.value = static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(*i));
+      else
+        token_.value = -*token_.value.get<double>();
       token_.text.clear();
       signs.pop_back();
     } else if (number && token_.text == "lowest") {
@@ -329,8 +343,12 @@ class Parser {
 
   Position method(std::uint32_t object, const std::string& name) {
     TRY_VOID(expect("("));
-    const Op macro = name == "all" ? Op::kAll : name == "exists" ? Op::kExists : name == "exists_one" ? Op::kExistsOne
-                     : name == "map" ? Op::kTransform : name == "filter" ? Op::kFilter : Op::kMethod;
+    const Op macro = name == "all"          ? Op::kAll
+                     : name == "exists"     ? Op::kExists
+                     : name == "exists_one" ? Op::kExistsOne
+                     : name == "map"        ? Op::kTransform
+                     : name == "filter"     ? Op::kFilter
+                                            : Op::kMethod;
     if (macro != Op::kMethod) {
       TRY(std::string bound, variable());
       locals_.push_back(bound);
@@ -350,10 +368,13 @@ class Parser {
     std::string full = name;
     std::vector<std::uint32_t> children;
     const bool is_namespaced = on.op == Op::kName && (on.text == "math" || on.text == "sets" || on.text == "ip");
-    if (is_namespaced) full = on.text + "." + name;
-    else children.push_back(object);
+    if (is_namespaced)
+      full = on.text + "." + name;
+    else
+      children.push_back(object);
     TRY_VOID(arguments(")", children));
-    if (is_namespaced ? !is_function(full) : !is_method(full)) return wrong(base::format("undeclared reference to '{}'", full));
+    if (is_namespaced ? !is_function(full) : !is_method(full))
+      return wrong(base::format("undeclared reference to '{}'", full));
     return make(is_namespaced ? Op::kCall : Op::kMethod, std::move(children), std::move(full));
   }
 
@@ -434,13 +455,17 @@ class Parser {
       if (!is_function(name)) return wrong(base::format("undeclared reference to '{}'", name));
       return make(Op::kCall, std::move(items), std::move(name));
     }
-    static constexpr std::string_view kTypes[] = {"bool", "int", "uint", "double", "string", "bytes", "list", "map", "null_type", "type"};
+    static constexpr std::string_view kTypes[] = {"bool",  "int",  "uint", "double",    "string",
+                                                  "bytes", "list", "map",  "null_type", "type"};
     for (const std::string_view type : kTypes) {
       if (name == type) return make(Op::kConstant, {}, {}, TypeName{type});
     }
-    const auto known = [&](const std::vector<std::string>& list) { return std::find(list.begin(), list.end(), name) != list.end(); };
+    const auto known = [&](const std::vector<std::string>& list) {
+      return std::find(list.begin(), list.end(), name) != list.end();
+    };
     const bool is_space = (name == "cel" || name == "math" || name == "sets" || name == "ip") && is(".");
-    if (!known(locals_) && !known(variables_) && !is_space) return wrong(base::format("undeclared reference to '{}'", name));
+    if (!known(locals_) && !known(variables_) && !is_space)
+      return wrong(base::format("undeclared reference to '{}'", name));
     return make(Op::kName, {}, std::move(name));
   }
 
@@ -454,6 +479,8 @@ class Parser {
 
 }  // namespace
 
-base::Result<Tree> parse(std::string_view text, const std::vector<std::string>& variables) { return Parser(text, variables).run(); }
+base::Result<Tree> parse(std::string_view text, const std::vector<std::string>& variables) {
+  return Parser(text, variables).run();
+}
 
 }  // namespace api::cel

@@ -53,7 +53,8 @@ Value Value::from_json(const Json& json, int depth) {
     }
     case Json::Type::kObject: {
       Map out;
-      for (const auto& member : json.members()) out.entries.emplace_back(member.name(), from_json(member.value, depth + 1));
+      for (const auto& member : json.members())
+        out.entries.emplace_back(member.name(), from_json(member.value, depth + 1));
       return out;
     }
   }
@@ -61,9 +62,22 @@ Value Value::from_json(const Json& json, int depth) {
 }
 
 std::string_view Value::type_name() const {
-  static constexpr std::string_view kNames[] = {"null_type", "bool", "int", "uint", "double", "type", "google.protobuf.Duration",
-                                                "google.protobuf.Timestamp", "string", "error", "bytes", "kubernetes.Quantity",
-                                                "kubernetes.Semver", "net.IP", "list", "map"};
+  static constexpr std::string_view kNames[] = {"null_type",
+                                                "bool",
+                                                "int",
+                                                "uint",
+                                                "double",
+                                                "type",
+                                                "google.protobuf.Duration",
+                                                "google.protobuf.Timestamp",
+                                                "string",
+                                                "error",
+                                                "bytes",
+                                                "kubernetes.Quantity",
+                                                "kubernetes.Semver",
+                                                "net.IP",
+                                                "list",
+                                                "map"};
   if (const Ip* ip = get<Ip>(); ip != nullptr && ip->prefix >= 0) return "net.CIDR";
   return kNames[data_.index()];
 }
@@ -72,23 +86,23 @@ bool equal(const Value& a, const Value& b, std::uint64_t& work, int depth) {
   if (depth > kDepthMax || ++work > kWorkMax) return false;
   if (is_number(a) && is_number(b)) return compare_numbers(a, b) == 0;
   if (a.is_null() || b.is_null()) return a.is_null() && b.is_null();
-  if (const auto *x = a.get<bool>(), *y = b.get<bool>(); x && y) return *x == *y;
-  if (const auto *x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return *x == *y;
-  if (const auto *x = a.get<Bytes>(), *y = b.get<Bytes>(); x && y) return *x == *y;
-  if (const auto *x = a.get<TypeName>(), *y = b.get<TypeName>(); x && y) return *x == *y;
-  if (const auto *x = a.get<DurationValue>(), *y = b.get<DurationValue>(); x && y) return *x == *y;
-  if (const auto *x = a.get<TimeValue>(), *y = b.get<TimeValue>(); x && y) return *x == *y;
-  if (const auto *x = a.get<Quantity>(), *y = b.get<Quantity>(); x && y) return *x == *y;
-  if (const auto *x = a.get<Semver>(), *y = b.get<Semver>(); x && y) return x->compare(*y) == 0;
-  if (const auto *x = a.get<Ip>(), *y = b.get<Ip>(); x && y) return *x == *y;
-  if (const auto *x = a.get<List>(), *y = b.get<List>(); x && y) {
+  if (const auto* x = a.get<bool>(), *y = b.get<bool>(); x && y) return *x == *y;
+  if (const auto* x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return *x == *y;
+  if (const auto* x = a.get<Bytes>(), *y = b.get<Bytes>(); x && y) return *x == *y;
+  if (const auto* x = a.get<TypeName>(), *y = b.get<TypeName>(); x && y) return *x == *y;
+  if (const auto* x = a.get<DurationValue>(), *y = b.get<DurationValue>(); x && y) return *x == *y;
+  if (const auto* x = a.get<TimeValue>(), *y = b.get<TimeValue>(); x && y) return *x == *y;
+  if (const auto* x = a.get<Quantity>(), *y = b.get<Quantity>(); x && y) return *x == *y;
+  if (const auto* x = a.get<Semver>(), *y = b.get<Semver>(); x && y) return x->compare(*y) == 0;
+  if (const auto* x = a.get<Ip>(), *y = b.get<Ip>(); x && y) return *x == *y;
+  if (const auto* x = a.get<List>(), *y = b.get<List>(); x && y) {
     if (x->size() != y->size()) return false;
     for (std::size_t i = 0; i < x->size(); ++i) {
       if (!equal((*x)[i], (*y)[i], work, depth + 1)) return false;
     }
     return true;
   }
-  if (const auto *x = a.get<Map>(), *y = b.get<Map>(); x && y) {
+  if (const auto* x = a.get<Map>(), *y = b.get<Map>(); x && y) {
     if (x->entries.size() != y->entries.size()) return false;
     for (const auto& [key, value] : x->entries) {
       const Value* other = find(*y, key, work);
@@ -101,11 +115,11 @@ bool equal(const Value& a, const Value& b, std::uint64_t& work, int depth) {
 
 std::optional<int> compare(const Value& a, const Value& b) {
   if (is_number(a) && is_number(b)) return compare_numbers(a, b);
-  if (const auto *x = a.get<bool>(), *y = b.get<bool>(); x && y) return sign_of(*x, *y);
-  if (const auto *x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return sign_of(*x, *y);
-  if (const auto *x = a.get<Bytes>(), *y = b.get<Bytes>(); x && y) return sign_of(x->data, y->data);
-  if (const auto *x = a.get<DurationValue>(), *y = b.get<DurationValue>(); x && y) return sign_of(*x, *y);
-  if (const auto *x = a.get<TimeValue>(), *y = b.get<TimeValue>(); x && y) return sign_of(*x, *y);
+  if (const auto* x = a.get<bool>(), *y = b.get<bool>(); x && y) return sign_of(*x, *y);
+  if (const auto* x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return sign_of(*x, *y);
+  if (const auto* x = a.get<Bytes>(), *y = b.get<Bytes>(); x && y) return sign_of(x->data, y->data);
+  if (const auto* x = a.get<DurationValue>(), *y = b.get<DurationValue>(); x && y) return sign_of(*x, *y);
+  if (const auto* x = a.get<TimeValue>(), *y = b.get<TimeValue>(); x && y) return sign_of(*x, *y);
   return std::nullopt;
 }
 

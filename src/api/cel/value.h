@@ -65,24 +65,24 @@ struct Map {
 
 class Value {
  public:
-  Value() = default;  // null
-  Value(bool v) : data_(v) {}                                                  // NOLINT
-  Value(std::int64_t v) : data_(v) {}                                          // NOLINT
-  Value(std::uint64_t v) : data_(v) {}                                         // NOLINT
-  Value(double v) : data_(v) {}                                                // NOLINT
+  Value() = default;                                                                  // null
+  Value(bool v) : data_(v) {}                                                         // NOLINT
+  Value(std::int64_t v) : data_(v) {}                                                 // NOLINT
+  Value(std::uint64_t v) : data_(v) {}                                                // NOLINT
+  Value(double v) : data_(v) {}                                                       // NOLINT
   Value(std::string v) : data_(std::make_shared<const std::string>(std::move(v))) {}  // NOLINT
-  Value(std::string_view v) : Value(std::string(v)) {}                         // NOLINT
-  Value(const char* v) : Value(std::string(v)) {}                              // NOLINT
-  Value(Error v) : data_(std::make_shared<const Error>(std::move(v))) {}       // NOLINT
-  Value(Bytes v) : data_(std::make_shared<const Bytes>(std::move(v))) {}       // NOLINT
-  Value(TypeName v) : data_(v) {}                                              // NOLINT
-  Value(DurationValue v) : data_(v) {}                                         // NOLINT
-  Value(TimeValue v) : data_(v) {}                                             // NOLINT
-  Value(Quantity v) : data_(std::make_shared<const Quantity>(v)) {}            // NOLINT
-  Value(Semver v) : data_(std::make_shared<const Semver>(std::move(v))) {}     // NOLINT
-  Value(Ip v) : data_(std::make_shared<const Ip>(std::move(v))) {}             // NOLINT
-  Value(List v) : data_(std::make_shared<const List>(std::move(v))) {}         // NOLINT
-  Value(Map v) : data_(std::make_shared<const Map>(std::move(v))) {}           // NOLINT
+  Value(std::string_view v) : Value(std::string(v)) {}                                // NOLINT
+  Value(const char* v) : Value(std::string(v)) {}                                     // NOLINT
+  Value(Error v) : data_(std::make_shared<const Error>(std::move(v))) {}              // NOLINT
+  Value(Bytes v) : data_(std::make_shared<const Bytes>(std::move(v))) {}              // NOLINT
+  Value(TypeName v) : data_(v) {}                                                     // NOLINT
+  Value(DurationValue v) : data_(v) {}                                                // NOLINT
+  Value(TimeValue v) : data_(v) {}                                                    // NOLINT
+  Value(Quantity v) : data_(std::make_shared<const Quantity>(v)) {}                   // NOLINT
+  Value(Semver v) : data_(std::make_shared<const Semver>(std::move(v))) {}            // NOLINT
+  Value(Ip v) : data_(std::make_shared<const Ip>(std::move(v))) {}                    // NOLINT
+  Value(List v) : data_(std::make_shared<const List>(std::move(v))) {}                // NOLINT
+  Value(Map v) : data_(std::make_shared<const Map>(std::move(v))) {}                  // NOLINT
   static Value from_json(const Json& json, int depth = 0);
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
@@ -108,8 +108,8 @@ class Value {
       data_;
 };
 
-// Equality of CEL: numbers by value across their types; values of different types are unequal. `work` grows with what is
-// compared; beyond kWorkMax the answer is no.
+// Equality of CEL: numbers by value across their types; values of different types are unequal. `work` grows with what
+// is compared; beyond kWorkMax the answer is no.
 inline constexpr std::uint64_t kWorkMax = 10'000'000;
 bool equal(const Value& a, const Value& b, std::uint64_t& work, int depth = 0);
 // -1, 0, 1; nothing where the two cannot be ordered.

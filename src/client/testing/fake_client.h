@@ -18,19 +18,20 @@ class FakeClient : public Client {
  public:
   explicit FakeClient(rt::Env& env) : env_(env) {}
 
-  std::vector<Request> calls;                 // everything that was asked
-  std::deque<base::Error> failures;           // of the next calls, in order
-  std::deque<base::Error> list_failures;      // of the next lists
+  std::vector<Request> calls;             // everything that was asked
+  std::deque<base::Error> failures;       // of the next calls, in order
+  std::deque<base::Error> list_failures;  // of the next lists
   int watches_opened = 0;
-  std::vector<std::string> watched_from;      // the resourceVersion of each watch
-  std::size_t page_max = 0;                   // 0: lists are not cut
-  bool silent = false;                        // nothing is answered
-  bool expire_tokens = false;                 // continue tokens are refused
+  std::vector<std::string> watched_from;  // the resourceVersion of each watch
+  std::size_t page_max = 0;               // 0: lists are not cut
+  bool silent = false;                    // nothing is answered
+  bool expire_tokens = false;             // continue tokens are refused
 
   void call(Request request, OnResult on_result) override {
     calls.push_back(request);
     if (silent) return;
-    env_.loop().post([this, request = std::move(request), on_result = std::move(on_result)] { on_result(answer(request)); });
+    env_.loop().post(
+        [this, request = std::move(request), on_result = std::move(on_result)] { on_result(answer(request)); });
   }
 
   std::unique_ptr<Watch> watch(WatchRequest request, OnEvent on_event, OnEnd on_end) override {
@@ -51,7 +52,8 @@ class FakeClient : public Client {
     const bool fresh = !table.contains(key);
     object.edit("metadata").set("resourceVersion", std::to_string(++version_));
     if (api::uid_of(object).empty())
-      object.edit("metadata").set("uid", fresh ? base::format("uid-{}", version_) : std::string(api::uid_of(table[key])));
+      object.edit("metadata")
+          .set("uid", fresh ? base::format("uid-{}", version_) : std::string(api::uid_of(table[key])));
     table[key] = object;
     publish(id, {version_, fresh ? EventType::kAdded : EventType::kModified, id.plural, object});
   }
@@ -74,7 +76,10 @@ class FakeClient : public Client {
   void bookmark() {
     ++version_;
     for (const auto& state : watches_)
-      if (state->open) state->on_event({EventType::kBookmark, api::Json::object({{"metadata", api::Json::object({{"resourceVersion", std::to_string(version_)}})}})});
+      if (state->open)
+        state->on_event(
+            {EventType::kBookmark,
+             api::Json::object({{"metadata", api::Json::object({{"resourceVersion", std::to_string(version_)}})}})});
   }
   // Breaks every watch. `forget` empties the history, so that resuming is refused.
   void break_watches(base::Code code, bool forget = false) {
@@ -138,7 +143,8 @@ class FakeClient : public Client {
     switch (request.verb) {
       case Verb::kList: return list_page(request);
       case Verb::kCreate: {
-        const std::string created = request.ns.empty() ? std::string(api::name_of(request.body)) : request.ns + "/" + std::string(api::name_of(request.body));
+        const std::string created = request.ns.empty() ? std::string(api::name_of(request.body))
+                                                       : request.ns + "/" + std::string(api::name_of(request.body));
         if (table.contains(created)) return base::make_error(base::Code::kAlreadyExists, created + " exists");
         api::Json object = request.body;
         if (!request.ns.empty()) object.edit("metadata").set("namespace", request.ns);
@@ -151,7 +157,8 @@ class FakeClient : public Client {
       case Verb::kUpdate: {
         if (!table.contains(key)) return base::make_error(base::Code::kNotFound, key + " not found");
         const std::string_view version = api::resource_version_of(request.body);
-        if (!version.empty() && version != api::resource_version_of(table[key])) return base::make_error(base::Code::kConflict, key + " changed");
+        if (!version.empty() && version != api::resource_version_of(table[key]))
+          return base::make_error(base::Code::kConflict, key + " changed");
         put(request.resource, request.body);
         return table[key];
       }
@@ -172,7 +179,8 @@ class FakeClient : public Client {
   }
 
   base::Result<api::Json> list_page(const Request& request) {
-    if (!request.continue_token.empty() && expire_tokens) return base::make_error(base::Code::kExpired, "the token is too old");
+    if (!request.continue_token.empty() && expire_tokens)
+      return base::make_error(base::Code::kExpired, "the token is too old");
     api::Json items = api::Json::array();
     std::string next;
     for (const auto& [key, object] : tables_[request.resource.plural]) {
@@ -193,9 +201,12 @@ class FakeClient : public Client {
   // A merge patch; lists are replaced, which is enough here.
   static void merge(api::Json& object, const api::Json& patch) {
     for (const api::Json::Member& member : patch.members()) {
-      if (member.value.is_null()) object.erase(member.name());
-      else if (member.value.is_object() && object[member.name()].is_object()) merge(object.edit(member.name()), member.value);
-      else object.set(member.name(), member.value);
+      if (member.value.is_null())
+        object.erase(member.name());
+      else if (member.value.is_object() && object[member.name()].is_object())
+        merge(object.edit(member.name()), member.value);
+      else
+        object.set(member.name(), member.value);
     }
   }
 

@@ -144,12 +144,9 @@ void Driver::State::start() {
 bool Driver::State::view_shows(const Written& written) const {
   const Json* object = view.find(written.resource, written.key);
   switch (written.change) {
-    case Written::Change::kCreated:
-      return object != nullptr;
-    case Written::Change::kChanged:
-      return !object || api::resource_version_of(*object) != written.version_before;
-    case Written::Change::kDeleted:
-      return !object || api::is_deleting(*object) || api::uid_of(*object) != written.uid;
+    case Written::Change::kCreated: return object != nullptr;
+    case Written::Change::kChanged: return !object || api::resource_version_of(*object) != written.version_before;
+    case Written::Change::kDeleted: return !object || api::is_deleting(*object) || api::uid_of(*object) != written.uid;
   }
   return true;
 }
@@ -165,9 +162,10 @@ void Driver::State::work(Unit& unit, const std::string& key) {
   std::erase_if(state.awaited, [this](const Written& w) { return !view.informers.count(w.resource) || view_shows(w); });
   if (!state.awaited.empty()) {
     const base::Duration waited = env.now() - state.awaited_since;
-    // What was made may have been deleted before the view showed it. A change or a deletion shows some time; deciding from the
-    // state before it would undo it in part, as with pods of an earlier version of their job.
-    const bool only_created = std::ranges::all_of(state.awaited, [](const Written& w) { return w.change == Written::Change::kCreated; });
+    // What was made may have been deleted before the view showed it. A change or a deletion shows some time; deciding
+    // from the state before it would undo it in part, as with pods of an earlier version of their job.
+    const bool only_created =
+        std::ranges::all_of(state.awaited, [](const Written& w) { return w.change == Written::Change::kCreated; });
     if (waited >= base::Duration{} && waited < (only_created ? kCreationLagMax : kViewLagMax)) {
       // The awaited change wakes the key; the timer covers a change that no longer comes.
       unit.queue->done(key);

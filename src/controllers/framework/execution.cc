@@ -101,19 +101,13 @@ void Execution::send(const Action& action, Json body) {
   request.field_manager = action.field_manager;
   using Verb = Action::Verb;
   switch (action.verb) {
-    case Verb::kCreate:
-      request.verb = client::Verb::kCreate;
-      break;
-    case Verb::kUpdate:
-      request.verb = client::Verb::kUpdate;
-      break;
+    case Verb::kCreate: request.verb = client::Verb::kCreate; break;
+    case Verb::kUpdate: request.verb = client::Verb::kUpdate; break;
     case Verb::kPatch:
       request.verb = client::Verb::kPatch;
       request.patch_type = action.patch_type;
       break;
-    case Verb::kDelete:
-      request.verb = client::Verb::kDelete;
-      break;
+    case Verb::kDelete: request.verb = client::Verb::kDelete; break;
     case Verb::kStatus:
       request.verb = client::Verb::kUpdate;
       request.subresource = "status";
@@ -125,15 +119,10 @@ void Execution::send(const Action& action, Json body) {
       request.force = true;
       break;
     case Verb::kFetch:
-    case Verb::kRequireGone:
-      request.verb = client::Verb::kGet;
-      break;
-    case Verb::kDeleteAll:
-      request.verb = client::Verb::kDeleteCollection;
-      break;
+    case Verb::kRequireGone: request.verb = client::Verb::kGet; break;
+    case Verb::kDeleteAll: request.verb = client::Verb::kDeleteCollection; break;
     case Verb::kEffect:
-    case Verb::kEvent:
-      break;
+    case Verb::kEvent: break;
   }
   const auto written = versions.find(id(action));
   if (written != versions.end() && request.verb == client::Verb::kUpdate)
@@ -186,8 +175,7 @@ void Execution::note(const Action& action, const Json& answer) {
       outcome.written.push_back(
           {Written::Change::kDeleted, action.resource, key, action.body["preconditions"]["uid"].str(), ""});
       break;
-    default:
-      break;
+    default: break;
   }
   if (!version.empty() && action.verb != Action::Verb::kDelete) versions[id(action)] = version;
 }

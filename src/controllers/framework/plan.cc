@@ -11,28 +11,17 @@ namespace {
 
 std::string_view word(Action::Verb verb) {
   switch (verb) {
-    case Action::Verb::kCreate:
-      return "create";
-    case Action::Verb::kUpdate:
-      return "update";
-    case Action::Verb::kPatch:
-      return "patch";
-    case Action::Verb::kDelete:
-      return "delete";
-    case Action::Verb::kStatus:
-      return "status";
-    case Action::Verb::kApplyStatus:
-      return "apply-status";
-    case Action::Verb::kEvent:
-      return "event";
-    case Action::Verb::kRequireGone:
-      return "require-gone";
-    case Action::Verb::kEffect:
-      return "effect";
-    case Action::Verb::kDeleteAll:
-      return "delete-all";
-    case Action::Verb::kFetch:
-      return "fetch";
+    case Action::Verb::kCreate: return "create";
+    case Action::Verb::kUpdate: return "update";
+    case Action::Verb::kPatch: return "patch";
+    case Action::Verb::kDelete: return "delete";
+    case Action::Verb::kStatus: return "status";
+    case Action::Verb::kApplyStatus: return "apply-status";
+    case Action::Verb::kEvent: return "event";
+    case Action::Verb::kRequireGone: return "require-gone";
+    case Action::Verb::kEffect: return "effect";
+    case Action::Verb::kDeleteAll: return "delete-all";
+    case Action::Verb::kFetch: return "fetch";
   }
   return "";
 }

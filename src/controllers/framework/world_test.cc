@@ -106,9 +106,7 @@ bool TestWorld::run(const Action& action) {
   const auto found = kind.find(key);
   using Verb = Action::Verb;
   switch (action.verb) {
-    case Verb::kEvent:
-      events.push_back(base::format("{}: {}", action.event_reason, action.event_message));
-      return true;
+    case Verb::kEvent: events.push_back(base::format("{}: {}", action.event_reason, action.event_message)); return true;
     case Verb::kCreate: {
       if (found != kind.end()) return action.existing_is_fine;
       Json body = action.body;
@@ -149,16 +147,12 @@ bool TestWorld::run(const Action& action) {
       put(action.resource, std::move(next));
       return true;
     }
-    case Verb::kRequireGone:
-      return found == kind.end() || api::uid_of(found->second) != action.body.as_string();
-    case Verb::kFetch:
-      action.on_fetched(found == kind.end() ? Json() : found->second);
-      return true;
+    case Verb::kRequireGone: return found == kind.end() || api::uid_of(found->second) != action.body.as_string();
+    case Verb::kFetch: action.on_fetched(found == kind.end() ? Json() : found->second); return true;
     case Verb::kDeleteAll:
       std::erase_if(kind, [&](const auto& one) { return api::namespace_of(one.second) == action.ns; });
       return true;
-    case Verb::kEffect:
-      return action.make_body().ok();
+    case Verb::kEffect: return action.make_body().ok();
     case Verb::kDelete:
       if (found == kind.end()) return action.missing_is_fine;
       if (action.kind == "Pod" && deletes_pods_slowly)

@@ -139,7 +139,8 @@ class JobController final : public Controller {
     const Phase before = std::exchange(phases_[job.key()], job.phase);
     if (!memory.looked_before || metrics_ == nullptr) return;
     base::Metrics& metrics = *metrics_;
-    if (before != job.phase && job.phase == Phase::kCompleted) metrics.counter(kCompleted, {job.key(), job.queue}).add();
+    if (before != job.phase && job.phase == Phase::kCompleted)
+      metrics.counter(kCompleted, {job.key(), job.queue}).add();
     if (before != job.phase && job.phase == Phase::kFailed) metrics.counter(kFailed, {job.key(), job.queue}).add();
     for (const Json* pod : seen.pods) {
       if (memory.pods.count(std::string(api::name_of(*pod)))) continue;

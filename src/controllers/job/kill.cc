@@ -35,8 +35,8 @@ bool is_target(const Json& pod, const Request& request) {
 Victims choose(const Job& job, const Observed& seen, const Move& move, const Request& request) {
   Victims victims;
   const bool targeted = move.operation == Operation::kKillTarget;
-  // The last attempt leaves its finished pods for inspection. COMPAT(last-attempt): a job that is being restarted has counted
-  // its attempt already; pods kept then would stand in the way of those that replace them.
+  // The last attempt leaves its finished pods for inspection. COMPAT(last-attempt): a job that is being restarted has
+  // counted its attempt already; pods kept then would stand in the way of those that replace them.
   const std::int64_t attempts = job.phase == Phase::kRestarting ? job.retry_count : job.retry_count + 1;
   const bool soft = move.operation == Operation::kKillSoft || attempts >= job.max_retry;
   bool hit = false;

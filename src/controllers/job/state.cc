@@ -25,25 +25,18 @@ Move move_for(Phase phase, std::string_view action) {
   const Move resumed{Operation::kKillSoft, Rule::kNone, Phase::kRestarting, true};
   switch (phase) {
     case Phase::kNone:
-    case Phase::kPending:
-      return active(action, Rule::kP);
-    case Phase::kRunning:
-      return active(action, Rule::kR);
+    case Phase::kPending: return active(action, Rule::kP);
+    case Phase::kRunning: return active(action, Rule::kR);
     case Phase::kRestarting:
       if (is_targeted(action)) return {Operation::kKillTarget, Rule::kS};
       return {action == "SyncJob" ? Operation::kSync : Operation::kKillAll, Rule::kS};
-    case Phase::kAborting:
-      return resume ? resumed : Move{Operation::kKillSoft, Rule::kA};
-    case Phase::kAborted:
-      return resume ? resumed : Move{Operation::kKillSoft, Rule::kNone};
-    case Phase::kCompleting:
-      return {Operation::kKillSoft, Rule::kC};
-    case Phase::kTerminating:
-      return {Operation::kKillSoft, Rule::kT};
+    case Phase::kAborting: return resume ? resumed : Move{Operation::kKillSoft, Rule::kA};
+    case Phase::kAborted: return resume ? resumed : Move{Operation::kKillSoft, Rule::kNone};
+    case Phase::kCompleting: return {Operation::kKillSoft, Rule::kC};
+    case Phase::kTerminating: return {Operation::kKillSoft, Rule::kT};
     case Phase::kCompleted:
     case Phase::kFailed:
-    case Phase::kTerminated:
-      return {Operation::kKillSoft, Rule::kNone};
+    case Phase::kTerminated: return {Operation::kKillSoft, Rule::kNone};
   }
   return {};
 }

@@ -56,16 +56,11 @@ void cancel_same_class(const Request& request, Memory& memory) {
   std::erase_if(memory.delayed, [&](const Delayed& one) {
     if (class_of(one.request.action) != ran) return false;
     switch (ran) {
-      case ActionClass::kJob:
-        return true;
-      case ActionClass::kTask:
-        return one.request.task == request.task;
-      case ActionClass::kPod:
-        return one.request.pod == request.pod;
-      case ActionClass::kPartition:
-        return one.request.partition == request.partition;
-      case ActionClass::kNone:
-        return false;
+      case ActionClass::kJob: return true;
+      case ActionClass::kTask: return one.request.task == request.task;
+      case ActionClass::kPod: return one.request.pod == request.pod;
+      case ActionClass::kPartition: return one.request.partition == request.partition;
+      case ActionClass::kNone: return false;
     }
     return false;
   });

@@ -147,7 +147,8 @@ class QueueController final : public Controller {
         continue;
       }
       const auto found = seen->by_phase.find(phase);
-      options_.metrics->gauge(name, {queue}).set(found == seen->by_phase.end() ? 0 : static_cast<double>(found->second));
+      options_.metrics->gauge(name, {queue})
+          .set(found == seen->by_phase.end() ? 0 : static_cast<double>(found->second));
     }
   }
 

@@ -28,11 +28,13 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 base::Status write_existing(const FileWrite& file) {
   const int fd = ::open(file.path.c_str(), O_WRONLY | O_CLOEXEC);
-  const bool ok = fd >= 0 && ::write(fd, file.content.data(), file.content.size()) == static_cast<ssize_t>(file.content.size());
+  const bool ok =
+      fd >= 0 && ::write(fd, file.content.data(), file.content.size()) == static_cast<ssize_t>(file.content.size());
   const int error = errno;
   if (fd >= 0) ::close(fd);
   if (ok) return {};
-  return base::make_error(base::Code::kUnavailable, base::format("cannot write {:?} to {}: {}", file.content, file.path, std::strerror(error)));
+  return base::make_error(base::Code::kUnavailable,
+                          base::format("cannot write {:?} to {}: {}", file.content, file.path, std::strerror(error)));
 }
 
 void remove_group(const std::string& folder) {
@@ -47,7 +49,8 @@ void remove_group(const std::string& folder) {
 // "/a/b" -> "/a", "/a/b"
 std::vector<std::string> steps_of(const std::string& path) {
   std::vector<std::string> steps;
-  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) steps.push_back(path.substr(0, at));
+  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
+    steps.push_back(path.substr(0, at));
   steps.push_back(path);
   return steps;
 }
@@ -64,8 +67,10 @@ CgroupLayout cgroup_layout(std::string_view mountinfo) {
     if (dash[1] == "cgroup2" && layout.v2.empty()) layout.v2 = mount_point;
     if (dash[1] != "cgroup") continue;
     for (const std::string_view option : split(dash[3], ','))
-      for (const char* controller : {"cpu", "memory", "pids", "cpuset", "cpuacct", "blkio", "devices", "freezer", "systemd"})
-        if (option == controller || option == std::string("name=") + controller) layout.v1.emplace(controller, mount_point);
+      for (const char* controller :
+           {"cpu", "memory", "pids", "cpuset", "cpuacct", "blkio", "devices", "freezer", "systemd"})
+        if (option == controller || option == std::string("name=") + controller)
+          layout.v1.emplace(controller, mount_point);
   }
   return layout;
 }
@@ -82,9 +87,11 @@ CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, 
       plan.files.push_back({layout.v2 + step + "/cgroup.subtree_control", "+cpu +memory +pids"});
     }
     const std::string folder = layout.v2 + path;
-    plan.files.push_back({folder + "/cpu.weight", std::to_string(1 + (std::min<std::int64_t>(shares, 262144) - 2) * 9999 / 262142)});
+    plan.files.push_back(
+        {folder + "/cpu.weight", std::to_string(1 + (std::min<std::int64_t>(shares, 262144) - 2) * 9999 / 262142)});
     if (limits.cpu_limit_milli > 0) plan.files.push_back({folder + "/cpu.max", base::format("{} 100000", quota)});
-    if (limits.memory_limit_bytes > 0) plan.files.push_back({folder + "/memory.max", std::to_string(limits.memory_limit_bytes)});
+    if (limits.memory_limit_bytes > 0)
+      plan.files.push_back({folder + "/memory.max", std::to_string(limits.memory_limit_bytes)});
     return plan;
   }
   if (const auto cpu = layout.v1.find("cpu"); cpu != layout.v1.end()) {
@@ -99,7 +106,8 @@ CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, 
   if (const auto memory = layout.v1.find("memory"); memory != layout.v1.end()) {
     const std::string folder = memory->second + path;
     plan.folders.push_back(folder);
-    if (limits.memory_limit_bytes > 0) plan.files.push_back({folder + "/memory.limit_in_bytes", std::to_string(limits.memory_limit_bytes)});
+    if (limits.memory_limit_bytes > 0)
+      plan.files.push_back({folder + "/memory.limit_in_bytes", std::to_string(limits.memory_limit_bytes)});
   }
   return plan;
 }
@@ -109,7 +117,8 @@ base::Status make_pod_cgroup(const CgroupLayout& layout, const std::string& path
   for (const std::string& folder : plan.folders)
     for (const std::string& step : steps_of(folder))
       if (::mkdir(step.c_str(), 0755) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
-        return base::make_error(base::Code::kUnavailable, base::format("cannot make control group {}: {}", folder, std::strerror(errno)));
+        return base::make_error(base::Code::kUnavailable,
+                                base::format("cannot make control group {}: {}", folder, std::strerror(errno)));
   for (const FileWrite& file : plan.files) TRY_VOID(write_existing(file));
   return {};
 }

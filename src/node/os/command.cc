@@ -48,7 +48,8 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return out;
 }
 
-int spawn(const std::vector<std::string>& words, const CommandOptions& options, Pipe& in, Pipe& out, Pipe& err, pid_t& pid) {
+int spawn(const std::vector<std::string>& words, const CommandOptions& options, Pipe& in, Pipe& out, Pipe& err,
+          pid_t& pid) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, in.ends[0], 0);
@@ -72,7 +73,8 @@ int spawn(const std::vector<std::string>& words, const CommandOptions& options, 
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   const std::vector<char*> argv = pointers(words);
   const std::vector<char*> envp = pointers(options.environment);
-  const int failure = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), options.environment.empty() ? environ : envp.data());
+  const int failure = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(),
+                                     options.environment.empty() ? environ : envp.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return failure;
@@ -111,7 +113,8 @@ bool exchange(Pipe& in, Pipe& out, Pipe& err, const CommandOptions& options, Com
 base::Result<CommandResult> run_command(const std::vector<std::string>& words, const CommandOptions& options) {
   Pipe in, out, err;
   if (!in.open() || !out.open() || !err.open())
-    return base::make_error(base::Code::kUnavailable, base::format("cannot run {}: {}", words[0], std::strerror(errno)));
+    return base::make_error(base::Code::kUnavailable,
+                            base::format("cannot run {}: {}", words[0], std::strerror(errno)));
   pid_t pid = 0;
   if (const int failure = spawn(words, options, in, out, err, pid); failure != 0)
     return base::make_error(failure == ENOENT ? base::Code::kNotFound : base::Code::kUnavailable,
@@ -125,7 +128,9 @@ base::Result<CommandResult> run_command(const std::vector<std::string>& words, c
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!ended) return base::make_error(base::Code::kTimeout, base::format("{} did not end within {}", words[0], base::format_go_duration(options.timeout)));
+  if (!ended)
+    return base::make_error(base::Code::kTimeout, base::format("{} did not end within {}", words[0],
+                                                               base::format_go_duration(options.timeout)));
   result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return result;
 }
@@ -138,14 +143,17 @@ base::Status must_run(const std::vector<std::string>& words, const CommandOption
   if (said.size() > 1000) said.resize(1000);
   std::string line;
   for (std::size_t i = 0; i < words.size() && i < 6; ++i) line += (i == 0 ? "" : " ") + words[i];
-  return base::make_error(base::Code::kInternal, base::format("{}: {}", line, said.empty() ? base::format("exit code {}", result.exit_code) : said));
+  return base::make_error(
+      base::Code::kInternal,
+      base::format("{}: {}", line, said.empty() ? base::format("exit code {}", result.exit_code) : said));
 }
 
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : std::string();
   const char* path = std::getenv("PATH");
   // sbin is where runc and ip live, and not in every user's PATH.
-  const std::string folders = std::string(path == nullptr ? "/usr/bin:/bin" : path) + ":/usr/sbin:/sbin:/usr/local/sbin";
+  const std::string folders =
+      std::string(path == nullptr ? "/usr/bin:/bin" : path) + ":/usr/sbin:/sbin:/usr/local/sbin";
   std::size_t begin = 0;
   while (begin <= folders.size()) {
     std::size_t end = folders.find(':', begin);

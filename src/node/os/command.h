@@ -11,7 +11,7 @@
 namespace node {
 
 struct CommandResult {
-  int exit_code = 0;   // 128 + signal for one that was killed
+  int exit_code = 0;  // 128 + signal for one that was killed
   std::string out;
   std::string err;
 };
@@ -21,8 +21,8 @@ struct CommandOptions {
   std::vector<std::string> environment = {};  // NAME=value; empty: ours
   base::Duration timeout = base::seconds(30);
   const std::atomic<bool>* cancelled = nullptr;  // once true, the program is killed
-  std::string folder = {};  // where the program runs; empty: where we do
-  int keep_fd = -1;    // becomes descriptor 3 of the program
+  std::string folder = {};                       // where the program runs; empty: where we do
+  int keep_fd = -1;                              // becomes descriptor 3 of the program
   std::string output_path = {};  // takes both outputs instead of us: for programs that leave others behind
 };
 

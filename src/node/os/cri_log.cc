@@ -18,8 +18,8 @@ std::string stamp() {
   ::clock_gettime(CLOCK_REALTIME, &now);
   tm parts{};
   ::gmtime_r(&now.tv_sec, &parts);
-  return base::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:09}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                      parts.tm_hour, parts.tm_min, parts.tm_sec, now.tv_nsec);
+  return base::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:09}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                      parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, now.tv_nsec);
 }
 
 }  // namespace

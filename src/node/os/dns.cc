@@ -176,7 +176,8 @@ void UdpServer::take_query() {
   asked_[id] = {from, u16(query, 0)};
   query[0] = static_cast<char>(id >> 8);
   query[1] = static_cast<char>(id & 255);
-  ::sendto(upstream_, query.data(), query.size(), 0, reinterpret_cast<const sockaddr*>(&upstreams_.front()), sizeof(sockaddr_in));
+  ::sendto(upstream_, query.data(), query.size(), 0, reinterpret_cast<const sockaddr*>(&upstreams_.front()),
+           sizeof(sockaddr_in));
 }
 
 void UdpServer::take_answer() {
@@ -187,7 +188,8 @@ void UdpServer::take_answer() {
   if (found == asked_.end()) return;
   buffer[0] = static_cast<char>(found->second.id >> 8);
   buffer[1] = static_cast<char>(found->second.id & 255);
-  ::sendto(socket_, buffer, static_cast<std::size_t>(got), 0, reinterpret_cast<const sockaddr*>(&found->second.from), sizeof(sockaddr_in));
+  ::sendto(socket_, buffer, static_cast<std::size_t>(got), 0, reinterpret_cast<const sockaddr*>(&found->second.from),
+           sizeof(sockaddr_in));
   asked_.erase(found);
 }
 
@@ -213,7 +215,9 @@ std::string answer_query(std::string_view query, const NameTable& names, bool& e
     // The longest name is the pod's own, where services share addresses.
     const std::string* best = nullptr;
     for (const auto& [name, addresses] : names)
-      if (std::find(addresses.begin(), addresses.end(), address) != addresses.end() && (best == nullptr || name.size() > best->size())) best = &name;
+      if (std::find(addresses.begin(), addresses.end(), address) != addresses.end() &&
+          (best == nullptr || name.size() > best->size()))
+        best = &name;
     if (best != nullptr) {
       std::string out = response(query, question, kNoError, question.type == kTypePtr ? 1 : 0);
       if (question.type == kTypePtr) put_record(out, kTypePtr, encode_name(*best));
@@ -225,7 +229,8 @@ std::string answer_query(std::string_view query, const NameTable& names, bool& e
   return response(query, question, ours ? kNoSuchName : kFailed, 0);
 }
 
-base::Result<std::unique_ptr<NameServer>> start_name_server(const std::string& address, const std::string& resolv_conf) {
+base::Result<std::unique_ptr<NameServer>> start_name_server(const std::string& address,
+                                                            const std::string& resolv_conf) {
   const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   sockaddr_in where{};
   where.sin_family = AF_INET;
@@ -234,7 +239,8 @@ base::Result<std::unique_ptr<NameServer>> start_name_server(const std::string& a
   if (fd < 0 || ::bind(fd, reinterpret_cast<sockaddr*>(&where), sizeof where) != 0) {
     const int error = errno;
     if (fd >= 0) ::close(fd);
-    return base::make_error(base::Code::kUnavailable, base::format("cannot answer names at {}:53: {}", address, std::strerror(error)));
+    return base::make_error(base::Code::kUnavailable,
+                            base::format("cannot answer names at {}:53: {}", address, std::strerror(error)));
   }
   std::vector<sockaddr_in> upstreams;
   std::size_t begin = 0;
@@ -246,7 +252,8 @@ base::Result<std::unique_ptr<NameServer>> start_name_server(const std::string& a
     sockaddr_in server{};
     server.sin_family = AF_INET;
     server.sin_port = htons(53);
-    if (line.starts_with("nameserver ") && ::inet_pton(AF_INET, line.c_str() + 11, &server.sin_addr) == 1) upstreams.push_back(server);
+    if (line.starts_with("nameserver ") && ::inet_pton(AF_INET, line.c_str() + 11, &server.sin_addr) == 1)
+      upstreams.push_back(server);
   }
   return std::unique_ptr<NameServer>(std::make_unique<UdpServer>(fd, ::eventfd(0, EFD_CLOEXEC), std::move(upstreams)));
 }

@@ -15,7 +15,7 @@ std::string answer_query(std::string_view query, const NameTable& names, bool& e
 
 class NameServer {
  public:
-  virtual ~NameServer() = default;  // closes the socket and joins its thread
+  virtual ~NameServer() = default;                                     // closes the socket and joins its thread
   virtual void set_names(std::shared_ptr<const NameTable> names) = 0;  // any thread
 };
 

@@ -26,7 +26,8 @@ base::Status Exits::open(const std::string& folder, Runtime::OnExit on_exit) {
   inotify_ = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
   wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (inotify_ < 0 || wake_ < 0 || ::inotify_add_watch(inotify_, folder.c_str(), IN_MOVED_TO | IN_CLOSE_WRITE) < 0)
-    return base::make_error(base::Code::kUnavailable, base::format("cannot watch {}: {}", folder, std::strerror(errno)));
+    return base::make_error(base::Code::kUnavailable,
+                            base::format("cannot watch {}: {}", folder, std::strerror(errno)));
   thread_ = std::thread([this] { run(); });
   return {};
 }

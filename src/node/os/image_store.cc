@@ -42,8 +42,10 @@ std::string folder_of_id(const std::string& id) {
 
 base::Result<Json> read_blob(const std::string& layout, std::string_view digest) {
   const std::size_t colon = digest.find(':');
-  if (colon == std::string_view::npos) return make_error(Code::kInvalid, base::format("digest {:?} is malformed", digest));
-  TRY(const std::string text, rt::read_file(layout + "/blobs/" + std::string(digest.substr(0, colon)) + "/" + std::string(digest.substr(colon + 1))));
+  if (colon == std::string_view::npos)
+    return make_error(Code::kInvalid, base::format("digest {:?} is malformed", digest));
+  TRY(const std::string text, rt::read_file(layout + "/blobs/" + std::string(digest.substr(0, colon)) + "/" +
+                                            std::string(digest.substr(colon + 1))));
   return api::parse_json(text);
 }
 
@@ -59,7 +61,8 @@ std::string reason_of(const base::Error& error) {
     text = text.substr(fatal + 16);
     if (text.size() >= 2 && text.front() == '"') {
       std::string plain;
-      for (std::size_t i = 1; i < text.size() && text[i] != '"'; ++i) plain += text[i] == '\\' && i + 1 < text.size() ? text[++i] : text[i];
+      for (std::size_t i = 1; i < text.size() && text[i] != '"'; ++i)
+        plain += text[i] == '\\' && i + 1 < text.size() ? text[++i] : text[i];
       text = plain;
     }
   }
@@ -77,10 +80,12 @@ std::string normal_image_name(std::string_view name) {
   std::string text(name);
   const std::size_t slash = text.find('/');
   const std::string first = text.substr(0, slash);
-  const bool has_host = slash != std::string::npos && (first.find('.') != std::string::npos || first.find(':') != std::string::npos || first == "localhost");
+  const bool has_host = slash != std::string::npos && (first.find('.') != std::string::npos ||
+                                                       first.find(':') != std::string::npos || first == "localhost");
   if (!has_host) text = slash == std::string::npos ? "docker.io/library/" + text : "docker.io/" + text;
   if (text.starts_with("index.docker.io/")) text = "docker.io/" + text.substr(16);
-  if (text.starts_with("docker.io/") && text.find('/', 10) == std::string::npos) text = "docker.io/library/" + text.substr(10);
+  if (text.starts_with("docker.io/") && text.find('/', 10) == std::string::npos)
+    text = "docker.io/library/" + text.substr(10);
   if (text.find('@') != std::string::npos) return text;
   if (text.find(':', text.rfind('/')) == std::string::npos) text += ":latest";
   return text;
@@ -99,7 +104,9 @@ std::vector<StoredImage> ImageStore::list() const {
     image.bytes = member.value["bytes"].as_int();
     image.imported = member.value["imported"].as_bool();
     image.created = member.value["created"].str();
-    if (const auto config = api::parse_json(read_text(folder_ + "/" + folder_of_id(image.id) + "/config.json")); config.ok()) image.config = *config;
+    if (const auto config = api::parse_json(read_text(folder_ + "/" + folder_of_id(image.id) + "/config.json"));
+        config.ok())
+      image.config = *config;
     images.push_back(std::move(image));
   }
   return images;
@@ -109,7 +116,9 @@ std::optional<StoredImage> ImageStore::find(std::string_view name) const {
   const std::string normal = normal_image_name(name);
   const std::string plain = normal.substr(0, normal.find('@'));
   for (StoredImage& image : list()) {
-    if (image.name != normal && !(normal.find('@') != std::string::npos && image.id == normal.substr(normal.find('@') + 1) && image.name.starts_with(plain))) continue;
+    if (image.name != normal && !(normal.find('@') != std::string::npos &&
+                                  image.id == normal.substr(normal.find('@') + 1) && image.name.starts_with(plain)))
+      continue;
     if (::access(image.root.c_str(), F_OK) == 0) return std::move(image);
   }
   return std::nullopt;
@@ -130,11 +139,15 @@ base::Status ImageStore::change_index(const std::function<void(Json&)>& change) 
 base::Status ImageStore::keep(StoredImage& image, const std::string& work) {
   TRY_VOID(rt::write_file(work + "/config.json", image.config.is_null() ? "{}" : image.config.dump(), 0644));
   const std::string final_folder = folder_ + "/" + folder_of_id(image.id);
-  if (::access(final_folder.c_str(), F_OK) != 0 && ::rename(work.c_str(), final_folder.c_str()) != 0 && ::access(final_folder.c_str(), F_OK) != 0)
+  if (::access(final_folder.c_str(), F_OK) != 0 && ::rename(work.c_str(), final_folder.c_str()) != 0 &&
+      ::access(final_folder.c_str(), F_OK) != 0)
     return make_error(Code::kUnavailable, base::format("cannot keep the image at {}", final_folder));
   image.root = final_folder + "/rootfs";
   return change_index([&](Json& index) {
-    index.set(image.name, Json::object({{"id", image.id}, {"bytes", image.bytes}, {"imported", image.imported}, {"created", image.created}}));
+    index.set(
+        image.name,
+        Json::object(
+            {{"id", image.id}, {"bytes", image.bytes}, {"imported", image.imported}, {"created", image.created}}));
   });
 }
 
@@ -149,14 +162,16 @@ base::Result<StoredImage> ImageStore::unpack_layout(const std::string& layout, c
   std::vector<std::string> words{"umoci", "unpack", "--image", layout + ":image", work + "/bundle"};
   if (::geteuid() != 0) words.insert(words.begin() + 2, "--rootless");
   TRY_VOID(must_run(words, {.timeout = kLong, .cancelled = &cancelled_}));
-  if (::rename((work + "/bundle/rootfs").c_str(), (work + "/rootfs").c_str()) != 0) return make_error(Code::kInternal, "umoci left no root file system");
+  if (::rename((work + "/bundle/rootfs").c_str(), (work + "/rootfs").c_str()) != 0)
+    return make_error(Code::kInternal, "umoci left no root file system");
   remove_tree(work + "/bundle");
   remove_tree(layout);
   image.bytes = size_of(work + "/rootfs");
   return image;
 }
 
-base::Result<StoredImage> ImageStore::import_file(const std::string& name, const std::string& file, const std::string& now) {
+base::Result<StoredImage> ImageStore::import_file(const std::string& name, const std::string& file,
+                                                  const std::string& now) {
   TRY_VOID(rt::make_folders(folder_, 0755));
   if (::access(file.c_str(), R_OK) != 0) return make_error(Code::kNotFound, base::format("cannot read {}", file));
   const WorkFolder work(folder_);
@@ -169,24 +184,31 @@ base::Result<StoredImage> ImageStore::import_file(const std::string& name, const
     if (kind.empty()) return make_error(Code::kInvalid, base::format("{} is a folder, but not an OCI layout", file));
   } else {
     TRY(const CommandResult listed, run_command({"tar", "-tf", file}, {.timeout = kLong, .cancelled = &cancelled_}));
-    if (listed.exit_code != 0) return make_error(Code::kInvalid, base::format("{} is not a tar archive: {}", file, listed.err));
+    if (listed.exit_code != 0)
+      return make_error(Code::kInvalid, base::format("{} is not a tar archive: {}", file, listed.err));
     const std::string lines = "\n" + listed.out;
-    const auto has = [&](const char* entry) { return lines.find(base::format("\n{}\n", entry)) != std::string::npos || lines.find(base::format("\n./{}\n", entry)) != std::string::npos; };
+    const auto has = [&](const char* entry) {
+      return lines.find(base::format("\n{}\n", entry)) != std::string::npos ||
+             lines.find(base::format("\n./{}\n", entry)) != std::string::npos;
+    };
     kind = has("oci-layout") ? "oci-archive" : has("manifest.json") ? "docker-archive" : "";
   }
   StoredImage image;
   if (kind.empty()) {
     TRY_VOID(rt::make_folders(work.path + "/rootfs", 0755));
     std::vector<std::string> words{"tar", "-xf", file, "-C", work.path + "/rootfs", "--numeric-owner"};
-    if (::geteuid() == 0) words.push_back("--same-owner");
-    else words.insert(words.end(), {"--exclude=./dev/*", "--exclude=dev/*"});
+    if (::geteuid() == 0)
+      words.push_back("--same-owner");
+    else
+      words.insert(words.end(), {"--exclude=./dev/*", "--exclude=dev/*"});
     TRY_VOID(must_run(words, {.timeout = kLong, .cancelled = &cancelled_}));
     TRY(const CommandResult sum, run_command({"sha256sum", file}, {.timeout = kLong, .cancelled = &cancelled_}));
     image.id = "sha256:" + sum.out.substr(0, 64);
     image.bytes = size_of(work.path + "/rootfs");
   } else {
     const std::string layout = work.path + "/layout";
-    TRY_VOID(must_run({"skopeo", "copy", "--quiet", "--insecure-policy", kind + ":" + file, "oci:" + layout + ":image"}, {.timeout = kLong, .cancelled = &cancelled_}));
+    TRY_VOID(must_run({"skopeo", "copy", "--quiet", "--insecure-policy", kind + ":" + file, "oci:" + layout + ":image"},
+                      {.timeout = kLong, .cancelled = &cancelled_}));
     TRY(image, unpack_layout(layout, work.path));
   }
   image.name = normal_image_name(name);
@@ -199,7 +221,9 @@ base::Result<StoredImage> ImageStore::import_file(const std::string& name, const
 base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::string& now) {
   const std::string normal = normal_image_name(name);
   if (find_program("skopeo").empty() || find_program("umoci").empty())
-    return make_error(Code::kUnavailable, base::format("failed to pull and unpack image {:?}: it is not in the local store, and skopeo and umoci, which pull, are not installed", normal));
+    return make_error(Code::kUnavailable, base::format("failed to pull and unpack image {:?}: it is not in the local "
+                                                       "store, and skopeo and umoci, which pull, are not installed",
+                                                       normal));
   TRY_VOID(rt::make_folders(folder_, 0755));
   const WorkFolder work(folder_);
   TRY_VOID(rt::make_folders(work.path, 0755));
@@ -209,7 +233,8 @@ base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::s
   if (is_loopback(normal)) words.push_back("--src-tls-verify=false");
   words.insert(words.end(), {"docker://" + normal, "oci:" + layout + ":image"});
   if (base::Status copied = must_run(words, {.timeout = kLong, .cancelled = &cancelled_}); !copied.ok())
-    return make_error(Code::kUnavailable, base::format("failed to pull and unpack image {:?}: {}", normal, reason_of(copied.error())));
+    return make_error(Code::kUnavailable,
+                      base::format("failed to pull and unpack image {:?}: {}", normal, reason_of(copied.error())));
   TRY(StoredImage image, unpack_layout(layout, work.path));
   image.name = normal;
   image.created = now;
@@ -221,13 +246,15 @@ void ImageStore::sweep() {
   for (const std::string& name : list_folder(folder_)) {
     if (!name.starts_with("work-")) continue;
     const pid_t pid = static_cast<pid_t>(std::atoi(name.c_str() + 5));
-    if (pid <= 0 || pid == ::getpid() || ::access(base::format("/proc/{}", pid).c_str(), F_OK) != 0) remove_tree(folder_ + "/" + name);
+    if (pid <= 0 || pid == ::getpid() || ::access(base::format("/proc/{}", pid).c_str(), F_OK) != 0)
+      remove_tree(folder_ + "/" + name);
   }
 }
 
 base::Status ImageStore::remove(const std::string& name) {
   const auto found = find(name);
-  if (!found) return make_error(Code::kNotFound, base::format("image {:?} is not in the store", normal_image_name(name)));
+  if (!found)
+    return make_error(Code::kNotFound, base::format("image {:?} is not in the store", normal_image_name(name)));
   TRY_VOID(change_index([&](Json& index) { index.erase(found->name); }));
   for (const StoredImage& other : list())
     if (other.id == found->id) return {};

@@ -58,7 +58,8 @@ MachineFacts read_machine_facts(const std::string& data_dir) {
   if (::statvfs(data_dir.empty() ? "/" : data_dir.c_str(), &disk) == 0 || ::statvfs("/", &disk) == 0)
     facts.disk_bytes = static_cast<std::int64_t>(disk.f_blocks) * static_cast<std::int64_t>(disk.f_frsize);
   facts.os_image = value_of("/etc/os-release", "PRETTY_NAME=");
-  if (facts.os_image.size() >= 2 && facts.os_image.front() == '"') facts.os_image = facts.os_image.substr(1, facts.os_image.size() - 2);
+  if (facts.os_image.size() >= 2 && facts.os_image.front() == '"')
+    facts.os_image = facts.os_image.substr(1, facts.os_image.size() - 2);
   facts.machine_id = first_line("/etc/machine-id");
   facts.boot_id = first_line("/proc/sys/kernel/random/boot_id");
   return facts;

@@ -64,10 +64,12 @@ void say(int fd, const std::string& text) {
     const gid_t group = static_cast<gid_t>(spec["gid"].as_int(0));
     if (::geteuid() == 0 && ::setgroups(0, nullptr) != 0) fail("setgroups", errno);
     if (::setgid(group) != 0) fail(base::format("setgid {}", group), errno);
-    if (spec["uid"].is_int() && ::setuid(static_cast<uid_t>(spec["uid"].as_int())) != 0) fail(base::format("setuid {}", spec["uid"].as_int()), errno);
+    if (spec["uid"].is_int() && ::setuid(static_cast<uid_t>(spec["uid"].as_int())) != 0)
+      fail(base::format("setuid {}", spec["uid"].as_int()), errno);
   }
   const std::string folder = spec["cwd"].str();
-  if (!folder.empty() && ::chdir(folder.c_str()) != 0) fail(base::format("chdir to cwd ({:?}) set in config.json failed", folder), errno);
+  if (!folder.empty() && ::chdir(folder.c_str()) != 0)
+    fail(base::format("chdir to cwd ({:?}) set in config.json failed", folder), errno);
   Words argv(spec["argv"]);
   Words env(spec["env"]);
   for (const std::string& entry : env.texts)
@@ -149,7 +151,8 @@ void monitor(const std::string& folder, const Json& spec, int report) {
   for (const int ignored : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) ::signal(ignored, SIG_IGN);
   const int signals = ::signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
   int out[2], err[2], exec_report[2];
-  if (signals < 0 || ::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0 || ::pipe2(exec_report, O_CLOEXEC) != 0)
+  if (signals < 0 || ::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0 ||
+      ::pipe2(exec_report, O_CLOEXEC) != 0)
     return say(report, std::string("pipe: ") + std::strerror(errno));
   auto written = rt::write_file(folder + "/monitor", describe_process(::getpid()), 0600);
   if (!written.ok()) return say(report, written.error().message);

@@ -39,7 +39,8 @@ void touch(const std::string& path) {
 void change_rules(bool add, const std::string& bridge, const std::string& subnet) {
   const char* verb = add ? "-A" : "-D";
   const char* first = add ? "-I" : "-D";
-  (void)run_command({"iptables", "-w", "-t", "nat", verb, "POSTROUTING", "-s", subnet, "!", "-d", subnet, "-j", "MASQUERADE"});
+  (void)run_command(
+      {"iptables", "-w", "-t", "nat", verb, "POSTROUTING", "-s", subnet, "!", "-d", subnet, "-j", "MASQUERADE"});
   (void)run_command({"iptables", "-w", first, "FORWARD", "-i", bridge, "-j", "ACCEPT"});
   (void)run_command({"iptables", "-w", first, "FORWARD", "-o", bridge, "-j", "ACCEPT"});
 }
@@ -55,7 +56,8 @@ base::Status Network::choose(const std::string& subnet) {
   if (!subnet.empty()) {
     const std::size_t last = subnet.rfind('.');
     if (last == std::string::npos || !subnet.ends_with(".0/24"))
-      return base::make_error(base::Code::kBadRequest, base::format("subnet {:?}: pods need a /24 such as 10.244.7.0/24", subnet));
+      return base::make_error(base::Code::kBadRequest,
+                              base::format("subnet {:?}: pods need a /24 such as 10.244.7.0/24", subnet));
     prefix_ = subnet.substr(0, last + 1);
     return {};
   }
@@ -64,7 +66,9 @@ base::Status Network::choose(const std::string& subnet) {
   unsigned start = static_cast<unsigned>(std::stoul(hash.substr(0, 4), nullptr, 16));
   for (unsigned i = 0; i < 2048; ++i, ++start) {
     const std::string candidate = base::format("10.{}.{}.", 200 + start / 256 % 8, start % 256);
-    if (routes.out.find(" " + candidate) != std::string::npos || routes.out.find("\n" + candidate) != std::string::npos || routes.out.starts_with(candidate)) continue;
+    if (routes.out.find(" " + candidate) != std::string::npos ||
+        routes.out.find("\n" + candidate) != std::string::npos || routes.out.starts_with(candidate))
+      continue;
     prefix_ = candidate;
     return {};
   }
@@ -82,7 +86,8 @@ base::Status Network::open(const std::string& folder, const std::string& subnet)
     TRY_VOID(choose(subnet));
   }
   gateway_ = prefix_ + "1";
-  return rt::write_file(path, Json::object({{"prefix", prefix_}, {"bridge", bridge_}, {"forwarding_set", forwarding_set_}}).dump(), 0600);
+  return rt::write_file(
+      path, Json::object({{"prefix", prefix_}, {"bridge", bridge_}, {"forwarding_set", forwarding_set_}}).dump(), 0600);
 }
 
 void Network::take(const std::string& ip) {
@@ -95,15 +100,17 @@ base::Status Network::ensure_bridge() {
   if (up_) return {};
   TRY(const CommandResult shown, run_command({"ip", "link", "show", "dev", bridge_}));
   if (shown.exit_code != 0) {
-    TRY_VOID(batch({}, base::format("link add {0} type bridge\naddr add {1}/24 dev {0}\nlink set {0} up\n", bridge_, gateway_)));
+    TRY_VOID(batch(
+        {}, base::format("link add {0} type bridge\naddr add {1}/24 dev {0}\nlink set {0} up\n", bridge_, gateway_)));
     change_rules(true, bridge_, prefix_ + "0/24");
     const std::string forwarding = "/proc/sys/net/ipv4/ip_forward";
     if (read_text(forwarding).starts_with("0")) {
       const int fd = ::open(forwarding.c_str(), O_WRONLY | O_CLOEXEC);
       forwarding_set_ = fd >= 0 && ::write(fd, "1", 1) == 1;
       if (fd >= 0) ::close(fd);
-      TRY_VOID(rt::write_file(folder_ + "/network.json",
-                              Json::object({{"prefix", prefix_}, {"bridge", bridge_}, {"forwarding_set", forwarding_set_}}).dump(), 0600));
+      TRY_VOID(rt::write_file(
+          folder_ + "/network.json",
+          Json::object({{"prefix", prefix_}, {"bridge", bridge_}, {"forwarding_set", forwarding_set_}}).dump(), 0600));
     }
   }
   up_ = true;
@@ -125,8 +132,8 @@ std::string Network::free_address(const std::string& wanted) {
   return {};
 }
 
-base::Result<std::string> Network::connect(const std::string& pod_uid, const std::string& network_file, const std::string& ipc_file,
-                                           const std::string& wanted) {
+base::Result<std::string> Network::connect(const std::string& pod_uid, const std::string& network_file,
+                                           const std::string& ipc_file, const std::string& wanted) {
   TRY_VOID(ensure_bridge());
   const bool fresh = !is_namespace_file(network_file) || !is_namespace_file(ipc_file);
   if (!fresh && !wanted.empty()) {
@@ -145,16 +152,19 @@ base::Result<std::string> Network::connect(const std::string& pod_uid, const std
   const std::string ip = free_address(wanted);
   if (ip.empty()) return base::make_error(base::Code::kUnavailable, base::format("no free address in {}0/24", prefix_));
   const auto connected = [&]() -> base::Status {
-    TRY_VOID(batch({}, base::format("link add {} master {} type veth peer name eth0 netns {}\nlink set {} up\n", name, bridge_, network_file, name)));
+    TRY_VOID(batch({}, base::format("link add {} master {} type veth peer name eth0 netns {}\nlink set {} up\n", name,
+                                    bridge_, network_file, name)));
     return batch({"nsenter", "--net=" + network_file},
-                 base::format("link set lo up\naddr add {}/24 dev eth0\nlink set eth0 up\nroute add default via {}\n", ip, gateway_));
+                 base::format("link set lo up\naddr add {}/24 dev eth0\nlink set eth0 up\nroute add default via {}\n",
+                              ip, gateway_));
   }();
   if (connected.ok()) return ip;
   disconnect(pod_uid, network_file, ipc_file, ip);
   return connected.error();
 }
 
-void Network::disconnect(const std::string& pod_uid, const std::string& network_file, const std::string& ipc_file, const std::string& ip) {
+void Network::disconnect(const std::string& pod_uid, const std::string& network_file, const std::string& ipc_file,
+                         const std::string& ip) {
   (void)run_command({"ip", "link", "del", interface_of(pod_uid)});
   for (const std::string* file : {&network_file, &ipc_file}) {
     ::umount2(file->c_str(), MNT_DETACH);

@@ -20,8 +20,10 @@ class Network {
   const std::string& gateway() const { return gateway_; }
 
   // Makes the pinned namespaces and the interfaces; gives the pod's address. `wanted` is used if it is free.
-  base::Result<std::string> connect(const std::string& pod_uid, const std::string& network_file, const std::string& ipc_file, const std::string& wanted);
-  void disconnect(const std::string& pod_uid, const std::string& network_file, const std::string& ipc_file, const std::string& ip);
+  base::Result<std::string> connect(const std::string& pod_uid, const std::string& network_file,
+                                    const std::string& ipc_file, const std::string& wanted);
+  void disconnect(const std::string& pod_uid, const std::string& network_file, const std::string& ipc_file,
+                  const std::string& ip);
   // Takes the bridge away.
   void close();
 
@@ -35,7 +37,7 @@ class Network {
   std::string prefix_;   // "10.231.7."
   std::string gateway_;  // prefix + "1"
   std::set<std::string> used_;
-  int next_ = 2;         // the last byte that is tried first
+  int next_ = 2;  // the last byte that is tried first
   bool up_ = false;
   bool forwarding_set_ = false;
 };

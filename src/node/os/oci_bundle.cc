@@ -15,19 +15,63 @@ using base::make_error;
 namespace {
 
 constexpr const char* kDefaultCapabilities[] = {
-    "CAP_CHOWN",  "CAP_DAC_OVERRIDE", "CAP_FSETID",  "CAP_FOWNER",           "CAP_MKNOD",      "CAP_NET_RAW", "CAP_SETGID",
-    "CAP_SETUID", "CAP_SETFCAP",      "CAP_SETPCAP", "CAP_NET_BIND_SERVICE", "CAP_SYS_CHROOT", "CAP_KILL",    "CAP_AUDIT_WRITE"};
+    "CAP_CHOWN",   "CAP_DAC_OVERRIDE", "CAP_FSETID",           "CAP_FOWNER",
+    "CAP_MKNOD",   "CAP_NET_RAW",      "CAP_SETGID",           "CAP_SETUID",
+    "CAP_SETFCAP", "CAP_SETPCAP",      "CAP_NET_BIND_SERVICE", "CAP_SYS_CHROOT",
+    "CAP_KILL",    "CAP_AUDIT_WRITE"};
 // In the kernel's order: the index is the bit.
-constexpr const char* kAllCapabilities[] = {
-    "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL", "CAP_SETGID",
-    "CAP_SETUID", "CAP_SETPCAP", "CAP_LINUX_IMMUTABLE", "CAP_NET_BIND_SERVICE", "CAP_NET_BROADCAST", "CAP_NET_ADMIN",
-    "CAP_NET_RAW", "CAP_IPC_LOCK", "CAP_IPC_OWNER", "CAP_SYS_MODULE", "CAP_SYS_RAWIO", "CAP_SYS_CHROOT",
-    "CAP_SYS_PTRACE", "CAP_SYS_PACCT", "CAP_SYS_ADMIN", "CAP_SYS_BOOT", "CAP_SYS_NICE", "CAP_SYS_RESOURCE",
-    "CAP_SYS_TIME", "CAP_SYS_TTY_CONFIG", "CAP_MKNOD", "CAP_LEASE", "CAP_AUDIT_WRITE", "CAP_AUDIT_CONTROL",
-    "CAP_SETFCAP", "CAP_MAC_OVERRIDE", "CAP_MAC_ADMIN", "CAP_SYSLOG", "CAP_WAKE_ALARM", "CAP_BLOCK_SUSPEND",
-    "CAP_AUDIT_READ", "CAP_PERFMON", "CAP_BPF", "CAP_CHECKPOINT_RESTORE"};
-constexpr const char* kMasked[] = {"/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
-                                   "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware", "/sys/devices/virtual/powercap"};
+constexpr const char* kAllCapabilities[] = {"CAP_CHOWN",
+                                            "CAP_DAC_OVERRIDE",
+                                            "CAP_DAC_READ_SEARCH",
+                                            "CAP_FOWNER",
+                                            "CAP_FSETID",
+                                            "CAP_KILL",
+                                            "CAP_SETGID",
+                                            "CAP_SETUID",
+                                            "CAP_SETPCAP",
+                                            "CAP_LINUX_IMMUTABLE",
+                                            "CAP_NET_BIND_SERVICE",
+                                            "CAP_NET_BROADCAST",
+                                            "CAP_NET_ADMIN",
+                                            "CAP_NET_RAW",
+                                            "CAP_IPC_LOCK",
+                                            "CAP_IPC_OWNER",
+                                            "CAP_SYS_MODULE",
+                                            "CAP_SYS_RAWIO",
+                                            "CAP_SYS_CHROOT",
+                                            "CAP_SYS_PTRACE",
+                                            "CAP_SYS_PACCT",
+                                            "CAP_SYS_ADMIN",
+                                            "CAP_SYS_BOOT",
+                                            "CAP_SYS_NICE",
+                                            "CAP_SYS_RESOURCE",
+                                            "CAP_SYS_TIME",
+                                            "CAP_SYS_TTY_CONFIG",
+                                            "CAP_MKNOD",
+                                            "CAP_LEASE",
+                                            "CAP_AUDIT_WRITE",
+                                            "CAP_AUDIT_CONTROL",
+                                            "CAP_SETFCAP",
+                                            "CAP_MAC_OVERRIDE",
+                                            "CAP_MAC_ADMIN",
+                                            "CAP_SYSLOG",
+                                            "CAP_WAKE_ALARM",
+                                            "CAP_BLOCK_SUSPEND",
+                                            "CAP_AUDIT_READ",
+                                            "CAP_PERFMON",
+                                            "CAP_BPF",
+                                            "CAP_CHECKPOINT_RESTORE"};
+constexpr const char* kMasked[] = {"/proc/acpi",
+                                   "/proc/asound",
+                                   "/proc/kcore",
+                                   "/proc/keys",
+                                   "/proc/latency_stats",
+                                   "/proc/timer_list",
+                                   "/proc/timer_stats",
+                                   "/proc/sched_debug",
+                                   "/proc/scsi",
+                                   "/sys/firmware",
+                                   "/sys/devices/virtual/powercap"};
 constexpr const char* kReadOnly[] = {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"};
 
 template <class List>
@@ -48,14 +92,18 @@ Json capabilities_json(const ContainerSpec& spec, std::uint64_t available) {
     set.assign(std::begin(kAllCapabilities), std::end(kAllCapabilities));
   else
     set.assign(std::begin(kDefaultCapabilities), std::end(kDefaultCapabilities));
-  const auto without = [&](const std::string& name) { set.erase(std::remove(set.begin(), set.end(), name), set.end()); };
+  const auto without = [&](const std::string& name) {
+    set.erase(std::remove(set.begin(), set.end(), name), set.end());
+  };
   for (const std::string& dropped : spec.capabilities_dropped) {
     if (capability_name(dropped) == "CAP_ALL") set.clear();
     without(capability_name(dropped));
   }
   for (const std::string& added : spec.capabilities_added) {
-    if (capability_name(added) == "CAP_ALL") set.assign(std::begin(kAllCapabilities), std::end(kAllCapabilities));
-    else if (std::find(set.begin(), set.end(), capability_name(added)) == set.end()) set.push_back(capability_name(added));
+    if (capability_name(added) == "CAP_ALL")
+      set.assign(std::begin(kAllCapabilities), std::end(kAllCapabilities));
+    else if (std::find(set.begin(), set.end(), capability_name(added)) == set.end())
+      set.push_back(capability_name(added));
   }
   // What the machine does not let even root have cannot be given on.
   for (std::size_t bit = 0; bit < std::size(kAllCapabilities); ++bit)
@@ -76,7 +124,8 @@ Json mounts_json(const BundleInput& input) {
     list.push_back(mount_json("/dev", "bind", "/dev", {"rbind", "nosuid"}));
   } else {
     list.push_back(mount_json("/dev", "tmpfs", "tmpfs", {"nosuid", "strictatime", "mode=755", "size=65536k"}));
-    list.push_back(mount_json("/dev/pts", "devpts", "devpts", {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"}));
+    list.push_back(mount_json("/dev/pts", "devpts", "devpts",
+                              {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"}));
     list.push_back(mount_json("/dev/mqueue", "mqueue", "mqueue", {"nosuid", "noexec", "nodev"}));
     list.push_back(mount_json("/dev/shm", "tmpfs", "shm", {"nosuid", "noexec", "nodev", "mode=1777", "size=65536k"}));
   }
@@ -88,18 +137,20 @@ Json mounts_json(const BundleInput& input) {
     list.push_back(privileged ? mount_json("/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev"})
                               : mount_json("/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev", "ro"}));
   if (!input.network_namespace.empty())
-    list.push_back(mount_json("/sys/fs/cgroup", "cgroup", "cgroup", {"nosuid", "noexec", "nodev", "relatime", privileged ? "rw" : "ro"}));
+    list.push_back(mount_json("/sys/fs/cgroup", "cgroup", "cgroup",
+                              {"nosuid", "noexec", "nodev", "relatime", privileged ? "rw" : "ro"}));
   std::vector<MountSpec> mounts = input.mounts;
   // A mount below another comes after it.
   std::stable_sort(mounts.begin(), mounts.end(), [](const MountSpec& a, const MountSpec& b) {
     return std::count(a.target.begin(), a.target.end(), '/') < std::count(b.target.begin(), b.target.end(), '/');
   });
   for (const MountSpec& mount : mounts)
-    list.push_back(Json::object({{"destination", mount.target},
-                                 {"type", "bind"},
-                                 {"source", mount.source},
-                                 {"options", mount.read_only ? strings(std::vector<std::string>{"rbind", "rprivate", "ro"})
-                                                             : strings(std::vector<std::string>{"rbind", "rprivate", "rw"})}}));
+    list.push_back(
+        Json::object({{"destination", mount.target},
+                      {"type", "bind"},
+                      {"source", mount.source},
+                      {"options", mount.read_only ? strings(std::vector<std::string>{"rbind", "rprivate", "ro"})
+                                                  : strings(std::vector<std::string>{"rbind", "rprivate", "rw"})}}));
   return list;
 }
 
@@ -118,9 +169,12 @@ Json resources_json(const ContainerSpec& spec) {
 Json namespaces_json(const BundleInput& input) {
   Json list = Json::array({Json::object({{"type", "mount"}}), Json::object({{"type", "uts"}})});
   if (!input.host_pid) list.push_back(Json::object({{"type", "pid"}}));
-  if (!input.network_namespace.empty()) list.push_back(Json::object({{"type", "network"}, {"path", input.network_namespace}}));
-  if (!input.ipc_namespace.empty()) list.push_back(Json::object({{"type", "ipc"}, {"path", input.ipc_namespace}}));
-  else if (input.own_ipc) list.push_back(Json::object({{"type", "ipc"}}));
+  if (!input.network_namespace.empty())
+    list.push_back(Json::object({{"type", "network"}, {"path", input.network_namespace}}));
+  if (!input.ipc_namespace.empty())
+    list.push_back(Json::object({{"type", "ipc"}, {"path", input.ipc_namespace}}));
+  else if (input.own_ipc)
+    list.push_back(Json::object({{"type", "ipc"}}));
   return list;
 }
 
@@ -182,18 +236,22 @@ ImageConfig image_config_from(const Json& json) {
   return image;
 }
 
-base::Result<UserIds> resolve_user(const ContainerSpec& spec, const ImageConfig& image, const std::string& passwd, const std::string& groups) {
+base::Result<UserIds> resolve_user(const ContainerSpec& spec, const ImageConfig& image, const std::string& passwd,
+                                   const std::string& groups) {
   UserIds ids;
   const std::string user = image.user.substr(0, image.user.find(':'));
-  const std::string group = image.user.find(':') == std::string::npos ? "" : image.user.substr(image.user.find(':') + 1);
+  const std::string group =
+      image.user.find(':') == std::string::npos ? "" : image.user.substr(image.user.find(':') + 1);
   if (!user.empty() && !number(user, ids.uid)) {
     if (!number(lookup(passwd, 0, user, 2), ids.uid))
-      return make_error(Code::kInvalid, base::format("unable to find user {}: no matching entries in passwd file", user));
+      return make_error(Code::kInvalid,
+                        base::format("unable to find user {}: no matching entries in passwd file", user));
   }
   number(lookup(passwd, 2, std::to_string(ids.uid), 3), ids.gid);
   if (!group.empty() && !number(group, ids.gid)) {
     if (!number(lookup(groups, 0, group, 2), ids.gid))
-      return make_error(Code::kInvalid, base::format("unable to find group {}: no matching entries in group file", group));
+      return make_error(Code::kInvalid,
+                        base::format("unable to find group {}: no matching entries in group file", group));
   }
   if (spec.user) {
     ids.uid = *spec.user;
@@ -214,7 +272,8 @@ base::Result<Json> make_bundle(const BundleInput& input) {
   // A command of the pod's own leaves the image's arguments out.
   const bool image_arguments = spec.command.empty() && spec.arguments.empty();
   for (const std::string& word : image_arguments ? input.image.command : spec.arguments) words.push_back(word);
-  if (words.empty()) return make_error(Code::kInvalid, "no command specified: neither the pod nor the image says what to run");
+  if (words.empty())
+    return make_error(Code::kInvalid, "no command specified: neither the pod nor the image says what to run");
   std::string folder = spec.working_directory.empty() ? input.image.working_directory : spec.working_directory;
   if (folder.empty()) folder = "/";
   Json user = Json::object({{"uid", input.user.uid}, {"gid", input.user.gid}});
@@ -227,7 +286,9 @@ base::Result<Json> make_bundle(const BundleInput& input) {
                                {"capabilities", capabilities_json(spec, input.capabilities)},
                                {"noNewPrivileges", spec.no_new_privileges},
                                {"oomScoreAdj", spec.oom_score_adjustment}});
-  Json linux = Json::object({{"cgroupsPath", input.cgroup_path}, {"resources", resources_json(spec)}, {"namespaces", namespaces_json(input)}});
+  Json linux = Json::object({{"cgroupsPath", input.cgroup_path},
+                             {"resources", resources_json(spec)},
+                             {"namespaces", namespaces_json(input)}});
   if (!spec.privileged) {
     linux.set("maskedPaths", strings(kMasked));
     linux.set("readonlyPaths", strings(kReadOnly));

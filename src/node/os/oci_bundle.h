@@ -16,7 +16,7 @@ struct ImageConfig {
   std::vector<std::string> command;
   std::vector<std::string> environment;  // NAME=value
   std::string working_directory;
-  std::string user;                      // "uid", "uid:gid", "name", "name:group"; empty: root
+  std::string user;  // "uid", "uid:gid", "name", "name:group"; empty: root
 };
 ImageConfig image_config_from(const api::Json& json);  // of an OCI image configuration
 
@@ -26,21 +26,22 @@ struct UserIds {
   std::string home = "/";
 };
 // `passwd` and `groups` are the texts of the root file system's files.
-base::Result<UserIds> resolve_user(const ContainerSpec& spec, const ImageConfig& image, const std::string& passwd, const std::string& groups);
+base::Result<UserIds> resolve_user(const ContainerSpec& spec, const ImageConfig& image, const std::string& passwd,
+                                   const std::string& groups);
 
 struct BundleInput {
   const ContainerSpec* spec = nullptr;
   ImageConfig image;
   UserIds user;
-  std::string root;                // the root file system's path
+  std::string root;  // the root file system's path
   std::string hostname;
-  std::string network_namespace;   // a path; empty: the host's
-  std::string ipc_namespace;       // the same
-  bool own_ipc = false;            // without a path: one of the container's own
+  std::string network_namespace;  // a path; empty: the host's
+  std::string ipc_namespace;      // the same
+  bool own_ipc = false;           // without a path: one of the container's own
   bool host_pid = false;
   std::uint64_t capabilities = ~std::uint64_t{0};  // that the machine has to give, as bits
-  std::string cgroup_path;         // below each hierarchy
-  std::vector<MountSpec> mounts;   // sources resolved
+  std::string cgroup_path;                         // below each hierarchy
+  std::vector<MountSpec> mounts;                   // sources resolved
 };
 // An error when neither the pod nor the image says what to run, or an image's user breaks runAsNonRoot.
 base::Result<api::Json> make_bundle(const BundleInput& input);

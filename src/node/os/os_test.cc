@@ -72,8 +72,9 @@ struct WordsCase {
   std::string words;
 };
 TEST(OciBundle, CommandAndArgumentsReplaceTheImages) {
-  for (const WordsCase& test : {WordsCase{{}, {}, "[\"entry\",\"cmd\"]"}, WordsCase{{"mine"}, {}, "[\"mine\"]"}, WordsCase{{}, {"arg"}, "[\"entry\",\"arg\"]"},
-                                WordsCase{{"mine"}, {"arg"}, "[\"mine\",\"arg\"]"}}) {
+  for (const WordsCase& test :
+       {WordsCase{{}, {}, "[\"entry\",\"cmd\"]"}, WordsCase{{"mine"}, {}, "[\"mine\"]"},
+        WordsCase{{}, {"arg"}, "[\"entry\",\"arg\"]"}, WordsCase{{"mine"}, {"arg"}, "[\"mine\",\"arg\"]"}}) {
     ContainerSpec spec;
     spec.command = test.command;
     spec.arguments = test.arguments;
@@ -121,7 +122,8 @@ TEST(OciBundle, GivesNoCapabilityThatTheMachineLacks) {
   BundleInput input;
   input.spec = &spec;
   input.capabilities = 0b101001;  // CHOWN, FOWNER, KILL
-  EXPECT_EQ((*make_bundle(input))["process"]["capabilities"]["bounding"].dump(), "[\"CAP_CHOWN\",\"CAP_FOWNER\",\"CAP_KILL\"]");
+  EXPECT_EQ((*make_bundle(input))["process"]["capabilities"]["bounding"].dump(),
+            "[\"CAP_CHOWN\",\"CAP_FOWNER\",\"CAP_KILL\"]");
 }
 
 TEST(OciBundle, FindsUsersInTheRootFileSystem) {
@@ -185,7 +187,8 @@ TEST(Dns, UnknownNamesOfOursDoNotExistAndOthersAreAskedElsewhere) {
 TEST(Dns, MalformedQueriesGetNoAnswer) {
   bool elsewhere = false;
   const std::string query = query_for("a.b", 1);
-  for (std::size_t length = 0; length < query.size(); ++length) EXPECT_EQ(answer_query(query.substr(0, length), {}, elsewhere), "");
+  for (std::size_t length = 0; length < query.size(); ++length)
+    EXPECT_EQ(answer_query(query.substr(0, length), {}, elsewhere), "");
 }
 
 struct TemporaryFolder {

@@ -93,13 +93,14 @@ std::string PodFolders::log(const std::string& uid, const std::string& name, int
 }
 
 base::Status PodFolders::write_pod(const SandboxSpec& spec, const std::string& ip) const {
-  const Json json = Json::object({{"namespace", spec.ns},
-                                  {"name", spec.name},
-                                  {"ip", ip},
-                                  {"hostname", spec.set_hostname_as_fqdn && !spec.fqdn.empty() ? spec.fqdn : spec.hostname},
-                                  {"hostNetwork", spec.host_network},
-                                  {"hostPID", spec.host_pid},
-                                  {"hostIPC", spec.host_ipc}});
+  const Json json =
+      Json::object({{"namespace", spec.ns},
+                    {"name", spec.name},
+                    {"ip", ip},
+                    {"hostname", spec.set_hostname_as_fqdn && !spec.fqdn.empty() ? spec.fqdn : spec.hostname},
+                    {"hostNetwork", spec.host_network},
+                    {"hostPID", spec.host_pid},
+                    {"hostIPC", spec.host_ipc}});
   return rt::write_file(pod(spec.uid) + "/pod.json", json.dump(), 0600);
 }
 
@@ -122,19 +123,22 @@ std::string PodFolders::log_tail(const std::string& folder) const {
   // pods/UID/containers/NAME/ATTEMPT -> pods/UID/logs/NAME/ATTEMPT.log
   const std::size_t at = folder.rfind("/containers/");
   if (at == std::string::npos) return {};
-  const int fd = ::open((folder.substr(0, at) + "/logs/" + folder.substr(at + 12) + ".log").c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd =
+      ::open((folder.substr(0, at) + "/logs/" + folder.substr(at + 12) + ".log").c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
   std::string text(16384, '\0');
   struct stat facts {};
   ::fstat(fd, &facts);
-  const ssize_t got = ::pread(fd, text.data(), text.size(), std::max<off_t>(0, facts.st_size - static_cast<off_t>(text.size())));
+  const ssize_t got =
+      ::pread(fd, text.data(), text.size(), std::max<off_t>(0, facts.st_size - static_cast<off_t>(text.size())));
   ::close(fd);
   text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
   std::vector<std::string> lines;
   std::size_t begin = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin)) {
     CriLine line;
-    if (parse_cri_line(std::string_view(text).substr(begin, end - begin), line)) lines.push_back(std::string(line.text) + (line.partial ? "" : "\n"));
+    if (parse_cri_line(std::string_view(text).substr(begin, end - begin), line))
+      lines.push_back(std::string(line.text) + (line.partial ? "" : "\n"));
   }
   std::string out;
   for (std::size_t i = lines.size() > 80 ? lines.size() - 80 : 0; i < lines.size(); ++i) out += lines[i];

@@ -59,7 +59,8 @@ std::string utc_stamp(std::string_view text) {
 
 // Goes on with the file that has the name now, if it is another one.
 bool reopened(const std::string& path, int& fd) {
-  struct stat named {}, held {};
+  struct stat named {
+  }, held{};
   if (::stat(path.c_str(), &named) != 0 || ::fstat(fd, &held) != 0 || named.st_ino == held.st_ino) return false;
   const int fresh = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fresh < 0) return false;
@@ -87,8 +88,11 @@ base::Result<std::string> Job::find_log(std::string& exit_file) const {
   const std::int64_t attempt = attempts_max(logs + "/" + name) - (options.previous ? 1 : 0);
   if (attempt < 0) {
     if (options.previous)
-      return base::make_error(base::Code::kBadRequest, base::format("previous terminated container {:?} in pod {:?} not found", name, pod));
-    return base::make_error(base::Code::kBadRequest, base::format("container {:?} in pod {:?} is waiting to start: ContainerCreating", name, pod));
+      return base::make_error(base::Code::kBadRequest,
+                              base::format("previous terminated container {:?} in pod {:?} not found", name, pod));
+    return base::make_error(
+        base::Code::kBadRequest,
+        base::format("container {:?} in pod {:?} is waiting to start: ContainerCreating", name, pod));
   }
   const std::string id = read_text(folders.container(uid, name, static_cast<int>(attempt)) + "/id");
   exit_file = folders.exits() + "/" + id;
@@ -225,6 +229,8 @@ class FolderLogs : public api::PodLogs {
 
 }  // namespace
 
-std::unique_ptr<api::PodLogs> make_pod_logs(const std::string& data_dir) { return std::make_unique<FolderLogs>(data_dir); }
+std::unique_ptr<api::PodLogs> make_pod_logs(const std::string& data_dir) {
+  return std::make_unique<FolderLogs>(data_dir);
+}
 
 }  // namespace node

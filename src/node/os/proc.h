@@ -1,4 +1,5 @@
-// Facts about processes, from /proc. A process is named by its id and its start, so that a reused id is not taken for it.
+// Facts about processes, from /proc. A process is named by its id and its start, so that a reused id is not taken for
+// it.
 #pragma once
 
 #include <sys/types.h>

@@ -63,7 +63,8 @@ base::Result<std::vector<RecoveredPod>> ProcessRuntime::open(OnExit on_exit) {
   std::vector<RecoveredPod> pods = folders_.recover(exits_);
   for (const RecoveredPod& pod : pods)
     for (const RecoveredContainer& run : pod.containers)
-      if (run.running) exits_.watch(run.id, read_text(folders_.container(pod.uid, run.name, run.attempt) + "/monitor"), {});
+      if (run.running)
+        exits_.watch(run.id, read_text(folders_.container(pod.uid, run.name, run.attempt) + "/monitor"), {});
   return pods;
 }
 
@@ -76,13 +77,17 @@ std::optional<std::string> ProcessRuntime::refusal(const Json& pod) const {
     for (const Json& container : pod["spec"][list].items()) {
       const std::string_view name = container["name"].as_string();
       if (!container["volumeMounts"].empty())
-        return base::format("container {} mounts volume {} at {}, and plain processes cannot have volumes (this needs root and runc)", name,
-                            container["volumeMounts"].items().front()["name"].as_string(), container["volumeMounts"].items().front()["mountPath"].as_string());
+        return base::format(
+            "container {} mounts volume {} at {}, and plain processes cannot have volumes (this needs root and runc)",
+            name, container["volumeMounts"].items().front()["name"].as_string(),
+            container["volumeMounts"].items().front()["mountPath"].as_string());
       if (container["command"].empty() && container["args"].empty())
         return base::format("container {} has no command, and plain processes have no image to take it from", name);
       if (container["command"].empty())
-        return base::format("container {} has arguments but no command, and plain processes have no image to take it from", name);
-      const Json& user = container["securityContext"].has("runAsUser") ? container["securityContext"]["runAsUser"] : shared["runAsUser"];
+        return base::format(
+            "container {} has arguments but no command, and plain processes have no image to take it from", name);
+      const Json& user = container["securityContext"].has("runAsUser") ? container["securityContext"]["runAsUser"]
+                                                                       : shared["runAsUser"];
       if (user.is_int() && !root && user.as_int() != static_cast<std::int64_t>(::geteuid()))
         return base::format("container {} is to run as user {}, which needs root", name, user.as_int());
       if (container["securityContext"]["privileged"].as_bool() && !root)
@@ -94,7 +99,10 @@ std::optional<std::string> ProcessRuntime::refusal(const Json& pod) const {
 
 base::Result<ImageAnswer> ProcessRuntime::ensure_image(const std::string& image, PullPolicy) {
   ImageAnswer answer;
-  answer.note = base::format("Image \"{}\" is not used: the container is a plain process on the host's files, without limits or a network of its own", image);
+  answer.note = base::format(
+      "Image \"{}\" is not used: the container is a plain process on the host's files, without limits or a network of "
+      "its own",
+      image);
   return answer;
 }
 
@@ -134,7 +142,8 @@ base::Result<StartedContainer> ProcessRuntime::start(const ContainerSpec& spec) 
   if (!ran.ok() || ran->exit_code != 0) {
     ::unlink((folder + "/started").c_str());
     if (!ran.ok()) return ran.take_error();
-    return make_error(Code::kInternal, ran->out.empty() ? base::format("the process monitor failed: {}", ran->err) : ran->out);
+    return make_error(Code::kInternal,
+                      ran->out.empty() ? base::format("the process monitor failed: {}", ran->err) : ran->out);
   }
   exits_.watch(spec.id, read_text(folder + "/monitor"), {});
   return StartedContainer{now};
@@ -160,7 +169,8 @@ void ProcessRuntime::remove(const std::string& pod_uid, bool logs_too) {
   if (logs_too) remove_tree(folders_.pod(pod_uid));
 }
 
-std::string ProcessRuntime::termination_message(const std::string& pod_uid, const std::string& container_id, bool or_log) const {
+std::string ProcessRuntime::termination_message(const std::string& pod_uid, const std::string& container_id,
+                                                bool or_log) const {
   return or_log ? folders_.log_tail(folders_.find_container(pod_uid, container_id)) : std::string();
 }
 

@@ -23,7 +23,8 @@ class ProcessRuntime : public Runtime {
   base::Result<StartedContainer> start(const ContainerSpec& spec) override;
   void signal(const std::string& pod_uid, const std::string& container_id, int signal) override;
   void remove(const std::string& pod_uid, bool logs_too) override;
-  std::string termination_message(const std::string& pod_uid, const std::string& container_id, bool or_log) const override;
+  std::string termination_message(const std::string& pod_uid, const std::string& container_id,
+                                  bool or_log) const override;
   void close(bool leave_pods) override;
   std::string name() const override { return "process://1"; }
 

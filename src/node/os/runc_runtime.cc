@@ -32,9 +32,12 @@ using base::make_error;
 
 std::string missing_for_containers(const Options& options) {
   if (::geteuid() != 0) return "root";
-  for (const std::string& program : {options.runc, options.conmon, std::string("ip"), std::string("unshare"), std::string("nsenter")})
+  for (const std::string& program :
+       {options.runc, options.conmon, std::string("ip"), std::string("unshare"), std::string("nsenter")})
     if (find_program(program).empty()) return program;
-  if (cgroup_layout(read_text("/proc/self/mountinfo")).v1.empty() && cgroup_layout(read_text("/proc/self/mountinfo")).v2.empty()) return "control groups";
+  if (cgroup_layout(read_text("/proc/self/mountinfo")).v1.empty() &&
+      cgroup_layout(read_text("/proc/self/mountinfo")).v2.empty())
+    return "control groups";
   return {};
 }
 
@@ -45,12 +48,15 @@ RuncRuntime::RuncRuntime(Options options)
 
 base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
   if (options_.data_dir.find_first_of(",:\\\"") != std::string::npos)
-    return make_error(Code::kInvalid, base::format("data directory {}: overlay mounts cannot have , : \\ or \" in their path", options_.data_dir));
+    return make_error(
+        Code::kInvalid,
+        base::format("data directory {}: overlay mounts cannot have , : \\ or \" in their path", options_.data_dir));
   TRY_VOID(rt::make_folders(folders_.pods(), 0711));
   TRY_VOID(exits_.open(folders_.exits(), std::move(on_exit)));
   runc_ = find_program(options_.runc);
   conmon_ = find_program(options_.conmon);
-  if (const auto said = run_command({runc_, "--version"}); said.ok()) version_ = said->out.substr(13, said->out.find('\n') - 13);
+  if (const auto said = run_command({runc_, "--version"}); said.ok())
+    version_ = said->out.substr(13, said->out.find('\n') - 13);
   cgroups_ = cgroup_layout(read_text("/proc/self/mountinfo"));
   images_.sweep();
   TRY_VOID(network_.open(options_.data_dir, options_.bridge_subnet));
@@ -73,11 +79,14 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
 std::optional<std::string> RuncRuntime::refusal(const Json& pod) const {
   const Json& spec = pod["spec"];
   if (spec["shareProcessNamespace"].as_bool()) return "shareProcessNamespace is not supported on this node";
-  if (spec.has("runtimeClassName") && !spec["runtimeClassName"].as_string().empty()) return "runtimeClassName is not supported on this node";
+  if (spec.has("runtimeClassName") && !spec["runtimeClassName"].as_string().empty())
+    return "runtimeClassName is not supported on this node";
   return std::nullopt;
 }
 
-bool RuncRuntime::image_present(const std::string& image) const { return options_.host_rootfs || images_.find(image).has_value(); }
+bool RuncRuntime::image_present(const std::string& image) const {
+  return options_.host_rootfs || images_.find(image).has_value();
+}
 
 base::Result<ImageAnswer> RuncRuntime::ensure_image(const std::string& image, PullPolicy policy) {
   const auto found = images_.find(image);
@@ -89,10 +98,14 @@ base::Result<ImageAnswer> RuncRuntime::ensure_image(const std::string& image, Pu
     return answer;
   }
   if (policy == PullPolicy::kNever)
-    return make_error(Code::kNotFound, base::format("Container image \"{}\" is not present with pull policy of Never", image));
+    return make_error(Code::kNotFound,
+                      base::format("Container image \"{}\" is not present with pull policy of Never", image));
   auto pulled = images_.pull(image, base::format_rfc3339(wall_clock()));
   if (pulled.ok()) return ImageAnswer{pulled->id, true, pulled->bytes};
-  if (found) return ImageAnswer{found->id, false, found->bytes, base::format("Container image \"{}\" already present on machine, and no registry answers: {}", image, pulled.error().message)};
+  if (found)
+    return ImageAnswer{found->id, false, found->bytes,
+                       base::format("Container image \"{}\" already present on machine, and no registry answers: {}",
+                                    image, pulled.error().message)};
   return make_error(Code::kUnavailable, pulled.error().message);
 }
 
@@ -122,9 +135,12 @@ base::Status RuncRuntime::write_pod_files(const SandboxSpec& spec, const std::st
   if (spec.host_network) {
     hosts = read_text("/etc/hosts");
   } else {
-    hosts = "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\nfe00::0\tip6-localnet\n"
-            "fe00::0\tip6-mcastprefix\nfe00::1\tip6-allnodes\nfe00::2\tip6-allrouters\n";
-    hosts += spec.fqdn.empty() ? base::format("{}\t{}\n", ip, spec.hostname) : base::format("{}\t{}\t{}\n", ip, spec.fqdn, spec.hostname);
+    hosts =
+        "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost "
+        "ip6-loopback\nfe00::0\tip6-localnet\n"
+        "fe00::0\tip6-mcastprefix\nfe00::1\tip6-allnodes\nfe00::2\tip6-allrouters\n";
+    hosts += spec.fqdn.empty() ? base::format("{}\t{}\n", ip, spec.hostname)
+                               : base::format("{}\t{}\t{}\n", ip, spec.fqdn, spec.hostname);
   }
   if (!spec.host_aliases.empty()) hosts += "\n# Entries added by HostAliases.\n";
   for (const auto& [address, names] : spec.host_aliases) {
@@ -134,7 +150,8 @@ base::Status RuncRuntime::write_pod_files(const SandboxSpec& spec, const std::st
   }
   std::string resolv = spec.resolv_conf.empty() ? read_text("/etc/resolv.conf") : spec.resolv_conf;
   static constexpr std::string_view kPlace = "@NAMESERVER@";
-  if (const std::size_t at = resolv.find(kPlace); at != std::string::npos) resolv.replace(at, kPlace.size(), network_.gateway());
+  if (const std::size_t at = resolv.find(kPlace); at != std::string::npos)
+    resolv.replace(at, kPlace.size(), network_.gateway());
   TRY_VOID(rt::write_file(folder + "/hosts", hosts, 0644));
   TRY_VOID(rt::write_file(folder + "/resolv.conf", resolv, 0644));
   return rt::write_file(folder + "/hostname", spec.hostname + "\n", 0644);
@@ -144,13 +161,15 @@ base::Result<std::string> RuncRuntime::prepare(const SandboxSpec& spec) {
   const std::string folder = folders_.pod(spec.uid);
   TRY_VOID(rt::make_folders(folders_.volumes(spec.uid), 0711));
   ::chmod(folder.c_str(), 0711);
-  for (const VolumeSpec& volume : spec.volumes) TRY_VOID(lay_out_volume(folders_.volumes(spec.uid) + "/" + volume.name, volume));
+  for (const VolumeSpec& volume : spec.volumes)
+    TRY_VOID(lay_out_volume(folders_.volumes(spec.uid) + "/" + volume.name, volume));
   std::string ip = options_.host_ip;
   TRY_VOID(ensure_network());
   if (!spec.host_network) {
     TRY(ip, network_.connect(spec.uid, folder + "/netns", folder + "/ipcns", spec.address));
   }
-  TRY_VOID(make_pod_cgroup(cgroups_, pod_cgroup(spec.uid), {spec.cpu_request_milli, spec.cpu_limit_milli, spec.memory_limit_bytes}));
+  TRY_VOID(make_pod_cgroup(cgroups_, pod_cgroup(spec.uid),
+                           {spec.cpu_request_milli, spec.cpu_limit_milli, spec.memory_limit_bytes}));
   TRY_VOID(write_pod_files(spec, ip));
   SandboxSpec kept = spec;
   // A pod on the host's network goes by the host's name.
@@ -174,7 +193,8 @@ base::Status RuncRuntime::mount_root(const ContainerSpec& spec, const std::strin
   const auto mount_below = [&](const std::string& base_folder) {
     for (const char* name : {"/upper", "/work"}) ::mkdir((base_folder + name).c_str(), 0755);
     ::chmod((base_folder + "/upper").c_str(), 0755);
-    const std::string options = base::format("lowerdir={},upperdir={}/upper,workdir={}/work", lower, base_folder, base_folder);
+    const std::string options =
+        base::format("lowerdir={},upperdir={}/upper,workdir={}/work", lower, base_folder, base_folder);
     return ::mount("overlay", (folder + "/rootfs").c_str(), "overlay", 0, options.c_str()) == 0;
   };
   TRY_VOID(rt::make_folders(folder + "/rootfs", 0755));
@@ -182,7 +202,8 @@ base::Status RuncRuntime::mount_root(const ContainerSpec& spec, const std::strin
   // A file system that cannot be the upper side (an overlay, for one): changes go to memory then.
   const int first = errno;
   TRY_VOID(rt::make_folders(folder + "/scratch", 0755));
-  if (::mount("tmpfs", (folder + "/scratch").c_str(), "tmpfs", 0, "mode=755") == 0 && mount_below(folder + "/scratch")) return {};
+  if (::mount("tmpfs", (folder + "/scratch").c_str(), "tmpfs", 0, "mode=755") == 0 && mount_below(folder + "/scratch"))
+    return {};
   return make_error(Code::kUnavailable, base::format("cannot mount the root file system: {}", std::strerror(first)));
 }
 
@@ -248,7 +269,8 @@ std::string last_error_of(const std::string& text) {
     std::size_t end = text.find('\n', begin);
     if (end == std::string::npos) end = text.size();
     const std::string line = text.substr(begin, end - begin);
-    if (const auto json = api::parse_json(line); json.ok() && (*json)["level"].as_string() == "error") found = (*json)["msg"].str();
+    if (const auto json = api::parse_json(line); json.ok() && (*json)["level"].as_string() == "error")
+      found = (*json)["msg"].str();
     begin = end + 1;
   }
   return found;
@@ -260,10 +282,38 @@ base::Status RuncRuntime::launch(const ContainerSpec& spec, const std::string& f
   int sync[2];
   if (::pipe2(sync, O_CLOEXEC) != 0) return make_error(Code::kUnavailable, std::strerror(errno));
   const std::string state = options_.data_dir + "/runc";
-  const std::vector<std::string> words{conmon_, "-b", folder, "-c", spec.id, "-u", spec.id, "-n", spec.name, "-r", runc_,
-                                       "--runtime-arg", "--root=" + state, "--runtime-arg", "--log=" + folder + "/runc.log", "--runtime-arg", "--log-format=json",
-                                       "-p", folder + "/pidfile", "-P", folder + "/conmon.pid", "-l", "k8s-file:" + log, "--exit-dir", folders_.exits(),
-                                       "--persist-dir", folder, "--full-attach", "--log-level", "error", "--log-size-max", std::to_string(kLogBytesMax)};
+  const std::vector<std::string> words{conmon_,
+                                       "-b",
+                                       folder,
+                                       "-c",
+                                       spec.id,
+                                       "-u",
+                                       spec.id,
+                                       "-n",
+                                       spec.name,
+                                       "-r",
+                                       runc_,
+                                       "--runtime-arg",
+                                       "--root=" + state,
+                                       "--runtime-arg",
+                                       "--log=" + folder + "/runc.log",
+                                       "--runtime-arg",
+                                       "--log-format=json",
+                                       "-p",
+                                       folder + "/pidfile",
+                                       "-P",
+                                       folder + "/conmon.pid",
+                                       "-l",
+                                       "k8s-file:" + log,
+                                       "--exit-dir",
+                                       folders_.exits(),
+                                       "--persist-dir",
+                                       folder,
+                                       "--full-attach",
+                                       "--log-level",
+                                       "error",
+                                       "--log-size-max",
+                                       std::to_string(kLogBytesMax)};
   CommandOptions options;
   options.environment = {"_OCI_SYNCPIPE=3", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
   options.keep_fd = sync[1];
@@ -282,7 +332,8 @@ base::Status RuncRuntime::launch(const ContainerSpec& spec, const std::string& f
   const pid_t monitor = static_cast<pid_t>(std::atoi(read_text(folder + "/conmon.pid").c_str()));
   TRY_VOID(rt::write_file(folder + "/pid", describe_process(pid), 0600));
   TRY_VOID(rt::write_file(folder + "/monitor", describe_process(monitor), 0600));
-  base::Status started = must_run({runc_, "--root=" + state, "--log=" + folder + "/runc.log", "--log-format=json", "start", spec.id});
+  base::Status started =
+      must_run({runc_, "--root=" + state, "--log=" + folder + "/runc.log", "--log-format=json", "start", spec.id});
   if (started.ok()) return {};
   const std::string reason = last_error_of(read_text(folder + "/runc.log"));
   return make_error(Code::kInternal, reason.empty() ? started.error().message : reason);
@@ -311,7 +362,8 @@ base::Result<StartedContainer> RuncRuntime::start(const ContainerSpec& spec) {
     TRY_VOID(mount_root(spec, folder, input.image));
     input.spec = &spec;
     input.root = folder + "/rootfs";
-    TRY(input.user, resolve_user(spec, input.image, read_text(input.root + "/etc/passwd"), read_text(input.root + "/etc/group")));
+    TRY(input.user,
+        resolve_user(spec, input.image, read_text(input.root + "/etc/passwd"), read_text(input.root + "/etc/group")));
     input.hostname = (*pod)["hostname"].str();
     if (!(*pod)["hostNetwork"].as_bool()) {
       input.network_namespace = folders_.pod(spec.pod_uid) + "/netns";
@@ -320,7 +372,8 @@ base::Result<StartedContainer> RuncRuntime::start(const ContainerSpec& spec) {
     input.own_ipc = !(*pod)["hostIPC"].as_bool();
     input.host_pid = (*pod)["hostPID"].as_bool();
     const std::string status = read_text("/proc/self/status");
-    if (const std::size_t at = status.find("CapBnd:"); at != std::string::npos) input.capabilities = std::strtoull(status.c_str() + at + 7, nullptr, 16);
+    if (const std::size_t at = status.find("CapBnd:"); at != std::string::npos)
+      input.capabilities = std::strtoull(status.c_str() + at + 7, nullptr, 16);
     input.cgroup_path = pod_cgroup(spec.pod_uid) + "/" + spec.id;
     TRY(input.mounts, mounts_for(spec, folder));
     TRY(const Json bundle, make_bundle(input));
@@ -366,14 +419,16 @@ void RuncRuntime::remove(const std::string& pod_uid, bool logs_too) {
     if (logs_too && !run.id.empty()) exits_.forget(run.id);
   }
   const auto json = api::parse_json(read_text(pod + "/pod.json"));
-  network_.disconnect(pod_uid, pod + "/netns", pod + "/ipcns", json.ok() && !(*json)["hostNetwork"].as_bool() ? (*json)["ip"].str() : std::string());
+  network_.disconnect(pod_uid, pod + "/netns", pod + "/ipcns",
+                      json.ok() && !(*json)["hostNetwork"].as_bool() ? (*json)["ip"].str() : std::string());
   take_down_volumes(folders_.volumes(pod_uid));
   remove_tree(folders_.volumes(pod_uid));
   remove_cgroup(cgroups_, pod_cgroup(pod_uid));
   if (logs_too) remove_tree(pod);
 }
 
-std::string RuncRuntime::termination_message(const std::string& pod_uid, const std::string& container_id, bool or_log) const {
+std::string RuncRuntime::termination_message(const std::string& pod_uid, const std::string& container_id,
+                                             bool or_log) const {
   const std::string folder = folders_.find_container(pod_uid, container_id);
   if (folder.empty()) return {};
   std::string text = read_text(folder + "/termination-log");

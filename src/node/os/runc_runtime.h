@@ -33,7 +33,8 @@ class RuncRuntime : public Runtime {
   base::Result<StartedContainer> start(const ContainerSpec& spec) override;
   void signal(const std::string& pod_uid, const std::string& container_id, int signal) override;
   void remove(const std::string& pod_uid, bool logs_too) override;
-  std::string termination_message(const std::string& pod_uid, const std::string& container_id, bool or_log) const override;
+  std::string termination_message(const std::string& pod_uid, const std::string& container_id,
+                                  bool or_log) const override;
   void set_names(std::shared_ptr<const NameTable> names) override;
   void close(bool leave_pods) override;
   std::string name() const override { return "runc://" + version_; }

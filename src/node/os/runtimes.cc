@@ -7,11 +7,14 @@
 namespace node {
 
 base::Result<std::unique_ptr<Runtime>> make_runtime(const Options& options) {
-  if (options.data_dir.empty()) return base::make_error(base::Code::kBadRequest, "the node agent needs a data directory");
+  if (options.data_dir.empty())
+    return base::make_error(base::Code::kBadRequest, "the node agent needs a data directory");
   const std::string missing = missing_for_containers(options);
   if (options.mode == Mode::kRunc && !missing.empty())
-    return base::make_error(base::Code::kUnavailable, base::format("pods cannot be containers on this machine: {} is missing", missing));
-  if (options.mode == Mode::kProcess || !missing.empty()) return std::unique_ptr<Runtime>(std::make_unique<ProcessRuntime>(options));
+    return base::make_error(base::Code::kUnavailable,
+                            base::format("pods cannot be containers on this machine: {} is missing", missing));
+  if (options.mode == Mode::kProcess || !missing.empty())
+    return std::unique_ptr<Runtime>(std::make_unique<ProcessRuntime>(options));
   return std::unique_ptr<Runtime>(std::make_unique<RuncRuntime>(options));
 }
 

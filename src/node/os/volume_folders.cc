@@ -27,20 +27,25 @@ using base::make_error;
 namespace {
 
 base::Error failed(const VolumeSpec& volume, const std::string& what, int error) {
-  return make_error(Code::kInvalid, base::format("MountVolume.SetUp failed for volume {:?} : {}: {}", volume.name, what, std::strerror(error)));
+  return make_error(Code::kInvalid, base::format("MountVolume.SetUp failed for volume {:?} : {}: {}", volume.name, what,
+                                                 std::strerror(error)));
 }
 
 base::Status make_empty(const std::string& path, const VolumeSpec& volume) {
   TRY_VOID(rt::make_folders(path, 0777));
-  struct stat mine {}, above {};
+  struct stat mine {
+  }, above{};
   const std::string parent = path.substr(0, path.rfind('/'));
-  const bool mounted = ::stat(path.c_str(), &mine) == 0 && ::stat(parent.c_str(), &above) == 0 && mine.st_dev != above.st_dev;
+  const bool mounted =
+      ::stat(path.c_str(), &mine) == 0 && ::stat(parent.c_str(), &above) == 0 && mine.st_dev != above.st_dev;
   if (volume.memory && !mounted) {
     const std::string options = volume.bytes_max > 0 ? base::format("mode=777,size={}", volume.bytes_max) : "mode=777";
-    if (::mount("tmpfs", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0) return failed(volume, "mount tmpfs", errno);
+    if (::mount("tmpfs", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0)
+      return failed(volume, "mount tmpfs", errno);
   }
   ::chmod(path.c_str(), volume.group ? 02777 : 0777);
-  if (volume.group && ::chown(path.c_str(), static_cast<uid_t>(-1), static_cast<gid_t>(*volume.group)) != 0) return failed(volume, "chown", errno);
+  if (volume.group && ::chown(path.c_str(), static_cast<uid_t>(-1), static_cast<gid_t>(*volume.group)) != 0)
+    return failed(volume, "chown", errno);
   return {};
 }
 
@@ -62,10 +67,13 @@ base::Status link_host_path(const std::string& path, const VolumeSpec& volume) {
   }
   const bool wants_folder = type == "Directory" || type == "DirectoryOrCreate";
   const bool wants_file = type == "File" || type == "FileOrCreate";
-  if (there && ((wants_folder && !S_ISDIR(facts.st_mode)) || (wants_file && !S_ISREG(facts.st_mode)) || (type == "Socket" && !S_ISSOCK(facts.st_mode)) ||
-                (type == "CharDevice" && !S_ISCHR(facts.st_mode)) || (type == "BlockDevice" && !S_ISBLK(facts.st_mode))))
-    return make_error(Code::kInvalid, base::format("MountVolume.SetUp failed for volume {:?} : hostPath type check failed: {} is not a {}", volume.name,
-                                                   volume.host_path, type));
+  if (there && ((wants_folder && !S_ISDIR(facts.st_mode)) || (wants_file && !S_ISREG(facts.st_mode)) ||
+                (type == "Socket" && !S_ISSOCK(facts.st_mode)) || (type == "CharDevice" && !S_ISCHR(facts.st_mode)) ||
+                (type == "BlockDevice" && !S_ISBLK(facts.st_mode))))
+    return make_error(
+        Code::kInvalid,
+        base::format("MountVolume.SetUp failed for volume {:?} : hostPath type check failed: {} is not a {}",
+                     volume.name, volume.host_path, type));
   ::unlink(path.c_str());
   if (::symlink(volume.host_path.c_str(), path.c_str()) != 0) return failed(volume, "symlink", errno);
   return {};
@@ -74,7 +82,8 @@ base::Status link_host_path(const std::string& path, const VolumeSpec& volume) {
 base::Status replace_link(const std::string& target, const std::string& path, const VolumeSpec& volume) {
   const std::string fresh = path + ".new";
   ::unlink(fresh.c_str());
-  if (::symlink(target.c_str(), fresh.c_str()) != 0 || ::rename(fresh.c_str(), path.c_str()) != 0) return failed(volume, path, errno);
+  if (::symlink(target.c_str(), fresh.c_str()) != 0 || ::rename(fresh.c_str(), path.c_str()) != 0)
+    return failed(volume, path, errno);
   return {};
 }
 
@@ -82,11 +91,14 @@ base::Status write_files(const std::string& path, const VolumeSpec& volume) {
   TRY_VOID(rt::make_folders(path, 0755));
   ::chmod(path.c_str(), 0755);
   // Secrets stay in memory where that can be had.
-  struct stat mine {}, above {};
-  if (volume.memory && ::stat(path.c_str(), &mine) == 0 && ::stat(path.substr(0, path.rfind('/')).c_str(), &above) == 0 && mine.st_dev == above.st_dev)
+  struct stat mine {
+  }, above{};
+  if (volume.memory && ::stat(path.c_str(), &mine) == 0 &&
+      ::stat(path.substr(0, path.rfind('/')).c_str(), &above) == 0 && mine.st_dev == above.st_dev)
     (void)::mount("tmpfs", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=755");
   std::string digest;
-  for (const FileSpec& file : volume.files) digest += base::format("{}\n{}\n{}\n{}\n", file.path, file.mode, file.content.size(), file.content);
+  for (const FileSpec& file : volume.files)
+    digest += base::format("{}\n{}\n{}\n{}\n", file.path, file.mode, file.content.size(), file.content);
   const std::string set = "..set_" + rt::sha256_hex(digest).substr(0, 16);
   char current[PATH_MAX];
   const ssize_t length = ::readlink((path + "/..data").c_str(), current, sizeof current);
@@ -100,7 +112,8 @@ base::Status write_files(const std::string& path, const VolumeSpec& volume) {
     TRY_VOID(rt::make_folders(full.substr(0, full.rfind('/')), 0755));
     const int mode = volume.group ? file.mode | 0040 : file.mode;
     TRY_VOID(rt::write_file(full, file.content, mode));
-    if (volume.group && ::chown(full.c_str(), static_cast<uid_t>(-1), static_cast<gid_t>(*volume.group)) != 0) return failed(volume, "chown", errno);
+    if (volume.group && ::chown(full.c_str(), static_cast<uid_t>(-1), static_cast<gid_t>(*volume.group)) != 0)
+      return failed(volume, "chown", errno);
     tops.insert(file.path.substr(0, file.path.find('/')));
   }
   TRY_VOID(replace_link(set, path + "/..data", volume));
@@ -128,20 +141,23 @@ void take_down_volumes(const std::string& volumes_folder) {
     struct stat facts {};
     if (::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) continue;
     struct stat above {};
-    if (::stat(volumes_folder.c_str(), &above) == 0 && above.st_dev != facts.st_dev) ::umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+    if (::stat(volumes_folder.c_str(), &above) == 0 && above.st_dev != facts.st_dev)
+      ::umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
   }
 }
 
 base::Result<std::string> volume_path(const std::string& volume, const std::string& sub) {
   char root[PATH_MAX], full[PATH_MAX];
-  if (::realpath(volume.c_str(), root) == nullptr) return make_error(Code::kUnavailable, base::format("volume {}: {}", volume, std::strerror(errno)));
+  if (::realpath(volume.c_str(), root) == nullptr)
+    return make_error(Code::kUnavailable, base::format("volume {}: {}", volume, std::strerror(errno)));
   if (sub.empty()) return std::string(root);
   const std::string wanted = volume + "/" + sub;
   if (::access(wanted.c_str(), F_OK) != 0) {
     // The part that exists must stay inside before anything is made below it.
     std::string existing = wanted;
     while (::access(existing.c_str(), F_OK) != 0) existing.resize(existing.rfind('/'));
-    if (::realpath(existing.c_str(), full) == nullptr || !(std::string(full) + "/").starts_with(std::string(root) + "/"))
+    if (::realpath(existing.c_str(), full) == nullptr ||
+        !(std::string(full) + "/").starts_with(std::string(root) + "/"))
       return make_error(Code::kInvalid, base::format("subPath {:?} leaves the volume", sub));
     TRY_VOID(rt::make_folders(wanted, 0755));
   }

@@ -16,14 +16,9 @@ std::unique_ptr<Action> make_shuffle();
 
 namespace {
 constexpr ActionFactory kActions[] = {
-    {"enqueue", make_enqueue},
-    {"allocate", make_allocate},
-    {"backfill", make_backfill},
-    {"gangpreempt", make_gangpreempt},
-    {"gangreclaim", make_gangreclaim},
-    {"preempt", make_preempt},
-    {"reclaim", make_reclaim},
-    {"shuffle", make_shuffle},
+    {"enqueue", make_enqueue},         {"allocate", make_allocate},       {"backfill", make_backfill},
+    {"gangpreempt", make_gangpreempt}, {"gangreclaim", make_gangreclaim}, {"preempt", make_preempt},
+    {"reclaim", make_reclaim},         {"shuffle", make_shuffle},
 };
 }  // namespace
 

@@ -59,7 +59,8 @@ class Allocate final : public Action {
         }
         if (work_.jobs_of(queue).empty()) continue;
         const JobId job = work_.jobs_of(queue).pop();
-        if (goes_by_topology(model_.job(job)) ? place_by_topology(job) : place_anywhere(job)) work_.jobs_of(queue).push(job);
+        if (goes_by_topology(model_.job(job)) ? place_by_topology(job) : place_anywhere(job))
+          work_.jobs_of(queue).push(job);
         work_.queues.push(queue);
       }
     }
@@ -69,7 +70,8 @@ class Allocate final : public Action {
       return job.topology != nullptr && (job.topology->wishes_hard() || !job.topology->policies.empty());
     }
 
-    // True when the job started and has more to place. What is not ready but promised stays uncommitted until the close.
+    // True when the job started and has more to place. What is not ready but promised stays uncommitted until the
+    // close.
     bool place_anywhere(JobId job) {
       TaskHeap& tasks = tasks_.at(job.index);
       const Session::Mark mark = session_.mark();
@@ -96,8 +98,8 @@ class Allocate final : public Action {
     JobsByQueue work_;
     Placer placer_{session_};
     TopologyPlacer topology_{session_};
-    std::unordered_map<std::uint32_t, TaskHeap> tasks_;     // by job
-    std::unordered_map<std::uint32_t, Worksheet> sheets_;   // of jobs that go by topology
+    std::unordered_map<std::uint32_t, TaskHeap> tasks_;    // by job
+    std::unordered_map<std::uint32_t, Worksheet> sheets_;  // of jobs that go by topology
   };
 };
 

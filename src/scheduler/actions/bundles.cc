@@ -11,7 +11,8 @@ namespace {
 
 class Selection {
  public:
-  Selection(Session& session, const BundleRequest& request) : session_(session), model_(session.model()), request_(request) {}
+  Selection(Session& session, const BundleRequest& request)
+      : session_(session), model_(session.model()), request_(request) {}
 
   std::vector<Bundle> run() {
     std::map<std::string_view, std::vector<TaskId>> by_job;  // by the job's key
@@ -67,8 +68,10 @@ class Selection {
     }
     for (std::uint32_t i = 0; i < job.topology->sub_jobs.size(); ++i) {
       const SubJob& part = job.topology->sub_jobs[i];
-      if (!part.is_ready()) out.broken.insert(i);
-      else if (auto policy = out.policies.find(part.policy); policy != out.policies.end()) ++policy->second;
+      if (!part.is_ready())
+        out.broken.insert(i);
+      else if (auto policy = out.policies.find(part.policy); policy != out.policies.end())
+        ++policy->second;
     }
     return out;
   }
@@ -171,6 +174,8 @@ class Selection {
 
 }  // namespace
 
-std::vector<Bundle> select_bundles(Session& session, const BundleRequest& request) { return Selection(session, request).run(); }
+std::vector<Bundle> select_bundles(Session& session, const BundleRequest& request) {
+  return Selection(session, request).run();
+}
 
 }  // namespace scheduler

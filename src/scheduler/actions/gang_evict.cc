@@ -25,8 +25,12 @@ struct Settings {
 class Beneficiary {
  public:
   Beneficiary(Session& session, const Settings& settings, JobId id)
-      : session_(session), model_(session.model()), settings_(settings), job_(model_.job(id)),
-        sheet_(make_worksheet(session, id, [this](TaskId task) { return waits(task); })), parts_(sheet_.ordered_parts()),
+      : session_(session),
+        model_(session.model()),
+        settings_(settings),
+        job_(model_.job(id)),
+        sheet_(make_worksheet(session, id, [this](TaskId task) { return waits(task); })),
+        parts_(sheet_.ordered_parts()),
         was_ready_(session.ask<JobReady>(job_)) {
     if (was_ready_ && parts_.size() > 1) parts_.resize(1);
     for (const std::uint32_t part : parts_) {
@@ -59,12 +63,14 @@ class Beneficiary {
 
   std::vector<DomainId> domains() const {
     std::vector<DomainId> out;
-    for (const auto& group : session_.ask<JobGradients>(job_, kRootDomain, DomainPurpose::kEvict).value_or(Gradients{{kRootDomain}})) {
+    for (const auto& group :
+         session_.ask<JobGradients>(job_, kRootDomain, DomainPurpose::kEvict).value_or(Gradients{{kRootDomain}})) {
       for (const DomainId one : group) {
         if (std::find(out.begin(), out.end(), one) == out.end()) out.push_back(one);
       }
     }
-    if (out.size() > static_cast<std::size_t>(settings_.domains_max)) out.resize(static_cast<std::size_t>(settings_.domains_max));
+    if (out.size() > static_cast<std::size_t>(settings_.domains_max))
+      out.resize(static_cast<std::size_t>(settings_.domains_max));
     const bool bound = job_.topology != nullptr && job_.topology->wishes_hard();
     if (out.empty() && !bound) out.push_back(kRootDomain);
     return out;
@@ -110,17 +116,21 @@ class Beneficiary {
     for (const std::uint32_t part : parts_) {
       std::vector<DomainId> places;
       if (bound) {
-        const auto groups = session_.ask<SubJobGradients>(job_, job_.topology->sub_jobs[part], domain, DomainPurpose::kEvict);
-        for (const auto& group : groups.value_or(Gradients{{domain}})) places.insert(places.end(), group.begin(), group.end());
+        const auto groups =
+            session_.ask<SubJobGradients>(job_, job_.topology->sub_jobs[part], domain, DomainPurpose::kEvict);
+        for (const auto& group : groups.value_or(Gradients{{domain}}))
+          places.insert(places.end(), group.begin(), group.end());
       } else {
         places.push_back(domain);
       }
-      const auto placed = std::find_if(places.begin(), places.end(), [&](DomainId one) { return place_part(part, one); });
+      const auto placed =
+          std::find_if(places.begin(), places.end(), [&](DomainId one) { return place_part(part, one); });
       if (placed == places.end()) break;
       chosen_.emplace_back(part, *placed);
       if (was_ready_ || session_.ask<JobPipelined>(job_)) break;
     }
-    const bool complete = !chosen_.empty() && (chosen_.size() == parts_.size() || was_ready_ || session_.ask<JobPipelined>(job_));
+    const bool complete =
+        !chosen_.empty() && (chosen_.size() == parts_.size() || was_ready_ || session_.ask<JobPipelined>(job_));
     if (complete && session_.ask<JobPipelined>(job_)) return true;
     session_.rollback(mark);
     return false;

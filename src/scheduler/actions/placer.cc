@@ -32,7 +32,8 @@ bool Placer::place_tasks(const PlaceTarget& target, TaskHeap& tasks, Session::Ma
     const Outcome outcome = place_task(target, job, task);
     if (outcome == Outcome::kFailed && !worth_going_on(target, job)) break;
     if (outcome != Outcome::kPlaced) continue;
-    if (part != nullptr) part->hint = session_.domains().common(session_.domains().leaf_of(task.node.index), part->hint);
+    if (part != nullptr)
+      part->hint = session_.domains().common(session_.domains().leaf_of(task.node.index), part->hint);
     if (session_.part_ready(job, target.part)) break;
   }
   if (part != nullptr) part->hint = {};
@@ -54,8 +55,8 @@ Placer::Outcome Placer::place_task(const PlaceTarget& target, const Job& job, co
   const JobTrouble* trouble = session_.find_trouble(job.id);
   if (trouble != nullptr && !role.name.empty() && trouble->has_failed(target.part, task.role)) {
     FitErrors errors;
-    errors.set_text(base::format("Task {} with role spec {} has already predicated failed, skip", model_.text(task.id).name,
-                                 role.name));
+    errors.set_text(base::format("Task {} with role spec {} has already predicated failed, skip",
+                                 model_.text(task.id).name, role.name));
     record(target, job, task, std::move(errors));
     return Outcome::kSkipped;
   }
@@ -75,7 +76,8 @@ Placer::Outcome Placer::place_task(const PlaceTarget& target, const Job& job, co
     record(target, job, task, std::move(errors));
     return Outcome::kFailed;
   }
-  const bool placed = choice->future ? session_.pipeline(task.id, choice->node, false) : session_.allocate(task.id, choice->node);
+  const bool placed =
+      choice->future ? session_.pipeline(task.id, choice->node, false) : session_.allocate(task.id, choice->node);
   return placed ? Outcome::kPlaced : Outcome::kSkipped;
 }
 
@@ -83,7 +85,8 @@ NodeId Placer::nominated_node(const Task& task, const NodeSet* within) const {
   const std::string& name = model_.text(task.id).nominated_node;
   if (name.empty() || session_.ignores_nomination(task.id)) return {};
   const NodeId node = model_.nodes.find(name);
-  if (!node.is_set() || !model_.nodes.known().has(node.index) || (within != nullptr && !within->has(node.index))) return {};
+  if (!node.is_set() || !model_.nodes.known().has(node.index) || (within != nullptr && !within->has(node.index)))
+    return {};
   return node;
 }
 
@@ -122,7 +125,8 @@ bool Placer::place_nominated(const PlaceTarget& target, TaskHeap& tasks, Session
     const Task& task = model_.task(id);
     const auto choice = find_on(task, nominated_node(task, within));
     if (!choice) return give_up();
-    if (choice->future ? !session_.pipeline(id, choice->node, false) : !session_.allocate(id, choice->node)) return give_up();
+    if (choice->future ? !session_.pipeline(id, choice->node, false) : !session_.allocate(id, choice->node))
+      return give_up();
   }
   while (!tasks.empty()) tasks.pop();
   return true;
@@ -139,7 +143,9 @@ void Placer::record(const PlaceTarget& target, const Job& job, const Task& task,
 // Whether the rest may still be placed after one task found no node.
 bool Placer::worth_going_on(const PlaceTarget& target, const Job& job) const {
   if (job.min_available >= job.task_count()) return false;
-  if (job.topology && job.topology->sub_jobs[target.part].min_available >= job.topology->sub_jobs[target.part].task_count()) return false;
+  if (job.topology &&
+      job.topology->sub_jobs[target.part].min_available >= job.topology->sub_jobs[target.part].task_count())
+    return false;
   if (job.has_sub_groups()) return true;
   const JobTrouble& trouble = session_.trouble(job.id);
   if (job.min_available < job.roles_min_total) {
@@ -151,7 +157,8 @@ bool Placer::worth_going_on(const PlaceTarget& target, const Job& job) const {
   }
   for (std::uint32_t i = 0; i < job.roles.size(); ++i) {
     const Role& role = job.roles[i];
-    if (trouble.has_failed(target.part, i) && role.min > 0 && role.occupied() + role.pending_best_effort < role.min) return false;
+    if (trouble.has_failed(target.part, i) && role.min > 0 && role.occupied() + role.pending_best_effort < role.min)
+      return false;
   }
   return true;
 }

@@ -38,7 +38,8 @@ class Preempt final : public Action {
     void collect() {
       for (const JobId id : session_.jobs_to_look_at()) {
         const Job& job = model_.job(id);
-        if (job.is_pending() || job.wishes_topology() || session_.ask<JobValid>(job) || !session_.ask<JobStarving>(job)) continue;
+        if (job.is_pending() || job.wishes_topology() || session_.ask<JobValid>(job) || !session_.ask<JobStarving>(job))
+          continue;
         work_.add(id);
       }
     }
@@ -57,8 +58,10 @@ class Preempt final : public Action {
       TaskHeap tasks = waiting_tasks(id);
       const Session::Mark mark = session_.mark();
       while (session_.ask<JobStarving>(job) && !tasks.empty()) preempt(model_.task(tasks.pop()), false);
-      if (session_.ask<JobPipelined>(job)) session_.commit(mark);
-      else session_.rollback(mark);
+      if (session_.ask<JobPipelined>(job))
+        session_.commit(mark);
+      else
+        session_.rollback(mark);
     }
 
     void within_job(JobId id) {
@@ -97,7 +100,8 @@ class Preempt final : public Action {
       if (!same_job && hopeless_.knows(task)) return false;
       if (!same_job && !others_run_in_queue(task)) return false;
       if (!is_eligible(task) || session_.ask<PrePredicate>(task)) return false;
-      const NodeSet nodes = session_.search().candidates(task, Strictness::kEvict, nodes_worth_trying(session_, task), nullptr);
+      const NodeSet nodes =
+          session_.search().candidates(task, Strictness::kEvict, nodes_worth_trying(session_, task), nullptr);
       if (dry_run_.enabled) {
         if (preempt_by_dry_run(task, nodes, same_job)) return true;
       } else {
@@ -119,7 +123,8 @@ class Preempt final : public Action {
     bool some_node_has_room(const Task& task) {
       if (full_for_ == task.shape && full_at_ == model_.touched().size()) return false;
       bool found = false;
-      model_.nodes.known().for_each([&](std::uint32_t n) { found = found || session_.search().fits_future(task, NodeId{n}); });
+      model_.nodes.known().for_each(
+          [&](std::uint32_t n) { found = found || session_.search().fits_future(task, NodeId{n}); });
       if (found) return true;
       full_for_ = task.shape;
       full_at_ = model_.touched().size();

@@ -96,12 +96,14 @@ DryRunSettings dry_run_settings(const Arguments& arguments) {
 }
 
 // COMPAT(preempt-dry-run-start): Volcano starts at a random node.
-std::optional<DryRunChoice> choose_by_dry_run(Session& session, const Task& task, const NodeSet& nodes, const DryRunSettings& settings,
+std::optional<DryRunChoice> choose_by_dry_run(Session& session, const Task& task, const NodeSet& nodes,
+                                              const DryRunSettings& settings,
                                               const std::function<std::vector<TaskId>(NodeId)>& candidates_on) {
   const auto count = static_cast<std::int64_t>(nodes.count());
   // A percentage beyond reason must not overflow.
   const std::int64_t percent = std::clamp<std::int64_t>(settings.candidates_percent, 0, 100);
-  const std::int64_t wanted = std::min(count, std::max(settings.candidates_min, std::min(count * percent / 100, settings.candidates_max)));
+  const std::int64_t wanted =
+      std::min(count, std::max(settings.candidates_min, std::min(count * percent / 100, settings.candidates_max)));
   DryRun run(session, task);
   std::optional<DryRunChoice> best;
   Price best_price;

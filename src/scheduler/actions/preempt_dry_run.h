@@ -11,8 +11,8 @@
 namespace scheduler {
 
 struct DryRunSettings {
-  bool enabled = false;                     // enableTopologyAwarePreemption
-  std::int64_t candidates_percent = 10;     // of the nodes tried
+  bool enabled = false;                  // enableTopologyAwarePreemption
+  std::int64_t candidates_percent = 10;  // of the nodes tried
   std::int64_t candidates_min = 1;
   std::int64_t candidates_max = 100;
 };
@@ -25,7 +25,8 @@ struct DryRunChoice {
 
 // Tries nodes in the order of their ids until enough of them could be emptied, and names the best. The session is left
 // as it was. `candidates_on` names the pods of a node that may be displaced at all.
-std::optional<DryRunChoice> choose_by_dry_run(Session& session, const Task& task, const NodeSet& nodes, const DryRunSettings& settings,
+std::optional<DryRunChoice> choose_by_dry_run(Session& session, const Task& task, const NodeSet& nodes,
+                                              const DryRunSettings& settings,
                                               const std::function<std::vector<TaskId>(NodeId)>& candidates_on);
 
 }  // namespace scheduler

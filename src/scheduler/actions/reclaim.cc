@@ -55,9 +55,10 @@ class Reclaim final : public Action {
     }
 
     bool reclaim_for_task(const Task& task) {
-      const NodeSet nodes = session_.search().candidates(task, Strictness::kEvict, nodes_worth_trying(session_, task), nullptr);
-      // Nodes that gave nothing for an equal pod of this queue give nothing now: evictions since took candidates away, and
-      // nothing was given back.
+      const NodeSet nodes =
+          session_.search().candidates(task, Strictness::kEvict, nodes_worth_trying(session_, task), nullptr);
+      // Nodes that gave nothing for an equal pod of this queue give nothing now: evictions since took candidates away,
+      // and nothing was given back.
       const Tried own{task.shape, model_.pods.label_set(task.labels).signature, model_.job(task.job).queue, 0};
       if (!own.same_as(tried_)) tried_ = own;
       bool done = false;
@@ -84,7 +85,8 @@ class Reclaim final : public Action {
       const std::vector<TaskId> candidates = tasks_on(session_, node, [&](const Task& other) {
         if (other.status != TaskStatus::kRunning || !other.preemptable || !other.job.is_set()) return false;
         const Job& job = model_.job(other.job);
-        return job.queue.is_set() && job.queue != queue && model_.queue(job.queue).in_use && model_.queue(job.queue).reclaimable;
+        return job.queue.is_set() && job.queue != queue && model_.queue(job.queue).in_use &&
+               model_.queue(job.queue).reclaimable;
       });
       if (candidates.empty()) return false;
       std::vector<TaskId> victims = session_.ask<Reclaimable>(task, candidates);

@@ -27,7 +27,8 @@ std::vector<TopologyPlacer::Candidate> TopologyPlacer::by_score(std::vector<Cand
 
 bool TopologyPlacer::place_job(JobId id, Worksheet& sheet) {
   const Job& job = model_.job(id);
-  const Gradients gradients = session_.ask<JobGradients>(job, kRootDomain, DomainPurpose::kAllocate).value_or(Gradients{{kRootDomain}});
+  const Gradients gradients =
+      session_.ask<JobGradients>(job, kRootDomain, DomainPurpose::kAllocate).value_or(Gradients{{kRootDomain}});
   decision_ = {};
   for (const std::vector<DomainId>& group : gradients) {
     if (place_in_group(id, sheet, group)) return true;
@@ -152,7 +153,8 @@ bool TopologyPlacer::place_part(const PlaceTarget& target, TaskHeap& tasks, doub
     if (job.topology) {
       SubJob& part = job.topology->sub_jobs[target.part];
       const DomainTree& tree = session_.domains();
-      part.allocated = tree[tree.common(part.allocated.is_set() ? tree.find(part.allocated) : DomainId{}, best->domain)].name;
+      part.allocated =
+          tree[tree.common(part.allocated.is_set() ? tree.find(part.allocated) : DomainId{}, best->domain)].name;
     }
     decision.parts[target.part] = best->domain;
     return true;
@@ -188,21 +190,24 @@ std::optional<TopologyPlacer::Candidate> TopologyPlacer::best_for_part(const Pla
   if (session_.search().is_plain() || !job.topology) return best_of_all(target, tasks, group);
   std::vector<Candidate> candidates;
   for (const DomainId domain : group) {
-    const auto alone = session_.ask<HyperNodeOrder>(job, job.topology->sub_jobs[target.part], std::vector<DomainId>{domain});
+    const auto alone =
+        session_.ask<HyperNodeOrder>(job, job.topology->sub_jobs[target.part], std::vector<DomainId>{domain});
     candidates.push_back({domain, alone.empty() ? 0 : alone[0]});
   }
   candidates = by_score(std::move(candidates));
   for (std::size_t i = 0; i < candidates.size();) {
     std::size_t end = i + 1;
     while (end < candidates.size() && candidates[end].score == candidates[i].score) ++end;
-    const std::vector<Candidate> tied(candidates.begin() + static_cast<std::ptrdiff_t>(i), candidates.begin() + static_cast<std::ptrdiff_t>(end));
+    const std::vector<Candidate> tied(candidates.begin() + static_cast<std::ptrdiff_t>(i),
+                                      candidates.begin() + static_cast<std::ptrdiff_t>(end));
     if (const auto best = best_of_tied(target, tasks, tied)) return best;
     i = end;
   }
   return std::nullopt;
 }
 
-// Domains of one score by themselves: a plugin may tell them apart only by a bonus that they get as sharers of the best.
+// Domains of one score by themselves: a plugin may tell them apart only by a bonus that they get as sharers of the
+// best.
 std::optional<TopologyPlacer::Candidate> TopologyPlacer::best_of_tied(const PlaceTarget& target, TaskHeap& tasks,
                                                                       const std::vector<Candidate>& tied) {
   const Job& job = model_.job(target.job);
@@ -242,7 +247,8 @@ void TopologyPlacer::keep_decision(JobId id) {
   if (!job.topology) return;
   const DomainTree& tree = session_.domains();
   const auto widen = [&](Symbol& allocated, DomainId chosen) {
-    if (chosen.is_set()) allocated = tree[tree.common(allocated.is_set() ? tree.find(allocated) : DomainId{}, chosen)].name;
+    if (chosen.is_set())
+      allocated = tree[tree.common(allocated.is_set() ? tree.find(allocated) : DomainId{}, chosen)].name;
   };
   widen(job.topology->allocated, decision_.job_domain);
   for (const auto& [part, domain] : decision_.parts) {
@@ -258,7 +264,8 @@ double TopologyPlacer::score_bound(JobId id, const Worksheet& sheet, DomainId do
   if (sheet.tasks.size() != 1 || !job.topology || job.has_sub_groups()) return kNoBound;
   const std::uint32_t index = sheet.tasks.begin()->first;
   const SubJob& part = job.topology->sub_jobs[index];
-  const std::int32_t at_rest = count_of(part.counts, TaskStatus::kPending) + count_of(part.counts, TaskStatus::kSucceeded) +
+  const std::int32_t at_rest = count_of(part.counts, TaskStatus::kPending) +
+                               count_of(part.counts, TaskStatus::kSucceeded) +
                                count_of(part.counts, TaskStatus::kFailed);
   if (part.task_count() != at_rest || session_.nominated_domain(id, index).is_set()) return kNoBound;
   double most = 0;

@@ -42,14 +42,16 @@ class TopologyPlacer {
 
   // What was placed stays in the journal where it works.
   Attempt try_job(JobId job, const Worksheet& sheet, DomainId domain);
-  // Once a job's fate is known, its failed parts are tried where they would have been tried last, for what people are told:
-  // what the search met on its way depends on how clever it was.
+  // Once a job's fate is known, its failed parts are tried where they would have been tried last, for what people are
+  // told: what the search met on its way depends on how clever it was.
   void explain(JobId job, const Attempt& attempt);
   bool keep(JobId job, Attempt attempt, Worksheet& sheet);
   bool place_in_group(JobId job, Worksheet& sheet, const std::vector<DomainId>& group);
   bool place_part(const PlaceTarget& target, TaskHeap& tasks, double& score, Decision& decision);
-  std::optional<Candidate> best_for_part(const PlaceTarget& target, TaskHeap& tasks, const std::vector<DomainId>& group);
-  std::optional<Candidate> best_of_all(const PlaceTarget& target, const TaskHeap& tasks, const std::vector<DomainId>& group);
+  std::optional<Candidate> best_for_part(const PlaceTarget& target, TaskHeap& tasks,
+                                         const std::vector<DomainId>& group);
+  std::optional<Candidate> best_of_all(const PlaceTarget& target, const TaskHeap& tasks,
+                                       const std::vector<DomainId>& group);
   std::optional<Candidate> best_of_tied(const PlaceTarget& target, TaskHeap& tasks, const std::vector<Candidate>& tied);
   bool works_for_part(const PlaceTarget& target, const TaskHeap& tasks);
   bool place_and_stay(const PlaceTarget& target, TaskHeap& tasks);

@@ -16,8 +16,10 @@ std::vector<bool> required_parts(Session& session, const Job& job) {
   for (std::uint32_t i = 0; i < topology.sub_jobs.size(); ++i) {
     const SubJob& part = topology.sub_jobs[i];
     if (part.policy == SubJob::kNoPolicy || part.task_count() == 0) continue;
-    if (session.part_ready(job, i)) --missing[part.policy];
-    else waiting.push_back(i);
+    if (session.part_ready(job, i))
+      --missing[part.policy];
+    else
+      waiting.push_back(i);
   }
   std::sort(waiting.begin(), waiting.end(), [&](std::uint32_t a, std::uint32_t b) {
     return session.sub_job_before(topology.sub_jobs[a], topology.sub_jobs[b]);

@@ -111,21 +111,37 @@ api::Json to_json(const GroupStatus& status) {
 
 const std::vector<api::ResourceId>& Intake::resources() {
   static const std::vector<api::ResourceId> kResources = {
-      api::resources::kPriorityClasses, api::resources::kNamespaces, api::resources::kQueues, api::resources::kStorageClasses,
-      api::resources::kPersistentVolumes, api::resources::kPersistentVolumeClaims,
+      api::resources::kPriorityClasses,
+      api::resources::kNamespaces,
+      api::resources::kQueues,
+      api::resources::kStorageClasses,
+      api::resources::kPersistentVolumes,
+      api::resources::kPersistentVolumeClaims,
       api::resources::kHyperNodes,
-      api::resources::kCsiNodes, api::resources::kCsiDrivers, api::resources::kCsiStorageCapacities, api::resources::kVolumeAttachments,
-      api::resources::kServices, api::resources::kReplicationControllers, api::resources::kReplicaSets, api::resources::kStatefulSets,
-      api::resources::kDeviceClasses, api::resources::kResourceSlices, api::resources::kResourceClaims, api::resources::kNumatopologies,
-      api::resources::kNodes,           api::resources::kPodGroups,  api::resources::kPods,
+      api::resources::kCsiNodes,
+      api::resources::kCsiDrivers,
+      api::resources::kCsiStorageCapacities,
+      api::resources::kVolumeAttachments,
+      api::resources::kServices,
+      api::resources::kReplicationControllers,
+      api::resources::kReplicaSets,
+      api::resources::kStatefulSets,
+      api::resources::kDeviceClasses,
+      api::resources::kResourceSlices,
+      api::resources::kResourceClaims,
+      api::resources::kNumatopologies,
+      api::resources::kNodes,
+      api::resources::kPodGroups,
+      api::resources::kPods,
   };
   return kResources;
 }
 
 bool Intake::may_be_absent(const api::ResourceId& id) {
-  return id == api::resources::kConfigMaps || id.group == "storage.k8s.io" || id.group == "apps" || id.group == "topology.volcano.sh" || id.group == "shard.volcano.sh" ||
-         id.group == "policy" || id.group == "resource.k8s.io" || id.group == "nodeinfo.volcano.sh" ||
-         id == api::resources::kServices || id == api::resources::kReplicationControllers;
+  return id == api::resources::kConfigMaps || id.group == "storage.k8s.io" || id.group == "apps" ||
+         id.group == "topology.volcano.sh" || id.group == "shard.volcano.sh" || id.group == "policy" ||
+         id.group == "resource.k8s.io" || id.group == "nodeinfo.volcano.sh" || id == api::resources::kServices ||
+         id == api::resources::kReplicationControllers;
 }
 
 bool Intake::reads(const api::ResourceId& id) {
@@ -171,7 +187,8 @@ bool Intake::set_answer(const api::ResourceId& id, const api::Json& object) {
   }
   if (id != api::resources::kPodGroups) return false;
   const JobId known = model_.find_job(key);
-  if (!known.is_set() || !model_.job(known).has_group || model_.job(known).group_uid != api::uid_of(object)) return false;
+  if (!known.is_set() || !model_.job(known).has_group || model_.job(known).group_uid != api::uid_of(object))
+    return false;
   return set_group(object);
 }
 
@@ -284,8 +301,10 @@ bool Intake::set_priority_class(const api::Json& object, bool exists) {
   if (!options_.priority_classes) return false;
   const std::string name(api::name_of(object));
   const auto value = static_cast<std::int32_t>(object["value"].as_int());
-  if (exists) model_.priority_classes.insert_or_assign(name, value);
-  else model_.priority_classes.erase(name);
+  if (exists)
+    model_.priority_classes.insert_or_assign(name, value);
+  else
+    model_.priority_classes.erase(name);
   if (exists && object["globalDefault"].as_bool()) {
     model_.default_priority = value;
     default_priority_class_ = name;

@@ -27,7 +27,7 @@ struct IntakeOptions {
   ShardingMode sharding_mode = ShardingMode::kNone;
   std::string sharding_name = "volcano";
   SchedulerShare share;
-  bool csi_storage = true;                      // read CSIDriver and CSIStorageCapacity
+  bool csi_storage = true;                             // read CSIDriver and CSIStorageCapacity
   std::vector<std::string> ignored_provisioners = {};  // beside the built-in ones
 };
 
@@ -52,8 +52,8 @@ class Intake {
   // An object exists in this state now; or it is gone. True when a decision could differ.
   bool set(const api::ResourceId& id, const api::Json& object);
   bool remove(const api::ResourceId& id, const api::Json& object);
-  // The same for what a request of ours was answered. Answers and watches travel apart, so it counts only for an object that
-  // the watch has shown and not taken back, and only if it is not older.
+  // The same for what a request of ours was answered. Answers and watches travel apart, so it counts only for an object
+  // that the watch has shown and not taken back, and only if it is not older.
   bool set_answer(const api::ResourceId& id, const api::Json& object);
 
   // Effects that are under way: the model believes them until the API server says otherwise.

@@ -6,23 +6,33 @@ namespace scheduler {
 bool Intake::set_devices(const api::ResourceId& id, const api::Json& object, bool exists) {
   ResourceClaims& claims = model_.claims;
   if (id.group == "resource.k8s.io" && id.plural == "resourceclaims") {
-    if (exists) claims.set_claim(object, model_.symbols);
-    else claims.remove_claim(api::key_of(object));
+    if (exists)
+      claims.set_claim(object, model_.symbols);
+    else
+      claims.remove_claim(api::key_of(object));
   } else if (id.group == "resource.k8s.io" && id.plural == "deviceclasses") {
-    if (exists) claims.set_class(object);
-    else claims.remove_class(api::name_of(object));
+    if (exists)
+      claims.set_class(object);
+    else
+      claims.remove_class(api::name_of(object));
   } else if (id.group == "resource.k8s.io" && id.plural == "resourceslices") {
-    if (exists) claims.set_slice(object, model_.symbols);
-    else claims.remove_slice(api::name_of(object));
+    if (exists)
+      claims.set_slice(object, model_.symbols);
+    else
+      claims.remove_slice(api::name_of(object));
   } else if (id == api::resources::kNumatopologies) {
-    if (exists) model_.numa.set(object);
-    else model_.numa.remove(api::name_of(object));
+    if (exists)
+      model_.numa.set(object);
+    else
+      model_.numa.remove(api::name_of(object));
     if (const NodeId node = model_.nodes.find(api::name_of(object)); node.is_set()) model_.node_facts_changed(node);
   } else if (id == api::resources::kConfigMaps) {
     // Only those that describe devices.
     const bool describes = object["data"].has("device-config.yaml") || api::name_of(object).starts_with("mindx-dl-");
-    if (exists && describes) model_.devices.configs.insert_or_assign(api::key_of(object), object["data"]);
-    else if (model_.devices.configs.erase(api::key_of(object)) == 0) return false;
+    if (exists && describes)
+      model_.devices.configs.insert_or_assign(api::key_of(object), object["data"]);
+    else if (model_.devices.configs.erase(api::key_of(object)) == 0)
+      return false;
   } else {
     return false;
   }

@@ -64,7 +64,8 @@ void read_task(const api::Json& pod, Task& task) {
   task.protected_until_ns = protected_until(pod);
   task.pod_priority = static_cast<std::int32_t>(spec["priority"].as_int());
   for (const api::Json& condition : pod["status"]["conditions"].items()) {
-    task.preempted |= condition["type"].as_string() == "DisruptionTarget" && condition["status"].as_string() == "True" &&
+    task.preempted |= condition["type"].as_string() == "DisruptionTarget" &&
+                      condition["status"].as_string() == "True" &&
                       condition["reason"].as_string() == "PreemptionByScheduler";
   }
   const api::Json* preemptable = annotation_or_label(pod, "volcano.sh/preemptable");

@@ -25,10 +25,11 @@ Json group(int version, std::string_view phase) {
 }
 
 Json pod(int version, std::string_view node, std::string_view phase) {
-  return parse(base::format(R"({{"metadata":{{"name":"p","namespace":"ns","uid":"u2","resourceVersion":"{}",)"
-                            R"("annotations":{{"scheduling.k8s.io/group-name":"g"}}}},"spec":{{"schedulerName":"volcano","nodeName":"{}",)"
-                            R"("containers":[{{"name":"c","resources":{{"requests":{{"cpu":"1"}}}}}}]}},"status":{{"phase":"{}"}}}})",
-                            version, node, phase));
+  return parse(base::format(
+      R"({{"metadata":{{"name":"p","namespace":"ns","uid":"u2","resourceVersion":"{}",)"
+      R"("annotations":{{"scheduling.k8s.io/group-name":"g"}}}},"spec":{{"schedulerName":"volcano","nodeName":"{}",)"
+      R"("containers":[{{"name":"c","resources":{{"requests":{{"cpu":"1"}}}}}}]}},"status":{{"phase":"{}"}}}})",
+      version, node, phase));
 }
 
 class IntakeAnswers : public testing::Test {

@@ -24,7 +24,8 @@ std::string mode_of(const api::Json& spec) {
 }
 
 std::string class_of(const api::Json& object) {
-  if (const std::string_view old = api::annotation_of(object, "volume.beta.kubernetes.io/storage-class"); !old.empty()) return std::string(old);
+  if (const std::string_view old = api::annotation_of(object, "volume.beta.kubernetes.io/storage-class"); !old.empty())
+    return std::string(old);
   return object["spec"]["storageClassName"].str();
 }
 
@@ -67,7 +68,8 @@ Volume volume_from(const api::Json& object, Symbols& symbols) {
   out.available = (phase.empty() || phase == "Available" || phase == "Pending") && !api::is_deleting(object);
   const api::Json& required = spec["nodeAffinity"]["required"];
   out.has_node_terms = required.is_object();
-  for (const api::Json& term : required["nodeSelectorTerms"].items()) out.node_terms.push_back(node_term_from(term, symbols));
+  for (const api::Json& term : required["nodeSelectorTerms"].items())
+    out.node_terms.push_back(node_term_from(term, symbols));
   return out;
 }
 
@@ -95,8 +97,8 @@ std::optional<std::int64_t> amount_from(const api::Json& quantity) {
 }
 
 StorageCapacity capacity_from(const api::Json& object, Symbols& symbols) {
-  return {object["storageClassName"].str(), label_selector_from(object["nodeTopology"], symbols), amount_from(object["capacity"]),
-          amount_from(object["maximumVolumeSize"])};
+  return {object["storageClassName"].str(), label_selector_from(object["nodeTopology"], symbols),
+          amount_from(object["capacity"]), amount_from(object["maximumVolumeSize"])};
 }
 
 std::map<std::string, std::int64_t> attach_limits_from(const api::Json& object) {
@@ -117,8 +119,10 @@ std::optional<std::pair<std::string, std::string>> attachment_from(const api::Js
 
 template <class Map, class Value>
 void put(Map& map, const std::string& key, bool exists, Value&& value) {
-  if (exists) map.insert_or_assign(key, value());
-  else map.erase(key);
+  if (exists)
+    map.insert_or_assign(key, value());
+  else
+    map.erase(key);
 }
 
 }  // namespace
@@ -128,14 +132,20 @@ bool Intake::set_storage(const api::ResourceId& id, const api::Json& object, boo
   const std::string key = api::key_of(object);
   volumes.note_change();
   if (id == api::resources::kPersistentVolumeClaims) {
-    if (exists) volumes.claims.insert_or_assign(key, claim_from(object, model_.symbols));
-    else volumes.claims.erase(key);
+    if (exists)
+      volumes.claims.insert_or_assign(key, claim_from(object, model_.symbols));
+    else
+      volumes.claims.erase(key);
   } else if (id == api::resources::kPersistentVolumes) {
-    if (exists) volumes.volumes.insert_or_assign(key, volume_from(object, model_.symbols));
-    else volumes.volumes.erase(key);
+    if (exists)
+      volumes.volumes.insert_or_assign(key, volume_from(object, model_.symbols));
+    else
+      volumes.volumes.erase(key);
   } else if (id == api::resources::kStorageClasses) {
-    if (exists) volumes.classes.insert_or_assign(key, class_from(object, model_.symbols));
-    else volumes.classes.erase(key);
+    if (exists)
+      volumes.classes.insert_or_assign(key, class_from(object, model_.symbols));
+    else
+      volumes.classes.erase(key);
   } else if (id == api::resources::kCsiNodes) {
     put(volumes.attach_limits, key, exists, [&] { return attach_limits_from(object); });
   } else if (id == api::resources::kCsiDrivers) {

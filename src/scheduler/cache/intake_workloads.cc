@@ -5,10 +5,14 @@ namespace scheduler {
 
 bool Intake::set_workload(const api::ResourceId& id, const api::Json& object, bool exists) {
   std::string_view kind;
-  if (id == api::resources::kReplicationControllers) kind = "ReplicationController";
-  else if (id == api::resources::kReplicaSets) kind = "ReplicaSet";
-  else if (id == api::resources::kStatefulSets) kind = "StatefulSet";
-  else if (id != api::resources::kServices) return false;
+  if (id == api::resources::kReplicationControllers)
+    kind = "ReplicationController";
+  else if (id == api::resources::kReplicaSets)
+    kind = "ReplicaSet";
+  else if (id == api::resources::kStatefulSets)
+    kind = "StatefulSet";
+  else if (id != api::resources::kServices)
+    return false;
   const std::string key = api::key_of(object);
   if (!exists) {
     model_.workloads.remove(kind, key);
@@ -17,7 +21,9 @@ bool Intake::set_workload(const api::ResourceId& id, const api::Json& object, bo
   const api::Json& selector = object["spec"]["selector"];
   // Services and replication controllers select by plain labels; without any, a service selects nothing.
   const bool plain = kind.empty() || kind == "ReplicationController";
-  model_.workloads.set(kind, key, label_selector_from(plain ? api::Json::object({{"matchLabels", selector}}) : selector, model_.symbols));
+  model_.workloads.set(
+      kind, key,
+      label_selector_from(plain ? api::Json::object({{"matchLabels", selector}}) : selector, model_.symbols));
   return true;
 }
 

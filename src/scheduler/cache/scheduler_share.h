@@ -10,8 +10,8 @@
 
 namespace scheduler {
 
-// A ring of points, twenty for each member "<base>-<i>", at the CRC-32 (IEEE) of "<point><member>". A key belongs to the
-// member of the next point clockwise from its own CRC-32.
+// A ring of points, twenty for each member "<base>-<i>", at the CRC-32 (IEEE) of "<point><member>". A key belongs to
+// the member of the next point clockwise from its own CRC-32.
 class SchedulerShare {
  public:
   SchedulerShare() = default;  // everything is ours

@@ -26,9 +26,7 @@ Arguments::Arguments(api::Json map, std::string owner)
   for (const auto& member : map_.members()) notes_->present.emplace_back(member.name());
 }
 
-void Arguments::warn(std::string message) const {
-  notes_->problems.push_back(owner_ + ": " + std::move(message));
-}
+void Arguments::warn(std::string message) const { notes_->problems.push_back(owner_ + ": " + std::move(message)); }
 
 void Arguments::refuse(std::string_view key, std::string_view expected) const {
   warn(base::format("argument {}{} is not {}; its default is used", path_, key, expected));
@@ -130,7 +128,8 @@ std::vector<std::string> Arguments::keys_after(std::string_view prefix) const {
 std::vector<std::string> Arguments::warnings() const {
   std::vector<std::string> out = notes_->problems;
   for (const std::string& key : notes_->present) {
-    if (!notes_->read.contains(key)) out.push_back(base::format("{}: argument {} is unknown and is ignored", owner_, key));
+    if (!notes_->read.contains(key))
+      out.push_back(base::format("{}: argument {} is unknown and is ignored", owner_, key));
   }
   return out;
 }

@@ -18,11 +18,11 @@ class Arguments {
   Arguments() : Arguments(api::Json(), "") {}
   Arguments(api::Json map, std::string owner);
 
-  std::int64_t get_int(std::string_view key, std::int64_t fallback) const;      // YAML integers only
+  std::int64_t get_int(std::string_view key, std::int64_t fallback) const;  // YAML integers only
   // For values that may be numbers or texts: the number, or -1 for everything else, without a warning.
   std::int64_t get_int_or_text(std::string_view key) const;
-  double get_double(std::string_view key, double fallback) const;               // numbers
-  bool get_bool(std::string_view key, bool fallback) const;                     // booleans and the words Go parses
+  double get_double(std::string_view key, double fallback) const;                 // numbers
+  bool get_bool(std::string_view key, bool fallback) const;                       // booleans and the words Go parses
   std::string get_string(std::string_view key, std::string_view fallback) const;  // strings only
   // The names in a comma separated string, trimmed, without empty ones.
   std::vector<std::string> get_names(std::string_view key) const;

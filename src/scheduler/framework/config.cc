@@ -59,7 +59,8 @@ base::Result<PluginEntry> plugin_from(const api::Json& json, Config& config) {
       }
       continue;
     }
-    if (!member.value.is_bool()) return invalid(base::format("plugin {}: {} must be a boolean", out.name, member.name()));
+    if (!member.value.is_bool())
+      return invalid(base::format("plugin {}: {} must be a boolean", out.name, member.name()));
     out.switches.emplace(member.name(), member.value.as_bool());
   }
   return out;
@@ -133,11 +134,13 @@ base::Result<Config> config_from(const api::Json& document, const Registry& regi
   if (!document["actions"].is_null() && !document["actions"].is_string()) return invalid("actions must be a string");
   TRY_VOID(read_actions(document["actions"].as_string(), config));
   TRY_VOID(read_tiers(document["tiers"], config));
-  if (!document["configurations"].is_null() && !document["configurations"].is_array()) return invalid("configurations must be a list");
+  if (!document["configurations"].is_null() && !document["configurations"].is_array())
+    return invalid("configurations must be a list");
   for (const api::Json& item : document["configurations"].items()) {
     const std::string name = item["name"].str();
     if (config.find_action(name) == nullptr && name != "init-params") {
-      config.warnings.push_back(base::format("configurations: {} is not an action and is ignored", name.empty() ? "an entry without a name" : name));
+      config.warnings.push_back(base::format("configurations: {} is not an action and is ignored",
+                                             name.empty() ? "an entry without a name" : name));
     }
     config.action_arguments.emplace_back(name, item["arguments"]);
   }
@@ -157,7 +160,9 @@ base::Result<Config> config_from(const api::Json& document, const Registry& regi
   }
   const auto source = config.metrics.find("type");
   if (source != config.metrics.end() && source->second != "prometheus") {
-    config.warnings.push_back(base::format("metrics: type {} is not available in this release, only prometheus; nodes count as unmeasured", source->second));
+    config.warnings.push_back(
+        base::format("metrics: type {} is not available in this release, only prometheus; nodes count as unmeasured",
+                     source->second));
   } else if (source != config.metrics.end() && !config.metrics.contains("address")) {
     config.warnings.push_back("metrics: address is missing; nodes count as unmeasured");
   }

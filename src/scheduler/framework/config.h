@@ -42,7 +42,8 @@ struct PluginEntry {
 };
 
 // Quirks of Volcano that are kept unless the configuration's `compat` map says false.
-inline constexpr std::string_view kCompatNames[] = {"victim-intersection", "pdb-unlabelled", "tdm-midnight", "vgpu-spread-score"};
+inline constexpr std::string_view kCompatNames[] = {"victim-intersection", "pdb-unlabelled", "tdm-midnight",
+                                                    "vgpu-spread-score"};
 
 struct Config {
   std::vector<std::string> actions;

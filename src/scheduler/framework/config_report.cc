@@ -30,9 +30,11 @@ api::Json report(const Config& config, const std::vector<std::string>& warnings,
   }
   api::Json metrics = api::Json::object();
   for (const auto& [key, value] : config.metrics) metrics.set(key, key.ends_with("password") ? "(not shown)" : value);
-  api::Json out = api::Json::object({{"actions", texts_json(config.actions)}, {"tiers", api::Json::array(std::move(tiers))},
+  api::Json out = api::Json::object({{"actions", texts_json(config.actions)},
+                                     {"tiers", api::Json::array(std::move(tiers))},
                                      {"configurations", api::Json::array(std::move(configurations))},
-                                     {"metrics", std::move(metrics)}, {"warnings", texts_json(warnings)}});
+                                     {"metrics", std::move(metrics)},
+                                     {"warnings", texts_json(warnings)}});
   if (!refused.empty()) out.set("refused", refused);
   return out;
 }

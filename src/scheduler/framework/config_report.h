@@ -9,7 +9,8 @@
 namespace scheduler {
 
 // {"actions": [...], "tiers": [[{"name", "switches", "arguments"}]], "configurations": [...], "metrics": {...},
-//  "warnings": [...], "refused": "..."}. `refused` says why the last text was not taken; absent when it was. Secrets of the
+//  "warnings": [...], "refused": "..."}. `refused` says why the last text was not taken; absent when it was. Secrets of
+//  the
 // metrics source are left out.
 api::Json report(const Config& config, const std::vector<std::string>& warnings, const std::string& refused);
 

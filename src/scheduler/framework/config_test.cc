@@ -42,8 +42,10 @@ TEST(Config, refuses_what_cannot_be_used_and_says_why) {
       {"default", default_config_text().data(), ""},
       {"packaged", kPackaged, ""},
       {"metrics of another type", "actions: allocate\nmetrics: [a]\n", "metrics must be a map"},
-      {"configurations of another type", "actions: allocate\nconfigurations: {a: b}\n", "configurations must be a list"},
-      {"a quirk of another type", "actions: allocate\ncompat: {tdm-midnight: soon}\n", "compat: tdm-midnight must be a boolean"},
+      {"configurations of another type", "actions: allocate\nconfigurations: {a: b}\n",
+       "configurations must be a list"},
+      {"a quirk of another type", "actions: allocate\ncompat: {tdm-midnight: soon}\n",
+       "compat: tdm-midnight must be a boolean"},
       {"empty", "", "failed to find Action "},
       {"unknown action", "actions: \"enqueue, dance\"", "failed to find Action dance"},
       {"blanks around names", "actions: \" enqueue ,allocate \"", ""},
@@ -56,7 +58,9 @@ TEST(Config, refuses_what_cannot_be_used_and_says_why) {
        "actions: allocate\ntiers:\n- plugins:\n  - name: drf\n    enableHierarchy: true\n  - name: proportion\n",
        "proportion and drf with hierarchy enabled conflicts"},
       {"hierarchy with proportion elsewhere",
-       "actions: allocate\ntiers:\n- plugins:\n  - name: drf\n    enableHierarchy: true\n- plugins:\n  - name: proportion\n", ""},
+       "actions: allocate\ntiers:\n- plugins:\n  - name: drf\n    enableHierarchy: true\n- plugins:\n  - name: "
+       "proportion\n",
+       ""},
   };
   for (const Case& one : cases) {
     const auto config = parse_config(one.text, kRegistry);
@@ -74,7 +78,10 @@ TEST(Config, a_bad_text_keeps_the_configuration_in_use) {
 }
 
 TEST(Config, the_first_arguments_of_an_action_count) {
-  const auto config = parse_config("actions: allocate\nconfigurations:\n- name: allocate\n  arguments: {a: 1}\n- name: allocate\n  arguments: {a: 2}\n", kRegistry);
+  const auto config = parse_config(
+      "actions: allocate\nconfigurations:\n- name: allocate\n  arguments: {a: 1}\n- name: allocate\n  arguments: {a: "
+      "2}\n",
+      kRegistry);
   ASSERT_TRUE(config.ok());
   EXPECT_EQ(config->arguments_of("allocate")["a"].as_int(), 1);
   EXPECT_TRUE(config->arguments_of("enqueue").is_null());
@@ -99,7 +106,10 @@ TEST(Arguments, a_value_of_the_wrong_type_keeps_the_default_and_is_noted) {
 TEST(Config, plugins_and_arguments_that_are_not_understood_are_listed) {
   Model model;
   Decider decider(model, kRegistry, 1, "volcano");
-  ASSERT_TRUE(decider.configure("actions: allocate\ntiers:\n- plugins:\n  - name: nobody\n  - name: binpack\n    arguments: {binpack.weight: heavy}\n").ok());
+  ASSERT_TRUE(decider
+                  .configure("actions: allocate\ntiers:\n- plugins:\n  - name: nobody\n  - name: binpack\n    "
+                             "arguments: {binpack.weight: heavy}\n")
+                  .ok());
   const auto warnings = decider.warnings();
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_EQ(warnings[0], "plugin nobody is unknown and is skipped");
@@ -116,11 +126,14 @@ TEST(Config, the_packaged_one_is_understood_whole) {
 // The last listing's arguments count, and every listing asks with its own switches.
 TEST(Config, a_plugin_may_be_listed_twice) {
   Model model;
-  const auto config = parse_config("actions: allocate\ntiers:\n- plugins:\n  - {name: sla, arguments: {sla-waiting-time: soon}}\n"
-                                   "- plugins:\n  - {name: sla, enableJobOrder: false, arguments: {sla-waiting-time: 1h}}\n", kRegistry);
+  const auto config = parse_config(
+      "actions: allocate\ntiers:\n- plugins:\n  - {name: sla, arguments: {sla-waiting-time: soon}}\n"
+      "- plugins:\n  - {name: sla, enableJobOrder: false, arguments: {sla-waiting-time: 1h}}\n",
+      kRegistry);
   ASSERT_TRUE(config.ok());
   const PluginSet plugins(*config, model);
-  EXPECT_EQ(plugins.warnings(), std::vector<std::string>{"plugin sla: is listed more than once; the last listing's arguments count"});
+  EXPECT_EQ(plugins.warnings(),
+            std::vector<std::string>{"plugin sla: is listed more than once; the last listing's arguments count"});
   Job early, late;
   early.created_ns = 1;
   late.created_ns = 2;
@@ -130,12 +143,17 @@ TEST(Config, a_plugin_may_be_listed_twice) {
 TEST(Config, is_reported_with_its_warnings_and_without_secrets) {
   Model model;
   Decider decider(model, kRegistry, 1, "volcano");
-  ASSERT_TRUE(decider.configure("actions: allocate\ntiers:\n- plugins:\n  - {name: gang, enableJobOrder: false, arguments: {a: 1}}\n"
-                                "metrics: {type: prometheus, address: http://p, elasticsearch.password: hush}\n").ok());
+  ASSERT_TRUE(
+      decider
+          .configure(
+              "actions: allocate\ntiers:\n- plugins:\n  - {name: gang, enableJobOrder: false, arguments: {a: 1}}\n"
+              "metrics: {type: prometheus, address: http://p, elasticsearch.password: hush}\n")
+          .ok());
   const api::Json out = report(decider.config(), decider.warnings(), "why not");
-  const std::string expected = R"x({"actions":["allocate"],"tiers":[[{"name":"gang","switches":{"enableJobOrder":false},"arguments":{"a":1}}]],)x"
-                        R"x("configurations":[],"metrics":{"address":"http://p","elasticsearch.password":"(not shown)","type":"prometheus"},)x"
-                        R"x("warnings":["plugin gang: argument a is unknown and is ignored"],"refused":"why not"})x";
+  const std::string expected =
+      R"x({"actions":["allocate"],"tiers":[[{"name":"gang","switches":{"enableJobOrder":false},"arguments":{"a":1}}]],)x"
+      R"x("configurations":[],"metrics":{"address":"http://p","elasticsearch.password":"(not shown)","type":"prometheus"},)x"
+      R"x("warnings":["plugin gang: argument a is unknown and is ignored"],"refused":"why not"})x";
   EXPECT_EQ(out.dump(), expected);
 }
 

@@ -79,8 +79,16 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
   model_.trim_touched();
   model_.outside.open(now);
   search_->open_cycle();
-  Session session({.model = model_, .config = config_, .plugins = *plugins_, .search = *search_, .now = now,
-                   .uid = random_.uuid(), .cycle = ++cycle_, .changed_jobs = changed, .keeps_reasons = keeps_reasons_, .all_jobs_changed = fresh_plugins_,
+  Session session({.model = model_,
+                   .config = config_,
+                   .plugins = *plugins_,
+                   .search = *search_,
+                   .now = now,
+                   .uid = random_.uuid(),
+                   .cycle = ++cycle_,
+                   .changed_jobs = changed,
+                   .keeps_reasons = keeps_reasons_,
+                   .all_jobs_changed = fresh_plugins_,
                    .scheduler_name = scheduler_name_});
   if (keep_tasks) session.keep_tasks();
   fresh_plugins_ = false;

@@ -47,8 +47,8 @@ class Decider {
   void sample(SamplingOptions options) { sampler_.options = options; }
 
   CycleReport run_cycle(base::Time now, bool keep_tasks = false, const Stopwatch& stopwatch = {});
-  // Why each waiting group waits, as of the last cycle that looked at it, by key. Groups whose queue does not exist are in
-  // no session; they are here too.
+  // Why each waiting group waits, as of the last cycle that looked at it, by key. Groups whose queue does not exist are
+  // in no session; they are here too.
   std::map<std::string, WaitReason> waiting() const;
   // The same of groups in sessions, at the cost of those that wait.
   template <class Visit>

@@ -70,16 +70,17 @@ struct TaskPlaced         : Point<Refusal(const Task&),                         
 struct TaskRemoved        : Point<void(const Task&),                                        TellAll>          { static constexpr std::string_view kKey = ""; };
 // clang-format on
 
-using AllPoints = std::tuple<JobOrder, TaskOrder, QueueOrder, VictimQueueOrder, JobReady, JobPipelined, JobStarving,
-                             JobValid, JobEnqueueable, JobEnqueued, Overused, Allocatable, QueueLimit, Preemptive, ClassKey, PrePredicate,
-                             Predicate, NodeOrder, Preemptable, Reclaimable, UnifiedEvictable, SubJobOrder, SubJobReady,
-                             SubJobPipelined, PlacementsMissing, HyperNodeOrder, JobGradients, SubJobGradients, SimulateRemoveTask, SimulateAllocatable, VictimTasks,
-                             JobHeld, TaskPlaced, TaskRemoved>;
+using AllPoints =
+    std::tuple<JobOrder, TaskOrder, QueueOrder, VictimQueueOrder, JobReady, JobPipelined, JobStarving, JobValid,
+               JobEnqueueable, JobEnqueued, Overused, Allocatable, QueueLimit, Preemptive, ClassKey, PrePredicate,
+               Predicate, NodeOrder, Preemptable, Reclaimable, UnifiedEvictable, SubJobOrder, SubJobReady,
+               SubJobPipelined, PlacementsMissing, HyperNodeOrder, JobGradients, SubJobGradients, SimulateRemoveTask,
+               SimulateAllocatable, VictimTasks, JobHeld, TaskPlaced, TaskRemoved>;
 
 // Keys of the configuration that belong to points without a row yet or to no point. They are accepted, as every
 // configuration file in use may carry them.
 inline constexpr std::string_view kOtherSwitches[] = {
-    "enableHierarchy",       "enabledClusterOrder",    "enableBestNode",        "enableTargetJob",    "enableReservedNodes",
+    "enableHierarchy", "enabledClusterOrder", "enableBestNode", "enableTargetJob", "enableReservedNodes",
 };
 
 }  // namespace scheduler

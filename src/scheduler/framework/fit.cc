@@ -7,7 +7,8 @@
 
 namespace scheduler {
 
-std::string histogram_text(const std::map<std::string, std::int64_t, std::less<>>& counts, std::vector<std::string> extra) {
+std::string histogram_text(const std::map<std::string, std::int64_t, std::less<>>& counts,
+                           std::vector<std::string> extra) {
   std::vector<std::string> parts = std::move(extra);
   for (const auto& [word, count] : counts) {
     if (count != 0) parts.push_back(base::format("{} {}", count, word));

@@ -14,8 +14,8 @@ namespace scheduler {
 enum class FitCode : std::uint8_t {
   kSuccess,
   kError,
-  kUnschedulable,   // evicting somebody might help
-  kUnresolvable,    // nothing on this node helps
+  kUnschedulable,  // evicting somebody might help
+  kUnresolvable,   // nothing on this node helps
   kWait,
   kSkip,
 };
@@ -27,8 +27,10 @@ class FitErrors {
     if (nodes == 0) return;
     last_ = reason;
     auto found = reasons_.find(reason);
-    if (found == reasons_.end()) reasons_.emplace(std::string(reason), nodes);
-    else found->second += nodes;
+    if (found == reasons_.end())
+      reasons_.emplace(std::string(reason), nodes);
+    else
+      found->second += nodes;
   }
   // Nodes that eviction cannot help.
   void add_unresolvable(const NodeSet& nodes) { unresolvable_ |= nodes; }

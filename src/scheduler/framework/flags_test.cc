@@ -15,7 +15,8 @@ TEST(NodeSampler, looks_for_as_many_nodes_as_the_table_says) {
   NodeSampler sampler;
   EXPECT_EQ(sampler.wanted(10'000), 10'000u);  // nobody asked for samples
   sampler.options.on = true;
-  const std::pair<std::size_t, std::size_t> cases[] = {{1, 1}, {100, 100}, {1000, 420}, {5000, 500}, {6000, 300}, {10'000, 500}};
+  const std::pair<std::size_t, std::size_t> cases[] = {{1, 1},      {100, 100},  {1000, 420},
+                                                       {5000, 500}, {6000, 300}, {10'000, 500}};
   for (const auto& [nodes, wanted] : cases) EXPECT_EQ(sampler.wanted(nodes), wanted) << nodes;
   sampler.options.percentage = 10;
   EXPECT_EQ(sampler.wanted(2000), 200u);
@@ -44,7 +45,7 @@ TEST(NodeSampler, begins_where_the_last_walk_ended) {
 
 TEST(SchedulerShare, maps_names_to_members_as_the_published_ring_does) {
   // CRC-32 of the names, next of 3 x 20 points; worked out apart from this code.
-  const std::pair<const char*, int> cases[] = {{"job-a", 0}, {"job-b", 1}, {"job-c", 2}, {"node-1", 0},
+  const std::pair<const char*, int> cases[] = {{"job-a", 0},  {"job-b", 1},  {"job-c", 2}, {"node-1", 0},
                                                {"node-2", 0}, {"node-3", 2}, {"train", 1}, {"web-0", 1}};
   for (const auto& [name, owner] : cases) {
     for (int i = 0; i < 3; ++i) {
@@ -59,18 +60,21 @@ TEST(SchedulerShare, maps_names_to_members_as_the_published_ring_does) {
 
 TEST(SchedulerShare, pods_go_with_their_owner) {
   const SchedulerShare share("volcano-scheduler-1", 3);
-  EXPECT_TRUE(share.owns_object(*api::parse_json(R"({"metadata":{"name":"job-a","ownerReferences":[{"name":"job-b"}]}})")));
+  EXPECT_TRUE(
+      share.owns_object(*api::parse_json(R"({"metadata":{"name":"job-a","ownerReferences":[{"name":"job-b"}]}})")));
   EXPECT_FALSE(share.owns_object(*api::parse_json(R"({"metadata":{"name":"job-a"}})")));
 }
 
 TEST(FeatureGates, are_read_or_refused_with_a_reason) {
-  const auto gates = FeatureGates::parse("SchedulingGatesQueueAdmission=true, PodDisruptionBudgetsSupport=F,NoSuchGate=true");
+  const auto gates =
+      FeatureGates::parse("SchedulingGatesQueueAdmission=true, PodDisruptionBudgetsSupport=F,NoSuchGate=true");
   ASSERT_TRUE(gates.ok());
   EXPECT_TRUE(gates->on("SchedulingGatesQueueAdmission"));
   EXPECT_FALSE(gates->on("PodDisruptionBudgetsSupport"));
   EXPECT_TRUE(gates->on("PodSchedulingReadiness"));
   EXPECT_EQ(gates->warnings(), std::vector<std::string>{"--feature-gates: NoSuchGate changes nothing here"});
-  EXPECT_EQ(FeatureGates::parse("WorkLoadSupport").error().message, "--feature-gates: missing bool value for WorkLoadSupport");
+  EXPECT_EQ(FeatureGates::parse("WorkLoadSupport").error().message,
+            "--feature-gates: missing bool value for WorkLoadSupport");
   EXPECT_EQ(FeatureGates::parse("WorkLoadSupport=maybe").error().message,
             "--feature-gates: invalid value of WorkLoadSupport: maybe is not a boolean");
 }
@@ -94,8 +98,9 @@ TEST(Options, refuse_values_that_make_no_sense) {
 TEST(Outbox, a_gate_is_removed_by_name) {
   const client::Request request = gate_removal_request({"ns", "p", "u", std::string(kQueueGate)});
   EXPECT_EQ(request.patch_type, client::PatchType::kStrategic);
-  EXPECT_EQ(request.body.dump(),
-            R"({"metadata":{"uid":"u"},"spec":{"schedulingGates":[{"$patch":"delete","name":"scheduling.volcano.sh/queue-allocation-gate"}]}})");
+  EXPECT_EQ(
+      request.body.dump(),
+      R"({"metadata":{"uid":"u"},"spec":{"schedulingGates":[{"$patch":"delete","name":"scheduling.volcano.sh/queue-allocation-gate"}]}})");
 }
 
 TEST(UsageCollector, believes_only_numbers_of_named_instances) {
@@ -104,7 +109,9 @@ TEST(UsageCollector, believes_only_numbers_of_named_instances) {
       R"({"metric":{"instance":"n3"},"value":[1,"NaN"]},{"metric":{},"value":[1,"4"]},{"metric":{"instance":"n4"},"value":[1,"900"]}]}})");
   EXPECT_EQ(samples, (std::map<std::string, double>{{"n1", 12.5}, {"n2", 0}, {"n4", 100}}));
   EXPECT_TRUE(prometheus_samples("<html>").empty());
-  EXPECT_TRUE(prometheus_samples(R"({"status":"error","data":{"result":[{"metric":{"instance":"n1"},"value":[1,"1"]}]}})").empty());
+  EXPECT_TRUE(
+      prometheus_samples(R"({"status":"error","data":{"result":[{"metric":{"instance":"n1"},"value":[1,"1"]}]}})")
+          .empty());
 }
 
 }  // namespace

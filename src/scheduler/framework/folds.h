@@ -19,7 +19,7 @@ template <class Signature>
 struct Answer {
   std::function<Signature> call;
   int tier = 0;
-  int plugin = 0;  // position in the configuration
+  int plugin = 0;             // position in the configuration
   bool starts_afresh = true;  // TierIntersection only: after an intersection that became empty
 };
 template <class Signature>

@@ -38,7 +38,8 @@ double NodeSearch::total_of(ClassState& state, std::uint32_t node) {
     NodeScorer& scorer = *state.scorers[i];
     if (&scorer == state.grouped) continue;
     if (is_normalised(scorer)) {
-      total += scorer.weight() * static_cast<double>(normalised(scorer.normalise(), scorer.raw(node), state.raw_min[i], state.raw_max[i]));
+      total += scorer.weight() * static_cast<double>(normalised(scorer.normalise(), scorer.raw(node), state.raw_min[i],
+                                                                state.raw_max[i]));
     } else {
       total += scorer.weight() * scorer.score(node);
     }
@@ -53,8 +54,10 @@ bool NodeSearch::update_extremes(ClassState& state, std::uint32_t node, bool ent
     if (!is_normalised(*state.scorers[i])) continue;
     auto& counts = state.raw_counts[i];
     const std::int64_t raw = state.scorers[i]->raw(node);
-    if (enters) ++counts[raw];
-    else if (auto found = counts.find(raw); found != counts.end() && --found->second == 0) counts.erase(found);
+    if (enters)
+      ++counts[raw];
+    else if (auto found = counts.find(raw); found != counts.end() && --found->second == 0)
+      counts.erase(found);
     const std::int64_t min = counts.empty() ? 0 : counts.begin()->first;
     const std::int64_t max = counts.empty() ? 0 : counts.rbegin()->first;
     moved |= min != state.raw_min[i] || max != state.raw_max[i];
@@ -95,7 +98,8 @@ void NodeSearch::place_groups(ClassState& state) {
 }
 
 void NodeSearch::build_tree(ClassState& state) {
-  for (std::size_t i = state.leaves - 1; i >= 1; --i) state.tree[i] = better(state.totals, state.tree[2 * i], state.tree[2 * i + 1]);
+  for (std::size_t i = state.leaves - 1; i >= 1; --i)
+    state.tree[i] = better(state.totals, state.tree[2 * i], state.tree[2 * i + 1]);
   for (std::uint32_t g = 0; g < state.best_in_group.size(); ++g) find_best_in_group(state, g);
 }
 
@@ -131,7 +135,8 @@ void NodeSearch::build_frontier(ClassState& state, const Request& request) {
   state.leaves = std::bit_ceil(std::max<std::size_t>(state.totals.size(), 1));
   state.tree.assign(2 * state.leaves, NodeId::kNone);
   if (state.grouped != nullptr) place_groups(state);
-  state.candidates.for_each([&](std::uint32_t n) { state.tree[state.leaves + (state.position.empty() ? n : state.position[n])] = n; });
+  state.candidates.for_each(
+      [&](std::uint32_t n) { state.tree[state.leaves + (state.position.empty() ? n : state.position[n])] = n; });
   build_tree(state);
   state.built = true;
   state.touched_epoch = model_.touched_epoch();

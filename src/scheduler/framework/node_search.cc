@@ -33,7 +33,8 @@ WordRange words_in_use(const NodeSet& nodes) {
 std::size_t count_of(const NodeSet& nodes) {
   const WordRange range = words_in_use(nodes);
   std::size_t total = 0;
-  for (std::size_t i = range.begin; i < range.end; ++i) total += static_cast<std::size_t>(std::popcount(nodes.words()[i]));
+  for (std::size_t i = range.begin; i < range.end; ++i)
+    total += static_cast<std::size_t>(std::popcount(nodes.words()[i]));
   return total;
 }
 
@@ -93,11 +94,12 @@ NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
   const std::uint32_t signature = model_.pods.label_set(task.labels).signature;
   const std::uint32_t extra = plugins_.ask<ClassKey>(task);
   const std::uint64_t key = (std::uint64_t{task.shape.index} << 32 | signature) + extra * 0x9e3779b97f4a7c15ull;
-  const std::uint64_t generation = model_.nodes.static_generation() + model_.pods.ownership_changes() + model_.volumes.generation() +
-                                   model_.hyper_nodes.object_changes();
+  const std::uint64_t generation = model_.nodes.static_generation() + model_.pods.ownership_changes() +
+                                   model_.volumes.generation() + model_.hyper_nodes.object_changes();
   const bool shared = !plain_ && model_.shape(task.shape).pending >= kFrontierPodsMin;
   std::unique_ptr<ClassState>& slot = shared ? classes_[key] : single_;
-  if (slot && slot->key == key && slot->shape == task.shape && slot->extra == extra && slot->generation == generation) return *slot;
+  if (slot && slot->key == key && slot->shape == task.shape && slot->extra == extra && slot->generation == generation)
+    return *slot;
   if (shared && classes_.size() > kClassesMax) {
     classes_.clear();
     return state_for(task);
@@ -112,8 +114,10 @@ NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
   slot->incremental = true;
   for (const auto& filter : slot->filters) slot->incremental &= filter->reach() != Reach::kCluster;
   for (const auto& scorer : slot->scorers) {
-    if (slot->grouped == nullptr && scorer->groups() != nullptr) slot->grouped = scorer.get();
-    else slot->incremental &= scorer->reach() != Reach::kCluster && scorer->normalise() != NodeScorer::Normalise::kWhole;
+    if (slot->grouped == nullptr && scorer->groups() != nullptr)
+      slot->grouped = scorer.get();
+    else
+      slot->incremental &= scorer->reach() != Reach::kCluster && scorer->normalise() != NodeScorer::Normalise::kWhole;
   }
   return *slot;
 }
@@ -126,8 +130,8 @@ void NodeSearch::room(const Request& request, bool future, NodeSet& nodes) const
   for (const Part& part : request.parts) {
     const std::int64_t* idle = model_.nodes.idle(part.dim).data() + first;
     if (future) {
-      keep_future_at_least(idle, model_.nodes.releasing(part.dim).data() + first, model_.nodes.pipelined(part.dim).data() + first,
-                           part.amount, words, count);
+      keep_future_at_least(idle, model_.nodes.releasing(part.dim).data() + first,
+                           model_.nodes.pipelined(part.dim).data() + first, part.amount, words, count);
     } else {
       keep_at_least(idle, part.amount, words, count);
     }
@@ -222,7 +226,8 @@ std::optional<NodeChoice> NodeSearch::find_plainly(const Task& task, const NodeS
   std::uint32_t best = NodeId::kNone;
   double most = 0;
   std::vector<double> whole(all.words().size() * 64);
-  std::vector<std::int64_t> low(state.scorers.size(), std::numeric_limits<std::int64_t>::max()), high(state.scorers.size(), std::numeric_limits<std::int64_t>::min());
+  std::vector<std::int64_t> low(state.scorers.size(), std::numeric_limits<std::int64_t>::max()),
+      high(state.scorers.size(), std::numeric_limits<std::int64_t>::min());
   for (std::size_t i = 0; i < state.scorers.size(); ++i) {
     NodeScorer& scorer = *state.scorers[i];
     if (scorer.normalise() == NodeScorer::Normalise::kWhole) scorer.add_scores(group, whole);
@@ -237,7 +242,9 @@ std::optional<NodeChoice> NodeSearch::find_plainly(const Task& task, const NodeS
       NodeScorer& scorer = *state.scorers[i];
       const auto rule = scorer.normalise();
       if (rule == NodeScorer::Normalise::kWhole) continue;
-      total += scorer.weight() * (rule == NodeScorer::Normalise::kNone ? scorer.score(n) : static_cast<double>(normalised(rule, scorer.raw(n), low[i], high[i])));
+      total += scorer.weight() * (rule == NodeScorer::Normalise::kNone
+                                      ? scorer.score(n)
+                                      : static_cast<double>(normalised(rule, scorer.raw(n), low[i], high[i])));
     }
     if (best != NodeId::kNone && total <= most) return;
     best = n;
@@ -311,7 +318,8 @@ void NodeSearch::score_all(ClassState& state, const NodeSet& group, const NodeSc
   // Of nodes outside the group's words no total is read.
   const WordRange range = words_in_use(group);
   totals_.resize(group.words().size() * 64);
-  std::fill(totals_.begin() + static_cast<std::ptrdiff_t>(range.begin * 64), totals_.begin() + static_cast<std::ptrdiff_t>(range.end * 64), 0.0);
+  std::fill(totals_.begin() + static_cast<std::ptrdiff_t>(range.begin * 64),
+            totals_.begin() + static_cast<std::ptrdiff_t>(range.end * 64), 0.0);
   for (const auto& scorer : state.scorers) {
     if (scorer.get() == without) continue;
     const auto normalise = scorer->normalise();

@@ -65,7 +65,8 @@ class NodeSearch {
   std::optional<NodeChoice> find_plainly(const Task& task, const NodeSet& all);
   // Takes away nodes of other schedulers, where shards are hard.
   void keep_shard(NodeSet& nodes, FitErrors* errors) const;
-  // The best of the nodes with room now, or else of those with room later; where shards are soft, own nodes before others.
+  // The best of the nodes with room now, or else of those with room later; where shards are soft, own nodes before
+  // others.
   NodeChoice best_choice(ClassState& state, const NodeSet& now, const NodeSet& feasible);
   std::uint32_t best_own_first(ClassState& state, const NodeSet& group);
 

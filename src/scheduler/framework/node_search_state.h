@@ -16,7 +16,9 @@ inline std::int64_t normalised(NodeScorer::Normalise rule, std::int64_t raw, std
     case NodeScorer::Normalise::kMax: return max == 0 ? raw : 100 * raw / max;
     case NodeScorer::Normalise::kReverseMax: return max == 0 ? 100 : 100 - 100 * raw / max;
     case NodeScorer::Normalise::kMinMax:
-      return max == min ? 0 : static_cast<std::int64_t>(100.0 * (static_cast<double>(raw - min) / static_cast<double>(max - min)));
+      return max == min
+                 ? 0
+                 : static_cast<std::int64_t>(100.0 * (static_cast<double>(raw - min) / static_cast<double>(max - min)));
     default: return raw;
   }
 }
@@ -31,8 +33,8 @@ struct NodeSearch::ClassState {
   bool incremental = false;
   // The one scorer that speaks of groups only. Its part is left out of `totals` and added when groups are compared.
   NodeScorer* grouped = nullptr;
-  std::vector<std::uint32_t> position;       // of each node in the tree: groups stand together; empty: its id
-  std::vector<std::uint32_t> group_begin;    // by group: its first position; one more at the end
+  std::vector<std::uint32_t> position;     // of each node in the tree: groups stand together; empty: its id
+  std::vector<std::uint32_t> group_begin;  // by group: its first position; one more at the end
   std::vector<std::uint32_t> best_in_group;
   std::vector<double> group_scores;
 

@@ -19,10 +19,10 @@ struct PlannedBind {
   std::string uid;
   std::string node;
   std::map<std::string, std::string> annotations;  // merged into the pod by the binding
-  std::vector<VolumeChoice> volumes;                // to be bound before the pod is
-  std::string node_lock;                            // annotation of the node that is set to the time before; empty: none
-  std::vector<PlannedClaim> claims;                 // to be allocated and reserved before the pod is
-  base::Duration volume_timeout{};                  // how long that may take
+  std::vector<VolumeChoice> volumes;               // to be bound before the pod is
+  std::string node_lock;                           // annotation of the node that is set to the time before; empty: none
+  std::vector<PlannedClaim> claims;                // to be allocated and reserved before the pod is
+  base::Duration volume_timeout{};                 // how long that may take
 };
 
 struct PlannedEviction {
@@ -30,9 +30,9 @@ struct PlannedEviction {
   std::string pod;
   std::string uid;
   std::string node;
-  std::string action;      // preempt, reclaim, ...: the reason users see
-  std::string group;       // the victim's "ns/group"
-  std::string for_group;   // the beneficiary's "ns/group", empty when there is none
+  std::string action;     // preempt, reclaim, ...: the reason users see
+  std::string group;      // the victim's "ns/group"
+  std::string for_group;  // the beneficiary's "ns/group", empty when there is none
 };
 
 // Condition PodScheduled=False of a pod that waits, with a FailedScheduling event.

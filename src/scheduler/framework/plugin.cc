@@ -63,7 +63,10 @@ void PluginSet::close(Session& session) {
 }
 
 PluginSetup::PluginSetup(PluginSet& set, Model& model, const Config& config, std::vector<Occurrence> occurrences)
-    : set_(set), model_(model), config_(config), occurrences_(std::move(occurrences)),
+    : set_(set),
+      model_(model),
+      config_(config),
+      occurrences_(std::move(occurrences)),
       arguments_(occurrences_.back().entry->arguments, "plugin " + occurrences_.back().entry->name) {
   if (occurrences_.size() > 1) arguments_.warn("is listed more than once; the last listing's arguments count");
 }
@@ -71,7 +74,8 @@ PluginSetup::PluginSetup(PluginSet& set, Model& model, const Config& config, std
 bool PluginSetup::hierarchy() const { return occurrences_.front().entry->is_on("enableHierarchy", false); }
 
 bool PluginSetup::is_on(std::string_view keys) const {
-  return std::any_of(occurrences_.begin(), occurrences_.end(), [&](const Occurrence& one) { return is_on(*one.entry, keys); });
+  return std::any_of(occurrences_.begin(), occurrences_.end(),
+                     [&](const Occurrence& one) { return is_on(*one.entry, keys); });
 }
 
 bool PluginSetup::is_compat(std::string_view quirk) const { return config_.is_compat(quirk); }

@@ -103,7 +103,8 @@ class PluginSetup {
     const std::function<typename P::Signature> answer(std::move(call));
     for (const Occurrence& one : occurrences_) {
       if (P::kKey.empty() && &one != &occurrences_.back()) continue;
-      if (is_on(*one.entry, P::kKey)) std::get<Slot<P>>(set_.slots_).answers.push_back({answer, one.tier, one.position});
+      if (is_on(*one.entry, P::kKey))
+        std::get<Slot<P>>(set_.slots_).answers.push_back({answer, one.tier, one.position});
     }
   }
 

@@ -25,8 +25,10 @@ const char* kConfigs[] = {
     "binpack}]\n",
     "actions: \"allocate\"\ntiers:\n- plugins: [{name: priority}, {name: gang}]\n- plugins: [{name: drf}, {name: "
     "predicates}, {name: proportion}, {name: nodeorder}]\n",
-    "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins: [{name: gang}, {name: pdb}]\n- plugins: [{name: drf, enableHierarchy: true}, "
-    "{name: resourcequota}, {name: task-topology}, {name: predicates}, {name: nodegroup, arguments: {strict: false}}, {name: resource-strategy-fit}, {name: usage}]\n",
+    "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins: [{name: gang}, {name: pdb}]\n- plugins: [{name: drf, "
+    "enableHierarchy: true}, "
+    "{name: resourcequota}, {name: task-topology}, {name: predicates}, {name: nodegroup, arguments: {strict: false}}, "
+    "{name: resource-strategy-fit}, {name: usage}]\n",
 };
 
 // A cluster that lives: objects come and go, pods run and end.
@@ -48,18 +50,10 @@ class World {
   void step() {
     switch (random.below(6)) {
       case 0:
-      case 1:
-        add_group();
-        break;
-      case 2:
-        change_node();
-        break;
-      case 3:
-        end_pod();
-        break;
-      default:
-        run_cycle();
-        break;
+      case 1: add_group(); break;
+      case 2: change_node(); break;
+      case 3: end_pod(); break;
+      default: run_cycle(); break;
     }
   }
 
@@ -67,28 +61,35 @@ class World {
     const std::string name = base::format("g{}", next_++);
     const auto size = static_cast<int>(1 + random.below(7));
     const auto min = static_cast<int>(random.below(static_cast<std::uint64_t>(size) + 1));
-    intake.set(api::resources::kPodGroups,
-               parse(base::format(R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}"}},"spec":{{"minMember":{1},"queue":"{2}",)"
-                                  R"("minResources":{{"cpu":"{1}"}}}},"status":{{"phase":"Pending"}}}})",
-                                  name, min, random.chance(0.5) ? "default" : "other")));
-    const std::string selector = random.chance(0.3) ? base::format(R"(,"nodeSelector":{{"zone":"z{}"}})", random.below(2)) : "";
+    intake.set(
+        api::resources::kPodGroups,
+        parse(base::format(
+            R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}"}},"spec":{{"minMember":{1},"queue":"{2}",)"
+            R"("minResources":{{"cpu":"{1}"}}}},"status":{{"phase":"Pending"}}}})",
+            name, min, random.chance(0.5) ? "default" : "other")));
+    const std::string selector =
+        random.chance(0.3) ? base::format(R"(,"nodeSelector":{{"zone":"z{}"}})", random.below(2)) : "";
     std::string apart;
     if (random.chance(0.2)) {
-      apart = base::format(R"(,"affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{"labelSelector":)"
-                           R"({{"matchLabels":{{"app":"a{}"}}}},"topologyKey":"zone"}}]}}}})", random.below(3));
+      apart = base::format(
+          R"(,"affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{"labelSelector":)"
+          R"({{"matchLabels":{{"app":"a{}"}}}},"topologyKey":"zone"}}]}}}})",
+          random.below(3));
     }
     std::string wishes;
     if (random.chance(0.2) && apart.empty()) {
-      wishes = base::format(R"(,"affinity":{{"nodeAffinity":{{"preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":{},"preference":)"
-                            R"({{"matchExpressions":[{{"key":"zone","operator":"In","values":["z{}"]}}]}}}}]}},)"
-                            R"("podAffinity":{{"preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":5,"podAffinityTerm":)"
-                            R"({{"labelSelector":{{"matchLabels":{{"app":"a{}"}}}},"topologyKey":"zone"}}}}]}}}})",
-                            1 + random.below(50), random.below(2), random.below(3));
+      wishes = base::format(
+          R"(,"affinity":{{"nodeAffinity":{{"preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":{},"preference":)"
+          R"({{"matchExpressions":[{{"key":"zone","operator":"In","values":["z{}"]}}]}}}}]}},)"
+          R"("podAffinity":{{"preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":5,"podAffinityTerm":)"
+          R"({{"labelSelector":{{"matchLabels":{{"app":"a{}"}}}},"topologyKey":"zone"}}}}]}}}})",
+          1 + random.below(50), random.below(2), random.below(3));
     }
     if (random.chance(0.2)) {
-      wishes += base::format(R"(,"topologySpreadConstraints":[{{"maxSkew":{},"topologyKey":"zone","whenUnsatisfiable":"{}",)"
-                             R"("labelSelector":{{"matchLabels":{{"app":"a{}"}}}}}}])",
-                             1 + random.below(2), random.chance(0.5) ? "DoNotSchedule" : "ScheduleAnyway", random.below(3));
+      wishes +=
+          base::format(R"(,"topologySpreadConstraints":[{{"maxSkew":{},"topologyKey":"zone","whenUnsatisfiable":"{}",)"
+                       R"("labelSelector":{{"matchLabels":{{"app":"a{}"}}}}}}])",
+                       1 + random.below(2), random.chance(0.5) ? "DoNotSchedule" : "ScheduleAnyway", random.below(3));
     }
     apart += wishes;
     const std::string cpu = base::format("{}m", 500 * (1 + random.below(4)));
@@ -105,12 +106,15 @@ class World {
 
   void change_node() {
     const auto n = random.below(6);
-    const std::string text = base::format(R"({{"metadata":{{"name":"n{0}","labels":{{"zone":"z{1}"}}}},"spec":{{"unschedulable":{2}{5}}},)"
-                                          R"("status":{{"allocatable":{{"cpu":"{3}","memory":"64Gi","pods":"{4}"}}}}}})",
-                                          n, random.below(2), random.chance(0.1) ? "true" : "false", 2 + random.below(6), 2 + random.below(8),
-                                          random.chance(0.2) ? R"(,"taints":[{"key":"slow","effect":"PreferNoSchedule"}])" : "");
-    if (random.chance(0.1)) intake.remove(api::resources::kNodes, parse(text));
-    else intake.set(api::resources::kNodes, parse(text));
+    const std::string text = base::format(
+        R"({{"metadata":{{"name":"n{0}","labels":{{"zone":"z{1}"}}}},"spec":{{"unschedulable":{2}{5}}},)"
+        R"("status":{{"allocatable":{{"cpu":"{3}","memory":"64Gi","pods":"{4}"}}}}}})",
+        n, random.below(2), random.chance(0.1) ? "true" : "false", 2 + random.below(6), 2 + random.below(8),
+        random.chance(0.2) ? R"(,"taints":[{"key":"slow","effect":"PreferNoSchedule"}])" : "");
+    if (random.chance(0.1))
+      intake.remove(api::resources::kNodes, parse(text));
+    else
+      intake.set(api::resources::kNodes, parse(text));
   }
 
   void end_pod() {

@@ -18,7 +18,8 @@ inline QueueHeap make_queue_heap(Session& session) {
   });
 }
 inline JobHeap make_job_heap(Session& session) {
-  return JobHeap([&session](JobId a, JobId b) { return session.job_before(session.model().job(a), session.model().job(b)); });
+  return JobHeap(
+      [&session](JobId a, JobId b) { return session.job_before(session.model().job(a), session.model().job(b)); });
 }
 inline TaskHeap make_task_heap(Session& session) {
   return TaskHeap(

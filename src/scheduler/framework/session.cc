@@ -63,8 +63,13 @@ void Session::evict(TaskId id, std::string_view action, JobId beneficiary) {
   const Task& task = in_.model.task(id);
   auto known = std::find(actions_.begin(), actions_.end(), action);
   if (known == actions_.end()) known = actions_.insert(actions_.end(), std::string(action));
-  journal_.push_back({.kind = Kind::kEvict, .old_status = task.status, .task = id, .node = task.node, .old_node = task.node,
-                      .beneficiary = beneficiary, .action = static_cast<std::uint32_t>(known - actions_.begin())});
+  journal_.push_back({.kind = Kind::kEvict,
+                      .old_status = task.status,
+                      .task = id,
+                      .node = task.node,
+                      .old_node = task.node,
+                      .beneficiary = beneficiary,
+                      .action = static_cast<std::uint32_t>(known - actions_.begin())});
   in_.model.move(id, TaskStatus::kEvicting, task.node);
   if (in_.plugins.answers<TaskRemoved>()) ask<TaskRemoved>(task);
 }
@@ -99,7 +104,8 @@ void Session::plan_bind(TaskId id) {
   if (const auto* promised = in_.model.volumes.promises_of(id)) bind.volumes = *promised;
   bind.node_lock = in_.model.devices.lock_of(id);
   bind.claims = in_.model.claims.plan_of(id);
-  if (const Annotations* devices = in_.model.devices.granted(id)) bind.annotations.insert(devices->begin(), devices->end());
+  if (const Annotations* devices = in_.model.devices.granted(id))
+    bind.annotations.insert(devices->begin(), devices->end());
   bind.volume_timeout = in_.model.volumes.bind_timeout;
   plan_.binds.push_back(std::move(bind));
   in_.model.move(id, TaskStatus::kBinding, task.node);
@@ -108,7 +114,8 @@ void Session::plan_bind(TaskId id) {
 void Session::plan_eviction(const Operation& operation) {
   const TaskText& text = in_.model.text(operation.task);
   const Task& task = in_.model.task(operation.task);
-  PlannedEviction out{text.ns, text.name, text.uid, in_.model.nodes[task.node].name, actions_[operation.action], "", ""};
+  PlannedEviction out{text.ns, text.name, text.uid, in_.model.nodes[task.node].name, actions_[operation.action],
+                      "",      ""};
   if (task.job.is_set()) out.group = in_.model.job(task.job).key;
   if (operation.beneficiary.is_set()) out.for_group = in_.model.job(operation.beneficiary).key;
   if (task.job.is_set() && in_.model.job(task.job).has_group) {
@@ -134,8 +141,10 @@ void Session::commit(Mark mark) {
     in_.model.edit_task(operation.task).last_cycle = 0;
     if (operation.kind == Kind::kPipeline) continue;
     operation.committed = true;
-    if (operation.kind == Kind::kEvict) plan_eviction(operation);
-    else plan_bind(operation.task);
+    if (operation.kind == Kind::kEvict)
+      plan_eviction(operation);
+    else
+      plan_bind(operation.task);
   }
 }
 
@@ -146,7 +155,8 @@ void Session::dispatch_if_ready(JobId id) {
   for (const TaskId task : job.tasks) {
     if (in_.model.task(task).status == TaskStatus::kAllocated) placed.push_back(task);
   }
-  std::sort(placed.begin(), placed.end(), [&](TaskId a, TaskId b) { return in_.model.text(a).name < in_.model.text(b).name; });
+  std::sort(placed.begin(), placed.end(),
+            [&](TaskId a, TaskId b) { return in_.model.text(a).name < in_.model.text(b).name; });
   for (const TaskId task : placed) plan_bind(task);
 }
 
@@ -195,7 +205,8 @@ void Session::set_phase(JobId id, GroupPhase phase) {
 
 void Session::group_event(const Job& job, std::string type, std::string reason, std::string message) {
   if (type == "Normal" && reason == "Unschedulable") refusals_[job.id.index] = message;
-  plan_.group_events.push_back({job.ns, job.name, job.group_uid, std::move(type), std::move(reason), std::move(message)});
+  plan_.group_events.push_back(
+      {job.ns, job.name, job.group_uid, std::move(type), std::move(reason), std::move(message)});
 }
 
 }  // namespace scheduler

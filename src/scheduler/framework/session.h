@@ -25,15 +25,15 @@ namespace scheduler {
 
 // What one job met while it was tried in this session.
 struct JobTrouble {
-  std::map<std::string, FitErrors> by_task;  // by pod name, so that the quoted one is the smallest
+  std::map<std::string, FitErrors> by_task;                 // by pod name, so that the quoted one is the smallest
   std::map<std::uint32_t, std::vector<bool>> failed_roles;  // by part of the job (SubJob), by Role position
   bool has_failed(std::uint32_t part, std::uint32_t role) const {
     auto found = failed_roles.find(part);
     return found != failed_roles.end() && role < found->second.size() && found->second[role];
   }
-  std::string text;                          // of the job as a whole
-  bool over_limit = false;                   // the queue may not take some task
-  std::optional<QueueShortage> shortage;     // of the first of them, with what was placed before it
+  std::string text;                       // of the job as a whole
+  bool over_limit = false;                // the queue may not take some task
+  std::optional<QueueShortage> shortage;  // of the first of them, with what was placed before it
 };
 
 struct SessionInput {
@@ -89,8 +89,8 @@ class Session {
   bool pipeline(TaskId task, NodeId node, bool eviction_occurred);
   void evict(TaskId task, std::string_view action, JobId beneficiary);
   void rollback(Mark mark);
-  // Nothing is committed for a job that a plugin holds: it waits for an answer from outside. What was placed stays until
-  // the close, as its reservation.
+  // Nothing is committed for a job that a plugin holds: it waits for an answer from outside. What was placed stays
+  // until the close, as its reservation.
   void commit(Mark mark);
   bool has_operations_since(Mark mark) const { return journal_.size() > mark; }
   // What was done since the mark, to be done again after a rollback.
@@ -180,7 +180,7 @@ class Session {
     bool committed = false;
     TaskStatus old_status;
     TaskId task;
-    NodeId node;      // of the operation
+    NodeId node;  // of the operation
     NodeId old_node;
     JobId beneficiary;
     std::uint32_t action = 0;  // index into actions_
@@ -210,8 +210,8 @@ class Session {
   std::unordered_map<std::uint32_t, bool> unschedulable_now_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, DomainId> nominated_;  // by job and part
   std::set<std::uint32_t> ignored_nominations_;                            // tasks
-  std::set<std::uint32_t> overused_;  // queues that allocate passed over
-  std::map<std::uint32_t, std::string> refusals_;  // admission's, by job
+  std::set<std::uint32_t> overused_;                                       // queues that allocate passed over
+  std::map<std::uint32_t, std::string> refusals_;                          // admission's, by job
   std::vector<std::pair<JobId, WaitReason>> reasons_;
   std::set<std::uint32_t> ungated_;  // tasks whose queue gate is removed
   std::map<std::string, TaskReport> task_reports_;

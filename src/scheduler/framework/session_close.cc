@@ -51,13 +51,15 @@ Session::TaskReason Session::task_reason(const Task& task) const {
   const std::string key = in_.model.task_key(task.id);
   const std::string node_name = node.is_set() ? in_.model.nodes[node].name : "";
   if (status == TaskStatus::kAllocated) {
-    return {"Schedulable", base::format("Pod {} can possibly be assigned to {}, once minAvailable is satisfied", key, node_name), ""};
+    return {"Schedulable",
+            base::format("Pod {} can possibly be assigned to {}, once minAvailable is satisfied", key, node_name), ""};
   }
   if (status == TaskStatus::kPipelined) {
-    return {"Unschedulable",
-            base::format("Pod {} can possibly be assigned to {}, once resource is released and minAvailable is satisfied", key,
-                         node_name),
-            evicted ? node_name : ""};
+    return {
+        "Unschedulable",
+        base::format("Pod {} can possibly be assigned to {}, once resource is released and minAvailable is satisfied",
+                     key, node_name),
+        evicted ? node_name : ""};
   }
   const JobTrouble* trouble = task.job.is_set() ? find_trouble(task.job) : nullptr;
   const std::string job_level = trouble != nullptr ? trouble->text : "";
@@ -95,7 +97,8 @@ void Session::close_tasks(const Job& job) {
                        task.status == TaskStatus::kPipelined;
     if (waits && !task.gated && in_.model.text(id).ours) waiting.push_back(id);
   }
-  std::sort(waiting.begin(), waiting.end(), [&](TaskId a, TaskId b) { return in_.model.text(a).name < in_.model.text(b).name; });
+  std::sort(waiting.begin(), waiting.end(),
+            [&](TaskId a, TaskId b) { return in_.model.text(a).name < in_.model.text(b).name; });
   for (const TaskId id : waiting) {
     TaskReason reason = task_reason(in_.model.task(id));
     if (reason.message.empty()) reason.message = kAllNodesUnavailable;
@@ -119,7 +122,8 @@ void Session::close_job(JobId id, GroupStatus before) {
   if (updated) {
     plan_.groups.push_back({job.ns, job.name, job.status, {}});
     // Said with every write: a later write may take the place of one that waits.
-    if (moved || job.topology) plan_.groups.back().allocated_domain = domain.is_set() ? in_.model.symbols.text(domain) : "";
+    if (moved || job.topology)
+      plan_.groups.back().allocated_domain = domain.is_set() ? in_.model.symbols.text(domain) : "";
     job.written_domain = domain;
     in_.model.note_changed(id);  // a group that went back to Pending waits for admission again
   }
@@ -131,8 +135,8 @@ void Session::close_job(JobId id, GroupStatus before) {
     // On its way: nothing is left to decide, so there is nothing to warn of.
     job.last_event.clear();
   } else if (waits) {
-    std::string text = base::format("{}/{} tasks in gang unschedulable: {}", job.count(TaskStatus::kPending), job.task_count(),
-                                    job_text(job));
+    std::string text = base::format("{}/{} tasks in gang unschedulable: {}", job.count(TaskStatus::kPending),
+                                    job.task_count(), job_text(job));
     if (text != job.last_event) {
       job.last_event = text;
       group_event(job, "Warning", "Unschedulable", std::move(text));
@@ -209,8 +213,11 @@ void Session::close_shard() {
   std::set_difference(fresh.in_use.begin(), fresh.in_use.end(), fresh.desired.begin(), fresh.desired.end(),
                       std::inserter(fresh.to_remove, fresh.to_remove.end()));
   if (fresh == *shards.own()) return;
-  plan_.shards.push_back({shards.own_name, {fresh.in_use.begin(), fresh.in_use.end()}, {fresh.to_remove.begin(), fresh.to_remove.end()},
-                          {fresh.to_add.begin(), fresh.to_add.end()}, in_.now});
+  plan_.shards.push_back({shards.own_name,
+                          {fresh.in_use.begin(), fresh.in_use.end()},
+                          {fresh.to_remove.begin(), fresh.to_remove.end()},
+                          {fresh.to_add.begin(), fresh.to_add.end()},
+                          in_.now});
   shards.set(std::string(shards.own_name), std::move(fresh));
 }
 
@@ -225,7 +232,8 @@ void Session::report_tasks() {
   for (std::uint32_t i = 0; i < in_.model.task_capacity(); ++i) {
     const Task& task = in_.model.task(TaskId{i});
     if (!task.in_use) continue;
-    task_reports_[in_.model.task_key(task.id)] = {task.status, task.node.is_set() ? in_.model.nodes[task.node].name : ""};
+    task_reports_[in_.model.task_key(task.id)] = {task.status,
+                                                  task.node.is_set() ? in_.model.nodes[task.node].name : ""};
   }
 }
 
@@ -234,8 +242,10 @@ void Session::undo_uncommitted() {
     const Operation& operation = journal_[i];
     const TaskStatus status = in_.model.task(operation.task).status;
     if (operation.kind == Kind::kEvict) {
-      if (!operation.committed) undo(operation);
-      else in_.model.move(operation.task, TaskStatus::kReleasing, operation.node);
+      if (!operation.committed)
+        undo(operation);
+      else
+        in_.model.move(operation.task, TaskStatus::kReleasing, operation.node);
     } else if (status == TaskStatus::kAllocated || status == TaskStatus::kPipelined) {
       undo(operation);
     }

@@ -39,14 +39,17 @@ void describe_room(const Model& model, Dim dim, std::int64_t amount, WaitReason&
     most = std::max(most, free);
     sum += free;
   });
-  const auto text = [&](std::int64_t value) { return Dimensions::quantity_of(dim, static_cast<double>(value)).to_string(); };
+  const auto text = [&](std::int64_t value) {
+    return Dimensions::quantity_of(dim, static_cast<double>(value)).to_string();
+  };
   out.wanted = text(amount);
   out.most_free = text(most);
   out.free = text(sum);
 }
 
 // What the search for one pod's node ended with.
-void describe_search(const Model& model, const Job& job, const std::string& pod, const FitErrors& errors, WaitReason& out) {
+void describe_search(const Model& model, const Job& job, const std::string& pod, const FitErrors& errors,
+                     WaitReason& out) {
   out.pod = pod;
   out.nodes = errors.node_count();
   out.domain = errors.hyper_node();
@@ -59,7 +62,9 @@ void describe_search(const Model& model, const Job& job, const std::string& pod,
   }
   out.kind = WaitKind::kResources;
   out.resource = tightest_of(errors);
-  if (const auto found = errors.reasons().find(std::string(kInsufficient) + out.resource); found != errors.reasons().end()) out.refused = found->second;
+  if (const auto found = errors.reasons().find(std::string(kInsufficient) + out.resource);
+      found != errors.reasons().end())
+    out.refused = found->second;
   const TaskId task = model.find_task(job.ns + "/" + pod);
   if (!task.is_set()) return;
   for (const Part& part : model.shape_of(model.task(task)).request.parts) {
@@ -125,12 +130,14 @@ WaitReason Session::wait_reason(const Job& job) {
   const bool overused = overused_.contains(queue.id.index);
   if (overused || (trouble != nullptr && trouble->over_limit)) {
     std::optional<QueueShortage> shortage = trouble != nullptr ? trouble->shortage : std::nullopt;
-    if (!shortage && first.is_set()) shortage = ask<QueueLimit>(queue, Resource(model.shape_of(model.task(first)).request), false);
+    if (!shortage && first.is_set())
+      shortage = ask<QueueLimit>(queue, Resource(model.shape_of(model.task(first)).request), false);
     if (shortage) {
       out.shortage = *shortage;
       return of_kind(WaitKind::kQueueLimit);
     }
-    return of_kind(WaitKind::kQueueOverused, overused ? "others come first" : "a plugin of the configuration gives it no more");
+    return of_kind(WaitKind::kQueueOverused,
+                   overused ? "others come first" : "a plugin of the configuration gives it no more");
   }
   if (job.waiting_count() > 0) {
     out.missing = job.waiting_count();

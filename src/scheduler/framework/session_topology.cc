@@ -53,7 +53,8 @@ void Session::settle_wishes(JobTopology& topology, const DomainTree& tree) const
 void Session::settle_allocated(Job& job, const DomainTree& tree) {
   JobTopology& topology = *job.topology;
   const auto exists = [&](Symbol name) { return tree.find(name).is_set(); };
-  if (topology.allocated.is_set() && (!exists(topology.allocated) || job.allocated_count() == 0)) topology.allocated = {};
+  if (topology.allocated.is_set() && (!exists(topology.allocated) || job.allocated_count() == 0))
+    topology.allocated = {};
   for (SubJob& part : topology.sub_jobs) {
     if (part.allocated.is_set() && (!exists(part.allocated) || allocated_like(part.counts) == 0)) part.allocated = {};
   }
@@ -91,8 +92,10 @@ DomainId Session::nominated_domain(JobId job, std::uint32_t part) const {
 }
 
 void Session::nominate_domain(JobId job, std::uint32_t part, DomainId domain) {
-  if (domain.is_set()) nominated_[{job.index, part}] = domain;
-  else nominated_.erase({job.index, part});
+  if (domain.is_set())
+    nominated_[{job.index, part}] = domain;
+  else
+    nominated_.erase({job.index, part});
 }
 
 // Attempts in several domains follow one another; what is told about a task is what the last of them met.
@@ -133,8 +136,9 @@ std::vector<Session::Saved> Session::saved_since(Mark mark) const {
   std::vector<Saved> out;
   for (std::size_t i = mark; i < journal_.size(); ++i) {
     const Operation& one = journal_[i];
-    const auto kind = one.kind == Kind::kEvict ? Saved::Kind::kEvict
-                      : one.kind == Kind::kPipeline ? Saved::Kind::kPipeline : Saved::Kind::kAllocate;
+    const auto kind = one.kind == Kind::kEvict      ? Saved::Kind::kEvict
+                      : one.kind == Kind::kPipeline ? Saved::Kind::kPipeline
+                                                    : Saved::Kind::kAllocate;
     out.push_back({one.task, one.node, kind, in_.model.task(one.task).eviction_occurred, one.beneficiary, one.action});
   }
   return out;

@@ -24,17 +24,23 @@ api::Json parse(const std::string& text) {
 }
 
 const char* kConfigs[] = {
-    "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins: [{name: priority}, {name: gang}]\n- plugins: [{name: predicates}, "
+    "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins: [{name: priority}, {name: gang}]\n- plugins: [{name: "
+    "predicates}, "
     "{name: nodeorder}, {name: network-topology-aware}]\n",
-    "actions: \"enqueue, allocate, gangpreempt\"\ntiers:\n- plugins: [{name: priority}, {name: gang}, {name: conformance}]\n- plugins: "
+    "actions: \"enqueue, allocate, gangpreempt\"\ntiers:\n- plugins: [{name: priority}, {name: gang}, {name: "
+    "conformance}]\n- plugins: "
     "[{name: predicates}, {name: proportion}, {name: network-topology-aware, arguments: {weight: 3, "
     "hypernode.binpack.normal-pod.fading: 2}}]\n",
-    "actions: \"gangreclaim, allocate\"\ntiers:\n- plugins: [{name: gang}]\n- plugins: [{name: predicates}, {name: capacity}, {name: "
+    "actions: \"gangreclaim, allocate\"\ntiers:\n- plugins: [{name: gang}]\n- plugins: [{name: predicates}, {name: "
+    "capacity}, {name: "
     "binpack}, {name: network-topology-aware, enabledHyperNodeOrder: false}]\n",
-    "actions: \"allocate\"\ntiers:\n- plugins: [{name: priority}, {name: gang, enabledSubJobReady: false}]\n- plugins: [{name: "
+    "actions: \"allocate\"\ntiers:\n- plugins: [{name: priority}, {name: gang, enabledSubJobReady: false}]\n- plugins: "
+    "[{name: "
     "predicates}, {name: nodeorder}]\n",
-    "actions: \"allocate, preempt\"\ntiers:\n- plugins: [{name: gang, enableJobReady: false}]\n- plugins: [{name: predicates}, {name: "
-    "network-topology-aware, arguments: {hypernode.binpack.normal-pod.enable: false}}]\nconfigurations:\n- name: preempt\n  "
+    "actions: \"allocate, preempt\"\ntiers:\n- plugins: [{name: gang, enableJobReady: false}]\n- plugins: [{name: "
+    "predicates}, {name: "
+    "network-topology-aware, arguments: {hypernode.binpack.normal-pod.enable: false}}]\nconfigurations:\n- name: "
+    "preempt\n  "
     "arguments: {enableTopologyAwarePreemption: true}\n",
 };
 
@@ -48,13 +54,15 @@ class World {
     enforces_tiers = config != kWithoutGradients;
     EXPECT_TRUE(decider.configure(kConfigs[config]).ok());
     for (const char* queue : {"default", "other"}) {
-      intake.set(api::resources::kQueues, parse(base::format(R"({{"metadata":{{"name":"{0}","uid":"{0}"}},"spec":{{"weight":1,"deserved":)"
-                                                             R"({{"cpu":"{1}"}}}},"status":{{"state":"Open"}}}})",
-                                                             queue, 4 + random.below(12))));
+      intake.set(api::resources::kQueues,
+                 parse(base::format(R"({{"metadata":{{"name":"{0}","uid":"{0}"}},"spec":{{"weight":1,"deserved":)"
+                                    R"({{"cpu":"{1}"}}}},"status":{{"state":"Open"}}}})",
+                                    queue, 4 + random.below(12))));
     }
     for (const char* name : {"high", "low"}) {
       intake.set(api::resources::kPriorityClasses,
-                 parse(base::format(R"({{"metadata":{{"name":"{}"}},"value":{}}})", name, std::string_view(name) == "high" ? 10 : 1)));
+                 parse(base::format(R"({{"metadata":{{"name":"{}"}},"value":{}}})", name,
+                                    std::string_view(name) == "high" ? 10 : 1)));
     }
     for (std::uint64_t n = 0; n < kNodes; ++n) change_node(n);
     for (int i = 0; i < 6; ++i) change_domain();
@@ -63,7 +71,9 @@ class World {
   void step() {
     switch (random.below(12)) {
       case 0: change_node(random.below(kNodes)); break;
-      case 1: if (random.chance(0.3)) change_domain(); break;
+      case 1:
+        if (random.chance(0.3)) change_domain();
+        break;
       case 2: end_pod(); break;
       case 3:
       case 4:
@@ -74,11 +84,14 @@ class World {
   }
 
   void change_node(std::uint64_t n) {
-    const std::string text = base::format(R"({{"metadata":{{"name":"n{}","labels":{{"rack":"r{}"}}}},"status":{{"allocatable":)"
-                                          R"({{"cpu":"{}","memory":"64Gi","pods":"{}"}}}}}})",
-                                          n, random.below(3), 2 + random.below(6), 3 + random.below(8));
-    if (random.chance(0.05)) intake.remove(api::resources::kNodes, parse(text));
-    else intake.set(api::resources::kNodes, parse(text));
+    const std::string text =
+        base::format(R"({{"metadata":{{"name":"n{}","labels":{{"rack":"r{}"}}}},"status":{{"allocatable":)"
+                     R"({{"cpu":"{}","memory":"64Gi","pods":"{}"}}}}}})",
+                     n, random.below(3), 2 + random.below(6), 3 + random.below(8));
+    if (random.chance(0.05))
+      intake.remove(api::resources::kNodes, parse(text));
+    else
+      intake.set(api::resources::kNodes, parse(text));
   }
 
   // Leaves l0 to l3 of named, matched or labelled nodes; m0 and m1 above them; sometimes a contradiction.
@@ -100,13 +113,17 @@ class World {
       add("Node", base::format(R"("regexMatch":{{"pattern":"n[{}{}]"}})", random.below(kNodes), random.below(kNodes)));
     } else {
       for (std::uint64_t n = 0; n < kNodes; ++n) {
-        if (random.chance(n / 2 == static_cast<std::uint64_t>(name[1] - '0') ? 0.9 : 0.05)) add("Node", base::format(R"("exactMatch":{{"name":"n{}"}})", n));
+        if (random.chance(n / 2 == static_cast<std::uint64_t>(name[1] - '0') ? 0.9 : 0.05))
+          add("Node", base::format(R"("exactMatch":{{"name":"n{}"}})", n));
       }
     }
-    const std::string text = base::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"tier":{},"tierName":"t{}","members":[{}]}}}})", name,
-                                          middle ? 2 : 1, middle ? 2 : 1, members);
-    if (random.chance(0.1)) intake.remove(api::resources::kHyperNodes, parse(text));
-    else intake.set(api::resources::kHyperNodes, parse(text));
+    const std::string text =
+        base::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"tier":{},"tierName":"t{}","members":[{}]}}}})", name,
+                     middle ? 2 : 1, middle ? 2 : 1, members);
+    if (random.chance(0.1))
+      intake.remove(api::resources::kHyperNodes, parse(text));
+    else
+      intake.set(api::resources::kHyperNodes, parse(text));
   }
 
   std::string random_wish() {
@@ -122,21 +139,25 @@ class World {
     std::string spec;
     if (random.chance(0.6)) spec += base::format(R"(,"networkTopology":{})", random_wish());
     if (random.chance(0.35)) {
-      spec += base::format(R"(,"subGroupPolicy":[{{"name":"p","subGroupSize":{},"minSubGroups":{},"matchLabelKeys":["part"]{}}}])",
-                           1 + random.below(3), random.below(3), random.chance(0.6) ? ",\"networkTopology\":" + random_wish() : "");
+      spec += base::format(
+          R"(,"subGroupPolicy":[{{"name":"p","subGroupSize":{},"minSubGroups":{},"matchLabelKeys":["part"]{}}}])",
+          1 + random.below(3), random.below(3), random.chance(0.6) ? ",\"networkTopology\":" + random_wish() : "");
     }
     if (random.chance(0.4)) spec += base::format(R"(,"minResources":{{"cpu":"{}"}})", min);
-    intake.set(api::resources::kPodGroups,
-               parse(base::format(R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}"}},"spec":{{"minMember":{1},"queue":"{2}",)"
-                                  R"("priorityClassName":"{3}"{4}}},"status":{{"phase":"Pending"}}}})",
-                                  name, min, random.chance(0.5) ? "default" : "other", random.chance(0.5) ? "high" : "low", spec)));
+    intake.set(
+        api::resources::kPodGroups,
+        parse(base::format(
+            R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}"}},"spec":{{"minMember":{1},"queue":"{2}",)"
+            R"("priorityClassName":"{3}"{4}}},"status":{{"phase":"Pending"}}}})",
+            name, min, random.chance(0.5) ? "default" : "other", random.chance(0.5) ? "high" : "low", spec)));
     const std::string cpu = base::format("{}m", 500 * (1 + random.below(6)));
     for (int i = 0; i < size; ++i) {
       const std::string pod = base::format("{}-w-{}", name, i);
-      pods[pod] = base::format(R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}","labels":{{"part":"{3}"}},"annotations":)"
-                               R"({{"scheduling.k8s.io/group-name":"{1}"}}}},"spec":{{"schedulerName":"volcano","priority":{4},"containers":)"
-                               R"([{{"name":"c","resources":{{"requests":{{"cpu":"{2}"}}}}}}]}}}})",
-                               pod, name, cpu, i / 2, random.below(3));
+      pods[pod] = base::format(
+          R"({{"metadata":{{"name":"{0}","namespace":"n","uid":"{0}","labels":{{"part":"{3}"}},"annotations":)"
+          R"({{"scheduling.k8s.io/group-name":"{1}"}}}},"spec":{{"schedulerName":"volcano","priority":{4},"containers":)"
+          R"([{{"name":"c","resources":{{"requests":{{"cpu":"{2}"}}}}}}]}}}})",
+          pod, name, cpu, i / 2, random.below(3));
       intake.set(api::resources::kPods, parse(pods[pod]));
     }
   }
@@ -173,7 +194,8 @@ class World {
       decided += one.name + " " + one.allocated_domain.value_or("-") + "\n";
       for (const GroupCondition& condition : one.status.conditions) decided += condition.message + "\n";
     }
-    for (const PlannedPodCondition& one : report.plan.pod_conditions) decided += one.pod + " " + one.message + " " + one.nominated_node + "\n";
+    for (const PlannedPodCondition& one : report.plan.pod_conditions)
+      decided += one.pod + " " + one.message + " " + one.nominated_node + "\n";
     check_tiers(started);
   }
 

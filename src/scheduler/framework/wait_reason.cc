@@ -11,8 +11,8 @@ constexpr std::string_view kNames[] = {"QueueNotFound", "QueueNotOpen", "NotEnou
                                        "Domain",        "Releasing",    "Unknown"};
 
 std::string limit_text(const QueueShortage& s) {
-  return base::format("queue {} may use {} of {} ({}): {} in use or admitted, {} more wanted", s.queue, s.allowed, s.resource, s.limit,
-                      s.used, s.wanted);
+  return base::format("queue {} may use {} of {} ({}): {} in use or admitted, {} more wanted", s.queue, s.allowed,
+                      s.resource, s.limit, s.used, s.wanted);
 }
 
 }  // namespace
@@ -25,17 +25,22 @@ std::string WaitReason::message() const {
   switch (kind) {
     case WaitKind::kQueueNotFound: return base::format("queue {} does not exist", queue);
     case WaitKind::kQueueNotOpen: return base::format("queue {} is {}", queue, detail);
-    case WaitKind::kNotEnoughPods: return base::format("{} pods exist of the {} that start together{}{}", pods, minimum, detail.empty() ? "" : ": ", detail);
+    case WaitKind::kNotEnoughPods:
+      return base::format("{} pods exist of the {} that start together{}{}", pods, minimum, detail.empty() ? "" : ": ",
+                          detail);
     case WaitKind::kNotAdmitted: return detail;
     case WaitKind::kQueueLimit: return limit_text(shortage);
     case WaitKind::kQueueOverused: return base::format("queue {} has had its share: {}", queue, detail);
     case WaitKind::kGated: return base::format("{} pods are held by scheduling gates", missing);
     case WaitKind::kRefused: return base::format("{}: pod {}: {}", gang, pod, detail);
     case WaitKind::kResources:
-      return base::format("{}: pod {} asks for {} of {}, which {} of {} nodes{} lack once the rest is placed; without this group the most free on one node is {}, on all {}", gang,
-                          pod, wanted, resource, refused, nodes, inside, most_free, free);
+      return base::format(
+          "{}: pod {} asks for {} of {}, which {} of {} nodes{} lack once the rest is placed; without this group the "
+          "most free on one node is {}, on all {}",
+          gang, pod, wanted, resource, refused, nodes, inside, most_free, free);
     case WaitKind::kFilter:
-      return base::format("{}: for pod {} the last {} of {} nodes{} drop out: {}", gang, pod, refused, nodes, inside, detail);
+      return base::format("{}: for pod {} the last {} of {} nodes{} drop out: {}", gang, pod, refused, nodes, inside,
+                          detail);
     case WaitKind::kDomain: return base::format("{}: {}", gang, detail);
     case WaitKind::kReleasing: return base::format("{} pods are promised nodes that others are leaving", missing);
     case WaitKind::kUnknown: break;

@@ -8,9 +8,7 @@ namespace {
 
 std::uint64_t label_key(Symbol key, Symbol value) { return (std::uint64_t{key.index} + 1) << 32 | value.index; }
 
-void append(std::string& out, std::uint32_t value) {
-  out.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
+void append(std::string& out, std::uint32_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
 
 void append(std::string& out, const LabelSelector& selector) {
   append(out, selector.present ? 1 : 0);
@@ -27,14 +25,16 @@ void append(std::string& out, const LabelSelector& selector) {
 }  // namespace
 
 void NodeCounts::add(std::uint32_t node, std::int64_t amount) {
-  auto at = std::lower_bound(entries_.begin(), entries_.end(), node, [](const Entry& e, std::uint32_t n) { return e.node < n; });
+  auto at = std::lower_bound(entries_.begin(), entries_.end(), node,
+                             [](const Entry& e, std::uint32_t n) { return e.node < n; });
   if (at == entries_.end() || at->node != node) at = entries_.insert(at, {node, 0});
   at->count += amount;
   if (at->count == 0) entries_.erase(at);
 }
 
 std::int64_t NodeCounts::get(std::uint32_t node) const {
-  auto at = std::lower_bound(entries_.begin(), entries_.end(), node, [](const Entry& e, std::uint32_t n) { return e.node < n; });
+  auto at = std::lower_bound(entries_.begin(), entries_.end(), node,
+                             [](const Entry& e, std::uint32_t n) { return e.node < n; });
   return at != entries_.end() && at->node == node ? at->count : 0;
 }
 
@@ -48,7 +48,8 @@ bool PodAffinity::selects(const PodSelector& selector, const LabelSet& set) cons
 }
 
 bool PodAffinity::selects_all(const Matcher& matcher, const LabelSet& set) const {
-  return std::all_of(matcher.all_of.begin(), matcher.all_of.end(), [&](const PodSelector& s) { return selects(s, set); });
+  return std::all_of(matcher.all_of.begin(), matcher.all_of.end(),
+                     [&](const PodSelector& s) { return selects(s, set); });
 }
 
 void PodAffinity::set_matchers(LabelSet& set, std::vector<std::uint32_t> matchers) {
@@ -139,7 +140,8 @@ std::uint64_t PodAffinity::index_label(const Matcher& matcher) {
 }
 
 OwnedTerm& PodAffinity::owned(MatcherId matcher, Symbol key) {
-  auto [found, added] = owned_by_term_.emplace(std::pair{matcher.index, key.index}, static_cast<std::uint32_t>(owned_.size()));
+  auto [found, added] =
+      owned_by_term_.emplace(std::pair{matcher.index, key.index}, static_cast<std::uint32_t>(owned_.size()));
   if (added) {
     owned_of_matcher_[matcher.index].push_back(static_cast<std::uint32_t>(owned_.size()));
     owned_.push_back({matcher, key, {}, {}});
@@ -153,7 +155,8 @@ void PodAffinity::count(MatcherId matcher, NodeId node, bool terminating, std::i
 }
 
 void PodAffinity::place(const Shape& shape, LabelSetId labels, NodeId node, bool terminating, std::int64_t sign) {
-  for (const std::uint32_t matcher : label_sets_[labels.index].matchers) count(MatcherId{matcher}, node, terminating, sign);
+  for (const std::uint32_t matcher : label_sets_[labels.index].matchers)
+    count(MatcherId{matcher}, node, terminating, sign);
   const auto add = [&](NodeCounts& counts, std::int64_t amount) {
     const bool was_empty = counts.empty();
     counts.add(node.index, amount);
@@ -169,7 +172,8 @@ void PodAffinity::set_namespace_labels(Symbol ns, Labels labels) {
   namespaces_[ns.index] = std::move(labels);
   for (std::uint32_t i = 0; i < matchers_.size(); ++i) {
     const auto& all = matchers_[i].all_of;
-    if (std::none_of(all.begin(), all.end(), [](const PodSelector& s) { return s.namespace_selector.present; })) continue;
+    if (std::none_of(all.begin(), all.end(), [](const PodSelector& s) { return s.namespace_selector.present; }))
+      continue;
     matchers_[i].pods = {};
     matchers_[i].terminating = {};
     for (LabelSet& set : label_sets_) {

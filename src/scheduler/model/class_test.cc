@@ -1,5 +1,5 @@
-// Which fields of a pod split classes? Every field of the API's pod spec is set in turn: the class changes exactly where
-// a filter or a score reads the field.
+// Which fields of a pod split classes? Every field of the API's pod spec is set in turn: the class changes exactly
+// where a filter or a score reads the field.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +45,10 @@ class Mutator {
  public:
   explicit Mutator(Json pod) : pod_(std::move(pod)) { shape_key(pod_, key_); }
 
-  void run() { visit(api::core_schema("core.v1.PodSpec"), pod_["spec"], "", [](Json value) { return value; }, 0); }
+  void run() {
+    visit(
+        api::core_schema("core.v1.PodSpec"), pod_["spec"], "", [](Json value) { return value; }, 0);
+  }
   int fields() const { return fields_; }
 
  private:
@@ -56,20 +59,28 @@ class Mutator {
     switch (schema.kind) {
       case Schema::Kind::kObject:
         for (const api::SchemaField& field : schema.fields) {
-          visit(*field.schema, there[field.name], path.empty() ? field.name : path + "." + field.name,
-                [&, name = field.name](Json value) {
-                  Json object = there.is_object() ? there : Json::object();
-                  object.set(name, std::move(value));
-                  return wrap(std::move(object));
-                },
-                depth + 1);
+          visit(
+              *field.schema, there[field.name], path.empty() ? field.name : path + "." + field.name,
+              [&, name = field.name](Json value) {
+                Json object = there.is_object() ? there : Json::object();
+                object.set(name, std::move(value));
+                return wrap(std::move(object));
+              },
+              depth + 1);
         }
         return;
       case Schema::Kind::kList:
-        visit(*schema.element, there[std::size_t{0}], path + "[]", [&](Json value) { return wrap(Json::array({std::move(value)})); }, depth + 1);
+        visit(
+            *schema.element, there[std::size_t{0}], path + "[]",
+            [&](Json value) { return wrap(Json::array({std::move(value)})); }, depth + 1);
         return;
       case Schema::Kind::kMap:
-        visit(*schema.element, Json(), path + "{}", [&](Json value) { return wrap(Json::object({{"k", std::move(value)}})); }, depth + 1);
+        visit(
+            *schema.element, Json(), path + "{}",
+            [&](Json value) {
+              return wrap(Json::object({{"k", std::move(value)}}));
+            },
+            depth + 1);
         return;
       case Schema::Kind::kBoolean: return check(path, wrap(true));
       case Schema::Kind::kInteger:
@@ -103,7 +114,8 @@ TEST(Class, splits_on_every_field_that_is_read_and_on_no_other) {
 }
 
 TEST(Class, splits_on_annotations_and_labels_that_choose_devices) {
-  const Json pod = *api::parse_json(R"({"metadata":{"name":"a","namespace":"n","annotations":{},"labels":{}},"spec":{"containers":[{"name":"c"}]}})");
+  const Json pod = *api::parse_json(
+      R"({"metadata":{"name":"a","namespace":"n","annotations":{},"labels":{}},"spec":{"containers":[{"name":"c"}]}})");
   std::string key, other;
   shape_key(pod, key);
   const auto set = [&](const char* map, const char* name) {
@@ -112,8 +124,9 @@ TEST(Class, splits_on_annotations_and_labels_that_choose_devices) {
     shape_key(changed, other);
     return key != other;
   };
-  for (const char* name : {"volcano.sh/numa-topology-policy", "volcano.sh/vgpu-mode", "volcano.sh/vgpu-use-gpuuuid", "volcano.sh/vgpu-nouse-gpuuuid",
-                           "volcano.sh/vgpu-podgroup-policy", "nvidia.com/use-gputype", "nvidia.com/nouse-gputype", "huawei.com/vnpu-mode"}) {
+  for (const char* name : {"volcano.sh/numa-topology-policy", "volcano.sh/vgpu-mode", "volcano.sh/vgpu-use-gpuuuid",
+                           "volcano.sh/vgpu-nouse-gpuuuid", "volcano.sh/vgpu-podgroup-policy", "nvidia.com/use-gputype",
+                           "nvidia.com/nouse-gputype", "huawei.com/vnpu-mode"}) {
     EXPECT_TRUE(set("annotations", name)) << name;
   }
   EXPECT_TRUE(set("labels", "ring-controller.atlas"));
@@ -123,10 +136,12 @@ TEST(Class, splits_on_annotations_and_labels_that_choose_devices) {
 }
 
 TEST(Class, follows_the_claims_that_templates_made) {
-  Json pod = *api::parse_json(R"({"metadata":{"name":"a","namespace":"n"},"spec":{"containers":[],"resourceClaims":[{"name":"c","resourceClaimTemplateName":"t"}]}})");
+  Json pod = *api::parse_json(
+      R"({"metadata":{"name":"a","namespace":"n"},"spec":{"containers":[],"resourceClaims":[{"name":"c","resourceClaimTemplateName":"t"}]}})");
   std::string key, other;
   shape_key(pod, key);
-  pod.edit("status").set("resourceClaimStatuses", Json::array({Json::object({{"name", "c"}, {"resourceClaimName", "a-c"}})}));
+  pod.edit("status").set("resourceClaimStatuses",
+                         Json::array({Json::object({{"name", "c"}, {"resourceClaimName", "a-c"}})}));
   shape_key(pod, other);
   EXPECT_NE(key, other);
 }

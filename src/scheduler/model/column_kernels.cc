@@ -34,8 +34,8 @@ __attribute__((target("avx2"))) inline std::uint64_t greater(__m256i left, __m25
   return static_cast<std::uint64_t>(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(left, right))));
 }
 
-__attribute__((target("avx2"))) void keep_at_least_wide(const std::int64_t* column, std::int64_t amount, std::uint64_t* words,
-                                                        std::size_t count) {
+__attribute__((target("avx2"))) void keep_at_least_wide(const std::int64_t* column, std::int64_t amount,
+                                                        std::uint64_t* words, std::size_t count) {
   const __m256i wanted = _mm256_set1_epi64x(amount);
   for (std::size_t w = 0; w < count; ++w) {
     if (words[w] == 0) continue;
@@ -46,23 +46,24 @@ __attribute__((target("avx2"))) void keep_at_least_wide(const std::int64_t* colu
 }
 
 __attribute__((target("avx2"))) void keep_future_wide(const std::int64_t* idle, const std::int64_t* releasing,
-                                                      const std::int64_t* pipelined, std::int64_t amount, std::uint64_t* words,
-                                                      std::size_t count) {
+                                                      const std::int64_t* pipelined, std::int64_t amount,
+                                                      std::uint64_t* words, std::size_t count) {
   const __m256i wanted = _mm256_set1_epi64x(amount);
   for (std::size_t w = 0; w < count; ++w) {
     if (words[w] == 0) continue;
     std::uint64_t fails = 0;
     for (std::size_t i = 0; i < 64; i += 4) {
       const std::size_t at = w * 64 + i;
-      const __m256i future = _mm256_sub_epi64(_mm256_add_epi64(load(idle + at), load(releasing + at)), load(pipelined + at));
+      const __m256i future =
+          _mm256_sub_epi64(_mm256_add_epi64(load(idle + at), load(releasing + at)), load(pipelined + at));
       fails |= greater(wanted, future) << i;
     }
     words[w] &= ~fails;
   }
 }
 
-__attribute__((target("avx2"))) void keep_less_wide(const std::int64_t* left, const std::int64_t* right, std::uint64_t* words,
-                                                    std::size_t count) {
+__attribute__((target("avx2"))) void keep_less_wide(const std::int64_t* left, const std::int64_t* right,
+                                                    std::uint64_t* words, std::size_t count) {
   for (std::size_t w = 0; w < count; ++w) {
     if (words[w] == 0) continue;
     std::uint64_t holds = 0;

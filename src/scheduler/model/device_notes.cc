@@ -10,8 +10,10 @@ using api::Json;
 
 bool names_devices(std::string_view key) {
   if (key == "gpu" || key == "hamivgpu") return true;  // locks
-  constexpr std::string_view kPrefixes[] = {"volcano.sh/gpu", "volcano.sh/node-vgpu", "volcano.sh/vgpu", "hami.io/", "huawei.com/", "hami-vnpu-core"};
-  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes), [&](std::string_view p) { return key.starts_with(p); });
+  constexpr std::string_view kPrefixes[] = {"volcano.sh/gpu", "volcano.sh/node-vgpu", "volcano.sh/vgpu",
+                                            "hami.io/",       "huawei.com/",          "hami-vnpu-core"};
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                     [&](std::string_view p) { return key.starts_with(p); });
 }
 
 Json chosen_from(const Json& map) {
@@ -24,7 +26,8 @@ Json chosen_from(const Json& map) {
 
 // What a pod is told about its devices when it is bound.
 bool is_grant(std::string_view key) {
-  constexpr std::string_view kKeys[] = {"volcano.sh/gpu-index", "volcano.sh/vgpu-ids-new", "volcano.sh/vgpu-node", "huawei.com/npu-core"};
+  constexpr std::string_view kKeys[] = {"volcano.sh/gpu-index", "volcano.sh/vgpu-ids-new", "volcano.sh/vgpu-node",
+                                        "huawei.com/npu-core"};
   return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys) ||
          (key.starts_with("hami.io/") && key.ends_with("-devices-allocated"));
 }
@@ -32,14 +35,18 @@ bool is_grant(std::string_view key) {
 }  // namespace
 
 bool DeviceNotes::set_node(NodeId node, const Json& object) {
-  Json annotations = chosen_from(object["metadata"]["annotations"]), allocatable = chosen_from(object["status"]["allocatable"]);
+  Json annotations = chosen_from(object["metadata"]["annotations"]),
+       allocatable = chosen_from(object["status"]["allocatable"]);
   Json capacity = chosen_from(object["status"]["capacity"]);
   if (annotations.empty() && allocatable.empty() && capacity.empty()) return nodes_.erase(node.index) != 0;
   Json labels = Json::object();
   for (const std::string_view key : {"servertype", "accelerator"}) {
     if (const Json* value = object["metadata"]["labels"].find(key)) labels.set(key, *value);
   }
-  Json note = Json::object({{"annotations", std::move(annotations)}, {"allocatable", std::move(allocatable)}, {"capacity", std::move(capacity)}, {"labels", std::move(labels)}});
+  Json note = Json::object({{"annotations", std::move(annotations)},
+                            {"allocatable", std::move(allocatable)},
+                            {"capacity", std::move(capacity)},
+                            {"labels", std::move(labels)}});
   Json& slot = nodes_[node.index];
   if (slot == note) return false;
   slot = std::move(note);
@@ -59,8 +66,10 @@ void DeviceNotes::set_task(TaskId task, const Json& pod) {
   for (const auto& member : pod["metadata"]["annotations"].members()) {
     if (is_grant(member.name())) found.emplace(std::string(member.name()), member.value.str());
   }
-  if (found.empty()) stored_.erase(task.index);
-  else stored_[task.index] = std::move(found);
+  if (found.empty())
+    stored_.erase(task.index);
+  else
+    stored_[task.index] = std::move(found);
 }
 
 void DeviceNotes::forget_task(TaskId task) {

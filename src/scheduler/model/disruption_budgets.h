@@ -12,9 +12,9 @@ namespace scheduler {
 
 struct DisruptionBudget {
   Symbol ns;
-  LabelSelector selector;              // one that is absent or empty protects nobody here
-  std::int64_t allowed = 0;            // status.disruptionsAllowed
-  std::set<std::string> disrupted;     // names in status.disruptedPods: already counted
+  LabelSelector selector;           // one that is absent or empty protects nobody here
+  std::int64_t allowed = 0;         // status.disruptionsAllowed
+  std::set<std::string> disrupted;  // names in status.disruptedPods: already counted
   bool operator==(const DisruptionBudget&) const = default;
 };
 

@@ -25,7 +25,8 @@ class DomainSums {
   std::int64_t future_at_open(DomainId domain, Dim dim) const { return get(opened_.future, domain, dim); }
   // Used when the session opened, with what it has placed since and without what it has evicted.
   std::int64_t used(DomainId domain, Dim dim) const {
-    return future_at_open(domain, dim) - idle_at_open(domain, dim) + allocatable(domain, dim) - get(sums_.future, domain, dim);
+    return future_at_open(domain, dim) - idle_at_open(domain, dim) + allocatable(domain, dim) -
+           get(sums_.future, domain, dim);
   }
 
  private:
@@ -42,9 +43,9 @@ class DomainSums {
   void widen();
 
   Model& model_;
-  Amounts sums_;    // by domain
-  Amounts counted_; // by node: what is in the sums
-  Amounts opened_;  // by domain; idle and future only
+  Amounts sums_;     // by domain
+  Amounts counted_;  // by node: what is in the sums
+  Amounts opened_;   // by domain; idle and future only
   std::uint64_t generation_ = 0;
   std::uint64_t touched_epoch_ = 0;
   std::size_t touched_position_ = 0;

@@ -12,7 +12,8 @@ namespace {
 using api::Json;
 
 // A place in the list of opaque configurations of a result.
-void add_configs(const Json& list, std::string_view source, const std::vector<std::string>& requests, std::vector<Json>& out) {
+void add_configs(const Json& list, std::string_view source, const std::vector<std::string>& requests,
+                 std::vector<Json>& out) {
   for (const Json& item : list.items()) {
     Json one = Json::object({{"source", source}});
     std::vector<Json> names;
@@ -60,15 +61,19 @@ void ResourceClaims::use(const Allocation& allocation, bool add) {
   for (const DeviceGrant& grant : allocation.grants) {
     if (grant.admin_access) continue;
     if (grant.share_id.empty()) {
-      if (add) taken_.insert(grant.device);
-      else taken_.erase(grant.device);
+      if (add)
+        taken_.insert(grant.device);
+      else
+        taken_.erase(grant.device);
       continue;
     }
     auto& [sums, users] = shared_[grant.device];
     users += add ? 1 : -1;
     for (const auto& [name, amount] : grant.consumed) {
-      if (add) sums[name] += amount;
-      else sums[name] -= amount;
+      if (add)
+        sums[name] += amount;
+      else
+        sums[name] -= amount;
     }
     if (users == 0) shared_.erase(grant.device);
   }
@@ -123,12 +128,14 @@ int ResourceClaims::selects(const DeviceSelector& selector, const Device& device
   auto [found, fresh] = verdicts_.try_emplace({selector.id, &device});
   auto& [verdict, text] = found->second;
   if (fresh) {
-    const api::cel::Value value = selector.program ? selector.program->evaluate({{"device", device.value}}) : api::cel::fail(selector.problem);
+    const api::cel::Value value =
+        selector.program ? selector.program->evaluate({{"device", device.value}}) : api::cel::fail(selector.problem);
     if (const bool* yes = value.get<bool>()) {
       verdict = *yes ? 1 : 0;
     } else {
       verdict = -1;
-      text = value.is_error() ? value.error()->message : base::format("a selector must be a boolean, not {}", value.type_name());
+      text = value.is_error() ? value.error()->message
+                              : base::format("a selector must be a boolean, not {}", value.type_name());
     }
   }
   if (verdict < 0) problem = text;
@@ -180,7 +187,10 @@ std::vector<PlannedClaim> ResourceClaims::plan_of(TaskId task) const {
 Json to_json(const Allocation& allocation, const ResourceClaim& claim, const ResourceClaims& claims) {
   std::vector<Json> results, configs;
   for (const DeviceGrant& grant : allocation.grants) {
-    Json one = Json::object({{"request", grant.request}, {"driver", grant.device.driver}, {"pool", grant.device.pool}, {"device", grant.device.device}});
+    Json one = Json::object({{"request", grant.request},
+                             {"driver", grant.device.driver},
+                             {"pool", grant.device.pool},
+                             {"device", grant.device.device}});
     if (grant.admin_access) one.set("adminAccess", true);
     if (!grant.tolerations.empty()) one.set("tolerations", grant.tolerations);
     if (!grant.share_id.empty()) one.set("shareID", grant.share_id);
@@ -189,7 +199,8 @@ Json to_json(const Allocation& allocation, const ResourceClaim& claim, const Res
   }
   for (const DeviceRequest& request : claim.requests) {
     for (const DeviceWish& wish : request.wishes) {
-      const bool used = std::any_of(allocation.grants.begin(), allocation.grants.end(), [&](const DeviceGrant& g) { return g.request == wish.name; });
+      const bool used = std::any_of(allocation.grants.begin(), allocation.grants.end(),
+                                    [&](const DeviceGrant& g) { return g.request == wish.name; });
       const DeviceClass* its = claims.find_class(wish.device_class);
       if (used && its != nullptr) add_configs(its->config, "FromClass", {wish.name}, configs);
     }

@@ -25,7 +25,7 @@ namespace scheduler {
 using Quantities = std::map<std::string, api::Quantity, std::less<>>;
 
 struct DeviceSelector {
-  std::uint32_t id = 0;  // equal texts, equal ids
+  std::uint32_t id = 0;                                 // equal texts, equal ids
   std::shared_ptr<const api::cel::Expression> program;  // null: the text cannot be read
   std::string problem;
 };
@@ -69,8 +69,8 @@ struct DeviceGrant {
   DeviceName device;
   std::string request;
   bool admin_access = false;
-  std::string share_id;   // of a device that several claims share
-  Quantities consumed;    // of a shared device
+  std::string share_id;  // of a device that several claims share
+  Quantities consumed;   // of a shared device
   api::Json tolerations;
 };
 
@@ -99,10 +99,10 @@ struct CapacityPolicy {
 
 struct Device {
   DeviceName name;
-  api::cel::Value value;  // `device` in selectors
+  api::cel::Value value;                                     // `device` in selectors
   std::map<std::string, api::Json, std::less<>> attributes;  // the typed values, by plain_device_name()
   std::map<std::string, std::pair<api::Quantity, CapacityPolicy>, std::less<>> capacity;
-  bool shared = false;    // allowMultipleAllocations
+  bool shared = false;  // allowMultipleAllocations
   api::Json taints;
   std::vector<std::pair<std::string, Quantities>> counters;  // what it consumes of counter sets
   // Where it can be reached: a node, a selector, or everywhere.
@@ -178,8 +178,8 @@ class ResourceClaims {
   std::map<std::string, DeviceSelector, std::less<>> selectors_;  // by text
   std::vector<const Device*> devices_;
   std::map<std::pair<std::string, std::string>, std::map<std::string, Quantities, std::less<>>> pool_counters_;
-  std::map<std::string, Promise, std::less<>> promises_;                // by claim
-  std::map<std::uint32_t, std::vector<std::string>> claims_of_task_;    // of placed tasks
+  std::map<std::string, Promise, std::less<>> promises_;              // by claim
+  std::map<std::uint32_t, std::vector<std::string>> claims_of_task_;  // of placed tasks
   std::set<DeviceName> taken_;
   std::map<DeviceName, std::pair<Quantities, int>> shared_;
   mutable std::map<std::pair<std::uint32_t, const Device*>, std::pair<int, std::string>> verdicts_;

@@ -16,7 +16,8 @@ constexpr std::size_t kClaimsMax = 64;   // of one pod; the search is as deep as
 bool names_request(const std::vector<std::string>& names, const std::string& wish) {
   if (names.empty()) return true;
   const std::string request = wish.substr(0, wish.find('/'));
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return name == wish || name == request; });
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return name == wish || name == request; });
 }
 
 bool is_tolerated(const Json& taint, const Json& tolerations) {
@@ -38,18 +39,22 @@ bool is_untainted(const Device& device, const Json& tolerations) {
 
 // An id that is the same each time the same claim gets the same device, and another one for every other claim.
 std::string share_id_for(const ResourceClaim& claim, const DeviceName& device) {
-  const std::string text = claim.uid + "\n" + claim.key + "\n" + device.driver + "\n" + device.pool + "\n" + device.device;
+  const std::string text =
+      claim.uid + "\n" + claim.key + "\n" + device.driver + "\n" + device.pool + "\n" + device.device;
   std::uint64_t a = 0xcbf29ce484222325ull, b = 0x84222325cbf29ce4ull;
   for (const char c : text) {
     a = (a ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
     b = (b + static_cast<unsigned char>(c)) * 0x9e3779b97f4a7c15ull;
     b ^= b >> 31;
   }
-  return base::format("{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}", a >> 32, a >> 16 & 0xffff, a & 0xfff, b >> 52, b & 0xffffffffffffull);
+  return base::format("{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}", a >> 32, a >> 16 & 0xffff, a & 0xfff, b >> 52,
+                      b & 0xffffffffffffull);
 }
 
-// The amount that a request takes of a shared capacity, rounded up as its policy says; nothing when it has no such amount.
-std::optional<api::Quantity> by_policy(const std::optional<api::Quantity>& asked, const api::Quantity& whole, const CapacityPolicy& policy) {
+// The amount that a request takes of a shared capacity, rounded up as its policy says; nothing when it has no such
+// amount.
+std::optional<api::Quantity> by_policy(const std::optional<api::Quantity>& asked, const api::Quantity& whole,
+                                       const CapacityPolicy& policy) {
   if (!asked) return policy.usual ? *policy.usual : whole;
   if (!policy.valid.empty()) {
     auto at = std::lower_bound(policy.valid.begin(), policy.valid.end(), *asked);
@@ -70,7 +75,8 @@ std::optional<api::Quantity> by_policy(const std::optional<api::Quantity>& asked
 
 }  // namespace
 
-std::optional<std::map<std::string, Allocation>> DeviceSearch::run(const std::vector<const ResourceClaim*>& wanted, NodeId node) {
+std::optional<std::map<std::string, Allocation>> DeviceSearch::run(const std::vector<const ResourceClaim*>& wanted,
+                                                                   NodeId node) {
   node_ = node;
   wanted_ = wanted;
   chosen_.clear();
@@ -86,12 +92,13 @@ std::optional<std::map<std::string, Allocation>> DeviceSearch::run(const std::ve
   for (const Device* device : claims_.devices()) {
     const bool selected = std::any_of(device->node_terms.begin(), device->node_terms.end(), [&](const NodeTerm& term) {
       if (term.is_empty()) return false;
-      const bool labels = std::all_of(term.expressions.begin(), term.expressions.end(), [&](const Requirement& r) { return r.matches(row.labels, symbols_); });
+      const bool labels = std::all_of(term.expressions.begin(), term.expressions.end(),
+                                      [&](const Requirement& r) { return r.matches(row.labels, symbols_); });
       return labels && std::all_of(term.fields.begin(), term.fields.end(), [&](const Requirement& r) {
-        const Symbol name = symbols_.find(row.name);
-        const bool listed = name.is_set() && std::binary_search(r.values.begin(), r.values.end(), name);
-        return r.op == Requirement::Op::kIn ? listed : r.op == Requirement::Op::kNotIn && !listed;
-      });
+               const Symbol name = symbols_.find(row.name);
+               const bool listed = name.is_set() && std::binary_search(r.values.begin(), r.values.end(), name);
+               return r.op == Requirement::Op::kIn ? listed : r.op == Requirement::Op::kNotIn && !listed;
+             });
     });
     if (device->everywhere || device->node == row.name || selected) reachable_.push_back(device);
   }
@@ -134,7 +141,8 @@ bool DeviceSearch::wish(std::size_t claim, std::size_t request, const DeviceWish
   return false;
 }
 
-bool DeviceSearch::devices(std::size_t claim, std::size_t request, const DeviceWish& wish, std::size_t from, std::int64_t left) {
+bool DeviceSearch::devices(std::size_t claim, std::size_t request, const DeviceWish& wish, std::size_t from,
+                           std::int64_t left) {
   if (left == 0) return this->request(claim, request + 1);
   for (std::size_t i = from; i < reachable_.size(); ++i) {
     if (++steps_ > steps_max_) problem_ = "the search for devices took too long";
@@ -155,7 +163,8 @@ bool DeviceSearch::is_suitable(const DeviceWish& wish, const Device& device) {
   std::string why;
   for (std::size_t i = 0; i < its->selectors.size(); ++i) {
     const int verdict = claims_.selects(its->selectors[i], device, why);
-    if (verdict < 0) problem_ = base::format("class {}: selector #{}: CEL runtime error: {}", wish.device_class, i, why);
+    if (verdict < 0)
+      problem_ = base::format("class {}: selector #{}: CEL runtime error: {}", wish.device_class, i, why);
     if (verdict <= 0) return false;
   }
   for (std::size_t i = 0; i < wish.selectors.size(); ++i) {
@@ -172,10 +181,16 @@ bool DeviceSearch::is_suitable(const DeviceWish& wish, const Device& device) {
 
 bool DeviceSearch::take(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) {
   if (!is_untainted(device, wish.tolerations)) return false;
-  DeviceGrant grant{.device = device.name, .request = wish.name, .admin_access = wish.admin_access, .share_id = {}, .consumed = {}, .tolerations = wish.tolerations};
+  DeviceGrant grant{.device = device.name,
+                    .request = wish.name,
+                    .admin_access = wish.admin_access,
+                    .share_id = {},
+                    .consumed = {},
+                    .tolerations = wish.tolerations};
   if (!wish.admin_access) {
     if (claims_.is_taken(device.name)) return false;
-    const bool held = std::any_of(chosen_.begin(), chosen_.end(), [&](const Choice& c) { return c.device == &device && !c.grant.admin_access; });
+    const bool held = std::any_of(chosen_.begin(), chosen_.end(),
+                                  [&](const Choice& c) { return c.device == &device && !c.grant.admin_access; });
     if (held && !device.shared) return false;
     if (device.shared) {
       auto consumed = consumption(wish, device);
@@ -183,7 +198,8 @@ bool DeviceSearch::take(const ResourceClaim& claim, const DeviceWish& wish, cons
       grant.consumed = *std::move(consumed);
       grant.share_id = share_id_for(claim, device.name);
       // A claim takes the same share once.
-      const bool twice = std::any_of(chosen_.begin(), chosen_.end(), [&](const Choice& c) { return c.device == &device && c.claim == &claim; });
+      const bool twice = std::any_of(chosen_.begin(), chosen_.end(),
+                                     [&](const Choice& c) { return c.device == &device && c.claim == &claim; });
       if (twice) return false;
     }
     if (!has_counters(device)) return false;
@@ -229,7 +245,8 @@ bool DeviceSearch::has_counters(const Device& device) const {
   if (sets == nullptr) return false;
   const auto is_used = [&](const Device& other) {
     if (claims_.is_taken(other.name) || claims_.consumed(other.name) != nullptr) return true;
-    return std::any_of(chosen_.begin(), chosen_.end(), [&](const Choice& c) { return c.device == &other && !c.grant.admin_access; });
+    return std::any_of(chosen_.begin(), chosen_.end(),
+                       [&](const Choice& c) { return c.device == &other && !c.grant.admin_access; });
   };
   if (is_used(device)) return true;  // a shared device draws its counters once
   for (const auto& [set, wanted] : device.counters) {
@@ -237,7 +254,9 @@ bool DeviceSearch::has_counters(const Device& device) const {
     if (offered == sets->end()) return false;
     Quantities left = offered->second;
     for (const Device* other : claims_.devices()) {
-      if (other->name.driver != device.name.driver || other->name.pool != device.name.pool || other->counters.empty() || !is_used(*other)) continue;
+      if (other->name.driver != device.name.driver || other->name.pool != device.name.pool || other->counters.empty() ||
+          !is_used(*other))
+        continue;
       for (const auto& [other_set, amounts] : other->counters) {
         if (other_set != set) continue;
         for (const auto& [name, amount] : amounts) left[name] -= amount;
@@ -251,7 +270,8 @@ bool DeviceSearch::has_counters(const Device& device) const {
   return true;
 }
 
-bool DeviceSearch::satisfies_constraints(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) const {
+bool DeviceSearch::satisfies_constraints(const ResourceClaim& claim, const DeviceWish& wish,
+                                         const Device& device) const {
   return std::all_of(claim.constraints.begin(), claim.constraints.end(), [&](const DeviceConstraint& constraint) {
     if (!names_request(constraint.requests, wish.name)) return true;
     const auto value_of = [&](const Device& of) {
@@ -288,7 +308,8 @@ Allocation DeviceSearch::result_for(const ResourceClaim& claim) const {
   }
   if (local) {
     expressions.clear();
-    fields = {Json::object({{"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({Json(nodes_[node_].name)})}})};
+    fields = {Json::object(
+        {{"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({Json(nodes_[node_].name)})}})};
   }
   if (expressions.empty() && fields.empty()) return out;
   Json term = Json::object();

@@ -1,4 +1,5 @@
-// Resource claims, device classes and resource slices, as the API writes them (v1, and the shapes of v1beta1 and v1beta2).
+// Resource claims, device classes and resource slices, as the API writes them (v1, and the shapes of v1beta1 and
+// v1beta2).
 #include <algorithm>
 
 #include "api/resource.h"
@@ -100,14 +101,17 @@ Device device_from(const Json& json, const Json& spec, Symbols& symbols) {
     const auto amount = api::Quantity::from_json(member.value.is_object() ? member.value["value"] : member.value);
     if (!amount) continue;
     const auto [domain, name] = qualified(member.name(), driver);
-    out.capacity.insert_or_assign(plain_device_name(member.name(), driver), std::pair{*amount, policy_from(member.value["requestPolicy"])});
+    out.capacity.insert_or_assign(plain_device_name(member.name(), driver),
+                                  std::pair{*amount, policy_from(member.value["requestPolicy"])});
     add_to(capacity, domain, name, Value(*amount));
   }
   for (const Json& consumption : body["consumesCounters"].items()) {
     out.counters.emplace_back(consumption["counterSet"].str(), quantities_from(consumption["counters"]));
   }
   api::cel::Map device;
-  device.entries = {{"driver", driver}, {"allowMultipleAllocations", out.shared}, {"attributes", std::move(attributes)},
+  device.entries = {{"driver", driver},
+                    {"allowMultipleAllocations", out.shared},
+                    {"attributes", std::move(attributes)},
                     {"capacity", std::move(capacity)}};
   out.value = Value(std::move(device));
   return out;
@@ -116,9 +120,12 @@ Device device_from(const Json& json, const Json& spec, Symbols& symbols) {
 Allocation allocation_from(const Json& json, Symbols& symbols) {
   Allocation out;
   for (const Json& one : json["devices"]["results"].items()) {
-    out.grants.push_back({.device = {one["driver"].str(), one["pool"].str(), one["device"].str()}, .request = one["request"].str(),
-                          .admin_access = one["adminAccess"].as_bool(), .share_id = one["shareID"].str(),
-                          .consumed = quantities_from(one["consumedCapacity"]), .tolerations = one["tolerations"]});
+    out.grants.push_back({.device = {one["driver"].str(), one["pool"].str(), one["device"].str()},
+                          .request = one["request"].str(),
+                          .admin_access = one["adminAccess"].as_bool(),
+                          .share_id = one["shareID"].str(),
+                          .consumed = quantities_from(one["consumedCapacity"]),
+                          .tolerations = one["tolerations"]});
   }
   out.node_selector = json["nodeSelector"];
   out.node_terms = terms_from(out.node_selector, symbols);
@@ -137,8 +144,10 @@ DeviceSelector ResourceClaims::selector_for(const Json& object) {
   if (auto known = selectors_.find(text); known != selectors_.end()) return known->second;
   DeviceSelector out{.id = static_cast<std::uint32_t>(selectors_.size()), .program = nullptr, .problem = {}};
   auto compiled = api::cel::Expression::compile(text, {"device"});
-  if (compiled.ok()) out.program = std::make_shared<const api::cel::Expression>(*std::move(compiled));
-  else out.problem = compiled.error().message;
+  if (compiled.ok())
+    out.program = std::make_shared<const api::cel::Expression>(*std::move(compiled));
+  else
+    out.problem = compiled.error().message;
   return selectors_[text] = out;
 }
 
@@ -149,7 +158,9 @@ std::vector<DeviceSelector> ResourceClaims::selectors_from(const Json& list) {
 }
 
 DeviceWish ResourceClaims::wish_from(const Json& json, std::string name) {
-  DeviceWish out{.name = std::move(name), .device_class = json["deviceClassName"].str(), .selectors = selectors_from(json["selectors"])};
+  DeviceWish out{.name = std::move(name),
+                 .device_class = json["deviceClassName"].str(),
+                 .selectors = selectors_from(json["selectors"])};
   out.all = json["allocationMode"].as_string() == "All";
   out.count = std::max<std::int64_t>(json["count"].as_int(1), 1);
   out.admin_access = json["adminAccess"].as_bool();
@@ -183,24 +194,32 @@ void ResourceClaims::set_claim(const Json& object, Symbols& symbols) {
     out.constraints.push_back(std::move(constraint));
   }
   out.config = devices["config"];
-  if (object["status"]["allocation"].is_object()) out.allocation = allocation_from(object["status"]["allocation"], symbols);
-  for (const Json& consumer : object["status"]["reservedFor"].items()) out.reserved_for.push_back(consumer["uid"].str());
+  if (object["status"]["allocation"].is_object())
+    out.allocation = allocation_from(object["status"]["allocation"], symbols);
+  for (const Json& consumer : object["status"]["reservedFor"].items())
+    out.reserved_for.push_back(consumer["uid"].str());
   remove_claim(out.key);
-  if (const ResourceClaim& kept = claims_.emplace(out.key, std::move(out)).first->second; const Allocation* has = allocation_of(kept)) use(*has, true);
+  if (const ResourceClaim& kept = claims_.emplace(out.key, std::move(out)).first->second;
+      const Allocation* has = allocation_of(kept))
+    use(*has, true);
 }
 
 void ResourceClaims::set_class(const Json& object) {
   const Json& spec = object["spec"];
-  classes_.insert_or_assign(std::string(api::name_of(object)), DeviceClass{selectors_from(spec["selectors"]), spec["config"]});
+  classes_.insert_or_assign(std::string(api::name_of(object)),
+                            DeviceClass{selectors_from(spec["selectors"]), spec["config"]});
   changed();
 }
 
 void ResourceClaims::set_slice(const Json& object, Symbols& symbols) {
   const Json& spec = object["spec"];
-  ResourceSlice out{.driver = spec["driver"].str(), .pool = spec["pool"]["name"].str(), .generation = spec["pool"]["generation"].as_int(),
+  ResourceSlice out{.driver = spec["driver"].str(),
+                    .pool = spec["pool"]["name"].str(),
+                    .generation = spec["pool"]["generation"].as_int(),
                     .slices = std::max<std::int64_t>(spec["pool"]["resourceSliceCount"].as_int(1), 1)};
   for (const Json& device : spec["devices"].items()) out.devices.push_back(device_from(device, spec, symbols));
-  for (const Json& set : spec["sharedCounters"].items()) out.counters[set["name"].str()] = quantities_from(set["counters"]);
+  for (const Json& set : spec["sharedCounters"].items())
+    out.counters[set["name"].str()] = quantities_from(set["counters"]);
   slices_.insert_or_assign(std::string(api::name_of(object)), std::move(out));
   rebuild_devices();
 }

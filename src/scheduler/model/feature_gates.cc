@@ -53,11 +53,15 @@ base::Result<FeatureGates> FeatureGates::parse(std::string_view text) {
     while (one.ends_with(' ')) one.remove_suffix(1);
     if (one.empty()) continue;
     const std::size_t equals = one.find('=');
-    if (equals == std::string_view::npos) return invalid(base::format("--feature-gates: missing bool value for {}", one));
+    if (equals == std::string_view::npos)
+      return invalid(base::format("--feature-gates: missing bool value for {}", one));
     const std::string_view name = one.substr(0, equals), value = one.substr(equals + 1);
-    const bool yes = value == "true" || value == "True" || value == "TRUE" || value == "t" || value == "T" || value == "1";
-    const bool no = value == "false" || value == "False" || value == "FALSE" || value == "f" || value == "F" || value == "0";
-    if (!yes && !no) return invalid(base::format("--feature-gates: invalid value of {}: {} is not a boolean", name, value));
+    const bool yes =
+        value == "true" || value == "True" || value == "TRUE" || value == "t" || value == "T" || value == "1";
+    const bool no =
+        value == "false" || value == "False" || value == "FALSE" || value == "f" || value == "F" || value == "0";
+    if (!yes && !no)
+      return invalid(base::format("--feature-gates: invalid value of {}: {} is not a boolean", name, value));
     if (!out.gates_.contains(name)) {
       out.warnings_.push_back(base::format("--feature-gates: {} changes nothing here", name));
       continue;

@@ -23,8 +23,10 @@ class GroupWishes {
     TaskTopologyWish wish{annotations["volcano.sh/task-topology-affinity"].str(),
                           annotations["volcano.sh/task-topology-anti-affinity"].str(),
                           annotations["volcano.sh/task-topology-task-order"].str()};
-    if (wish.affinity.empty() && wish.anti_affinity.empty() && wish.order.empty()) topology_.erase(job.index);
-    else topology_.insert_or_assign(job.index, std::move(wish));
+    if (wish.affinity.empty() && wish.anti_affinity.empty() && wish.order.empty())
+      topology_.erase(job.index);
+    else
+      topology_.insert_or_assign(job.index, std::move(wish));
   }
   // Null when the group has none of these annotations.
   const TaskTopologyWish* topology(JobId job) const {

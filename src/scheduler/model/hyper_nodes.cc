@@ -107,10 +107,13 @@ void HyperNodes::refresh_matches() {
   for (auto& [name, entry] : by_name_) {
     for (Member& member : entry.members) {
       if (member.kind != Member::Kind::kNodePattern && member.kind != Member::Kind::kNodeLabels) continue;
-      if (member.matched.words().size() < nodes_.known().words().size()) member.matched.words().resize(nodes_.known().words().size());
+      if (member.matched.words().size() < nodes_.known().words().size())
+        member.matched.words().resize(nodes_.known().words().size());
       const auto judge = [&](NodeId node) {
-        if (matches(member, node)) member.matched.add(node.index);
-        else member.matched.remove(node.index);
+        if (matches(member, node))
+          member.matched.add(node.index);
+        else
+          member.matched.remove(node.index);
       };
       if (!member.evaluated) {
         member.matched.clear();

@@ -1,8 +1,8 @@
 // Which parts does the network consist of, and which nodes does each part reach?
 //
 // HyperNode objects enter by name. From them and the nodes comes a tree of domains in depth-first order, made anew when
-// either side changed; a domain is a HyperNode's place in it, and domain 0 is the root that holds everything. Domain ids
-// mean nothing after the tree's generation has moved on; what must outlive it is kept as the HyperNode's name.
+// either side changed; a domain is a HyperNode's place in it, and domain 0 is the root that holds everything. Domain
+// ids mean nothing after the tree's generation has moved on; what must outlive it is kept as the HyperNode's name.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ inline constexpr DomainId kRootDomain{0};
 struct Domain {
   Symbol name;
   std::int64_t tier = 0;
-  DomainId parent;          // unset for the root
-  std::uint32_t end = 0;    // domains [id + 1, end) lie below
-  std::uint32_t depth = 0;  // of the root: 0
-  std::vector<std::uint32_t> nodes;  // every node it reaches, ascending, each once
-  mutable NodeSet node_set;          // the same, made by DomainTree::set_of when asked for
+  DomainId parent;                             // unset for the root
+  std::uint32_t end = 0;                       // domains [id + 1, end) lie below
+  std::uint32_t depth = 0;                     // of the root: 0
+  std::vector<std::uint32_t> nodes;            // every node it reaches, ascending, each once
+  mutable NodeSet node_set;                    // the same, made by DomainTree::set_of when asked for
   std::uint32_t word_begin = 0, word_end = 0;  // the words of a node set that its nodes lie in
 };
 
@@ -43,12 +43,16 @@ class DomainTree {
   const std::vector<std::int64_t>& tiers() const { return tiers_; }
   std::int64_t tier_of_name(Symbol tier_name, bool& known) const;
   // Domains that hold the node, the lowest tier first; the root last.
-  const std::vector<DomainId>& domains_of(std::uint32_t node) const { return node < of_node_.size() ? of_node_[node] : nowhere_; }
+  const std::vector<DomainId>& domains_of(std::uint32_t node) const {
+    return node < of_node_.size() ? of_node_[node] : nowhere_;
+  }
   // The domain of the lowest tier of all that holds the node; unset when no domain of that tier does.
   DomainId leaf_of(std::uint32_t node) const { return node < leaf_.size() ? leaf_[node] : DomainId{}; }
   // The lowest domain that contains both; the other one where one is unset.
   DomainId common(DomainId a, DomainId b) const;
-  bool contains(DomainId outer, DomainId inner) const { return outer.index <= inner.index && inner.index < domains_[outer.index].end; }
+  bool contains(DomainId outer, DomainId inner) const {
+    return outer.index <= inner.index && inner.index < domains_[outer.index].end;
+  }
   const NodeSet& set_of(DomainId id) const;
 
  private:
@@ -77,11 +81,20 @@ class HyperNodes {
   // As of now. References hold until the next call after a change.
   const DomainTree& tree();
   // Grows with each new tree.
-  std::uint64_t generation() { tree(); return generation_; }
+  std::uint64_t generation() {
+    tree();
+    return generation_;
+  }
   // False while a member has two parents or HyperNodes contain one another: nothing is placed by topology then.
-  bool is_ready() { tree(); return problem_.empty(); }
+  bool is_ready() {
+    tree();
+    return problem_.empty();
+  }
   // What is wrong, for people; empty when nothing is.
-  const std::string& problem() { tree(); return problem_; }
+  const std::string& problem() {
+    tree();
+    return problem_;
+  }
   bool empty() const { return by_name_.empty(); }
   // Grows when a HyperNode comes, changes or goes.
   std::uint64_t object_changes() const { return object_changes_; }
@@ -90,10 +103,10 @@ class HyperNodes {
   struct Member {
     enum class Kind : std::uint8_t { kNode, kNodePattern, kNodeLabels, kHyperNode };
     Kind kind = Kind::kNode;
-    std::string name;                   // of exact members
+    std::string name;  // of exact members
     std::optional<api::Pattern> pattern;
     LabelSelector labels;
-    NodeSet matched;                    // of patterns and labels: nodes chosen so far
+    NodeSet matched;  // of patterns and labels: nodes chosen so far
     bool evaluated = false;
   };
   struct Entry {
@@ -101,7 +114,7 @@ class HyperNodes {
     std::int64_t tier = 0;
     Symbol tier_name;
     std::vector<Member> members;
-    std::string parent;  // by the last tree
+    std::string parent;    // by the last tree
     std::size_t walk = 0;  // scratch of the search for circles
   };
 

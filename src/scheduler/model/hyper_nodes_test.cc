@@ -27,7 +27,8 @@ class Network : public testing::Test {
   static std::string of(int tier, const char* type, const std::vector<std::string>& members) {
     std::string list;
     for (const std::string& one : members) {
-      list += base::format(R"({}{{"type":"{}","selector":{{"exactMatch":{{"name":"{}"}}}}}})", list.empty() ? "" : ",", type, one);
+      list += base::format(R"({}{{"type":"{}","selector":{{"exactMatch":{{"name":"{}"}}}}}})", list.empty() ? "" : ",",
+                           type, one);
     }
     return base::format(R"({{"tier":{},"members":[{}]}})", tier, list);
   }
@@ -110,9 +111,10 @@ TEST_F(Network, contradictions_are_named_and_do_not_last) {
 
 TEST_F(Network, objects_of_any_shape_have_an_answer) {
   add_node("n1");
-  for (const char* spec : {"null", "[]", "7", R"({"tier":"x","members":{}})", R"({"tier":-9223372036854775808,"members":[7,null,"a"]})",
-                           R"({"tier":9223372036854775807,"members":[{"type":"Node","selector":{"exactMatch":{"name":7}}}]})",
-                           R"({"tier":1,"tierName":3,"members":[{"type":"Node","selector":{"labelMatch":{"matchLabels":[1]}}}]})"}) {
+  for (const char* spec :
+       {"null", "[]", "7", R"({"tier":"x","members":{}})", R"({"tier":-9223372036854775808,"members":[7,null,"a"]})",
+        R"({"tier":9223372036854775807,"members":[{"type":"Node","selector":{"exactMatch":{"name":7}}}]})",
+        R"({"tier":1,"tierName":3,"members":[{"type":"Node","selector":{"labelMatch":{"matchLabels":[1]}}}]})"}) {
     add("odd", spec);
     EXPECT_LE(tree().size(), 2u) << spec;
     EXPECT_TRUE(model.hyper_nodes.is_ready()) << spec;
@@ -150,15 +152,20 @@ TEST(SubJobs, tasks_fall_into_the_first_policy_that_takes_them) {
   const std::string long_value(130, 'v');
   const std::string long_labels = R"({"i":")" + long_value + R"("})";
   const Matched rows[] = {
-      {R"({"i":"7","j":"q","kind":"x"})", "ns/j/a-7-q", 7}, {R"({"i":"7","kind":"x"})", "ns/j/b-7", 7},
-      {R"({"i":"","kind":"x"})", "ns/j", 0},               {R"({"i":"7x"})", "ns/j/b-7x", 0},
-      {R"({})", "ns/j", 0},                                {long_labels.c_str(), "", 0},
+      {R"({"i":"7","j":"q","kind":"x"})", "ns/j/a-7-q", 7},
+      {R"({"i":"7","kind":"x"})", "ns/j/b-7", 7},
+      {R"({"i":"","kind":"x"})", "ns/j", 0},
+      {R"({"i":"7x"})", "ns/j/b-7x", 0},
+      {R"({})", "ns/j", 0},
+      {long_labels.c_str(), "", 0},
   };
   for (const Matched& row : rows) {
     const Labels labels = labels_from(*api::parse_json(row.labels), symbols);
     const SubJob& part = topology.sub_jobs[sub_job_for(topology, "ns/j", labels, symbols)];
-    if (*row.uid != 0) EXPECT_EQ(part.uid, row.uid) << row.labels;
-    else EXPECT_LT(part.uid.size(), 30u) << "long values are hashed";
+    if (*row.uid != 0)
+      EXPECT_EQ(part.uid, row.uid) << row.labels;
+    else
+      EXPECT_LT(part.uid.size(), 30u) << "long values are hashed";
     EXPECT_EQ(part.match_index, row.index) << row.labels;
   }
   EXPECT_EQ(topology.sub_jobs.size(), 5u);

@@ -22,7 +22,8 @@ bool Job::roles_valid() const {
   if (!checks_roles()) return true;
   return std::all_of(roles.begin(), roles.end(), [](const Role& role) {
     return role.min <= 0 || role.occupied() + count_of(role.counts, TaskStatus::kPipelined) +
-                                    count_of(role.counts, TaskStatus::kPending) >= role.min;
+                                    count_of(role.counts, TaskStatus::kPending) >=
+                                role.min;
   });
 }
 

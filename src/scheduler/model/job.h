@@ -23,8 +23,8 @@ inline constexpr std::string_view kQueueGate = "scheduling.volcano.sh/queue-allo
 
 struct Task {
   TaskId id;
-  JobId job;      // unset: the pod names no group; it only counts on its node
-  NodeId node;    // unset: nowhere
+  JobId job;    // unset: the pod names no group; it only counts on its node
+  NodeId node;  // unset: nowhere
   ShapeId shape;
   LabelSetId labels;
   std::int32_t priority = 1;
@@ -36,16 +36,16 @@ struct Task {
   TaskStatus status = TaskStatus::kPending;
   bool in_use = false;
   bool best_effort = false;
-  bool gated = false;             // has scheduling gates
-  bool queue_gate_only = false;   // its only gate is the queue's admission gate
+  bool gated = false;            // has scheduling gates
+  bool queue_gate_only = false;  // its only gate is the queue's admission gate
   bool queue_gate_opt_in = false;
   bool preemptable = true;
-  bool never_preempts = false;    // preemptionPolicy: Never
+  bool never_preempts = false;  // preemptionPolicy: Never
   bool eviction_occurred = false;
-  bool critical = false;          // conformance protects it
-  bool preempted = false;         // is being deleted for a more important pod
+  bool critical = false;                // conformance protects it
+  bool preempted = false;               // is being deleted for a more important pod
   std::int64_t protected_until_ns = 0;  // volcano.sh/cooldown-time after it was scheduled
-  std::int32_t pod_priority = 0;  // spec.priority, 0 when missing
+  std::int32_t pod_priority = 0;        // spec.priority, 0 when missing
   // Where the task was when its statement was discarded in cycle `last_cycle`, for messages.
   std::uint64_t last_cycle = 0;
   NodeId last_node;
@@ -61,7 +61,7 @@ struct TaskText {
   std::string resource_version;
   std::string nominated_node;
   std::int64_t started_ns = 0;  // status.startTime
-  bool ours = true;  // schedulerName is one of ours
+  bool ours = true;             // schedulerName is one of ours
   // The pod's condition PodScheduled=False as far as known; empty reason: none.
   std::string condition_reason;
   std::string condition_message;
@@ -122,8 +122,8 @@ struct Job {
   bool preemptable = false;
   bool names_preemptable = false;  // the annotation or label is there
   std::string revocable_zone;
-  std::string budget_min_available;    // volcano.sh/jdb-min-available
-  std::string budget_max_unavailable;  // volcano.sh/jdb-max-unavailable
+  std::string budget_min_available;       // volcano.sh/jdb-min-available
+  std::string budget_max_unavailable;     // volcano.sh/jdb-max-unavailable
   std::unique_ptr<JobTopology> topology;  // null: neither a network topology nor subgroups are asked for
   GroupStatus status;
 
@@ -150,14 +150,17 @@ struct Job {
   std::int32_t waiting_count() const { return count(TaskStatus::kPipelined); }
   std::int32_t releasing_count() const { return count(TaskStatus::kReleasing) + count(TaskStatus::kEvicting); }
   std::int32_t scheduled_count() const {
-    return count(TaskStatus::kRunning) + count(TaskStatus::kBound) + count(TaskStatus::kFailed) + count(TaskStatus::kSucceeded);
+    return count(TaskStatus::kRunning) + count(TaskStatus::kBound) + count(TaskStatus::kFailed) +
+           count(TaskStatus::kSucceeded);
   }
   std::int32_t valid_count() const { return ready_count() + waiting_count() + count(TaskStatus::kPending); }
   bool is_ready() const { return ready_count() + pending_best_effort >= min_available; }
   bool is_pipelined() const { return waiting_count() + ready_count() + pending_best_effort >= min_available; }
   bool is_starving() const { return waiting_count() + ready_count() < min_available; }
   // The group has not started.
-  bool waits() const { return has_group && status.phase != GroupPhase::kCompleted && scheduled_count() < std::max(min_available, 1); }
+  bool waits() const {
+    return has_group && status.phase != GroupPhase::kCompleted && scheduled_count() < std::max(min_available, 1);
+  }
   bool is_pending() const {
     return !has_group || status.phase == GroupPhase::kNone || status.phase == GroupPhase::kPending;
   }
@@ -189,7 +192,7 @@ struct Queue {
   Resource capability;
   Resource deserved;
   Resource guarantee;
-  api::Json affinity;     // spec.affinity
+  api::Json affinity;  // spec.affinity
   api::Json annotations;
   api::ResourceList status_allocated;  // as last read or written
 

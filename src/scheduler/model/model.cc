@@ -97,7 +97,8 @@ bool Model::update_task(TaskId id, TaskFacts& facts) {
   Task& task = tasks_[id.index];
   const std::string group = task.job.is_set() ? jobs_[task.job.index].key : "";
   const std::string role = task.job.is_set() ? jobs_[task.job.index].roles[task.role].name : facts.role;
-  if (task.shape != facts.shape || task.labels != facts.labels || group != facts.group || role != facts.role) return false;
+  if (task.shape != facts.shape || task.labels != facts.labels || group != facts.group || role != facts.role)
+    return false;
   if (task.gated != facts.task.gated) return false;
   const TaskStatus status = facts.task.status;
   const bool placed = !facts.node.empty() && !is_terminated(status);

@@ -16,20 +16,20 @@
 #include <vector>
 
 #include "scheduler/model/affinity.h"
-#include "scheduler/model/hyper_nodes.h"
+#include "scheduler/model/device_notes.h"
 #include "scheduler/model/disruption_budgets.h"
+#include "scheduler/model/dra.h"
 #include "scheduler/model/feature_gates.h"
 #include "scheduler/model/group_wishes.h"
-#include "scheduler/model/device_notes.h"
-#include "scheduler/model/dra.h"
+#include "scheduler/model/hyper_nodes.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/node_shards.h"
 #include "scheduler/model/node_table.h"
 #include "scheduler/model/node_usage.h"
+#include "scheduler/model/numa.h"
 #include "scheduler/model/outside.h"
 #include "scheduler/model/pod_notes.h"
 #include "scheduler/model/quotas.h"
-#include "scheduler/model/numa.h"
 #include "scheduler/model/shape.h"
 #include "scheduler/model/volumes.h"
 #include "scheduler/model/workloads.h"
@@ -40,9 +40,9 @@ namespace scheduler {
 struct TaskFacts {
   std::string group;  // "ns/podgroup", empty when the pod names none
   std::string role;
-  Task task;          // priority, created_ns, flags, status
+  Task task;  // priority, created_ns, flags, status
   TaskText text;
-  std::string node;   // empty: nowhere
+  std::string node;  // empty: nowhere
   ShapeId shape;
   LabelSetId labels;
 };

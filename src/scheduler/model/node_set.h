@@ -34,7 +34,8 @@ class NodeSet {
   // The lowest member, or 0xffffffff.
   std::uint32_t first() const {
     for (std::size_t i = 0; i < words_.size(); ++i) {
-      if (words_[i] != 0) return static_cast<std::uint32_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(words_[i])));
+      if (words_[i] != 0)
+        return static_cast<std::uint32_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(words_[i])));
     }
     return NodeId::kNone;
   }

@@ -46,7 +46,8 @@ void NodeTable::ensure_rows(std::size_t count) {
   for (Columns* columns : {&idle_, &used_, &releasing_, &pipelined_, &allocatable_}) {
     for (Column& one : *columns) one.resize(grown);
   }
-  for (Column* one : {&nonzero_cpu_, &nonzero_memory_, &seen_cpu_, &seen_memory_, &seen_pods_, &zeros_}) one->resize(grown);
+  for (Column* one : {&nonzero_cpu_, &nonzero_memory_, &seen_cpu_, &seen_memory_, &seen_pods_, &zeros_})
+    one->resize(grown);
   known_.resize(grown);
   unschedulable_.resize(grown);
   none_.resize(grown);
@@ -127,8 +128,9 @@ void NodeTable::set_facts(NodeId node, NodeFacts facts) {
 
 bool NodeTable::has_same_facts(NodeId node, const NodeFacts& facts) const {
   const NodeRow& row = rows_[node.index];
-  return row.known && row.allocatable == facts.allocatable && row.capacity == facts.capacity && row.labels == facts.labels &&
-         taint_sets_[row.taint_set] == facts.taints && row.unschedulable == facts.unschedulable && row.images == facts.images;
+  return row.known && row.allocatable == facts.allocatable && row.capacity == facts.capacity &&
+         row.labels == facts.labels && taint_sets_[row.taint_set] == facts.taints &&
+         row.unschedulable == facts.unschedulable && row.images == facts.images;
 }
 
 void NodeTable::forget_facts(NodeId node) {
@@ -228,9 +230,12 @@ NodeSet NodeTable::nodes_matching(const NodeTerm& term) const {
     for (const Symbol value : field.values) {
       if (const NodeId node = find(symbols_.text(value)); node.is_set()) named.add(node.index);
     }
-    if (field.op == Requirement::Op::kIn) out &= named;
-    else if (field.op == Requirement::Op::kNotIn) out.subtract(named);
-    else out.clear();
+    if (field.op == Requirement::Op::kIn)
+      out &= named;
+    else if (field.op == Requirement::Op::kNotIn)
+      out.subtract(named);
+    else
+      out.clear();
   }
   return out;
 }

@@ -105,7 +105,10 @@ class NodeTable {
   // Grows whenever labels, taints, allocatable or existence of any node change.
   std::uint64_t static_generation() const { return static_generation_; }
   // How many nodes hold an image, and its size.
-  struct ImageState { std::int64_t bytes = 0; std::int64_t nodes = 0; };
+  struct ImageState {
+    std::int64_t bytes = 0;
+    std::int64_t nodes = 0;
+  };
   const ImageState* image(Symbol name) const;
 
   // Sum of allocatable over known nodes; sum of used.

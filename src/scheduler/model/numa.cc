@@ -34,7 +34,8 @@ CpuSet cpu_set_from(std::string_view text) {
     if (!number_from(part.substr(0, dash), first)) continue;
     last = first;
     if (dash != std::string_view::npos && !number_from(part.substr(dash + 1), last)) continue;
-    for (std::int32_t cpu = first; cpu <= last && out.size() < static_cast<std::size_t>(kCpuMax); ++cpu) out.push_back(cpu);
+    for (std::int32_t cpu = first; cpu <= last && out.size() < static_cast<std::size_t>(kCpuMax); ++cpu)
+      out.push_back(cpu);
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());

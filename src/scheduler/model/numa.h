@@ -22,8 +22,8 @@ struct NumaNode {
   std::string topology_policy;  // TopologyManagerPolicy
   std::vector<Cpu> cpus;        // by id
   CpuSet allocatable;
-  bool has_sets = false;        // says which CPUs are allocatable
-  std::int32_t reserved = 0;    // whole CPUs kept for the system
+  bool has_sets = false;      // says which CPUs are allocatable
+  std::int32_t reserved = 0;  // whole CPUs kept for the system
 };
 
 class NumaNodes {

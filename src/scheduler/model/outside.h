@@ -23,8 +23,8 @@ struct OutsideQuestion {
 };
 
 struct OutsideAnswer {
-  bool ok = false;    // false: no answer in time, too long a one, or one that is not 200
-  std::string text;   // the body, or what went wrong
+  bool ok = false;   // false: no answer in time, too long a one, or one that is not 200
+  std::string text;  // the body, or what went wrong
   base::Time at;
 };
 
@@ -45,7 +45,9 @@ class OutsideBook {
 
   // In the order in which they came up, each once.
   std::vector<OutsideQuestion> take_questions();
-  void put(const OutsideQuestion& question, OutsideAnswer answer) { answers_.insert_or_assign(question.key(), std::move(answer)); }
+  void put(const OutsideQuestion& question, OutsideAnswer answer) {
+    answers_.insert_or_assign(question.key(), std::move(answer));
+  }
 
  private:
   base::Time now_;

@@ -52,7 +52,9 @@ Amounts limits_of(const api::Json& spec) {
   return out;
 }
 
-bool asks_for(const api::Json& amount) { return !amount.is_null() && amount.as_string() != "0" && !(amount.is_int() && amount.as_int() == 0); }
+bool asks_for(const api::Json& amount) {
+  return !amount.is_null() && amount.as_string() != "0" && !(amount.is_int() && amount.as_int() == 0);
+}
 
 QosClass qos_of(const api::Json& pod) {
   const std::string_view said = pod["status"]["qosClass"].as_string();
@@ -73,7 +75,8 @@ QosClass qos_of(const api::Json& pod) {
       if (requests.cpu == 0) requests.cpu = limits.cpu;
       if (requests.memory == 0) requests.memory = limits.memory;
       any |= requests.cpu != 0 || requests.memory != 0;
-      all_equal &= limits.cpu != 0 && limits.memory != 0 && requests.cpu == limits.cpu && requests.memory == limits.memory;
+      all_equal &=
+          limits.cpu != 0 && limits.memory != 0 && requests.cpu == limits.cpu && requests.memory == limits.memory;
     }
   }
   if (!any) return QosClass::kBestEffort;

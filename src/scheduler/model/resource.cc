@@ -66,7 +66,8 @@ void Request::add(Dim dim, std::int64_t amount) {
   auto at = std::lower_bound(parts.begin(), parts.end(), dim, [](const Part& part, Dim d) { return part.dim < d; });
   if (at == parts.end() || at->dim != dim) at = parts.insert(at, {dim, 0});
   std::int64_t sum = 0;
-  at->amount = __builtin_add_overflow(at->amount, amount, &sum) ? std::int64_t{1} << 60 : std::min(sum, std::int64_t{1} << 60);
+  at->amount =
+      __builtin_add_overflow(at->amount, amount, &sum) ? std::int64_t{1} << 60 : std::min(sum, std::int64_t{1} << 60);
 }
 
 void Request::set_max(const Request& other) {
@@ -78,7 +79,8 @@ void Request::add(const Request& other) {
 }
 
 bool Request::is_empty() const {
-  return std::all_of(parts.begin(), parts.end(), [](const Part& part) { return part.dim == kPods || part.amount <= 0; });
+  return std::all_of(parts.begin(), parts.end(),
+                     [](const Part& part) { return part.dim == kPods || part.amount <= 0; });
 }
 
 void Sums::grow(Dim dim) {

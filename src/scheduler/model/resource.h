@@ -98,7 +98,9 @@ class Resource {
   bool has_scalars() const;
   std::size_t size() const { return values_.size(); }
   void set(Dim dim, double value);
-  void erase(Dim dim) { if (has(dim) && dim >= 2) has_[dim] = 0, values_[dim] = 0; }
+  void erase(Dim dim) {
+    if (has(dim) && dim >= 2) has_[dim] = 0, values_[dim] = 0;
+  }
 
   Resource& operator+=(const Resource& other);
   Resource& operator-=(const Resource& other);  // negative results are allowed
@@ -112,7 +114,7 @@ class Resource {
   // What `a` has beyond `b`, dimension by dimension.
   static Resource exceeded_part(const Resource& a, const Resource& b);
 
-  bool is_empty() const;                  // nothing but pods
+  bool is_empty() const;  // nothing but pods
   bool exactly_equals(const Resource& other) const;
   bool less_equal(const Resource& other, Missing missing) const;
   // Only the dimensions that `wanted` asks for, pods left out; strict. Failing dimensions are appended to `failing`.

@@ -16,8 +16,10 @@ constexpr Dim kGpu = 3;
 
 TEST(Dimensions, store_amounts_in_their_units) {
   Dimensions dimensions;
-  const Request request = request_from(api::resource_list_from(*api::parse_json(
-      R"({"cpu":"1500m","memory":"1Ki","pods":"3","nvidia.com/gpu":"2","ephemeral-storage":"1","hugepages-2Mi":"4","count/pods":"9","limits.cpu":"5","kubernetes.io/x":"1"})")), dimensions);
+  const Request request = request_from(
+      api::resource_list_from(*api::parse_json(
+          R"({"cpu":"1500m","memory":"1Ki","pods":"3","nvidia.com/gpu":"2","ephemeral-storage":"1","hugepages-2Mi":"4","count/pods":"9","limits.cpu":"5","kubernetes.io/x":"1"})")),
+      dimensions);
   EXPECT_EQ(request.get(kCpu), 1500);
   EXPECT_EQ(request.get(kMemory), 1024);
   EXPECT_EQ(request.get(kPods), 3);
@@ -28,7 +30,8 @@ TEST(Dimensions, store_amounts_in_their_units) {
 }
 
 TEST(Resource, compares_with_zero_or_infinity_for_what_is_missing) {
-  const Resource small = resource({{kCpu, 1}}), gpu = resource({{kCpu, 1}, {kGpu, 1}}), large = resource({{kCpu, 2}, {kGpu, 2}});
+  const Resource small = resource({{kCpu, 1}}), gpu = resource({{kCpu, 1}, {kGpu, 1}}),
+                 large = resource({{kCpu, 2}, {kGpu, 2}});
   EXPECT_TRUE(small.less_equal(large, Missing::kZero));
   EXPECT_FALSE(small.less_equal(large, Missing::kInfinity));  // the right side names a scalar that the left lacks
   EXPECT_FALSE(gpu.less_equal(small, Missing::kZero));
@@ -37,7 +40,8 @@ TEST(Resource, compares_with_zero_or_infinity_for_what_is_missing) {
 }
 
 TEST(Resource, wanted_dimensions_are_strict_and_leave_pods_out) {
-  const Resource used = resource({{kCpu, 4}, {kMemory, 9}, {kPods, 7}}), limit = resource({{kCpu, 3}, {kMemory, 1}, {kPods, 1}});
+  const Resource used = resource({{kCpu, 4}, {kMemory, 9}, {kPods, 7}}),
+                 limit = resource({{kCpu, 3}, {kMemory, 1}, {kPods, 1}});
   std::vector<Dim> failing;
   EXPECT_FALSE(used.fits_wanted(limit, resource({{kCpu, 1}, {kPods, 1}}), &failing));
   EXPECT_EQ(failing, std::vector<Dim>{kCpu});

@@ -59,7 +59,8 @@ Labels labels_from(const api::Json& map, Symbols& symbols) {
 }
 
 Symbol value_of(const Labels& labels, Symbol key) {
-  auto at = std::lower_bound(labels.begin(), labels.end(), key, [](const auto& pair, Symbol k) { return pair.first < k; });
+  auto at =
+      std::lower_bound(labels.begin(), labels.end(), key, [](const auto& pair, Symbol k) { return pair.first < k; });
   return at != labels.end() && at->first == key ? at->second : Symbol{};
 }
 
@@ -91,16 +92,19 @@ LabelSelector label_selector_from(const api::Json& json, Symbols& symbols) {
   LabelSelector out;
   out.present = json.is_object();
   for (const auto& member : json["matchLabels"].members()) {
-    out.requirements.push_back({.key = symbols.intern(member.name()), .op = Requirement::Op::kIn,
+    out.requirements.push_back({.key = symbols.intern(member.name()),
+                                .op = Requirement::Op::kIn,
                                 .values = {symbols.intern(member.value.as_string())}});
   }
-  for (const api::Json& item : json["matchExpressions"].items()) out.requirements.push_back(requirement_from(item, symbols));
+  for (const api::Json& item : json["matchExpressions"].items())
+    out.requirements.push_back(requirement_from(item, symbols));
   return out;
 }
 
 NodeTerm node_term_from(const api::Json& json, Symbols& symbols) {
   NodeTerm out;
-  for (const api::Json& item : json["matchExpressions"].items()) out.expressions.push_back(requirement_from(item, symbols));
+  for (const api::Json& item : json["matchExpressions"].items())
+    out.expressions.push_back(requirement_from(item, symbols));
   for (const api::Json& item : json["matchFields"].items()) {
     Requirement field = requirement_from(item, symbols);
     if (item["key"].as_string() != "metadata.name") field.op = Requirement::Op::kNever;

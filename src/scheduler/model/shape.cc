@@ -62,7 +62,8 @@ Request effective_request(const api::Json& pod, const api::Json& container, Dime
     if (status["name"].as_string() != name || !status["resources"].is_object()) continue;
     bool infeasible = false;
     for (const api::Json& condition : pod["status"]["conditions"].items()) {
-      infeasible |= condition["type"].as_string() == "PodResizePending" && condition["reason"].as_string() == "Infeasible";
+      infeasible |=
+          condition["type"].as_string() == "PodResizePending" && condition["reason"].as_string() == "Infeasible";
     }
     Request granted = request_from(api::resource_list_from(status["resources"]["requests"]), dimensions);
     granted.set_max(request_from(api::resource_list_from(status["allocatedResources"]), dimensions));
@@ -162,7 +163,8 @@ void read_required(const PodTermReader& reader, const api::Json& list, bool join
 
 void read_preferred(const PodTermReader& reader, const api::Json& list, std::int64_t sign, std::vector<PodTerm>& out) {
   for (const api::Json& item : list.items()) {
-    if (item["weight"].as_int() != 0) out.push_back(reader.term(item["podAffinityTerm"], sign * item["weight"].as_int()));
+    if (item["weight"].as_int() != 0)
+      out.push_back(reader.term(item["podAffinityTerm"], sign * item["weight"].as_int()));
   }
 }
 
@@ -245,9 +247,14 @@ std::vector<ClaimUse> claims_of(const api::Json& pod) {
 
 // Annotations and labels by which a pod chooses among devices.
 std::map<std::string, std::string, std::less<>> device_wishes_of(const api::Json& pod) {
-  static constexpr std::string_view kAnnotations[] = {
-      kNumaPolicy, "volcano.sh/vgpu-mode", "volcano.sh/vgpu-use-gpuuuid", "volcano.sh/vgpu-nouse-gpuuuid", "volcano.sh/vgpu-podgroup-policy",
-      "nvidia.com/use-gputype", "nvidia.com/nouse-gputype", "huawei.com/vnpu-mode"};
+  static constexpr std::string_view kAnnotations[] = {kNumaPolicy,
+                                                      "volcano.sh/vgpu-mode",
+                                                      "volcano.sh/vgpu-use-gpuuuid",
+                                                      "volcano.sh/vgpu-nouse-gpuuuid",
+                                                      "volcano.sh/vgpu-podgroup-policy",
+                                                      "nvidia.com/use-gputype",
+                                                      "nvidia.com/nouse-gputype",
+                                                      "huawei.com/vnpu-mode"};
   static constexpr std::string_view kLabels[] = {"ring-controller.atlas", "vnpu-level", "vnpu-dvpp"};
   std::map<std::string, std::string, std::less<>> out;
   const api::Json& annotations = pod["metadata"]["annotations"];
@@ -261,7 +268,9 @@ std::map<std::string, std::string, std::less<>> device_wishes_of(const api::Json
   return out;
 }
 
-std::optional<api::Quantity> amount_of(const api::Json& list, std::string_view name) { return api::Quantity::from_json(list[name]); }
+std::optional<api::Quantity> amount_of(const api::Json& list, std::string_view name) {
+  return api::Quantity::from_json(list[name]);
+}
 
 bool is_guaranteed(const api::Json& spec) {
   bool any = false;
@@ -315,7 +324,8 @@ void shape_key(const api::Json& pod, std::string& out) {
   append(out, 'T', spec["tolerations"]);
   append(out, 'P', spec["topologySpreadConstraints"]);
   const api::Json& affinity = spec["affinity"];
-  bool namespaced = !spec["topologySpreadConstraints"].empty() || affinity.has("podAffinity") || affinity.has("podAntiAffinity");
+  bool namespaced =
+      !spec["topologySpreadConstraints"].empty() || affinity.has("podAffinity") || affinity.has("podAntiAffinity");
   bool label_keys = false;
   if (namespaced) label_keys = out.find("atchLabelKeys") != std::string::npos;
   for (const api::Json& volume : spec["volumes"].items()) {
@@ -396,11 +406,13 @@ Shape shape_from(const api::Json& pod, Dimensions& dimensions, Symbols& symbols,
   out.revocable_zone = revocable_zone_of(pod);
   out.claims = claims_of(pod);
   out.device_wishes = device_wishes_of(pod);
-  if (auto policy = out.device_wishes.find(kNumaPolicy); policy != out.device_wishes.end()) out.numa_policy = policy->second;
+  if (auto policy = out.device_wishes.find(kNumaPolicy); policy != out.device_wishes.end())
+    out.numa_policy = policy->second;
   out.guaranteed = is_guaranteed(spec);
   read_asks(spec["initContainers"], true, out.asks);
   read_asks(spec["containers"], false, out.asks);
-  const bool devices = std::any_of(out.asks.begin(), out.asks.end(), [](const ContainerAsk& ask) { return !ask.devices.empty(); });
+  const bool devices =
+      std::any_of(out.asks.begin(), out.asks.end(), [](const ContainerAsk& ask) { return !ask.devices.empty(); });
   if (!devices && !out.guaranteed) out.asks.clear();
   return out;
 }

@@ -63,7 +63,7 @@ struct ClaimUse {
 struct ContainerAsk {
   std::string name;
   bool init = false;
-  std::int64_t cpu = 0;                                    // thousandths; requested
+  std::int64_t cpu = 0;                                      // thousandths; requested
   std::map<std::string, std::int64_t, std::less<>> devices;  // extended resources: limits, or else requests
 };
 
@@ -97,7 +97,9 @@ struct Shape {
   std::uint32_t uses = 0;     // tasks of this shape
   std::uint32_t pending = 0;  // of them Pending
 
-  bool reads_pods() const { return !affinity.empty() || !anti_affinity.empty() || !preferred_pods.empty() || !spread.empty(); }
+  bool reads_pods() const {
+    return !affinity.empty() || !anti_affinity.empty() || !preferred_pods.empty() || !spread.empty();
+  }
   // Filters or scores of this shape look at more than the node's own columns.
   bool is_plain() const { return !reads_pods() && volumes.empty() && ports.empty(); }
 };

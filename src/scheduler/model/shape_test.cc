@@ -22,14 +22,18 @@ struct RequestCase {
 
 TEST(PodRequest, follows_containers_init_containers_sidecars_overhead_and_pod_level) {
   const RequestCase cases[] = {
-      {"sum of containers", R"({"containers":[{"resources":{"requests":{"cpu":"1"}}},{"resources":{"requests":{"cpu":"500m"}}}]})", 1500},
+      {"sum of containers",
+       R"({"containers":[{"resources":{"requests":{"cpu":"1"}}},{"resources":{"requests":{"cpu":"500m"}}}]})", 1500},
       {"largest init container",
-       R"({"containers":[{"resources":{"requests":{"cpu":"1"}}}],"initContainers":[{"resources":{"requests":{"cpu":"3"}}}]})", 3000},
+       R"({"containers":[{"resources":{"requests":{"cpu":"1"}}}],"initContainers":[{"resources":{"requests":{"cpu":"3"}}}]})",
+       3000},
       {"sidecars add to containers and to later init containers",
        R"({"containers":[{"resources":{"requests":{"cpu":"1"}}}],"initContainers":[{"restartPolicy":"Always","resources":{"requests":{"cpu":"2"}}},{"resources":{"requests":{"cpu":"2"}}}]})",
        4000},
-      {"overhead is added", R"({"containers":[{"resources":{"requests":{"cpu":"1"}}}],"overhead":{"cpu":"250m"}})", 1250},
-      {"pod level replaces", R"({"containers":[{"resources":{"requests":{"cpu":"1"}}}],"resources":{"requests":{"cpu":"5"}}})", 5000},
+      {"overhead is added", R"({"containers":[{"resources":{"requests":{"cpu":"1"}}}],"overhead":{"cpu":"250m"}})",
+       1250},
+      {"pod level replaces",
+       R"({"containers":[{"resources":{"requests":{"cpu":"1"}}}],"resources":{"requests":{"cpu":"5"}}})", 5000},
   };
   for (const RequestCase& one : cases) {
     Dimensions dimensions;
@@ -46,8 +50,12 @@ TEST(ShapeKey, splits_exactly_where_a_decision_could_differ) {
   std::string key, other;
   shape_key(base_pod, key);
   const char* splitting[] = {
-      R"({"nodeSelector":{"a":"b"}})", R"({"affinity":{"nodeAffinity":{}}})", R"({"tolerations":[{"key":"k","operator":"Exists"}]})",
-      R"({"overhead":{"cpu":"1"}})", R"({"topologySpreadConstraints":[{"maxSkew":1}]})", R"({"resources":{"requests":{"cpu":"1"}}})",
+      R"({"nodeSelector":{"a":"b"}})",
+      R"({"affinity":{"nodeAffinity":{}}})",
+      R"({"tolerations":[{"key":"k","operator":"Exists"}]})",
+      R"({"overhead":{"cpu":"1"}})",
+      R"({"topologySpreadConstraints":[{"maxSkew":1}]})",
+      R"({"resources":{"requests":{"cpu":"1"}}})",
       R"({"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"c"}}]})",
       R"({"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"2"}}}]})",
       R"({"containers":[{"name":"c","image":"j","resources":{"requests":{"cpu":"1"}}}]})",
@@ -62,8 +70,12 @@ TEST(ShapeKey, splits_exactly_where_a_decision_could_differ) {
     EXPECT_NE(key, other) << change;
   }
   const char* silent[] = {
-      R"({"hostname":"h"})", R"({"serviceAccountName":"s"})", R"({"restartPolicy":"Never"})", R"({"priority":5})",
-      R"({"volumes":[{"name":"v","emptyDir":{}}]})", R"({"containers":[{"name":"other","image":"i","command":["x"],"env":[],"resources":{"requests":{"cpu":"1"}}}]})",
+      R"({"hostname":"h"})",
+      R"({"serviceAccountName":"s"})",
+      R"({"restartPolicy":"Never"})",
+      R"({"priority":5})",
+      R"({"volumes":[{"name":"v","emptyDir":{}}]})",
+      R"({"containers":[{"name":"other","image":"i","command":["x"],"env":[],"resources":{"requests":{"cpu":"1"}}}]})",
   };
   for (const char* change : silent) {
     api::Json pod = base_pod;
@@ -82,7 +94,9 @@ TEST(ShapeKey, splits_exactly_where_a_decision_could_differ) {
 TEST(Toleration, matches_as_kubernetes_does) {
   Symbols symbols;
   const auto taints = taints_from(parse(R"([{"key":"k","value":"v","effect":"NoSchedule"}])"), symbols);
-  const auto tolerated = [&](std::string_view text) { return tolerates(tolerations_from(parse(text), symbols), taints[0]); };
+  const auto tolerated = [&](std::string_view text) {
+    return tolerates(tolerations_from(parse(text), symbols), taints[0]);
+  };
   EXPECT_TRUE(tolerated(R"([{"operator":"Exists"}])"));
   EXPECT_TRUE(tolerated(R"([{"key":"k","operator":"Exists"}])"));
   EXPECT_TRUE(tolerated(R"([{"key":"k","value":"v"}])"));

@@ -28,8 +28,8 @@ constexpr std::size_t kTaskStatusCount = 11;
 
 // The words users see. An evicted task reads as Releasing.
 constexpr std::array<std::string_view, kTaskStatusCount> kTaskStatusNames = {
-    "Pending", "Allocated", "Pipelined", "Binding", "Bound", "Running", "Releasing", "Releasing", "Succeeded", "Failed",
-    "Unknown"};
+    "Pending",   "Allocated", "Pipelined", "Binding", "Bound",  "Running",
+    "Releasing", "Releasing", "Succeeded", "Failed",  "Unknown"};
 constexpr std::string_view name_of(TaskStatus status) { return kTaskStatusNames[static_cast<std::size_t>(status)]; }
 
 // Where a task of a status is counted.
@@ -43,17 +43,17 @@ enum Effect : std::uint8_t {
 };
 
 constexpr std::array<std::uint8_t, kTaskStatusCount> kTaskStatusEffects = {
-    kEffectPending,                                       // Pending
-    kEffectUsed | kEffectSeen | kEffectAllocated,         // Allocated
-    kEffectPipelined | kEffectSeen,                       // Pipelined
-    kEffectUsed | kEffectSeen | kEffectAllocated,         // Binding
-    kEffectUsed | kEffectSeen | kEffectAllocated,         // Bound
-    kEffectUsed | kEffectSeen | kEffectAllocated,         // Running
-    kEffectUsed | kEffectReleasing | kEffectSeen,         // Releasing
-    kEffectUsed | kEffectReleasing,                       // Evicting
-    0,                                                    // Succeeded
-    0,                                                    // Failed
-    kEffectUsed | kEffectSeen,                            // Unknown
+    kEffectPending,                                // Pending
+    kEffectUsed | kEffectSeen | kEffectAllocated,  // Allocated
+    kEffectPipelined | kEffectSeen,                // Pipelined
+    kEffectUsed | kEffectSeen | kEffectAllocated,  // Binding
+    kEffectUsed | kEffectSeen | kEffectAllocated,  // Bound
+    kEffectUsed | kEffectSeen | kEffectAllocated,  // Running
+    kEffectUsed | kEffectReleasing | kEffectSeen,  // Releasing
+    kEffectUsed | kEffectReleasing,                // Evicting
+    0,                                             // Succeeded
+    0,                                             // Failed
+    kEffectUsed | kEffectSeen,                     // Unknown
 };
 constexpr std::uint8_t effects_of(TaskStatus status) { return kTaskStatusEffects[static_cast<std::size_t>(status)]; }
 
@@ -65,7 +65,9 @@ constexpr bool is_scheduled(TaskStatus s) {
 constexpr bool is_releasing(TaskStatus s) { return s == TaskStatus::kReleasing || s == TaskStatus::kEvicting; }
 
 using StatusCounts = std::array<std::int32_t, kTaskStatusCount>;
-constexpr std::int32_t count_of(const StatusCounts& counts, TaskStatus s) { return counts[static_cast<std::size_t>(s)]; }
+constexpr std::int32_t count_of(const StatusCounts& counts, TaskStatus s) {
+  return counts[static_cast<std::size_t>(s)];
+}
 constexpr std::int32_t allocated_like(const StatusCounts& c) {
   return count_of(c, TaskStatus::kAllocated) + count_of(c, TaskStatus::kBinding) + count_of(c, TaskStatus::kBound) +
          count_of(c, TaskStatus::kRunning);

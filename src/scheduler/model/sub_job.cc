@@ -17,7 +17,8 @@ TopologyWish wish_from(const api::Json& json, Symbols& symbols) {
   if (!out.present) return out;
   out.soft = json["mode"].as_string() == "soft";
   if (json["highestTierAllowed"].is_int()) out.tier = json["highestTierAllowed"].as_int();
-  if (const std::string_view name = json["highestTierName"].as_string(); !name.empty()) out.tier_name = symbols.intern(name);
+  if (const std::string_view name = json["highestTierName"].as_string(); !name.empty())
+    out.tier_name = symbols.intern(name);
   return out;
 }
 
@@ -55,14 +56,16 @@ std::optional<std::string> values_for(const SubGroupPolicy& policy, const Labels
 std::int32_t SubJob::task_count() const { return std::accumulate(counts.begin(), counts.end(), 0); }
 
 bool JobTopology::wishes_any() const {
-  return wish.present || std::any_of(sub_jobs.begin(), sub_jobs.end(), [](const SubJob& one) { return one.wish.present; });
+  return wish.present ||
+         std::any_of(sub_jobs.begin(), sub_jobs.end(), [](const SubJob& one) { return one.wish.present; });
 }
 
 bool JobTopology::wishes_hard() const {
   return wish.hard || std::any_of(sub_jobs.begin(), sub_jobs.end(), [](const SubJob& one) { return one.wish.hard; });
 }
 
-JobTopology topology_from(const api::Json& spec, std::string_view job_key, std::int32_t min_available, Symbols& symbols) {
+JobTopology topology_from(const api::Json& spec, std::string_view job_key, std::int32_t min_available,
+                          Symbols& symbols) {
   JobTopology out;
   out.wish = wish_from(spec["networkTopology"], symbols);
   for (const api::Json& item : spec["subGroupPolicy"].items()) {
@@ -83,7 +86,8 @@ JobTopology topology_from(const api::Json& spec, std::string_view job_key, std::
   return out;
 }
 
-std::uint32_t sub_job_for(JobTopology& topology, std::string_view job_key, const Labels& labels, const Symbols& symbols) {
+std::uint32_t sub_job_for(JobTopology& topology, std::string_view job_key, const Labels& labels,
+                          const Symbols& symbols) {
   for (std::uint32_t p = 0; p < topology.policies.size(); ++p) {
     const SubGroupPolicy& policy = topology.policies[p];
     const auto values = values_for(policy, labels, symbols);

@@ -33,11 +33,11 @@ inline constexpr std::uint32_t kWholeJob = 0xffff'ffff;  // where a part of a jo
 struct SubGroupPolicy {
   std::string name;
   TopologyWish wish;
-  std::int32_t size = 1;           // subGroupSize
+  std::int32_t size = 1;  // subGroupSize
   std::int32_t min_sub_groups = 0;
-  bool selects = false;            // has a label selector
+  bool selects = false;  // has a label selector
   LabelSelector selector;
-  std::vector<Symbol> keys;        // matchLabelKeys; a policy without any chooses no pod
+  std::vector<Symbol> keys;  // matchLabelKeys; a policy without any chooses no pod
 };
 
 struct SubJob {
@@ -89,8 +89,10 @@ struct JobTopology {
 };
 
 // What a PodGroup's spec asks for; `min_available` is the job's.
-JobTopology topology_from(const api::Json& spec, std::string_view job_key, std::int32_t min_available, Symbols& symbols);
+JobTopology topology_from(const api::Json& spec, std::string_view job_key, std::int32_t min_available,
+                          Symbols& symbols);
 // The part that a task of these labels belongs to, made when it is the first of it.
-std::uint32_t sub_job_for(JobTopology& topology, std::string_view job_key, const Labels& labels, const Symbols& symbols);
+std::uint32_t sub_job_for(JobTopology& topology, std::string_view job_key, const Labels& labels,
+                          const Symbols& symbols);
 
 }  // namespace scheduler

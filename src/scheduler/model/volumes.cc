@@ -82,15 +82,18 @@ void Volumes::withdraw(TaskId task) {
   auto found = by_task_.find(task.index);
   if (found == by_task_.end()) return;
   for (const VolumeChoice& choice : found->second) {
-    if (auto held = promised_.find(choice.volume); held != promised_.end() && held->second == task) promised_.erase(held);
+    if (auto held = promised_.find(choice.volume); held != promised_.end() && held->second == task)
+      promised_.erase(held);
   }
   by_task_.erase(found);
 }
 
-const std::vector<VolumeChoice>* Volumes::promises_of(TaskId task) const { return [&] {
-  auto found = by_task_.find(task.index);
-  return found == by_task_.end() ? nullptr : &found->second;
-}(); }
+const std::vector<VolumeChoice>* Volumes::promises_of(TaskId task) const {
+  return [&] {
+    auto found = by_task_.find(task.index);
+    return found == by_task_.end() ? nullptr : &found->second;
+  }();
+}
 
 NodeSet nodes_of_volume(const NodeTable& nodes, const Volume& volume) {
   NodeSet out = nodes.known();

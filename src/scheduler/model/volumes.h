@@ -20,7 +20,7 @@ namespace scheduler {
 struct Claim {
   std::string key;  // "ns/name"
   std::string uid;
-  std::string volume;  // bound to; empty: unbound
+  std::string volume;         // bound to; empty: unbound
   bool names_volume = false;  // asks for one volume by name, and is not bound to it yet
   std::string storage_class;
   std::string attributes_class;
@@ -81,8 +81,8 @@ class Volumes {
   // Volumes attached without a pod that the scheduler sees, by name of the attachment: node and volume.
   std::map<std::string, std::pair<std::string, std::string>, std::less<>> attachments;
   std::set<std::string, std::less<>> ignored_drivers = {"rancher.io/local-path", "hostpath.csi.k8s.io"};
-  bool reads_capacities = true;                        // --csi-storage
-  base::Duration bind_timeout = base::seconds(600);    // volumebinding.bindTimeoutSeconds
+  bool reads_capacities = true;                      // --csi-storage
+  base::Duration bind_timeout = base::seconds(600);  // volumebinding.bindTimeoutSeconds
 
   const Claim* find_claim(std::string_view key) const;
   const Volume* find_volume(std::string_view name) const;

@@ -16,8 +16,10 @@ void Workloads::set(std::string_view kind, const std::string& key, LabelSelector
 
 void Workloads::remove(std::string_view kind, const std::string& key) {
   known_.clear();
-  if (kind.empty()) services_.erase(key);
-  else controllers_.erase(std::string(kind) + " " + key);
+  if (kind.empty())
+    services_.erase(key);
+  else
+    controllers_.erase(std::string(kind) + " " + key);
 }
 
 void Workloads::set_owner(TaskId task, const api::Json& pod) {

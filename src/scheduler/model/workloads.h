@@ -29,9 +29,9 @@ class Workloads {
   MatcherId default_matcher(TaskId task, LabelSetId labels, PodAffinity& pods, Symbols& symbols);
 
  private:
-  std::map<std::string, LabelSelector, std::less<>> services_;     // by "ns/name"
-  std::map<std::string, LabelSelector, std::less<>> controllers_;  // by "kind ns/name"
-  std::unordered_map<std::uint32_t, std::string> owners_;          // by task: "kind ns/name"
+  std::map<std::string, LabelSelector, std::less<>> services_;        // by "ns/name"
+  std::map<std::string, LabelSelector, std::less<>> controllers_;     // by "kind ns/name"
+  std::unordered_map<std::uint32_t, std::string> owners_;             // by task: "kind ns/name"
   std::map<std::pair<std::uint32_t, std::string>, MatcherId> known_;  // by labels and owner
 };
 

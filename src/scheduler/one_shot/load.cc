@@ -63,9 +63,18 @@ std::string derived_uid(const api::Json& object) {
 }
 
 bool is_namespaced(const KindRow& row) {
-  constexpr std::string_view kNamespaced[] = {"Pod", "PodGroup", "PersistentVolumeClaim", "CSIStorageCapacity", "ResourceClaim", "ConfigMap", "Service",
-                                              "ReplicationController", "ReplicaSet", "StatefulSet",
-                                               "PodDisruptionBudget", "ResourceQuota"};
+  constexpr std::string_view kNamespaced[] = {"Pod",
+                                              "PodGroup",
+                                              "PersistentVolumeClaim",
+                                              "CSIStorageCapacity",
+                                              "ResourceClaim",
+                                              "ConfigMap",
+                                              "Service",
+                                              "ReplicationController",
+                                              "ReplicaSet",
+                                              "StatefulSet",
+                                              "PodDisruptionBudget",
+                                              "ResourceQuota"};
   return std::find(std::begin(kNamespaced), std::end(kNamespaced), row.kind) != std::end(kNamespaced);
 }
 
@@ -107,7 +116,8 @@ bool looks_like_lines(const std::string& file, std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || text[first] != '{') return false;
   const std::size_t end = text.find('\n', first);
-  return end != std::string_view::npos && text[end - 1] == '}' && text.find_first_not_of(" \t\r\n", end) != std::string_view::npos &&
+  return end != std::string_view::npos && text[end - 1] == '}' &&
+         text.find_first_not_of(" \t\r\n", end) != std::string_view::npos &&
          api::parse_json(text.substr(first, end - first)).ok();
 }
 
@@ -138,12 +148,14 @@ base::Status OneShot::load(const std::string& file, std::string_view text) {
       if (!object.ok()) return bad(base::format("{}:{}", file, line), object.error().message);
       TRY_VOID(load_object(file, line, std::move(*object)));
     }
-  } else if (auto whole = name.ends_with(".json") ? api::parse_json(text) : base::Result<api::Json>(bad(file, "")); whole.ok()) {
+  } else if (auto whole = name.ends_with(".json") ? api::parse_json(text) : base::Result<api::Json>(bad(file, ""));
+             whole.ok()) {
     TRY_VOID(load_object(file, 1, std::move(*whole)));
   } else {
     auto documents = api::parse_yaml_documents(text);
     if (!documents.ok()) return base::within(documents.take_error(), file);
-    for (api::YamlDocument& document : *documents) TRY_VOID(load_object(file, document.line, std::move(document.value)));
+    for (api::YamlDocument& document : *documents)
+      TRY_VOID(load_object(file, document.line, std::move(document.value)));
   }
   count();
   return {};
@@ -157,7 +169,8 @@ base::Status OneShot::check(const std::string& where, const api::Json& object) c
   }
   for (const std::string_view field : {"labels", "annotations"}) {
     for (const auto& member : object["metadata"][field].members()) {
-      if (!member.value.is_string()) return bad(where, base::format("metadata.{}.{}: must be a string", field, member.name()));
+      if (!member.value.is_string())
+        return bad(where, base::format("metadata.{}.{}: must be a string", field, member.name()));
     }
   }
   const std::string_view kind = object["kind"].as_string();
@@ -206,7 +219,8 @@ base::Status OneShot::load_object(const std::string& file, int line, api::Json o
   const KindRow* row = row_for(object);
   if (row == nullptr) {
     const std::string name = base::format("{} {}", object["apiVersion"].as_string(), kind);
-    if (noted_kinds_.insert(name).second) notes_.push_back(base::format("{}: {} is not read here and is skipped", where, name));
+    if (noted_kinds_.insert(name).second)
+      notes_.push_back(base::format("{}: {} is not read here and is skipped", where, name));
     return {};
   }
   TRY_VOID(check(where, object));
@@ -224,7 +238,8 @@ base::Status OneShot::load_object(const std::string& file, int line, api::Json o
 
 void OneShot::complete(api::Json& object) const {
   const std::string_view kind = object["kind"].as_string();
-  if (kind == "PodGroup" && object["status"]["phase"].as_string().empty()) object.edit_path({"status", "phase"}) = "Pending";
+  if (kind == "PodGroup" && object["status"]["phase"].as_string().empty())
+    object.edit_path({"status", "phase"}) = "Pending";
   if (kind == "Queue" && object["status"]["state"].as_string().empty()) object.edit_path({"status", "state"}) = "Open";
 }
 
@@ -251,7 +266,8 @@ void OneShot::add_group_for(api::Json& pod) {
   api::Json minimum = api::Json::object();
   for (const Part& part : pod_request(pod, model_.dimensions).parts) {
     if (part.amount == 0) continue;
-    minimum.set(model_.dimensions.name(part.dim), Dimensions::quantity_of(part.dim, static_cast<double>(part.amount)).to_json());
+    minimum.set(model_.dimensions.name(part.dim),
+                Dimensions::quantity_of(part.dim, static_cast<double>(part.amount)).to_json());
   }
   api::Json spec = api::Json::object({{"minMember", 1}, {"minResources", minimum}});
   const std::string_view queue = api::annotation_of(pod, "scheduling.volcano.sh/queue-name");
@@ -266,8 +282,9 @@ void OneShot::add_group_for(api::Json& pod) {
     }
   }
   metadata.set("creationTimestamp", pod["metadata"]["creationTimestamp"]);
-  intake_.set(api::resources::kPodGroups, api::Json::object({{"metadata", metadata}, {"spec", spec},
-                                                             {"status", api::Json::object({{"phase", "Pending"}})}}));
+  intake_.set(api::resources::kPodGroups,
+              api::Json::object(
+                  {{"metadata", metadata}, {"spec", spec}, {"status", api::Json::object({{"phase", "Pending"}})}}));
 }
 
 }  // namespace scheduler

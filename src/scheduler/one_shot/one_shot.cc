@@ -18,8 +18,11 @@ constexpr std::uint64_t kSeed = 1;   // only names sessions; nothing is decided 
 }  // namespace
 
 OneShot::OneShot(OneShotOptions options, Stopwatch stopwatch)
-    : options_(std::move(options)), stopwatch_(std::move(stopwatch)), intake_(model_, intake_options(options_.scheduler)),
-      decider_(model_, {all_plugins(), all_actions()}, kSeed, options_.scheduler.names().front()), now_(options_.now) {
+    : options_(std::move(options)),
+      stopwatch_(std::move(stopwatch)),
+      intake_(model_, intake_options(options_.scheduler)),
+      decider_(model_, {all_plugins(), all_actions()}, kSeed, options_.scheduler.names().front()),
+      now_(options_.now) {
   decider_.sample(sampling_options(options_.scheduler));
 }
 
@@ -80,9 +83,11 @@ bool OneShot::run_cycle(OneShotStats::Phase& phase) {
   if (options_.tasks) tasks_ = std::move(report.tasks);
   now_ = now_ + options_.scheduler.schedule_period;
   std::vector<OutsideQuestion> questions = model_.outside.take_questions();
-  const bool waits_for_answers = std::any_of(questions.begin(), questions.end(), [](const auto& one) { return !one.only_told; });
+  const bool waits_for_answers =
+      std::any_of(questions.begin(), questions.end(), [](const auto& one) { return !one.only_told; });
   if (!questions.empty()) answer(std::move(questions));
-  bool decided = waits_for_answers || !report.plan.binds.empty() || !report.plan.evictions.empty() || !report.plan.gate_removals.empty();
+  bool decided = waits_for_answers || !report.plan.binds.empty() || !report.plan.evictions.empty() ||
+                 !report.plan.gate_removals.empty();
   for (const PlannedGroupStatus& group : report.plan.groups) {
     auto known = phases_before.find(group.ns + "/" + group.name);
     decided |= known == phases_before.end() || known->second != group.status.phase;
@@ -113,8 +118,10 @@ api::Json OneShot::groups_json() const {
     api::Json one = api::Json::object({{"phase", name_of(job.status.phase)}});
     std::vector<api::Json> conditions;
     for (const GroupCondition& condition : job.status.conditions) {
-      conditions.push_back(api::Json::object({{"type", condition.type}, {"status", condition.status},
-                                              {"reason", condition.reason}, {"message", condition.message}}));
+      conditions.push_back(api::Json::object({{"type", condition.type},
+                                              {"status", condition.status},
+                                              {"reason", condition.reason},
+                                              {"message", condition.message}}));
     }
     one.set("conditions", api::Json::array(std::move(conditions)));
     out.set(job.key, std::move(one));
@@ -129,12 +136,15 @@ api::Json OneShot::result() const {
   for (const auto& [pod, node] : pipelined_) pipelined.set(pod, node);
   std::vector<api::Json> evictions, cycles;
   for (const PlannedEviction& one : evictions_) {
-    evictions.push_back(api::Json::object({{"pod", one.ns + "/" + one.pod}, {"node", one.node}, {"action", one.action},
-                                           {"for", one.for_group}, {"reason", one.action}}));
+    evictions.push_back(api::Json::object({{"pod", one.ns + "/" + one.pod},
+                                           {"node", one.node},
+                                           {"action", one.action},
+                                           {"for", one.for_group},
+                                           {"reason", one.action}}));
   }
   for (const auto& [bound, evicted] : cycles_) {
-    cycles.push_back(api::Json::object({{"binds", static_cast<std::int64_t>(bound)},
-                                        {"evictions", static_cast<std::int64_t>(evicted)}}));
+    cycles.push_back(api::Json::object(
+        {{"binds", static_cast<std::int64_t>(bound)}, {"evictions", static_cast<std::int64_t>(evicted)}}));
   }
   for (std::uint32_t q = 0; q < model_.queue_count(); ++q) {
     const Queue& queue = model_.queue(QueueId{q});

@@ -21,9 +21,9 @@ namespace scheduler {
 
 struct OneShotOptions {
   Options scheduler;
-  std::string config;       // text; empty: the default configuration
+  std::string config;  // text; empty: the default configuration
   bool until_idle = false;
-  int cycles = 1;           // per phase, without until_idle
+  int cycles = 1;  // per phase, without until_idle
   bool as_is = false;
   bool leave_evicted = false;
   base::Time now;

@@ -16,10 +16,12 @@ struct Weights {
 
 class BinpackScorer final : public NodeScorer {
  public:
-  BinpackScorer(const Model& model, const Weights& weights, const Shape& shape) : nodes_(model.nodes), weights_(weights) {
+  BinpackScorer(const Model& model, const Weights& weights, const Shape& shape)
+      : nodes_(model.nodes), weights_(weights) {
     for (const Part& part : shape.request.parts) {
       auto found = weights.by_dim.find(part.dim);
-      if (part.amount > 0 && found != weights.by_dim.end()) terms_.push_back({part, static_cast<double>(found->second)});
+      if (part.amount > 0 && found != weights.by_dim.end())
+        terms_.push_back({part, static_cast<double>(found->second)});
     }
   }
   Reach reach() const override { return Reach::kNode; }

@@ -6,9 +6,9 @@
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
 #include "scheduler/plugins/admitted_tasks.h"
-#include "scheduler/plugins/queue_shortage.h"
 #include "scheduler/plugins/capacity_dra.h"
 #include "scheduler/plugins/capacity_tree.h"
+#include "scheduler/plugins/queue_shortage.h"
 
 namespace scheduler {
 namespace {
@@ -26,15 +26,18 @@ class Capacity final : public Plugin {
         return left == right ? 0 : left > right ? -1 : 1;
       });
     }
-    setup.on<Reclaimable>([this](const Task& task, const std::vector<TaskId>& candidates) { return reclaimable(task, candidates); });
+    setup.on<Reclaimable>(
+        [this](const Task& task, const std::vector<TaskId>& candidates) { return reclaimable(task, candidates); });
     setup.on<UnifiedEvictable>([this](const GangEviction& eviction, const std::vector<TaskId>& candidates) {
       return unified_evictable(eviction, candidates);
     });
     // Simulation reads what was copied when the pod was looked at first; with predicates switched off nothing is.
     const bool copies = setup.is_on("enablePredicate");
     setup.on<SimulateRemoveTask>([copies](const Task&) { return copies; });
-    setup.on<SimulateAllocatable>([this, copies](const Queue& queue, const Task& task) { return copies && has_room(queue, task); });
-    setup.on<Preemptive>([this](const Queue& queue, const std::vector<TaskId>& tasks) { return preemptive(queue, tasks); });
+    setup.on<SimulateAllocatable>(
+        [this, copies](const Queue& queue, const Task& task) { return copies && has_room(queue, task); });
+    setup.on<Preemptive>(
+        [this](const Queue& queue, const std::vector<TaskId>& tasks) { return preemptive(queue, tasks); });
     setup.on<Allocatable>([this](const Queue& queue, const Task& task) { return allocatable(queue, task); });
     setup.on<TaskPlaced>([this](const Task& task) -> Refusal {
       if (reserves(task)) admitted_.remove(*model_, task);
@@ -43,7 +46,9 @@ class Capacity final : public Plugin {
     setup.on<TaskRemoved>([this](const Task& task) {
       if (reserves(task)) admitted_.add(*model_, task);
     });
-    setup.on<QueueLimit>([this](const Queue& queue, const Resource& wanted, bool admission) { return shortage(queue, wanted, admission); });
+    setup.on<QueueLimit>([this](const Queue& queue, const Resource& wanted, bool admission) {
+      return shortage(queue, wanted, admission);
+    });
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
     setup.on<JobEnqueued>([this](const Job& job) {
       if (!job.min_resources) return;
@@ -92,7 +97,8 @@ class Capacity final : public Plugin {
 
   // The queue may take tasks at all.
   bool accepts(const Queue& queue) const {
-    return tree_.ready && tree_.has(queue.id) && queue.state == QueueState::kOpen && (!tree_.hierarchical || tree_[queue.id].is_leaf());
+    return tree_.ready && tree_.has(queue.id) && queue.state == QueueState::kOpen &&
+           (!tree_.hierarchical || tree_[queue.id].is_leaf());
   }
 
   // Opted in to the queue's gate: from its admission on the task counts as used, until it is placed.
@@ -151,7 +157,8 @@ class Capacity final : public Plugin {
   static bool exceeds(const Resource& allocated, const Resource& deserved, const Resource& wanted) {
     Resource relevant;
     for (Dim d = 0; d < wanted.size(); ++d) {
-      if (wanted.get(d) > 0 && (d < 2 ? deserved.get(d) >= kResourceEpsilon : deserved.has(d))) relevant.set(d, wanted.get(d));
+      if (wanted.get(d) > 0 && (d < 2 ? deserved.get(d) >= kResourceEpsilon : deserved.has(d)))
+        relevant.set(d, wanted.get(d));
     }
     return allocated.exceeds_some_wanted(deserved, relevant);
   }
@@ -178,7 +185,8 @@ class Capacity final : public Plugin {
   }
 
   Victims reclaimable(const Task& reclaimer, std::vector<TaskId> candidates) const {
-    if (!tree_.ready || !reclaimer.job.is_set() || !tree_.has(model_->job(reclaimer.job).queue)) return {{}, Vote::kReject};
+    if (!tree_.ready || !reclaimer.job.is_set() || !tree_.has(model_->job(reclaimer.job).queue))
+      return {{}, Vote::kReject};
     const QueueId own = model_->job(reclaimer.job).queue;
     const Resource wants = request_of(reclaimer);
     Running running(tree_, *model_);
@@ -242,7 +250,8 @@ class Capacity final : public Plugin {
     return false;
   }
 
-  bool ancestors_pass(Running& running, QueueId own, QueueId other, const Resource& gives, std::vector<QueueId>& examined) const {
+  bool ancestors_pass(Running& running, QueueId own, QueueId other, const Resource& gives,
+                      std::vector<QueueId>& examined) const {
     QueueId theirs = other, mine = own;
     for (std::int64_t depth = 1; tree_.hierarchical && depth <= level_; ++depth) {
       theirs = theirs.is_set() ? tree_[theirs].parent : theirs;

@@ -1,7 +1,10 @@
 // How many devices may the claims of a queue's pods hold? Keys `deviceclass/CLASS` (a count) and
 // `DIMENSION.deviceclass/CLASS` (an amount of a capacity) of a queue's capability.
 //
-// Sums are taken anew where they are asked for, over the queue's pods with claims; a queue without such a key costs nothing.
+// Sums are taken anew where they are asked for, over the queue's pods with claims; a queue without such a key costs
+// nothing.
+#include "scheduler/plugins/capacity_dra.h"
+
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -10,7 +13,6 @@
 
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
-#include "scheduler/plugins/capacity_dra.h"
 
 namespace scheduler {
 namespace {
@@ -28,7 +30,8 @@ void add_claim(const ResourceClaim& claim, Demands& out) {
     if (wish.name != request.name) continue;
     Demand& demand = out[wish.device_class];
     demand.count += static_cast<double>(wish.count);
-    for (const auto& [name, amount] : wish.capacity) demand.capacity[name] += amount.as_double() * static_cast<double>(wish.count);
+    for (const auto& [name, amount] : wish.capacity)
+      demand.capacity[name] += amount.as_double() * static_cast<double>(wish.count);
   }
 }
 
@@ -67,7 +70,8 @@ QueueUse use_of(const Model& model, const Queue& queue) {
     if (job.queue != queue.id) return;
     for (const TaskId id : job.tasks) {
       const Task& task = model.task(id);
-      if (is_allocated_like(task.status) && !model.shape_of(task).claims.empty()) add_task(model, task, out.claims, out.sums);
+      if (is_allocated_like(task.status) && !model.shape_of(task).claims.empty())
+        add_task(model, task, out.claims, out.sums);
     }
   });
   return out;
@@ -108,7 +112,8 @@ Demands minimum_of(const Model& model, const Job& job, std::set<std::string>& co
   });
   Demands out;
   if (job.roles_min_total == 0) {
-    for (std::size_t i = 0; i < tasks.size() && static_cast<std::int32_t>(i) < job.min_available; ++i) add_task(model, model.task(tasks[i]), counted, out);
+    for (std::size_t i = 0; i < tasks.size() && static_cast<std::int32_t>(i) < job.min_available; ++i)
+      add_task(model, model.task(tasks[i]), counted, out);
     return out;
   }
   std::map<std::uint32_t, std::int32_t> taken;
@@ -156,7 +161,8 @@ void DeviceQuota::attach(PluginSetup& setup) {
 void DeviceQuota::open(const Model& model) {
   inqueue_.clear();
   model.for_each_job([&](const Job& job) {
-    if (job.status.phase != GroupPhase::kInqueue || !job.queue.is_set() || !has_quota(model, model.queue(job.queue))) return;
+    if (job.status.phase != GroupPhase::kInqueue || !job.queue.is_set() || !has_quota(model, model.queue(job.queue)))
+      return;
     std::set<std::string> counted = use_of(model, model.queue(job.queue)).claims;
     add(minimum_of(model, job, counted), inqueue_[job.queue.index]);
   });

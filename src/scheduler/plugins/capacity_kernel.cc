@@ -23,12 +23,14 @@ double score_plain(const CapacityTask& t, std::size_t n) {
     const double least_memory = mc == 0 || mu > mc ? 0 : floor_percent(mc - mu, mc);
     const double most_cpu = cc == 0 ? 0 : floor_percent(smaller(cu, cc), cc);
     const double most_memory = mc == 0 ? 0 : floor_percent(smaller(mu, mc), mc);
-    total += t.least * std::floor((least_cpu + least_memory) / resources) + t.most * std::floor((most_cpu + most_memory) / resources);
+    total += t.least * std::floor((least_cpu + least_memory) / resources) +
+             t.most * std::floor((most_cpu + most_memory) / resources);
   }
   double after = 100, before = 100;
   if (resources == 2) {
     const auto cr = static_cast<double>(t.cpu_real[n]), mr = static_cast<double>(t.memory_real[n]);
-    after = std::trunc((1 - std::fabs(smaller((cr + t.cpu_wanted) / cc, 1) - smaller((mr + t.memory_wanted) / mc, 1)) / 2) * 100);
+    after = std::trunc(
+        (1 - std::fabs(smaller((cr + t.cpu_wanted) / cc, 1) - smaller((mr + t.memory_wanted) / mc, 1)) / 2) * 100);
     before = std::trunc((1 - std::fabs(smaller(cr / cc, 1) - smaller(mr / mc, 1)) / 2) * 100);
   }
   return total + t.balanced * (50 + std::trunc((50 + after - before) / 2));
@@ -47,7 +49,9 @@ WIDE __m256d doubles(const std::int64_t* at) {
 WIDE __m256d floors(__m256d x) { return _mm256_floor_pd(x); }
 WIDE __m256d truncs(__m256d x) { return _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
 WIDE __m256d magnitude(__m256d x) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), x); }
-WIDE __m256d percent(__m256d part, __m256d whole) { return floors(_mm256_div_pd(_mm256_mul_pd(part, _mm256_set1_pd(100)), whole)); }
+WIDE __m256d percent(__m256d part, __m256d whole) {
+  return floors(_mm256_div_pd(_mm256_mul_pd(part, _mm256_set1_pd(100)), whole));
+}
 
 // 100 minus the gap of the two fractions, in whole points.
 WIDE __m256d evenness(__m256d cpu, __m256d memory) {

@@ -12,7 +12,7 @@ struct CapacityQueue {
   QueueId parent;                  // unset for root, and everywhere without a hierarchy
   std::vector<QueueId> ancestors;  // root first, without the queue itself
   std::vector<QueueId> children;
-  std::vector<QueueId> leaves;     // itself, or the leaves below it: their sums are its sums
+  std::vector<QueueId> leaves;  // itself, or the leaves below it: their sums are its sums
   Resource capability;
   bool has_capability = false;
   Resource real_capability;

@@ -20,7 +20,8 @@ std::vector<std::string_view> split_text(std::string_view text, char by) {
 std::optional<std::int64_t> amount_in(std::string_view text) {
   std::int64_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc{} || end != text.data() + text.size() || out < 0 || out > std::int64_t{1} << 50) return std::nullopt;
+  if (error != std::errc{} || end != text.data() + text.size() || out < 0 || out > std::int64_t{1} << 50)
+    return std::nullopt;
   return out;
 }
 
@@ -37,14 +38,17 @@ std::int64_t request_of(const Shape& shape, std::string_view resource) {
   for (const ContainerAsk& ask : shape.asks) {
     auto found = ask.devices.find(resource);
     if (found == ask.devices.end()) continue;
-    if (ask.init) most = std::max(most, found->second);
-    else sum = std::min<std::int64_t>(sum + found->second, std::int64_t{1} << 50);
+    if (ask.init)
+      most = std::max(most, found->second);
+    else
+      sum = std::min<std::int64_t>(sum + found->second, std::int64_t{1} << 50);
   }
   return std::max(sum, most);
 }
 
 std::int64_t offer_of(const api::Json& note, std::string_view resource) {
-  const api::Json& capacity = note["capacity"].has(resource) ? note["capacity"][resource] : note["allocatable"][resource];
+  const api::Json& capacity =
+      note["capacity"].has(resource) ? note["capacity"][resource] : note["allocatable"][resource];
   const auto amount = api::Quantity::from_json(capacity);
   return amount ? std::clamp<std::int64_t>(amount->value(), 0, std::int64_t{1} << 50) : 0;
 }
@@ -93,7 +97,8 @@ class GpuShare final : public DeviceFamily {
     std::vector<Card> out;
     const auto unhealthy = split_text(note["annotations"]["volcano.sh/gpu-unhealthy-ids"].as_string(), ',');
     for (std::int64_t id = 0; id < count; ++id) {
-      const bool bad = std::any_of(unhealthy.begin(), unhealthy.end(), [&](std::string_view text) { return amount_in(text) == id; });
+      const bool bad =
+          std::any_of(unhealthy.begin(), unhealthy.end(), [&](std::string_view text) { return amount_in(text) == id; });
       if (!bad) out.push_back({id, offer_of(note, kMemory) / count});
     }
     for_each_holder(model_, node, [&](const Task& task, const Annotations& devices) {
@@ -115,6 +120,8 @@ class GpuShare final : public DeviceFamily {
 
 }  // namespace
 
-std::unique_ptr<DeviceFamily> make_gpu_share(const Model& model, bool memory) { return std::make_unique<GpuShare>(model, memory); }
+std::unique_ptr<DeviceFamily> make_gpu_share(const Model& model, bool memory) {
+  return std::make_unique<GpuShare>(model, memory);
+}
 
 }  // namespace scheduler

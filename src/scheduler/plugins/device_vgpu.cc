@@ -47,8 +47,8 @@ struct Card {
   bool mig = false, healthy = true;
   const CardModel* geometry = nullptr;
   std::int64_t used_count = 0, used_memory = 0, used_cores = 0;
-  std::string group;                       // of the geometry in use
-  std::vector<std::int64_t> positions;     // in use
+  std::string group;                    // of the geometry in use
+  std::vector<std::int64_t> positions;  // in use
   std::vector<const Task*> holders;
 };
 
@@ -57,7 +57,9 @@ struct Wanted {
 };
 
 bool contains_ignoring_case(std::string_view text, std::string_view part) {
-  const auto same = [](char a, char b) { return (a | 32) == (b | 32) && (a == b || ((a | 32) >= 'a' && (a | 32) <= 'z')); };
+  const auto same = [](char a, char b) {
+    return (a | 32) == (b | 32) && (a == b || ((a | 32) >= 'a' && (a | 32) <= 'z'));
+  };
   return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
@@ -73,7 +75,9 @@ bool lists(std::string_view list, std::string_view text) {
   return std::find(parts.begin(), parts.end(), text) != parts.end();
 }
 
-std::int64_t number_of(const Json& json) { return std::clamp<std::int64_t>(json.is_number() ? json.as_int() : 0, 0, kWantedMax); }
+std::int64_t number_of(const Json& json) {
+  return std::clamp<std::int64_t>(json.is_number() ? json.as_int() : 0, 0, kWantedMax);
+}
 
 Names names_from(std::string_view yaml) {
   Names out;
@@ -99,7 +103,8 @@ Names names_from(std::string_view yaml) {
         geometry.instances.push_back({number_of(one["memory"]), count, offset});
         offset += count;
       }
-      std::stable_sort(geometry.instances.begin(), geometry.instances.end(), [](const Instance& a, const Instance& b) { return a.memory < b.memory; });
+      std::stable_sort(geometry.instances.begin(), geometry.instances.end(),
+                       [](const Instance& a, const Instance& b) { return a.memory < b.memory; });
       model.geometries.push_back(std::move(geometry));
     }
     out.models.push_back(std::move(model));
@@ -109,8 +114,7 @@ Names names_from(std::string_view yaml) {
 
 class Vgpu final : public DeviceFamily {
  public:
-  Vgpu(const Model& model, VgpuSettings settings) : model_(model), settings_(std::move(settings)) {
-  }
+  Vgpu(const Model& model, VgpuSettings settings) : model_(model), settings_(std::move(settings)) {}
   std::string_view lock_name() const override { return "hamivgpu"; }
   void open() override {
     auto found = model_.devices.configs.find(settings_.config_map);
@@ -121,7 +125,8 @@ class Vgpu final : public DeviceFamily {
   }
 
   bool wants(const Shape& shape) const override {
-    return std::any_of(shape.asks.begin(), shape.asks.end(), [&](const ContainerAsk& ask) { return wanted_by(ask).count > 0; });
+    return std::any_of(shape.asks.begin(), shape.asks.end(),
+                       [&](const ContainerAsk& ask) { return wanted_by(ask).count > 0; });
   }
 
   bool is_on(NodeId node) const override {
@@ -163,8 +168,12 @@ class Vgpu final : public DeviceFamily {
       if (wanted.count > 0 && !take_cards(task, wanted, cards, ids, out.score)) return std::nullopt;
     }
     const std::string seconds = std::to_string(now.ns / 1'000'000'000);
-    out.annotations = {{"volcano.sh/vgpu-node", model_.nodes[node].name}, {"volcano.sh/vgpu-time", seconds}, {std::string(kIds), ids},
-                       {"volcano.sh/devices-to-allocate", ids}, {"volcano.sh/bind-phase", "allocating"}, {"volcano.sh/bind-time", seconds}};
+    out.annotations = {{"volcano.sh/vgpu-node", model_.nodes[node].name},
+                       {"volcano.sh/vgpu-time", seconds},
+                       {std::string(kIds), ids},
+                       {"volcano.sh/devices-to-allocate", ids},
+                       {"volcano.sh/bind-phase", "allocating"},
+                       {"volcano.sh/bind-time", seconds}};
     return out;
   }
 
@@ -182,7 +191,8 @@ class Vgpu final : public DeviceFamily {
       auto found = ask.devices.find(name);
       return found == ask.devices.end() ? 0 : std::clamp<std::int64_t>(found->second, 0, kWantedMax);
     };
-    Wanted out{amount(names_.number), amount(names_.memory), names_.percentage.empty() ? 0 : amount(names_.percentage), amount(names_.cores)};
+    Wanted out{amount(names_.number), amount(names_.memory), names_.percentage.empty() ? 0 : amount(names_.percentage),
+               amount(names_.cores)};
     if (out.count == 0 && out.memory > 0) out.count = 1;
     if (names_.memory_factor > 1) out.memory = std::min(out.memory * names_.memory_factor, kWantedMax);
     if (out.memory == 0 && out.percentage == 0) out.percentage = 100;
@@ -197,13 +207,18 @@ class Vgpu final : public DeviceFamily {
       const auto count = parts.size() < 5 ? std::nullopt : amount_in(parts[1]);
       const auto memory = parts.size() < 5 ? std::nullopt : amount_in(parts[2]);
       if (!count || !memory || out.size() >= kCardsMax) continue;
-      Card card{.index = out.size(), .uuid = std::string(parts[0]), .type = std::string(parts[3]), .count = *count, .memory = *memory};
+      Card card{.index = out.size(),
+                .uuid = std::string(parts[0]),
+                .type = std::string(parts[3]),
+                .count = *count,
+                .memory = *memory};
       card.healthy = parts[4] == "true";
       card.geometry = parts.size() > 5 && parts[5] == "mig" ? geometry_for(card.type) : nullptr;
       card.mig = card.geometry != nullptr;
       out.push_back(std::move(card));
     }
-    for_each_holder(model_, node, [&](const Task& task, const Annotations& devices) { count_holder(task, devices, out); });
+    for_each_holder(model_, node,
+                    [&](const Task& task, const Annotations& devices) { count_holder(task, devices, out); });
     return out;
   }
 
@@ -248,18 +263,22 @@ class Vgpu final : public DeviceFamily {
     card.positions.push_back(*position);
   }
 
-  bool take_cards(const Task& task, const Wanted& wanted, std::vector<Card>& cards, std::string& ids, double& score) const {
+  bool take_cards(const Task& task, const Wanted& wanted, std::vector<Card>& cards, std::string& ids,
+                  double& score) const {
     std::vector<Card*> order;
     for (Card& card : cards) order.push_back(&card);
     std::stable_sort(order.begin(), order.end(), [&](const Card* a, const Card* b) {
-      if (settings_.policy == DevicePolicy::kBinpack && a->used_memory != b->used_memory) return a->used_memory > b->used_memory;
-      if (settings_.policy == DevicePolicy::kSpread) return a->used_count != b->used_count ? a->used_count < b->used_count : a->index < b->index;
+      if (settings_.policy == DevicePolicy::kBinpack && a->used_memory != b->used_memory)
+        return a->used_memory > b->used_memory;
+      if (settings_.policy == DevicePolicy::kSpread)
+        return a->used_count != b->used_count ? a->used_count < b->used_count : a->index < b->index;
       return settings_.policy == DevicePolicy::kBinpack ? a->index < b->index : a->index > b->index;
     });
     std::int64_t left = wanted.count;
     for (Card* card : order) {
       if (left == 0) break;
-      const std::int64_t memory = wanted.memory > 0 ? wanted.memory : card->memory * std::min<std::int64_t>(wanted.percentage, 100) / 100;
+      const std::int64_t memory =
+          wanted.memory > 0 ? wanted.memory : card->memory * std::min<std::int64_t>(wanted.percentage, 100) / 100;
       if (!accepts(task, wanted, memory, *card)) continue;
       std::string id = card->uuid;
       std::int64_t given = memory;
@@ -281,7 +300,8 @@ class Vgpu final : public DeviceFamily {
     const auto& wishes = model_.shape_of(task).device_wishes;
     // COMPAT(vgpu-health): a card that says it is ill takes no pod.
     if (!card.healthy) return false;
-    if (const auto use = value_in(wishes, "volcano.sh/vgpu-use-gpuuuid"); !use.empty() && !lists(use, card.uuid)) return false;
+    if (const auto use = value_in(wishes, "volcano.sh/vgpu-use-gpuuuid"); !use.empty() && !lists(use, card.uuid))
+      return false;
     if (lists(value_in(wishes, "volcano.sh/vgpu-nouse-gpuuuid"), card.uuid)) return false;
     if (card.used_count >= card.count || card.memory - card.used_memory < memory) return false;
     if (card.used_cores + wanted.cores > 100 || (wanted.cores == 100 && card.used_count > 0)) return false;
@@ -331,6 +351,8 @@ class Vgpu final : public DeviceFamily {
 
 }  // namespace
 
-std::unique_ptr<DeviceFamily> make_vgpu(const Model& model, VgpuSettings settings) { return std::make_unique<Vgpu>(model, std::move(settings)); }
+std::unique_ptr<DeviceFamily> make_vgpu(const Model& model, VgpuSettings settings) {
+  return std::make_unique<Vgpu>(model, std::move(settings));
+}
 
 }  // namespace scheduler

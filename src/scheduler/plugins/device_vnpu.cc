@@ -46,7 +46,13 @@ std::int64_t amount(const Json& json, std::int64_t fallback = 0) {
 }
 
 Chip usual_chip() {
-  return {"Ascend310P", "huawei.com/Ascend310P", "huawei.com/Ascend310P-memory", "huawei.com/Ascend310P-core", 21527, 24576, 8,
+  return {"Ascend310P",
+          "huawei.com/Ascend310P",
+          "huawei.com/Ascend310P-memory",
+          "huawei.com/Ascend310P-core",
+          21527,
+          24576,
+          8,
           {{"vir01", 3072, 1}, {"vir02", 6144, 2}, {"vir04", 12288, 4}}};
 }
 
@@ -59,8 +65,10 @@ Chip chip_from(const Json& json) {
   out.memory_allocatable = amount(json["memoryAllocatable"]);
   out.memory_capacity = amount(json["memoryCapacity"]);
   out.cores = amount(json["aiCore"]);
-  for (const Json& one : json["templates"].items()) out.templates.push_back({one["name"].str(), amount(one["memory"]), amount(one["aiCore"])});
-  std::stable_sort(out.templates.begin(), out.templates.end(), [](const Template& a, const Template& b) { return a.memory < b.memory; });
+  for (const Json& one : json["templates"].items())
+    out.templates.push_back({one["name"].str(), amount(one["memory"]), amount(one["aiCore"])});
+  std::stable_sort(out.templates.begin(), out.templates.end(),
+                   [](const Template& a, const Template& b) { return a.memory < b.memory; });
   return out;
 }
 
@@ -78,7 +86,8 @@ class HamiVnpu final : public DeviceFamily {
     const Json& vnpus = parsed.ok() ? (*parsed)["vnpus"] : data;
     std::vector<Chip> chips;
     for (const Json& one : (vnpus.is_array() ? vnpus : vnpus["configs"]).items()) {
-      if (Chip chip = chip_from(one); !chip.word.empty() && chip.resource.find('/') != std::string::npos) chips.push_back(std::move(chip));
+      if (Chip chip = chip_from(one); !chip.word.empty() && chip.resource.find('/') != std::string::npos)
+        chips.push_back(std::move(chip));
     }
     core_mode_ = vnpus["hamiVnpuCore"].as_bool();
     use(chips.empty() ? std::vector<Chip>{usual_chip()} : std::move(chips));
@@ -119,7 +128,8 @@ class HamiVnpu final : public DeviceFamily {
   static std::string register_key(const Chip& chip) { return "hami.io/node-register-" + chip.word; }
 
   static bool wants(const Shape& shape, const Chip& chip) {
-    return std::any_of(shape.asks.begin(), shape.asks.end(), [&](const ContainerAsk& ask) { return ask.devices.contains(chip.resource); });
+    return std::any_of(shape.asks.begin(), shape.asks.end(),
+                       [&](const ContainerAsk& ask) { return ask.devices.contains(chip.resource); });
   }
 
   bool is_on(NodeId node, const Chip& chip) const {
@@ -183,8 +193,13 @@ class HamiVnpu final : public DeviceFamily {
     if (!list.ok()) return out;
     for (const Json& one : list->items()) {
       if (out.size() >= kCardsMax || one["id"].as_string().empty()) continue;
-      Card card{.index = out.size(), .id = one["id"].str(), .type = one["type"].str(), .count = amount(one["count"]), .memory = amount(one["devmem"]),
-                .cores = amount(one["devcore"]), .network = amount(one["customInfo"]["NetworkID"], -1)};
+      Card card{.index = out.size(),
+                .id = one["id"].str(),
+                .type = one["type"].str(),
+                .count = amount(one["count"]),
+                .memory = amount(one["devmem"]),
+                .cores = amount(one["devcore"]),
+                .network = amount(one["customInfo"]["NetworkID"], -1)};
       card.healthy = one["health"].as_bool(true);
       out.push_back(std::move(card));
     }
@@ -222,19 +237,23 @@ class HamiVnpu final : public DeviceFamily {
     return wanted.cores != 0 || card.used_cores < total || total == 0;
   }
 
-  bool take_cards(const Chip& chip, const Wanted& wanted, bool shares_cores, std::vector<Card>& cards, std::string& text, std::vector<Json>& chosen,
-                  double& score) const {
+  bool take_cards(const Chip& chip, const Wanted& wanted, bool shares_cores, std::vector<Card>& cards,
+                  std::string& text, std::vector<Json>& chosen, double& score) const {
     std::vector<Card*> fitting;
     for (Card& card : cards) {
-      if (fits(chip, card, wanted, wanted.memory > 0 ? wanted.memory : card.memory, shares_cores)) fitting.push_back(&card);
+      if (fits(chip, card, wanted, wanted.memory > 0 ? wanted.memory : card.memory, shares_cores))
+        fitting.push_back(&card);
     }
     if (static_cast<std::int64_t>(fitting.size()) < wanted.count) return false;
-    std::stable_sort(fitting.begin(), fitting.end(), [&](const Card* a, const Card* b) { return score_of(*a, 0) > score_of(*b, 0); });
+    std::stable_sort(fitting.begin(), fitting.end(),
+                     [&](const Card* a, const Card* b) { return score_of(*a, 0) > score_of(*b, 0); });
     std::map<std::int64_t, std::int64_t> networks;
-    const bool linked = chip.word.starts_with("Ascend910") && std::all_of(cards.begin(), cards.end(), [](const Card& c) { return c.network >= 0; });
+    const bool linked = chip.word.starts_with("Ascend910") &&
+                        std::all_of(cards.begin(), cards.end(), [](const Card& c) { return c.network >= 0; });
     if (linked) {
       for (const Card* card : fitting) ++networks[card->network];
-      std::stable_sort(fitting.begin(), fitting.end(), [&](const Card* a, const Card* b) { return networks[a->network] > networks[b->network]; });
+      std::stable_sort(fitting.begin(), fitting.end(),
+                       [&](const Card* a, const Card* b) { return networks[a->network] > networks[b->network]; });
     }
     std::map<std::int64_t, std::int64_t> of_network;
     std::int64_t most = 0;
@@ -249,8 +268,10 @@ class HamiVnpu final : public DeviceFamily {
       card.used_cores += wanted.cores;
       text += base::format("{},{},{},{}:", card.id, card.type, memory, wanted.cores);
       Json one = Json::object({{"UUID", card.id}});
-      if (!wanted.piece.empty()) one.set("temp", wanted.piece);
-      else if (shares_cores) one.set("memory", memory), one.set("core", wanted.cores);
+      if (!wanted.piece.empty())
+        one.set("temp", wanted.piece);
+      else if (shares_cores)
+        one.set("memory", memory), one.set("core", wanted.cores);
       chosen.push_back(std::move(one));
     }
     if (linked) score += 10.0 * static_cast<double>(most) / static_cast<double>(wanted.count);
@@ -266,6 +287,8 @@ class HamiVnpu final : public DeviceFamily {
 
 }  // namespace
 
-std::unique_ptr<DeviceFamily> make_hami_vnpu(Model& model, VgpuSettings settings) { return std::make_unique<HamiVnpu>(model, std::move(settings)); }
+std::unique_ptr<DeviceFamily> make_hami_vnpu(Model& model, VgpuSettings settings) {
+  return std::make_unique<HamiVnpu>(model, std::move(settings));
+}
 
 }  // namespace scheduler

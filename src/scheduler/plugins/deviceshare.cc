@@ -136,7 +136,8 @@ class DeviceShare final : public Plugin {
     if (gpu_memory) gpu_number = false;
     if (vgpu && (gpu_memory || gpu_number)) gpu_memory = gpu_number = false;
     if (gpu_memory || gpu_number) families_.push_back(make_gpu_share(*model_, gpu_memory));
-    if (arguments.get_bool("deviceshare.AscendHAMiVNPUEnable", false)) families_.push_back(make_hami_vnpu(*model_, settings));
+    if (arguments.get_bool("deviceshare.AscendHAMiVNPUEnable", false))
+      families_.push_back(make_hami_vnpu(*model_, settings));
     if (vgpu) families_.push_back(make_vgpu(*model_, std::move(settings)));
   }
 

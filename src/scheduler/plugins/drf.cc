@@ -19,8 +19,9 @@ class Drf final : public Plugin {
       const double left = share(a), right = share(b);
       return left == right ? 0 : left < right ? -1 : 1;
     });
-    setup.on<Preemptable>(
-        [this](const Task& preemptor, const std::vector<TaskId>& candidates) { return preemptable(preemptor, candidates); });
+    setup.on<Preemptable>([this](const Task& preemptor, const std::vector<TaskId>& candidates) {
+      return preemptable(preemptor, candidates);
+    });
     hierarchical_ = setup.hierarchy();
     if (!hierarchical_) return;
     setup.on<QueueOrder>([this](const Queue& a, const Queue& b) {

@@ -135,8 +135,10 @@ void DrfTree::judge_inner(Node& node) const {
 
 void DrfTree::recompute() {
   for (std::size_t i = nodes_.size(); i-- > 0;) {
-    if (nodes_[i].job.is_set()) judge_leaf(nodes_[i]);
-    else judge_inner(nodes_[i]);
+    if (nodes_[i].job.is_set())
+      judge_leaf(nodes_[i]);
+    else
+      judge_inner(nodes_[i]);
   }
 }
 
@@ -158,7 +160,8 @@ double DrfTree::compare(const Model& model, QueueId a, QueueId b) {
   return compare_paths(path_of_queue_.at(a.index), path_of_queue_.at(b.index));
 }
 
-std::vector<TaskId> DrfTree::reclaimable(const Model& model, const Task& reclaimer, const std::vector<TaskId>& candidates) {
+std::vector<TaskId> DrfTree::reclaimable(const Model& model, const Task& reclaimer,
+                                         const std::vector<TaskId>& candidates) {
   std::vector<TaskId> out;
   follow(model);
   const auto own = reclaimer.job.is_set() ? leaf_of_job_.find(reclaimer.job.index) : leaf_of_job_.end();
@@ -175,7 +178,8 @@ std::vector<TaskId> DrfTree::reclaimable(const Model& model, const Task& reclaim
     nodes_[leaf->second].allocated -= gives;
     total_allocated_ -= gives;
     recompute();
-    if (compare_paths(path_of_queue_.at(queue.index), path_of_queue_.at(model.job(task.job).queue.index)) < 0) out.push_back(id);
+    if (compare_paths(path_of_queue_.at(queue.index), path_of_queue_.at(model.job(task.job).queue.index)) < 0)
+      out.push_back(id);
     nodes_[leaf->second].allocated += gives;
     total_allocated_ += gives;
   }

@@ -11,9 +11,9 @@
 
 namespace scheduler {
 
-// The tree is named by queues' annotations (volcano.sh/hierarchy: root/a/b, volcano.sh/hierarchy-weights: 1/2/3); every job is
-// a leaf under its queue's last node. Shares of inner nodes are those of their children, scaled down to the smallest
-// unsaturated one (Bhattacharya et al., Hierarchical Scheduling for Diverse Datacenter Workloads, 2013).
+// The tree is named by queues' annotations (volcano.sh/hierarchy: root/a/b, volcano.sh/hierarchy-weights: 1/2/3); every
+// job is a leaf under its queue's last node. Shares of inner nodes are those of their children, scaled down to the
+// smallest unsaturated one (Bhattacharya et al., Hierarchical Scheduling for Diverse Datacenter Workloads, 2013).
 class DrfTree {
  public:
   // Made anew each cycle, since jobs come and go: O(jobs), and a sum over tasks for jobs that changed.
@@ -29,7 +29,7 @@ class DrfTree {
     double weight = 1;
     std::vector<std::uint32_t> children;
     std::map<std::string, std::uint32_t, std::less<>> inner;  // children that are no jobs, by name
-    JobId job;  // of a leaf
+    JobId job;                                                // of a leaf
     Resource request;
     Resource allocated;
     double share = 0;

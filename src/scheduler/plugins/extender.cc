@@ -1,8 +1,8 @@
 // Extender: another program, asked over HTTP, has a say.
 //
-// A cycle never waits for it. Where the answer to a question is not known yet, the plugin lets the group be placed on trial,
-// holds it (nothing of it is committed, docs/decisions/0009) and asks; the answer starts the next cycle. Other groups go on.
-// An extender that hangs, lies or sends rubbish counts as an error, which extender.ignorable judges.
+// A cycle never waits for it. Where the answer to a question is not known yet, the plugin lets the group be placed on
+// trial, holds it (nothing of it is committed, docs/decisions/0009) and asks; the answer starts the next cycle. Other
+// groups go on. An extender that hangs, lies or sends rubbish counts as an error, which extender.ignorable judges.
 #include <map>
 #include <optional>
 #include <set>
@@ -83,7 +83,8 @@ class Extender final : public Plugin {
     if (answer == nullptr) return {};
     if (!answer->ok) return {Reply::Kind::kError, {}, base::format("extender {}: {}", verb, answer->text)};
     auto parsed = api::parse_json(answer->text);
-    if (!parsed.ok() || !parsed->is_object()) return {Reply::Kind::kError, {}, base::format("extender {}: the answer is not a JSON object", verb)};
+    if (!parsed.ok() || !parsed->is_object())
+      return {Reply::Kind::kError, {}, base::format("extender {}: the answer is not a JSON object", verb)};
     return {Reply::Kind::kAnswer, *std::move(parsed), ""};
   }
 
@@ -115,22 +116,25 @@ class Extender final : public Plugin {
   std::set<std::string> managed_;
   std::map<std::string, std::string> verbs_;  // by what they are asked for
   bool open_ = true;
-  std::set<std::uint32_t> held_;                    // jobs that wait for answers
-  std::map<std::uint32_t, std::string> unscored_;   // tasks that cannot be scored, and why
+  std::set<std::uint32_t> held_;                     // jobs that wait for answers
+  std::map<std::uint32_t, std::string> unscored_;    // tasks that cannot be scored, and why
   std::map<Allocation, OutsideQuestion> allocated_;  // what the extender has agreed to
-  std::set<std::uint32_t> evicted_;                 // tasks, in this cycle
+  std::set<std::uint32_t> evicted_;                  // tasks, in this cycle
 };
 
 class ExtenderFilter final : public NodeFilter {
  public:
-  ExtenderFilter(Extender& extender, const Model& model, TaskId task) : extender_(extender), model_(model), task_(task) {}
+  ExtenderFilter(Extender& extender, const Model& model, TaskId task)
+      : extender_(extender), model_(model), task_(task) {}
   Reach reach() const override { return Reach::kCluster; }
   void narrow(NodeSet& nodes, Strictness, FitErrors* errors) override {
     NodeSet bad = nodes;
     nodes.for_each([&](std::uint32_t n) {
       const std::string problem = extender_.refusal(model_.task(task_), n);
-      if (problem.empty()) bad.remove(n);
-      else if (errors != nullptr) errors->add(problem, 1);
+      if (problem.empty())
+        bad.remove(n);
+      else if (errors != nullptr)
+        errors->add(problem, 1);
     });
     if (errors != nullptr) errors->add_unresolvable(bad);
     nodes.subtract(bad);
@@ -145,7 +149,8 @@ class ExtenderFilter final : public NodeFilter {
 
 class ExtenderScorer final : public NodeScorer {
  public:
-  ExtenderScorer(Extender& extender, const Model& model, TaskId task) : extender_(extender), model_(model), task_(task) {}
+  ExtenderScorer(Extender& extender, const Model& model, TaskId task)
+      : extender_(extender), model_(model), task_(task) {}
   Reach reach() const override { return Reach::kCluster; }
   Normalise normalise() const override { return Normalise::kWhole; }
   void add_scores(const NodeSet& candidates, std::vector<double>& totals) override {
@@ -164,8 +169,10 @@ void Extender::attach(PluginSetup& setup) {
   prefix_ = arguments.get_string("extender.urlPrefix", "");
   while (prefix_.ends_with('/')) prefix_.pop_back();
   const std::string timeout = arguments.get_string("extender.httpTimeout", "1s");
-  if (const auto span = base::parse_go_duration(timeout); span && span->ns > 0) timeout_ = std::min(*span, base::seconds(60));
-  else arguments.warn(base::format("extender.httpTimeout: {} is not a positive duration; 1s is used", timeout));
+  if (const auto span = base::parse_go_duration(timeout); span && span->ns > 0)
+    timeout_ = std::min(*span, base::seconds(60));
+  else
+    arguments.warn(base::format("extender.httpTimeout: {} is not a positive duration; 1s is used", timeout));
   ignorable_ = arguments.get_bool("extender.ignorable", false);
   for (const Json& name : arguments.get_list("extender.managedResources").items()) managed_.insert(name.str());
   const std::pair<std::string_view, std::string_view> kVerbs[] = {
@@ -205,16 +212,21 @@ void Extender::attach_points(PluginSetup& setup) {
     });
   }
   if (has("preemptable")) {
-    setup.on<Preemptable>([this](const Task& task, const std::vector<TaskId>& list) { return victims("preemptable", task, list); });
+    setup.on<Preemptable>(
+        [this](const Task& task, const std::vector<TaskId>& list) { return victims("preemptable", task, list); });
   }
   if (has("reclaimable")) {
-    setup.on<Reclaimable>([this](const Task& task, const std::vector<TaskId>& list) { return victims("reclaimable", task, list); });
+    setup.on<Reclaimable>(
+        [this](const Task& task, const std::vector<TaskId>& list) { return victims("reclaimable", task, list); });
   }
-  if (has("queueOverused")) setup.on<Overused>([this](const Queue& queue) { return asks("queueOverused") && overused(queue); });
+  if (has("queueOverused"))
+    setup.on<Overused>([this](const Queue& queue) { return asks("queueOverused") && overused(queue); });
   if (has("jobEnqueueable")) setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
   if (has("jobEnqueued")) {
     setup.on<JobEnqueued>([this](const Job& job) {
-      if (asks("jobEnqueued")) model_->outside.tell({url_of(verbs_["jobEnqueued"]), Json::object({{"job", extender_job(*model_, job)}}).dump(), timeout_});
+      if (asks("jobEnqueued"))
+        model_->outside.tell(
+            {url_of(verbs_["jobEnqueued"]), Json::object({{"job", extender_job(*model_, job)}}).dump(), timeout_});
     });
   }
   if (has("jobReady")) setup.on<JobReady>([this](const Job& job) { return !asks("jobReady") || ready(job); });
@@ -248,13 +260,17 @@ Victims Extender::victims(const std::string& verb, const Task& evictor, const st
   if (!asks(verb) || !manages(evictor)) return {{}, Vote::kAbstain};
   std::vector<Json> tasks;
   for (const TaskId id : candidates) tasks.push_back(extender_task(*model_, model_->task(id)));
-  const Reply reply = ask(verbs_[verb], Json::object({{"evictor", extender_task(*model_, evictor)}, {"evictees", Json::array(std::move(tasks))}}));
+  const Reply reply =
+      ask(verbs_[verb],
+          Json::object({{"evictor", extender_task(*model_, evictor)}, {"evictees", Json::array(std::move(tasks))}}));
   if (reply.unknown()) return {{}, Vote::kReject};  // nobody goes before the answer
   if (reply.error()) return {{}, ignorable_ ? Vote::kPermit : Vote::kReject};
   std::set<std::string> chosen;
   for (const Json& one : reply.body["victims"].items()) chosen.insert(one["UID"].str());
   Victims out;
-  out.vote = reply.body["status"].as_int() < 0 ? Vote::kReject : reply.body["status"].as_int() == 0 ? Vote::kAbstain : Vote::kPermit;
+  out.vote = reply.body["status"].as_int() < 0    ? Vote::kReject
+             : reply.body["status"].as_int() == 0 ? Vote::kAbstain
+                                                  : Vote::kPermit;
   for (const TaskId id : candidates) {  // whoever else is named was not offered
     if (chosen.contains(model_->text(id).uid)) out.tasks.push_back(id);
   }
@@ -288,7 +304,8 @@ bool Extender::ready(const Job& job) {
 }
 
 Refusal Extender::placed(const Task& task) {
-  if (const auto problem = unscored_.find(task.id.index); problem != unscored_.end()) return {"Extender", problem->second};
+  if (const auto problem = unscored_.find(task.id.index); problem != unscored_.end())
+    return {"Extender", problem->second};
   evicted_.erase(task.id.index);
   const bool is_new = task.status == TaskStatus::kAllocated || task.status == TaskStatus::kPipelined;
   if (!is_new || !asks("allocateFunc") || !manages(task)) return {};
@@ -310,7 +327,8 @@ void Extender::settle_allocations() {
   };
   for (const std::uint32_t id : evicted_) {
     const Task& task = model_->task(TaskId{id});
-    if (is_releasing(task.status) && manages(task)) take_back(Json::object({{"task", extender_task(*model_, task)}}).dump());
+    if (is_releasing(task.status) && manages(task))
+      take_back(Json::object({{"task", extender_task(*model_, task)}}).dump());
   }
   if (allocated_.empty()) return;
   std::map<std::string, const Task*> tasks;

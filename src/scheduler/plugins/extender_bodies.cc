@@ -50,11 +50,20 @@ Json labels_json(const Model& model, const Labels& labels) {
 Json extender_task(const Model& model, const Task& task) {
   const TaskText& text = model.text(task.id);
   const Json request = request_json(model, model.shape_of(task).request);
-  Json metadata = Json::object({{"name", text.name}, {"namespace", text.ns}, {"uid", text.uid},
+  Json metadata = Json::object({{"name", text.name},
+                                {"namespace", text.ns},
+                                {"uid", text.uid},
                                 {"labels", labels_json(model, model.pods.label_set(task.labels).labels)}});
-  Json out = Json::object({{"UID", text.uid}, {"Name", text.name}, {"Namespace", text.ns}, {"Resreq", request}, {"InitResreq", request},
-                           {"NodeName", task.node.is_set() ? model.nodes[task.node].name : ""}, {"Status", status_number(task.status)},
-                           {"Priority", std::int64_t{task.priority}}, {"Preemptable", task.preemptable}, {"BestEffort", task.best_effort},
+  Json out = Json::object({{"UID", text.uid},
+                           {"Name", text.name},
+                           {"Namespace", text.ns},
+                           {"Resreq", request},
+                           {"InitResreq", request},
+                           {"NodeName", task.node.is_set() ? model.nodes[task.node].name : ""},
+                           {"Status", status_number(task.status)},
+                           {"Priority", std::int64_t{task.priority}},
+                           {"Preemptable", task.preemptable},
+                           {"BestEffort", task.best_effort},
                            {"Pod", Json::object({{"metadata", std::move(metadata)}})}});
   if (task.job.is_set()) {
     out.set("Job", model.job(task.job).key);
@@ -65,42 +74,61 @@ Json extender_task(const Model& model, const Task& task) {
 
 Json extender_node(const Model& model, NodeId node) {
   const NodeTable& nodes = model.nodes;
-  const auto column = [&](auto read) { return resource_json(model, [&](Dim d) { return static_cast<double>(read(d)[node.index]); }); };
+  const auto column = [&](auto read) {
+    return resource_json(model, [&](Dim d) { return static_cast<double>(read(d)[node.index]); });
+  };
   const NodeRow& row = nodes[node];
-  return Json::object({{"Name", row.name},
-                       {"Allocatable", column([&](Dim d) -> const Column& { return nodes.allocatable(d); })},
-                       {"Idle", column([&](Dim d) -> const Column& { return nodes.idle(d); })},
-                       {"Used", column([&](Dim d) -> const Column& { return nodes.used(d); })},
-                       {"Releasing", column([&](Dim d) -> const Column& { return nodes.releasing(d); })},
-                       {"Pipelined", column([&](Dim d) -> const Column& { return nodes.pipelined(d); })},
-                       {"Capability", request_json(model, row.capacity)},
-                       {"Node", Json::object({{"metadata", Json::object({{"name", row.name}, {"labels", labels_json(model, row.labels)}})}})}});
+  return Json::object(
+      {{"Name", row.name},
+       {"Allocatable", column([&](Dim d) -> const Column& { return nodes.allocatable(d); })},
+       {"Idle", column([&](Dim d) -> const Column& { return nodes.idle(d); })},
+       {"Used", column([&](Dim d) -> const Column& { return nodes.used(d); })},
+       {"Releasing", column([&](Dim d) -> const Column& { return nodes.releasing(d); })},
+       {"Pipelined", column([&](Dim d) -> const Column& { return nodes.pipelined(d); })},
+       {"Capability", request_json(model, row.capacity)},
+       {"Node",
+        Json::object({{"metadata", Json::object({{"name", row.name}, {"labels", labels_json(model, row.labels)}})}})}});
 }
 
 Json extender_job(const Model& model, const Job& job) {
   Json spec = Json::object({{"minMember", std::int64_t{job.min_available}}, {"queue", job.queue_name}});
   if (job.min_resources) spec.set("minResources", api::to_json(job.min_resources_raw));
-  Json group = Json::object({{"metadata", Json::object({{"name", job.name}, {"namespace", job.ns}, {"uid", job.group_uid}})},
-                             {"spec", std::move(spec)}, {"status", Json::object({{"phase", name_of(job.status.phase)}})}});
+  Json group =
+      Json::object({{"metadata", Json::object({{"name", job.name}, {"namespace", job.ns}, {"uid", job.group_uid}})},
+                    {"spec", std::move(spec)},
+                    {"status", Json::object({{"phase", name_of(job.status.phase)}})}});
   Json counts = Json::object();
   for (std::size_t s = 0; s < kTaskStatusCount; ++s) {
     if (job.counts[s] != 0) counts.set(kTaskStatusNames[s], counts[kTaskStatusNames[s]].as_int() + job.counts[s]);
   }
-  return Json::object({{"UID", job.key}, {"Name", job.name}, {"Namespace", job.ns}, {"Queue", job.queue_name},
-                       {"Priority", std::int64_t{job.priority}}, {"MinAvailable", std::int64_t{job.min_available}},
-                       {"Allocated", resource_json(model, [&](Dim d) { return static_cast<double>(job.allocated.get(d)); })},
-                       {"TaskStatusCounts", std::move(counts)}, {"PodGroup", std::move(group)}});
+  return Json::object(
+      {{"UID", job.key},
+       {"Name", job.name},
+       {"Namespace", job.ns},
+       {"Queue", job.queue_name},
+       {"Priority", std::int64_t{job.priority}},
+       {"MinAvailable", std::int64_t{job.min_available}},
+       {"Allocated", resource_json(model, [&](Dim d) { return static_cast<double>(job.allocated.get(d)); })},
+       {"TaskStatusCounts", std::move(counts)},
+       {"PodGroup", std::move(group)}});
 }
 
 Json extender_queue(const Model& model, const Queue& queue) {
-  const auto amounts = [&](const Resource& resource) { return resource_json(model, [&](Dim d) { return resource.get(d); }); };
-  return Json::object({{"UID", queue.name}, {"Name", queue.name}, {"Weight", std::int64_t{queue.weight}},
-                       {"Capability", amounts(queue.capability)}, {"Deserved", amounts(queue.deserved)},
-                       {"Allocated", resource_json(model, [&](Dim d) { return static_cast<double>(queue.allocated.get(d)); })}});
+  const auto amounts = [&](const Resource& resource) {
+    return resource_json(model, [&](Dim d) { return resource.get(d); });
+  };
+  return Json::object(
+      {{"UID", queue.name},
+       {"Name", queue.name},
+       {"Weight", std::int64_t{queue.weight}},
+       {"Capability", amounts(queue.capability)},
+       {"Deserved", amounts(queue.deserved)},
+       {"Allocated", resource_json(model, [&](Dim d) { return static_cast<double>(queue.allocated.get(d)); })}});
 }
 
 Json extender_session(const Model& model) {
-  Json jobs = Json::object(), nodes = Json::object(), queues = Json::object(), namespaces = Json::object(), revocable = Json::object();
+  Json jobs = Json::object(), nodes = Json::object(), queues = Json::object(), namespaces = Json::object(),
+       revocable = Json::object();
   std::vector<Json> list;
   const Symbol zone = model.symbols.find("volcano.sh/revocable-zone");
   model.for_each_job([&](const Job& job) {
@@ -119,8 +147,11 @@ Json extender_session(const Model& model) {
     const Queue& queue = model.queue(QueueId{q});
     if (queue.in_use) queues.set(queue.name, extender_queue(model, queue));
   }
-  return Json::object({{"Jobs", std::move(jobs)}, {"Nodes", std::move(nodes)}, {"Queues", std::move(queues)},
-                       {"NamespaceInfo", std::move(namespaces)}, {"RevocableNodes", std::move(revocable)},
+  return Json::object({{"Jobs", std::move(jobs)},
+                       {"Nodes", std::move(nodes)},
+                       {"Queues", std::move(queues)},
+                       {"NamespaceInfo", std::move(namespaces)},
+                       {"RevocableNodes", std::move(revocable)},
                        {"NodeList", Json::array(std::move(list))}});
 }
 

@@ -16,8 +16,8 @@ Refusal validate(const Job& job) {
     return {"NotEnoughPodsOfTask", "Not enough valid subGroups of each task for gang-scheduling"};
   }
   if (job.valid_count() < job.min_available) {
-    return {"NotEnoughTasks", base::format("Not enough valid tasks for gang-scheduling, valid: {}, min: {}", job.valid_count(),
-                                           job.min_available)};
+    return {"NotEnoughTasks", base::format("Not enough valid tasks for gang-scheduling, valid: {}, min: {}",
+                                           job.valid_count(), job.min_available)};
   }
   return {};
 }
@@ -35,14 +35,16 @@ class Gang final : public Plugin {
     });
     setup.on<SubJobReady>([](const Job&, const SubJob& part) { return part.is_ready(); });
     setup.on<JobPipelined>([](const Job& job) {
-      const bool enough = job.roles_pipelined() && job.is_pipelined() &&
-                          (!job.topology || job.topology->enough_sub_jobs([](const SubJob& one) { return one.is_pipelined(); }));
+      const bool enough =
+          job.roles_pipelined() && job.is_pipelined() &&
+          (!job.topology || job.topology->enough_sub_jobs([](const SubJob& one) { return one.is_pipelined(); }));
       return enough ? Vote::kPermit : Vote::kReject;
     });
     setup.on<SubJobPipelined>(
         [](const Job&, const SubJob& part) { return part.is_pipelined() ? Vote::kPermit : Vote::kReject; });
     // Bundles protect gangs already.
-    setup.on<UnifiedEvictable>([](const GangEviction&, const std::vector<TaskId>& candidates) { return Victims{candidates}; });
+    setup.on<UnifiedEvictable>(
+        [](const GangEviction&, const std::vector<TaskId>& candidates) { return Victims{candidates}; });
     // Where gang decides on both, a job that lacks so many placements is neither ready nor promised.
     const bool decides_jobs = setup.is_on("enableJobReady") && setup.is_on("enableJobPipelined");
     const bool decides_parts = setup.is_on("enabledSubJobReady") && setup.is_on("enabledSubJobPipelined");
@@ -55,7 +57,9 @@ class Gang final : public Plugin {
       return decides_parts ? one.min_available - waiting - one.ready_count() - one.pending_best_effort : 0;
     });
     setup.on<JobStarving>([](const Job& job) { return job.is_starving(); });
-    const auto spare = [&model](const Task&, const std::vector<TaskId>& candidates) { return spare_tasks(model, candidates); };
+    const auto spare = [&model](const Task&, const std::vector<TaskId>& candidates) {
+      return spare_tasks(model, candidates);
+    };
     setup.on<Preemptable>(spare);
     setup.on<Reclaimable>(spare);
   }
@@ -64,8 +68,10 @@ class Gang final : public Plugin {
     for (const JobId id : session.jobs_to_close()) {
       const Job& job = session.model().job(id);
       if (job.tasks.empty()) continue;
-      if (job.is_ready()) session.set_condition(id, "Scheduled", "tasks in gang are ready to be scheduled", "");
-      else explain(session, job);
+      if (job.is_ready())
+        session.set_condition(id, "Scheduled", "tasks in gang are ready to be scheduled", "");
+      else
+        explain(session, job);
     }
   }
 

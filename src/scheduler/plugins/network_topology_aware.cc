@@ -97,7 +97,8 @@ class NetworkTopologyAware final : public Plugin {
   };
 
   bool is_current(const PartRequest& known, const Job& job, const SubJob& part) const {
-    return known.part == &part && known.job == job.id && known.touched == model_->touched().size() && known.epoch == model_->touched_epoch();
+    return known.part == &part && known.job == job.id && known.touched == model_->touched().size() &&
+           known.epoch == model_->touched_epoch();
   }
 
   // Adds up the part's tasks; the waiting ones only, or all.

@@ -72,7 +72,8 @@ class PartScorer final : public NodeScorer {
 
 class NormalPodScorer final : public NodeScorer {
  public:
-  NormalPodScorer(Model& model, DomainSums& sums, DomainGroups& groups, const TopologyWeights& weights, const Request& request)
+  NormalPodScorer(Model& model, DomainSums& sums, DomainGroups& groups, const TopologyWeights& weights,
+                  const Request& request)
       : model_(model), sums_(sums), groups_(groups), weights_(weights) {
     request_.add(request, 1);
   }
@@ -123,7 +124,8 @@ class NormalPodScorer final : public NodeScorer {
         changed |= used_[at] != used;
         used_[at++] = used;
       }
-      if (changed || first_) shortage_[d] = weight_of(tree[DomainId{d}].tier) * (1 - fullness(sums_, weights_, DomainId{d}, request_));
+      if (changed || first_)
+        shortage_[d] = weight_of(tree[DomainId{d}].tier) * (1 - fullness(sums_, weights_, DomainId{d}, request_));
     }
     first_ = false;
   }
@@ -148,9 +150,9 @@ class NormalPodScorer final : public NodeScorer {
   Sums request_;
   std::uint64_t generation_ = 0;
   bool first_ = true;
-  std::vector<double> shortage_;     // by domain
-  std::vector<std::int64_t> used_;   // by domain and weighted dimension: what shortage_ was computed from
-  std::vector<double> scores_;       // scratch
+  std::vector<double> shortage_;    // by domain
+  std::vector<std::int64_t> used_;  // by domain and weighted dimension: what shortage_ was computed from
+  std::vector<double> scores_;      // scratch
 };
 
 }  // namespace
@@ -180,12 +182,13 @@ double part_of_tasks_in(Model& model, const Job& job, std::uint32_t part, Domain
   return all > 0 ? there / all : 0;
 }
 
-std::unique_ptr<NodeScorer> make_part_scorer(Model& model, const TopologyWeights& weights, JobId job, std::uint32_t part) {
+std::unique_ptr<NodeScorer> make_part_scorer(Model& model, const TopologyWeights& weights, JobId job,
+                                             std::uint32_t part) {
   return std::make_unique<PartScorer>(model, weights, job, part);
 }
 
-std::unique_ptr<NodeScorer> make_normal_pod_scorer(Model& model, DomainSums& sums, DomainGroups& groups, const TopologyWeights& weights,
-                                                   const Request& request) {
+std::unique_ptr<NodeScorer> make_normal_pod_scorer(Model& model, DomainSums& sums, DomainGroups& groups,
+                                                   const TopologyWeights& weights, const Request& request) {
   return std::make_unique<NormalPodScorer>(model, sums, groups, weights, request);
 }
 

@@ -23,7 +23,8 @@ double fullness(const DomainSums& sums, const TopologyWeights& weights, DomainId
 double part_of_tasks_in(Model& model, const Job& job, std::uint32_t part, DomainId domain);
 
 // For a pod whose part of the job has a topology: near to where the part already is.
-std::unique_ptr<NodeScorer> make_part_scorer(Model& model, const TopologyWeights& weights, JobId job, std::uint32_t part);
+std::unique_ptr<NodeScorer> make_part_scorer(Model& model, const TopologyWeights& weights, JobId job,
+                                             std::uint32_t part);
 // Nodes that lie in the same domains.
 class DomainGroups {
  public:
@@ -37,7 +38,7 @@ class DomainGroups {
 };
 
 // For every other pod: domains that are well used, so that the others stay whole.
-std::unique_ptr<NodeScorer> make_normal_pod_scorer(Model& model, DomainSums& sums, DomainGroups& groups, const TopologyWeights& weights,
-                                                   const Request& request);
+std::unique_ptr<NodeScorer> make_normal_pod_scorer(Model& model, DomainSums& sums, DomainGroups& groups,
+                                                   const TopologyWeights& weights, const Request& request);
 
 }  // namespace scheduler

@@ -34,7 +34,9 @@ class DomainCache {
 // The nodes that share the value of `key` with one of `nodes`.
 class DomainBuilder {
  public:
-  DomainBuilder(const Model& model, Symbol key) : model_(model), key_(key), members_(model.nodes.known()) { members_.clear(); }
+  DomainBuilder(const Model& model, Symbol key) : model_(model), key_(key), members_(model.nodes.known()) {
+    members_.clear();
+  }
   void add_domain_of(std::uint32_t node);
   const NodeSet& members() const { return members_; }
 

@@ -11,7 +11,9 @@ namespace {
 
 struct GroupWishes {
   std::vector<std::string> required, preferred, anti_required, anti_preferred;
-  bool any() const { return !required.empty() || !preferred.empty() || !anti_required.empty() || !anti_preferred.empty(); }
+  bool any() const {
+    return !required.empty() || !preferred.empty() || !anti_required.empty() || !anti_preferred.empty();
+  }
 };
 
 std::vector<std::string> texts(const api::Json& list) {
@@ -35,16 +37,24 @@ GroupWishes wishes_of(const api::Json& affinity) {
 // Depends on the queue of the pod, which is not part of its class: the answer is made for every pod anew.
 class GroupFilter final : public NodeFilter {
  public:
-  GroupFilter(const Model& model, GroupWishes wishes, bool strict, std::optional<NodeGroupLimits> limits, const Request& request)
-      : model_(model), wishes_(std::move(wishes)), strict_(strict), limits_(std::move(limits)), request_(request), key_(model.symbols.find(kNodeGroupLabel)) {}
+  GroupFilter(const Model& model, GroupWishes wishes, bool strict, std::optional<NodeGroupLimits> limits,
+              const Request& request)
+      : model_(model),
+        wishes_(std::move(wishes)),
+        strict_(strict),
+        limits_(std::move(limits)),
+        request_(request),
+        key_(model.symbols.find(kNodeGroupLabel)) {}
   Reach reach() const override { return Reach::kCluster; }
 
   void narrow(NodeSet& nodes, Strictness, FitErrors* errors) override {
     NodeSet bad = nodes;
     nodes.for_each([&](std::uint32_t n) {
       const std::string_view problem = refusal(n);
-      if (problem.empty()) bad.remove(n);
-      else if (errors != nullptr) errors->add(problem, 1);
+      if (problem.empty())
+        bad.remove(n);
+      else if (errors != nullptr)
+        errors->add(problem, 1);
     });
     if (errors != nullptr) errors->add_unresolvable(bad);
     nodes.subtract(bad);
@@ -59,8 +69,10 @@ class GroupFilter final : public NodeFilter {
     if (!wishes_.any()) return "node group affinity not specified";
     const std::string& group = model_.symbols.text(value);
     bool pass = contains(wishes_.required, group) || contains(wishes_.preferred, group);
-    if (contains(wishes_.anti_required, group)) pass = false;
-    else if (contains(wishes_.anti_preferred, group)) pass = true;
+    if (contains(wishes_.anti_required, group))
+      pass = false;
+    else if (contains(wishes_.anti_preferred, group))
+      pass = true;
     if (!pass) return "node does not satisfy the node group affinity";
     return limits_ && limits_->exceeds(model_, group, request_) ? "node group resource limit exceeded" : "";
   }

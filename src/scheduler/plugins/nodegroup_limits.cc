@@ -13,7 +13,8 @@ std::optional<NodeGroupLimits> NodeGroupLimits::of(Model& model, QueueId queue) 
   if (!out.valid_) return out;
   for (const auto& group : parsed->members()) {
     out.valid_ = out.valid_ && group.value.is_object();
-    for (const auto& amount : group.value.members()) out.valid_ = out.valid_ && api::Quantity::from_json(amount.value).has_value();
+    for (const auto& amount : group.value.members())
+      out.valid_ = out.valid_ && api::Quantity::from_json(amount.value).has_value();
     out.limits_[std::string(group.name())] = resource_from(api::resource_list_from(group.value), model.dimensions);
   }
   return out;

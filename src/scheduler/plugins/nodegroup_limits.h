@@ -1,4 +1,5 @@
-// How much may a queue use of each group of nodes, and how much does it use? (annotation volcano.sh/nodegroup-resource-limits)
+// How much may a queue use of each group of nodes, and how much does it use? (annotation
+// volcano.sh/nodegroup-resource-limits)
 #pragma once
 
 #include <map>

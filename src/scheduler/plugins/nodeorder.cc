@@ -1,4 +1,6 @@
 // Nodeorder: the Kubernetes scores, weighted and summed.
+#include "scheduler/plugins/nodeorder.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -6,7 +8,6 @@
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
 #include "scheduler/plugins/capacity_kernel.h"
-#include "scheduler/plugins/nodeorder.h"
 
 namespace scheduler {
 namespace {
@@ -31,11 +32,12 @@ class CapacityScorer final : public NodeScorer {
   void add_scores(const NodeSet& candidates, std::vector<double>& totals) override {
     const std::size_t rows = std::min((nodes_.size() + 63) / 64 * 64, totals.size());
     if (gpu_.amount > 0 || candidates.count() * 8 < rows) return NodeScorer::add_scores(candidates, totals);
-    add_capacity_scores({nodes_.allocatable(kCpu).data(), nodes_.allocatable(kMemory).data(), nodes_.nonzero_cpu().data(),
-                         nodes_.nonzero_memory().data(), nodes_.seen_cpu().data(), nodes_.seen_memory().data(),
-                         static_cast<double>(shape_.nonzero_cpu), static_cast<double>(shape_.nonzero_memory), cpu_, memory_,
-                         weights_.least, weights_.most, balanced_ ? weights_.balanced : 0},
-                        totals.data(), rows);
+    add_capacity_scores(
+        {nodes_.allocatable(kCpu).data(), nodes_.allocatable(kMemory).data(), nodes_.nonzero_cpu().data(),
+         nodes_.nonzero_memory().data(), nodes_.seen_cpu().data(), nodes_.seen_memory().data(),
+         static_cast<double>(shape_.nonzero_cpu), static_cast<double>(shape_.nonzero_memory), cpu_, memory_,
+         weights_.least, weights_.most, balanced_ ? weights_.balanced : 0},
+        totals.data(), rows);
   }
 
   double score(std::uint32_t n) override {
@@ -44,8 +46,10 @@ class CapacityScorer final : public NodeScorer {
     const double cpu = static_cast<double>(nodes_.nonzero_cpu()[n]) + static_cast<double>(shape_.nonzero_cpu);
     const double memory = static_cast<double>(nodes_.nonzero_memory()[n]) + static_cast<double>(shape_.nonzero_memory);
     double total = 0;
-    if (weights_.least != 0) total += weights_.least * mean(least(cpu, cpu_cap), cpu_cap, least(memory, memory_cap), memory_cap);
-    if (weights_.most != 0) total += weights_.most * mean(most(cpu, cpu_cap), cpu_cap, most(memory, memory_cap), memory_cap);
+    if (weights_.least != 0)
+      total += weights_.least * mean(least(cpu, cpu_cap), cpu_cap, least(memory, memory_cap), memory_cap);
+    if (weights_.most != 0)
+      total += weights_.most * mean(most(cpu, cpu_cap), cpu_cap, most(memory, memory_cap), memory_cap);
     if (balanced_) total += weights_.balanced * balance(n, cpu_cap, memory_cap);
     return total;
   }
@@ -66,10 +70,12 @@ class CapacityScorer final : public NodeScorer {
     double fractions[3];
     int count = 0;
     if (cpu_cap != 0) fractions[count++] = fraction(static_cast<double>(nodes_.seen_cpu()[n]) + add * cpu_, cpu_cap);
-    if (memory_cap != 0) fractions[count++] = fraction(static_cast<double>(nodes_.seen_memory()[n]) + add * memory_, memory_cap);
+    if (memory_cap != 0)
+      fractions[count++] = fraction(static_cast<double>(nodes_.seen_memory()[n]) + add * memory_, memory_cap);
     if (gpu_.amount > 0 && n < nodes_.allocatable(gpu_.dim).size() && nodes_.allocatable(gpu_.dim)[n] != 0) {
       const auto used = static_cast<double>(nodes_.used(gpu_.dim)[n] + nodes_.pipelined(gpu_.dim)[n]);
-      fractions[count++] = fraction(used + add * static_cast<double>(gpu_.amount), static_cast<double>(nodes_.allocatable(gpu_.dim)[n]));
+      fractions[count++] =
+          fraction(used + add * static_cast<double>(gpu_.amount), static_cast<double>(nodes_.allocatable(gpu_.dim)[n]));
     }
     if (count < 2) return 0;
     if (count == 2) return std::fabs(fractions[0] - fractions[1]) / 2;
@@ -118,7 +124,8 @@ class TaintScorer final : public NodeScorer {
       counts_.push_back(std::count_if(taints.begin(), taints.end(), [&](const Taint& taint) {
         return taint.effect == Taint::Effect::kPreferNoSchedule && !tolerates_softly(shape, taint);
       }));
-      matters_ |= counts_.back() != 0 && !model.nodes.nodes_with_taints(static_cast<std::uint32_t>(counts_.size() - 1)).empty();
+      matters_ |=
+          counts_.back() != 0 && !model.nodes.nodes_with_taints(static_cast<std::uint32_t>(counts_.size() - 1)).empty();
     }
   }
   // Where no node has such a taint, every node scores the same.
@@ -175,10 +182,14 @@ class NodeOrderPlugin final : public Plugin {
     const auto weight = [&](std::string_view key, std::int64_t fallback) {
       return static_cast<double>(arguments.get_int(key, fallback));
     };
-    weights_ = {.least = weight("leastrequested.weight", 1), .most = weight("mostrequested.weight", 0),
-                .balanced = weight("balancedresource.weight", 1), .node_affinity = weight("nodeaffinity.weight", 2),
-                .pod_affinity = weight("podaffinity.weight", 2), .taints = weight("tainttoleration.weight", 3),
-                .images = weight("imagelocality.weight", 1), .spread = weight("podtopologyspread.weight", 2)};
+    weights_ = {.least = weight("leastrequested.weight", 1),
+                .most = weight("mostrequested.weight", 0),
+                .balanced = weight("balancedresource.weight", 1),
+                .node_affinity = weight("nodeaffinity.weight", 2),
+                .pod_affinity = weight("podaffinity.weight", 2),
+                .taints = weight("tainttoleration.weight", 3),
+                .images = weight("imagelocality.weight", 1),
+                .spread = weight("podtopologyspread.weight", 2)};
     Model& model = setup.model();
     const auto add = [&](auto make) { setup.on<NodeOrder>(make); };
     add([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {
@@ -200,7 +211,9 @@ class NodeOrderPlugin final : public Plugin {
       if (!scorer->matters()) return nullptr;
       return scorer;
     });
-    add([this, &model](const Task& task) { return make_pod_affinity_scorer(model, domains_, task, weights_.pod_affinity); });
+    add([this, &model](const Task& task) {
+      return make_pod_affinity_scorer(model, domains_, task, weights_.pod_affinity);
+    });
     add([this, &model](const Task& task) { return make_spread_scorer(model, domains_, task, weights_.spread); });
     if (weights_.spread == 0) return;
     setup.on<ClassKey>([&model](const Task& task) {
@@ -211,7 +224,8 @@ class NodeOrderPlugin final : public Plugin {
 
  private:
   static bool any_image(const Model& model, const Shape& shape) {
-    return std::any_of(shape.images.begin(), shape.images.end(), [&](Symbol s) { return model.nodes.image(s) != nullptr; });
+    return std::any_of(shape.images.begin(), shape.images.end(),
+                       [&](Symbol s) { return model.nodes.image(s) != nullptr; });
   }
 
   NodeOrderWeights weights_;

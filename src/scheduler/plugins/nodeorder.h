@@ -21,7 +21,8 @@ struct NodeOrderWeights {
 };
 
 // Null where the score would be the same for every node.
-std::unique_ptr<NodeScorer> make_pod_affinity_scorer(const Model& model, DomainCache& domains, const Task& task, double weight);
+std::unique_ptr<NodeScorer> make_pod_affinity_scorer(const Model& model, DomainCache& domains, const Task& task,
+                                                     double weight);
 std::unique_ptr<NodeScorer> make_spread_scorer(Model& model, DomainCache& domains, const Task& task, double weight);
 // Which pods are spread together with this one although it does not ask for it; unset: none.
 MatcherId default_spread_of(Model& model, const Task& task);

@@ -22,7 +22,8 @@ class PodAffinityScorer final : public NodeScorer {
     for (const PodTerm& term : shape_.preferred_pods) {
       add_points(term.topology_key, model_.pods.matcher(term.matcher).pods, term.weight);
     }
-    for (const OwnedTerm* term : model_.pods.terms_selecting(labels_)) add_points(term->topology_key, term->preferred, 1);
+    for (const OwnedTerm* term : model_.pods.terms_selecting(labels_))
+      add_points(term->topology_key, term->preferred, 1);
     if (points_.empty()) return;
     std::vector<std::int64_t> raw(totals.size());
     for (const Points& one : points_) {
@@ -99,8 +100,10 @@ class SpreadScorer final : public NodeScorer {
     scored &= scored_;
     std::vector<double> sums(totals.size());
     for (const Soft& one : soft_) {
-      if (one.is_hostname) add_node_counts(one, scored, sums);
-      else add_domain_counts(one, scored, sums);
+      if (one.is_hostname)
+        add_node_counts(one, scored, sums);
+      else
+        add_domain_counts(one, scored, sums);
     }
     std::int64_t min = std::numeric_limits<std::int64_t>::max(), max = 0;
     scored.for_each([&](std::uint32_t n) {
@@ -124,9 +127,12 @@ class SpreadScorer final : public NodeScorer {
   };
 
   void add(const SpreadConstraint& one, DomainCache& cache) {
-    Soft soft{.matcher = one.matcher, .base = static_cast<double>(one.max_skew - 1),
+    Soft soft{.matcher = one.matcher,
+              .base = static_cast<double>(one.max_skew - 1),
               .is_hostname = model_.symbols.text(one.topology_key) == kHostname,
-              .keyed = model_.nodes.nodes_with_key(one.topology_key), .domains = cache.get(model_, one.topology_key), .eligible = {}};
+              .keyed = model_.nodes.nodes_with_key(one.topology_key),
+              .domains = cache.get(model_, one.topology_key),
+              .eligible = {}};
     soft.keyed &= model_.nodes.known();
     soft.eligible = soft.keyed;
     if (one.honor_affinity) soft.eligible &= nodes_matching_affinity(model_, shape_);
@@ -176,9 +182,11 @@ class SpreadScorer final : public NodeScorer {
 
 }  // namespace
 
-std::unique_ptr<NodeScorer> make_pod_affinity_scorer(const Model& model, DomainCache& domains, const Task& task, double weight) {
+std::unique_ptr<NodeScorer> make_pod_affinity_scorer(const Model& model, DomainCache& domains, const Task& task,
+                                                     double weight) {
   const auto selecting = model.pods.terms_selecting(task.labels);
-  const bool attracted = std::any_of(selecting.begin(), selecting.end(), [](const OwnedTerm* t) { return !t->preferred.empty(); });
+  const bool attracted =
+      std::any_of(selecting.begin(), selecting.end(), [](const OwnedTerm* t) { return !t->preferred.empty(); });
   if (weight == 0 || (model.shape_of(task).preferred_pods.empty() && !attracted)) return nullptr;
   return std::make_unique<PodAffinityScorer>(model, domains, task, weight);
 }

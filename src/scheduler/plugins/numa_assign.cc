@@ -87,7 +87,8 @@ bool admits(const std::string& policy, const Hint& hint) {
 }  // namespace
 
 std::int32_t whole_cpus(const ContainerAsk& ask) {
-  return ask.cpu > 0 && ask.cpu % 1000 == 0 && ask.cpu / 1000 < (1 << 20) ? static_cast<std::int32_t>(ask.cpu / 1000) : 0;
+  return ask.cpu > 0 && ask.cpu % 1000 == 0 && ask.cpu / 1000 < (1 << 20) ? static_cast<std::int32_t>(ask.cpu / 1000)
+                                                                          : 0;
 }
 
 CpuSet take_by_topology(const NumaNode& node, const CpuSet& free, std::int32_t count) {
@@ -117,7 +118,8 @@ CpuSet take_by_topology(const NumaNode& node, const CpuSet& free, std::int32_t c
     }
   };
   const auto taken = [&](const CpuSet& cpus) {
-    return std::any_of(cpus.begin(), cpus.end(), [&](std::int32_t cpu) { return std::find(out.begin(), out.end(), cpu) != out.end(); });
+    return std::any_of(cpus.begin(), cpus.end(),
+                       [&](std::int32_t cpu) { return std::find(out.begin(), out.end(), cpu) != out.end(); });
   };
   for (const auto& [id, socket] : sockets) {
     if (!socket.free.empty() && socket.free.size() == socket.size && socket.size <= left()) take(socket.free);
@@ -127,7 +129,8 @@ CpuSet take_by_topology(const NumaNode& node, const CpuSet& free, std::int32_t c
   for (const auto& [id, core] : cores) {
     if (core.free.size() == core.size && !taken(core.free)) order.push_back(&core), ++free_cores[core.socket];
   }
-  std::stable_sort(order.begin(), order.end(), [&](const Group* a, const Group* b) { return free_cores[a->socket] < free_cores[b->socket]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const Group* a, const Group* b) { return free_cores[a->socket] < free_cores[b->socket]; });
   for (const Group* core : order) {
     if (core->size <= left()) take(core->free);
   }
@@ -139,7 +142,8 @@ CpuSet take_by_topology(const NumaNode& node, const CpuSet& free, std::int32_t c
   std::stable_sort(threads.begin(), threads.end(), [&](const Group* a, const Group* b) {
     const bool ua = used_sockets[a->socket], ub = used_sockets[b->socket];
     if (ua != ub) return ua;
-    if (sockets[a->socket].free.size() != sockets[b->socket].free.size()) return sockets[a->socket].free.size() < sockets[b->socket].free.size();
+    if (sockets[a->socket].free.size() != sockets[b->socket].free.size())
+      return sockets[a->socket].free.size() < sockets[b->socket].free.size();
     return a->free.size() < b->free.size();
   });
   for (const Group* core : threads) take(core->free);
@@ -147,7 +151,8 @@ CpuSet take_by_topology(const NumaNode& node, const CpuSet& free, std::int32_t c
   return out;
 }
 
-std::optional<NumaResult> assign_cpus(const NumaNode& node, const CpuSet& free, const std::vector<ContainerAsk>& asks, std::string& refused) {
+std::optional<NumaResult> assign_cpus(const NumaNode& node, const CpuSet& free, const std::vector<ContainerAsk>& asks,
+                                      std::string& refused) {
   const Layout layout(node);
   const std::uint32_t all = layout.numas.empty() ? 0 : (1u << layout.numas.size()) - 1;
   NumaResult out;
@@ -158,7 +163,8 @@ std::optional<NumaResult> assign_cpus(const NumaNode& node, const CpuSet& free, 
     const std::int32_t count = whole_cpus(ask);
     if (count == 0) continue;
     Hint hint{all, true};
-    if (node.topology_policy != "none" && !node.topology_policy.empty()) hint = merged(node.topology_policy, hints_for(node, layout, rest, count), all);
+    if (node.topology_policy != "none" && !node.topology_policy.empty())
+      hint = merged(node.topology_policy, hints_for(node, layout, rest, count), all);
     if (static_cast<std::size_t>(count) > rest.size() || !admits(node.topology_policy, hint)) {
       refused = ask.name;
       return std::nullopt;
@@ -171,7 +177,8 @@ std::optional<NumaResult> assign_cpus(const NumaNode& node, const CpuSet& free, 
     if (static_cast<std::int32_t>(given.size()) < count) {
       CpuSet others = rest;
       remove_all(others, given);
-      for (const std::int32_t cpu : take_by_topology(node, others, count - static_cast<std::int32_t>(given.size()))) given.push_back(cpu);
+      for (const std::int32_t cpu : take_by_topology(node, others, count - static_cast<std::int32_t>(given.size())))
+        given.push_back(cpu);
       std::sort(given.begin(), given.end());
     }
     remove_all(rest, given);

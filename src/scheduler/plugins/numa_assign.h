@@ -22,10 +22,11 @@ struct NumaResult {
 
 // What the containers get of the node's free CPUs under its policy; nothing, with the container's name, when the policy
 // does not admit one of them.
-std::optional<NumaResult> assign_cpus(const NumaNode& node, const CpuSet& free, const std::vector<ContainerAsk>& asks, std::string& refused);
+std::optional<NumaResult> assign_cpus(const NumaNode& node, const CpuSet& free, const std::vector<ContainerAsk>& asks,
+                                      std::string& refused);
 
-// Free CPUs taken as their layout suggests: whole sockets, whole cores (of the socket with the fewest free cores first),
-// then single threads next to those already taken.
+// Free CPUs taken as their layout suggests: whole sockets, whole cores (of the socket with the fewest free cores
+// first), then single threads next to those already taken.
 CpuSet take_by_topology(const NumaNode& node, const CpuSet& free, std::int32_t count);
 
 }  // namespace scheduler

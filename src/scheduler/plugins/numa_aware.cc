@@ -28,11 +28,14 @@ Verdict judge(const Model& model, const Assigned& assigned, const Shape& shape, 
   const auto refuse = [](FitCode code, std::string message) { return Verdict{code, std::move(message), std::nullopt}; };
   const NumaNode* numa = model.numa.find(model.nodes[node].name);
   const bool asks = !shape.numa_policy.empty() && shape.numa_policy != "none";
-  if (!asks && (numa == nullptr || numa->cpu_policy != "static" || numa->topology_policy == "none" || numa->topology_policy.empty())) return {};
+  if (!asks && (numa == nullptr || numa->cpu_policy != "static" || numa->topology_policy == "none" ||
+                numa->topology_policy.empty()))
+    return {};
   if (numa == nullptr) return refuse(FitCode::kError, "numa info is empty");
   if (asks && numa->cpu_policy != "static") return refuse(FitCode::kError, "cpu manager policy isn't static");
   if (asks && numa->topology_policy != shape.numa_policy) {
-    return refuse(FitCode::kError, base::format("task topology policy[{}] is different with node[{}]", shape.numa_policy, numa->topology_policy));
+    return refuse(FitCode::kError, base::format("task topology policy[{}] is different with node[{}]",
+                                                shape.numa_policy, numa->topology_policy));
   }
   if (!numa->has_sets) return refuse(FitCode::kError, "no topo information");
   if (numa->allocatable.empty()) return refuse(FitCode::kError, "cpu allocatable map is empty");
@@ -49,13 +52,15 @@ Verdict judge(const Model& model, const Assigned& assigned, const Shape& shape, 
   Verdict out;
   std::string container;
   out.result = assign_cpus(*numa, free, shape.asks, container);
-  if (!out.result) return refuse(FitCode::kUnresolvable, base::format("container {} cannot be assigned by numa", container));
+  if (!out.result)
+    return refuse(FitCode::kUnresolvable, base::format("container {} cannot be assigned by numa", container));
   return out;
 }
 
 class NumaFilter final : public NodeFilter {
  public:
-  NumaFilter(const Model& model, const Assigned& assigned, const Task& task) : model_(model), assigned_(assigned), shape_(model.shape_of(task)) {}
+  NumaFilter(const Model& model, const Assigned& assigned, const Task& task)
+      : model_(model), assigned_(assigned), shape_(model.shape_of(task)) {}
   Reach reach() const override { return Reach::kNode; }
   void narrow(NodeSet& nodes, Strictness, FitErrors* errors) override {
     NodeSet bad = nodes;
@@ -67,7 +72,9 @@ class NumaFilter final : public NodeFilter {
     if (errors != nullptr) errors->add_unresolvable(bad);
     nodes.subtract(bad);
   }
-  bool fits(std::uint32_t n) override { return judge(model_, assigned_, shape_, NodeId{n}, TaskId{}).code == FitCode::kSuccess; }
+  bool fits(std::uint32_t n) override {
+    return judge(model_, assigned_, shape_, NodeId{n}, TaskId{}).code == FitCode::kSuccess;
+  }
 
  private:
   const Model& model_;

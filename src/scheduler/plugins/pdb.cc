@@ -13,7 +13,9 @@ class Pdb final : public Plugin {
   void attach(PluginSetup& setup) override {
     model_ = &setup.model();
     spares_unlabelled_ = setup.is_compat("pdb-unlabelled");
-    const auto victims = [this](const Task&, const std::vector<TaskId>& candidates) { return Victims{allowed(candidates), Vote::kPermit}; };
+    const auto victims = [this](const Task&, const std::vector<TaskId>& candidates) {
+      return Victims{allowed(candidates), Vote::kPermit};
+    };
     setup.on<Preemptable>(victims);
     setup.on<Reclaimable>(victims);
     setup.on<VictimTasks>([this](const std::vector<TaskId>& tasks) { return allowed(tasks); });

@@ -1,4 +1,6 @@
 // Predicates: the Kubernetes filters. Each refuses nodes with its own reason; some refusals could be cured by evicting.
+#include "scheduler/plugins/predicates.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -6,7 +8,6 @@
 #include "scheduler/model/column_kernels.h"
 #include "scheduler/model/model.h"
 #include "scheduler/plugins/node_facts.h"
-#include "scheduler/plugins/predicates.h"
 #include "scheduler/plugins/predicates_dra.h"
 #include "scheduler/plugins/predicates_volumes.h"
 
@@ -16,7 +17,11 @@ namespace {
 class PredicateFilter final : public NodeFilter {
  public:
   PredicateFilter(const Model& model, DomainCache& domains, const PredicateSwitches& on, const Task& task)
-      : model_(model), shape_(model.shape_of(task)), on_(on), affinity_(model.nodes.known()), taints_(model.nodes.known()) {
+      : model_(model),
+        shape_(model.shape_of(task)),
+        on_(on),
+        affinity_(model.nodes.known()),
+        taints_(model.nodes.known()) {
     if (on.node_affinity && (!shape_.node_selector.empty() || shape_.has_required_terms)) {
       affinity_ = nodes_matching_affinity(model, shape_);
       selects_ = true;
@@ -27,7 +32,8 @@ class PredicateFilter final : public NodeFilter {
     tolerates_unschedulable_ = tolerates(shape_.tolerations, unschedulable);
     add_pod_filters(model, domains, on, task, cluster_filters_);
     if (on.resource_claims) {
-      if (auto claims = make_claim_filter(model, task, on.claim_steps_max)) cluster_filters_.push_back(std::move(claims));
+      if (auto claims = make_claim_filter(model, task, on.claim_steps_max))
+        cluster_filters_.push_back(std::move(claims));
     }
   }
 
@@ -76,7 +82,8 @@ class PredicateFilter final : public NodeFilter {
     if (selects_) nodes &= affinity_;
     nodes &= taints_;
     if (!tolerates_unschedulable_) nodes.subtract(model_.nodes.unschedulable());
-    keep_less(model_.nodes.seen_pods().data(), model_.nodes.allocatable(kPods).data(), nodes.words().data(), nodes.words().size());
+    keep_less(model_.nodes.seen_pods().data(), model_.nodes.allocatable(kPods).data(), nodes.words().data(),
+              nodes.words().size());
     if (!on_.node_ports || shape_.ports.empty()) return;
     NodeSet free = nodes;
     nodes.for_each([&](std::uint32_t n) {
@@ -119,8 +126,11 @@ bool names_no_node(const Shape& shape) {
     std::optional<std::vector<Symbol>> names;
     for (const Requirement& field : term.fields) {
       if (field.op != Requirement::Op::kIn) continue;
-      if (!names) names = field.values;
-      else std::erase_if(*names, [&](Symbol name) { return !std::binary_search(field.values.begin(), field.values.end(), name); });
+      if (!names)
+        names = field.values;
+      else
+        std::erase_if(*names,
+                      [&](Symbol name) { return !std::binary_search(field.values.begin(), field.values.end(), name); });
     }
     if (!names || !names->empty()) return false;
   }
@@ -145,7 +155,8 @@ class Predicates final : public Plugin {
                           setup.model().gates.on("DynamicResourceAllocation");
     // COMPAT(device-search-bound): the seconds become steps, so that the same input has the same answer.
     const std::int64_t seconds = arguments.get_int("dynamicresources.filterTimeoutSeconds", 10);
-    on_.claim_steps_max = static_cast<std::uint64_t>(std::clamp<std::int64_t>(seconds <= 0 ? 1000 : seconds, 1, 1000)) * 100'000;
+    on_.claim_steps_max =
+        static_cast<std::uint64_t>(std::clamp<std::int64_t>(seconds <= 0 ? 1000 : seconds, 1, 1000)) * 100'000;
     Model& model = setup.model();
     model.claims.enabled = on_.resource_claims;
     read_volume_binding(arguments, model);
@@ -176,7 +187,8 @@ class Predicates final : public Plugin {
     });
     setup.on<TaskRemoved>([&model](const Task& task) {
       model.volumes.withdraw(task.id);
-      if (!is_releasing(task.status)) model.claims.withdraw(task.id);  // a pod that is evicted holds its devices until it is gone
+      if (!is_releasing(task.status))
+        model.claims.withdraw(task.id);  // a pod that is evicted holds its devices until it is gone
     });
     setup.on<Predicate>([this, &model](const Task& task) -> std::unique_ptr<NodeFilter> {
       return std::make_unique<PredicateFilter>(model, domains_, on_, task);
@@ -196,7 +208,8 @@ class Predicates final : public Plugin {
       const double at = point["utilization"].as_double(-1), score = point["score"].as_double(-1);
       const bool ascends = wanted.empty() || at > wanted.back().first;
       if (!ascends || at < 0 || at > 100 || score < 0 || score > 10)
-        return arguments.warn("volumebinding.shape must ascend in utilization (0 to 100) with scores of 0 to 10; the default is used");
+        return arguments.warn(
+            "volumebinding.shape must ascend in utilization (0 to 100) with scores of 0 to 10; the default is used");
       wanted.emplace_back(at, score * 10);
     }
     utilization_ = std::move(wanted);

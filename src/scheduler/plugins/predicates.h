@@ -28,7 +28,8 @@ struct PredicateSwitches {
 // the later filters too; an unresolvable one ends it for the node.
 class Sieve {
  public:
-  Sieve(const NodeSet& nodes, FitErrors* errors) : alive_(nodes), failed_(nodes), unresolvable_(nodes), errors_(errors) {
+  Sieve(const NodeSet& nodes, FitErrors* errors)
+      : alive_(nodes), failed_(nodes), unresolvable_(nodes), errors_(errors) {
     failed_.clear();
     unresolvable_.clear();
   }

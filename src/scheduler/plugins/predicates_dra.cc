@@ -27,8 +27,10 @@ ClaimsOfPod claims_of_pod(const Model& model, const Shape& shape) {
     const ResourceClaim* claim = model.claims.find_claim(key);
     if (claim == nullptr || std::find(out.keys.begin(), out.keys.end(), key) != out.keys.end()) continue;
     out.keys.push_back(std::move(key));
-    if (const Allocation* held = model.claims.allocation_of(*claim)) out.held.push_back(held);
-    else out.open.push_back(claim);
+    if (const Allocation* held = model.claims.allocation_of(*claim))
+      out.held.push_back(held);
+    else
+      out.open.push_back(claim);
   }
   return out;
 }
@@ -99,7 +101,8 @@ bool has_alternatives(const Model& model, const Task& task) {
   for (const ClaimUse& use : shape.claims) {
     const ResourceClaim* claim = model.claims.find_claim(claim_key(shape, use));
     if (claim == nullptr) continue;
-    const bool choices = std::any_of(claim->requests.begin(), claim->requests.end(), [](const DeviceRequest& r) { return r.wishes.size() > 1; });
+    const bool choices = std::any_of(claim->requests.begin(), claim->requests.end(),
+                                     [](const DeviceRequest& r) { return r.wishes.size() > 1; });
     if (choices) return true;
   }
   return false;
@@ -111,14 +114,18 @@ std::unique_ptr<NodeScorer> make_claim_scorer(const Model& model, const Task& ta
 
 Refusal check_resource_claims(const Model& model, const Task& task) {
   const Shape& shape = model.shape_of(task);
-  const auto failed = [](std::string message) { return Refusal{"PrePredicate", "plugin DynamicResources pre-predicates failed " + message}; };
+  const auto failed = [](std::string message) {
+    return Refusal{"PrePredicate", "plugin DynamicResources pre-predicates failed " + message};
+  };
   for (const ClaimUse& use : shape.claims) {
     if (use.claim.empty()) return failed(base::format("pod claim {}: ResourceClaim not created yet", use.pod_claim));
     const ResourceClaim* claim = model.claims.find_claim(claim_key(shape, use));
     if (claim == nullptr) return failed(base::format("resourceclaim \"{}\" not found", use.claim));
     if (claim->deleting) return failed(base::format("resourceclaim \"{}\" is being deleted", use.claim));
-    const bool reserved = std::find(claim->reserved_for.begin(), claim->reserved_for.end(), model.text(task.id).uid) != claim->reserved_for.end();
-    if (!reserved && claim->reserved_for.size() >= kReservationsMax) return failed(base::format("resourceclaim \"{}\" is in use", use.claim));
+    const bool reserved = std::find(claim->reserved_for.begin(), claim->reserved_for.end(), model.text(task.id).uid) !=
+                          claim->reserved_for.end();
+    if (!reserved && claim->reserved_for.size() >= kReservationsMax)
+      return failed(base::format("resourceclaim \"{}\" is in use", use.claim));
     if (model.claims.allocation_of(*claim) != nullptr) continue;
     for (const DeviceRequest& request : claim->requests) {
       for (const DeviceWish& wish : request.wishes) {

@@ -36,7 +36,8 @@ class VolumeLimitFilter final : public ClusterFilter {
 
  private:
   bool exceeds(NodeId node, const std::string& name, const std::map<std::string, std::int64_t>& limits) const {
-    const bool any = std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& pair) { return limits.contains(pair.first); });
+    const bool any =
+        std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& pair) { return limits.contains(pair.first); });
     if (!any) return false;
     NamesByDriver attached;
     for (const TaskId id : model_.nodes[node].tasks) {
@@ -51,7 +52,8 @@ class VolumeLimitFilter final : public ClusterFilter {
       auto limit = limits.find(pair.first);
       if (limit == limits.end()) return false;
       const std::set<std::string>& there = attached[pair.first];
-      const auto fresh = std::count_if(pair.second.begin(), pair.second.end(), [&](const std::string& v) { return !there.contains(v); });
+      const auto fresh = std::count_if(pair.second.begin(), pair.second.end(),
+                                       [&](const std::string& v) { return !there.contains(v); });
       return fresh > 0 && static_cast<std::int64_t>(there.size()) + fresh > limit->second;
     });
   }
@@ -117,7 +119,8 @@ std::unique_ptr<ClusterFilter> make_limit_filter(const Model& model, const Task&
   return wanted.empty() ? nullptr : std::make_unique<VolumeLimitFilter>(model, std::move(wanted));
 }
 
-std::unique_ptr<NodeScorer> make_storage_scorer(const Model& model, const UtilizationShape& shape, double weight, const Task& task) {
+std::unique_ptr<NodeScorer> make_storage_scorer(const Model& model, const UtilizationShape& shape, double weight,
+                                                const Task& task) {
   const Shape& pod = model.shape_of(task);
   if (weight == 0 || pod.volumes.empty() || model.volumes.capacities.empty()) return nullptr;
   return std::make_unique<StorageScorer>(model, shape, weight, task);

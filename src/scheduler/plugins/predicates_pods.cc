@@ -15,7 +15,8 @@ namespace {
 
 class PodAffinityFilter final : public ClusterFilter {
  public:
-  PodAffinityFilter(const Model& model, const Task& task) : model_(model), shape_(model.shape_of(task)), labels_(task.labels) {}
+  PodAffinityFilter(const Model& model, const Task& task)
+      : model_(model), shape_(model.shape_of(task)), labels_(task.labels) {}
 
   void apply(Sieve& sieve) override {
     if (!shape_.affinity.empty()) {
@@ -90,7 +91,8 @@ class SpreadFilter final : public ClusterFilter {
     for (const Hard& one : hard_) {
       NodeSet lacking = passed;
       lacking.subtract(model_.nodes.nodes_with_key(one.constraint->topology_key));
-      sieve.refuse(lacking, FitCode::kUnresolvable, "node(s) didn't match pod topology spread constraints (missing required label)");
+      sieve.refuse(lacking, FitCode::kUnresolvable,
+                   "node(s) didn't match pod topology spread constraints (missing required label)");
       passed.subtract(lacking);
       NodeSet crowded = too_many(one);
       crowded &= passed;
@@ -103,7 +105,7 @@ class SpreadFilter final : public ClusterFilter {
   struct Hard {
     const SpreadConstraint* constraint;
     std::shared_ptr<const DomainColumn> domains;
-    NodeSet eligible;               // nodes whose pods are counted
+    NodeSet eligible;  // nodes whose pods are counted
     std::size_t eligible_domains;
   };
 
@@ -121,11 +123,13 @@ class SpreadFilter final : public ClusterFilter {
     std::map<std::uint32_t, std::int64_t> counts;  // domains with pods
     const Matcher& matcher = model_.pods.matcher(one.constraint->matcher);
     for (const auto& entry : matcher.pods.entries()) {
-      if (one.eligible.has(entry.node)) counts[one.domains->of_node[entry.node]] += entry.count - matcher.terminating.get(entry.node);
+      if (one.eligible.has(entry.node))
+        counts[one.domains->of_node[entry.node]] += entry.count - matcher.terminating.get(entry.node);
     }
     std::int64_t least = counts.size() < one.eligible_domains ? 0 : std::numeric_limits<std::int64_t>::max();
     for (const auto& [domain, count] : counts) least = std::min(least, count);
-    if (one.eligible_domains == 0 || static_cast<std::int64_t>(one.eligible_domains) < one.constraint->min_domains) least = 0;
+    if (one.eligible_domains == 0 || static_cast<std::int64_t>(one.eligible_domains) < one.constraint->min_domains)
+      least = 0;
     const std::int64_t own = model_.pods.matches(one.constraint->matcher, labels_) ? 1 : 0;
     const std::int64_t most = one.constraint->max_skew + least - own;  // pods a domain may hold already
     NodeSet out = model_.nodes.known();
@@ -151,11 +155,13 @@ void add_pod_filters(const Model& model, DomainCache& domains, const PredicateSw
                      std::vector<std::unique_ptr<ClusterFilter>>& out) {
   const Shape& shape = model.shape_of(task);
   const auto selecting = model.pods.terms_selecting(task.labels);
-  const bool refused = std::any_of(selecting.begin(), selecting.end(), [](const OwnedTerm* t) { return !t->required_apart.empty(); });
+  const bool refused =
+      std::any_of(selecting.begin(), selecting.end(), [](const OwnedTerm* t) { return !t->required_apart.empty(); });
   if (on.pod_affinity && (!shape.affinity.empty() || !shape.anti_affinity.empty() || refused)) {
     out.push_back(std::make_unique<PodAffinityFilter>(model, task));
   }
-  const bool spreads = std::any_of(shape.spread.begin(), shape.spread.end(), [](const SpreadConstraint& s) { return s.hard; });
+  const bool spreads =
+      std::any_of(shape.spread.begin(), shape.spread.end(), [](const SpreadConstraint& s) { return s.hard; });
   const auto add = [&](bool wanted, auto make) {
     if (!wanted) return;
     if (auto filter = make(model, task)) out.push_back(std::move(filter));

@@ -1,8 +1,9 @@
 // Where can a pod's claims be had? Volume binding and volume zones.
+#include "scheduler/plugins/predicates_volumes.h"
+
 #include <algorithm>
 
 #include "base/format.h"
-#include "scheduler/plugins/predicates_volumes.h"
 
 namespace scheduler {
 namespace {
@@ -19,9 +20,11 @@ Candidates candidates_for(const Model& model, const Claim& claim) {
   Candidates out;
   out.claim = &claim;
   for (const auto& [name, volume] : model.volumes.volumes) {
-    if (model.volumes.matches(volume, claim, model.symbols)) out.volumes.emplace_back(&volume, nodes_of_volume(model.nodes, volume));
+    if (model.volumes.matches(volume, claim, model.symbols))
+      out.volumes.emplace_back(&volume, nodes_of_volume(model.nodes, volume));
   }
-  std::stable_sort(out.volumes.begin(), out.volumes.end(), [](const auto& a, const auto& b) { return a.first->bytes < b.first->bytes; });
+  std::stable_sort(out.volumes.begin(), out.volumes.end(),
+                   [](const auto& a, const auto& b) { return a.first->bytes < b.first->bytes; });
   out.provisionable = model.nodes.known();
   out.provisionable.clear();
   if (!model.volumes.can_provision(claim)) return out;
@@ -37,8 +40,8 @@ Candidates candidates_for(const Model& model, const Claim& claim) {
 }
 
 // What the unbound claims get on a node; nothing when one of them gets nothing, which may be for want of capacity.
-std::optional<std::vector<VolumeChoice>> choose(const Model& model, const std::vector<Candidates>& wanted, std::uint32_t node,
-                                                bool* no_room = nullptr) {
+std::optional<std::vector<VolumeChoice>> choose(const Model& model, const std::vector<Candidates>& wanted,
+                                                std::uint32_t node, bool* no_room = nullptr) {
   std::vector<VolumeChoice> out;
   bool cramped = false;
   for (const Candidates& one : wanted) {
@@ -49,10 +52,14 @@ std::optional<std::vector<VolumeChoice>> choose(const Model& model, const std::v
       const bool taken = std::any_of(out.begin(), out.end(), [&](const VolumeChoice& c) { return c.volume == name; });
       return pair.second.has(node) && !taken && !model.volumes.is_promised(name);
     });
-    if (free != one.volumes.end()) out.push_back({one.claim->key, free->first->name});
-    else if (one.roomy.has(node)) out.push_back({one.claim->key, ""});
-    else if (one.provisionable.has(node)) cramped = true;
-    else return std::nullopt;
+    if (free != one.volumes.end())
+      out.push_back({one.claim->key, free->first->name});
+    else if (one.roomy.has(node))
+      out.push_back({one.claim->key, ""});
+    else if (one.provisionable.has(node))
+      cramped = true;
+    else
+      return std::nullopt;
   }
   if (no_room != nullptr) *no_room = cramped;
   if (cramped) return std::nullopt;
@@ -65,12 +72,14 @@ std::vector<Candidates> unbound_of(const Model& model, const Shape& shape) {
     if (claim->volume.empty()) out.push_back(candidates_for(model, *claim));
   }
   // Larger claims choose first, as they have fewer volumes to choose from.
-  std::stable_sort(out.begin(), out.end(), [](const Candidates& a, const Candidates& b) { return a.claim->bytes > b.claim->bytes; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Candidates& a, const Candidates& b) { return a.claim->bytes > b.claim->bytes; });
   return out;
 }
 
 constexpr std::string_view kZoneKeys[] = {"topology.kubernetes.io/zone", "topology.kubernetes.io/region",
-                                          "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"};
+                                          "failure-domain.beta.kubernetes.io/zone",
+                                          "failure-domain.beta.kubernetes.io/region"};
 
 class VolumeZoneFilter final : public ClusterFilter {
  public:
@@ -129,10 +138,12 @@ class VolumeBindingFilter final : public ClusterFilter {
       if (claim->volume.empty()) continue;
       const Volume* volume = model_.volumes.find_volume(claim->volume);
       if (volume == nullptr) {
-        sieve.refuse(sieve.alive(), FitCode::kUnresolvable, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)");
+        sieve.refuse(sieve.alive(), FitCode::kUnresolvable,
+                     "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)");
         return;
       }
-      sieve.keep(nodes_of_volume(model_.nodes, *volume), FitCode::kUnresolvable, "node(s) had volume node affinity conflict");
+      sieve.keep(nodes_of_volume(model_.nodes, *volume), FitCode::kUnresolvable,
+                 "node(s) had volume node affinity conflict");
     }
     const std::vector<Candidates> wanted = unbound_of(model_, shape_);
     if (wanted.empty()) return;
@@ -171,7 +182,9 @@ std::unique_ptr<ClusterFilter> make_binding_filter(const Model& model, const Tas
 
 Refusal check_claims(const Model& model, const Task& task) {
   const Shape& shape = model.shape_of(task);
-  const auto failed = [](std::string message) { return Refusal{"PrePredicate", "plugin VolumeBinding pre-predicates failed " + message}; };
+  const auto failed = [](std::string message) {
+    return Refusal{"PrePredicate", "plugin VolumeBinding pre-predicates failed " + message};
+  };
   for (const VolumeUse& use : shape.volumes) {
     const Claim* claim = model.volumes.find_claim(shape.ns + "/" + use.claim);
     if (claim == nullptr) return failed(base::format("persistentvolumeclaim \"{}\" not found", use.claim));

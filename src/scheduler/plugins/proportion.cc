@@ -32,7 +32,8 @@ class Proportion final : public Plugin {
       const double left = share(a), right = share(b);
       return left == right ? 0 : left < right ? -1 : 1;
     });
-    setup.on<Reclaimable>([this](const Task&, const std::vector<TaskId>& candidates) { return reclaimable(candidates); });
+    setup.on<Reclaimable>(
+        [this](const Task&, const std::vector<TaskId>& candidates) { return reclaimable(candidates); });
     setup.on<Overused>([this](const Queue& queue) {
       const Attributes* own = find(queue);
       return own != nullptr && own->deserved.less_equal(allocated(queue), Missing::kZero);
@@ -51,7 +52,9 @@ class Proportion final : public Plugin {
       for (const TaskId id : tasks) wanted += Resource(model_->shape_of(model_->task(id)).request);
       return has_room(queue, wanted);
     });
-    setup.on<QueueLimit>([this](const Queue& queue, const Resource& wanted, bool admission) { return shortage(queue, wanted, admission); });
+    setup.on<QueueLimit>([this](const Queue& queue, const Resource& wanted, bool admission) {
+      return shortage(queue, wanted, admission);
+    });
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
     setup.on<JobEnqueued>([this](const Job& job) {
       if (job.min_resources) attributes_[job.queue.index].inqueue += without_gated(*model_, job, minimum_of(job));
@@ -67,7 +70,8 @@ class Proportion final : public Plugin {
 
  private:
   const Attributes* find(const Queue& queue) const {
-    return queue.id.index < attributes_.size() && attributes_[queue.id.index].active ? &attributes_[queue.id.index] : nullptr;
+    return queue.id.index < attributes_.size() && attributes_[queue.id.index].active ? &attributes_[queue.id.index]
+                                                                                     : nullptr;
   }
 
   // With what is promised in this cycle.
@@ -163,7 +167,8 @@ class Proportion final : public Plugin {
     const Attributes* own = find(queue);
     if (own == nullptr) return std::nullopt;
     if (!admission) return shortage_of(*model_, queue, "deserved", allocated(queue), wanted, own->deserved);
-    return shortage_of(*model_, queue, "capability", allocated(queue) + own->inqueue - own->elastic, wanted, own->real_capability);
+    return shortage_of(*model_, queue, "capability", allocated(queue) + own->inqueue - own->elastic, wanted,
+                       own->real_capability);
   }
 
   Victims reclaimable(const std::vector<TaskId>& candidates) const {
@@ -202,7 +207,7 @@ class Proportion final : public Plugin {
   Session* session_ = nullptr;
   Resource total_;
   QueueReserve reserve_;
-  std::vector<Attributes> attributes_;            // by queue
+  std::vector<Attributes> attributes_;  // by queue
 };
 
 }  // namespace

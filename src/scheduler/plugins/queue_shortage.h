@@ -12,8 +12,8 @@ namespace scheduler {
 
 // Of the dimensions in which `used` + `wanted` exceed `allowed`, the one that exceeds it most in proportion; the first
 // dimension among equals. Nothing when all fit.
-inline std::optional<QueueShortage> shortage_of(const Model& model, const Queue& limited, std::string limit, const Resource& used,
-                                                const Resource& wanted, const Resource& allowed) {
+inline std::optional<QueueShortage> shortage_of(const Model& model, const Queue& limited, std::string limit,
+                                                const Resource& used, const Resource& wanted, const Resource& allowed) {
   std::vector<Dim> failing;
   const Resource sum = used + wanted;
   if (sum.fits_wanted(allowed, wanted, &failing)) return std::nullopt;
@@ -22,8 +22,11 @@ inline std::optional<QueueShortage> shortage_of(const Model& model, const Queue&
   for (const Dim d : failing) {
     if (excess(d) > excess(worst)) worst = d;
   }
-  const auto text = [&](const Resource& amount) { return Dimensions::quantity_of(worst, amount.get(worst)).to_string(); };
-  return QueueShortage{limited.name, std::move(limit), model.dimensions.name(worst), text(allowed), text(used), text(wanted)};
+  const auto text = [&](const Resource& amount) {
+    return Dimensions::quantity_of(worst, amount.get(worst)).to_string();
+  };
+  return QueueShortage{limited.name,  std::move(limit), model.dimensions.name(worst),
+                       text(allowed), text(used),       text(wanted)};
 }
 
 }  // namespace scheduler

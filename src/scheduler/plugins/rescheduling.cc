@@ -1,7 +1,7 @@
 // Rescheduling: pods leave crowded nodes where others stand nearly empty. Used by the action shuffle.
 //
-// COMPAT(rescheduling-period): the period that is read by default, 5m, is not the one that is collected, 10m; then every
-// node counts as idle and nobody moves.
+// COMPAT(rescheduling-period): the period that is read by default, 5m, is not the one that is collected, 10m; then
+// every node counts as idle and nobody moves.
 #include <algorithm>
 
 #include "base/format.h"
@@ -34,8 +34,10 @@ class Rescheduling final : public Plugin {
     setup.depends_on_time();
     const Arguments& arguments = setup.arguments();
     const std::string interval = arguments.get_string("interval", "5m");
-    if (const auto span = base::parse_go_duration(interval); span && span->ns > 0) interval_ = *span;
-    else arguments.warn(base::format("interval: {} is not a positive duration; 5m is used", interval));
+    if (const auto span = base::parse_go_duration(interval); span && span->ns > 0)
+      interval_ = *span;
+    else
+      arguments.warn(base::format("interval: {} is not a positive duration; 5m is used", interval));
     period_ = arguments.get_string("metricsPeriod", "5m");
     for (const api::Json& one : arguments.get_list("strategies").items()) read_strategy(arguments, one);
     setup.on<VictimTasks>([this](const std::vector<TaskId>& tasks) { return victims(tasks); });
@@ -49,11 +51,13 @@ class Rescheduling final : public Plugin {
  private:
   void read_strategy(const Arguments& arguments, const api::Json& one) {
     if (one["name"].as_string() != "lowNodeUtilization") {
-      arguments.warn(base::format("strategies: {} is unknown and is ignored", one["name"].is_string() ? one["name"].str() : one.dump()));
+      arguments.warn(base::format("strategies: {} is unknown and is ignored",
+                                  one["name"].is_string() ? one["name"].str() : one.dump()));
       return;
     }
     const api::Json& params = one["parameters"].is_null() ? one["params"] : one["parameters"];
-    strategies_.push_back({load_from(arguments, params, "thresholds"), load_from(arguments, params, "targetThresholds")});
+    strategies_.push_back(
+        {load_from(arguments, params, "thresholds"), load_from(arguments, params, "targetThresholds")});
   }
 
   static Load load_from(const Arguments& arguments, const api::Json& params, std::string_view key) {
@@ -61,8 +65,10 @@ class Rescheduling final : public Plugin {
     for (const auto& member : params[key].members()) {
       double* slot = member.name() == "cpu" ? &out.cpu : member.name() == "memory" ? &out.memory : nullptr;
       if (slot == nullptr) continue;  // pods are not measured
-      if (member.value.is_number()) *slot = member.value.as_double();
-      else arguments.warn(base::format("strategies: {}.{} is not a number; 100 is used", key, member.name()));
+      if (member.value.is_number())
+        *slot = member.value.as_double();
+      else
+        arguments.warn(base::format("strategies: {}.{} is not a number; 100 is used", key, member.name()));
     }
     return out;
   }
@@ -92,11 +98,13 @@ class Rescheduling final : public Plugin {
     bool any_low = false;
     model_->nodes.known().for_each([&](std::uint32_t n) {
       const Load load = load_of(NodeId{n});
-      const bool low = !model_->nodes[NodeId{n}].unschedulable && load.cpu < strategy.low.cpu && load.memory < strategy.low.memory;
+      const bool low =
+          !model_->nodes[NodeId{n}].unschedulable && load.cpu < strategy.low.cpu && load.memory < strategy.low.memory;
       if (low) {
         any_low = true;
         cpu_left += (strategy.target.cpu - load.cpu) / 100 * static_cast<double>(model_->nodes.allocatable(kCpu)[n]);
-        memory_left += (strategy.target.memory - load.memory) / 100 * static_cast<double>(model_->nodes.allocatable(kMemory)[n]);
+        memory_left +=
+            (strategy.target.memory - load.memory) / 100 * static_cast<double>(model_->nodes.allocatable(kMemory)[n]);
       } else if (load.cpu > strategy.target.cpu || load.memory > strategy.target.memory) {
         high.push_back({NodeId{n}, load});
       }
@@ -111,8 +119,8 @@ class Rescheduling final : public Plugin {
   }
 
   // Takes pods from the node, the least important first, until it is below the target or the others are full.
-  void relieve(const MeasuredNode& one, const Load& target, const std::vector<TaskId>& running, double& cpu_left, double& memory_left,
-               std::vector<TaskId>& out) const {
+  void relieve(const MeasuredNode& one, const Load& target, const std::vector<TaskId>& running, double& cpu_left,
+               double& memory_left, std::vector<TaskId>& out) const {
     std::vector<TaskId> pods = model_->nodes[one.node].tasks;
     std::sort(pods.begin(), pods.end(), [&](TaskId a, TaskId b) {
       const Task &left = model_->task(a), &right = model_->task(b);
@@ -129,7 +137,8 @@ class Rescheduling final : public Plugin {
       if (std::find(running.begin(), running.end(), id) == running.end()) continue;
       out.push_back(id);
       const Request& request = model_->shape_of(model_->task(id)).request;
-      const auto wants_cpu = static_cast<double>(request.get(kCpu)), wants_memory = static_cast<double>(request.get(kMemory));
+      const auto wants_cpu = static_cast<double>(request.get(kCpu)),
+                 wants_memory = static_cast<double>(request.get(kMemory));
       cpu_left -= wants_cpu;
       memory_left -= wants_memory;
       if (cpu > 0) load.cpu -= wants_cpu / cpu * 100;

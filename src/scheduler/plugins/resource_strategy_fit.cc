@@ -22,8 +22,10 @@ class Strategies {
  public:
   void set(const std::string& name, Strategy strategy) {
     const std::size_t star = name.find('*');
-    if (star == std::string::npos) exact_[name] = strategy;
-    else if (star > 0 && star + 1 == name.size()) prefixes_[name.substr(0, star)] = strategy;
+    if (star == std::string::npos)
+      exact_[name] = strategy;
+    else if (star > 0 && star + 1 == name.size())
+      prefixes_[name.substr(0, star)] = strategy;
   }
   bool empty() const { return exact_.empty() && prefixes_.empty(); }
   const Strategy* find(const std::string& name) const {
@@ -94,7 +96,8 @@ class StrategyScorer final : public NodeScorer {
 
 class ScarceScorer final : public NodeScorer {
  public:
-  ScarceScorer(Model& model, const Scarce& scarce, const Shape& shape) : nodes_(model.nodes), scarce_(scarce), shape_(shape) {
+  ScarceScorer(Model& model, const Scarce& scarce, const Shape& shape)
+      : nodes_(model.nodes), scarce_(scarce), shape_(shape) {
     for (const auto& [name, weight] : scarce.weights) terms_.push_back({model.dimensions.intern(name), weight});
   }
   Reach reach() const override { return Reach::kStatic; }
@@ -117,7 +120,8 @@ class ScarceScorer final : public NodeScorer {
 
 class ProportionFilter final : public NodeFilter {
  public:
-  ProportionFilter(Model& model, const std::vector<KeptFree>& rules, const Shape& shape) : nodes_(model.nodes), shape_(shape) {
+  ProportionFilter(Model& model, const std::vector<KeptFree>& rules, const Shape& shape)
+      : nodes_(model.nodes), shape_(shape) {
     for (const KeptFree& rule : rules) {
       rules_.push_back({model.dimensions.intern(rule.resource), rule.cpu, rule.memory,
                         base::format("proportional of resource {} check failed", rule.resource)});
@@ -128,8 +132,10 @@ class ProportionFilter final : public NodeFilter {
     NodeSet bad = nodes;
     nodes.for_each([&](std::uint32_t n) {
       const Rule* broken = broken_rule(n);
-      if (broken == nullptr) bad.remove(n);
-      else if (errors != nullptr) errors->add(broken->message, 1);
+      if (broken == nullptr)
+        bad.remove(n);
+      else if (errors != nullptr)
+        errors->add(broken->message, 1);
     });
     if (errors != nullptr) errors->add_unresolvable(bad);
     nodes.subtract(bad);
@@ -198,7 +204,9 @@ class ResourceStrategyFit final : public Plugin {
       const Arguments one = map.get_map(name);
       const std::string type = one.get_string("type", "LeastAllocated");
       const std::int64_t weight = one.get_int("weight", 1);
-      if (!is_type(type)) arguments.warn(base::format("resources.{}.type: {} is neither LeastAllocated nor MostAllocated; the former is used", name, type));
+      if (!is_type(type))
+        arguments.warn(base::format(
+            "resources.{}.type: {} is neither LeastAllocated nor MostAllocated; the former is used", name, type));
       strategies_.set(name, {is_most(type), std::max<std::int64_t>(1, weight)});
     }
     if (!strategies_.empty()) return;
@@ -248,7 +256,8 @@ class ResourceStrategyFit final : public Plugin {
     const auto weights = api::parse_json(wish.weights);
     if (!is_type(wish.type) || !weights.ok()) return out;
     for (const auto& member : weights->members()) {
-      if (member.value.is_int() && member.value.as_int() > 0) out.set(std::string(member.name()), {is_most(wish.type), member.value.as_int()});
+      if (member.value.is_int() && member.value.as_int() > 0)
+        out.set(std::string(member.name()), {is_most(wish.type), member.value.as_int()});
     }
     return out;
   }

@@ -11,7 +11,8 @@ namespace {
 // "map[cpu:2 memory:4Gi]", as people know it from Kubernetes' messages.
 std::string text_of(const api::ResourceList& list) {
   std::string out = "map[";
-  for (const auto& [name, amount] : list) out += base::format("{}{}:{}", out.size() > 4 ? " " : "", name, amount.to_string());
+  for (const auto& [name, amount] : list)
+    out += base::format("{}{}:{}", out.size() > 4 ? " " : "", name, amount.to_string());
   return out + "]";
 }
 
@@ -55,10 +56,11 @@ class ResourceQuota final : public Plugin {
         if (sum > hard) exceeded.push_back(resource);
       }
       if (exceeded.empty()) continue;
-      session_->group_event(job, "Normal", "Unschedulable",
-                            base::format("resource quota insufficient, requested: {}, used: {}, limited: {}",
-                                         text_of(restricted(job.min_resources_raw, exceeded)), text_of(restricted(quota.used, exceeded)),
-                                         text_of(restricted(quota.hard, exceeded))));
+      session_->group_event(
+          job, "Normal", "Unschedulable",
+          base::format("resource quota insufficient, requested: {}, used: {}, limited: {}",
+                       text_of(restricted(job.min_resources_raw, exceeded)), text_of(restricted(quota.used, exceeded)),
+                       text_of(restricted(quota.hard, exceeded))));
       return Vote::kReject;
     }
     return Vote::kPermit;

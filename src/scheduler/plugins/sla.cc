@@ -13,8 +13,11 @@ class Sla final : public Plugin {
     setup.depends_on_time();
     const std::string text = setup.arguments().get_string("sla-waiting-time", "");
     const auto span = base::parse_go_duration(text);
-    if (span && span->ns > 0) default_ = *span;
-    else if (!text.empty()) setup.arguments().warn(base::format("sla-waiting-time: {} is not a positive duration; groups may wait for ever", text));
+    if (span && span->ns > 0)
+      default_ = *span;
+    else if (!text.empty())
+      setup.arguments().warn(
+          base::format("sla-waiting-time: {} is not a positive duration; groups may wait for ever", text));
     setup.on<JobOrder>([this](const Job& a, const Job& b) {
       const auto left = deadline(a), right = deadline(b);
       if (!left && !right) return 0;

@@ -23,7 +23,8 @@ std::vector<std::string> split(std::string_view text, char by) {
 std::optional<std::vector<std::uint32_t>> roles_named(const std::vector<std::string>& names, const Job& job) {
   std::vector<std::uint32_t> out;
   for (const std::string& name : names) {
-    const auto found = std::find_if(job.roles.begin(), job.roles.end(), [&](const Role& role) { return role.name == name; });
+    const auto found =
+        std::find_if(job.roles.begin(), job.roles.end(), [&](const Role& role) { return role.name == name; });
     if (found == job.roles.end()) return std::nullopt;
     const auto at = static_cast<std::uint32_t>(found - job.roles.begin());
     if (std::find(out.begin(), out.end(), at) != out.end()) return std::nullopt;
@@ -76,7 +77,8 @@ std::optional<RoleTopology> role_topology_from(const TaskTopologyWish& wish, con
   return out;
 }
 
-TaskBuckets::TaskBuckets(const Model& model, const Job& job, RoleTopology topology) : model_(model), topology_(std::move(topology)) {
+TaskBuckets::TaskBuckets(const Model& model, const Job& job, RoleTopology topology)
+    : model_(model), topology_(std::move(topology)) {
   std::vector<TaskId> tasks;
   for (const TaskId id : job.tasks) {
     const Task& task = model.task(id);
@@ -97,7 +99,8 @@ TaskBuckets::TaskBuckets(const Model& model, const Job& job, RoleTopology topolo
     put(task, bucket);
   }
   for (Bucket& bucket : buckets_) {
-    std::sort(bucket.waiting.begin(), bucket.waiting.end(), [&](TaskId a, TaskId b) { return model.text(a).uid < model.text(b).uid; });
+    std::sort(bucket.waiting.begin(), bucket.waiting.end(),
+              [&](TaskId a, TaskId b) { return model.text(a).uid < model.text(b).uid; });
     largest_ = std::max(largest_, bucket.size);
   }
 }
@@ -107,8 +110,10 @@ void TaskBuckets::sort(std::vector<TaskId>& tasks) const {
   std::sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) {
     const Task &left = model_.task(a), &right = model_.task(b);
     if (left.node.is_set() != right.node.is_set()) return left.node.is_set();
-    if (topology_.order[left.role] != topology_.order[right.role]) return topology_.order[left.role] > topology_.order[right.role];
-    if (topology_.priority[left.role] != topology_.priority[right.role]) return topology_.priority[left.role] > topology_.priority[right.role];
+    if (topology_.order[left.role] != topology_.order[right.role])
+      return topology_.order[left.role] > topology_.order[right.role];
+    if (topology_.priority[left.role] != topology_.priority[right.role])
+      return topology_.priority[left.role] > topology_.priority[right.role];
     return model_.text(a).name < model_.text(b).name;
   });
 }
@@ -179,8 +184,10 @@ void TaskBuckets::removed(const Task& task) {
   const auto at = bucket_of(task.id);
   if (!at || !task.node.is_set()) return;
   Bucket& bucket = buckets_[*at];
-  if (const auto here = bucket.on_node.find(task.node.index); here != bucket.on_node.end() && --here->second == 0) bucket.on_node.erase(here);
-  if (const auto here = placed_now_.find(task.node.index); here != placed_now_.end() && here->second[task.role] > 0) --here->second[task.role];
+  if (const auto here = bucket.on_node.find(task.node.index); here != bucket.on_node.end() && --here->second == 0)
+    bucket.on_node.erase(here);
+  if (const auto here = placed_now_.find(task.node.index); here != placed_now_.end() && here->second[task.role] > 0)
+    --here->second[task.role];
   const auto before = [&](TaskId a, TaskId b) { return model_.text(a).uid < model_.text(b).uid; };
   bucket.waiting.insert(std::lower_bound(bucket.waiting.begin(), bucket.waiting.end(), task.id, before), task.id);
   bucket.request += Resource(model_.shape_of(task).request);

@@ -63,7 +63,8 @@ class TaskTopology final : public Plugin {
       const Job& job = model_->job(id);
       const TaskTopologyWish* wish = model_->group_wishes.topology(id);
       if (wish == nullptr || job.count(TaskStatus::kPending) == 0) continue;
-      if (auto topology = role_topology_from(*wish, job)) buckets_.emplace(id.index, TaskBuckets(*model_, job, *std::move(topology)));
+      if (auto topology = role_topology_from(*wish, job))
+        buckets_.emplace(id.index, TaskBuckets(*model_, job, *std::move(topology)));
     }
   }
 
@@ -83,7 +84,8 @@ class TaskTopology final : public Plugin {
     if (*left != *right) return *left < *right ? -1 : 1;
     const RoleTopology& roles = buckets->topology();
     if (roles.order[a.role] != roles.order[b.role]) return roles.order[a.role] > roles.order[b.role] ? -1 : 1;
-    if (roles.priority[a.role] != roles.priority[b.role]) return roles.priority[a.role] > roles.priority[b.role] ? -1 : 1;
+    if (roles.priority[a.role] != roles.priority[b.role])
+      return roles.priority[a.role] > roles.priority[b.role] ? -1 : 1;
     return 0;
   }
 

@@ -1,7 +1,7 @@
 // TDM (time division multiplexing): some nodes take revocable pods in their hours, and lose them after.
 //
-// COMPAT(tdm-midnight): a zone that spans midnight counts from today's start, so that it is inactive after midnight, unless
-// the configuration switches that off.
+// COMPAT(tdm-midnight): a zone that spans midnight counts from today's start, so that it is inactive after midnight,
+// unless the configuration switches that off.
 #include <algorithm>
 #include <charconv>
 #include <ctime>
@@ -42,7 +42,8 @@ Zone zone_from(std::string raw) {
   Zone out{std::move(raw)};
   const std::size_t dash = out.raw.find('-');
   if (dash == std::string::npos) return out;
-  const auto start = minutes_from(std::string_view(out.raw).substr(0, dash)), end = minutes_from(std::string_view(out.raw).substr(dash + 1));
+  const auto start = minutes_from(std::string_view(out.raw).substr(0, dash)),
+             end = minutes_from(std::string_view(out.raw).substr(dash + 1));
   if (!start || !end) return out;
   out.valid = true;
   out.start = *start;
@@ -100,7 +101,8 @@ class ZoneFilter final : public NodeFilter {
 
 class ZoneScorer final : public NodeScorer {
  public:
-  ZoneScorer(const Model& model, ZoneTest test) : model_(model), test_(std::move(test)), key_(model.symbols.find(kZoneLabel)) {}
+  ZoneScorer(const Model& model, ZoneTest test)
+      : model_(model), test_(std::move(test)), key_(model.symbols.find(kZoneLabel)) {}
   Reach reach() const override { return Reach::kCluster; }
   double score(std::uint32_t n) override {
     const Symbol zone = key_.is_set() ? value_of(model_.nodes[NodeId{n}].labels, key_) : Symbol{};
@@ -124,8 +126,10 @@ class Tdm final : public Plugin {
       if (!zone.valid) arguments.warn(base::format("{}: {} is not HH:MM-HH:MM; the zone stays closed", key, zone.raw));
     }
     const std::string period = arguments.get_string("tdm.evict.period", "1m");
-    if (const auto span = base::parse_go_duration(period)) period_ = *span;
-    else arguments.warn(base::format("tdm.evict.period: {} is not a duration; 1m is used", period));
+    if (const auto span = base::parse_go_duration(period))
+      period_ = *span;
+    else
+      arguments.warn(base::format("tdm.evict.period: {} is not a duration; 1m is used", period));
     spans_midnight_ = !setup.is_compat("tdm-midnight");
     const ZoneTest test = [this](const std::string& zone) { return problem_of(zone); };
     setup.on<Predicate>([this, test](const Task& task) -> std::unique_ptr<NodeFilter> {
@@ -135,9 +139,12 @@ class Tdm final : public Plugin {
       if (model_->shape_of(task).revocable_zone.empty()) return nullptr;
       return std::make_unique<ZoneScorer>(*model_, test);
     });
-    setup.on<Preemptable>([this](const Task& task, const std::vector<TaskId>& candidates) { return preemptable(task, candidates); });
+    setup.on<Preemptable>(
+        [this](const Task& task, const std::vector<TaskId>& candidates) { return preemptable(task, candidates); });
     setup.on<VictimTasks>([this](const std::vector<TaskId>&) { return victims(); });
-    setup.on<JobOrder>([](const Job& a, const Job& b) { return a.preemptable == b.preemptable ? 0 : a.preemptable ? 1 : -1; });
+    setup.on<JobOrder>([](const Job& a, const Job& b) {
+      return a.preemptable == b.preemptable ? 0 : a.preemptable ? 1 : -1;
+    });
     setup.on<JobPipelined>([](const Job& job) { return job.is_pipelined() ? Vote::kPermit : Vote::kReject; });
     setup.on<JobStarving>([](const Job& job) { return !job.preemptable && job.count(TaskStatus::kPending) > 0; });
   }
@@ -177,7 +184,8 @@ class Tdm final : public Plugin {
     if (!job.budget_max_unavailable.empty()) {
       return std::max<std::int64_t>(0, budget_from(job.budget_max_unavailable, tasks) - (tasks - finished - running));
     }
-    if (!job.budget_min_available.empty()) return std::max<std::int64_t>(0, running - budget_from(job.budget_min_available, tasks));
+    if (!job.budget_min_available.empty())
+      return std::max<std::int64_t>(0, running - budget_from(job.budget_min_available, tasks));
     return 1;
   }
 
@@ -195,7 +203,8 @@ class Tdm final : public Plugin {
     std::map<std::string, std::vector<TaskId>> by_job;
     for (const TaskId id : candidates) {
       const Task& task = model_->task(id);
-      if (!task.preemptable || task.status != TaskStatus::kRunning || !zone_of(task).empty() || !task.job.is_set()) continue;
+      if (!task.preemptable || task.status != TaskStatus::kRunning || !zone_of(task).empty() || !task.job.is_set())
+        continue;
       by_job[model_->job(task.job).key].push_back(id);
     }
     return {cut(by_job), Vote::kPermit};

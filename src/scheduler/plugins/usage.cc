@@ -92,8 +92,8 @@ class ShadowLoads {
       const std::int64_t started = model_.notes.started_ns(task.id);
       return started == 0 || now_ < base::Time{started} + interval_;
     }
-    return task.status == TaskStatus::kAllocated || task.status == TaskStatus::kBinding || task.status == TaskStatus::kBound ||
-           task.status == TaskStatus::kPipelined;
+    return task.status == TaskStatus::kAllocated || task.status == TaskStatus::kBinding ||
+           task.status == TaskStatus::kBound || task.status == TaskStatus::kPipelined;
   }
 
   void add(const Task& task, Amount& node) {
@@ -149,8 +149,10 @@ class UsageFilter final : public NodeFilter {
     NodeSet bad = nodes;
     nodes.for_each([&](std::uint32_t n) {
       const std::string_view problem = refusal(n);
-      if (problem.empty()) bad.remove(n);
-      else if (errors != nullptr) errors->add(problem, 1);
+      if (problem.empty())
+        bad.remove(n);
+      else if (errors != nullptr)
+        errors->add(problem, 1);
     });
     if (errors != nullptr) errors->add_unresolvable(bad);
     nodes.subtract(bad);
@@ -178,7 +180,8 @@ class UsageScorer final : public NodeScorer {
     const double weights = options_.cpu_weight + options_.memory_weight;
     if (usage == nullptr || weights == 0) return 0;
     const Amount load = loads_.load(n, *usage);
-    return ((1 - load.cpu) * options_.cpu_weight + (1 - load.memory) * options_.memory_weight) / weights * 100 * options_.weight;
+    return ((1 - load.cpu) * options_.cpu_weight + (1 - load.memory) * options_.memory_weight) / weights * 100 *
+           options_.weight;
   }
 
  private:
@@ -193,8 +196,12 @@ class Usage final : public Plugin {
     setup.depends_on_time();
     read(setup.arguments());
     loads_ = std::make_unique<ShadowLoads>(model, options_);
-    setup.on<Predicate>([this](const Task&) -> std::unique_ptr<NodeFilter> { return std::make_unique<UsageFilter>(options_, *loads_); });
-    setup.on<NodeOrder>([this](const Task&) -> std::unique_ptr<NodeScorer> { return std::make_unique<UsageScorer>(options_, *loads_); });
+    setup.on<Predicate>([this](const Task&) -> std::unique_ptr<NodeFilter> {
+      return std::make_unique<UsageFilter>(options_, *loads_);
+    });
+    setup.on<NodeOrder>([this](const Task&) -> std::unique_ptr<NodeScorer> {
+      return std::make_unique<UsageScorer>(options_, *loads_);
+    });
     setup.on<TaskPlaced>([this](const Task& task) -> Refusal {
       loads_->placed(task);
       return {};
@@ -225,7 +232,8 @@ class Usage final : public Plugin {
     const std::int64_t number = map.get_int_or_text(key);
     if (number >= 0) return static_cast<double>(number) * unit;
     const auto quantity = api::Quantity::parse(map.get_string(key, ""));
-    if (quantity && quantity->sign() >= 0) return static_cast<double>(milli ? quantity->milli_value() : quantity->value());
+    if (quantity && quantity->sign() >= 0)
+      return static_cast<double>(milli ? quantity->milli_value() : quantity->value());
     map.warn(base::format("{}: is not an amount; the default is used", key));
     return fallback;
   }

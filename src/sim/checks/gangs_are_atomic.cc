@@ -1,7 +1,7 @@
 // A gang holds nodes with at least its minimum of pods, or with none: a part of one may exist only for a while.
 //
-// Bindings are single writes, so for some moments every gang that starts is a part, and while the scheduler is down or its
-// requests are lost these moments last. In a healed world they end within `grace`.
+// Bindings are single writes, so for some moments every gang that starts is a part, and while the scheduler is down or
+// its requests are lost these moments last. In a healed world they end within `grace`.
 #include <map>
 
 #include "base/format.h"
@@ -18,12 +18,14 @@ constexpr std::string_view kGroupName = "scheduling.k8s.io/group-name";
 
 class GangsAreAtomic final : public Check {
  public:
-  GangsAreAtomic(World& world, Settings& settings, base::Random& dice) : world_(world), grace_(settings.span("grace", base::seconds(30), dice)) {}
+  GangsAreAtomic(World& world, Settings& settings, base::Random& dice)
+      : world_(world), grace_(settings.span("grace", base::seconds(30), dice)) {}
 
   void begin() override { look(); }
 
   std::string unrest() override {
-    for (const auto& [group, since] : partial_) return base::format("gang {} holds nodes with a part of its pods", group);
+    for (const auto& [group, since] : partial_)
+      return base::format("gang {} holds nodes with a part of its pods", group);
     return {};
   }
 
@@ -41,9 +43,12 @@ class GangsAreAtomic final : public Check {
       if (group.empty() || pod["spec"]["nodeName"].as_string().empty()) continue;
       Held& at = held[base::format("{}/{}", api::namespace_of(pod), group)];
       const std::string_view phase = pod["status"]["phase"].as_string();
-      if (phase == "Succeeded" || phase == "Failed") ++at.ended;
-      else if (api::is_deleting(pod)) at.deleting = true;
-      else ++at.running;
+      if (phase == "Succeeded" || phase == "Failed")
+        ++at.ended;
+      else if (api::is_deleting(pod))
+        at.deleting = true;
+      else
+        ++at.running;
     }
     std::map<std::string, base::Time> partial;
     for (const auto& [key, group] : world_.truth().objects(api::resources::kPodGroups)) {
@@ -55,7 +60,9 @@ class GangsAreAtomic final : public Check {
       const base::Time since = before == partial_.end() || !was_healed_ ? world_.clock().now() : before->second;
       partial.emplace(key, since);
       if (world_.is_healed() && world_.clock().now() - since > grace_)
-        world_.chronicle().violation("gangs-are-atomic", base::format("{} pods of gang {} hold nodes, its minimum is {}", at.running, key, group["spec"]["minMember"].as_int()));
+        world_.chronicle().violation("gangs-are-atomic",
+                                     base::format("{} pods of gang {} hold nodes, its minimum is {}", at.running, key,
+                                                  group["spec"]["minMember"].as_int()));
     }
     was_healed_ = world_.is_healed();
     partial_ = std::move(partial);

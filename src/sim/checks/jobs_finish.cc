@@ -9,7 +9,9 @@ using api::Json;
 
 namespace {
 
-bool is_finished(std::string_view phase) { return phase == "Completed" || phase == "Failed" || phase == "Terminated" || phase == "Aborted"; }
+bool is_finished(std::string_view phase) {
+  return phase == "Completed" || phase == "Failed" || phase == "Terminated" || phase == "Aborted";
+}
 
 class JobsFinish final : public Check {
  public:
@@ -28,7 +30,8 @@ class JobsFinish final : public Check {
       const std::string_view phase = pod["status"]["phase"].as_string();
       if (phase != "Succeeded" && phase != "Failed") return base::format("pod {} is {}", key, phase);
     }
-    for (const auto& [key, command] : world_.truth().objects(api::resources::kCommands)) return base::format("command {} was not taken", key);
+    for (const auto& [key, command] : world_.truth().objects(api::resources::kCommands))
+      return base::format("command {} was not taken", key);
     return {};
   }
 
@@ -45,6 +48,8 @@ class JobsFinish final : public Check {
 
 }  // namespace
 
-std::unique_ptr<Check> make_jobs_finish(World& world, Settings&, base::Random&) { return std::make_unique<JobsFinish>(world); }
+std::unique_ptr<Check> make_jobs_finish(World& world, Settings&, base::Random&) {
+  return std::make_unique<JobsFinish>(world);
+}
 
 }  // namespace sim

@@ -15,9 +15,11 @@ namespace {
 api::ResourceList requests_of(const Json& pod) {
   api::ResourceList sum;
   for (const Json& container : pod["spec"]["containers"].items())
-    for (const auto& [name, quantity] : api::resource_list_from(container["resources"]["requests"])) sum[name] += quantity;
+    for (const auto& [name, quantity] : api::resource_list_from(container["resources"]["requests"]))
+      sum[name] += quantity;
   for (const Json& container : pod["spec"]["initContainers"].items())
-    for (const auto& [name, quantity] : api::resource_list_from(container["resources"]["requests"])) sum[name] = std::max(sum[name], quantity);
+    for (const auto& [name, quantity] : api::resource_list_from(container["resources"]["requests"]))
+      sum[name] = std::max(sum[name], quantity);
   sum["pods"] = api::Quantity::from_int(1);
   return sum;
 }
@@ -50,14 +52,17 @@ class NoNodeOvercommitted final : public Check {
  private:
   void compare(const std::string& node, const std::string& pod) {
     const Json* object = world_.truth().find(api::resources::kNodes, node);
-    if (!object) return world_.chronicle().violation("no-node-overcommitted", base::format("pod {} is bound to node {}, which does not exist", pod, node));
+    if (!object)
+      return world_.chronicle().violation("no-node-overcommitted",
+                                          base::format("pod {} is bound to node {}, which does not exist", pod, node));
     const api::ResourceList room = api::resource_list_from((*object)["status"]["allocatable"]);
     for (const auto& [name, quantity] : used_[node]) {
       const auto available = room.find(name);
       if (quantity.sign() > 0 && (available == room.end() || quantity > available->second))
         world_.chronicle().violation("no-node-overcommitted",
                                      base::format("node {} has {} of {}, its pods ask for {}, the last one is {}", node,
-                                                  available == room.end() ? "none" : available->second.to_string(), name, quantity.to_string(), pod));
+                                                  available == room.end() ? "none" : available->second.to_string(),
+                                                  name, quantity.to_string(), pod));
     }
   }
 
@@ -67,6 +72,8 @@ class NoNodeOvercommitted final : public Check {
 
 }  // namespace
 
-std::unique_ptr<Check> make_no_node_overcommitted(World& world, Settings&, base::Random&) { return std::make_unique<NoNodeOvercommitted>(world); }
+std::unique_ptr<Check> make_no_node_overcommitted(World& world, Settings&, base::Random&) {
+  return std::make_unique<NoNodeOvercommitted>(world);
+}
 
 }  // namespace sim

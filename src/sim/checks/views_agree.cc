@@ -18,10 +18,12 @@ class ViewsAgree final : public Check {
 
   void begin() override {
     person_ = world_.make_person("observer");
-    for (const api::ResourceId& resource : {api::resources::kJobs, api::resources::kPods, api::resources::kPodGroups, api::resources::kQueues,
-                                            api::resources::kConfigMaps, api::resources::kCommands}) {
+    for (const api::ResourceId& resource :
+         {api::resources::kJobs, api::resources::kPods, api::resources::kPodGroups, api::resources::kQueues,
+          api::resources::kConfigMaps, api::resources::kCommands}) {
       auto informer = std::make_unique<client::Informer>(*person_->client, *person_->env, resource);
-      informer->on_change([this, resource](const Json* before, const Json* after, bool) { count(resource, before, after); });
+      informer->on_change(
+          [this, resource](const Json* before, const Json* after, bool) { count(resource, before, after); });
       informer->start();
       views_.emplace_back(resource, std::move(informer));
     }
@@ -38,7 +40,9 @@ class ViewsAgree final : public Check {
   void count(const api::ResourceId& resource, const Json* before, const Json* after) {
     const std::string key = api::key_of(before ? *before : *after);
     bool& known = known_[resource][key];
-    if (known != (before != nullptr)) world_.chronicle().violation("views-agree", base::format("{} {} was announced out of turn", resource.plural, key));
+    if (known != (before != nullptr))
+      world_.chronicle().violation("views-agree",
+                                   base::format("{} {} was announced out of turn", resource.plural, key));
     known = after != nullptr;
   }
 
@@ -48,10 +52,12 @@ class ViewsAgree final : public Check {
       const auto& truth = world_.truth().objects(resource);
       if (!view->synced()) return base::format("the view of {} is not complete", resource.plural);
       if (view->objects().size() != truth.size())
-        return base::format("the view of {} has {} objects, the server {}", resource.plural, view->objects().size(), truth.size());
+        return base::format("the view of {} has {} objects, the server {}", resource.plural, view->objects().size(),
+                            truth.size());
       for (const auto& [key, object] : truth) {
         const Json* seen = view->find(key);
-        const bool same = seen && api::resource_version_of(*seen) == api::resource_version_of(object) && (!whole || *seen == object);
+        const bool same =
+            seen && api::resource_version_of(*seen) == api::resource_version_of(object) && (!whole || *seen == object);
         if (!same) return base::format("the view of {} {} is {}", resource.plural, key, seen ? "old" : "missing");
       }
     }
@@ -66,6 +72,8 @@ class ViewsAgree final : public Check {
 
 }  // namespace
 
-std::unique_ptr<Check> make_views_agree(World& world, Settings&, base::Random&) { return std::make_unique<ViewsAgree>(world); }
+std::unique_ptr<Check> make_views_agree(World& world, Settings&, base::Random&) {
+  return std::make_unique<ViewsAgree>(world);
+}
 
 }  // namespace sim

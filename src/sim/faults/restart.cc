@@ -11,7 +11,10 @@ namespace {
 class Restart final : public Fault {
  public:
   Restart(World& world, Settings& settings, base::Random& dice)
-      : world_(world), dice_(dice.next()), who_(settings.text("who", "any")), every_(settings.span_range("every", {20'000'000'000, 60'000'000'000})),
+      : world_(world),
+        dice_(dice.next()),
+        who_(settings.text("who", "any")),
+        every_(settings.span_range("every", {20'000'000'000, 60'000'000'000})),
         down_(settings.span_range("down", {100'000'000, 5'000'000'000})) {}
 
   void begin() override { arm(); }
@@ -44,6 +47,8 @@ class Restart final : public Fault {
 
 }  // namespace
 
-std::unique_ptr<Fault> make_restart(World& world, Settings& settings, base::Random& dice) { return std::make_unique<Restart>(world, settings, dice); }
+std::unique_ptr<Fault> make_restart(World& world, Settings& settings, base::Random& dice) {
+  return std::make_unique<Restart>(world, settings, dice);
+}
 
 }  // namespace sim

@@ -21,7 +21,10 @@ struct Count {
 class Counters final : public Workload {
  public:
   Counters(World& world, Settings& settings, base::Random& dice)
-      : world_(world), dice_(dice.next()), writers_(settings.number("writers", 8, dice)), pause_(settings.span_range("pause", {10'000'000, 500'000'000})),
+      : world_(world),
+        dice_(dice.next()),
+        writers_(settings.number("writers", 8, dice)),
+        pause_(settings.span_range("pause", {10'000'000, 500'000'000})),
         counts_(static_cast<std::size_t>(std::max<std::int64_t>(settings.number("objects", 3, dice), 1))) {}
 
   void start() override {
@@ -47,7 +50,8 @@ class Counters final : public Workload {
  private:
   void make_count(std::size_t index) {
     client::Request request{.verb = client::Verb::kCreate, .resource = api::resources::kConfigMaps, .ns = "default"};
-    request.body = Json::object({{"metadata", Json::object({{"name", name_of_count(index)}})}, {"data", Json::object({{"count", "0"}})}});
+    request.body = Json::object(
+        {{"metadata", Json::object({{"name", name_of_count(index)}})}, {"data", Json::object({{"count", "0"}})}});
     ask_until_answered(*people_[index], std::move(request), [this, index](base::Result<Json> result, int) {
       if (!result.ok() && result.error().code != base::Code::kAlreadyExists)
         people_[index]->env->loop().after(base::seconds(1), [this, index] { make_count(index); });
@@ -61,7 +65,10 @@ class Counters final : public Workload {
       if (stopped_) return;
       ++open_;
       const std::size_t index = dice_.below(counts_.size());
-      client::Request request{.verb = client::Verb::kGet, .resource = api::resources::kConfigMaps, .ns = "default", .name = name_of_count(index)};
+      client::Request request{.verb = client::Verb::kGet,
+                              .resource = api::resources::kConfigMaps,
+                              .ns = "default",
+                              .name = name_of_count(index)};
       person.client->call(std::move(request), [this, &person, index](base::Result<Json> result) {
         if (result.ok()) return add_one(person, index, *result);
         --open_;
@@ -79,11 +86,16 @@ class Counters final : public Workload {
 
   void add_one(Person& person, std::size_t index, Json object) {
     object.edit("data").set("count", std::to_string(value_of(object) + 1));
-    client::Request request{.verb = client::Verb::kUpdate, .resource = api::resources::kConfigMaps, .ns = "default", .name = name_of_count(index)};
+    client::Request request{.verb = client::Verb::kUpdate,
+                            .resource = api::resources::kConfigMaps,
+                            .ns = "default",
+                            .name = name_of_count(index)};
     request.body = std::move(object);
     person.client->call(std::move(request), [this, &person, index](base::Result<Json> result) {
-      if (result.ok()) ++counts_[index].acknowledged;
-      else if (result.error().code != base::Code::kConflict && result.error().code != base::Code::kNotFound) ++counts_[index].unheard;
+      if (result.ok())
+        ++counts_[index].acknowledged;
+      else if (result.error().code != base::Code::kConflict && result.error().code != base::Code::kNotFound)
+        ++counts_[index].unheard;
       --open_;
       turn(person);
     });
@@ -95,9 +107,11 @@ class Counters final : public Workload {
       const std::int64_t value = object ? value_of(*object) : -1;
       const Count& count = counts_[i];
       if (value < count.acknowledged || value > count.acknowledged + count.unheard)
-        world_.chronicle().violation("counters", base::format("{} is {}, with {} increments acknowledged and {} unheard of", name_of_count(i), value,
-                                                              count.acknowledged, count.unheard));
-      world_.chronicle().note(base::format("{} is {}: {} acknowledged, {} unheard of", name_of_count(i), value, count.acknowledged, count.unheard));
+        world_.chronicle().violation(
+            "counters", base::format("{} is {}, with {} increments acknowledged and {} unheard of", name_of_count(i),
+                                     value, count.acknowledged, count.unheard));
+      world_.chronicle().note(base::format("{} is {}: {} acknowledged, {} unheard of", name_of_count(i), value,
+                                           count.acknowledged, count.unheard));
     }
   }
 

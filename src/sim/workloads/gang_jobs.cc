@@ -14,10 +14,18 @@ namespace {
 class GangJobs final : public Workload {
  public:
   GangJobs(World& world, Settings& settings, base::Random& dice)
-      : world_(world), dice_(dice.next()), prefix_(settings.text("name", "gang")), interval_(settings.interval("rate", base::seconds(1))),
-        count_max_(settings.number("count", 1'000'000, dice)), size_(settings.range("size", {1, 4})), cpu_milli_(settings.range("cpu_milli", {100, 2000})),
-        memory_mib_(settings.range("memory_mib", {64, 1024})), runs_for_(settings.span_range("runs_for", {1'000'000'000, 20'000'000'000})),
-        fails_(settings.fraction("fails", 0, dice)), whole_(settings.fraction("whole", 1, dice)), queues_(settings.words("queues", {"default"})),
+      : world_(world),
+        dice_(dice.next()),
+        prefix_(settings.text("name", "gang")),
+        interval_(settings.interval("rate", base::seconds(1))),
+        count_max_(settings.number("count", 1'000'000, dice)),
+        size_(settings.range("size", {1, 4})),
+        cpu_milli_(settings.range("cpu_milli", {100, 2000})),
+        memory_mib_(settings.range("memory_mib", {64, 1024})),
+        runs_for_(settings.span_range("runs_for", {1'000'000'000, 20'000'000'000})),
+        fails_(settings.fraction("fails", 0, dice)),
+        whole_(settings.fraction("whole", 1, dice)),
+        queues_(settings.words("queues", {"default"})),
         ns_(settings.text("namespace", "default")) {}
 
   void start() override {
@@ -38,22 +46,35 @@ class GangJobs final : public Workload {
 
   Json job() {
     const std::int64_t size = std::max<std::int64_t>(size_.draw(dice_), 1);
-    const std::int64_t least = dice_.chance(whole_) ? size : 1 + static_cast<std::int64_t>(dice_.below(static_cast<std::uint64_t>(size)));
-    const Json requests = Json::object({{"cpu", base::format("{}m", cpu_milli_.draw(dice_))}, {"memory", base::format("{}Mi", memory_mib_.draw(dice_))}});
-    const Json container = Json::object({{"name", "main"}, {"image", "work"}, {"command", Json::array({"work"})}, {"resources", Json::object({{"requests", requests}})}});
+    const std::int64_t least =
+        dice_.chance(whole_) ? size : 1 + static_cast<std::int64_t>(dice_.below(static_cast<std::uint64_t>(size)));
+    const Json requests = Json::object({{"cpu", base::format("{}m", cpu_milli_.draw(dice_))},
+                                        {"memory", base::format("{}Mi", memory_mib_.draw(dice_))}});
+    const Json container = Json::object({{"name", "main"},
+                                         {"image", "work"},
+                                         {"command", Json::array({"work"})},
+                                         {"resources", Json::object({{"requests", requests}})}});
     const bool fails = dice_.chance(fails_);
-    const Json annotations = Json::object({{kRunsFor, base::format_go_duration({runs_for_.draw(dice_)})}, {kExitCode, fails ? "1" : "0"}});
-    const Json pod = Json::object({{"metadata", Json::object({{"annotations", annotations}})},
-                                   {"spec", Json::object({{"restartPolicy", "Never"}, {"containers", Json::array({container})}})}});
+    const Json annotations =
+        Json::object({{kRunsFor, base::format_go_duration({runs_for_.draw(dice_)})}, {kExitCode, fails ? "1" : "0"}});
+    const Json pod =
+        Json::object({{"metadata", Json::object({{"annotations", annotations}})},
+                      {"spec", Json::object({{"restartPolicy", "Never"}, {"containers", Json::array({container})}})}});
     const Json task = Json::object({{"name", "worker"}, {"replicas", size}, {"template", pod}});
-    Json spec = Json::object({{"schedulerName", "volcano"}, {"minAvailable", least}, {"queue", queues_[dice_.below(queues_.size())]}, {"maxRetry", 3},
+    Json spec = Json::object({{"schedulerName", "volcano"},
+                              {"minAvailable", least},
+                              {"queue", queues_[dice_.below(queues_.size())]},
+                              {"maxRetry", 3},
                               {"tasks", Json::array({task})}});
     // Without a policy, a gang with failed pods and a pod that somebody deleted can never be whole again.
     const char* action = fails ? (dice_.chance(0.5) ? "RestartJob" : "TerminateJob") : nullptr;
     if (action) spec.edit("policies").push_back(Json::object({{"event", "PodFailed"}, {"action", action}}));
-    if (dice_.chance(0.5)) spec.edit("policies").push_back(Json::object({{"event", "PodEvicted"}, {"action", "RestartJob"}}));
-    return Json::object({{"apiVersion", "batch.volcano.sh/v1alpha1"}, {"kind", "Job"},
-                         {"metadata", Json::object({{"name", base::format("{}-{}", prefix_, made_)}})}, {"spec", std::move(spec)}});
+    if (dice_.chance(0.5))
+      spec.edit("policies").push_back(Json::object({{"event", "PodEvicted"}, {"action", "RestartJob"}}));
+    return Json::object({{"apiVersion", "batch.volcano.sh/v1alpha1"},
+                         {"kind", "Job"},
+                         {"metadata", Json::object({{"name", base::format("{}-{}", prefix_, made_)}})},
+                         {"spec", std::move(spec)}});
   }
 
   void submit() {
@@ -70,7 +91,8 @@ class GangJobs final : public Workload {
       if (result.ok() || (attempts > 1 && result.error().code == base::Code::kAlreadyExists)) return;
       const std::string& message = result.error().message;
       // A queue that is not there yet, or closed, is a good reason. The job is perfect otherwise.
-      if (message.find("queue") == std::string::npos) world_.chronicle().violation("gang-jobs", base::format("a good job was refused: {}", message));
+      if (message.find("queue") == std::string::npos)
+        world_.chronicle().violation("gang-jobs", base::format("a good job was refused: {}", message));
       if (stopped_) return;
       world_.chronicle().note(base::format("refused: {}", message));
       person_->env->loop().after(base::seconds(2), [this, request] { ask(request); });

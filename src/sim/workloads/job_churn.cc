@@ -12,7 +12,10 @@ namespace {
 class JobChurn final : public Workload {
  public:
   JobChurn(World& world, Settings& settings, base::Random& dice)
-      : world_(world), dice_(dice.next()), every_(settings.span_range("every", {4'000'000'000, 12'000'000'000})), deletes_(settings.fraction("deletes", 0.3, dice)) {}
+      : world_(world),
+        dice_(dice.next()),
+        every_(settings.span_range("every", {4'000'000'000, 12'000'000'000})),
+        deletes_(settings.fraction("deletes", 0.3, dice)) {}
 
   void start() override {
     person_ = world_.make_person("fickle");
@@ -49,17 +52,22 @@ class JobChurn final : public Workload {
   }
 
   void remove(const Json& job) {
-    client::Request request{.verb = client::Verb::kDelete, .resource = api::resources::kJobs, .ns = std::string(api::namespace_of(job)),
+    client::Request request{.verb = client::Verb::kDelete,
+                            .resource = api::resources::kJobs,
+                            .ns = std::string(api::namespace_of(job)),
                             .name = std::string(api::name_of(job))};
     ask(std::move(request));
   }
 
   void command(const Json& job, std::string_view action) {
-    client::Request request{.verb = client::Verb::kCreate, .resource = api::resources::kCommands, .ns = std::string(api::namespace_of(job))};
-    request.body = Json::object({{"metadata", Json::object({{"name", base::format("fickle-{}", made_++)},
-                                                           {"ownerReferences", Json::array({api::controller_reference(job)})}})},
-                                 {"action", action},
-                                 {"target", api::controller_reference(job)}});
+    client::Request request{.verb = client::Verb::kCreate,
+                            .resource = api::resources::kCommands,
+                            .ns = std::string(api::namespace_of(job))};
+    request.body =
+        Json::object({{"metadata", Json::object({{"name", base::format("fickle-{}", made_++)},
+                                                 {"ownerReferences", Json::array({api::controller_reference(job)})}})},
+                      {"action", action},
+                      {"target", api::controller_reference(job)}});
     ask(std::move(request));
   }
 

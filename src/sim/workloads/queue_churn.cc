@@ -14,7 +14,10 @@ namespace {
 class QueueChurn final : public Workload {
  public:
   QueueChurn(World& world, Settings& settings, base::Random& dice)
-      : world_(world), dice_(dice.next()), queues_(settings.words("queues", {"red", "blue"})), every_(settings.span_range("every", {10'000'000'000, 40'000'000'000})),
+      : world_(world),
+        dice_(dice.next()),
+        queues_(settings.words("queues", {"red", "blue"})),
+        every_(settings.span_range("every", {10'000'000'000, 40'000'000'000})),
         closes_(settings.fraction("closes", 0, dice)) {}
 
   void start() override {
@@ -22,7 +25,8 @@ class QueueChurn final : public Workload {
     person_->env->loop().after(base::seconds(1), [this] {
       for (const std::string& queue : queues_) {
         client::Request request{.verb = client::Verb::kCreate, .resource = api::resources::kQueues};
-        request.body = Json::object({{"metadata", Json::object({{"name", queue}})}, {"spec", Json::object({{"weight", 1}})}});
+        request.body =
+            Json::object({{"metadata", Json::object({{"name", queue}})}, {"spec", Json::object({{"weight", 1}})}});
         ask(std::move(request));
       }
       arm();
@@ -58,7 +62,8 @@ class QueueChurn final : public Workload {
         command(queue, dice_.chance(0.5) ? "CloseQueue" : "OpenQueue");
       } else {
         client::Request request{.verb = client::Verb::kPatch, .resource = api::resources::kQueues, .name = queue};
-        request.body = Json::object({{"spec", Json::object({{"weight", static_cast<std::int64_t>(1 + dice_.below(10))}})}});
+        request.body =
+            Json::object({{"spec", Json::object({{"weight", static_cast<std::int64_t>(1 + dice_.below(10))}})}});
         ask(std::move(request));
       }
       arm();

@@ -26,7 +26,8 @@ void show_difference(const std::string& expected, const std::string& actual) {
     const bool more_a = static_cast<bool>(std::getline(left, a)), more_b = static_cast<bool>(std::getline(right, b));
     if (!more_a && !more_b) return;
     if (more_a && more_b && a == b) continue;
-    std::cout << "  line " << line << "\n    expected: " << (more_a ? a : "(end)") << "\n    actual:   " << (more_b ? b : "(end)") << "\n";
+    std::cout << "  line " << line << "\n    expected: " << (more_a ? a : "(end)")
+              << "\n    actual:   " << (more_b ? b : "(end)") << "\n";
     return;
   }
 }

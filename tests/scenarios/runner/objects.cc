@@ -27,14 +27,17 @@ Json map_from(std::string_view text, bool numbers = false) {
   for (const std::string& pair : split(text, ',')) {
     const std::size_t colon = pair.find(':');
     const std::string key = pair.substr(0, colon), value = colon == std::string::npos ? "" : pair.substr(colon + 1);
-    if (numbers) out.set(key, static_cast<std::int64_t>(std::atoll(value.c_str())));
-    else out.set(key, value);
+    if (numbers)
+      out.set(key, static_cast<std::int64_t>(std::atoll(value.c_str())));
+    else
+      out.set(key, value);
   }
   return out;
 }
 
 bool is_resource(std::string_view key) {
-  return key == "cpu" || key == "memory" || key == "pods" || key == "ephemeral-storage" || key.find('/') != std::string_view::npos;
+  return key == "cpu" || key == "memory" || key == "pods" || key == "ephemeral-storage" ||
+         key.find('/') != std::string_view::npos;
 }
 
 Json resources_of(const Line& line) {
@@ -48,7 +51,8 @@ Json resources_of(const Line& line) {
 void add_metadata(const Line& line, std::int64_t order, Json& object) {
   Json& metadata = object.edit("metadata");
   // Objects are as old as their place in the file, unless the line says otherwise.
-  const base::Time created = base::Time{} + base::seconds(1'700'000'000) + base::seconds(std::atoll(line.get("age", "0").c_str()) * -1);
+  const base::Time created =
+      base::Time{} + base::seconds(1'700'000'000) + base::seconds(std::atoll(line.get("age", "0").c_str()) * -1);
   metadata.set("creationTimestamp", base::format_rfc3339(created));
   metadata.set("uid", base::format("{:06}", order));
   if (const std::string* labels = line.find("labels")) metadata.set("labels", map_from(*labels));
@@ -78,8 +82,9 @@ Json node_from(const Line& line, const std::string& name) {
   std::vector<Json> images;
   for (const std::string& image : split(line.get("images"), ',')) {
     const std::size_t at = image.rfind('@');
-    images.push_back(Json::object({{"names", Json::array({Json(image.substr(0, at))})},
-                                   {"sizeBytes", static_cast<std::int64_t>(std::atoll(image.substr(at + 1).c_str()))}}));
+    images.push_back(
+        Json::object({{"names", Json::array({Json(image.substr(0, at))})},
+                      {"sizeBytes", static_cast<std::int64_t>(std::atoll(image.substr(at + 1).c_str()))}}));
   }
   if (!images.empty()) object.edit("status").set("images", Json::array(std::move(images)));
   return object;
@@ -90,11 +95,14 @@ Json queue_from(const Line& line, const std::string& name) {
   for (const char* field : {"capability", "deserved"}) {
     if (const std::string* list = line.find(field)) spec.set(field, map_from(*list));
   }
-  if (const std::string* list = line.find("guarantee")) spec.set("guarantee", Json::object({{"resource", map_from(*list)}}));
-  if (const std::string* priority = line.find("priority")) spec.set("priority", static_cast<std::int64_t>(std::atoll(priority->c_str())));
+  if (const std::string* list = line.find("guarantee"))
+    spec.set("guarantee", Json::object({{"resource", map_from(*list)}}));
+  if (const std::string* priority = line.find("priority"))
+    spec.set("priority", static_cast<std::int64_t>(std::atoll(priority->c_str())));
   if (const std::string* parent = line.find("parent")) spec.set("parent", *parent);
   if (const std::string* reclaimable = line.find("reclaimable")) spec.set("reclaimable", *reclaimable == "true");
-  return Json::object({{"metadata", Json::object({{"name", name}})}, {"spec", spec},
+  return Json::object({{"metadata", Json::object({{"name", name}})},
+                       {"spec", spec},
                        {"status", Json::object({{"state", line.get("state", "Open")}})}});
 }
 
@@ -110,8 +118,10 @@ Json topology_from(const std::string& text) {
   Json out = Json::object({{"mode", text.substr(0, colon)}});
   if (colon == std::string::npos) return out;
   const std::string tier = text.substr(colon + 1);
-  if (tier.find_first_not_of("0123456789") == std::string::npos) out.set("highestTierAllowed", static_cast<std::int64_t>(std::atoll(tier.c_str())));
-  else out.set("highestTierName", tier);
+  if (tier.find_first_not_of("0123456789") == std::string::npos)
+    out.set("highestTierAllowed", static_cast<std::int64_t>(std::atoll(tier.c_str())));
+  else
+    out.set("highestTierName", tier);
   return out;
 }
 
@@ -122,8 +132,8 @@ Json group_from(const Line& line, const std::string& name) {
   if (const std::string* roles = line.find("roles")) spec.set("minTaskMember", map_from(*roles, true));
   if (const std::string* priority = line.find("class")) spec.set("priorityClassName", *priority);
   if (const std::string* topology = line.find("topology")) spec.set("networkTopology", topology_from(*topology));
-  return Json::object({{"metadata", named(name)}, {"spec", spec},
-                       {"status", Json::object({{"phase", line.get("phase", "Pending")}})}});
+  return Json::object(
+      {{"metadata", named(name)}, {"spec", spec}, {"status", Json::object({{"phase", line.get("phase", "Pending")}})}});
 }
 
 // "nodes=a,b", "hypernodes=s0,s1", "regex=^a" and "nodelabels=rack:r1" list members.
@@ -139,8 +149,10 @@ Json hyper_node_from(const Line& line, const std::string& name) {
     for (const std::string& inner : expand(one)) add("HyperNode", "exactMatch", Json::object({{"name", inner}}));
   }
   if (const std::string* pattern = line.find("regex")) add("Node", "regexMatch", Json::object({{"pattern", *pattern}}));
-  if (const std::string* labels = line.find("nodelabels")) add("Node", "labelMatch", Json::object({{"matchLabels", map_from(*labels)}}));
-  Json spec = Json::object({{"tier", static_cast<std::int64_t>(std::atoll(line.get("tier", "1").c_str()))}, {"members", Json::array(std::move(members))}});
+  if (const std::string* labels = line.find("nodelabels"))
+    add("Node", "labelMatch", Json::object({{"matchLabels", map_from(*labels)}}));
+  Json spec = Json::object({{"tier", static_cast<std::int64_t>(std::atoll(line.get("tier", "1").c_str()))},
+                            {"members", Json::array(std::move(members))}});
   if (const std::string* tier = line.find("tierName")) spec.set("tierName", *tier);
   return Json::object({{"metadata", Json::object({{"name", name}})}, {"spec", spec}});
 }
@@ -148,7 +160,8 @@ Json hyper_node_from(const Line& line, const std::string& name) {
 void add_pod_spec(const Line& line, Json& spec) {
   if (const std::string* node = line.find("node")) spec.set("nodeName", *node);
   if (const std::string* selector = line.find("selector")) spec.set("nodeSelector", map_from(*selector));
-  if (const std::string* priority = line.find("priority")) spec.set("priority", static_cast<std::int64_t>(std::atoll(priority->c_str())));
+  if (const std::string* priority = line.find("priority"))
+    spec.set("priority", static_cast<std::int64_t>(std::atoll(priority->c_str())));
   if (const std::string* name = line.find("class")) spec.set("priorityClassName", *name);
   if (const std::string* policy = line.find("preemption")) spec.set("preemptionPolicy", *policy);
   std::vector<Json> tolerations, gates, ports, volumes;
@@ -172,7 +185,8 @@ Json pod_from(const Line& line, const std::string& name) {
   Json container = Json::object({{"name", "main"}, {"resources", Json::object({{"requests", resources_of(line)}})}});
   if (const std::string* limits = line.find("limits")) container.edit("resources").set("limits", map_from(*limits));
   if (const std::string* image = line.find("image")) container.set("image", *image);
-  Json spec = Json::object({{"schedulerName", line.get("scheduler", "volcano")}, {"containers", Json::array({container})}});
+  Json spec =
+      Json::object({{"schedulerName", line.get("scheduler", "volcano")}, {"containers", Json::array({container})}});
   add_pod_spec(line, spec);
   const std::string phase = line.get("status", line.find("node") != nullptr ? "Running" : "Pending");
   Json object = Json::object({{"metadata", named(name)}, {"spec", spec}, {"status", Json::object({{"phase", phase}})}});
@@ -181,7 +195,8 @@ Json pod_from(const Line& line, const std::string& name) {
   Json& annotations = metadata.edit("annotations");
   if (const std::string* group = line.find("group")) annotations.set("scheduling.k8s.io/group-name", *group);
   if (const std::string* role = line.find("role")) annotations.set("volcano.sh/task-spec", *role);
-  if (const std::string* preemptable = line.find("preemptable")) annotations.set("volcano.sh/preemptable", *preemptable);
+  if (const std::string* preemptable = line.find("preemptable"))
+    annotations.set("volcano.sh/preemptable", *preemptable);
   if (line.find("deleting") != nullptr) metadata.set("deletionTimestamp", "2023-11-14T22:13:20Z");
   return object;
 }
@@ -192,9 +207,12 @@ void merge(Json& target, const Json& patch) {
     return;
   }
   for (const auto& member : patch.members()) {
-    if (member.value.is_null()) target.erase(member.name());
-    else if (member.value.is_array()) target.set(member.name(), member.value);
-    else merge(target.edit(member.name()), member.value);
+    if (member.value.is_null())
+      target.erase(member.name());
+    else if (member.value.is_array())
+      target.set(member.name(), member.value);
+    else
+      merge(target.edit(member.name()), member.value);
   }
 }
 
@@ -241,19 +259,25 @@ base::Result<Line> parse_line(std::string_view text, int number) {
   bool quoted = false;
   std::string word;
   for (const char c : text) {
-    if (c == '"') quoted = !quoted;
+    if (c == '"')
+      quoted = !quoted;
     else if (c == ' ' && !quoted) {
       if (!word.empty()) words.push_back(std::exchange(word, {}));
-    } else word += c;
+    } else
+      word += c;
   }
   if (quoted) return base::make_error(base::Code::kInvalid, base::format("line {}: a quote is not closed", number));
   if (!word.empty()) words.push_back(word);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');
-    if (i == 0) out.verb = words[i];
-    else if (equals == std::string::npos && out.name.empty()) out.name = words[i];
-    else if (equals == std::string::npos) out.fields.emplace_back(words[i], "");
-    else out.fields.emplace_back(words[i].substr(0, equals), words[i].substr(equals + 1));
+    if (i == 0)
+      out.verb = words[i];
+    else if (equals == std::string::npos && out.name.empty())
+      out.name = words[i];
+    else if (equals == std::string::npos)
+      out.fields.emplace_back(words[i], "");
+    else
+      out.fields.emplace_back(words[i].substr(0, equals), words[i].substr(equals + 1));
   }
   return out;
 }
@@ -269,25 +293,72 @@ std::vector<std::string> expand(const std::string& name) {
   return out;
 }
 
+// Claims, volumes and their classes.
+std::optional<Made> storage_from(const Line& line, const std::string& name) {
+  if (line.verb == "claim") {
+    Json spec = Json::object(
+        {{"accessModes", Json::array({Json("ReadWriteOnce")})},
+         {"storageClassName", line.get("storageClass")},
+         {"resources", Json::object({{"requests", Json::object({{"storage", line.get("storage", "1Gi")}})}})}});
+    if (const std::string* volume = line.find("volume")) spec.set("volumeName", *volume);
+    return Made{
+        api::resources::kPersistentVolumeClaims,
+        Json::object({{"metadata", named(name)},
+                      {"spec", spec},
+                      {"status", Json::object({{"phase", line.find("volume") != nullptr ? "Bound" : "Pending"}})}})};
+  }
+  if (line.verb == "volume") {
+    Json spec = Json::object({{"accessModes", Json::array({Json("ReadWriteOnce")})},
+                              {"storageClassName", line.get("storageClass")},
+                              {"capacity", Json::object({{"storage", line.get("storage", "1Gi")}})}});
+    if (const std::string* node = line.find("on")) {
+      Json expression =
+          Json::object({{"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({Json(*node)})}});
+      Json term = Json::object({{"matchFields", Json::array({expression})}});
+      spec.set("nodeAffinity",
+               Json::object({{"required", Json::object({{"nodeSelectorTerms", Json::array({term})}})}}));
+    }
+    return Made{api::resources::kPersistentVolumes, Json::object({{"metadata", Json::object({{"name", name}})},
+                                                                  {"spec", spec},
+                                                                  {"status", Json::object({{"phase", "Available"}})}})};
+  }
+  if (line.verb == "storageclass") {
+    return Made{api::resources::kStorageClasses,
+                Json::object({{"metadata", Json::object({{"name", name}})},
+                              {"provisioner", line.get("provisioner", "example.com/p")},
+                              {"volumeBindingMode", line.get("mode", "WaitForFirstConsumer")}})};
+  }
+  return std::nullopt;
+}
+
 base::Result<std::optional<Made>> object_for(const Line& line, const std::string& name, std::int64_t order) {
   std::optional<Made> out;
-  if (line.verb == "node") out = Made{api::resources::kNodes, node_from(line, name)};
-  else if (line.verb == "queue") out = Made{api::resources::kQueues, queue_from(line, name)};
-  else if (line.verb == "group") out = Made{api::resources::kPodGroups, group_from(line, name)};
-  else if (line.verb == "hypernode") out = Made{api::resources::kHyperNodes, hyper_node_from(line, name)};
-  else if (line.verb == "pod") out = Made{api::resources::kPods, pod_from(line, name)};
-  else if (line.verb == "namespace") out = Made{api::resources::kNamespaces, Json::object({{"metadata", Json::object({{"name", name}})}})};
+  if (line.verb == "node")
+    out = Made{api::resources::kNodes, node_from(line, name)};
+  else if (line.verb == "queue")
+    out = Made{api::resources::kQueues, queue_from(line, name)};
+  else if (line.verb == "group")
+    out = Made{api::resources::kPodGroups, group_from(line, name)};
+  else if (line.verb == "hypernode")
+    out = Made{api::resources::kHyperNodes, hyper_node_from(line, name)};
+  else if (line.verb == "pod")
+    out = Made{api::resources::kPods, pod_from(line, name)};
+  else if (line.verb == "namespace")
+    out = Made{api::resources::kNamespaces, Json::object({{"metadata", Json::object({{"name", name}})}})};
   else if (line.verb == "class") {
     out = Made{api::resources::kPriorityClasses,
                Json::object({{"metadata", Json::object({{"name", name}})},
                              {"value", static_cast<std::int64_t>(std::atoll(line.get("value", "0").c_str()))},
                              {"globalDefault", line.find("default") != nullptr}})};
   } else if (line.verb == "budget") {
-    out = Made{api::resources::kPodDisruptionBudgets,
-               Json::object({{"metadata", named(name)},
-                             {"spec", Json::object({{"selector", Json::object({{"matchLabels", map_from(line.get("selector"))}})}})},
-                             {"status", Json::object({{"disruptionsAllowed", static_cast<std::int64_t>(std::atoll(line.get("allowed", "0").c_str()))},
-                                                      {"disruptedPods", map_from(line.get("disrupted"))}})}})};
+    out = Made{
+        api::resources::kPodDisruptionBudgets,
+        Json::object(
+            {{"metadata", named(name)},
+             {"spec", Json::object({{"selector", Json::object({{"matchLabels", map_from(line.get("selector"))}})}})},
+             {"status", Json::object({{"disruptionsAllowed",
+                                       static_cast<std::int64_t>(std::atoll(line.get("allowed", "0").c_str()))},
+                                      {"disruptedPods", map_from(line.get("disrupted"))}})}})};
   } else if (line.verb == "shard") {
     const auto names = [](const std::string& text) {
       std::vector<Json> out;
@@ -295,37 +366,22 @@ base::Result<std::optional<Made>> object_for(const Line& line, const std::string
       return Json::array(std::move(out));
     };
     out = Made{api::resources::kNodeShards,
-               Json::object({{"metadata", Json::object({{"name", name}})}, {"spec", Json::object({{"nodesDesired", names(line.get("desired"))}})},
+               Json::object({{"metadata", Json::object({{"name", name}})},
+                             {"spec", Json::object({{"nodesDesired", names(line.get("desired"))}})},
                              {"status", Json::object({{"nodesInUse", names(line.get("uses"))}})}})};
   } else if (line.verb == "quota") {
-    out = Made{api::resources::kResourceQuotas,
-               Json::object({{"metadata", named(name)},
-                             {"status", Json::object({{"hard", map_from(line.get("hard"))}, {"used", map_from(line.get("used"))}})}})};
-  } else if (line.verb == "claim") {
-    Json spec = Json::object({{"accessModes", Json::array({Json("ReadWriteOnce")})}, {"storageClassName", line.get("storageClass")},
-                              {"resources", Json::object({{"requests", Json::object({{"storage", line.get("storage", "1Gi")}})}})}});
-    if (const std::string* volume = line.find("volume")) spec.set("volumeName", *volume);
-    out = Made{api::resources::kPersistentVolumeClaims,
-               Json::object({{"metadata", named(name)}, {"spec", spec},
-                             {"status", Json::object({{"phase", line.find("volume") != nullptr ? "Bound" : "Pending"}})}})};
-  } else if (line.verb == "volume") {
-    Json spec = Json::object({{"accessModes", Json::array({Json("ReadWriteOnce")})}, {"storageClassName", line.get("storageClass")},
-                              {"capacity", Json::object({{"storage", line.get("storage", "1Gi")}})}});
-    if (const std::string* node = line.find("on")) {
-      Json expression = Json::object({{"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({Json(*node)})}});
-      Json term = Json::object({{"matchFields", Json::array({expression})}});
-      spec.set("nodeAffinity", Json::object({{"required", Json::object({{"nodeSelectorTerms", Json::array({term})}})}}));
-    }
-    out = Made{api::resources::kPersistentVolumes, Json::object({{"metadata", Json::object({{"name", name}})}, {"spec", spec},
-                                                                 {"status", Json::object({{"phase", "Available"}})}})};
-  } else if (line.verb == "storageclass") {
-    out = Made{api::resources::kStorageClasses,
-               Json::object({{"metadata", Json::object({{"name", name}})}, {"provisioner", line.get("provisioner", "example.com/p")},
-                             {"volumeBindingMode", line.get("mode", "WaitForFirstConsumer")}})};
+    out = Made{
+        api::resources::kResourceQuotas,
+        Json::object(
+            {{"metadata", named(name)},
+             {"status", Json::object({{"hard", map_from(line.get("hard"))}, {"used", map_from(line.get("used"))}})}})};
+  } else if (auto storage = storage_from(line, name)) {
+    out = std::move(storage);
   } else {
     for (const PlainKind& kind : kPlainKinds) {
       if (kind.verb != line.verb) continue;
-      out = Made{*kind.resource, Json::object({{"metadata", kind.namespaced ? named(name) : Json::object({{"name", name}})}})};
+      out = Made{*kind.resource,
+                 Json::object({{"metadata", kind.namespaced ? named(name) : Json::object({{"name", name}})}})};
     }
     if (!out) return out;
   }

@@ -60,9 +60,12 @@ api::Json plugin_from(const std::string& text) {
   for (const std::string& pair : words_of(text.substr(open + 1, text.size() - open - 2))) {
     const std::size_t equals = pair.find('=');
     const std::string key = pair.substr(0, equals);
-    const bool is_switch = key.starts_with("enable") && key.find('.') == std::string::npos && key != "enablePreferredOrder";
-    if (is_switch) out.set(key, value_from(pair.substr(equals + 1)));
-    else out.edit("arguments").set(key, value_from(pair.substr(equals + 1)));
+    const bool is_switch =
+        key.starts_with("enable") && key.find('.') == std::string::npos && key != "enablePreferredOrder";
+    if (is_switch)
+      out.set(key, value_from(pair.substr(equals + 1)));
+    else
+      out.edit("arguments").set(key, value_from(pair.substr(equals + 1)));
   }
   return out;
 }
@@ -70,7 +73,8 @@ api::Json plugin_from(const std::string& text) {
 class Stage {
  public:
   explicit Stage(bool plain, const scheduler::Options& options)
-      : intake_(model_, scheduler::intake_options(options)), decider_(model_, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano") {
+      : intake_(model_, scheduler::intake_options(options)),
+        decider_(model_, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano") {
     now_ = base::Time{} + base::seconds(1'700'000'000);
     if (plain) decider_.be_plain();
     decider_.sample(scheduler::sampling_options(options));
@@ -136,7 +140,8 @@ class Stage {
         api::Json& plugins = tiers.edit(t).edit("plugins");
         for (std::size_t i = 0; i < plugins.size(); ++i) {
           if (plugins[i]["name"].as_string() != member.name()) continue;
-          for (const auto& argument : member.value.members()) plugins.edit(i).edit("arguments").set(argument.name(), argument.value);
+          for (const auto& argument : member.value.members())
+            plugins.edit(i).edit("arguments").set(argument.name(), argument.value);
         }
       }
     }
@@ -158,10 +163,12 @@ class Stage {
     for (const auto& [key, value] : line.fields) {  // allocate.predicateErrorCacheEnable=false
       const std::size_t dot = key.find('.');
       if (dot == std::string::npos) continue;
-      arguments.try_emplace(key.substr(0, dot), api::Json::object()).first->second.set(key.substr(dot + 1), value_from(value));
+      arguments.try_emplace(key.substr(0, dot), api::Json::object())
+          .first->second.set(key.substr(dot + 1), value_from(value));
     }
     std::vector<api::Json> configurations;
-    for (const auto& [action, map] : arguments) configurations.push_back(api::Json::object({{"name", action}, {"arguments", map}}));
+    for (const auto& [action, map] : arguments)
+      configurations.push_back(api::Json::object({{"name", action}, {"arguments", map}}));
     document.set("configurations", api::Json::array(std::move(configurations)));
     apply_patch(line.patch, document);
     auto config = scheduler::config_from(document, {scheduler::all_plugins(), scheduler::all_actions()});
@@ -173,8 +180,8 @@ class Stage {
     return {};
   }
 
-  // What the cycle asked programs outside is answered by the `answer` lines: answer URL-END [contains=TEXT] with a JSON patch
-  // line, or error=TEXT. The first that fits counts; without one the answer is still under way.
+  // What the cycle asked programs outside is answered by the `answer` lines: answer URL-END [contains=TEXT] with a JSON
+  // patch line, or error=TEXT. The first that fits counts; without one the answer is still under way.
   void answer_questions(std::vector<std::string>& lines) {
     std::map<std::string, int> asked;
     for (const scheduler::OutsideQuestion& question : model_.outside.take_questions()) {
@@ -184,7 +191,11 @@ class Stage {
         if (line.name != verb || question.body.find(line.get("contains")) == std::string::npos) continue;
         const std::string* error = line.find("error");
         const std::string* text = line.find("text");
-        model_.outside.put(question, {error == nullptr, error != nullptr ? *error : text != nullptr ? *text : line.patch.dump(), now_});
+        model_.outside.put(question, {error == nullptr,
+                                      error != nullptr  ? *error
+                                      : text != nullptr ? *text
+                                                        : line.patch.dump(),
+                                      now_});
         break;
       }
     }
@@ -209,8 +220,10 @@ class Stage {
     };
     if (line.verb == "finish") return move(TaskStatus::kSucceeded, {});
     if (line.verb == "fail") return move(TaskStatus::kFailed, {});
-    if (line.verb == "terminate") return move(TaskStatus::kReleasing, task.is_set() ? model_.task(task).node : scheduler::NodeId{});
-    if (line.verb == "bound") return move(TaskStatus::kBound, task.is_set() ? model_.task(task).node : scheduler::NodeId{});
+    if (line.verb == "terminate")
+      return move(TaskStatus::kReleasing, task.is_set() ? model_.task(task).node : scheduler::NodeId{});
+    if (line.verb == "bound")
+      return move(TaskStatus::kBound, task.is_set() ? model_.task(task).node : scheduler::NodeId{});
     if (line.verb == "delete") {
       if (task.is_set() && !line.find("kind")) return model_.remove_task(task), base::Status();
       auto found = objects_.find(line.get("kind", "pod") + " " + name);
@@ -227,10 +240,12 @@ class Stage {
   std::vector<std::string> report_lines(const CycleReport& report) {
     std::vector<std::string> out = std::exchange(warnings_, {});
     for (std::string& warning : out) warning = "warn   " + warning;
-    for (const auto& one : report.plan.evictions) out.push_back(base::format("evict  {}/{} {}", one.ns, one.pod, one.action));
+    for (const auto& one : report.plan.evictions)
+      out.push_back(base::format("evict  {}/{} {}", one.ns, one.pod, one.action));
     std::sort(out.begin(), out.end());
     std::vector<std::string> binds;
-    for (const auto& one : report.plan.binds) binds.push_back(base::format("bind   {}/{} {}", one.ns, one.pod, one.node));
+    for (const auto& one : report.plan.binds)
+      binds.push_back(base::format("bind   {}/{} {}", one.ns, one.pod, one.node));
     if (!shows("order")) std::sort(binds.begin(), binds.end());
     if (!hidden_.contains("binds")) out.insert(out.end(), binds.begin(), binds.end());
     for (const auto& gate : report.plan.gate_removals) out.push_back(base::format("ungate {}/{}", gate.ns, gate.pod));
@@ -240,21 +255,27 @@ class Stage {
         for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
         return text;
       };
-      out.push_back(base::format("shard  {} uses={} remove={} add={}", shard.name, list(shard.in_use), list(shard.to_remove), list(shard.to_add)));
+      out.push_back(base::format("shard  {} uses={} remove={} add={}", shard.name, list(shard.in_use),
+                                 list(shard.to_remove), list(shard.to_add)));
     }
     for (const auto& [pod, node] : report.pipelined) out.push_back(base::format("hold   {} {}", pod, node));
     model_.for_each_job([&](const scheduler::Job& job) {
       if (!job.has_group) return;
-      if (shows("phases")) out.push_back(base::format("phase  {} {}", job.key, name_of(job.status.phase)));
-      else if (job.is_pending() || job.ready_count() < job.min_available) out.push_back(base::format("wait   {} {}", job.key, name_of(job.status.phase)));
+      if (shows("phases"))
+        out.push_back(base::format("phase  {} {}", job.key, name_of(job.status.phase)));
+      else if (job.is_pending() || job.ready_count() < job.min_available)
+        out.push_back(base::format("wait   {} {}", job.key, name_of(job.status.phase)));
       if (!shows("conditions")) return;
-      for (const auto& c : job.status.conditions) out.push_back(base::format("cond   {} {} {}: {}", job.key, c.type, c.reason, c.message));
+      for (const auto& c : job.status.conditions)
+        out.push_back(base::format("cond   {} {} {}: {}", job.key, c.type, c.reason, c.message));
     });
     if (shows("reasons")) {
-      for (const auto& [key, reason] : decider_.waiting()) out.push_back(base::format("why    {} {}: {}", key, name_of(reason.kind), reason.message()));
+      for (const auto& [key, reason] : decider_.waiting())
+        out.push_back(base::format("why    {} {}: {}", key, name_of(reason.kind), reason.message()));
     }
     if (shows("events")) {
-      for (const auto& e : report.plan.group_events) out.push_back(base::format("event  {}/{} {} {}: {}", e.ns, e.name, e.type, e.reason, e.message));
+      for (const auto& e : report.plan.group_events)
+        out.push_back(base::format("event  {}/{} {} {}: {}", e.ns, e.name, e.type, e.reason, e.message));
     }
     if (shows("pods")) {
       for (const auto& c : report.plan.pod_conditions) {
@@ -268,30 +289,35 @@ class Stage {
         const auto name = [&](scheduler::Symbol one) { return one.is_set() ? model_.symbols.text(one) : "-"; };
         out.push_back(base::format("domain {} {}", job.key, name(job.topology->allocated)));
         for (const auto& part : job.topology->sub_jobs) {
-          if (part.policy != scheduler::SubJob::kNoPolicy) out.push_back(base::format("domain {} {}", part.uid, name(part.allocated)));
+          if (part.policy != scheduler::SubJob::kNoPolicy)
+            out.push_back(base::format("domain {} {}", part.uid, name(part.allocated)));
         }
       });
     }
     if (shows("annotations")) {
       for (const auto& one : report.plan.groups) {
-        if (one.allocated_domain) out.push_back(base::format("write  {}/{} hypernode={}", one.ns, one.name, *one.allocated_domain));
+        if (one.allocated_domain)
+          out.push_back(base::format("write  {}/{} hypernode={}", one.ns, one.name, *one.allocated_domain));
       }
     }
     if (shows("queues")) {
       for (std::uint32_t q = 0; q < model_.queue_count(); ++q) {
         const auto& queue = model_.queue(scheduler::QueueId{q});
-        if (queue.in_use) out.push_back(base::format("queue  {} {}", queue.name, api::to_json(queue.status_allocated).dump()));
+        if (queue.in_use)
+          out.push_back(base::format("queue  {} {}", queue.name, api::to_json(queue.status_allocated).dump()));
       }
     }
     if (shows("devices")) {
       for (const auto& one : report.plan.binds) {
         for (const auto& [key, value] : one.annotations) {
-          if (key.find("time") == std::string::npos) out.push_back(base::format("device {}/{} {}: {}", one.ns, one.pod, key, value));
+          if (key.find("time") == std::string::npos)
+            out.push_back(base::format("device {}/{} {}: {}", one.ns, one.pod, key, value));
         }
       }
     }
     if (shows("tasks")) {
-      for (const auto& [pod, task] : report.tasks) out.push_back(base::format("task   {} {} {}", pod, name_of(task.status), task.node));
+      for (const auto& [pod, task] : report.tasks)
+        out.push_back(base::format("task   {} {} {}", pod, name_of(task.status), task.node));
     }
     return out;
   }

@@ -12,7 +12,8 @@ struct ExactMatch {
   static constexpr std::string_view kSchemaName = "sh.volcano.topology.v1alpha1.ExactMatch";
   static constexpr auto fields() {
     return rows(field<&ExactMatch::name>(
-        "name", {.required = true, .length_min = 1, .length_max = 253, .pattern = kDnsSubdomainPattern}, "The member's name."));
+        "name", {.required = true, .length_min = 1, .length_max = 253, .pattern = kDnsSubdomainPattern},
+        "The member's name."));
   }
 };
 
@@ -48,8 +49,9 @@ struct MemberSpec {
   static constexpr std::string_view kSchemaName = "sh.volcano.topology.v1alpha1.MemberSpec";
   static constexpr auto fields() {
     using M = MemberSpec;
-    return rows(field<&M::type>("type", {.required = true, .enumeration = "Node|HyperNode"}, "What the members are."),
-                field<&M::selector>("selector", {.exactly_one = "exactMatch|regexMatch|labelMatch"}, "Which ones they are."));
+    return rows(
+        field<&M::type>("type", {.required = true, .enumeration = "Node|HyperNode"}, "What the members are."),
+        field<&M::selector>("selector", {.exactly_one = "exactMatch|regexMatch|labelMatch"}, "Which ones they are."));
   }
 };
 
