@@ -81,7 +81,6 @@ struct Wrong {
 };
 
 std::vector<Wrong> wrong_jobs() {
-  const std::string long_name(60, 'x');
   return {
       {R"({"spec": {"tasks": null}})", "No task specified in job spec"},
       {R"({"spec": {"plugins": {"mpi": []}}})", "The specified mpi master task was not found"},
@@ -101,6 +100,7 @@ TEST(JobValidation, says_what_is_wrong) {
 }
 
 std::vector<Wrong> wrong_places() {
+  const std::string long_name(60, 'x');
   return {
       {R"({"spec": {"queue": "nowhere"}})",
        "unable to find job queue: queue.scheduling.volcano.sh \"nowhere\" not found;"},
