@@ -179,7 +179,7 @@ class Bench {
   }
 
   base::Status watch_fan_out() {
-    constexpr int kEvents = 2'000;
+    constexpr int kEvents = 10'000;
     std::int64_t lines = 0;  // loop only
     int started = 0;
     std::promise<void> all_started, all_seen;
@@ -216,7 +216,7 @@ class Bench {
                     Json::object({{"metadata", Json::object({{"name", base::format("w{}", i)}})}}).dump());
               },
               kEvents, base::seconds(30)};
-    load.run(32);
+    load.run(256);
     load.report_failures();
     const bool seen = all_seen.get_future().wait_for(std::chrono::seconds(30)) == std::future_status::ready;
     const double seconds = (env_.uptime() - begin).seconds();

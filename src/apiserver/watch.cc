@@ -74,8 +74,14 @@ class RealWatch : public ApiWatch {
   void deliver(const std::vector<Event>& events) {
     if (selection_.everything() && ns_.empty()) return sink_.on_events(events, true);
     std::vector<Event> selected;
-    for (Event event : events)
-      if (translate(selection_, ns_, event)) selected.push_back(std::move(event));
+    bool all_as_they_are = true;
+    for (const Event& original : events) {
+      Event event = original;
+      const bool seen = translate(selection_, ns_, event);
+      all_as_they_are &= seen && event.type == original.type;
+      if (seen) selected.push_back(std::move(event));
+    }
+    if (all_as_they_are) return sink_.on_events(events, true);
     if (!selected.empty()) sink_.on_events(selected, false);
   }
 
