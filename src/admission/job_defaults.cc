@@ -62,15 +62,9 @@ void default_plugins(Json& plugins) {
 
 }  // namespace
 
-AdmissionAnswer default_job(const AdmissionRequest& request, const Options& options) {
-  if (request.operation != api::Operation::kCreate) return refuse("expect operation to be 'CREATE' ");
-  Json job = request.object;
-  if (!job.is_object()) return {};
-  if (!job["spec"].is_object()) job.set("spec", Json::object());
-  Json& spec = job.edit("spec");
+void default_job_spec(Json& spec, std::string_view scheduler_name) {
   if (spec["queue"].as_string().empty()) spec.set("queue", "default");
-  if (spec["schedulerName"].as_string().empty())
-    spec.set("schedulerName", options.scheduler_names.empty() ? "volcano" : options.scheduler_names.front());
+  if (spec["schedulerName"].as_string().empty()) spec.set("schedulerName", std::string(scheduler_name));
   if (spec["maxRetry"].as_int() == 0) spec.set("maxRetry", 3);
   if (spec["tasks"].is_array()) {
     Json tasks = spec["tasks"];
@@ -93,6 +87,14 @@ AdmissionAnswer default_job(const AdmissionRequest& request, const Options& opti
     spec.set("minAvailable", sum);
   }
   if (spec["plugins"].is_object()) default_plugins(spec.edit("plugins"));
+}
+
+AdmissionAnswer default_job(const AdmissionRequest& request, const Options& options) {
+  if (request.operation != api::Operation::kCreate) return refuse("expect operation to be 'CREATE' ");
+  Json job = request.object;
+  if (!job.is_object()) return {};
+  if (!job["spec"].is_object()) job.set("spec", Json::object());
+  default_job_spec(job.edit("spec"), options.scheduler_names.empty() ? "volcano" : options.scheduler_names.front());
   return changed(std::move(job));
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "admission/fake_objects_for_tests.h"
+#include "admission/rules.h"
 #include "base/format.h"
 
 namespace admission {
@@ -304,6 +305,16 @@ TEST(JobValidation, refuses_other_operations_and_resources) {
   const auto all = hooks({});
   EXPECT_EQ(all.front().review({.resource = api::resources::kPods}, queues()).message,
             "expect resource to be {batch.volcano.sh v1alpha1 jobs}");
+}
+
+TEST(JobUpdate, a_manifest_may_be_applied_again) {
+  const Json manifest =
+      json(R"({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "train"},
+      "spec": {"plugins": {"mpi": []}, "tasks": [
+        {"replicas": 2, "template": {"spec": {"containers": [{"name": "c", "image": "i"}], "hostNetwork": true}}}]}})");
+  Json stored = manifest;
+  default_job_spec(stored.edit("spec"), "other-scheduler");
+  EXPECT_EQ(check_job_update(stored, manifest), "");
 }
 
 TEST(JobUpdate, says_what_may_not_change) {

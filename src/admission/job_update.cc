@@ -57,10 +57,12 @@ bool semantically_equal(const Json& a, const Json& b, bool quantity) {
 
 namespace {
 
-// The spec with everything that may change taken out.
-Json frozen_part(const Json& spec) {
+// The spec with everything that may change taken out. What creation filled in counts as said, so that a manifest that
+// was accepted once can be applied again. COMPAT(apply-again)
+Json frozen_part(const Json& spec, std::string_view scheduler_name) {
   if (!spec.is_object()) return spec;
   Json frozen = spec;
+  default_job_spec(frozen, scheduler_name);
   frozen.erase("minAvailable");
   frozen.erase("priorityClassName");
   if (frozen["tasks"].is_array()) {
@@ -103,7 +105,8 @@ std::string check_job_update(const Json& old_job, const Json& job) {
   if (has_both_tiers(spec["networkTopology"]))
     return "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously";
   if (old_job["spec"]["tasks"].size() != spec["tasks"].size()) return "job updates may not add or remove tasks";
-  if (!semantically_equal(frozen_part(old_job["spec"]), frozen_part(spec)))
+  const std::string_view scheduler_name = old_job["spec"]["schedulerName"].as_string();
+  if (!semantically_equal(frozen_part(old_job["spec"], scheduler_name), frozen_part(spec, scheduler_name)))
     return "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and "
            "`PriorityClassName`";
   return {};

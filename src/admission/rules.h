@@ -41,6 +41,9 @@ std::string policy_vocabulary();
 // pod_template.cc: every problem, each with its path below `path` ("template").
 std::vector<std::string> check_pod_template(const Json& pod_template, const std::string& path);
 
+// job_defaults.cc: fills in what the author of a Job left out (webhooks.md 4).
+void default_job_spec(Json& spec, std::string_view scheduler_name);
+
 // job_update.cc
 std::string check_job_update(const Json& old_job, const Json& job);
 std::string check_partition(const Json& task, std::string_view job_name);

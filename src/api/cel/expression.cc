@@ -181,11 +181,12 @@ class Evaluator {
     for (std::size_t i = 0; i < count; ++i) {
       locals_.emplace_back(node.text, list != nullptr ? (*list)[i] : map->entries[i].first);
       Value value = run(node.children[1]);
-      const bool* test = value.get<bool>();
+      const bool answers = value.get<bool>() != nullptr;
+      const bool holds = answers && *value.get<bool>();
       const bool maps_plainly = node.op == Op::kTransform && node.children.size() == 2;
-      if (!maps_plainly && !value.is_error() && test == nullptr) value = no_overload("predicate");
+      if (!maps_plainly && !value.is_error() && !answers) value = no_overload("predicate");
       const Value item = locals_.back().second;
-      if (node.op == Op::kTransform && !maps_plainly && test != nullptr && *test) value = run(node.children[2]);
+      if (node.op == Op::kTransform && !maps_plainly && holds) value = run(node.children[2]);
       locals_.pop_back();
       if (value.is_error()) {
         if (cost_ > cost_max_ || node.op == Op::kTransform || node.op == Op::kFilter || node.op == Op::kExistsOne)
@@ -194,11 +195,11 @@ class Evaluator {
         failed = true;
         continue;
       }
-      if (node.op == Op::kAll && !*test) return false;
-      if (node.op == Op::kExists && *test) return true;
-      if (node.op == Op::kExistsOne && *test) ++found;
-      if (node.op == Op::kFilter && *test) out.push_back(item);
-      if (node.op == Op::kTransform && (maps_plainly || *test)) out.push_back(std::move(value));
+      if (node.op == Op::kAll && !holds) return false;
+      if (node.op == Op::kExists && holds) return true;
+      if (node.op == Op::kExistsOne && holds) ++found;
+      if (node.op == Op::kFilter && holds) out.push_back(item);
+      if (node.op == Op::kTransform && (maps_plainly || holds)) out.push_back(std::move(value));
     }
     if (failed) return error;
     if (node.op == Op::kAll) return true;
