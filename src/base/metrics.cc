@@ -104,13 +104,14 @@ void Metrics::remove(std::string_view name, const std::vector<std::string>& firs
   const auto found = state_->families.find(name);
   CHECK(found != state_->families.end());
   State::Family& family = found->second;
-  std::erase_if(family.series, [&](const auto& series) {
-    if (!std::equal(first_values.begin(), first_values.end(), series.first.begin())) return false;
-    if (family.counters != nullptr) family.counters->Remove(static_cast<prometheus::Counter*>(series.second));
-    if (family.gauges != nullptr) family.gauges->Remove(static_cast<prometheus::Gauge*>(series.second));
-    if (family.histograms != nullptr) family.histograms->Remove(static_cast<prometheus::Histogram*>(series.second));
-    return true;
-  });
+  // Series are sorted by their values, so those that begin alike stand together.
+  auto at = family.series.lower_bound(first_values);
+  while (at != family.series.end() && std::equal(first_values.begin(), first_values.end(), at->first.begin())) {
+    if (family.counters != nullptr) family.counters->Remove(static_cast<prometheus::Counter*>(at->second));
+    if (family.gauges != nullptr) family.gauges->Remove(static_cast<prometheus::Gauge*>(at->second));
+    if (family.histograms != nullptr) family.histograms->Remove(static_cast<prometheus::Histogram*>(at->second));
+    at = family.series.erase(at);
+  }
 }
 
 std::string Metrics::text() const {

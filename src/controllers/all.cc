@@ -29,6 +29,7 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options) : state_
   state_->driver.add(cluster::make_owner_controller());
   state_->driver.add(cluster::make_namespace_controller());
   state_->driver.add(cluster::make_endpoints_controller());
+  state_->driver.add(cluster::make_claim_controller());
   state_->driver.add(
       cluster::make_volume_controller({.folder = options.volumes_folder, .node_name = options.node_name}));
 }

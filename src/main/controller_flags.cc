@@ -8,6 +8,9 @@
 namespace volcano_main {
 namespace {
 
+constexpr std::string_view kNoSharding =
+    "accepted; the sharding controller is not here, NodeShards are written by hand";
+
 std::vector<std::string> split_all(const std::vector<std::string>& lists) {
   std::vector<std::string> parts;
   for (const std::string& list : lists)
@@ -53,6 +56,11 @@ std::vector<Flag> ControllerFlags::rows() {
       {"worker-threads-for-podgroup", &worker_threads_for_podgroup, "accepted"},
       {"worker-threads-for-queue", &worker_threads_for_queue, "accepted"},
       {"worker-threads-for-gc", &worker_threads_for_gc, "accepted"},
+      {"scheduler-configs", &sharding_lists, kNoSharding},
+      {"shard-sync-period", &sharding_text, kNoSharding},
+      {"enable-node-event-trigger", &sharding_switch, kNoSharding},
+      {"sharding-configmap", &sharding_text, kNoSharding},
+      {"sharding-configmap-namespace", &sharding_text, kNoSharding},
       {"v", &v, "log verbosity"},
       {"vmodule", &vmodule, "accepted"},
       {"logtostderr", &logtostderr, "accepted"},
@@ -62,7 +70,13 @@ std::vector<Flag> ControllerFlags::rows() {
 base::Status ControllerFlags::check() const {
   std::set<std::string> names;
   for (std::string name : split_all(enabled)) {
-    if (name.starts_with("+") || name.starts_with("-")) name.erase(0, 1);
+    const bool excluded = name.starts_with("-");
+    if (name.starts_with("+") || excluded) name.erase(0, 1);
+    if (name == "sharding-controller" && !excluded) {
+      return base::make_error(base::Code::kInvalid,
+                              "--controllers: the sharding controller is not here; NodeShards can be written by hand, "
+                              "and vc-scheduler --scheduler-sharding-mode obeys them");
+    }
     if (!names.insert(name).second)
       return base::make_error(base::Code::kInvalid, base::format("--controllers: {} is listed twice", name));
   }

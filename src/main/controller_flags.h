@@ -32,6 +32,9 @@ struct ControllerFlags {
       worker_threads_for_gc = 1, v = 0;
   std::string feature_gates, log_flush_frequency = "5s", vmodule;
   bool logtostderr = true;
+  std::vector<std::string> sharding_lists;  // of a controller that is not here
+  std::string sharding_text;
+  bool sharding_switch = true;
 
   std::vector<Flag> rows();
   base::Status check() const;

@@ -80,8 +80,8 @@ int run_schedule(const Arguments& arguments) {
     std::cout << schedule_help();
     return 0;
   }
-  if (!flags->options.now.is_set())
-    flags->options.now = {static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000};
+  flags->options.now_given = flags->options.now.is_set();
+  if (!flags->options.now_given) flags->options.now = {static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000};
   if (!flags->config_file.empty()) {
     auto config = rt::read_file(flags->config_file);
     if (!config.ok()) return fail(config.error());

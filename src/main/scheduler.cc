@@ -1,7 +1,6 @@
 // vc-scheduler: the scheduler on a cluster, over HTTPS.
 #include "scheduler/scheduler.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -14,43 +13,24 @@
 #include "client/http_client.h"
 #include "client/leader_election.h"
 #include "main/programs.h"
+#include "main/scheduler_host.h"
 #include "main/side_server.h"
 #include "main/version.h"
-#include "rt/files.h"
 #include "scheduler/metrics.h"
 
 namespace volcano_main {
 namespace {
-
-constexpr base::Duration kConfigLookPeriod = base::seconds(1);
 
 struct Program {
   std::unique_ptr<rt::RealEnv> env;
   std::unique_ptr<client::Client> client;
   std::unique_ptr<client::LeaderElection> election;
   std::unique_ptr<scheduler::Scheduler> scheduler;
+  std::unique_ptr<ConfigFile> config_file;
   scheduler::Options options;
   base::Metrics metrics;
   std::vector<std::unique_ptr<rt::HttpServer>> servers;
   bool dry_run = false;
-  std::string config_seen;
-
-  // The file is read again every second; one that cannot be used leaves the configuration in use as it is.
-  base::Status read_config() {
-    if (options.scheduler_conf.empty()) return {};
-    TRY(std::string text, rt::read_file(options.scheduler_conf));
-    if (text == config_seen) return {};
-    config_seen = text;
-    return scheduler->configure(text);
-  }
-
-  void look_at_config() {
-    if (const base::Status read = read_config(); !read.ok()) {
-      base::log_error("scheduler", base::format("configuration {}: {}; the previous one stays", options.scheduler_conf,
-                                                read.error().message));
-    }
-    env->loop().after(kConfigLookPeriod, [this] { look_at_config(); });
-  }
 
   // A page answered on the loop, where the scheduler lives; "null" before it exists.
   std::function<void(std::function<void(std::string)>)> page(api::Json (scheduler::Scheduler::*report)() const) {
@@ -88,13 +68,14 @@ struct Program {
   base::Status start() {
     scheduler = std::make_unique<scheduler::Scheduler>(*env, *client, options);
     if (dry_run) scheduler->set_dry_run();
-    scheduler->count_into(metrics);
-    if (const base::Status read = read_config(); !read.ok()) {
+    if (options.enable_metrics) scheduler->count_into(metrics);
+    config_file = std::make_unique<ConfigFile>(*env, *scheduler, options.scheduler_conf);
+    if (const base::Status read = config_file->read(); !read.ok()) {
       if (options.disable_default_config) return base::within(base::Error(read.error()), options.scheduler_conf);
       base::log_error("scheduler", base::format("configuration {}: {}; the built-in one is used",
                                                 options.scheduler_conf, read.error().message));
     }
-    env->loop().after(kConfigLookPeriod, [this] { look_at_config(); });
+    config_file->watch();
     if (!options.leader_elect || dry_run) return scheduler->start(), base::Status();
     char host[256] = "localhost";
     gethostname(host, sizeof host - 1);
@@ -141,6 +122,23 @@ void read_share(scheduler::Options& options) {
   options.share_members = count == nullptr ? 1 : std::atoi(count);
 }
 
+// Volcano's own plugins of that kind are code for its runtime.
+base::Status refuse_foreign_plugins(const std::string& folder) {
+  if (folder.empty()) return {};
+  std::error_code problem;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
+    if (entry.path().extension() != ".so") continue;
+    return base::make_error(
+        base::Code::kInvalid,
+        base::format("--plugins-dir: {} cannot be loaded; the plugin extender asks programs of your "
+                     "own over HTTP instead",
+                     entry.path().string()));
+  }
+  if (problem)
+    return base::make_error(base::Code::kInvalid, base::format("--plugins-dir: {}: {}", folder, problem.message()));
+  return {};
+}
+
 int fail(const base::Error& error) {
   std::cerr << "vc-scheduler: " << error.message << "\n";
   return 1;
@@ -164,14 +162,11 @@ int run_scheduler(const Arguments& arguments) {
            0;
   if (options->print_version) return std::cout << "volcano " << kVersion << "\n", 0;
   if (const base::Status sound = options->check(); !sound.ok()) return fail(sound.error());
+  if (const base::Status own = refuse_foreign_plugins(options->plugins_dir); !own.ok()) return fail(own.error());
   read_share(*options);
   auto access = server_access(*options);
   if (!access.ok()) return fail(access.error());
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  block_signals();
   program.options = *options;
   program.metrics.add(scheduler::metric_rows());
   program.env = rt::make_real_env("scheduler");
@@ -189,12 +184,17 @@ int run_scheduler(const Arguments& arguments) {
   });
   if (const base::Status status = started.get_future().get(); !status.ok()) return fail(status.error());
   if (const base::Status status = program.start_servers(); !status.ok()) std::_Exit(fail(status.error()));
-  int signal = 0;
-  sigwait(&set, &signal);
+  wait_for_end({.enabled = options->cache_dumper,
+                .folder = options->cache_dump_dir,
+                .arguments = arguments,
+                .with_scheduler = [&program](auto use) {
+                  program.env->loop().post([&program, use] { use(program.scheduler.get()); });
+                }});
   program.servers.clear();
   std::promise<void> stopped;
   program.env->loop().post([&] {
     const auto finish = [&] {
+      program.config_file.reset();
       program.scheduler.reset();
       program.election.reset();
       program.client.reset();

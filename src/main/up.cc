@@ -20,6 +20,7 @@
 #include "main/credentials.h"
 #include "main/flags.h"
 #include "main/programs.h"
+#include "main/scheduler_host.h"
 #include "main/version.h"
 #include "node/agent.h"
 #include "rt/files.h"
@@ -42,6 +43,8 @@ struct UpOptions {
   int storage_gib = 8;
   bool host_rootfs = false;
   bool leave_pods = false;
+  std::string scheduler_conf;
+  std::string cache_dump_dir = "/tmp";
   std::string runtime = "auto";
 };
 
@@ -56,7 +59,11 @@ std::vector<Flag> flags_of(UpOptions& options) {
       {"host-rootfs", &options.host_rootfs,
        "the host's files stand in for images that are not imported: who may create pods can read the host"},
       {"runtime", &options.runtime, "how pods run: runc, process, or auto"},
-      {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"}};
+      {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"},
+      {"scheduler-conf", &options.scheduler_conf,
+       "the scheduler's configuration file, read again when it changes (default: the built-in configuration)"},
+      {"cache-dump-dir", &options.cache_dump_dir,
+       "where SIGUSR1 writes what the scheduler believes, for volcano schedule --as-is"}};
 }
 
 // Runs `start` on the loop of `env` and waits for what it passes to its callback.
@@ -109,6 +116,7 @@ struct Cluster {
   std::unique_ptr<apiserver::Server> server;
   Component<controllers::Manager> manager;
   Component<scheduler::Scheduler> scheduler;
+  std::unique_ptr<ConfigFile> scheduler_conf;  // on the scheduler's loop
   Component<node::Agent> agent;
 
   base::Status start() {
@@ -143,6 +151,7 @@ struct Cluster {
     scheduler.start("volcano", *api, [this](rt::Env& env, client::Client& client) {
       auto part = std::make_unique<scheduler::Scheduler>(env, client, scheduler::Options());
       part->count_into(metrics);
+      configure(env, *part);
       return part;
     });
     agent.start("kubelet", *api, [this](rt::Env& env, client::Client& client) {
@@ -157,6 +166,16 @@ struct Cluster {
                                                         : node::Mode::kAuto;
       return std::make_unique<node::Agent>(env, client, agent_options);
     });
+  }
+
+  // As vc-scheduler does: a file that cannot be used now may become usable.
+  void configure(rt::Env& env, scheduler::Scheduler& part) {
+    scheduler_conf = std::make_unique<ConfigFile>(env, part, options.scheduler_conf);
+    if (const base::Status read = scheduler_conf->read(); !read.ok()) {
+      base::log_error("scheduler", base::format("configuration {}: {}; the built-in one is used",
+                                                options.scheduler_conf, read.error().message));
+    }
+    scheduler_conf->watch();
   }
 
   // Answered on the scheduler's loop.
@@ -188,6 +207,10 @@ struct Cluster {
   void stop() {
     if (agent.env) on_loop<bool>(*agent.env, [this](auto done) { agent.part->stop([done] { done(true); }); });
     agent.stop();
+    on_loop<bool>(*scheduler.env, [this](auto done) {
+      scheduler_conf.reset();
+      done(true);
+    });
     scheduler.stop();
     manager.stop();
     server.reset();
@@ -202,24 +225,6 @@ std::string host_name() {
   std::string name = buffer;
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return name;
-}
-
-void wait_for_signal() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  int signal = 0;
-  sigwait(&set, &signal);
-}
-
-void block_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);  // before any thread starts, so that all inherit it
-  signal(SIGPIPE, SIG_IGN);
 }
 
 }  // namespace
@@ -255,7 +260,8 @@ int run_up(const Arguments& arguments) {
   options.data = std::filesystem::absolute(options.data).string();
   if (options.node_name.empty()) options.node_name = host_name();
   if (options.kubeconfig.empty()) options.kubeconfig = options.data + "/kubeconfig";
-  block_signals();
+  block_signals();  // before any thread starts, so that all inherit it
+  signal(SIGPIPE, SIG_IGN);
   if (const base::Status started = cluster.start(); !started.ok()) {
     std::cerr << "volcano up: " << started.error().message << "\n";
     return 1;
@@ -265,7 +271,9 @@ int run_up(const Arguments& arguments) {
                    "Ctrl-C.\n",
                    kVersion, options.address, cluster.server->port(), options.kubeconfig)
             << std::flush;
-  wait_for_signal();
+  wait_for_end({.folder = options.cache_dump_dir, .arguments = {}, .with_scheduler = [&cluster](auto use) {
+                  cluster.scheduler.env->loop().post([&cluster, use] { use(cluster.scheduler.part.get()); });
+                }});
   std::cout << "stopping\n" << std::flush;
   cluster.stop();
   return 0;

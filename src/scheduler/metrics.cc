@@ -1,24 +1,55 @@
 // The metrics of the scheduler, counted from what each cycle reports.
 #include "scheduler/metrics.h"
 
-#include <set>
+#include <deque>
+
+#include "base/format.h"
 
 namespace scheduler {
 namespace {
 
+using enum base::MetricType;
+
 constexpr double kMs = 1e3;
+constexpr std::string_view kPrefix = "volcano_";
 
-}  // namespace
+using Rows = std::vector<base::MetricRow>;
 
-std::span<const base::MetricRow> metric_rows() {
-  using enum base::MetricType;
+Rows rows_of_times() {
   using base::exponential_bounds;
-  static const base::MetricRow kRows[] = {
+  return {
       {"volcano_e2e_scheduling_latency_milliseconds",
        kHistogram,
        {},
        "Time of a whole cycle.",
        exponential_bounds(1, 5000, 20)},
+      {"volcano_open_session_duration_milliseconds",
+       kHistogram,
+       {},
+       "Time to open a cycle's session.",
+       exponential_bounds(1, 5000, 20)},
+      {"volcano_e2e_job_scheduling_latency_milliseconds",
+       kHistogram,
+       {},
+       "Time from a group's creation to the cycle that placed the last of its pods.",
+       exponential_bounds(100, 120000, 30)},
+      {"volcano_e2e_job_scheduling_duration",
+       kGauge,
+       {"job_name", "queue", "job_namespace"},
+       "Milliseconds from the group's creation to its last placement."},
+      {"volcano_e2e_job_scheduling_start_time",
+       kGauge,
+       {"job_name", "queue", "job_namespace"},
+       "When a cycle first looked at the group; seconds since 1970."},
+      {"volcano_e2e_job_scheduling_last_time",
+       kGauge,
+       {"job_name", "queue", "job_namespace"},
+       "When a cycle last placed a pod of the group; seconds since 1970."},
+      {"volcano_plugin_scheduling_latency_milliseconds",
+       kHistogram,
+       {"plugin", "OnSession"},
+       "Time of one plugin at the opening (OnSessionOpen) or close (OnSessionClose) of a cycle.",
+       exponential_bounds(0.1, 100, 15)},
       {"volcano_action_scheduling_latency_milliseconds",
        kHistogram,
        {"action"},
@@ -27,8 +58,23 @@ std::span<const base::MetricRow> metric_rows() {
       {"volcano_task_scheduling_latency_milliseconds",
        kHistogram,
        {"stage"},
-       "Time from a pod's creation to the stage (Assumed).",
+       "Time from a pod's creation to the stage (Watched, Assumed, PreBound, Bound).",
        exponential_bounds(50, 60000, 30)},
+      {"volcano_scheduling_stage_duration_milliseconds",
+       kHistogram,
+       {"stage"},
+       "Time of one pod's stage (PreBind, Bind).",
+       exponential_bounds(0.1, 500, 20)},
+  };
+}
+
+Rows rows_of_counts() {
+  return {
+      {"volcano_pod_preemption_victims",
+       kGauge,
+       {},
+       "How many victims the action preempt looked at on the last node it opened."},
+      {"volcano_total_preemption_attempts", kCounter, {}, "Nodes that the action preempt opened for a pod."},
       {"volcano_eviction_transactions_total",
        kCounter,
        {"action"},
@@ -38,44 +84,136 @@ std::span<const base::MetricRow> metric_rows() {
        {"job_id"},
        "Pods of a waiting group that have no place, by the group's name."},
       {"volcano_unschedule_job_count", kGauge, {}, "Groups that wait."},
-      {"volcano_queue_allocated_milli_cpu", kGauge, {"queue_name"}, "CPU that a queue's pods have."},
-      {"volcano_queue_allocated_memory_bytes", kGauge, {"queue_name"}, "Memory that a queue's pods have."},
-      {"volcano_queue_allocated_scalar_resources",
-       kGauge,
-       {"queue_name", "resource"},
-       "Other resources that a queue's pods have, in thousandths."},
+      {"volcano_job_share", kGauge, {"job_ns", "job_id"}, "The group's dominant share of the cluster (drf)."},
+      {"volcano_job_retry_counts", kCounter, {"job_id"}, "Cycles that ended while the group waited, by its name."},
+      {"volcano_queue_share", kGauge, {"queue_name"}, "What a queue has of what it deserves (proportion, capacity)."},
+      {"volcano_queue_weight", kGauge, {"queue_name"}, "A queue's weight (proportion)."},
+      {"volcano_queue_overused", kGauge, {"queue_name"}, "1 when the queue has more than it deserves (capacity)."},
   };
+}
+
+// What a queue has, wants and may have: three rows for each, whose names live as long as the program.
+void add_rows_of_queues(Rows& rows) {
+  static std::deque<std::string> names;
+  const auto row = [&](std::string_view what, std::string_view unit, std::vector<std::string_view> labels) {
+    const bool only_capacity = what == "capacity" || what == "real_capacity";
+    names.push_back(base::format("volcano_queue_{}_{}", what, unit));
+    rows.push_back({names.back(), kGauge, std::move(labels),
+                    only_capacity ? "As the plugin capacity counts it; scalars in thousandths."
+                                  : "As proportion or capacity counts it; scalars in thousandths."});
+  };
+  for (const std::string_view what : {"allocated", "request", "inqueue", "deserved", "capacity", "real_capacity"}) {
+    row(what, "milli_cpu", {"queue_name"});
+    row(what, "memory_bytes", {"queue_name"});
+    row(what, "scalar_resources", {"queue_name", "resource"});
+  }
+}
+
+void add_rows_of_cards(Rows& rows) {
+  const std::pair<std::string_view, std::string_view> cards[] = {
+      {"volcano_vgpu_device_shared_number", "Shares of a card that are taken."},
+      {"volcano_vgpu_device_allocated_memory", "Memory of a card that is taken."},
+      {"volcano_vgpu_device_allocated_cores", "Cores of a card that are taken, in percent."},
+      {"volcano_vgpu_device_memory_limit", "Memory of a card."}};
+  for (const auto& [name, help] : cards) rows.push_back({name, kGauge, {"devID", "NodeName"}, help});
+  const std::pair<std::string_view, std::string_view> pods[] = {
+      {"volcano_vgpu_device_memory_allocation_for_a_certain_pod", "Memory of a card that a pod has."},
+      {"volcano_vgpu_device_core_allocation_for_a_certain_pod", "Cores of a card that a pod has, in percent."}};
+  for (const auto& [name, help] : pods) rows.push_back({name, kGauge, {"devID", "NodeName", "podName"}, help});
+}
+
+Rows make_rows() {
+  Rows rows = rows_of_times();
+  for (base::MetricRow& row : rows_of_counts()) rows.push_back(std::move(row));
+  add_rows_of_queues(rows);
+  add_rows_of_cards(rows);
+  return rows;
+}
+
+std::vector<std::string> labels_of(const Job& job) { return {job.name, job.queue_name, job.ns}; }
+
+}  // namespace
+
+std::span<const base::MetricRow> metric_rows() {
+  static const std::vector<base::MetricRow> kRows = make_rows();
   return kRows;
 }
 
 void CycleMetrics::note(const CycleReport& report, base::Duration took, base::Time now, const Model& model,
                         const Decider& decider) {
-  metrics_.histogram("volcano_e2e_scheduling_latency_milliseconds").observe(took.seconds() * kMs);
-  for (const CycleReport::ActionTime& one : report.actions)
-    metrics_.histogram("volcano_action_scheduling_latency_milliseconds", {one.action}).observe(one.wall_s * kMs);
-  if (!report.plan.binds.empty()) {
-    const base::Histogram assumed = metrics_.histogram("volcano_task_scheduling_latency_milliseconds", {"Assumed"});
-    for (const PlannedBind& bind : report.plan.binds) {
-      const TaskId task = model.find_task(bind.ns + "/" + bind.pod);
-      if (task.is_set() && model.task(task).created_ns != 0)
-        assumed.observe((now - base::Time{model.task(task).created_ns}).seconds() * kMs);
-    }
-  }
+  note_times(report, took);
+  note_binds(report, now, model);
   std::set<std::pair<std::string, std::string>> evictions;
   for (const PlannedEviction& one : report.plan.evictions) evictions.emplace(one.action, one.for_group);
   for (const auto& [action, group] : evictions) {
     if (!group.empty()) metrics_.counter("volcano_eviction_transactions_total", {action}).add();
   }
-  note_waiting(decider);
-  note_queues(report.plan);
+  if (report.preemption.attempts > 0)
+    metrics_.counter("volcano_total_preemption_attempts").add(static_cast<double>(report.preemption.attempts));
+  if (report.preemption.last_victims)
+    metrics_.gauge("volcano_pod_preemption_victims").set(static_cast<double>(*report.preemption.last_victims));
+  note_waiting(decider, now);
 }
 
-void CycleMetrics::note_waiting(const Decider& decider) {
+void CycleMetrics::note_times(const CycleReport& report, base::Duration took) {
+  metrics_.histogram("volcano_e2e_scheduling_latency_milliseconds").observe(took.seconds() * kMs);
+  metrics_.histogram("volcano_open_session_duration_milliseconds").observe(report.open_s * kMs);
+  for (const CycleReport::ActionTime& one : report.actions)
+    metrics_.histogram("volcano_action_scheduling_latency_milliseconds", {one.action}).observe(one.wall_s * kMs);
+  for (const PluginTime& one : report.plugins) {
+    metrics_
+        .histogram("volcano_plugin_scheduling_latency_milliseconds",
+                   {std::string(one.plugin), one.opening ? "OnSessionOpen" : "OnSessionClose"})
+        .observe(one.wall_s * kMs);
+  }
+}
+
+void CycleMetrics::note_binds(const CycleReport& report, base::Time now, const Model& model) {
+  if (report.plan.binds.empty()) return;
+  std::set<JobId> jobs;
+  for (const PlannedBind& bind : report.plan.binds) {
+    const TaskId id = model.find_task(bind.ns + "/" + bind.pod);
+    if (!id.is_set()) continue;
+    note_stage("Assumed", base::Time{model.task(id).created_ns}, now);
+    if (model.task(id).job.is_set()) jobs.insert(model.task(id).job);
+  }
+  for (const JobId id : jobs) {
+    const Job& job = model.job(id);
+    see_job(job, now);
+    metrics_.gauge("volcano_e2e_job_scheduling_last_time", labels_of(job)).set(static_cast<double>(now.ns) / 1e9);
+    if (job.created_ns == 0) continue;
+    const double took = (now - base::Time{job.created_ns}).seconds() * kMs;
+    metrics_.gauge("volcano_e2e_job_scheduling_duration", labels_of(job)).set(took);
+    if (job.count(TaskStatus::kPending) == 0)
+      metrics_.histogram("volcano_e2e_job_scheduling_latency_milliseconds").observe(took);
+  }
+}
+
+void CycleMetrics::note_stage(std::string_view stage, base::Time created, base::Time now) {
+  if (!created.is_set()) return;
+  metrics_.histogram("volcano_task_scheduling_latency_milliseconds", {std::string(stage)})
+      .observe((now - created).seconds() * kMs);
+}
+
+void CycleMetrics::note_part(std::string_view part, base::Duration took) {
+  metrics_.histogram("volcano_scheduling_stage_duration_milliseconds", {std::string(part)})
+      .observe(took.seconds() * kMs);
+}
+
+void CycleMetrics::see_job(const Job& job, base::Time now) {
+  if (!seen_.emplace(job.key, job.queue_name).second) return;
+  metrics_.gauge("volcano_e2e_job_scheduling_start_time", labels_of(job)).set(static_cast<double>(now.ns) / 1e9);
+}
+
+void CycleMetrics::note_waiting(const Decider& decider, base::Time now) {
   std::set<std::string> names;
   std::size_t groups = 0;
   decider.for_each_reason([&](const Job& job, const WaitReason& reason) {
+    see_job(job, now);
+    if (job.is_ready()) return;  // only on its way
     ++groups;
     metrics_.gauge("volcano_unschedule_task_count", {job.name}).set(reason.missing);
+    metrics_.counter("volcano_job_retry_counts", {job.name}).add();
     names.insert(job.name);
   });
   metrics_.gauge("volcano_unschedule_job_count").set(static_cast<double>(groups));
@@ -85,19 +223,42 @@ void CycleMetrics::note_waiting(const Decider& decider) {
   waiting_ = std::move(names);
 }
 
-void CycleMetrics::note_queues(const Plan& plan) {
-  const auto set = [&](const std::string& queue, const std::string& resource, double amount) {
-    if (resource == "cpu")
-      metrics_.gauge("volcano_queue_allocated_milli_cpu", {queue}).set(amount * 1000);
-    else if (resource == "memory")
-      metrics_.gauge("volcano_queue_allocated_memory_bytes", {queue}).set(amount);
-    else
-      metrics_.gauge("volcano_queue_allocated_scalar_resources", {queue, resource}).set(amount * 1000);
-  };
-  for (const PlannedQueueStatus& queue : plan.queues) {
-    for (const auto& [resource, quantity] : queue.allocated) set(queue.name, resource, quantity.as_double());
-    for (const std::string& resource : queue.gone) set(queue.name, resource, 0);
+// Series of jobs that are gone, or moved to another queue.
+void CycleMetrics::forget_jobs(const Model& model) {
+  std::erase_if(seen_, [&](const auto& entry) {
+    const JobId id = model.find_job(entry.first);
+    if (id.is_set() && model.job(id).has_group && model.job(id).queue_name == entry.second) return false;
+    const std::size_t slash = entry.first.find('/');
+    const std::string ns = entry.first.substr(0, slash), name = entry.first.substr(slash + 1);
+    for (const char* metric : {"volcano_e2e_job_scheduling_start_time", "volcano_e2e_job_scheduling_last_time",
+                               "volcano_e2e_job_scheduling_duration"})
+      metrics_.remove(metric, {name, entry.second, ns});
+    metrics_.remove("volcano_job_retry_counts", {name});
+    return true;
+  });
+}
+
+void CycleMetrics::settle(const Model& model, const Decider& decider) {
+  forget_jobs(model);
+  std::set<Series> now;
+  decider.report([&](std::string_view name, const std::vector<std::string>& labels, double value) {
+    Series series{std::string(kPrefix) + std::string(name), labels};
+    metrics_.gauge(series.first, labels).set(value);
+    now.insert(std::move(series));
+  });
+  for (const Series& old : reported_) {
+    if (now.contains(old)) continue;
+    // A resource that a queue no longer has reads zero; what is gone altogether is not told any more.
+    const bool scalar = old.second.size() == 2 && old.first.ends_with("_scalar_resources");
+    const std::string sum = old.first.substr(0, old.first.size() - std::string_view("scalar_resources").size());
+    if (scalar && now.contains({sum + "milli_cpu", {old.second[0]}})) {
+      metrics_.gauge(old.first, old.second).set(0);
+      now.insert(old);
+    } else {
+      metrics_.remove(old.first, old.second);
+    }
   }
+  reported_ = std::move(now);
 }
 
 }  // namespace scheduler

@@ -1,9 +1,13 @@
 // What does the scheduler count? Names and labels are those of spec section 7; a row is here when it is counted.
 #pragma once
 
+#include <map>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/metrics.h"
 #include "base/time.h"
@@ -20,13 +24,26 @@ class CycleMetrics {
 
   // After each cycle, before its plan is sent.
   void note(const CycleReport& report, base::Duration took, base::Time now, const Model& model, const Decider& decider);
+  // The gauges of plugins and of single jobs, brought up to date; costs what there is of both. Between cycles.
+  void settle(const Model& model, const Decider& decider);
+  // A pod has come to a stage: Watched, PreBound, Bound.
+  void note_stage(std::string_view stage, base::Time created, base::Time now);
+  // A part of its way took so long: PreBind, Bind.
+  void note_part(std::string_view part, base::Duration took);
 
  private:
-  void note_waiting(const Decider& decider);
-  void note_queues(const Plan& plan);
+  using Series = std::pair<std::string, std::vector<std::string>>;  // name, values of labels
+
+  void note_times(const CycleReport& report, base::Duration took);
+  void note_binds(const CycleReport& report, base::Time now, const Model& model);
+  void note_waiting(const Decider& decider, base::Time now);
+  void see_job(const Job& job, base::Time now);
+  void forget_jobs(const Model& model);
 
   base::Metrics& metrics_;
-  std::set<std::string> waiting_;  // names of jobs with a gauge
+  std::set<std::string> waiting_;            // names of jobs with a gauge
+  std::map<std::string, std::string> seen_;  // jobs with gauges of their own, by "ns/name": the queue in their labels
+  std::set<Series> reported_;                // by plugins, last time
 };
 
 }  // namespace scheduler

@@ -33,7 +33,7 @@ constexpr Flag kFlags[] = {
     {"minimum-feasible-nodes", FlagKind::kInt, FIELD(minimum_feasible_nodes), "Sampling: fewest feasible nodes looked for"},
     {"minimum-percentage-nodes-to-find", FlagKind::kInt, FIELD(minimum_percentage_nodes), "Sampling: smallest percentage of nodes looked for"},
     {"percentage-nodes-to-find", FlagKind::kInt, FIELD(percentage_nodes), "Sampling: percentage of nodes looked for; 0: adaptive"},
-    {"plugins-dir", FlagKind::kText, FIELD(plugins_dir), "Folder of custom plugins"},
+    {"plugins-dir", FlagKind::kText, FIELD(plugins_dir), "Folder of custom plugins; Volcano's (*.so) cannot be loaded and end the program"},
     {"csi-storage", FlagKind::kBool, FIELD(csi_storage), "Watch CSIDriver and CSIStorageCapacity"},
     {"enable-healthz", FlagKind::kBool, FIELD(enable_healthz), "Serve health checks"},
     {"enable-metrics", FlagKind::kBool, FIELD(enable_metrics), "Serve metrics"},
@@ -58,6 +58,18 @@ constexpr Flag kFlags[] = {
     {"leader-elect-resource-name", FlagKind::kText, FIELD(lease_name), "Name of the lease"},
     {"log-flush-frequency", FlagKind::kDuration, FIELD(log_flush_frequency), "Accepted; logs are not buffered"},
     {"v", FlagKind::kInt, FIELD(verbosity), "Verbosity of logs"},
+    {"logtostderr", FlagKind::kBool, FIELD(klog_switch), "Accepted; logs go to standard error"},
+    {"alsologtostderr", FlagKind::kBool, FIELD(klog_switch), "Accepted; logs go to standard error"},
+    {"one_output", FlagKind::kBool, FIELD(klog_switch), "Accepted; logs go to standard error"},
+    {"skip_headers", FlagKind::kBool, FIELD(klog_switch), "Accepted; logs go to standard error"},
+    {"skip_log_headers", FlagKind::kBool, FIELD(klog_switch), "Accepted; logs go to standard error"},
+    {"add_dir_header", FlagKind::kBool, FIELD(klog_switch), "Accepted; logs go to standard error"},
+    {"stderrthreshold", FlagKind::kText, FIELD(klog_value), "Accepted; logs go to standard error"},
+    {"vmodule", FlagKind::kText, FIELD(klog_value), "Accepted; logs go to standard error"},
+    {"log_backtrace_at", FlagKind::kText, FIELD(klog_value), "Accepted; logs go to standard error"},
+    {"log_dir", FlagKind::kText, FIELD(klog_value), "Accepted; logs go to standard error"},
+    {"log_file", FlagKind::kText, FIELD(klog_value), "Accepted; logs go to standard error"},
+    {"log_file_max_size", FlagKind::kText, FIELD(klog_value), "Accepted; logs go to standard error"},
 };
 #undef FIELD
 // clang-format on
@@ -165,6 +177,12 @@ base::Result<Options> parse_options(const std::vector<std::string>& arguments, s
     const Flag* flag = find_flag(name);
     if (flag == nullptr) {
       const int used = on_other ? on_other(name, value) : 0;
+      if (used == 0 && name == "scheduler-worker-count") {
+        return base::make_error(
+            base::Code::kInvalid,
+            "--scheduler-worker-count is a flag of the agent scheduler, which is not here; pods for "
+            "it are scheduled with --scheduler-name=volcano,agent-scheduler");
+      }
       if (used == 0) return base::make_error(base::Code::kInvalid, base::format("unknown flag {}", arguments[i]));
       if (equals == std::string_view::npos) i += static_cast<std::size_t>(used - 1);
       continue;

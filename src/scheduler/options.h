@@ -56,6 +56,8 @@ struct Options {
   std::string lock_object_namespace;
   base::Duration log_flush_frequency = base::seconds(5);
   std::int64_t verbosity = 0;
+  bool klog_switch = false;  // flags of klog that are accepted and change nothing
+  std::string klog_value;
   // Not flags: the environment of the process. Several schedulers share the pods, groups and nodes of one name.
   std::string share_pod_name;  // "<base>-<i>"
   int share_members = 1;

@@ -157,14 +157,20 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
                 });
   }
 
+  void tell_stage(const PlannedBind& plan, std::string_view stage, base::Duration since) const {
+    if (options.on_stage) options.on_stage(plan, stage, env.uptime() - since);
+  }
+
   void bind(const PlannedBind& plan) {
-    volumes.bind(plan, [weak = weak_from_this(), plan](base::Status ready) {
+    volumes.bind(plan, [weak = weak_from_this(), plan, begin = env.uptime()](base::Status ready) {
       auto self = weak.lock();
       if (!self) return;
       if (!ready.ok()) return self->not_ready(plan, ready);
-      self->claims.bind(plan, [weak, plan](base::Status reserved) {
+      self->claims.bind(plan, [weak, plan, begin](base::Status reserved) {
         auto again = weak.lock();
         if (!again) return;
+        if (reserved.ok() && (!plan.volumes.empty() || !plan.claims.empty()))
+          again->tell_stage(plan, "PreBound", begin);
         if (reserved.ok() && plan.node_lock.empty()) return again->bind_pod(plan);
         if (reserved.ok()) return again->lock_node(plan);
         again->claims.release(plan);
@@ -192,9 +198,10 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
 
   void bind_pod(const PlannedBind& plan) {
     Write write{.request = binding_request(plan), .retried = false};
-    write.done = [this, plan](base::Result<api::Json> result) {
+    write.done = [this, plan, begin = env.uptime()](base::Result<api::Json> result) {
       const api::Json pod = object_head("v1", "Pod", plan.ns, plan.pod, plan.uid);
       if (result.ok()) {
+        tell_stage(plan, "Bound", begin);
         events.record(pod, {"Normal", "Scheduled",
                             base::format("Successfully assigned {}/{} to {}", plan.ns, plan.pod, plan.node)});
         return;

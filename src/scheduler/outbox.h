@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "client/client.h"
 #include "client/event_recorder.h"
@@ -16,11 +17,15 @@
 
 namespace scheduler {
 
+// Where a pod is on its way to its node, and how long the step before took.
+using OnStage = std::function<void(const PlannedBind&, std::string_view stage, base::Duration took)>;
+
 struct OutboxOptions {
   std::string component;  // of events
   int in_flight_max = 256;
   int gate_removals_max = 1000;  // under way; further ones are dropped, and asked for again by a later cycle
   bool dry_run = false;          // decide and count, but write nothing
+  OnStage on_stage = {};         // PreBound, Bound; may be unset
 };
 
 class Outbox {

@@ -9,6 +9,7 @@
 #include "client/informer.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
+#include "scheduler/dump/dump.h"
 #include "scheduler/framework/config_report.h"
 #include "scheduler/framework/decider.h"
 #include "scheduler/intake_options.h"
@@ -23,6 +24,7 @@ namespace {
 
 // Events that come together are decided on together; short enough that nobody notices.
 constexpr base::Duration kGatherTime = base::milliseconds(2);
+constexpr base::Duration kSettlePeriod = base::milliseconds(500);
 
 std::string component_of(const Options& options) {
   const auto names = options.names();
@@ -50,8 +52,11 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     for (const std::string& warning : intake.options().gates.warnings()) base::log_warning("scheduler", warning);
     outbox = std::make_unique<Outbox>(
         client, env, intake,
-        OutboxOptions{
-            .component = component_of(options), .gate_removals_max = gate_removals_max(options), .dry_run = dry_run},
+        OutboxOptions{.component = component_of(options),
+                      .gate_removals_max = gate_removals_max(options),
+                      .dry_run = dry_run,
+                      .on_stage = [this](const PlannedBind& bind, std::string_view stage,
+                                         base::Duration took) { note_stage(bind, stage, took); }},
         [this] { wake(); });
     asker = std::make_unique<OutsideAsker>(env, model.outside, [this] { wake(); });
     collector = std::make_unique<UsageCollector>(env, model.usage, [this] { wake(); });
@@ -96,12 +101,40 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
                                 .keep = client::InformerOptions::Keep::kIdentities}));
     client::Informer& informer = *informers.back();
     informer.on_change([this, id](const api::Json* before, const api::Json* after, bool) {
+      if (metrics && before == nullptr && after != nullptr && id == api::resources::kPods) note_watched(*after);
       const bool matters = after != nullptr ? intake.set(id, *after) : before != nullptr && intake.remove(id, *before);
       if (matters) wake();
     });
     informer.on_synced([this] {
       const bool all = std::all_of(informers.begin(), informers.end(), [](const auto& one) { return one->synced(); });
       if (all && !running) go("");
+    });
+  }
+
+  void note_watched(const api::Json& pod) {
+    if (!running || !pod["spec"]["nodeName"].as_string().empty()) return;
+    const auto created = base::parse_rfc3339(pod["metadata"]["creationTimestamp"].as_string());
+    if (created) metrics->note_stage("Watched", *created, env.now());
+  }
+
+  void note_stage(const PlannedBind& bind, std::string_view stage, base::Duration took) {
+    if (!metrics) return;
+    metrics->note_part(stage == "Bound" ? "Bind" : "PreBind", took);
+    const TaskId task = model.find_task(bind.ns + "/" + bind.pod);
+    if (task.is_set()) metrics->note_stage(stage, base::Time{model.task(task).created_ns}, env.now());
+  }
+
+  // Soon after a cycle, but not after each: it costs what there is of queues and groups, and must stay small beside
+  // the cycles themselves.
+  void settle_metrics_soon() {
+    if (!metrics || settle_timer != 0) return;
+    settle_timer = env.loop().after(std::max(kSettlePeriod, settle_took * 100), [weak = weak_from_this()] {
+      auto self = weak.lock();
+      if (!self) return;
+      self->settle_timer = 0;
+      const base::Duration begin = self->env.uptime();
+      self->metrics->settle(self->model, self->decider);
+      self->settle_took = self->env.uptime() - begin;
     });
   }
 
@@ -125,6 +158,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     if (next_config) {
       decider.use(std::move(*next_config));
       next_config.reset();
+      config_text = std::move(next_config_text);
       for (const std::string& warning : decider.warnings()) base::log_warning("scheduler", "configuration: " + warning);
       collector->configure(decider.config().metrics);
     }
@@ -134,6 +168,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     const base::Duration took = env.uptime() - begin;
     last_cycle = std::min(took, options.schedule_period);
     if (metrics) metrics->note(report, took, env.now(), model, decider);
+    settle_metrics_soon();
     ++cycles;
     const bool decided = !report.plan.binds.empty() || !report.plan.evictions.empty() || !report.plan.groups.empty();
     outbox->send(std::move(report.plan));
@@ -158,7 +193,8 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   Intake intake;
   Decider decider;
   std::optional<Config> next_config;
-  std::string refused;  // why the last configuration was not taken
+  std::string next_config_text, config_text;  // as given; empty: the built-in one
+  std::string refused;                        // why the last configuration was not taken
   std::unique_ptr<Outbox> outbox;
   std::unique_ptr<OutsideAsker> asker;
   std::unique_ptr<UsageCollector> collector;
@@ -171,6 +207,8 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   std::uint64_t cycles = 0;
   base::Duration last_cycle{};
   rt::Loop::TimerId period_timer = 0;
+  rt::Loop::TimerId settle_timer = 0;
+  base::Duration settle_took{};
 };
 
 Scheduler::Scheduler(rt::Env& env, client::Client& client, Options options)
@@ -183,6 +221,7 @@ base::Status Scheduler::configure(std::string_view text) {
   state_->refused = config.ok() ? "" : config.error().message;
   if (!config.ok()) return config.take_error();
   state_->next_config = *std::move(config);
+  state_->next_config_text = text;
   state_->wake();
   return {};
 }
@@ -193,6 +232,15 @@ api::Json Scheduler::configuration_report() const {
 
 api::Json Scheduler::waiting_report() const { return waiting_json(state_->decider.waiting()); }
 std::vector<std::string> Scheduler::configuration_warnings() const { return state_->decider.warnings(); }
+
+std::string Scheduler::dump(std::vector<std::string> arguments) const {
+  return dump_text(state_->model, {.scheduler_name = state_->options.names().front(),
+                                   .configuration = state_->config_text,
+                                   .arguments = std::move(arguments),
+                                   .now = state_->env.now()});
+}
+
+std::vector<std::string> Scheduler::dump_for_people() const { return dump_lines(state_->model); }
 void Scheduler::start() { state_->start(); }
 bool Scheduler::is_ready() const { return state_->cycles > 0; }
 std::uint64_t Scheduler::cycles() const { return state_->cycles; }

@@ -30,6 +30,10 @@ class Scheduler {
   api::Json configuration_report() const;
   // Why each waiting group waits; for /debug/waiting.
   api::Json waiting_report() const;
+  // What the scheduler believes, as objects from which `volcano schedule --as-is` decides the same; and for people.
+  // `arguments` is noted in it.
+  std::string dump(std::vector<std::string> arguments) const;
+  std::vector<std::string> dump_for_people() const;
   void start();
   // Every watch has delivered its first list, and the first cycle has run.
   bool is_ready() const;

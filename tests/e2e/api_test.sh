@@ -99,5 +99,24 @@ a_full_disk_refuses_and_loses_nothing() {
   umount "$scratch/small"
 }
 
-start_cluster || { echo "FAIL start: $(tail -3 "$scratch/up.log")"; exit 1; }
-run_tests creates_gets_and_deletes applies_and_patches refuses_bad_input lists_what_it_serves lets_nobody_else_in history_survives_a_kill a_full_disk_refuses_and_loses_nothing
+the_scheduler_is_configured_and_dumped() {
+  expect "the built-in configuration" sh -c 'kubectl get --raw /debug/config | grep -q overcommit'
+  printf 'actions: "allocate"\ntiers:\n- plugins:\n  - name: gang\n  - name: predicates\n' > "$scratch/scheduler.conf"
+  expect "a new file is taken" wait_for 10 sh -c '! kubectl get --raw /debug/config | grep -q overcommit'
+  printf 'actions: "dance"\n' > "$scratch/scheduler.conf"
+  expect "a broken one is refused by name" wait_for 10 sh -c 'kubectl get --raw /debug/config | grep -q "failed to find Action dance"'
+  expect "and the last one stays" sh -c 'kubectl get --raw /debug/config | grep -q predicates'
+  printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: waits}\nspec: {schedulerName: volcano, containers: [{name: c, image: x, resources: {requests: {cpu: "100000"}}}]}\n' |
+    kubectl create -f - > /dev/null
+  expect "it waits" wait_for 10 sh -c 'kubectl get --raw /debug/waiting | grep -q default/podgroup-'
+  kill -USR1 "$cluster"
+  expect "SIGUSR1 writes a dump" wait_for 10 sh -c "ls $scratch/snapshot-*.json"
+  expect "nobody else may read it" sh -c "[ \"\$(stat -c %a $scratch/snapshot-*.json)\" = 600 ]"
+  expect "from which the same is decided" sh -c "$volcano schedule --as-is -o json $scratch/snapshot-*.json 2> /dev/null | grep -q 'Insufficient cpu'"
+  expect "with the configuration in use" sh -c "grep -c 'configuration.*predicates' $scratch/snapshot-*.json"
+  kill -USR2 "$cluster"
+  expect "SIGUSR2 logs it for people" wait_for 10 grep -q 'group default/podgroup-.*1 pending' "$scratch/up.log"
+}
+
+start_cluster --scheduler-conf "$scratch/scheduler.conf" --cache-dump-dir "$scratch" || { echo "FAIL start: $(tail -3 "$scratch/up.log")"; exit 1; }
+run_tests creates_gets_and_deletes applies_and_patches refuses_bad_input lists_what_it_serves lets_nobody_else_in the_scheduler_is_configured_and_dumped history_survives_a_kill a_full_disk_refuses_and_loses_nothing

@@ -17,6 +17,9 @@ std::unique_ptr<Controller> make_namespace_controller();
 // Endpoints of services with a selector.
 std::unique_ptr<Controller> make_endpoints_controller();
 
+// Makes the resource claims that pods ask for by template; frees claims whose pods are gone.
+std::unique_ptr<Controller> make_claim_controller();
+
 struct VolumeOptions {
   std::string folder;     // local volumes are folders below it; empty: no volume is made
   std::string node_name;  // of the one machine

@@ -86,6 +86,43 @@ TEST(Namespaces, have_a_service_account_and_are_emptied_at_their_end) {
   EXPECT_EQ(stage.world.find(resources::kNamespaces, "ns"), nullptr);
 }
 
+TEST(Claims, are_made_from_templates_and_named_in_the_pods_status) {
+  Stage stage(make_claim_controller());
+  stage.world.put_text(resources::kPods,
+                       R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "ns",
+      "uid": "1234-5678-9"}, "spec": {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "t"}]}})");
+  EXPECT_EQ(
+      stage.turn("pod ns/p"),
+      "event Pod ns/p Warning FailedResourceClaimCreation: PodResourceClaim gpu: resource claim template \"t\" not "
+      "found\n");
+  stage.world.put_text({"resource.k8s.io", "v1", "resourceclaimtemplates"},
+                       R"({"kind": "ResourceClaimTemplate", "metadata": {"name": "t", "namespace": "ns"},
+      "spec": {"metadata": {"labels": {"a": "b"}}, "spec": {"devices": {"requests": [{"name": "r"}]}}}})");
+  const std::string text = stage.turn("pod ns/p");
+  EXPECT_TRUE(text.starts_with("create ResourceClaim ns/p-gpu-12345678\n--\n")) << text;
+  const Json* claim = stage.world.find(resources::kResourceClaims, "ns/p-gpu-12345678");
+  ASSERT_NE(claim, nullptr);
+  EXPECT_EQ(api::controller_of(*claim)["uid"].as_string(), "1234-5678-9");
+  EXPECT_EQ(api::label_of(*claim, "a"), "b");
+  EXPECT_EQ((*claim)["spec"]["devices"]["requests"].size(), 1u);
+}
+
+TEST(Claims, are_free_once_their_pods_are_gone) {
+  Stage stage(make_claim_controller());
+  stage.world.put_text(resources::kResourceClaims, R"({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+      "metadata": {"name": "c", "namespace": "ns", "uid": "C", "finalizers": ["resource.kubernetes.io/delete-protection"]},
+      "spec": {}, "status": {"allocation": {}, "reservedFor": [{"resource": "pods", "name": "p", "uid": "P"}]}})");
+  stage.world.put_text(resources::kPods, R"({"kind": "Pod", "metadata": {"name": "p", "namespace": "ns", "uid": "P"},
+      "spec": {"nodeName": "n"}, "status": {"phase": "Running"}})");
+  EXPECT_EQ(stage.turn("claim ns/c"), "");
+  stage.world.edit(resources::kPods, "ns/p")->edit("status").set("phase", "Succeeded");
+  stage.turn("claim ns/c");
+  EXPECT_FALSE((*stage.world.find(resources::kResourceClaims, "ns/c"))["status"].has("reservedFor"));
+  EXPECT_FALSE((*stage.world.find(resources::kResourceClaims, "ns/c"))["status"].has("allocation"));
+  EXPECT_EQ(stage.turn("claim ns/c"), "update ResourceClaim ns/c\n");
+  EXPECT_TRUE((*stage.world.find(resources::kResourceClaims, "ns/c"))["metadata"]["finalizers"].empty());
+}
+
 TEST(Endpoints, list_the_pods_behind_a_service) {
   Stage stage(make_endpoints_controller());
   stage.world.put_text(resources::kServices, R"({"kind": "Service", "metadata": {"name": "s", "namespace": "ns"},

@@ -146,6 +146,8 @@ class Preempt final : public Action {
                                             [&](NodeId node) { return displaceable(task, node, same_job); });
       if (!choice) return false;
       const Session::Mark mark = session_.mark();
+      session_.note_victims(choice->victims.size());
+      session_.note_preemption_attempt();
       for (const TaskId victim : choice->victims) session_.evict(victim, "preempt", task.job);
       if (session_.pipeline(task.id, choice->node, true)) return true;
       session_.rollback(mark);
@@ -156,6 +158,7 @@ class Preempt final : public Action {
       const std::vector<TaskId> candidates = displaceable(task, node, same_job);
       std::vector<TaskId> victims;
       if (!candidates.empty()) victims = session_.ask<Preemptable>(task, candidates);
+      session_.note_victims(victims.size());
       if (!victims_suffice(session_, task, node, victims)) return false;
       session_.sort_as_victims(task, victims);
       const Session::Mark mark = session_.mark();
@@ -165,6 +168,7 @@ class Preempt final : public Action {
         session_.evict(victims[next++], "preempt", task.job);
         fits = fits_now(task, node);
       }
+      session_.note_preemption_attempt();
       if (fits && session_.pipeline(task.id, node, next > 0)) return true;
       session_.rollback(mark);
       return false;

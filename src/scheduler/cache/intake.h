@@ -38,6 +38,7 @@ class Intake {
     model_.shards.mode = options_.sharding_mode;
     model_.shards.own_name = options_.sharding_name;
     model_.volumes.reads_capacities = options_.csi_storage;
+    drops_fields_ = switches_fields_off(options_.gates);
     model_.volumes.ignored_drivers.insert(options_.ignored_provisioners.begin(), options_.ignored_provisioners.end());
   }
 
@@ -87,12 +88,16 @@ class Intake {
   bool set_priority_class(const api::Json& object, bool exists);
   void touch_jobs_of(QueueId queue);
   bool is_ours(const api::Json& pod) const;
+  // Some gate that is off takes fields of pods away (intake_gates.cc).
+  static bool switches_fields_off(const FeatureGates& gates);
+  api::Json without_gated_fields(api::Json pod) const;
 
   Model& model_;
   IntakeOptions options_;
   std::set<std::string> evicting_;
   std::map<std::string, int> group_writes_;
   std::string default_priority_class_;
+  bool drops_fields_ = false;
 };
 
 // Readers shared with other parts.

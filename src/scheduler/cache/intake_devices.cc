@@ -21,6 +21,7 @@ bool Intake::set_devices(const api::ResourceId& id, const api::Json& object, boo
     else
       claims.remove_slice(api::name_of(object));
   } else if (id == api::resources::kNumatopologies) {
+    if (!model_.gates.on("ResourceTopology")) return false;
     if (exists)
       model_.numa.set(object);
     else

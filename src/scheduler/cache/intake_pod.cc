@@ -149,7 +149,7 @@ bool Intake::set_pod(const api::Json& pod) {
   read_task(pod, facts.task);
   facts.text = text_of(pod, ours);
   facts.node = node;
-  facts.shape = model_.shape_for(pod);
+  facts.shape = model_.shape_for(drops_fields_ ? without_gated_fields(pod) : pod);
   facts.labels = model_.pods.label_set_for(model_.symbols.intern(api::namespace_of(pod)),
                                            labels_from(pod["metadata"]["labels"], model_.symbols));
   const bool under_eviction = evicting_.contains(facts.text.uid);

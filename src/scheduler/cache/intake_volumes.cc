@@ -117,6 +117,12 @@ std::optional<std::pair<std::string, std::string>> attachment_from(const api::Js
   return std::pair{object["spec"]["nodeName"].str(), volume->driver + "^" + volume->handle};
 }
 
+template <class Object>
+Object gated(Object object, const FeatureGates& gates) {
+  if (!gates.on("VolumeAttributesClass")) object.attributes_class.clear();
+  return object;
+}
+
 template <class Map, class Value>
 void put(Map& map, const std::string& key, bool exists, Value&& value) {
   if (exists)
@@ -132,15 +138,9 @@ bool Intake::set_storage(const api::ResourceId& id, const api::Json& object, boo
   const std::string key = api::key_of(object);
   volumes.note_change();
   if (id == api::resources::kPersistentVolumeClaims) {
-    if (exists)
-      volumes.claims.insert_or_assign(key, claim_from(object, model_.symbols));
-    else
-      volumes.claims.erase(key);
+    put(volumes.claims, key, exists, [&] { return gated(claim_from(object, model_.symbols), model_.gates); });
   } else if (id == api::resources::kPersistentVolumes) {
-    if (exists)
-      volumes.volumes.insert_or_assign(key, volume_from(object, model_.symbols));
-    else
-      volumes.volumes.erase(key);
+    put(volumes.volumes, key, exists, [&] { return gated(volume_from(object, model_.symbols), model_.gates); });
   } else if (id == api::resources::kStorageClasses) {
     if (exists)
       volumes.classes.insert_or_assign(key, class_from(object, model_.symbols));

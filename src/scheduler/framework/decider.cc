@@ -92,8 +92,10 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
                    .scheduler_name = scheduler_name_});
   if (keep_tasks) session.keep_tasks();
   fresh_plugins_ = false;
+  const double opened = stopwatch ? stopwatch().first : 0;
   session.open_topology();
-  plugins_->open(session);
+  plugins_->open(session, stopwatch, report.plugins);
+  if (stopwatch) report.open_s = stopwatch().first - opened;
   for (auto& [name, action] : actions_) {
     const auto before = stopwatch ? stopwatch() : std::pair{0.0, 0.0};
     action->run(session);
@@ -101,7 +103,9 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
     const auto after = stopwatch();
     report.actions.push_back({name, after.first - before.first, after.second - before.second});
   }
-  report.plan = session.close();
+  report.plan = session.close(stopwatch);
+  report.plugins.insert(report.plugins.end(), session.closing_times().begin(), session.closing_times().end());
+  report.preemption = session.preemption();
   for (const JobId id : changed) reasons_.erase(id);
   for (auto& [id, reason] : session.take_reasons()) reasons_.insert_or_assign(id, std::move(reason));
   report.pipelined = session.pipelined();

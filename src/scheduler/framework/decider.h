@@ -26,10 +26,10 @@ struct CycleReport {
     double cpu_s = 0;
   };
   std::vector<ActionTime> actions;
+  double open_s = 0;                // opening the session, plugins included
+  std::vector<PluginTime> plugins;  // names hold until the next configuration
+  Session::PreemptionCounts preemption;
 };
-
-// Reads a clock in seconds; decisions never see it. Without one the report has no times.
-using Stopwatch = std::function<std::pair<double, double>()>;  // wall, cpu
 
 // Owned by the scheduler's loop. Plugins live as long as the configuration.
 class Decider {
@@ -60,6 +60,8 @@ class Decider {
   // Reasons are kept unless this says otherwise (to measure what they cost).
   void keep_reasons(bool keep) { keeps_reasons_ = keep; }
   std::uint64_t nodes_looked_at() const;
+  // The gauges of the plugins, as of the last cycle.
+  void report(const MetricSink& sink) const { plugins_->report(sink); }
   // For tests: plugins are made afresh for every cycle, and nodes are searched by nested loops.
   void be_plain() { plain_ = true; }
 

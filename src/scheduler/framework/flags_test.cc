@@ -79,6 +79,22 @@ TEST(FeatureGates, are_read_or_refused_with_a_reason) {
             "--feature-gates: invalid value of WorkLoadSupport: maybe is not a boolean");
 }
 
+TEST(Options, take_what_the_packaged_manifests_pass) {
+  std::vector<std::string> rest;
+  const auto options = parse_options(
+      {"--logtostderr", "--scheduler-conf=/volcano.scheduler/volcano-scheduler.conf", "--enable-healthz=true",
+       "--enable-metrics=true", "--enable-pprof=true", "--leader-elect=false", "--kube-api-qps=2000",
+       "--kube-api-burst=2000", "--schedule-period=1s", "--node-worker-threads=20", "--percentage-nodes-to-find=5",
+       "--scheduler-sharding-mode=none", "--stderrthreshold=INFO", "--vmodule=x=1", "-v=3"},
+      rest);
+  ASSERT_TRUE(options.ok()) << options.error().message;
+  EXPECT_TRUE(options->check().ok());
+  EXPECT_EQ(options->scheduler_conf, "/volcano.scheduler/volcano-scheduler.conf");
+  const auto agent = parse_options({"--scheduler-worker-count=1"}, rest);
+  ASSERT_FALSE(agent.ok());
+  EXPECT_NE(agent.error().message.find("agent scheduler"), std::string::npos);
+}
+
 TEST(Options, refuse_values_that_make_no_sense) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"--scheduler-sharding-mode=soft", "--node-selector=a:b"}, ""},

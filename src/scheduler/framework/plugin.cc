@@ -54,12 +54,21 @@ PluginSet::PluginSet(const Config& config, Model& model) {
 
 PluginSet::~PluginSet() = default;
 
-void PluginSet::open(Session& session) {
-  for (Entry& entry : plugins_) entry.plugin->open(session);
+template <class Call>
+void PluginSet::for_each_timed(const Stopwatch& stopwatch, bool opening, std::vector<PluginTime>& times, Call call) {
+  for (Entry& entry : plugins_) {
+    const double before = stopwatch ? stopwatch().first : 0;
+    call(*entry.plugin);
+    if (stopwatch) times.push_back({entry.name, opening, stopwatch().first - before});
+  }
 }
 
-void PluginSet::close(Session& session) {
-  for (Entry& entry : plugins_) entry.plugin->close(session);
+void PluginSet::open(Session& session, const Stopwatch& stopwatch, std::vector<PluginTime>& times) {
+  for_each_timed(stopwatch, true, times, [&](Plugin& plugin) { plugin.open(session); });
+}
+
+void PluginSet::close(Session& session, const Stopwatch& stopwatch, std::vector<PluginTime>& times) {
+  for_each_timed(stopwatch, false, times, [&](Plugin& plugin) { plugin.close(session); });
 }
 
 PluginSetup::PluginSetup(PluginSet& set, Model& model, const Config& config, std::vector<Occurrence> occurrences)

@@ -4,6 +4,7 @@
 // bracket each cycle. Answers read the live model; what a plugin keeps besides must follow the model's changes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,12 +22,27 @@ class PluginSetup;
 struct PluginEntry;
 struct Config;
 
+// Reads a clock in seconds; decisions never see it. Without one nothing is timed.
+using Stopwatch = std::function<std::pair<double, double>()>;  // wall, cpu
+
+// Takes the value of a gauge: the metric's name without its prefix, the values of its labels.
+using MetricSink = std::function<void(std::string_view name, const std::vector<std::string>& labels, double value)>;
+
 class Plugin {
  public:
   virtual ~Plugin() = default;
   virtual void attach(PluginSetup& setup) = 0;
   virtual void open(Session&) {}
   virtual void close(Session&) {}
+  // What the plugin thinks of queues, jobs and devices, as of the last cycle. Between cycles.
+  virtual void report(const MetricSink&) const {}
+};
+
+// How long a plugin took to open or close a session.
+struct PluginTime {
+  std::string_view plugin;
+  bool opening = true;
+  double wall_s = 0;
 };
 
 template <class P>
@@ -56,8 +72,12 @@ class PluginSet {
   bool answers() const {
     return !std::get<Slot<P>>(slots_).answers.empty();
   }
-  void open(Session& session);
-  void close(Session& session);
+  // Times go to `times` where there is a stopwatch.
+  void open(Session& session, const Stopwatch& stopwatch, std::vector<PluginTime>& times);
+  void close(Session& session, const Stopwatch& stopwatch, std::vector<PluginTime>& times);
+  void report(const MetricSink& sink) const {
+    for (const Entry& entry : plugins_) entry.plugin->report(sink);
+  }
   // Unknown plugins and arguments that were not understood.
   const std::vector<std::string>& warnings() const { return warnings_; }
   // Some decision of these plugins depends on the time of day or on waiting times.
@@ -69,6 +89,9 @@ class PluginSet {
     std::string name;
     std::unique_ptr<Plugin> plugin;
   };
+
+  template <class Call>
+  void for_each_timed(const Stopwatch& stopwatch, bool opening, std::vector<PluginTime>& times, Call call);
 
   std::vector<Entry> plugins_;
   SlotsOf<AllPoints>::Type slots_;

@@ -162,7 +162,17 @@ class Session {
 
   const Plan& plan() const { return plan_; }
   // Ends the session: statuses, conditions, events; then what was not committed is undone.
-  Plan close();
+  Plan close(const Stopwatch& stopwatch = {});
+  const std::vector<PluginTime>& closing_times() const { return closing_times_; }
+
+  // How often preempt opened a node, and how many victims it looked at there last.
+  struct PreemptionCounts {
+    std::int64_t attempts = 0;
+    std::optional<std::int64_t> last_victims;
+  };
+  void note_victims(std::size_t count) { preemption_.last_victims = static_cast<std::int64_t>(count); }
+  void note_preemption_attempt() { ++preemption_.attempts; }
+  const PreemptionCounts& preemption() const { return preemption_; }
 
   // Status of every task before the close undid anything, for reports. Filled when asked for.
   void keep_tasks() { keep_tasks_ = true; }
@@ -217,6 +227,8 @@ class Session {
   std::map<std::string, TaskReport> task_reports_;
   std::map<std::string, std::string> pipelined_;
   Plan plan_;
+  std::vector<PluginTime> closing_times_;
+  PreemptionCounts preemption_;
   bool keep_tasks_ = false;
 };
 

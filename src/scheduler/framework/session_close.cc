@@ -253,8 +253,8 @@ void Session::undo_uncommitted() {
   journal_.clear();
 }
 
-Plan Session::close() {
-  in_.plugins.close(*this);
+Plan Session::close(const Stopwatch& stopwatch) {
+  in_.plugins.close(*this, stopwatch, closing_times_);
   for (const JobId id : jobs_to_close()) {
     auto old = old_status_.find(id.index);
     close_job(id, old == old_status_.end() ? in_.model.job(id).status : std::move(old->second));

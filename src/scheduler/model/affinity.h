@@ -77,6 +77,7 @@ class PodAffinity final : public MatcherSource {
   // Counts one placed pod for one matcher.
   void count(MatcherId matcher, NodeId node, bool terminating, std::int64_t sign);
   std::size_t label_set_count() const { return label_sets_.size(); }
+  const std::map<std::uint32_t, Labels>& namespaces() const { return namespaces_; }  // labels by the name's symbol
 
  private:
   bool selects(const PodSelector& selector, const LabelSet& set) const;

@@ -156,6 +156,12 @@ class ResourceClaims {
   void withdraw(TaskId task);
   std::vector<PlannedClaim> plan_of(TaskId task) const;
 
+  const std::map<std::string, ResourceClaim, std::less<>>& claims() const { return claims_; }
+  const std::map<std::string, DeviceClass, std::less<>>& classes() const { return classes_; }
+  const std::map<std::string, ResourceSlice, std::less<>>& slices() const { return slices_; }
+  const std::map<std::string, DeviceSelector, std::less<>>& selectors() const { return selectors_; }  // by text
+  const std::map<std::uint32_t, std::vector<std::string>>& claims_of_tasks() const { return claims_of_task_; }
+
   bool enabled = true;
   bool empty() const { return claims_.empty() && slices_.empty(); }
   std::uint64_t generation() const { return generation_; }

@@ -96,6 +96,11 @@ class HyperNodes {
     return problem_;
   }
   bool empty() const { return by_name_.empty(); }
+  // Each HyperNode's name and spec (JSON).
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (const auto& [name, entry] : by_name_) visit(name, entry.text);
+  }
   // Grows when a HyperNode comes, changes or goes.
   std::uint64_t object_changes() const { return object_changes_; }
 

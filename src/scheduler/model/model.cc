@@ -29,6 +29,12 @@ ShapeId Model::shape_for(const api::Json& pod) {
   return found->second;
 }
 
+std::vector<std::string_view> Model::shape_texts() const {
+  std::vector<std::string_view> out(shapes_.size());
+  for (const auto& [text, id] : shape_by_key_) out[id.index] = text;
+  return out;
+}
+
 void Model::settle_matchers() {
   const std::vector<MatcherId> fresh = pods.take_new_matchers();
   if (fresh.empty()) return;

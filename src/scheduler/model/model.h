@@ -79,6 +79,8 @@ class Model {
   const Shape& shape(ShapeId id) const { return shapes_[id.index]; }
   const Shape& shape_of(const Task& task) const { return shapes_[task.shape.index]; }
   ShapeId shape_for(const api::Json& pod);
+  // The text that shape_key() made of each shape.
+  std::vector<std::string_view> shape_texts() const;
 
   // Tasks. Ids are reused after removal.
   const Task& task(TaskId id) const { return tasks_[id.index]; }

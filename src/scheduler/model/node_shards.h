@@ -34,6 +34,7 @@ class NodeShards {
   const std::set<std::string>& usable() const { return usable_; }
   // What the own shard's status should say; nothing to say where the shard does not exist.
   const NodeShard* own() const;
+  const std::map<std::string, NodeShard, std::less<>>& all() const { return shards_; }
   std::uint64_t generation() const { return generation_; }  // grows when usable() changes
 
  private:

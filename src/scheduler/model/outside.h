@@ -43,6 +43,10 @@ class OutsideBook {
   const OutsideAnswer* last_told(const std::string& url) const;
   void forget(const OutsideQuestion& question) { answers_.erase(question.key()); }
 
+  // What is known, by OutsideQuestion::key().
+  const std::map<std::string, OutsideAnswer>& answers() const { return answers_; }
+  void put_known(const std::string& key, OutsideAnswer answer) { answers_.insert_or_assign(key, std::move(answer)); }
+
   // In the order in which they came up, each once.
   std::vector<OutsideQuestion> take_questions();
   void put(const OutsideQuestion& question, OutsideAnswer answer) {

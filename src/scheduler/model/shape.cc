@@ -36,18 +36,32 @@ Request requests_of(const api::Json& container, Dimensions& dimensions) {
   return request_from(api::resource_list_from(container["resources"]["requests"]), dimensions);
 }
 
-// What the kubelet granted, where it is not simply what the spec asks for.
+// The kubelet has said that it will never grant what the spec asks for.
+bool is_resize_infeasible(const api::Json& pod) {
+  for (const api::Json& condition : pod["status"]["conditions"].items()) {
+    if (condition["type"].as_string() == "PodResizePending" && condition["reason"].as_string() == "Infeasible")
+      return true;
+  }
+  return false;
+}
+
+// What the kubelet granted, where it is not simply what the spec asks for; by the container's position.
 void append_resize(std::string& out, const api::Json& pod) {
+  bool differs = false;
   for (const api::Json& status : pod["status"]["containerStatuses"].items()) {
     const api::Json& granted = status["resources"]["requests"];
     if (granted.is_null()) continue;
+    std::int64_t index = 0;
     for (const api::Json& container : pod["spec"]["containers"].items()) {
+      const std::int64_t position = index++;
       if (container["name"] != status["name"] || container["resources"]["requests"] == granted) continue;
-      append(out, 'q', status["name"]);
+      append(out, 'q', position);
       append(out, 'r', status["resources"]);
       append(out, 'a', status["allocatedResources"]);
+      differs = true;
     }
   }
+  if (differs && is_resize_infeasible(pod)) out.push_back('X');
 }
 
 bool is_pod_level_resource(std::string_view name) {
@@ -60,14 +74,9 @@ Request effective_request(const api::Json& pod, const api::Json& container, Dime
   const std::string_view name = container["name"].as_string();
   for (const api::Json& status : pod["status"]["containerStatuses"].items()) {
     if (status["name"].as_string() != name || !status["resources"].is_object()) continue;
-    bool infeasible = false;
-    for (const api::Json& condition : pod["status"]["conditions"].items()) {
-      infeasible |=
-          condition["type"].as_string() == "PodResizePending" && condition["reason"].as_string() == "Infeasible";
-    }
     Request granted = request_from(api::resource_list_from(status["resources"]["requests"]), dimensions);
     granted.set_max(request_from(api::resource_list_from(status["allocatedResources"]), dimensions));
-    if (infeasible) return granted;
+    if (is_resize_infeasible(pod)) return granted;
     out.set_max(granted);
   }
   return out;
@@ -333,18 +342,22 @@ void shape_key(const api::Json& pod, std::string& out) {
       append(out, 'V', (*claim)["claimName"]);
       namespaced = true;
     } else if (volume.has("ephemeral")) {
-      out += "E" + pod["metadata"]["name"].str() + "-" + volume["name"].str();
+      append(out, 'E', pod["metadata"]["name"].str() + "-" + volume["name"].str());
       namespaced = true;
     }
   }
   for (const ClaimUse& use : claims_of(pod)) {
-    out += "D" + use.pod_claim + "\n" + use.claim;
+    append(out, 'D', use.pod_claim);
+    append(out, 'c', use.claim);
     namespaced = true;
   }
-  if (namespaced) out += "N" + std::string(api::namespace_of(pod));
+  if (namespaced) append(out, 'N', api::namespace_of(pod));
   if (label_keys) append(out, 'L', pod["metadata"]["labels"]);
   append_resize(out, pod);
-  for (const auto& [key, value] : device_wishes_of(pod)) out += "W" + key + "\n" + value;
+  for (const auto& [key, value] : device_wishes_of(pod)) {
+    append(out, 'W', key);
+    append(out, 'v', value);
+  }
   out += "Z" + revocable_zone_of(pod);
 }
 

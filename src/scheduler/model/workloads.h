@@ -24,6 +24,20 @@ class Workloads {
   void forget_task(TaskId task) { owners_.erase(task.index); }
 
   bool empty() const { return services_.empty() && controllers_.empty(); }
+  // The controller's "kind ns/name"; empty when it is none of these kinds.
+  std::string_view owner_of(TaskId task) const {
+    const auto found = owners_.find(task.index);
+    return found == owners_.end() ? std::string_view() : std::string_view(found->second);
+  }
+  // By kind, "ns/name" and selector.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (const auto& [key, selector] : services_) visit(std::string("Service"), key, selector);
+    for (const auto& [name, selector] : controllers_) {
+      const std::size_t space = name.find(' ');
+      visit(name.substr(0, space), name.substr(space + 1), selector);
+    }
+  }
   // Selects the pods that belong together with this one: those of its services and its controller. Unset when nothing
   // selects it. May make a matcher: call Model::settle_matchers() afterwards.
   MatcherId default_matcher(TaskId task, LabelSetId labels, PodAffinity& pods, Symbols& symbols);

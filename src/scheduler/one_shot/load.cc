@@ -5,6 +5,7 @@
 
 #include "api/yaml.h"
 #include "base/format.h"
+#include "scheduler/dump/dump.h"
 #include "scheduler/one_shot/one_shot.h"
 
 namespace scheduler {
@@ -216,6 +217,7 @@ base::Status OneShot::load_object(const std::string& file, int line, api::Json o
     }
     return {};
   }
+  if (kind == kStateKind && object["apiVersion"].as_string() == kStateVersion) return load_state(where, object);
   const KindRow* row = row_for(object);
   if (row == nullptr) {
     const std::string name = base::format("{} {}", object["apiVersion"].as_string(), kind);
@@ -233,6 +235,22 @@ base::Status OneShot::load_object(const std::string& file, int line, api::Json o
   if (!options_.as_is) complete(object);
   if (!options_.as_is && row->kind == "Pod") add_group_for(object);
   intake_.set(*row->resource, object);
+  return {};
+}
+
+// A dump says with which configuration and at what time it was made; what was asked for on the command line counts
+// more.
+base::Status OneShot::load_state(const std::string& where, const api::Json& state) {
+  restore_state(state, model_);
+  if (options_.config.empty() && state["configuration"].is_string()) {
+    if (base::Status taken = decider_.configure(state["configuration"].as_string()); !taken.ok())
+      return base::within(taken.take_error(), where + ": configuration");
+    for (const std::string& warning : decider_.warnings()) notes_.push_back(warning);
+  }
+  if (const auto now = base::parse_rfc3339(state["now"].as_string()); now && !options_.now_given) now_ = *now;
+  std::string flags;
+  for (const api::Json& argument : state["arguments"].items()) flags += " " + argument.str();
+  if (!flags.empty()) notes_.push_back(base::format("{}: made by a scheduler with the flags{}", where, flags));
   return {};
 }
 

@@ -27,6 +27,7 @@ struct OneShotOptions {
   bool as_is = false;
   bool leave_evicted = false;
   base::Time now;
+  bool now_given = true;  // otherwise a dump among the files says what time it is
   bool tasks = false;
   // Asks a program outside (an extender), waiting for its answer. Without it every question ends in an error.
   std::function<OutsideAnswer(const OutsideQuestion&)> asker = {};
@@ -72,6 +73,7 @@ class OneShot {
 
  private:
   base::Status load_object(const std::string& file, int line, api::Json object);
+  base::Status load_state(const std::string& where, const api::Json& state);
   base::Status check(const std::string& where, const api::Json& object) const;
   void complete(api::Json& object) const;
   void add_missing_queues();

@@ -8,6 +8,7 @@
 #include "scheduler/plugins/admitted_tasks.h"
 #include "scheduler/plugins/capacity_dra.h"
 #include "scheduler/plugins/capacity_tree.h"
+#include "scheduler/plugins/queue_gauges.h"
 #include "scheduler/plugins/queue_shortage.h"
 
 namespace scheduler {
@@ -62,7 +63,7 @@ class Capacity final : public Plugin {
     session_ = &session;
     reserve_.open(session);
     tree_.build(*model_, reserve_);
-    quota_.open(*model_);
+    quota_.open(session);
     queue_gates_ = model_->gates.on("SchedulingGatesQueueAdmission");
     admitted_.clear();
     if (!queue_gates_) return;
@@ -71,6 +72,26 @@ class Capacity final : public Plugin {
         const Task& one = model_->task(task);
         if (one.status == TaskStatus::kPending && !one.gated && reserves(one)) admitted_.add(*model_, one);
       }
+    }
+  }
+
+  void report(const MetricSink& sink) const override {
+    for (std::uint32_t q = 0; q < model_->queue_count(); ++q) {
+      const Queue& queue = model_->queue(QueueId{q});
+      if (!tree_.has(queue.id) || !queue.in_use) continue;
+      const CapacityQueue& own = tree_[queue.id];
+      Resource request;
+      for (const QueueId leaf : own.leaves)
+        request += Resource(model_->queue(leaf).allocated) + Resource(model_->queue(leaf).pending);
+      report_amounts(sink, *model_, queue.name, "allocated", tree_.allocated(*model_, queue.id));
+      report_amounts(sink, *model_, queue.name, "request", request);
+      report_amounts(sink, *model_, queue.name, "inqueue", own.inqueue);
+      report_amounts(sink, *model_, queue.name, "deserved", own.deserved);
+      report_amounts(sink, *model_, queue.name, "capacity", own.capability);
+      report_amounts(sink, *model_, queue.name, "real_capacity", own.real_capability);
+      const double share = tree_.share(*model_, queue.id);
+      sink("queue_share", {queue.name}, share);
+      sink("queue_overused", {queue.name}, share > 1 ? 1 : 0);
     }
   }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "scheduler/framework/plugin.h"
+#include "scheduler/framework/session.h"
 #include "scheduler/model/model.h"
 
 namespace scheduler {
@@ -64,10 +65,27 @@ struct QueueUse {
   Demands sums;
 };
 
-QueueUse use_of(const Model& model, const Queue& queue) {
+// The queue, and with a hierarchy those above it up to the root. A parent that does not exist, or a circle, ends the
+// walk.
+std::vector<QueueId> path_of(const Model& model, QueueId queue, bool hierarchical) {
+  std::vector<QueueId> out = {queue};
+  const QueueId root = model.find_queue("root");
+  while (hierarchical && out.back() != root && out.size() <= model.queue_count()) {
+    const std::string& parent = model.queue(out.back()).parent;
+    const QueueId above = parent.empty() ? root : model.find_queue(parent);
+    if (!above.is_set()) break;
+    out.push_back(above);
+  }
+  return out;
+}
+
+// What the pods of the queue, and of those below it, hold. A claim counts once in each queue.
+QueueUse use_of(const Model& model, QueueId queue, bool hierarchical) {
   QueueUse out;
   model.for_each_job([&](const Job& job) {
-    if (job.queue != queue.id) return;
+    if (!job.queue.is_set()) return;
+    const std::vector<QueueId> path = path_of(model, job.queue, hierarchical);
+    if (std::find(path.begin(), path.end(), queue) == path.end()) return;
     for (const TaskId id : job.tasks) {
       const Task& task = model.task(id);
       if (is_allocated_like(task.status) && !model.shape_of(task).claims.empty())
@@ -77,7 +95,7 @@ QueueUse use_of(const Model& model, const Queue& queue) {
   return out;
 }
 
-bool fits(Model& model, const Queue& queue, const Demands& used, const Demands& wanted) {
+bool fits(Model& model, const Queue& queue, const Demands& used, const Demands& wanted, bool capacities) {
   for (const auto& [name, demand] : wanted) {
     const std::string key = std::string(kClassKey) + name;
     auto has = used.find(name);
@@ -85,7 +103,7 @@ bool fits(Model& model, const Queue& queue, const Demands& used, const Demands& 
     const double held = has == used.end() ? 0 : has->second.count;
     if (count && *count > 0 && held + demand.count > *count) return false;
     bool limits_capacity = false;
-    for (Dim d = 0; d < queue.capability.size(); ++d) {
+    for (Dim d = 0; capacities && d < queue.capability.size(); ++d) {
       limits_capacity |= queue.capability.has(d) && model.dimensions.name(d).ends_with("." + key);
     }
     if (!limits_capacity) continue;
@@ -134,37 +152,63 @@ void add(const Demands& from, Demands& to) {
 }  // namespace
 
 void DeviceQuota::attach(PluginSetup& setup) {
-  Model* model = &setup.model();
-  setup.on<Allocatable>([model](const Queue& queue, const Task& task) {
-    if (model->shape_of(task).claims.empty() || !has_quota(*model, queue)) return true;
-    QueueUse use = use_of(*model, queue);
-    Demands wanted;
-    add_task(*model, task, use.claims, wanted);
-    return fits(*model, queue, use.sums, wanted);
+  model_ = &setup.model();
+  hierarchical_ = setup.hierarchy();
+  enabled_ = setup.arguments().get_bool("capacity.DynamicResourceAllocationEnable",
+                                        model_->gates.on("DynamicResourceAllocation"));
+  capacities_ = setup.arguments().get_bool("capacity.DRAConsumableCapacityEnable", true);
+  if (!enabled_) return;
+  setup.on<Allocatable>([this](const Queue& queue, const Task& task) {
+    if (model_->shape_of(task).claims.empty()) return true;
+    for (const QueueId at : path_of(*model_, queue.id, hierarchical_)) {
+      if (!has_quota(*model_, model_->queue(at))) continue;
+      QueueUse use = use_of(*model_, at, hierarchical_);
+      Demands wanted;
+      add_task(*model_, task, use.claims, wanted);
+      if (!fits(*model_, model_->queue(at), use.sums, wanted, capacities_)) return false;
+    }
+    return true;
   });
-  setup.on<JobEnqueueable>([this, model](const Job& job) {
-    const Queue& queue = model->queue(job.queue);
-    if (!has_quota(*model, queue)) return Vote::kAbstain;
-    QueueUse use = use_of(*model, queue);
-    Demands wanted = minimum_of(*model, job, use.claims);
-    if (wanted.empty()) return Vote::kAbstain;
-    add(inqueue_[queue.id.index], use.sums);
-    return fits(*model, queue, use.sums, wanted) ? Vote::kPermit : Vote::kReject;
+  setup.on<JobEnqueueable>([this](const Job& job) {
+    Vote out = Vote::kAbstain;
+    for (const QueueId at : path_of(*model_, job.queue, hierarchical_)) {
+      if (!has_quota(*model_, model_->queue(at))) continue;
+      QueueUse use = use_of(*model_, at, hierarchical_);
+      const Demands wanted = minimum_of(*model_, job, use.claims);
+      if (wanted.empty()) continue;
+      add(inqueue_[at.index], use.sums);
+      if (!fits(*model_, model_->queue(at), use.sums, wanted, capacities_)) {
+        session_->group_event(job, "Normal", "Unschedulable",
+                              "queue resource quota insufficient: insufficient dra-resource-exceeded");
+        return Vote::kReject;
+      }
+      out = Vote::kPermit;
+    }
+    return out;
   });
-  setup.on<JobEnqueued>([this, model](const Job& job) {
-    if (!has_quota(*model, model->queue(job.queue))) return;
-    std::set<std::string> counted;
-    add(minimum_of(*model, job, counted), inqueue_[job.queue.index]);
+  setup.on<JobEnqueued>([this](const Job& job) {
+    for (const QueueId at : path_of(*model_, job.queue, hierarchical_)) {
+      if (!has_quota(*model_, model_->queue(at))) continue;
+      std::set<std::string> counted;
+      add(minimum_of(*model_, job, counted), inqueue_[at.index]);
+    }
   });
 }
 
-void DeviceQuota::open(const Model& model) {
+void DeviceQuota::open(Session& session) {
+  session_ = &session;
   inqueue_.clear();
-  model.for_each_job([&](const Job& job) {
-    if (job.status.phase != GroupPhase::kInqueue || !job.queue.is_set() || !has_quota(model, model.queue(job.queue)))
-      return;
-    std::set<std::string> counted = use_of(model, model.queue(job.queue)).claims;
-    add(minimum_of(model, job, counted), inqueue_[job.queue.index]);
+  bool any = false;
+  for (std::uint32_t q = 0; q < model_->queue_count(); ++q)
+    any |= model_->queue(QueueId{q}).in_use && has_quota(*model_, model_->queue(QueueId{q}));
+  if (!enabled_ || !any) return;
+  model_->for_each_job([&](const Job& job) {
+    if (job.status.phase != GroupPhase::kInqueue || !job.queue.is_set()) return;
+    for (const QueueId at : path_of(*model_, job.queue, hierarchical_)) {
+      if (!has_quota(*model_, model_->queue(at))) continue;
+      std::set<std::string> counted = use_of(*model_, at, hierarchical_).claims;
+      add(minimum_of(*model_, job, counted), inqueue_[at.index]);
+    }
   });
 }
 

@@ -11,6 +11,7 @@ namespace scheduler {
 
 class Model;
 class PluginSetup;
+class Session;
 
 class DeviceQuota {
  public:
@@ -21,10 +22,15 @@ class DeviceQuota {
   using Demands = std::map<std::string, Demand, std::less<>>;  // by device class
 
   void attach(PluginSetup& setup);
-  void open(const Model& model);
+  void open(Session& session);
 
  private:
-  std::map<std::uint32_t, Demands> inqueue_;  // by queue: of jobs that were admitted and hold nothing yet
+  Model* model_ = nullptr;
+  Session* session_ = nullptr;
+  bool enabled_ = true;     // capacity.DynamicResourceAllocationEnable
+  bool capacities_ = true;  // capacity.DRAConsumableCapacityEnable
+  bool hierarchical_ = false;
+  std::map<std::uint32_t, Demands> inqueue_;  // by queue, those above included: of jobs admitted that hold nothing yet
 };
 
 }  // namespace scheduler

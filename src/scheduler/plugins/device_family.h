@@ -12,6 +12,7 @@
 
 #include "base/time.h"
 #include "scheduler/framework/fit.h"
+#include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
 
 namespace scheduler {
@@ -39,6 +40,8 @@ class DeviceFamily {
   virtual bool is_on(NodeId node) const = 0;
   // What the task would get on the node, or why it does not fit there.
   virtual std::optional<DeviceTake> take(const Task& task, NodeId node, base::Time now, DeviceMisfit& misfit) const = 0;
+  // Gauges of the family's devices, where it has any.
+  virtual void report(const MetricSink&) const {}
   // Tasks for which take() may differ have different numbers.
   virtual std::uint32_t class_key(const Task&) const { return 0; }
 };

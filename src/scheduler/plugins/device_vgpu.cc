@@ -47,6 +47,11 @@ struct Card {
   bool mig = false, healthy = true;
   const CardModel* geometry = nullptr;
   std::int64_t used_count = 0, used_memory = 0, used_cores = 0;
+  struct Share {
+    const Task* task;
+    std::int64_t memory, cores;
+  };
+  std::vector<Share> shares;            // of the holders
   std::string group;                    // of the geometry in use
   std::vector<std::int64_t> positions;  // in use
   std::vector<const Task*> holders;
@@ -177,6 +182,30 @@ class Vgpu final : public DeviceFamily {
     return out;
   }
 
+  void report(const MetricSink& sink) const override {
+    model_.nodes.known().for_each([&](std::uint32_t n) {
+      if (!is_on(NodeId{n})) return;
+      const std::string& node = model_.nodes[NodeId{n}].name;
+      for (const Card& card : cards_of(NodeId{n})) {
+        sink("vgpu_device_shared_number", {card.uuid, node}, static_cast<double>(card.used_count));
+        sink("vgpu_device_allocated_memory", {card.uuid, node}, static_cast<double>(card.used_memory));
+        sink("vgpu_device_allocated_cores", {card.uuid, node}, static_cast<double>(card.used_cores));
+        sink("vgpu_device_memory_limit", {card.uuid, node}, static_cast<double>(card.memory));
+        std::map<std::string, std::pair<std::int64_t, std::int64_t>> by_pod;
+        for (const Card::Share& share : card.shares) {
+          auto& [memory, cores] = by_pod[model_.task_key(share.task->id)];
+          memory += share.memory;
+          cores += share.cores;
+        }
+        for (const auto& [pod, amounts] : by_pod) {
+          const std::vector<std::string> labels = {card.uuid, node, pod.substr(pod.find('/') + 1)};
+          sink("vgpu_device_memory_allocation_for_a_certain_pod", labels, static_cast<double>(amounts.first));
+          sink("vgpu_device_core_allocation_for_a_certain_pod", labels, static_cast<double>(amounts.second));
+        }
+      }
+    });
+  }
+
  private:
   bool matches(const Json& rule, const Task& task) const {
     const Labels& labels = model_.pods.label_set(task.labels).labels;
@@ -246,6 +275,7 @@ class Vgpu final : public DeviceFamily {
           card.used_memory += *memory;
           card.used_cores += *cores;
           card.holders.push_back(&task);
+          card.shares.push_back({&task, *memory, *cores});
           if (bracket != std::string_view::npos) read_position(parts[0].substr(bracket + 1), card);
         }
       }

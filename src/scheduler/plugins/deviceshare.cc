@@ -115,6 +115,10 @@ class DeviceShare final : public Plugin {
     for (const auto& family : families_) family->open();
   }
 
+  void report(const MetricSink& sink) const override {
+    for (const auto& family : families_) family->report(sink);
+  }
+
  private:
   void read(const Arguments& arguments) {
     bool gpu_memory = arguments.get_bool("deviceshare.GPUSharingEnable", false);

@@ -42,6 +42,12 @@ class Drf final : public Plugin {
     if (hierarchical_) tree_.build(session.model());
   }
 
+  void report(const MetricSink& sink) const override {
+    model_->for_each_job([&](const Job& job) {
+      if (job.has_group) sink("job_share", {job.ns, job.name}, share(job));
+    });
+  }
+
  private:
   struct Total {
     Dim dim;

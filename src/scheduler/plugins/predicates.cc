@@ -162,8 +162,12 @@ class Predicates final : public Plugin {
     read_volume_binding(arguments, model);
     model.symbols.intern("node.kubernetes.io/unschedulable");
     model.symbols.intern("");
-    setup.on<PrePredicate>([this, &model](const Task& task) -> Refusal {
+    const bool sidecars = model.gates.on("SidecarContainers");
+    setup.on<PrePredicate>([this, sidecars, &model](const Task& task) -> Refusal {
       const Shape& shape = model.shape_of(task);
+      if (shape.sidecars && !sidecars) {
+        return {"PrePredicate", "pod has a restartable init container and the SidecarContainers feature is disabled"};
+      }
       if (on_.node_affinity && shape.has_required_terms && names_no_node(shape)) {
         return {"PrePredicate", "plugin NodeAffinity pre-predicates failed pod affinity terms conflict"};
       }

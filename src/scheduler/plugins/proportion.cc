@@ -4,6 +4,7 @@
 
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
+#include "scheduler/plugins/queue_gauges.h"
 #include "scheduler/plugins/queue_reserve.h"
 #include "scheduler/plugins/queue_shortage.h"
 
@@ -66,6 +67,20 @@ class Proportion final : public Plugin {
     reserve_.open(session);
     build();
     fill();
+  }
+
+  void report(const MetricSink& sink) const override {
+    for (std::uint32_t q = 0; q < attributes_.size(); ++q) {
+      const Queue& queue = model_->queue(QueueId{q});
+      const Attributes* own = find(queue);
+      if (own == nullptr || !queue.in_use) continue;
+      report_amounts(sink, *model_, queue.name, "allocated", allocated(queue));
+      report_amounts(sink, *model_, queue.name, "request", own->request);
+      report_amounts(sink, *model_, queue.name, "inqueue", own->inqueue);
+      report_amounts(sink, *model_, queue.name, "deserved", own->deserved);
+      sink("queue_weight", {queue.name}, own->weight);
+      sink("queue_share", {queue.name}, share(queue));
+    }
   }
 
  private:

@@ -32,6 +32,30 @@ void show_difference(const std::string& expected, const std::string& actual) {
   }
 }
 
+// Plays one file, and says what is wrong with it.
+bool check(const std::filesystem::path& file, bool update) {
+  const std::string expected = read(file);
+  const auto fail = [&](std::string_view what) { return std::cout << file.string() << ": " << what << "\n", false; };
+  const auto actual = scenario::play(expected);
+  if (!actual.ok()) return fail(actual.error().message);
+  if (const auto plain = scenario::play(expected, scenario::How::kPlain); !plain.ok() || *plain != *actual) {
+    fail("the plain scheduler decides otherwise");
+    if (plain.ok()) show_difference(*actual, *plain);
+    return false;
+  }
+  if (const auto dumped = scenario::play(expected, scenario::How::kDumped); !dumped.ok())
+    return fail("decided otherwise from a dump: " + dumped.error().message);
+  if (*actual == expected) return true;
+  if (update) {
+    std::ofstream(file, std::ios::binary) << *actual;
+    std::cout << file.string() << ": rewritten\n";
+    return true;
+  }
+  fail("differs");
+  show_difference(expected, *actual);
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -53,23 +77,7 @@ int main(int argc, char** argv) {
   std::sort(files.begin(), files.end());
   int failed = 0;
   for (const auto& file : files) {
-    const std::string expected = read(file);
-    const auto actual = scenario::play(expected);
-    if (!actual.ok()) {
-      std::cout << file.string() << ": " << actual.error().message << "\n";
-      ++failed;
-    } else if (const auto plain = scenario::play(expected, true); !plain.ok() || *plain != *actual) {
-      std::cout << file.string() << ": the plain scheduler decides otherwise\n";
-      if (plain.ok()) show_difference(*actual, *plain);
-      ++failed;
-    } else if (*actual != expected && update) {
-      std::ofstream(file, std::ios::binary) << *actual;
-      std::cout << file.string() << ": rewritten\n";
-    } else if (*actual != expected) {
-      std::cout << file.string() << ": differs\n";
-      show_difference(expected, *actual);
-      ++failed;
-    }
+    if (!check(file, update)) ++failed;
   }
   std::cout << files.size() << " scenarios, " << failed << " failed\n";
   return failed == 0 && !files.empty() ? 0 : 1;

@@ -14,8 +14,10 @@
 #include "objects.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
+#include "scheduler/dump/dump.h"
 #include "scheduler/framework/decider.h"
 #include "scheduler/intake_options.h"
+#include "scheduler/one_shot/one_shot.h"
 #include "scheduler/plugins/all.h"
 
 namespace scenario {
@@ -72,11 +74,13 @@ api::Json plugin_from(const std::string& text) {
 
 class Stage {
  public:
-  explicit Stage(bool plain, const scheduler::Options& options)
-      : intake_(model_, scheduler::intake_options(options)),
+  explicit Stage(How how, const scheduler::Options& options)
+      : how_(how),
+        options_(options),
+        intake_(model_, scheduler::intake_options(options)),
         decider_(model_, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano") {
     now_ = base::Time{} + base::seconds(1'700'000'000);
-    if (plain) decider_.be_plain();
+    if (how == How::kPlain) decider_.be_plain();
     decider_.sample(scheduler::sampling_options(options));
   }
 
@@ -112,6 +116,7 @@ class Stage {
       if (task.is_set()) model_.remove_task(task);
     }
     leaving_.clear();
+    const api::Json dumped = how_ == How::kDumped ? decided_from_dump() : api::Json();
     const CycleReport report = decider_.run_cycle(now_, true);
     std::vector<std::string> lines = report_lines(report);
     answer_questions(lines);
@@ -121,13 +126,85 @@ class Stage {
     }
     for (const auto& eviction : report.plan.evictions) leaving_.push_back(eviction.ns + "/" + eviction.pod);
     for (const auto& gate : report.plan.gate_removals) model_.ungate(model_.find_task(gate.ns + "/" + gate.pod));
+    if (how_ == How::kDumped) compare(dumped, report);
     now_ = now_ + base::seconds(1);
     std::string out;
     for (const std::string& one : lines) out += one + "\n";
     return out;
   }
 
+  std::string differences;  // between what was decided and what is decided from dumps
+
  private:
+  // `volcano schedule --as-is` on what is dumped now; it must decide the same, and be dumped as the same.
+  api::Json decided_from_dump() {
+    const scheduler::DumpOptions about{.configuration = config_text_, .now = now_};
+    const std::string text = scheduler::dump_text(model_, about);
+    scheduler::OneShot other({.scheduler = options_, .as_is = true, .now_given = false, .tasks = true}, [] {
+      return std::pair{0.0, 0.0};
+    });
+    base::Status loaded = other.configure();
+    if (loaded.ok()) loaded = other.load("dump.json", text);
+    if (!loaded.ok()) return api::Json(loaded.error().message);
+    if (const std::string again = scheduler::dump_text(other.model(), about); again != text)
+      note_difference("the dump of a dump", text, again);
+    other.run_phase();
+    return other.result();
+  }
+
+  // Amounts that were computed and amounts that were parsed may be written differently.
+  static api::Json as_read(const api::Json& amounts) {
+    api::Json out = api::Json::object();
+    for (const auto& one : amounts.members()) {
+      const auto amount = api::Quantity::from_json(one.value);
+      out.set(one.name(), amount ? amount->to_json() : one.value);
+    }
+    return out;
+  }
+
+  // What this cycle decided, as `volcano schedule` says it.
+  void compare(const api::Json& dumped, const CycleReport& report) {
+    api::Json binds = api::Json::object(), held = binds, queues = binds, groups = binds, tasks = binds;
+    for (const auto& one : report.plan.binds) binds.set(one.ns + "/" + one.pod, one.node);
+    for (const auto& [pod, node] : report.pipelined) held.set(pod, node);
+    for (const auto& [pod, task] : report.tasks)
+      tasks.set(pod, api::Json::object({{"status", name_of(task.status)}, {"node", task.node}}));
+    model_.for_each_job([&](const scheduler::Job& job) {
+      if (job.has_group) groups.set(job.key, name_of(job.status.phase));
+    });
+    for (std::uint32_t q = 0; q < model_.queue_count(); ++q) {
+      const auto& queue = model_.queue(scheduler::QueueId{q});
+      if (queue.in_use) queues.set(queue.name, as_read(api::to_json(queue.status_allocated)));
+    }
+    api::Json queues_from_dump = api::Json::object();
+    for (const auto& queue : dumped["queues"].members())
+      queues_from_dump.set(queue.name(), as_read(queue.value["allocated"]));
+    if (queues != queues_from_dump) note_difference("queues", queues.dump(), queues_from_dump.dump());
+    std::string mine, theirs;
+    for (const auto& one : report.plan.evictions) mine += one.ns + "/" + one.pod + " for " + one.for_group + "\n";
+    for (const api::Json& one : dumped["evictions"].items())
+      theirs += one["pod"].str() + " for " + one["for"].str() + "\n";
+    if (mine != theirs) note_difference("evictions", mine, theirs);
+    api::Json phases = api::Json::object();
+    for (const auto& group : dumped["podGroups"].members()) phases.set(group.name(), group.value["phase"]);
+    if (phases != groups) note_difference("phases", groups.dump(), phases.dump());
+    const std::pair<std::string_view, api::Json> parts[] = {{"binds", binds},
+                                                            {"pipelined", held},
+                                                            {"tasks", tasks},
+                                                            {"waiting", scheduler::waiting_json(decider_.waiting())}};
+    for (const auto& [name, value] : parts) {
+      if (dumped[name] != value) note_difference(name, value.sorted().dump(), dumped[name].dump());
+    }
+  }
+
+  void note_difference(std::string_view what, std::string_view mine, std::string_view theirs) {
+    std::size_t at = 0;
+    while (at < mine.size() && at < theirs.size() && mine[at] == theirs[at]) ++at;
+    const std::size_t start = at < 80 ? 0 : at - 80;
+    const auto around = [&](std::string_view text) { return text.substr(std::min(start, text.size()), 200); };
+    differences += base::format("{}:\n  live: {}\n  dump: {}\n", what, around(mine), around(theirs));
+  }
+
   // {"gang": {...}} adds arguments to a plugin; {"document": {...}} adds keys to the configuration.
   static void apply_patch(const api::Json& patch, api::Json& document) {
     for (const auto& member : patch.members()) {
@@ -171,6 +248,7 @@ class Stage {
       configurations.push_back(api::Json::object({{"name", action}, {"arguments", map}}));
     document.set("configurations", api::Json::array(std::move(configurations)));
     apply_patch(line.patch, document);
+    config_text_ = document.dump();
     auto config = scheduler::config_from(document, {scheduler::all_plugins(), scheduler::all_actions()});
     if (!config.ok()) return wrong(line.number, config.error().message);
     decider_.use(*std::move(config));
@@ -315,6 +393,13 @@ class Stage {
         }
       }
     }
+    if (shows("gauges")) {
+      decider_.report([&](std::string_view name, const std::vector<std::string>& labels, double value) {
+        std::string list;
+        for (const std::string& label : labels) list += (list.empty() ? "" : ",") + label;
+        out.push_back(base::format("gauge  {}{{{}}} {}", name, list, value));
+      });
+    }
     if (shows("tasks")) {
       for (const auto& [pod, task] : report.tasks)
         out.push_back(base::format("task   {} {} {}", pod, name_of(task.status), task.node));
@@ -322,6 +407,9 @@ class Stage {
     return out;
   }
 
+  How how_;
+  scheduler::Options options_;
+  std::string config_text_;
   scheduler::Model model_;
   scheduler::Intake intake_;
   scheduler::Decider decider_;
@@ -336,7 +424,7 @@ class Stage {
 
 }  // namespace
 
-base::Result<std::string> play(std::string_view text, bool plain) {
+base::Result<std::string> play(std::string_view text, How how) {
   std::string out;
   std::vector<std::string> lines;
   for (std::size_t start = 0; start < text.size();) {
@@ -351,7 +439,9 @@ base::Result<std::string> play(std::string_view text, bool plain) {
   }
   auto options = scheduler::parse_options(flags, rest);
   if (!options.ok()) return options.take_error();
-  Stage stage(plain, *options);
+  // Where the walk over nodes begins depends on what was asked before: a dump does not say it.
+  if (how == How::kDumped && options->sampling_asked) how = How::kNormal;
+  Stage stage(how, *options);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];
     const int number = static_cast<int>(i + 1);
@@ -370,6 +460,7 @@ base::Result<std::string> play(std::string_view text, bool plain) {
     }
     for (int n = std::max(1, std::atoi(parsed.name.c_str())); n > 1; --n) stage.cycle();
     out += "----\n" + stage.cycle();
+    if (!stage.differences.empty()) return wrong(number, stage.differences);
     if (i + 1 < lines.size() && lines[i + 1] == "----") ++i;
     while (i + 1 < lines.size() && !lines[i + 1].empty()) ++i;
   }

@@ -1,0 +1,91 @@
+// What do vc-scheduler and `volcano up` do around a scheduler?
+#include "main/scheduler_host.h"
+
+#include <signal.h>
+
+#include <ctime>
+#include <memory>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "rt/files.h"
+
+namespace volcano_main {
+namespace {
+
+constexpr base::Duration kLookPeriod = base::seconds(1);
+
+sigset_t our_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) sigaddset(&set, signal);
+  return set;
+}
+
+void write_dump(const Dumper& dumper) {
+  dumper.with_scheduler([folder = dumper.folder, arguments = dumper.arguments](const scheduler::Scheduler* scheduler) {
+    if (scheduler == nullptr) return;
+    const std::string path = base::format("{}/snapshot-{}.json", folder, std::time(nullptr));
+    // It holds what is known of the whole cluster, so nobody else may read it.
+    if (const base::Status written = rt::write_file(path, scheduler->dump(arguments), 0600); !written.ok())
+      base::log_error("scheduler", "dump: " + written.error().message);
+    else
+      base::log_info("scheduler", base::format("what the scheduler believes is in {}", path));
+  });
+}
+
+void log_dump(const Dumper& dumper) {
+  dumper.with_scheduler([](const scheduler::Scheduler* scheduler) {
+    if (scheduler == nullptr) return;
+    for (const std::string& line : scheduler->dump_for_people()) base::log_info("scheduler", line);
+  });
+}
+
+}  // namespace
+
+ConfigFile::~ConfigFile() {
+  if (timer_ != 0) env_.loop().cancel(timer_);
+}
+
+base::Status ConfigFile::read() {
+  if (path_.empty()) return {};
+  TRY(std::string text, rt::read_file(path_));
+  if (text == seen_) return {};
+  seen_ = text;
+  return scheduler_.configure(text);
+}
+
+void ConfigFile::watch() {
+  if (path_.empty()) return;
+  timer_ = env_.loop().after(kLookPeriod, [this] {
+    const std::string before = seen_;
+    const base::Status read_again = read();
+    const std::string problem = read_again.ok() ? "" : read_again.error().message;
+    if (!problem.empty() && (problem != told_ || seen_ != before))
+      base::log_error("scheduler", base::format("configuration {}: {}; the previous one stays", path_, problem));
+    told_ = problem;
+    watch();
+  });
+}
+
+void block_signals() {
+  const sigset_t set = our_signals();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+void wait_for_end(const Dumper& dumper) {
+  const sigset_t set = our_signals();
+  for (;;) {
+    int signal = 0;
+    sigwait(&set, &signal);
+    if (signal != SIGUSR1 && signal != SIGUSR2) return;
+    if (!dumper.enabled)
+      base::log_warning("scheduler", "asked for a dump, which --cache-dumper=false forbids");
+    else if (signal == SIGUSR1)
+      write_dump(dumper);
+    else
+      log_dump(dumper);
+  }
+}
+
+}  // namespace volcano_main

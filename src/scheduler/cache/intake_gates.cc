@@ -1,0 +1,44 @@
+// API objects in, the model kept current: fields of pods that a feature gate switches off are not read.
+#include <algorithm>
+#include <iterator>
+
+#include "scheduler/cache/intake.h"
+
+namespace scheduler {
+namespace {
+
+constexpr std::string_view kGatesOfFields[] = {"PodLevelResources", "InPlacePodVerticalScaling",
+                                               "NodeInclusionPolicyInPodTopologySpread",
+                                               "MatchLabelKeysInPodTopologySpread"};
+
+// Removes the fields from every item of the list.
+void strip(api::Json& parent, std::string_view list, std::initializer_list<std::string_view> fields) {
+  if (!parent[list].is_array()) return;
+  api::Json& items = parent.edit(list);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!items[i].is_object()) continue;
+    for (const std::string_view field : fields) items.edit(i).erase(field);
+  }
+}
+
+}  // namespace
+
+bool Intake::switches_fields_off(const FeatureGates& gates) {
+  return std::any_of(std::begin(kGatesOfFields), std::end(kGatesOfFields),
+                     [&](std::string_view gate) { return !gates.on(gate); });
+}
+
+api::Json Intake::without_gated_fields(api::Json pod) const {
+  const FeatureGates& gates = model_.gates;
+  if (!pod["spec"].is_object()) return pod;
+  if (!gates.on("PodLevelResources")) pod.edit("spec").erase("resources");
+  if (!gates.on("InPlacePodVerticalScaling") && pod["status"].is_object())
+    strip(pod.edit("status"), "containerStatuses", {"resources", "allocatedResources"});
+  if (!gates.on("NodeInclusionPolicyInPodTopologySpread"))
+    strip(pod.edit("spec"), "topologySpreadConstraints", {"nodeAffinityPolicy", "nodeTaintsPolicy"});
+  if (!gates.on("MatchLabelKeysInPodTopologySpread"))
+    strip(pod.edit("spec"), "topologySpreadConstraints", {"matchLabelKeys"});
+  return pod;
+}
+
+}  // namespace scheduler
