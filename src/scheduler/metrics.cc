@@ -210,7 +210,6 @@ void CycleMetrics::note_waiting(const Decider& decider, base::Time now) {
   std::size_t groups = 0;
   decider.for_each_reason([&](const Job& job, const WaitReason& reason) {
     see_job(job, now);
-    if (job.is_ready()) return;  // only on its way
     ++groups;
     metrics_.gauge("volcano_unschedule_task_count", {job.name}).set(reason.missing);
     metrics_.counter("volcano_job_retry_counts", {job.name}).add();

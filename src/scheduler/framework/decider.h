@@ -1,6 +1,7 @@
 // The cycle: from the model and a configuration to a plan.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -54,7 +55,9 @@ class Decider {
   template <class Visit>
   void for_each_reason(Visit&& visit) const {
     for (const auto& [id, reason] : reasons_) {
-      if (model_.job(id).in_use && model_.job(id).waits()) visit(model_.job(id), reason);
+      const Job& job = model_.job(id);
+      // What has its places and is only on its way to them does not wait.
+      if (job.in_use && job.waits() && job.ready_count() < std::max(job.min_available, 1)) visit(job, reason);
     }
   }
   // Reasons are kept unless this says otherwise (to measure what they cost).
