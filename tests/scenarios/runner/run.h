@@ -1,6 +1,7 @@
 // A scenario: what a file says happens, and what the scheduler does about it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,8 +9,15 @@
 
 namespace scenario {
 
-// The file's text with every expected block replaced by what the scheduler does now. An error names the line.
-// `plain`: by the plain scheduler, which must decide the same.
-base::Result<std::string> play(std::string_view text, bool plain = false);
+// Who plays it. All must decide the same.
+enum class Player : std::uint8_t {
+  kFast,
+  kPlain,      // the plain scheduler
+  kToldAgain,  // hears of every object that is not a pod or its group once more before each cycle, as after a relist
+};
+
+// The file's text with every expected block replaced by what the scheduler does now. An error names the line. A line
+// "BROKEN ..." says which invariant a cycle broke.
+base::Result<std::string> play(std::string_view text, Player player = Player::kFast);
 
 }  // namespace scenario
