@@ -48,7 +48,7 @@ scenarios() { # scenarios PROGRAM
   local out=$log/scenarios.log n f
   "$1" tests/scenarios > "$out" 2>&1
   local code=$?
-  if "$1" --seeds 1 --count "${SEED_COUNT:-5000}" > $log/seeds.log 2>&1; then
+  if "$1" --seeds 1 --count "${SEED_COUNT:-4000}" > $log/seeds.log 2>&1; then
     count 1 0 0
   else
     count 0 1 0

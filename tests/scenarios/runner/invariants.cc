@@ -66,8 +66,15 @@ void check_gangs(const Model& model, const CycleReport& report, std::vector<std:
   }
 }
 
-// Who gains from an eviction holds or was promised a place, or has one nominated.
-void check_evictions(const Model& model, const CycleReport& report, std::vector<std::string>& out) {
+// Backfill takes back what pods without requests were promised and places them anew, others of them perhaps first.
+bool may_be_displaced(const Model& model, const Config& config, const std::string& group) {
+  const JobId id = model.find_job(group);
+  return config.has_action("backfill") && id.is_set() && model.job(id).pending_best_effort > 0;
+}
+
+// Who gains from an eviction holds or was promised a place.
+void check_evictions(const Model& model, const Config& config, const CycleReport& report,
+                     std::vector<std::string>& out) {
   std::set<std::string> placed;
   for (const auto& [pod, node] : report.pipelined) {
     const TaskId task = model.find_task(pod);
@@ -80,7 +87,7 @@ void check_evictions(const Model& model, const CycleReport& report, std::vector<
       placed.insert(model.job(model.task(id).job).key);
   }
   for (const PlannedEviction& one : report.plan.evictions) {
-    if (one.action != "shuffle" && !placed.contains(one.for_group))
+    if (one.action != "shuffle" && !placed.contains(one.for_group) && !may_be_displaced(model, config, one.for_group))
       out.push_back(base::format("eviction of {} by {} helps nobody (for {})", one.pod, one.action, one.for_group));
   }
 }
@@ -150,7 +157,7 @@ std::vector<std::string> broken_invariants(const Model& model, const Config& con
   });
   if (has_plugin(config, "gang")) check_gangs(model, report, out);
   check_queues(model, config, before, report, out);
-  check_evictions(model, report, out);
+  check_evictions(model, config, report, out);
   // Nothing that was neither planned nor rolled back stays.
   for (std::uint32_t t = 0; t < model.task_capacity(); ++t) {
     const Task& task = model.task(TaskId{t});
