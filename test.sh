@@ -48,6 +48,13 @@ scenarios() { # scenarios PROGRAM
   local out=$log/scenarios.log n f
   "$1" tests/scenarios > "$out" 2>&1
   local code=$?
+  if "$1" --seeds 1 --count "${SEED_COUNT:-4000}" > $log/seeds.log 2>&1; then
+    count 1 0 0
+  else
+    count 0 1 0
+    tail -60 $log/seeds.log
+  fi
+  printf '  %-24s %s\n' "random clusters" "$(tail -1 $log/seeds.log)"
   n=$(sed -n 's/^\([0-9]*\) scenarios, [0-9]* failed$/\1/p' "$out" | tail -1)
   f=$(sed -n 's/^[0-9]* scenarios, \([0-9]*\) failed$/\1/p' "$out" | tail -1)
   [ $code != 0 ] && [ "${f:-0}" = 0 ] && f=1

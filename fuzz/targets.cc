@@ -29,6 +29,7 @@ constexpr std::array kTargets = {
     Target{"definition", definition},
     Target{"scheduler_config", scheduler_config},
     Target{"plugin_arguments", plugin_arguments},
+    Target{"scheduler_objects", scheduler_objects},
     Target{"canary", canary},
 };
 

@@ -30,5 +30,6 @@ void http(std::string_view input);
 void definition(std::string_view input);
 void scheduler_config(std::string_view input);
 void plugin_arguments(std::string_view input);
+void scheduler_objects(std::string_view input);
 
 }  // namespace fuzz

@@ -17,7 +17,10 @@ class Shuffle final : public Action {
       }
     });
     const Session::Mark mark = session.mark();
-    for (const TaskId id : session.ask<VictimTasks>(running)) session.evict(id, "shuffle", {});
+    for (const TaskId id : session.ask<VictimTasks>(running)) {
+      // A pod that says it runs, and nowhere, holds nothing that could be given back.
+      if (session.model().task(id).node.is_set()) session.evict(id, "shuffle", {});
+    }
     session.commit(mark);
   }
 };

@@ -150,6 +150,8 @@ bool Intake::reads(const api::ResourceId& id) {
 }
 
 bool Intake::set(const api::ResourceId& id, const api::Json& object) {
+  if (api::name_of(object).empty())
+    return false;  // an API server has none such, a file may: an empty name means none here
   if (id == api::resources::kPods) return set_pod(object);
   if (id == api::resources::kNodes) return set_node(object);
   if (id == api::resources::kPodGroups) return set_group(object);
@@ -167,6 +169,7 @@ bool Intake::set(const api::ResourceId& id, const api::Json& object) {
 }
 
 bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
+  if (api::name_of(object).empty()) return false;
   if (id == api::resources::kPods) return remove_pod(object);
   if (id == api::resources::kNodes) return remove_node(object);
   if (id == api::resources::kPodGroups) return remove_group(object);

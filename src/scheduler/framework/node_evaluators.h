@@ -29,6 +29,8 @@ class NodeFilter {
  public:
   virtual ~NodeFilter() = default;
   virtual Reach reach() const = 0;
+  // Whether it may be asked in later cycles too, for other pods of the class: not when it keeps the pod or the time.
+  virtual bool lasts() const { return true; }
   // Removes from `nodes` those that do not take the pod; counts why where `errors` is not null.
   virtual void narrow(NodeSet& nodes, Strictness strictness, FitErrors* errors) = 0;
   // Of one node, with kPlace.
@@ -54,6 +56,7 @@ class NodeScorer {
 
   virtual ~NodeScorer() = default;
   virtual Reach reach() const = 0;
+  virtual bool lasts() const { return true; }  // as NodeFilter::lasts()
   virtual Normalise normalise() const { return Normalise::kNone; }
   virtual double weight() const { return 1; }
   // kNone: of one node, before the weight.

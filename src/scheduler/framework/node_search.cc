@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "base/format.h"
 #include "scheduler/framework/node_search_state.h"
@@ -54,6 +55,7 @@ NodeSearch::~NodeSearch() = default;
 void NodeSearch::open_cycle() {
   single_.reset();
   if (classes_.size() > kClassesMax) classes_.clear();
+  if (std::exchange(some_end_, false)) std::erase_if(classes_, [](const auto& one) { return !one.second->lasts; });
   if (model_.shards.mode == ShardingMode::kNone) return;
   NodeSet own = model_.nodes.known();
   own.clear();
@@ -112,13 +114,18 @@ NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
   slot->filters = plugins_.ask<Predicate>(task);
   slot->scorers = plugins_.ask<NodeOrder>(task);
   slot->incremental = true;
-  for (const auto& filter : slot->filters) slot->incremental &= filter->reach() != Reach::kCluster;
+  for (const auto& filter : slot->filters) {
+    slot->incremental &= filter->reach() != Reach::kCluster;
+    slot->lasts &= filter->lasts();
+  }
   for (const auto& scorer : slot->scorers) {
+    slot->lasts &= scorer->lasts();
     if (slot->grouped == nullptr && scorer->groups() != nullptr)
       slot->grouped = scorer.get();
     else
       slot->incremental &= scorer->reach() != Reach::kCluster && scorer->normalise() != NodeScorer::Normalise::kWhole;
   }
+  some_end_ |= shared && !slot->lasts;
   return *slot;
 }
 

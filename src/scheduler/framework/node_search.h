@@ -90,6 +90,7 @@ class NodeSearch {
   std::vector<double> totals_;          // scratch
   std::uint64_t nodes_looked_at_ = 0;
   bool plain_ = false;
+  bool some_end_ = false;  // some classes do not last
 };
 
 }  // namespace scheduler

@@ -31,6 +31,7 @@ struct NodeSearch::ClassState {
   std::vector<std::unique_ptr<NodeFilter>> filters;
   std::vector<std::unique_ptr<NodeScorer>> scorers;
   bool incremental = false;
+  bool lasts = true;  // for more than one cycle
   // The one scorer that speaks of groups only. Its part is left out of `totals` and added when groups are compared.
   NodeScorer* grouped = nullptr;
   std::vector<std::uint32_t> position;     // of each node in the tree: groups stand together; empty: its id

@@ -21,6 +21,6 @@ using DomainId = base::Id<struct DomainTag>;      // a HyperNode's place in the 
 using Dim = std::uint32_t;  // a resource dimension
 constexpr Dim kCpu = 0;     // in thousandths of a core
 constexpr Dim kMemory = 1;  // in bytes
-constexpr Dim kPods = 2;    // in whole pods; every further dimension counts thousandths
+constexpr Dim kPods = 2;    // in whole pods; 3 is ephemeral-storage in bytes; all others: thousandths
 
 }  // namespace scheduler

@@ -4,8 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/saturate.h"
+
 namespace scheduler {
 namespace {
+
+constexpr Dim kEphemeralStorage = 3;  // in bytes: in thousandths, ten nodes of a petabyte would be more than fits
+
+// No object means more than this, and sums of a thousand such objects still fit: 9 PB, 9e12 cores or devices.
+constexpr std::int64_t kAmountMax = std::int64_t{1} << 53;
 
 bool close_or_less(double left, double right) { return left < right || std::fabs(left - right) < kResourceEpsilon; }
 
@@ -19,6 +26,7 @@ Dimensions::Dimensions() {
   names_.intern("cpu");
   names_.intern("memory");
   names_.intern("pods");
+  names_.intern("ephemeral-storage");
 }
 
 bool is_scalar_resource_name(std::string_view name) {
@@ -35,19 +43,20 @@ std::optional<Dim> Dimensions::dim_of(std::string_view name) {
   if (name == "memory") return kMemory;
   if (name == "pods") return kPods;
   if (name.starts_with("count/") || (!ignored_.empty() && ignored_.contains(name))) return std::nullopt;
-  if (name == "ephemeral-storage" || is_scalar_resource_name(name)) return intern(name);
+  if (name == "ephemeral-storage") return kEphemeralStorage;
+  if (is_scalar_resource_name(name)) return intern(name);
   return std::nullopt;
 }
 
 std::int64_t Dimensions::amount_of(Dim dim, const api::Quantity& quantity) {
-  return dim == kMemory || dim == kPods ? quantity.value() : quantity.milli_value();
+  return dim == kMemory || dim == kPods || dim == kEphemeralStorage ? quantity.value() : quantity.milli_value();
 }
 
 api::Quantity Dimensions::quantity_of(Dim dim, double amount) {
   const double bounded = std::clamp(amount, -9.2e18, 9.2e18);
   const auto whole = static_cast<std::int64_t>(bounded);
   if (dim == kMemory) return api::Quantity::from_int(whole, api::Quantity::Format::kBinarySi);
-  if (dim == kPods) return api::Quantity::from_int(whole);
+  if (dim == kPods || dim == kEphemeralStorage) return api::Quantity::from_int(whole);
   return api::Quantity::from_milli(whole);
 }
 
@@ -65,9 +74,7 @@ bool Request::has(Dim dim) const {
 void Request::add(Dim dim, std::int64_t amount) {
   auto at = std::lower_bound(parts.begin(), parts.end(), dim, [](const Part& part, Dim d) { return part.dim < d; });
   if (at == parts.end() || at->dim != dim) at = parts.insert(at, {dim, 0});
-  std::int64_t sum = 0;
-  at->amount =
-      __builtin_add_overflow(at->amount, amount, &sum) ? std::int64_t{1} << 60 : std::min(sum, std::int64_t{1} << 60);
+  at->amount = std::clamp(base::saturating_add(at->amount, amount), -kAmountMax, kAmountMax);
 }
 
 void Request::set_max(const Request& other) {
@@ -241,7 +248,13 @@ Request request_from(const api::ResourceList& list, Dimensions& dimensions) {
 }
 
 Resource resource_from(const api::ResourceList& list, Dimensions& dimensions) {
-  return Resource(request_from(list, dimensions));
+  // In doubles from the start: a queue's limit may be far above what any node or pod can mean.
+  Resource out;
+  for (const auto& [name, quantity] : list) {
+    if (auto dim = dimensions.dim_of(name))
+      out.set(*dim, out.get(*dim) + static_cast<double>(Dimensions::amount_of(*dim, quantity)));
+  }
+  return out;
 }
 
 }  // namespace scheduler

@@ -24,9 +24,39 @@ TEST(Dimensions, store_amounts_in_their_units) {
   EXPECT_EQ(request.get(kMemory), 1024);
   EXPECT_EQ(request.get(kPods), 3);
   EXPECT_EQ(request.get(*dimensions.dim_of("nvidia.com/gpu")), 2000);
-  EXPECT_EQ(request.get(*dimensions.dim_of("ephemeral-storage")), 1000);
+  EXPECT_EQ(request.get(*dimensions.dim_of("ephemeral-storage")), 1);
   EXPECT_EQ(request.get(*dimensions.dim_of("hugepages-2Mi")), 4000);
   EXPECT_EQ(request.parts.size(), 6u);
+}
+
+// Clusters may have more of everything than thousandths of it would fit; absurd amounts are bounded one by one.
+TEST(Dimensions, amounts_are_bounded_so_that_sums_of_a_thousand_fit) {
+  Dimensions dimensions;
+  const auto read = [&](const char* text) {
+    return request_from(api::resource_list_from(*api::parse_json(text)), dimensions);
+  };
+  const Request petabyte = read(R"({"ephemeral-storage":"1P"})");
+  const Request absurd = read(
+      R"({"cpu":"9223372036854775807","memory":"9223372036854775807","ephemeral-storage":"8Ei","pods":"9E","a.b/c":"9E"})");
+  const Request negative = read(R"({"cpu":"-9E","memory":"-9E"})");
+  Sums storage, much, less;
+  for (int i = 0; i < 1000; ++i) {
+    storage.add(petabyte, 1);
+    much.add(absurd, 1);
+    less.add(negative, 1);
+  }
+  const Dim ephemeral = *dimensions.dim_of("ephemeral-storage");
+  EXPECT_EQ(storage.get(ephemeral), 1'000'000'000'000'000'000);
+  for (const Dim d : {kCpu, kMemory, kPods, ephemeral, *dimensions.dim_of("a.b/c")})
+    EXPECT_GT(much.get(d), 999 * (std::int64_t{1} << 53)) << d;
+  EXPECT_LT(less.get(kCpu), 0);
+  Request eight = absurd;
+  for (int i = 0; i < 8; ++i) eight.add(absurd);
+  EXPECT_EQ(eight, absurd);
+  // A queue's limit is a double and need not be lowered.
+  EXPECT_GT(resource_from(api::resource_list_from(*api::parse_json(R"({"memory":"9223372036854775807"})")), dimensions)
+                .get(kMemory),
+            9e18);
 }
 
 TEST(Resource, compares_with_zero_or_infinity_for_what_is_missing) {

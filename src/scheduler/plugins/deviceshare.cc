@@ -21,6 +21,7 @@ class DeviceFilter final : public NodeFilter {
   DeviceFilter(const Model& model, TaskId task, Families families, base::Time now)
       : model_(model), task_(task), families_(std::move(families)), now_(now) {}
   Reach reach() const override { return Reach::kNode; }
+  bool lasts() const override { return false; }
 
   void narrow(NodeSet& nodes, Strictness strictness, FitErrors* errors) override {
     NodeSet out = nodes, unresolvable = nodes;
@@ -59,6 +60,7 @@ class DeviceScorer final : public NodeScorer {
   DeviceScorer(const Model& model, TaskId task, Families families, double weight)
       : model_(model), task_(task), families_(std::move(families)), weight_(weight) {}
   Reach reach() const override { return Reach::kNode; }
+  bool lasts() const override { return false; }
   double weight() const override { return weight_; }
   double score(std::uint32_t n) override {
     double sum = 0;

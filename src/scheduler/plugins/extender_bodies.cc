@@ -29,7 +29,9 @@ Json resource_json(const Model& model, const Amount& amount_of) {
   Json out = Json::object({{"MilliCPU", amount_of(kCpu)}, {"Memory", amount_of(kMemory)}});
   Json scalars = Json::object();
   for (Dim d = 2; d < model.dimensions.size(); ++d) {
-    if (const double amount = amount_of(d); amount != 0) scalars.set(model.dimensions.name(d), amount);
+    // Outside, every scalar is counted in thousandths; the model counts this one in bytes.
+    const double scale = model.dimensions.name(d) == "ephemeral-storage" ? 1000 : 1;
+    if (const double amount = amount_of(d); amount != 0) scalars.set(model.dimensions.name(d), amount * scale);
   }
   out.set("ScalarResources", std::move(scalars));
   return out;

@@ -18,6 +18,7 @@ class BucketScorer final : public NodeScorer {
   BucketScorer(const Model& model, const BucketsByJob& buckets, TaskId task, double weight)
       : model_(model), buckets_(buckets), task_(task), weight_(weight) {}
   Reach reach() const override { return Reach::kCluster; }
+  bool lasts() const override { return false; }
   double score(std::uint32_t n) override {
     const Task& task = model_.task(task_);
     const auto found = task.job.is_set() ? buckets_.find(task.job.index) : buckets_.end();

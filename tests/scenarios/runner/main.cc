@@ -1,4 +1,6 @@
 // scenario_test [--update] FILE|FOLDER...: plays scenarios; fails when one differs, or rewrites its expected blocks.
+// scenario_test --seeds FIRST [--count N] [--seconds N]: decides random clusters; prints those that fail, shrunk.
+// scenario_test --print SEED: the cluster of one seed.
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
@@ -7,7 +9,9 @@
 #include <iostream>
 #include <sstream>
 
+#include "random_cluster.h"
 #include "run.h"
+#include "seeds.h"
 
 namespace {
 
@@ -38,12 +42,12 @@ bool check(const std::filesystem::path& file, bool update) {
   const auto fail = [&](std::string_view what) { return std::cout << file.string() << ": " << what << "\n", false; };
   const auto actual = scenario::play(expected);
   if (!actual.ok()) return fail(actual.error().message);
-  if (const auto plain = scenario::play(expected, scenario::How::kPlain); !plain.ok() || *plain != *actual) {
+  if (const auto plain = scenario::play(expected, scenario::Player::kPlain); !plain.ok() || *plain != *actual) {
     fail("the plain scheduler decides otherwise");
     if (plain.ok()) show_difference(*actual, *plain);
     return false;
   }
-  if (const auto dumped = scenario::play(expected, scenario::How::kDumped); !dumped.ok())
+  if (const auto dumped = scenario::play(expected, scenario::Player::kDumped); !dumped.ok())
     return fail("decided otherwise from a dump: " + dumped.error().message);
   if (*actual == expected) return true;
   if (update) {
@@ -62,10 +66,17 @@ int main(int argc, char** argv) {
   setenv("TZ", "UTC", 1);  // hours in scenarios are the same everywhere
   tzset();
   bool update = false;
+  scenario::Seeds seeds;
   std::vector<std::filesystem::path> files;
   for (int i = 1; i < argc; ++i) {
     if (std::string(argv[i]) == "--update") {
       update = true;
+    } else if (const std::string word = argv[i]; word.starts_with("--") && i + 1 < argc) {
+      const std::string value = argv[++i];
+      if (word == "--print") return std::cout << scenario::random_scenario(std::stoull(value)), 0;
+      if (word == "--seeds") seeds.first = std::stoull(value), seeds.count = std::max<std::uint64_t>(seeds.count, 1);
+      if (word == "--count") seeds.count = std::stoull(value);
+      if (word == "--seconds") seeds.seconds = std::stod(value), seeds.count = ~std::uint64_t{0} - seeds.first;
     } else if (std::filesystem::is_directory(argv[i])) {
       for (const auto& entry : std::filesystem::recursive_directory_iterator(argv[i])) {
         if (entry.path().extension() == ".scn") files.push_back(entry.path());
@@ -74,6 +85,7 @@ int main(int argc, char** argv) {
       files.emplace_back(argv[i]);
     }
   }
+  if (seeds.count != 0) return scenario::run_seeds(seeds) == 0 ? 0 : 1;
   std::sort(files.begin(), files.end());
   int failed = 0;
   for (const auto& file : files) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "invariants.h"
 #include "objects.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
@@ -74,13 +75,13 @@ api::Json plugin_from(const std::string& text) {
 
 class Stage {
  public:
-  explicit Stage(How how, const scheduler::Options& options)
-      : how_(how),
+  explicit Stage(Player player, const scheduler::Options& options)
+      : player_(player),
         options_(options),
         intake_(model_, scheduler::intake_options(options)),
         decider_(model_, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano") {
     now_ = base::Time{} + base::seconds(1'700'000'000);
-    if (how == How::kPlain) decider_.be_plain();
+    if (player == Player::kPlain) decider_.be_plain();
     decider_.sample(scheduler::sampling_options(options));
   }
 
@@ -116,9 +117,13 @@ class Stage {
       if (task.is_set()) model_.remove_task(task);
     }
     leaving_.clear();
-    const api::Json dumped = how_ == How::kDumped ? decided_from_dump() : api::Json();
+    if (player_ == Player::kToldAgain) tell_again();
+    const Before before = look_before(model_);
+    const api::Json dumped = player_ == Player::kDumped ? decided_from_dump() : api::Json();
     const CycleReport report = decider_.run_cycle(now_, true);
     std::vector<std::string> lines = report_lines(report);
+    for (const std::string& one : broken_invariants(model_, decider_.config(), before, report))
+      lines.push_back("BROKEN " + one);
     answer_questions(lines);
     for (const auto& bind : report.plan.binds) {
       const auto task = model_.find_task(bind.ns + "/" + bind.pod);
@@ -126,7 +131,8 @@ class Stage {
     }
     for (const auto& eviction : report.plan.evictions) leaving_.push_back(eviction.ns + "/" + eviction.pod);
     for (const auto& gate : report.plan.gate_removals) model_.ungate(model_.find_task(gate.ns + "/" + gate.pod));
-    if (how_ == How::kDumped) compare(dumped, report);
+    if (player_ == Player::kDumped) compare(dumped, report);
+    for (const std::string& one : wrong_sums(model_)) lines.push_back("BROKEN " + one);
     now_ = now_ + base::seconds(1);
     std::string out;
     for (const std::string& one : lines) out += one + "\n";
@@ -203,6 +209,13 @@ class Stage {
     const std::size_t start = at < 80 ? 0 : at - 80;
     const auto around = [&](std::string_view text) { return text.substr(std::min(start, text.size()), 200); };
     differences += base::format("{}:\n  live: {}\n  dump: {}\n", what, around(mine), around(theirs));
+  }
+
+  // Pods and groups are left out: their objects here do not say what cycles made of them.
+  void tell_again() {
+    for (const auto& [name, made] : objects_) {
+      if (!name.starts_with("pod ") && !name.starts_with("group ")) intake_.set(made.resource, made.object);
+    }
   }
 
   // {"gang": {...}} adds arguments to a plugin; {"document": {...}} adds keys to the configuration.
@@ -292,6 +305,7 @@ class Stage {
   base::Status change(const Line& line, const std::string& name) {
     const auto task = model_.find_task(name.find('/') == std::string::npos ? "default/" + name : name);
     const auto move = [&](TaskStatus status, scheduler::NodeId node) -> base::Status {
+      if (!task.is_set() && line.find("maybe") != nullptr) return {};
       if (!task.is_set()) return wrong(line.number, "no such pod: " + name);
       model_.move(task, status, node);
       return {};
@@ -305,6 +319,7 @@ class Stage {
     if (line.verb == "delete") {
       if (task.is_set() && !line.find("kind")) return model_.remove_task(task), base::Status();
       auto found = objects_.find(line.get("kind", "pod") + " " + name);
+      if (found == objects_.end() && line.find("maybe") != nullptr) return {};
       if (found == objects_.end()) return wrong(line.number, "nothing to delete: " + name);
       intake_.remove(found->second.resource, found->second.object);
       objects_.erase(found);
@@ -407,7 +422,7 @@ class Stage {
     return out;
   }
 
-  How how_;
+  const Player player_;
   scheduler::Options options_;
   std::string config_text_;
   scheduler::Model model_;
@@ -424,7 +439,7 @@ class Stage {
 
 }  // namespace
 
-base::Result<std::string> play(std::string_view text, How how) {
+base::Result<std::string> play(std::string_view text, Player player) {
   std::string out;
   std::vector<std::string> lines;
   for (std::size_t start = 0; start < text.size();) {
@@ -440,8 +455,8 @@ base::Result<std::string> play(std::string_view text, How how) {
   auto options = scheduler::parse_options(flags, rest);
   if (!options.ok()) return options.take_error();
   // Where the walk over nodes begins depends on what was asked before: a dump does not say it.
-  if (how == How::kDumped && options->sampling_asked) how = How::kNormal;
-  Stage stage(how, *options);
+  if (player == Player::kDumped && options->sampling_asked) player = Player::kFast;
+  Stage stage(player, *options);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];
     const int number = static_cast<int>(i + 1);

@@ -9,13 +9,16 @@
 
 namespace scenario {
 
-enum class How : std::uint8_t {
-  kNormal,
-  kPlain,   // by the plain scheduler, which must decide the same
-  kDumped,  // each cycle is also decided from a dump of what is believed before it; a difference is an error
+// Who plays it. All must decide the same.
+enum class Player : std::uint8_t {
+  kFast,
+  kPlain,      // the plain scheduler
+  kDumped,     // each cycle is also decided from a dump of what is believed before it; a difference is an error
+  kToldAgain,  // hears of every object that is not a pod or its group once more before each cycle, as after a relist
 };
 
-// The file's text with every expected block replaced by what the scheduler does now. An error names the line.
-base::Result<std::string> play(std::string_view text, How how = How::kNormal);
+// The file's text with every expected block replaced by what the scheduler does now. An error names the line. A line
+// "BROKEN ..." says which invariant a cycle broke.
+base::Result<std::string> play(std::string_view text, Player player = Player::kFast);
 
 }  // namespace scenario
