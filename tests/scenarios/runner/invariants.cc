@@ -145,6 +145,7 @@ Before look_before(const Model& model) {
   Before out;
   for_each_full(model, [&](NodeId node, Dim d) { out.full_nodes.insert(full_name(model, node, d)); });
   for_each_excess(model, [&](const Queue& queue, Dim d) { out.full_queues.insert(excess_name(model, queue, d)); });
+  out.hash = model.hash();
   return out;
 }
 
@@ -158,6 +159,9 @@ std::vector<std::string> broken_invariants(const Model& model, const Config& con
   if (has_plugin(config, "gang")) check_gangs(model, report, out);
   check_queues(model, config, before, report, out);
   check_evictions(model, config, report, out);
+  // What was tried and rolled back has left no trace.
+  if (report.plan.binds.empty() && report.plan.evictions.empty() && model.hash() != before.hash)
+    out.push_back("rolled back, and yet the columns differ");
   // Nothing that was neither planned nor rolled back stays.
   for (std::uint32_t t = 0; t < model.task_capacity(); ++t) {
     const Task& task = model.task(TaskId{t});

@@ -14,6 +14,7 @@ namespace scenario {
 struct Before {
   std::set<std::string> full_nodes;   // "node dimension" that are over their allocatable
   std::set<std::string> full_queues;  // "queue dimension" that are over their capability
+  std::uint64_t hash = 0;             // of every column and sum
 };
 Before look_before(const scheduler::Model& model);
 

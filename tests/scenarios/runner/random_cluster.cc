@@ -27,7 +27,7 @@ class Writer {
     for (const char* one : {"high value=100", "low value=1", "mid value=50 preemption=Never"})
       if (dice_.chance(0.9)) out_ += base::format("class {}\n", one);
     write_queues();
-    node_count_ = 1 + dice_.below(7);
+    node_count_ = some(0.03) ? 60 + dice_.below(80) : 1 + dice_.below(7);  // sometimes more than one word of a set
     for (std::uint64_t n = 0; n < node_count_; ++n) write_node(n);
     if (domains_) write_domains();
     if (storage_) write_storage();
@@ -210,7 +210,8 @@ class Writer {
 
   void write_group(bool runs) {
     const std::string name = base::format("g{}", next_++);
-    const std::uint64_t size = 1 + dice_.below(6), min = some(0.7) ? 1 + dice_.below(size) : 0;
+    const std::uint64_t size = 1 + dice_.below(!runs && some(0.05) ? 24 : 6),
+                        min = some(0.7) ? 1 + dice_.below(size) : 0;
     std::string line = base::format("group a/{} min={}", name, min);
     const std::string& queue = queues_[dice_.below(queues_.size())];
     if (queue != "default") line += " queue=" + queue;
