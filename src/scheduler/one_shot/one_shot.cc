@@ -24,6 +24,7 @@ OneShot::OneShot(OneShotOptions options, Stopwatch stopwatch)
       decider_(model_, {all_plugins(), all_actions()}, kSeed, options_.scheduler.names().front()),
       now_(options_.now) {
   decider_.sample(sampling_options(options_.scheduler));
+  decider_.keep_reasons(options_.reasons);
 }
 
 base::Status OneShot::configure() {

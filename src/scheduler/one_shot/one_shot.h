@@ -28,6 +28,7 @@ struct OneShotOptions {
   bool leave_evicted = false;
   base::Time now;
   bool tasks = false;
+  bool reasons = true;  // false: to measure what WaitReasons cost
   // Asks a program outside (an extender), waiting for its answer. Without it every question ends in an error.
   std::function<OutsideAnswer(const OutsideQuestion&)> asker = {};
 };
