@@ -104,27 +104,27 @@ void Check::read(const std::string& lines) {
   }
 }
 
-void Check::apply(const api::Json& answer) {
+void Check::apply(const Answer& answer) {
   std::set<std::string> helped;
-  for (const api::Json& one : answer["evictions"].items()) {
-    Pod& pod = pods_[bare(one["pod"].as_string())];
-    if (pod.node != one["node"].as_string()) complain("eviction", pod.name + " was not on " + one["node"].str());
+  for (const Answer::Eviction& one : answer.evictions) {
+    Pod& pod = pods_[bare(one.pod)];
+    if (pod.node != one.node) complain("eviction", pod.name + " was not on " + one.node);
     pod.node.clear();
     groups_[pod.group].changed = true;
-    helped.insert(bare(one["for"].as_string()));
+    helped.insert(bare(one.for_group));
   }
-  for (const auto& member : answer["binds"].members()) {
-    auto found = pods_.find(bare(member.name()));
+  for (const auto& [name, node] : answer.binds) {
+    auto found = pods_.find(bare(name));
     if (found == pods_.end() || !found->second.node.empty()) {
-      complain("bind", std::string(member.name()) + " is unknown or was placed before");
+      complain("bind", name + " is unknown or was placed before");
       continue;
     }
-    found->second.node = member.value.str();
+    found->second.node = node;
     found->second.placed_now = true;
     groups_[found->second.group].changed = true;
     helped.erase(found->second.group);
   }
-  for (const auto& member : answer["pipelined"].members()) helped.erase(pods_[bare(member.name())].group);
+  for (const auto& [name, node] : answer.pipelined) helped.erase(pods_[bare(name)].group);
   for (const std::string& group : helped) complain("eviction", "for " + group + ", which got nothing");
 }
 
@@ -243,7 +243,7 @@ void Check::check_queues() {
   }
 }
 
-std::vector<std::string> Check::problems(const api::Json& answer) {
+std::vector<std::string> Check::problems(const Answer& answer) {
   apply(answer);
   count();
   check_nodes();

@@ -17,8 +17,15 @@ class Check {
  public:
   // The objects of a load, one JSON line each.
   void read(const std::string& lines);
-  // What is wrong with the answer of `volcano schedule`, at most a few of each kind; empty: nothing.
-  std::vector<std::string> problems(const api::Json& answer);
+  struct Answer {
+    struct Eviction {
+      std::string pod, node, for_group;
+    };
+    std::map<std::string, std::string> binds, pipelined;  // "ns/pod" to its node
+    std::vector<Eviction> evictions;
+  };
+  // What is wrong with it, at most a few of each kind; empty: nothing.
+  std::vector<std::string> problems(const Answer& answer);
 
  private:
   using Amounts = std::map<std::string, double>;  // by resource, in units
@@ -64,7 +71,7 @@ class Check {
 
   void read_pod(const api::Json& object);
   void complain(const std::string& kind, const std::string& what);
-  void apply(const api::Json& answer);
+  void apply(const Answer& answer);
   void count();
   void check_nodes();
   void check_pods();

@@ -1,7 +1,7 @@
 // scheduler_bench: generates the loads of the product's goals from a seed and measures the scheduler on them.
 //
 //   scheduler_bench                     every load: figures beside their goals, from a tenth of the size to the whole
-//   scheduler_bench run LOAD [SCALE]    one load, once
+//   scheduler_bench run LOAD [SCALE]    one load, with the CPU seconds of every cycle and action
 //   scheduler_bench gen LOAD [SCALE]    its objects as JSON lines (all phases)
 //   scheduler_bench schedule ...        is `volcano schedule ...`
 //
@@ -54,7 +54,17 @@ base::Status load_phases(const bench::Load& load, double scale, scheduler::OneSh
   return {};
 }
 
-base::Result<Figures> measure(const bench::Load& load, double scale, bool reasons) {
+void print_cycles(const scheduler::OneShotStats::Phase& phase) {
+  int number = 0;
+  for (const auto& cycle : phase.cycles) {
+    std::string line = base::format("  cycle {}: {:.4f}", ++number, cycle.cpu_s);
+    for (const auto& action : cycle.actions) line += base::format("  {} {:.4f}", action.action, action.cpu_s);
+    std::cout << line << "\n";
+  }
+  std::cout << std::flush;
+}
+
+base::Result<Figures> measure(const bench::Load& load, double scale, bool reasons, bool detail) {
   scheduler::OneShotOptions options;
   options.config = load.config;
   options.until_idle = load.until_idle;
@@ -64,20 +74,26 @@ base::Result<Figures> measure(const bench::Load& load, double scale, bool reason
   TRY_VOID(run.configure());
   TRY_VOID(load_phases(load, scale, run));
   const auto& last = run.stats().phases.back();
+  if (detail) print_cycles(last);
   Figures out{.ran = true,
               .load_cpu_s = run.stats().load_cpu_s,
-              .decide_wall_s = last.wall_s,
-              .decide_cpu_s = last.cpu_s,
               .binds = last.binds,
               .evictions = last.evictions,
               .cycles = last.cycles.size(),
               .nodes_looked_at = last.nodes_looked_at,
               .rest_bytes = volcano_main::resident_bytes()};
+  // From the loaded model to the last decision: without the intake of the phase's own objects.
+  for (const auto& cycle : last.cycles) {
+    out.decide_wall_s += cycle.wall_s;
+    out.decide_cpu_s += cycle.cpu_s;
+  }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   out.peak_bytes = std::int64_t{usage.ru_maxrss} * 1024;
-  const api::Json answer = run.result();
-  out.waiting = answer["waiting"].size();
+  out.waiting = run.waiting_count();
+  bench::Check::Answer answer{run.binds(), run.pipelined(), {}};
+  for (const scheduler::PlannedEviction& one : run.evictions())
+    answer.evictions.push_back({one.ns + "/" + one.pod, one.node, one.for_group});
   bench::Check check;
   bench::Sink sink([&](int, const std::string& lines) { check.read(lines); });
   load.objects(scale, sink);
@@ -90,13 +106,13 @@ base::Result<Figures> measure(const bench::Load& load, double scale, bool reason
 }
 
 // In a process of its own.
-Figures run_apart(const bench::Load& load, double scale, bool reasons) {
+Figures run_apart(const bench::Load& load, double scale, bool reasons, bool detail) {
   Figures out;
   int ends[2];
   if (pipe(ends) != 0) return out;
   const pid_t child = fork();
   if (child == 0) {
-    const auto figures = measure(load, scale, reasons);
+    const auto figures = measure(load, scale, reasons, detail);
     if (!figures.ok()) std::cerr << base::format("{}: {}\n", load.name, figures.error().message);
     const bool written = figures.ok() && write(ends[1], &*figures, sizeof(Figures)) == sizeof(Figures);
     _exit(written ? 0 : 1);
@@ -124,8 +140,8 @@ void print_header() {
 }
 
 // The figure that has a goal, or nothing when the load cannot be run or its answer is wrong.
-std::optional<double> print(const bench::Load& load, double scale) {
-  const Figures figures = run_apart(load, scale, true), silent = run_apart(load, scale, false);
+std::optional<double> print(const bench::Load& load, double scale, bool detail) {
+  const Figures figures = run_apart(load, scale, true, detail), silent = run_apart(load, scale, false, false);
   if (!figures.ran || !silent.ran) {
     std::cout << base::format("{:<14}{:>5} cannot run\n", load.name, scale);
     return std::nullopt;
@@ -162,8 +178,8 @@ int main(int argc, char** argv) {
       load.objects(scale, sink);
       continue;
     }
-    const std::optional<double> tenth = mode.empty() ? print(load, 0.1) : std::nullopt;
-    const std::optional<double> whole = print(load, scale);
+    const std::optional<double> tenth = mode.empty() ? print(load, 0.1, false) : std::nullopt;
+    const std::optional<double> whole = print(load, scale, !mode.empty());
     if (!whole || (mode.empty() && !tenth)) ++failed;
     if (whole && tenth)
       std::cout << base::format("{:<14}      x {:.1f}   {}\n", "", *whole / *tenth, load.meaning) << std::flush;
