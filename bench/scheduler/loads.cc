@@ -52,8 +52,7 @@ std::string queue_line(const std::string& name, int weight, const std::string& m
                       name, weight, more);
 }
 
-std::vector<std::string> equal_gangs(double scale) {
-  std::string out;
+void equal_gangs(double scale, Sink& out) {
   for (int n = 0; n < scaled(10'000, scale); ++n) {
     out += node_line(base::format("n{:05}", n), R"("cpu":"32","memory":"256Gi")",
                      base::format(",\"topology.kubernetes.io/zone\":\"z{}\"", n % 3));
@@ -65,12 +64,10 @@ std::vector<std::string> equal_gangs(double scale) {
       out += pod_line(
           {.name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"1Gi")"});
   }
-  return {out};
 }
 
-std::vector<std::string> different_pods(double scale) {
+void different_pods(double scale, Sink& out) {
   base::Random random(7);
-  std::string out;
   for (int q = 1; q <= 4; ++q) out += queue_line(base::format("q{}", q), q);
   for (int n = 0; n < scaled(5'000, scale); ++n) {
     out +=
@@ -96,41 +93,47 @@ std::vector<std::string> different_pods(double scale) {
       out += pod_line(pod);
     }
   }
-  return {out};
 }
 
-std::string running_cluster(int nodes, int groups, int pods_per_group) {
-  std::string out;
+// Pods are dealt to the groups evenly, those of one group together.
+void running_cluster(Sink& out, int nodes, int groups, int pods) {
   for (int n = 0; n < nodes; ++n) out += node_line(base::format("n{:05}", n), R"("cpu":"64","memory":"256Gi")", "");
   int next = 0;
   for (int g = 0; g < groups; ++g) {
     const std::string group = base::format("r{:05}", g);
-    out += group_line(group, pods_per_group, "default", "", "Running");
-    for (int i = 0; i < pods_per_group; ++i, ++next) {
+    const int size = static_cast<int>(std::int64_t{pods} * (g + 1) / groups - std::int64_t{pods} * g / groups);
+    out += group_line(group, size, "default", "", "Running");
+    for (int i = 0; i < size; ++i, ++next) {
       out += pod_line({.name = base::format("{}-w-{}", group, i),
                        .group = group,
                        .requests = R"("cpu":"1","memory":"1Gi")",
                        .node = base::format("n{:05}", next % nodes)});
     }
   }
-  return out;
 }
 
-std::vector<std::string> steady(double scale) {
-  std::string late = group_line("late", 10, "default", R"("cpu":"10")");
+void running_100000(double scale, Sink& out) {
+  running_cluster(out, scaled(5'000, scale), scaled(1'000, scale), scaled(100'000, scale));
+}
+
+void steady(double scale, Sink& out) {
+  running_100000(scale, out);
+  out.next_phase();
+  out += group_line("late", 10, "default", R"("cpu":"10")");
   for (int i = 0; i < 10; ++i)
-    late +=
-        pod_line({.name = base::format("late-w-{}", i), .group = "late", .requests = R"("cpu":"1","memory":"1Gi")"});
-  return {running_cluster(scaled(5'000, scale), scaled(1'000, scale), 100), late};
+    out += pod_line({.name = base::format("late-w-{}", i), .group = "late", .requests = R"("cpu":"1","memory":"1Gi")"});
 }
 
-std::vector<std::string> restart(double scale) {
-  return {running_cluster(scaled(5'000, scale), scaled(87'000, scale), 2)};
+void running_20000(double scale, Sink& out) {
+  running_cluster(out, scaled(2'000, scale), scaled(1'000, scale), scaled(20'000, scale));
+}
+
+void running_150000(double scale, Sink& out) {
+  running_cluster(out, scaled(5'000, scale), scaled(87'000, scale), scaled(150'000, scale));
 }
 
 // `loose` nodes run groups without a minimum; only they can be emptied.
-std::string full_gpu_cluster(int nodes, const std::string& queue, int minimum, int loose = 0) {
-  std::string out;
+void full_gpu_cluster(Sink& out, int nodes, const std::string& queue, int minimum, int loose = 0) {
   for (int n = 0; n < nodes; ++n)
     out += node_line(base::format("n{:05}", n), R"("cpu":"64","memory":"256Gi","nvidia.com/gpu":"8")", "");
   for (int n = 0; n < nodes; ++n) {
@@ -143,34 +146,61 @@ std::string full_gpu_cluster(int nodes, const std::string& queue, int minimum, i
                        .node = base::format("n{:05}", n)});
     }
   }
-  return out;
 }
 
-std::vector<std::string> reclaim(double scale) {
-  std::string late;
+void reclaim(double scale, Sink& out) {
+  out += queue_line("a", 1) + queue_line("b", 1);
+  full_gpu_cluster(out, scaled(500, scale), "a", 1);
+  out.next_phase();
   for (int g = 0; g < scaled(250, scale); ++g) {
     const std::string group = base::format("b{:05}", g);
-    late += group_line(group, 8, "b");
+    out += group_line(group, 8, "b");
     for (int i = 0; i < 8; ++i) {
-      late += pod_line({.name = base::format("{}-w-{}", group, i),
-                        .group = group,
-                        .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"1")"});
+      out += pod_line({.name = base::format("{}-w-{}", group, i),
+                       .group = group,
+                       .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"1")"});
     }
   }
-  return {queue_line("a", 1) + queue_line("b", 1) + full_gpu_cluster(scaled(500, scale), "a", 1), late};
 }
 
-std::vector<std::string> hopeless(int nodes, double scale) {
-  std::string late = group_line("late", 10, "b");
+void hopeless(int nodes, Sink& out) {
+  out += queue_line("a", 1) + queue_line("b", 1);
+  full_gpu_cluster(out, nodes, "a", 8, 5);
+  out.next_phase();
+  out += group_line("late", 10, "b");
   for (int i = 0; i < 10; ++i)
-    late += pod_line({.name = base::format("late-w-{}", i),
-                      .group = "late",
-                      .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"8")"});
-  return {queue_line("a", 1) + queue_line("b", 1) + full_gpu_cluster(scaled(nodes, scale), "a", 8, 5), late};
+    out += pod_line({.name = base::format("late-w-{}", i),
+                     .group = "late",
+                     .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"8")"});
 }
 
-std::vector<std::string> affinity(double scale) {
-  std::string out;
+// Four departments, twelve teams, 48 leaves. One team in four may only hold a part of what its leaves ask for, and one
+// leaf in eight has a limit of its own.
+void hierarchy(double scale, Sink& out) {
+  const auto limit = [](int cpus) { return base::format(R"(,"capability":{{"cpu":"{}"}})", cpus); };
+  const int gangs = scaled(5'000, scale);
+  const int whole = std::max(1, gangs * 10 / 48);  // CPUs that a leaf's gangs ask for
+  for (int d = 0; d < 4; ++d) out += queue_line(base::format("d{}", d), 1 + d, R"(,"parent":"root")");
+  for (int t = 0; t < 12; ++t) {
+    out += queue_line(base::format("t{}", t), 1,
+                      base::format(R"(,"parent":"d{}")", t % 4) + (t % 4 == 0 ? limit(2 * whole) : ""));
+  }
+  for (int l = 0; l < 48; ++l) {
+    out += queue_line(base::format("l{:02}", l), 1,
+                      base::format(R"(,"parent":"t{}")", l % 12) + (l % 8 == 5 ? limit(whole / 2) : ""));
+  }
+  for (int n = 0; n < scaled(5'000, scale); ++n)
+    out += node_line(base::format("n{:05}", n), R"("cpu":"32","memory":"256Gi")", "");
+  for (int g = 0; g < gangs; ++g) {
+    const std::string group = base::format("g{:05}", g);
+    out += group_line(group, 10, base::format("l{:02}", g % 48), R"("cpu":"10","memory":"10Gi")");
+    for (int i = 0; i < 10; ++i)
+      out += pod_line(
+          {.name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"1Gi")"});
+  }
+}
+
+void affinity(double scale, Sink& out) {
   for (int n = 0; n < scaled(5'000, scale); ++n) {
     out += node_line(base::format("n{:05}", n), R"("cpu":"32","memory":"256Gi")",
                      base::format(",\"zone\":\"z{}\"", n % 3));
@@ -191,7 +221,6 @@ std::vector<std::string> affinity(double scale) {
                        .spec = spec});
     }
   }
-  return {out};
 }
 
 std::string hyper_node_line(const std::string& name, int tier, const char* type,
@@ -209,9 +238,8 @@ std::string hyper_node_line(const std::string& name, int tier, const char* type,
 
 // 16 nodes a leaf, ten leaves a middle domain, ten middle domains a top one. A gang of 256 half nodes needs a middle
 // domain.
-std::vector<std::string> topology(double scale) {
+void topology(double scale, Sink& out) {
   const int middles = scaled(60, scale);
-  std::string out;
   std::vector<std::string> middle_names;
   for (int m = 0; m < middles; ++m) {
     std::vector<std::string> leaves;
@@ -244,7 +272,6 @@ std::vector<std::string> topology(double scale) {
                        .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"4")"});
     }
   }
-  return {out};
 }
 
 constexpr std::string_view kTopology = R"(actions: "enqueue, allocate, backfill"
@@ -291,24 +318,45 @@ tiers:
   - name: nodeorder
 )";
 
+constexpr std::string_view kHierarchy = R"(actions: "enqueue, allocate, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+- plugins:
+  - name: capacity
+    enableHierarchy: true
+  - name: predicates
+  - name: nodeorder
+)";
+
 }  // namespace
 
 const std::vector<Load>& loads() {
+  using Goal = Load::Goal;
   static const std::vector<Load> kLoads = {
-      {"equal-gangs", "100,000 pods in 1,000 gangs of 100 onto 10,000 nodes", 0.2, "", true, equal_gangs},
-      {"different-pods", "50,000 pods of 50,000 shapes in 5,000 gangs onto 5,000 nodes, 4 queues", 2, "", true,
-       different_pods},
-      {"steady", "one new gang of 10 among 100,000 running pods on 5,000 nodes", 0.001, "", false, steady},
-      {"restart", "5,000 nodes, 174,000 running pods in 87,000 groups: load, then one cycle", 2, "", false, restart},
-      {"affinity", "10,000 pods with zone affinity and spread on 5,000 nodes", 1, "", true, affinity},
-      {"reclaim", "500 full nodes of 8 GPUs, 250 gangs of another queue reclaim until idle", 0.02, kEvicting, true,
-       reclaim},
-      {"topology", "20 gangs of 256 half nodes, hard tier 2, 9,600 nodes in 666 domains", 0.2, kTopology, true,
-       topology},
-      {"hopeless-500", "a gang that eviction cannot help, 500 full nodes", 0.001, kOneTier, false,
-       [](double scale) { return hopeless(500, scale); }},
-      {"hopeless-5000", "a gang that eviction cannot help, 5,000 full nodes", 0.005, kOneTier, false,
-       [](double scale) { return hopeless(5'000, scale); }},
+      {"equal-gangs", "100,000 pods in 1,000 gangs of 100 onto 10,000 nodes", Goal::kDecide, 0.2, "", true,
+       equal_gangs},
+      {"different-pods", "50,000 pods of 50,000 shapes in 5,000 gangs onto 5,000 nodes, 4 queues", Goal::kDecide, 2, "",
+       true, different_pods},
+      {"reclaim", "500 full nodes of 8 GPUs, 250 gangs of another queue reclaim until idle", Goal::kDecide, 0.02,
+       kEvicting, true, reclaim},
+      {"hopeless-500", "a gang that eviction cannot help, 500 full nodes", Goal::kDecide, 0.001, kOneTier, false,
+       [](double scale, Sink& out) { hopeless(scaled(500, scale), out); }},
+      {"hopeless-5000", "a gang that eviction cannot help, 5,000 full nodes", Goal::kDecide, 0.005, kOneTier, false,
+       [](double scale, Sink& out) { hopeless(scaled(5'000, scale), out); }},
+      {"topology", "20 gangs of 256 half nodes, hard tier 2, 9,600 nodes in 666 domains", Goal::kDecide, 0.2, kTopology,
+       true, topology},
+      {"steady", "one new gang of 10 among 100,000 running pods on 5,000 nodes", Goal::kDecide, 0.001, "", false,
+       steady},
+      {"load", "100,000 running pods on 5,000 nodes from JSON lines", Goal::kLoad, 1, "", false, running_100000},
+      {"memory-20000", "2,000 nodes, 20,000 running pods in 1,000 groups: memory after five cycles", Goal::kMemory, 60,
+       "", false, running_20000},
+      {"memory-150000", "5,000 nodes, 150,000 running pods in 87,000 groups: memory after five cycles", Goal::kMemory,
+       150, "", false, running_150000},
+      {"affinity", "10,000 pods with zone affinity and spread on 5,000 nodes", Goal::kDecide, 1, "", true, affinity},
+      {"hierarchy", "64 queues in three levels with capacity, 50,000 pods in 5,000 gangs", Goal::kDecide, 1, kHierarchy,
+       true, hierarchy},
   };
   return kLoads;
 }

@@ -1,13 +1,21 @@
 // scheduler_bench: generates the loads of the product's goals from a seed and measures the scheduler on them.
 //
-//   scheduler_bench                     every load: figures beside their goals, and a tenth of the size
-//   scheduler_bench run LOAD [SCALE]    one load
+//   scheduler_bench                     every load: figures beside their goals, from a tenth of the size to the whole
+//   scheduler_bench run LOAD [SCALE]    one load, with the CPU seconds of every cycle and action
 //   scheduler_bench gen LOAD [SCALE]    its objects as JSON lines (all phases)
 //   scheduler_bench schedule ...        is `volcano schedule ...`
+//
+// Every run has a process of its own, so that one load's memory is not another's, and its answer is checked.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 
 #include "base/format.h"
+#include "check.h"
 #include "loads.h"
 #include "main/programs.h"
 #include "main/resource_use.h"
@@ -15,49 +23,139 @@
 namespace {
 
 struct Figures {
+  bool ran = false;
   double load_cpu_s = 0;
+  double decide_wall_s = 0;
   double decide_cpu_s = 0;
-  std::size_t binds = 0;
-  std::size_t evictions = 0;
-  std::size_t cycles = 0;
+  std::uint64_t binds = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t waiting = 0;
+  std::uint64_t cycles = 0;
   std::uint64_t nodes_looked_at = 0;
-  std::int64_t rss_bytes = 0;
+  std::int64_t rest_bytes = 0;
+  std::int64_t peak_bytes = 0;
+  std::uint64_t problems = 0;
 };
 
-// A queue plugin or an action that does not exist yet makes the load's configuration unusable; that is said.
-base::Result<Figures> measure(const bench::Load& load, double scale) {
+base::Status load_phases(const bench::Load& load, double scale, scheduler::OneShot& run) {
+  base::Status status;
+  int last = 0;
+  bench::Sink sink([&](int phase, const std::string& lines) {
+    // The cluster before the last phase is at rest: its first statuses are written.
+    for (; last < phase; ++last) {
+      for (int i = 0; i < 3; ++i) run.run_phase();
+    }
+    if (status.ok()) status = run.load("load.jsonl", lines);
+  });
+  load.objects(scale, sink);
+  sink.flush();
+  TRY_VOID(std::move(status));
+  for (int i = 0; i < (load.goal_of == bench::Load::Goal::kMemory ? 5 : 1); ++i) run.run_phase();
+  return {};
+}
+
+void print_cycles(const scheduler::OneShotStats::Phase& phase) {
+  int number = 0;
+  for (const auto& cycle : phase.cycles) {
+    std::string line = base::format("  cycle {}: {:.4f}", ++number, cycle.cpu_s);
+    for (const auto& action : cycle.actions) line += base::format("  {} {:.4f}", action.action, action.cpu_s);
+    std::cout << line << "\n";
+  }
+  std::cout << std::flush;
+}
+
+base::Result<Figures> measure(const bench::Load& load, double scale, bool reasons, bool detail) {
   scheduler::OneShotOptions options;
   options.config = load.config;
   options.until_idle = load.until_idle;
+  options.reasons = reasons;
   options.now = base::Time{} + base::seconds(1'700'000'000);
   scheduler::OneShot run(options, volcano_main::stopwatch());
   TRY_VOID(run.configure());
-  const std::vector<std::string> phases = load.phases(scale);
-  for (std::size_t i = 0; i < phases.size(); ++i) {
-    TRY_VOID(run.load("load.jsonl", phases[i]));
-    // The cluster before the last phase is at rest: its first statuses are written.
-    for (int n = 0; n < (i + 1 < phases.size() ? 3 : 1); ++n) run.run_phase();
-  }
+  TRY_VOID(load_phases(load, scale, run));
   const auto& last = run.stats().phases.back();
-  return Figures{
-      run.stats().load_cpu_s,        last.cpu_s, last.binds, last.evictions, last.cycles.size(), last.nodes_looked_at,
-      volcano_main::resident_bytes()};
+  if (detail) print_cycles(last);
+  Figures out{.ran = true,
+              .load_cpu_s = run.stats().load_cpu_s,
+              .binds = last.binds,
+              .evictions = last.evictions,
+              .cycles = last.cycles.size(),
+              .nodes_looked_at = last.nodes_looked_at,
+              .rest_bytes = volcano_main::resident_bytes()};
+  // From the loaded model to the last decision: without the intake of the phase's own objects.
+  for (const auto& cycle : last.cycles) {
+    out.decide_wall_s += cycle.wall_s;
+    out.decide_cpu_s += cycle.cpu_s;
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  out.peak_bytes = std::int64_t{usage.ru_maxrss} * 1024;
+  out.waiting = run.waiting_count();
+  bench::Check::Answer answer{run.binds(), run.pipelined(), {}};
+  for (const scheduler::PlannedEviction& one : run.evictions())
+    answer.evictions.push_back({one.ns + "/" + one.pod, one.node, one.for_group});
+  bench::Check check;
+  bench::Sink sink([&](int, const std::string& lines) { check.read(lines); });
+  load.objects(scale, sink);
+  sink.flush();
+  for (const std::string& problem : check.problems(answer)) {
+    ++out.problems;
+    std::cerr << base::format("{}: not allowed: {}\n", load.name, problem);
+  }
+  return out;
 }
 
-int print(const bench::Load& load, double scale) {
-  const auto figures = measure(load, scale);
-  if (!figures.ok()) {
-    std::cout << base::format("{:<15} cannot run: {}\n", load.name, figures.error().message);
-    return 1;
+// In a process of its own.
+Figures run_apart(const bench::Load& load, double scale, bool reasons, bool detail) {
+  Figures out;
+  int ends[2];
+  if (pipe(ends) != 0) return out;
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto figures = measure(load, scale, reasons, detail);
+    if (!figures.ok()) std::cerr << base::format("{}: {}\n", load.name, figures.error().message);
+    const bool written = figures.ok() && write(ends[1], &*figures, sizeof(Figures)) == sizeof(Figures);
+    _exit(written ? 0 : 1);
   }
-  std::cout
-      << base::format(
-             "{:<15} x{:<4} decide {:8.4f} s (goal {:6.3f})  load {:7.3f} s  binds {:6}  evictions {:5}  cycles {:3}  "
-             "nodes looked at {:10}  memory {:4} MB\n",
-             load.name, scale, figures->decide_cpu_s, load.goal_cpu_s, figures->load_cpu_s, figures->binds,
-             figures->evictions, figures->cycles, figures->nodes_looked_at, figures->rss_bytes >> 20)
-      << std::flush;
-  return 0;
+  close(ends[1]);
+  if (child < 0 || read(ends[0], &out, sizeof out) != sizeof out) out = {};
+  close(ends[0]);
+  if (child > 0) waitpid(child, nullptr, 0);
+  return out;
+}
+
+double value_of(const bench::Load& load, const Figures& figures) {
+  switch (load.goal_of) {
+    case bench::Load::Goal::kLoad: return figures.load_cpu_s;
+    case bench::Load::Goal::kMemory: return static_cast<double>(figures.rest_bytes) / (1 << 20);
+    default: return figures.decide_cpu_s;
+  }
+}
+
+void print_header() {
+  std::cout << base::format(
+      "{:<14}{:>5} {:>9} {:>7} {:>8} {:>9} {:>9} {:>10} {:>7} {:>7} {:>7} {:>6} {:>10} {:>5}/{}\n", "load", "size",
+      "figure", "goal", "load s", "wall s", "CPU s", "no reasons", "binds", "evicted", "waiting", "cycles", "looked at",
+      "rest", "peak MB");
+}
+
+// The figure that has a goal, or nothing when the load cannot be run or its answer is wrong.
+std::optional<double> print(const bench::Load& load, double scale, bool detail) {
+  const Figures figures = run_apart(load, scale, true, detail), silent = run_apart(load, scale, false, false);
+  if (!figures.ran || !silent.ran) {
+    std::cout << base::format("{:<14}{:>5} cannot run\n", load.name, scale);
+    return std::nullopt;
+  }
+  const double value = value_of(load, figures);
+  std::cout << base::format(
+                   "{:<14}{:>5} {:>9.4f} {:>7} {:>8.3f} {:>9.4f} {:>9.4f} {:>10.4f} {:>7} {:>7} {:>7} {:>6} {:>10} "
+                   "{:>5}/{}{}\n",
+                   load.name, scale, value, scale == 1 ? base::format("{}", load.goal) : "", figures.load_cpu_s,
+                   figures.decide_wall_s, figures.decide_cpu_s, silent.decide_cpu_s, figures.binds, figures.evictions,
+                   figures.waiting, figures.cycles, figures.nodes_looked_at, figures.rest_bytes >> 20,
+                   figures.peak_bytes >> 20, figures.problems == 0 ? "" : "  NOT ALLOWED")
+            << std::flush;
+  return figures.problems == 0 ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace
@@ -72,14 +170,19 @@ int main(int argc, char** argv) {
   const std::string name = arguments.size() > 1 ? arguments[1] : "";
   const double scale = arguments.size() > 2 ? std::atof(arguments[2].c_str()) : 1;
   int failed = 0;
+  if (mode != "gen") print_header();
   for (const bench::Load& load : bench::loads()) {
     if (!name.empty() && name != load.name) continue;
     if (mode == "gen") {
-      for (const std::string& phase : load.phases(scale)) std::cout << phase;
-    } else {
-      if (mode.empty()) failed += print(load, 0.1);
-      failed += print(load, scale);
+      bench::Sink sink([](int, const std::string& lines) { std::cout << lines; });
+      load.objects(scale, sink);
+      continue;
     }
+    const std::optional<double> tenth = mode.empty() ? print(load, 0.1, false) : std::nullopt;
+    const std::optional<double> whole = print(load, scale, !mode.empty());
+    if (!whole || (mode.empty() && !tenth)) ++failed;
+    if (whole && tenth)
+      std::cout << base::format("{:<14}      x {:.1f}   {}\n", "", *whole / *tenth, load.meaning) << std::flush;
   }
   return failed == 0 ? 0 : 1;
 }

@@ -98,7 +98,7 @@ class Preempt final : public Action {
 
     bool preempt(const Task& task, bool same_job) {
       if (!same_job && hopeless_.knows(task)) return false;
-      if (!same_job && !others_run_in_queue(task)) return false;
+      if (!somebody_runs(task, same_job)) return false;
       if (!is_eligible(task) || session_.ask<PrePredicate>(task)) return false;
       const NodeSet nodes =
           session_.search().candidates(task, Strictness::kEvict, nodes_worth_trying(session_, task), nullptr);
@@ -113,11 +113,13 @@ class Preempt final : public Action {
       return false;
     }
 
-    // Without anything else running in the queue there is nobody to displace; but a node with room needs no victims.
-    bool others_run_in_queue(const Task& task) {
+    // Where nothing runs that may be displaced, in the job or else in the rest of its queue, looking at the nodes is
+    // in vain; but a node with room needs no victims.
+    bool somebody_runs(const Task& task, bool same_job) {
       const Job& job = model_.job(task.job);
-      const Queue& queue = model_.queue(job.queue);
-      return queue.allocated.get(kPods) > job.allocated.get(kPods) || some_node_has_room(task);
+      const bool runs = same_job ? job.count(TaskStatus::kRunning) + job.count(TaskStatus::kBound) > 0
+                                 : model_.queue(job.queue).allocated.get(kPods) > job.allocated.get(kPods);
+      return runs || some_node_has_room(task);
     }
 
     bool some_node_has_room(const Task& task) {

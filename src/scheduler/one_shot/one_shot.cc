@@ -24,6 +24,8 @@ OneShot::OneShot(OneShotOptions options, Stopwatch stopwatch)
       decider_(model_, {all_plugins(), all_actions()}, kSeed, options_.scheduler.names().front()),
       now_(options_.now) {
   decider_.sample(sampling_options(options_.scheduler));
+  decider_.keep_reasons(options_.reasons);
+  decider_.keep_reasons(options_.reasons);
 }
 
 base::Status OneShot::configure() {
@@ -36,8 +38,7 @@ base::Status OneShot::configure() {
 
 void OneShot::take_effect(const Plan& plan) {
   for (const PlannedBind& bind : plan.binds) {
-    const std::string key = bind.ns + "/" + bind.pod;
-    binds_[key] = bind.node;
+    const std::string& key = binds_.emplace_back(bind.ns + "/" + bind.pod, bind.node).first;
     const TaskId task = model_.find_task(key);
     model_.move(task, TaskStatus::kRunning, model_.task(task).node);
   }
@@ -111,6 +112,12 @@ void OneShot::run_phase() {
   phase.nodes_looked_at = decider_.nodes_looked_at() - looked_at;
 }
 
+std::map<std::string, std::string> OneShot::binds() const {
+  std::map<std::string, std::string> out;
+  for (const auto& [pod, node] : binds_) out.insert_or_assign(pod, node);
+  return out;
+}
+
 api::Json OneShot::groups_json() const {
   api::Json out = api::Json::object();
   model_.for_each_job([&](const Job& job) {
@@ -132,7 +139,7 @@ api::Json OneShot::groups_json() const {
 api::Json OneShot::result() const {
   api::Json out = api::Json::object();
   api::Json binds = api::Json::object(), pipelined = api::Json::object(), queues = api::Json::object();
-  for (const auto& [pod, node] : binds_) binds.set(pod, node);
+  for (const auto& [pod, node] : this->binds()) binds.set(pod, node);
   for (const auto& [pod, node] : pipelined_) pipelined.set(pod, node);
   std::vector<api::Json> evictions, cycles;
   for (const PlannedEviction& one : evictions_) {
@@ -169,7 +176,7 @@ api::Json OneShot::result() const {
 
 std::string OneShot::text() const {
   std::string out;
-  for (const auto& [pod, node] : binds_) out += base::format("bind     {} {}\n", pod, node);
+  for (const auto& [pod, node] : binds()) out += base::format("bind     {} {}\n", pod, node);
   for (const PlannedEviction& one : evictions_) {
     out += base::format("evict    {}/{} {} {}\n", one.ns, one.pod, one.node, one.action);
   }

@@ -29,6 +29,7 @@ struct OneShotOptions {
   base::Time now;
   bool now_given = true;  // otherwise a dump among the files says what time it is
   bool tasks = false;
+  bool reasons = true;  // false: to measure what WaitReasons cost
   // Asks a program outside (an extender), waiting for its answer. Without it every question ends in an error.
   std::function<OutsideAnswer(const OutsideQuestion&)> asker = {};
 };
@@ -66,6 +67,11 @@ class OneShot {
   // The answer, keys sorted.
   api::Json result() const;
   std::string text() const;
+  // The same in parts: "ns/pod" to its node, bound or promised.
+  std::map<std::string, std::string> binds() const;
+  const std::map<std::string, std::string>& pipelined() const { return pipelined_; }
+  const std::vector<PlannedEviction>& evictions() const { return evictions_; }
+  std::size_t waiting_count() const { return decider_.waiting().size(); }
   const OneShotStats& stats() const { return stats_; }
   // What was skipped, and why; for standard error.
   const std::vector<std::string>& notes() const { return notes_; }
@@ -91,7 +97,7 @@ class OneShot {
   base::Time now_;
   std::vector<std::string> notes_;
   std::set<std::string> noted_kinds_;
-  std::map<std::string, std::string> binds_;
+  std::vector<std::pair<std::string, std::string>> binds_;  // in the order of decision; the last one counts
   std::vector<PlannedEviction> evictions_;
   std::vector<PlannedEviction> leaving_;  // gone before the next cycle
   std::map<std::string, std::string> pipelined_;

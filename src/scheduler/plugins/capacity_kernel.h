@@ -13,7 +13,7 @@ struct CapacityTask {
   double least, most, balanced;      // weights
 };
 
-// Adds the weighted scores to `totals`; `count` is a multiple of 64. Columns hold values from 0 to 2^52. The result is
+// Adds the weighted scores to `totals`; `count` is a multiple of 4. Columns hold values from 0 to 2^52. The result is
 // bit-equal to scoring node by node.
 void add_capacity_scores(const CapacityTask& task, double* totals, std::size_t count);
 

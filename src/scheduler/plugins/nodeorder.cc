@@ -30,7 +30,8 @@ class CapacityScorer final : public NodeScorer {
   Reach reach() const override { return Reach::kNode; }
 
   void add_scores(const NodeSet& candidates, std::vector<double>& totals) override {
-    const std::size_t rows = std::min((nodes_.size() + 63) / 64 * 64, totals.size());
+    // Rows without a node behind the last are not worth scoring.
+    const std::size_t rows = std::min((nodes_.size() + 3) / 4 * 4, totals.size());
     if (gpu_.amount > 0 || candidates.count() * 8 < rows) return NodeScorer::add_scores(candidates, totals);
     add_capacity_scores(
         {nodes_.allocatable(kCpu).data(), nodes_.allocatable(kMemory).data(), nodes_.nonzero_cpu().data(),

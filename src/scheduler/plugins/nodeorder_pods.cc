@@ -10,6 +10,35 @@
 namespace scheduler {
 namespace {
 
+// Which domains hold candidates, and whether some candidate lies in none.
+struct DomainUse {
+  std::vector<std::uint8_t> has;  // by domain
+  std::size_t count = 0;
+  bool has_none = false;
+};
+DomainUse domains_in_use(const DomainColumn& domains, const NodeSet& candidates) {
+  DomainUse out{std::vector<std::uint8_t>(domains.size() + 1), 0, false};
+  std::uint8_t* has = out.has.data();
+  const std::uint32_t* of_node = domains.of_node.data();
+  const auto none = static_cast<std::uint32_t>(domains.size());
+  candidates.for_each([&](std::uint32_t n) { has[std::min(of_node[n], none)] = 1; });
+  out.has_none = has[none] != 0;
+  out.count = static_cast<std::size_t>(std::count(out.has.begin(), out.has.end() - 1, 1));
+  return out;
+}
+
+// To every node of a domain the domain's score; of nodes that are no candidates nobody reads the total.
+void add_domain_scores(const DomainColumn& domains, std::vector<double>& scores, double without,
+                       std::vector<double>& totals) {
+  const auto none = static_cast<std::uint32_t>(scores.size());
+  scores.push_back(without);
+  const double* score = scores.data();
+  const std::uint32_t* of_node = domains.of_node.data();
+  double* total = totals.data();
+  const std::size_t rows = std::min(totals.size(), domains.of_node.size());
+  for (std::size_t n = 0; n < rows; ++n) total[n] += score[std::min(of_node[n], none)];
+}
+
 class PodAffinityScorer final : public NodeScorer {
  public:
   PodAffinityScorer(const Model& model, DomainCache& cache, const Task& task, double weight)
@@ -25,22 +54,21 @@ class PodAffinityScorer final : public NodeScorer {
     for (const OwnedTerm* term : model_.pods.terms_selecting(labels_))
       add_points(term->topology_key, term->preferred, 1);
     if (points_.empty()) return;
-    std::vector<std::int64_t> raw(totals.size());
+    if (points_.size() == 1) return add_by_domain(points_[0], candidates, totals);
+    raw_.assign(totals.size(), 0);
     for (const Points& one : points_) {
       candidates.for_each([&](std::uint32_t n) {
         const std::uint32_t domain = one.domains->of_node[n];
-        if (domain != DomainColumn::kNone) raw[n] += one.by_domain[domain];
+        if (domain != DomainColumn::kNone) raw_[n] += one.by_domain[domain];
       });
     }
     std::int64_t min = std::numeric_limits<std::int64_t>::max(), max = std::numeric_limits<std::int64_t>::min();
     candidates.for_each([&](std::uint32_t n) {
-      min = std::min(min, raw[n]);
-      max = std::max(max, raw[n]);
+      min = std::min(min, raw_[n]);
+      max = std::max(max, raw_[n]);
     });
     if (min == max) return;
-    candidates.for_each([&](std::uint32_t n) {
-      totals[n] += weight_ * std::trunc(100.0 * (static_cast<double>(raw[n] - min) / static_cast<double>(max - min)));
-    });
+    candidates.for_each([&](std::uint32_t n) { totals[n] += points_of(raw_[n], min, max); });
   }
 
  private:
@@ -49,6 +77,28 @@ class PodAffinityScorer final : public NodeScorer {
     std::shared_ptr<const DomainColumn> domains;
     std::vector<std::int64_t> by_domain;
   };
+
+  double points_of(std::int64_t raw, std::int64_t min, std::int64_t max) const {
+    return weight_ * std::trunc(100.0 * (static_cast<double>(raw - min) / static_cast<double>(max - min)));
+  }
+
+  // All nodes of a domain score the same, those without the key zero points before the scale.
+  void add_by_domain(const Points& one, const NodeSet& candidates, std::vector<double>& totals) const {
+    const DomainUse use = domains_in_use(*one.domains, candidates);
+    std::int64_t min = std::numeric_limits<std::int64_t>::max(), max = std::numeric_limits<std::int64_t>::min();
+    const auto see = [&](std::int64_t raw) {
+      min = std::min(min, raw);
+      max = std::max(max, raw);
+    };
+    for (std::size_t d = 0; d < one.by_domain.size(); ++d) {
+      if (use.has[d]) see(one.by_domain[d]);
+    }
+    if (use.has_none) see(0);
+    if (min >= max) return;
+    std::vector<double> scores;
+    for (const std::int64_t raw : one.by_domain) scores.push_back(points_of(raw, min, max));
+    add_domain_scores(*one.domains, scores, points_of(0, min, max), totals);
+  }
 
   void add_points(Symbol key, const NodeCounts& counts, std::int64_t weight) {
     if (counts.empty()) return;
@@ -70,6 +120,7 @@ class PodAffinityScorer final : public NodeScorer {
   const LabelSetId labels_;
   double weight_;
   std::vector<Points> points_;
+  std::vector<std::int64_t> raw_;  // scratch
 };
 
 constexpr std::string_view kHostname = "kubernetes.io/hostname";
@@ -98,22 +149,21 @@ class SpreadScorer final : public NodeScorer {
   void add_scores(const NodeSet& candidates, std::vector<double>& totals) override {
     NodeSet scored = candidates;
     scored &= scored_;
-    std::vector<double> sums(totals.size());
+    if (soft_.size() == 1 && !soft_[0].is_hostname) return add_by_domain(soft_[0], scored, totals);
+    sums_.assign(totals.size(), 0);
     for (const Soft& one : soft_) {
       if (one.is_hostname)
-        add_node_counts(one, scored, sums);
+        add_node_counts(one, scored, sums_);
       else
-        add_domain_counts(one, scored, sums);
+        add_domain_counts(one, scored, sums_);
     }
     std::int64_t min = std::numeric_limits<std::int64_t>::max(), max = 0;
     scored.for_each([&](std::uint32_t n) {
-      const std::int64_t raw = std::llround(sums[n]);
+      const std::int64_t raw = rounded(sums_[n]);
       min = std::min(min, raw);
       max = std::max(max, raw);
     });
-    scored.for_each([&](std::uint32_t n) {
-      totals[n] += weight_ * static_cast<double>(max == 0 ? 100 : 100 * (max + min - std::llround(sums[n])) / max);
-    });
+    scored.for_each([&](std::uint32_t n) { totals[n] += points_of(rounded(sums_[n]), min, max); });
   }
 
  private:
@@ -125,6 +175,50 @@ class SpreadScorer final : public NodeScorer {
     std::shared_ptr<const DomainColumn> domains;
     NodeSet eligible;  // nodes whose pods are counted
   };
+
+  // llround() of a sum, none of which is negative, without the call.
+  static std::int64_t rounded(double sum) {
+    const auto whole = static_cast<std::int64_t>(sum);
+    return sum - static_cast<double>(whole) >= 0.5 ? whole + 1 : whole;
+  }
+  double points_of(std::int64_t raw, std::int64_t min, std::int64_t max) const {
+    return weight_ * static_cast<double>(max == 0 ? 100 : 100 * (max + min - raw) / max);
+  }
+
+  // One key: every scored node has it, and all nodes of a domain score the same.
+  void add_by_domain(const Soft& one, const NodeSet& scored, std::vector<double>& totals) const {
+    const DomainUse use = domains_in_use(*one.domains, scored);
+    if (use.count == 0) return;
+    const std::vector<std::int64_t> counts = counts_by_domain(one, use);
+    const double importance = std::log(static_cast<double>(use.count + 2));
+    std::int64_t min = std::numeric_limits<std::int64_t>::max(), max = 0;
+    std::vector<std::int64_t> raw(counts.size());
+    for (std::size_t d = 0; d < counts.size(); ++d) {
+      if (!use.has[d]) continue;
+      raw[d] = rounded(static_cast<double>(counts[d]) * importance + one.base);
+      min = std::min(min, raw[d]);
+      max = std::max(max, raw[d]);
+    }
+    std::vector<double> scores(counts.size());
+    for (std::size_t d = 0; d < counts.size(); ++d) {
+      if (use.has[d]) scores[d] = points_of(raw[d], min, max);
+    }
+    // A candidate without the key is not scored.
+    add_domain_scores(*one.domains, scores, 0, totals);
+  }
+
+  // Pods in each domain that holds a scored node.
+  std::vector<std::int64_t> counts_by_domain(const Soft& one, const DomainUse& use) const {
+    std::vector<std::int64_t> counts(one.domains->size());
+    const Matcher& matcher = model_.pods.matcher(one.matcher);
+    const bool some_go = !matcher.terminating.empty();
+    for (const auto& entry : matcher.pods.entries()) {
+      if (!one.eligible.has(entry.node)) continue;
+      const std::uint32_t domain = one.domains->of_node[entry.node];
+      if (use.has[domain]) counts[domain] += entry.count - (some_go ? matcher.terminating.get(entry.node) : 0);
+    }
+    return counts;
+  }
 
   void add(const SpreadConstraint& one, DomainCache& cache) {
     Soft soft{.matcher = one.matcher,
@@ -154,22 +248,13 @@ class SpreadScorer final : public NodeScorer {
   }
 
   void add_domain_counts(const Soft& one, const NodeSet& scored, std::vector<double>& sums) const {
-    std::vector<std::int64_t> counts(one.domains->size(), -1);  // -1: no candidate is in the domain
-    std::size_t domains = 0;
-    scored.for_each([&](std::uint32_t n) {
-      if (!one.keyed.has(n)) return;
-      std::int64_t& count = counts[one.domains->of_node[n]];
-      domains += count < 0 ? 1 : 0;
-      count = 0;
-    });
-    const double importance = std::log(static_cast<double>(domains + 2));
-    for (const auto& entry : model_.pods.matcher(one.matcher).pods.entries()) {
-      if (!one.eligible.has(entry.node)) continue;
-      std::int64_t& count = counts[one.domains->of_node[entry.node]];
-      if (count >= 0) count += pods_on(one, entry.node);
-    }
-    scored.for_each([&](std::uint32_t n) {
-      if (one.keyed.has(n)) sums[n] += static_cast<double>(counts[one.domains->of_node[n]]) * importance + one.base;
+    NodeSet keyed = scored;
+    keyed &= one.keyed;
+    const DomainUse use = domains_in_use(*one.domains, keyed);
+    const std::vector<std::int64_t> counts = counts_by_domain(one, use);
+    const double importance = std::log(static_cast<double>(use.count + 2));
+    keyed.for_each([&](std::uint32_t n) {
+      sums[n] += static_cast<double>(counts[one.domains->of_node[n]]) * importance + one.base;
     });
   }
 
@@ -178,6 +263,7 @@ class SpreadScorer final : public NodeScorer {
   double weight_;
   NodeSet scored_;
   std::vector<Soft> soft_;
+  std::vector<double> sums_;  // scratch
 };
 
 }  // namespace

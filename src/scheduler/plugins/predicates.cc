@@ -42,10 +42,10 @@ class PredicateFilter final : public NodeFilter {
   void narrow(NodeSet& nodes, Strictness strictness, FitErrors* errors) override {
     if (errors == nullptr && strictness == Strictness::kPlace && cluster_filters_.empty()) return narrow_fast(nodes);
     Sieve sieve(nodes, errors);
-    NodeSet full = nodes;
-    full.for_each([&](std::uint32_t n) {
-      if (!is_full(n)) full.remove(n);
-    });
+    NodeSet full = nodes, free_slots = nodes;
+    keep_less(model_.nodes.seen_pods().data(), model_.nodes.allocatable(kPods).data(), free_slots.words().data(),
+              free_slots.words().size());
+    full.subtract(free_slots);
     sieve.refuse(full, FitCode::kUnschedulable, kPodNumberExceeded);
     if (!tolerates_unschedulable_) {
       sieve.refuse(model_.nodes.unschedulable(), FitCode::kUnresolvable, "node(s) were unschedulable");
