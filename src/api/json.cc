@@ -15,9 +15,58 @@ struct Json::ArrayRep {
   std::atomic<std::uint32_t> count{1};
   std::vector<Json> items;
 };
+
+// Where the members of a large object are: open addressing by hash; a slot holds the member's position plus one. Only
+// the object's owner changes it, so readers in other threads need no lock.
+struct LargeIndex {
+  std::vector<std::uint32_t> slots;
+};
+
 struct Json::ObjectRep {
+  static constexpr std::size_t kScannedMax = 32;  // up to so many members a scan is as fast
+
   std::atomic<std::uint32_t> count{1};
   std::vector<Member> members;
+  std::unique_ptr<LargeIndex> index;  // of objects with more members than are scanned
+
+  const Member* find(std::string_view key) const {
+    if (!index) {
+      for (const Member& member : members)
+        if (member.name() == key) return &member;
+      return nullptr;
+    }
+    const std::vector<std::uint32_t>& slots = index->slots;
+    for (std::size_t at = std::hash<std::string_view>()(key);; ++at) {
+      const std::uint32_t slot = slots[at & (slots.size() - 1)];
+      if (slot == 0) return nullptr;
+      if (members[slot - 1].name() == key) return &members[slot - 1];
+    }
+  }
+
+  // The key is not there yet.
+  Member& append(Member member) {
+    members.push_back(std::move(member));
+    if (!index ? members.size() > kScannedMax : members.size() * 2 > index->slots.size())
+      make_index();
+    else if (index)
+      place(members.size() - 1);
+    return members.back();
+  }
+
+  void make_index() {
+    index.reset();
+    if (members.size() <= kScannedMax) return;
+    index = std::make_unique<LargeIndex>();
+    index->slots.resize(std::bit_ceil(members.size() * 4));
+    for (std::size_t i = 0; i < members.size(); ++i) place(i);
+  }
+
+  void place(std::size_t position) {
+    std::vector<std::uint32_t>& slots = index->slots;
+    std::size_t at = std::hash<std::string_view>()(members[position].name());
+    while (slots[at & (slots.size() - 1)] != 0) ++at;
+    slots[at & (slots.size() - 1)] = static_cast<std::uint32_t>(position + 1);
+  }
 };
 
 namespace {
@@ -70,6 +119,7 @@ Json Json::object(std::initializer_list<std::pair<std::string_view, Json>> membe
   auto rep = std::make_unique<ObjectRep>();
   rep->members.reserve(members.size());
   for (const auto& [key, value] : members) rep->members.push_back({Json(key), value});
+  rep->make_index();
   Json json;
   json.set_word(reinterpret_cast<std::uint64_t>(rep.release()));
   json.tag_ = kTagObject;
@@ -164,9 +214,8 @@ std::size_t Json::members_size() const { return rep<ObjectRep>()->members.size()
 
 const Json* Json::find(std::string_view key) const {
   if (tag_ != kTagObject) return nullptr;
-  for (const Member& member : rep<ObjectRep>()->members)
-    if (member.key.as_string() == key) return &member.value;
-  return nullptr;
+  const Member* found = rep<ObjectRep>()->find(key);
+  return found ? &found->value : nullptr;
 }
 
 const Json& Json::operator[](std::string_view key) const {
@@ -192,6 +241,7 @@ Json::ObjectRep& Json::own_object() {
   if (mine->count.load(std::memory_order_acquire) != 1) {
     auto copy = std::make_unique<ObjectRep>();
     copy->members = mine->members;
+    if (mine->index) copy->index = std::make_unique<LargeIndex>(*mine->index);
     Json replacement;
     replacement.set_word(reinterpret_cast<std::uint64_t>(copy.release()));
     replacement.tag_ = kTagObject;
@@ -210,10 +260,8 @@ Json::ArrayRep& Json::own_array() {
 
 Json& Json::edit(std::string_view key) {
   ObjectRep& mine = own_object();
-  for (Member& member : mine.members)
-    if (member.key.as_string() == key) return member.value;
-  mine.members.push_back({Json(key), Json()});
-  return mine.members.back().value;
+  if (const Member* found = mine.find(key)) return const_cast<Member*>(found)->value;
+  return mine.append({Json(key), Json()}).value;
 }
 
 Json& Json::edit(std::size_t index) {
@@ -228,6 +276,7 @@ bool Json::erase(std::string_view key) {
   if (!has(key)) return false;
   ObjectRep& mine = own_object();
   std::erase_if(mine.members, [&](const Member& member) { return member.key.as_string() == key; });
+  mine.make_index();
   return true;
 }
 
@@ -293,10 +342,12 @@ Json Json::sorted() const {
   }
   if (!is_object()) return *this;
   Json out = object();
-  auto& target = out.own_object().members;
+  ObjectRep& mine = out.own_object();
+  auto& target = mine.members;
   target.reserve(size());
   for (const Member& member : members()) target.push_back({member.key, member.value.sorted()});
   std::ranges::stable_sort(target, [](const Member& a, const Member& b) { return a.name() < b.name(); });
+  mine.make_index();
   return out;
 }
 

@@ -52,6 +52,26 @@ TEST(Json, an_edit_leaves_copies_alone) {
   EXPECT_FALSE(after.erase("list"));
 }
 
+TEST(Json, large_objects_find_set_and_lose_members) {
+  Json large = Json::object();
+  for (int i = 0; i < 500; ++i) large.set("key-" + std::to_string(i * 7 % 500), i);
+  const Json shared = large;
+  large.set("key-3", "new");
+  EXPECT_TRUE(large.erase("key-499"));
+  EXPECT_FALSE(large.erase("key-499"));
+  EXPECT_EQ(large.size(), 499u);
+  EXPECT_EQ(large["key-3"].as_string(), "new");
+  EXPECT_EQ(shared["key-499"].as_int(), 357);
+  EXPECT_EQ(shared["key-3"].as_int(), 429);
+  for (int i = 0; i < 500; ++i) EXPECT_EQ(shared["key-" + std::to_string(i * 7 % 500)].as_int(), i);
+  EXPECT_FALSE(large.has("key-500"));
+  EXPECT_EQ(parse(shared.dump()), shared);
+  EXPECT_EQ(parse(large.sorted().dump()), large);
+  for (int i = 0; i < 480; ++i) large.erase("key-" + std::to_string(i));
+  EXPECT_EQ(large.size(), 19u);
+  EXPECT_TRUE(large.has("key-490"));
+}
+
 TEST(Json, equality_is_by_value_and_ignores_member_order) {
   EXPECT_EQ(parse(R"({"a":1,"b":[1.0]})"), parse(R"({"b":[1],"a":1})"));
   EXPECT_FALSE(parse(R"({"a":1})") == parse(R"({"a":1,"b":null})"));
