@@ -25,7 +25,6 @@ OneShot::OneShot(OneShotOptions options, Stopwatch stopwatch)
       now_(options_.now) {
   decider_.sample(sampling_options(options_.scheduler));
   decider_.keep_reasons(options_.reasons);
-  decider_.keep_reasons(options_.reasons);
 }
 
 base::Status OneShot::configure() {
