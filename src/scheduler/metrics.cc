@@ -224,6 +224,7 @@ void CycleMetrics::note_waiting(const Decider& decider, base::Time now) {
 
 // Series of jobs that are gone, or moved to another queue.
 void CycleMetrics::forget_jobs(const Model& model) {
+  std::vector<std::string> gone;
   std::erase_if(seen_, [&](const auto& entry) {
     const JobId id = model.find_job(entry.first);
     if (id.is_set() && model.job(id).has_group && model.job(id).queue_name == entry.second) return false;
@@ -232,9 +233,14 @@ void CycleMetrics::forget_jobs(const Model& model) {
     for (const char* metric : {"volcano_e2e_job_scheduling_start_time", "volcano_e2e_job_scheduling_last_time",
                                "volcano_e2e_job_scheduling_duration"})
       metrics_.remove(metric, {name, entry.second, ns});
-    metrics_.remove("volcano_job_retry_counts", {name});
+    gone.push_back(name);
     return true;
   });
+  // Groups of one name in several namespaces share the counter.
+  for (const std::string& name : gone) {
+    const auto same = [&](const auto& entry) { return entry.first.ends_with("/" + name); };
+    if (std::none_of(seen_.begin(), seen_.end(), same)) metrics_.remove("volcano_job_retry_counts", {name});
+  }
 }
 
 void CycleMetrics::settle(const Model& model, const Decider& decider) {

@@ -65,14 +65,11 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     for (const api::ResourceId& id : Intake::resources()) watch(id);
     for (const api::ResourceId& id : intake.optional_resources()) watch(id);
     watch_device_config();
-    if (options.resource_sync_timeout.ns > 0) {
+    if (options.resource_sync_timeout.ns > 0)
       env.loop().after(options.resource_sync_timeout, [weak = weak_from_this()] {
         if (auto self = weak.lock(); self && !self->running)
-          self->go("not every list has arrived in time; deciding without");
+          base::log_warning("scheduler", "not every list has arrived yet; nothing is decided before");
       });
-    } else {
-      go("");
-    }
     for (auto& informer : informers) informer->start();
   }
 
@@ -107,7 +104,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     });
     informer.on_synced([this] {
       const bool all = std::all_of(informers.begin(), informers.end(), [](const auto& one) { return one->synced(); });
-      if (all && !running) go("");
+      if (all && !running) go();
     });
   }
 
@@ -138,8 +135,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     });
   }
 
-  void go(std::string_view problem) {
-    if (!problem.empty()) base::log_warning("scheduler", problem);
+  void go() {
     running = true;
     wake();
   }
@@ -161,6 +157,9 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
       config_text = std::move(next_config_text);
       for (const std::string& warning : decider.warnings()) base::log_warning("scheduler", "configuration: " + warning);
       collector->configure(decider.config().metrics);
+      const std::size_t known = informers.size();
+      watch_device_config();
+      for (std::size_t i = known; i < informers.size(); ++i) informers[i]->start();
     }
     const base::Duration begin = env.uptime();
     const auto stopwatch = [this] { return std::pair{env.uptime().seconds(), 0.0}; };

@@ -11,7 +11,10 @@ namespace {
 
 class Preempt final : public Action {
  public:
-  void configure(const Arguments& arguments) override { dry_run_ = dry_run_settings(arguments); }
+  void configure(const Arguments& arguments) override {
+    Action::configure(arguments);
+    dry_run_ = dry_run_settings(arguments);
+  }
   void run(Session& session) override { Round(session, dry_run_).run(); }
 
  private:
@@ -162,16 +165,15 @@ class Preempt final : public Action {
       if (!candidates.empty()) victims = session_.ask<Preemptable>(task, candidates);
       session_.note_victims(victims.size());
       if (!victims_suffice(session_, task, node, victims)) return false;
-      session_.sort_as_victims(task, victims);
+      auto heap = session_.victim_heap(task, victims);
       const Session::Mark mark = session_.mark();
-      std::size_t next = 0;
       bool fits = fits_now(task, node);
-      while (!fits && next < victims.size()) {
-        session_.evict(victims[next++], "preempt", task.job);
+      while (!fits && !heap.empty()) {
+        session_.evict(heap.pop(), "preempt", task.job);
         fits = fits_now(task, node);
       }
       session_.note_preemption_attempt();
-      if (fits && session_.pipeline(task.id, node, next > 0)) return true;
+      if (fits && session_.pipeline(task.id, node, heap.size() < victims.size())) return true;
       session_.rollback(mark);
       return false;
     }

@@ -91,13 +91,12 @@ class Reclaim final : public Action {
       if (candidates.empty()) return false;
       std::vector<TaskId> victims = session_.ask<Reclaimable>(task, candidates);
       if (!victims_suffice(session_, task, node, victims)) return false;
-      session_.sort_as_victims(task, victims);
+      auto heap = session_.victim_heap(task, victims);
       const Session::Mark mark = session_.mark();
-      std::size_t next = 0;
-      while (!session_.search().fits_future(task, node) && next < victims.size()) {
-        session_.evict(victims[next++], "reclaim", task.job);
-      }
-      if (session_.search().fits_future(task, node) && session_.pipeline(task.id, node, next > 0)) return true;
+      while (!session_.search().fits_future(task, node) && !heap.empty())
+        session_.evict(heap.pop(), "reclaim", task.job);
+      if (session_.search().fits_future(task, node) && session_.pipeline(task.id, node, heap.size() < victims.size()))
+        return true;
       session_.rollback(mark);
       return false;
     }

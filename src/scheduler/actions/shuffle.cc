@@ -7,11 +7,17 @@
 namespace scheduler {
 namespace {
 
+// Pods without a group, or of a queue that does not exist, are nobody's to move.
+bool may_lose_pods(const Model& model, const Job& job) {
+  return job.has_group && job.queue.is_set() && model.queue(job.queue).in_use;
+}
+
 class Shuffle final : public Action {
  public:
   void run(Session& session) override {
     std::vector<TaskId> running;
     session.model().for_each_job([&](const Job& job) {
+      if (!may_lose_pods(session.model(), job)) return;
       for (const TaskId id : job.tasks) {
         if (session.model().task(id).status == TaskStatus::kRunning) running.push_back(id);
       }
@@ -19,7 +25,10 @@ class Shuffle final : public Action {
     const Session::Mark mark = session.mark();
     for (const TaskId id : session.ask<VictimTasks>(running)) {
       // A pod that says it runs, and nowhere, holds nothing that could be given back.
-      if (session.model().task(id).node.is_set()) session.evict(id, "shuffle", {});
+      const Task& task = session.model().task(id);
+      if (!task.node.is_set() || !task.job.is_set() || !may_lose_pods(session.model(), session.model().job(task.job)))
+        continue;
+      session.evict(id, "shuffle", {});
     }
     session.commit(mark);
   }

@@ -301,11 +301,14 @@ bool TopologyPlacer::has_copies(DomainId domain, const std::vector<TaskId>& task
 }
 
 bool TopologyPlacer::may_hold(const PlaceTarget& target, const TaskHeap& tasks) const {
-  const std::int64_t missing = session_.ask<PlacementsMissing>(model_.job(target.job), target.part);
+  const Job& job = model_.job(target.job);
+  if (session_.part_pipelined(job, target.part)) return true;  // whatever gang says, another plugin lets it wait
+  const std::int64_t missing = session_.ask<PlacementsMissing>(job, target.part);
   return has_copies(target.where, tasks.items(), std::max<std::int64_t>(missing, 1));
 }
 
 bool TopologyPlacer::may_hold(JobId id, const Worksheet& sheet, DomainId domain) const {
+  if (session_.ask<JobPipelined>(model_.job(id))) return true;
   std::vector<TaskId> all;
   for (const auto& [part, tasks] : sheet.tasks) all.insert(all.end(), tasks.items().begin(), tasks.items().end());
   const std::int64_t missing = session_.ask<PlacementsMissing>(model_.job(id), kWholeJob);

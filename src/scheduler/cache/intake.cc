@@ -21,10 +21,6 @@ const api::Json* annotation_or_label(const api::Json& object, std::string_view k
   return object["metadata"]["labels"].find(key);
 }
 
-bool parse_go_bool(std::string_view text) {
-  return text == "1" || text == "t" || text == "T" || text == "TRUE" || text == "true" || text == "True";
-}
-
 // Versions of one resource grow; where they are missing (files) everything counts as new.
 bool is_newer(std::string_view version, std::string_view than) {
   std::uint64_t a = 0, b = 0;
@@ -69,7 +65,9 @@ void read_group_spec(const api::Json& group, Job& job, Dimensions& dimensions) {
   job.names_preemptable = preemptable != nullptr;
   job.preemptable = preemptable != nullptr && parse_go_bool(preemptable->as_string());
   job.budget_min_available = std::string(api::annotation_of(group, "volcano.sh/jdb-min-available"));
-  job.budget_max_unavailable = std::string(api::annotation_of(group, "volcano.sh/jdb-max-unavailable"));
+  job.budget_max_unavailable.clear();  // counts where the other is not given
+  if (job.budget_min_available.empty())
+    job.budget_max_unavailable = std::string(api::annotation_of(group, "volcano.sh/jdb-max-unavailable"));
 }
 
 }  // namespace

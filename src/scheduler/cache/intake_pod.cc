@@ -19,10 +19,6 @@ std::optional<Number> number_from(std::string_view text) {
   return value;
 }
 
-bool parse_go_bool(std::string_view text) {
-  return text == "1" || text == "t" || text == "T" || text == "TRUE" || text == "true" || text == "True";
-}
-
 const api::Json* annotation_or_label(const api::Json& object, std::string_view key) {
   if (const api::Json* found = object["metadata"]["annotations"].find(key)) return found;
   return object["metadata"]["labels"].find(key);

@@ -59,6 +59,7 @@ base::Result<PluginEntry> plugin_from(const api::Json& json, Config& config) {
       }
       continue;
     }
+    if (member.value.is_null()) continue;  // as if it were not there
     if (!member.value.is_bool())
       return invalid(base::format("plugin {}: {} must be a boolean", out.name, member.name()));
     out.switches.emplace(member.name(), member.value.as_bool());

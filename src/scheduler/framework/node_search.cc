@@ -292,13 +292,14 @@ std::optional<NodeId> NodeSearch::find_for_promise(const Task& task, const NodeS
   ClassState& state = state_for(task);
   const Request& request = model_.shape_of(task).request;
   NodeSet feasible = within;
-  nodes_looked_at_ += count_of(within);
+  keep_shard(feasible, nullptr);
+  nodes_looked_at_ += count_of(feasible);
   room(request, true, feasible);
   for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kEvict, nullptr);
   if (feasible.empty()) return std::nullopt;
   NodeSet idle = feasible;
   room(request, false, idle);
-  return NodeId{best_of(state, idle.empty() ? feasible : idle)};
+  return NodeId{best_own_first(state, idle.empty() ? feasible : idle)};
 }
 
 bool NodeSearch::fits_filters(const Task& task, NodeId node) {

@@ -50,6 +50,7 @@ PluginSet::PluginSet(const Config& config, Model& model) {
   if (config.is_compat("victim-intersection")) return;
   for (auto& answer : std::get<Slot<Preemptable>>(slots_).answers) answer.starts_afresh = false;
   for (auto& answer : std::get<Slot<Reclaimable>>(slots_).answers) answer.starts_afresh = false;
+  for (auto& answer : std::get<Slot<UnifiedEvictable>>(slots_).answers) answer.starts_afresh = false;
 }
 
 PluginSet::~PluginSet() = default;

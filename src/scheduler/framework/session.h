@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "scheduler/framework/config.h"
 #include "scheduler/framework/fit.h"
+#include "scheduler/framework/live_heap.h"
 #include "scheduler/framework/node_search.h"
 #include "scheduler/framework/plan.h"
 #include "scheduler/framework/plugin.h"
@@ -50,6 +51,16 @@ struct SessionInput {
   std::string scheduler_name;
 };
 
+class Session;
+
+// Whether `a` is evicted before `b`.
+struct VictimLess {
+  const Session* session;
+  const Model* model;
+  const Task* preemptor;
+  bool operator()(TaskId a, TaskId b) const;
+};
+
 class Session {
  public:
   explicit Session(SessionInput input) : in_(input) {}
@@ -79,7 +90,10 @@ class Session {
   bool part_ready(const Job& job, std::uint32_t part) const;
   bool part_pipelined(const Job& job, std::uint32_t part) const;
   // Orders victims: what comes first is evicted first, for the benefit of `preemptor`.
+  // Victims in the order in which they go, by the state at the call.
   void sort_as_victims(const Task& preemptor, std::vector<TaskId>& victims) const;
+  // The same, where each eviction changes who goes next. Valid while the session and the preemptor are.
+  LiveHeap<TaskId, VictimLess> victim_heap(const Task& preemptor, const std::vector<TaskId>& victims) const;
 
   // The journal.
   using Mark = std::size_t;
@@ -230,43 +244,6 @@ class Session {
   std::vector<PluginTime> closing_times_;
   PreemptionCounts preemption_;
   bool keep_tasks_ = false;
-};
-
-// Go's container/heap over a live comparison: only the paths that a push or pop walks are compared again.
-template <class Item, class Less>
-class LiveHeap {
- public:
-  explicit LiveHeap(Less less) : less_(std::move(less)) {}
-  bool empty() const { return items_.empty(); }
-  const std::vector<Item>& items() const { return items_; }  // in no particular order
-  std::size_t size() const { return items_.size(); }
-  void push(Item item) {
-    items_.push_back(std::move(item));
-    for (std::size_t i = items_.size() - 1; i > 0;) {
-      const std::size_t parent = (i - 1) / 2;
-      if (!less_(items_[i], items_[parent])) break;
-      std::swap(items_[i], items_[parent]);
-      i = parent;
-    }
-  }
-  Item pop() {
-    std::swap(items_.front(), items_.back());
-    Item out = std::move(items_.back());
-    items_.pop_back();
-    for (std::size_t i = 0;;) {
-      std::size_t child = 2 * i + 1;
-      if (child >= items_.size()) break;
-      if (child + 1 < items_.size() && less_(items_[child + 1], items_[child])) ++child;
-      if (!less_(items_[child], items_[i])) break;
-      std::swap(items_[i], items_[child]);
-      i = child;
-    }
-    return out;
-  }
-
- private:
-  std::vector<Item> items_;
-  Less less_;
 };
 
 }  // namespace scheduler

@@ -24,12 +24,19 @@ bool goes_first(const Session& session, const Model& model, const Task& preempto
 
 }  // namespace
 
+bool VictimLess::operator()(TaskId a, TaskId b) const {
+  return goes_first(*session, *model, *preemptor, model->task(a), model->task(b));
+}
+
+LiveHeap<TaskId, VictimLess> Session::victim_heap(const Task& preemptor, const std::vector<TaskId>& victims) const {
+  LiveHeap<TaskId, VictimLess> heap({this, &in_.model, &preemptor});
+  for (const TaskId id : victims) heap.push(id);
+  return heap;
+}
+
 void Session::sort_as_victims(const Task& preemptor, std::vector<TaskId>& victims) const {
   if (victims.size() < 2) return;
-  const Model& model = in_.model;
-  auto less = [&](TaskId a, TaskId b) { return goes_first(*this, model, preemptor, model.task(a), model.task(b)); };
-  LiveHeap<TaskId, decltype(less)> heap(less);
-  for (const TaskId id : victims) heap.push(id);
+  auto heap = victim_heap(preemptor, victims);
   victims.clear();
   while (!heap.empty()) victims.push_back(heap.pop());
 }

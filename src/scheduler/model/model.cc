@@ -10,8 +10,10 @@ namespace {
 
 constexpr std::size_t kTouchedMax = 1 << 20;
 
+// Promised pods count: backfill may take a promise back.
 bool is_open(const Job& job) {
-  return job.in_use && job.has_group && (job.is_pending() || job.count(TaskStatus::kPending) > 0);
+  return job.in_use && job.has_group &&
+         (job.is_pending() || job.count(TaskStatus::kPending) + job.count(TaskStatus::kPipelined) > 0);
 }
 
 }  // namespace

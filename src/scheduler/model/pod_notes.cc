@@ -46,6 +46,9 @@ Amounts limits_of(const api::Json& spec) {
     highest = {std::max(highest.cpu, now.cpu), std::max(highest.memory, now.memory)};
   }
   Amounts out{std::max(sum.cpu, highest.cpu), std::max(sum.memory, highest.memory)};
+  const Amounts of_pod = amounts_of(spec["resources"]["limits"]);
+  if (of_pod.cpu != 0) out.cpu = of_pod.cpu;
+  if (of_pod.memory != 0) out.memory = of_pod.memory;
   const Amounts overhead = amounts_of(spec["overhead"]);
   if (out.cpu != 0) add(out, {overhead.cpu, 0});
   if (out.memory != 0) add(out, {0, overhead.memory});

@@ -50,11 +50,14 @@ void append_resize(std::string& out, const api::Json& pod) {
   bool differs = false;
   for (const api::Json& status : pod["status"]["containerStatuses"].items()) {
     const api::Json& granted = status["resources"]["requests"];
-    if (granted.is_null()) continue;
+    const api::Json& allocated = status["allocatedResources"];
+    if (granted.is_null() && allocated.is_null()) continue;
     std::int64_t index = 0;
     for (const api::Json& container : pod["spec"]["containers"].items()) {
       const std::int64_t position = index++;
-      if (container["name"] != status["name"] || container["resources"]["requests"] == granted) continue;
+      const api::Json& asked = container["resources"]["requests"];
+      const auto as_asked = [&](const api::Json& one) { return one.is_null() || one == asked; };
+      if (container["name"] != status["name"] || (as_asked(granted) && as_asked(allocated))) continue;
       append(out, 'q', position);
       append(out, 'r', status["resources"]);
       append(out, 'a', status["allocatedResources"]);
@@ -233,7 +236,7 @@ void read_containers(const api::Json& containers, Symbols& symbols, bool init, S
 std::string revocable_zone_of(const api::Json& pod) {
   const api::Json& annotations = pod["metadata"]["annotations"];
   if (const api::Json* zone = annotations.find("volcano.sh/revocable-zone")) return zone->as_string() == "*" ? "*" : "";
-  return annotations["volcano.sh/preemptable"].as_string() == "true" ? "*" : "";
+  return parse_go_bool(annotations["volcano.sh/preemptable"].as_string()) ? "*" : "";
 }
 
 constexpr std::string_view kNumaPolicy = "volcano.sh/numa-topology-policy";
@@ -428,6 +431,10 @@ Shape shape_from(const api::Json& pod, Dimensions& dimensions, Symbols& symbols,
       std::any_of(out.asks.begin(), out.asks.end(), [](const ContainerAsk& ask) { return !ask.devices.empty(); });
   if (!devices && !out.guaranteed) out.asks.clear();
   return out;
+}
+
+bool parse_go_bool(std::string_view text) {
+  return text == "1" || text == "t" || text == "T" || text == "TRUE" || text == "true" || text == "True";
 }
 
 }  // namespace scheduler

@@ -118,4 +118,7 @@ class MatcherSource {
 };
 Shape shape_from(const api::Json& pod, Dimensions& dimensions, Symbols& symbols, MatcherSource& matchers);
 
+// True for the words that Go takes for true.
+bool parse_go_bool(std::string_view text);
+
 }  // namespace scheduler

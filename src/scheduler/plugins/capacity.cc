@@ -39,6 +39,8 @@ class Capacity final : public Plugin {
         [this, copies](const Queue& queue, const Task& task) { return copies && has_room(queue, task); });
     setup.on<Preemptive>(
         [this](const Queue& queue, const std::vector<TaskId>& tasks) { return preemptive(queue, tasks); });
+    // Device quotas first: a pod that they refuse holds no room of its queue.
+    quota_.attach(setup);
     setup.on<Allocatable>([this](const Queue& queue, const Task& task) { return allocatable(queue, task); });
     setup.on<TaskPlaced>([this](const Task& task) -> Refusal {
       if (reserves(task)) admitted_.remove(*model_, task);
@@ -52,11 +54,10 @@ class Capacity final : public Plugin {
     });
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
     setup.on<JobEnqueued>([this](const Job& job) {
-      if (!job.min_resources) return;
+      if (!job.min_resources || !tree_.ready) return;
       const Resource held = without_gated(*model_, job, minimum_of(job));
       for (QueueId at = job.queue; at.is_set(); at = tree_[at].parent) tree_[at].inqueue += held;
     });
-    quota_.attach(setup);
   }
 
   void open(Session& session) override {

@@ -88,8 +88,8 @@ QueueUse use_of(const Model& model, QueueId queue, bool hierarchical) {
     if (std::find(path.begin(), path.end(), queue) == path.end()) return;
     for (const TaskId id : job.tasks) {
       const Task& task = model.task(id);
-      if (is_allocated_like(task.status) && !model.shape_of(task).claims.empty())
-        add_task(model, task, out.claims, out.sums);
+      const bool holds = is_allocated_like(task.status) || task.status == TaskStatus::kPipelined;
+      if (holds && !model.shape_of(task).claims.empty()) add_task(model, task, out.claims, out.sums);
     }
   });
   return out;
@@ -158,7 +158,7 @@ void DeviceQuota::attach(PluginSetup& setup) {
                                         model_->gates.on("DynamicResourceAllocation"));
   capacities_ = setup.arguments().get_bool("capacity.DRAConsumableCapacityEnable", true);
   if (!enabled_) return;
-  setup.on<Allocatable>([this](const Queue& queue, const Task& task) {
+  const auto within = [this](const Queue& queue, const Task& task) {
     if (model_->shape_of(task).claims.empty()) return true;
     for (const QueueId at : path_of(*model_, queue.id, hierarchical_)) {
       if (!has_quota(*model_, model_->queue(at))) continue;
@@ -168,7 +168,9 @@ void DeviceQuota::attach(PluginSetup& setup) {
       if (!fits(*model_, model_->queue(at), use.sums, wanted, capacities_)) return false;
     }
     return true;
-  });
+  };
+  setup.on<Allocatable>(within);
+  setup.on<SimulateAllocatable>(within);
   setup.on<JobEnqueueable>([this](const Job& job) {
     Vote out = Vote::kAbstain;
     for (const QueueId at : path_of(*model_, job.queue, hierarchical_)) {

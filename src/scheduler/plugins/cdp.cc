@@ -9,6 +9,7 @@ class Cdp final : public Plugin {
  public:
   void attach(PluginSetup& setup) override {
     Model& model = setup.model();
+    setup.depends_on_time();  // protection ends
     const auto unprotected = [this, &model](const Task&, const std::vector<TaskId>& candidates) {
       Victims out;
       for (const TaskId id : candidates) {

@@ -80,6 +80,7 @@ class Proportion final : public Plugin {
       report_amounts(sink, *model_, queue.name, "deserved", own->deserved);
       sink("queue_weight", {queue.name}, own->weight);
       sink("queue_share", {queue.name}, share(queue));
+      sink("queue_overused", {queue.name}, own->deserved.less_equal(allocated(queue), Missing::kZero) ? 1 : 0);
     }
   }
 

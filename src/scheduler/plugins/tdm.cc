@@ -51,12 +51,12 @@ Zone zone_from(std::string raw) {
   return out;
 }
 
-// Local time of day.
-std::int64_t minute_of_day(base::Time now) {
+// Local time of day, in minutes.
+double minute_of_day(base::Time now) {
   const auto seconds = static_cast<std::time_t>(now.ns / 1'000'000'000);
   std::tm local{};
   localtime_r(&seconds, &local);
-  return local.tm_hour * 60 + local.tm_min;
+  return local.tm_hour * 60 + local.tm_min + (local.tm_sec + static_cast<double>(now.ns % 1'000'000'000) / 1e9) / 60;
 }
 
 // What a node's zone says to a pod; empty: it may come.
@@ -87,7 +87,7 @@ class ZoneFilter final : public NodeFilter {
  private:
   std::string refusal(std::uint32_t n) const {
     const Symbol zone = key_.is_set() ? value_of(model_.nodes[NodeId{n}].labels, key_) : Symbol{};
-    if (!zone.is_set()) return "";
+    if (!zone.is_set() || model_.symbols.text(zone).empty()) return "";
     const std::string problem = test_(model_.symbols.text(zone));
     if (!problem.empty()) return problem;
     return revocable_ ? "" : "not allow to dispatch to revocable node";
@@ -157,9 +157,9 @@ class Tdm final : public Plugin {
     if (found == zones_.end()) return base::format("revocable zone {} not support", name);
     const Zone& zone = found->second;
     if (!zone.valid) return base::format("revocable zone {} format error", zone.raw);
-    const std::int64_t minute = minute_of_day(now_);
-    if (zone.start <= minute && minute <= zone.end) return "";
-    if (spans_midnight_ && minute + kMinutesPerDay <= zone.end) return "";
+    const double minute = minute_of_day(now_);
+    if (static_cast<double>(zone.start) <= minute && minute <= static_cast<double>(zone.end)) return "";
+    if (spans_midnight_ && minute + kMinutesPerDay <= static_cast<double>(zone.end)) return "";
     return base::format("current time beyond revocable zone {}:{}", name, zone.raw);
   }
 
@@ -184,8 +184,10 @@ class Tdm final : public Plugin {
     if (!job.budget_max_unavailable.empty()) {
       return std::max<std::int64_t>(0, budget_from(job.budget_max_unavailable, tasks) - (tasks - finished - running));
     }
-    if (!job.budget_min_available.empty())
+    if (!job.budget_min_available.empty()) {
+      // COMPAT(tdm-below-minimum): a group that is below its minimum already loses nobody.
       return std::max<std::int64_t>(0, running - budget_from(job.budget_min_available, tasks));
+    }
     return 1;
   }
 
@@ -223,6 +225,9 @@ class Tdm final : public Plugin {
       const std::string zone = zone_of(task);
       if (zones_.contains(zone) && !problem_of(zone).empty()) by_job[model_->job(task.job).key].push_back(task.id);
     }
+    for (auto& [key, tasks] : by_job)
+      std::sort(tasks.begin(), tasks.end(),
+                [&](TaskId a, TaskId b) { return model_->text(a).uid < model_->text(b).uid; });
     return cut(by_job);
   }
 
