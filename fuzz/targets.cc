@@ -30,6 +30,7 @@ constexpr std::array kTargets = {
     Target{"scheduler_config", scheduler_config},
     Target{"plugin_arguments", plugin_arguments},
     Target{"scheduler_objects", scheduler_objects},
+    Target{"writes", writes},
     Target{"canary", canary},
 };
 

@@ -31,5 +31,6 @@ void definition(std::string_view input);
 void scheduler_config(std::string_view input);
 void plugin_arguments(std::string_view input);
 void scheduler_objects(std::string_view input);
+void writes(std::string_view input);
 
 }  // namespace fuzz

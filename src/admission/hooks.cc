@@ -34,6 +34,10 @@ std::string_view word(api::Operation operation) {
   return "";
 }
 
+bool is_unset_text(const Json& value) { return value.is_null() || (value.is_string() && value.as_string().empty()); }
+
+bool is_unset_number(const Json& value) { return value.is_null() || (value.is_number() && value.as_double() == 0); }
+
 std::string queue_not_found(std::string_view name) {
   return base::format("queue.scheduling.volcano.sh \"{}\" not found", name);
 }
@@ -94,6 +98,10 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
   };
   add("/jobs/mutate", true, r::kJobs, "Job", {kCreate},
       [options](const AdmissionRequest& q, const ObjectReader&) { return default_job(q, *options); });
+  // COMPAT(apply-again). A webhook is registered for creation only; its path keeps refusing an update.
+  if (options->in_process)
+    add("/jobs/mutate", true, r::kJobs, "Job", {kUpdate},
+        [](const AdmissionRequest& q, const ObjectReader&) { return default_job_again(q); });
   add("/jobs/validate", false, r::kJobs, "Job", {kCreate, kUpdate},
       [](const AdmissionRequest& q, const ObjectReader& o) { return check_job(q, o); });
   add("/queues/mutate", true, r::kQueues, "Queue", {kCreate},

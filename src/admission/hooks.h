@@ -35,6 +35,7 @@ struct Options {
   bool queue_allocated_pods_check = false;
   bool root_queue_protection = true;
   bool scheduling_gates_queue_admission = false;
+  bool in_process = true;  // asked by our own API server, not as a webhook
   // Unset: no configuration was loaded.
   std::optional<std::vector<PodGroupRule>> pod_rules = {};
 };

@@ -29,12 +29,12 @@ void canonical_resources(Json& task) {
 
 bool default_task(Json& task, std::size_t index) {
   bool touched = false;
-  if (task["name"].as_string().empty()) {
+  if (is_unset_text(task["name"])) {
     task.set("name", base::format("default{}", index));
     touched = true;
   }
   const Json& spec = task["template"]["spec"];
-  if (spec["hostNetwork"].as_bool() && spec["dnsPolicy"].as_string().empty()) {
+  if (spec["hostNetwork"].as_bool() && is_unset_text(spec["dnsPolicy"])) {
     task.edit_path({"template", "spec"}).set("dnsPolicy", "ClusterFirstWithHostNet");
     touched = true;
   }
@@ -46,7 +46,7 @@ bool default_task(Json& task, std::size_t index) {
     task.set("minAvailable", minimum);
     touched = true;
   }
-  if (task["maxRetry"].as_int() == 0) {
+  if (is_unset_number(task["maxRetry"])) {
     task.set("maxRetry", 3);
     touched = true;
   }
@@ -63,9 +63,9 @@ void default_plugins(Json& plugins) {
 }  // namespace
 
 void default_job_spec(Json& spec, std::string_view scheduler_name) {
-  if (spec["queue"].as_string().empty()) spec.set("queue", "default");
-  if (spec["schedulerName"].as_string().empty()) spec.set("schedulerName", std::string(scheduler_name));
-  if (spec["maxRetry"].as_int() == 0) spec.set("maxRetry", 3);
+  if (is_unset_text(spec["queue"])) spec.set("queue", "default");
+  if (is_unset_text(spec["schedulerName"])) spec.set("schedulerName", std::string(scheduler_name));
+  if (is_unset_number(spec["maxRetry"])) spec.set("maxRetry", 3);
   if (spec["tasks"].is_array()) {
     Json tasks = spec["tasks"];
     bool touched = false;
@@ -80,7 +80,7 @@ void default_job_spec(Json& spec, std::string_view scheduler_name) {
       spec.set("tasks", std::move(tasks));
     }
   }
-  if (spec["minAvailable"].as_int() == 0) {
+  if (is_unset_number(spec["minAvailable"])) {
     std::int64_t sum = 0;
     for (const Json& task : spec["tasks"].items())
       sum = base::saturating_add(sum, task["minAvailable"].as_int(task["replicas"].as_int()));
@@ -93,8 +93,17 @@ AdmissionAnswer default_job(const AdmissionRequest& request, const Options& opti
   if (request.operation != api::Operation::kCreate) return refuse("expect operation to be 'CREATE' ");
   Json job = request.object;
   if (!job.is_object()) return {};
-  if (!job["spec"].is_object()) job.set("spec", Json::object());
+  if (job["spec"].is_null()) job.set("spec", Json::object());
+  if (!job["spec"].is_object()) return {};
   default_job_spec(job.edit("spec"), options.scheduler_names.empty() ? "volcano" : options.scheduler_names.front());
+  return changed(std::move(job));
+}
+
+AdmissionAnswer default_job_again(const AdmissionRequest& request) {
+  Json job = request.object;
+  if (!job["spec"].is_object() || job["spec"] == request.old_object["spec"]) return {};
+  const Json scheduler = request.old_object["spec"]["schedulerName"];
+  default_job_spec(job.edit("spec"), scheduler.as_string("volcano"));
   return changed(std::move(job));
 }
 

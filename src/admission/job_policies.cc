@@ -6,6 +6,7 @@
 #include "admission/names.h"
 #include "admission/rules.h"
 #include "base/format.h"
+#include "base/time.h"
 
 namespace admission {
 
@@ -52,6 +53,10 @@ std::string check_events(const std::vector<std::string>& events, const Json& pol
 std::string check_policy(const Json& policy, std::string_view path, std::set<std::string>& seen_events,
                          std::set<std::int64_t>& seen_codes) {
   const std::vector<std::string> events = events_of(policy);
+  const Json& timeout = policy["timeout"];
+  if (!timeout.is_null() && !base::parse_go_duration(timeout.as_string()))
+    return base::format("{}.timeout: Invalid value: {}: must be a duration such as \"1h30m\"", path,
+                        quoted(timeout.as_string()));
   const bool has_code = policy["exitCode"].is_number();
   if (!events.empty() && has_code) return "must not specify event and exitCode simultaneously";
   if (events.empty() && !has_code) return "either event and exitCode should be specified";

@@ -10,6 +10,7 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/saturate.h"
+#include "base/time.h"
 
 namespace admission {
 
@@ -190,6 +191,9 @@ std::string check_new_job(const Json& job, const ObjectReader& objects) {
   for (const Json::Member& plugin : spec["plugins"].members())
     if (std::find(kPlugins.begin(), kPlugins.end(), plugin.name()) == kPlugins.end())
       message += base::format(" unable to find job plugin: {};", plugin.name());
+  if (const Json& span = spec["runningEstimate"]; !span.is_null() && !base::parse_go_duration(span.as_string()))
+    message += base::format(" spec.runningEstimate: Invalid value: {}: must be a duration such as \"1h30m\";",
+                            quoted(span.as_string()));
   message += check_volumes(spec["volumes"]);
   message += check_queue_of(spec, objects);
   if (!dependencies_are_sound(tasks))

@@ -178,6 +178,9 @@ TEST(JobValidation, policies) {
   const Row rows[] = {
       {R"([{"event": "PodFailed", "exitCode": 1, "action": "RestartJob"}])",
        policy_error("must not specify event and exitCode simultaneously")},
+      {R"([{"event": "PodFailed", "action": "RestartJob", "timeout": "soon"}])",
+       policy_error("spec.policies.timeout: Invalid value: \"soon\": must be a duration such as \"1h30m\"")},
+      {R"([{"event": "PodFailed", "action": "RestartJob", "timeout": "1h30m"}])", ""},
       {R"([{"action": "RestartJob"}])", policy_error("either event and exitCode should be specified")},
       {R"([{"event": "PodRunning", "action": "RestartJob"}])",
        policy_error("spec.policies: Invalid value: \"PodRunning\": invalid policy event")},
@@ -240,7 +243,6 @@ TEST(JobValidation, pod_templates) {
        "template.spec.containers[0].resources.limits[nvidia.com/gpu]: Invalid value: \"500m\": must be an integer. "},
       {R"({"containers": [{"volumeMounts": [{"name": "v", "mountPath": "/v"}]}]})",
        "template.spec.containers[0].volumeMounts[0].name: Not found: \"v\". "},
-      {R"({"volumes": [{"name": "v"}]})", "template.spec.volumes[0]: Required value: must specify a volume type. "},
       {R"({"volumes": [{"name": "V", "emptyDir": {}}]})",
        "template.spec.volumes[0].name: Invalid value: \"V\": a lowercase RFC 1123 label must consist of lower case "
        "alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or "
@@ -307,6 +309,10 @@ TEST(JobValidation, refuses_other_operations_and_resources) {
             "expect resource to be {batch.volcano.sh v1alpha1 jobs}");
 }
 
+TEST(JobValidation, a_volume_without_a_source_is_an_empty_dir) {
+  EXPECT_EQ(refusal(R"({"spec": {"tasks": [{"template": {"spec": {"volumes": [{"name": "v"}]}}}]}})"), "");
+}
+
 TEST(JobUpdate, a_manifest_may_be_applied_again) {
   const Json manifest =
       json(R"({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "train"},
@@ -314,7 +320,26 @@ TEST(JobUpdate, a_manifest_may_be_applied_again) {
         {"replicas": 2, "template": {"spec": {"containers": [{"name": "c", "image": "i"}], "hostNetwork": true}}}]}})");
   Json stored = manifest;
   default_job_spec(stored.edit("spec"), "other-scheduler");
-  EXPECT_EQ(check_job_update(stored, manifest), "");
+  std::vector<api::AdmissionHook> asked;
+  for (const api::AdmissionHook& hook : hooks({}))
+    if (hook.mutating && hook.kind == "Job" && hook.operations.front() == Operation::kUpdate) asked.push_back(hook);
+  ASSERT_EQ(asked.size(), 1u);
+  const auto answer = asked[0].review({.operation = Operation::kUpdate,
+                                       .resource = asked[0].resource,
+                                       .kind = "Job",
+                                       .subresource = {},
+                                       .ns = "default",
+                                       .name = "train",
+                                       .object = manifest,
+                                       .old_object = stored},
+                                      queues());
+  ASSERT_TRUE(answer.object);
+  EXPECT_EQ(*answer.object, stored);
+  EXPECT_EQ(check_job_update(stored, *answer.object), "");
+  // A webhook cannot fill in on an update, so what it compares is what would be stored.
+  EXPECT_NE(check_job_update(stored, manifest), "");
+  for (const api::AdmissionHook& hook : hooks({.in_process = false}))
+    EXPECT_FALSE(hook.path == "/jobs/mutate" && hook.operations.front() == Operation::kUpdate);
 }
 
 TEST(JobUpdate, says_what_may_not_change) {
@@ -334,6 +359,9 @@ TEST(JobUpdate, says_what_may_not_change) {
       {R"({"spec": {"minAvailable": -1}})", "job 'minAvailable' must be >= 0"},
       {R"({"spec": {"tasks": [{}, {}, {"name": "more"}]}})", "job updates may not add or remove tasks"},
       {R"({"spec": {"queue": "other"}})", kFrozen},
+      {R"({"spec": {"ttlSecondsAfterFinished": 0}})", kFrozen},
+      {R"({"spec": {"tasks": [{"template": {"spec": {"terminationGracePeriodSeconds": 0}}}]}})", kFrozen},
+      {R"({"spec": {"tasks": [{"template": {"spec": {"hostNetwork": false}}}]}})", ""},
       {R"({"spec": {"tasks": [{"template": {"spec": {"containers": [{"image": "j"}]}}}]}})", kFrozen},
       {R"({"spec": {"tasks": [{"policies": []}], "plugins": {}}, "metadata": {"labels": {"a": "b"}}})", ""},
       {R"({"spec": {"networkTopology": {"highestTierAllowed": 1, "highestTierName": "r"}}})",
@@ -369,6 +397,16 @@ TEST(JobDefaults, fill_in_what_is_missing) {
             R"({"cpu":"1","memory":"1Gi"}}}],"dnsPolicy":"ClusterFirstWithHostNet","hostNetwork":true}}},)"
             R"({"maxRetry":3,"minAvailable":4,"name":"b","partitionPolicy":{"minPartitions":2,"partitionSize":2,)"
             R"("totalPartitions":3},"replicas":6}],"unknown":7})");
+}
+
+TEST(JobDefaults, leave_what_has_a_wrong_type_to_the_schema) {
+  constexpr std::string_view kWrong = R"({"maxRetry":"5","minAvailable":"x","queue":123,"schedulerName":true,"tasks":)"
+                                      R"([{"maxRetry":[],"minAvailable":1,"name":5,"template":{"metadata":{},"spec":)"
+                                      R"({"dnsPolicy":7,"hostNetwork":true}}}]})";
+  const Json job = Json::object({{"metadata", Json::object({{"name", "j"}})}, {"spec", json(kWrong)}});
+  EXPECT_EQ((*ask("/jobs/mutate", Operation::kCreate, job, queues()).object)["spec"].sorted().dump(), kWrong);
+  const Json odd = Json::object({{"metadata", Json::object({{"name", "j"}})}, {"spec", "x"}});
+  EXPECT_FALSE(ask("/jobs/mutate", Operation::kCreate, odd, queues()).object);
 }
 
 TEST(JobDefaults, ray_needs_hosts_but_no_keys) {

@@ -24,6 +24,38 @@ bool is_nothing(const Json& value) {
   }
 }
 
+// Fields that tell an absent value from 0 or false.
+constexpr std::string_view kPointers[] = {"ttlSecondsAfterFinished",
+                                          "runningEstimate",
+                                          "minSuccess",
+                                          "highestTierAllowed",
+                                          "exitCode",
+                                          "timeout",
+                                          "subGroupSize",
+                                          "terminationGracePeriodSeconds",
+                                          "activeDeadlineSeconds",
+                                          "automountServiceAccountToken",
+                                          "enableServiceLinks",
+                                          "shareProcessNamespace",
+                                          "setHostnameAsFQDN",
+                                          "hostUsers",
+                                          "priority",
+                                          "preemptionPolicy",
+                                          "tolerationSeconds",
+                                          "runAsUser",
+                                          "runAsGroup",
+                                          "runAsNonRoot",
+                                          "fsGroup",
+                                          "privileged",
+                                          "readOnlyRootFilesystem",
+                                          "allowPrivilegeEscalation",
+                                          "optional",
+                                          "defaultMode",
+                                          "mode",
+                                          "expirationSeconds",
+                                          "storageClassName",
+                                          "runtimeClassName"};
+
 bool holds_quantities(std::string_view key) {
   return key == "requests" || key == "limits" || key == "overhead" || key == "capacity" || key == "sizeLimit" ||
          key == "divisor" || key == "capability" || key == "deserved" || key == "guarantee";
@@ -34,6 +66,8 @@ bool holds_quantities(std::string_view key) {
 bool semantically_equal(const Json& a, const Json& b, bool quantity) {
   if (is_nothing(a) && is_nothing(b)) return true;
   if (a.is_object() && b.is_object()) {
+    for (const std::string_view key : kPointers)
+      if (a[key].is_null() != b[key].is_null()) return false;
     const auto within = [quantity](std::string_view key) { return quantity || holds_quantities(key); };
     for (const Json::Member& member : a.members())
       if (!semantically_equal(member.value, b[member.name()], within(member.name()))) return false;
@@ -57,12 +91,10 @@ bool semantically_equal(const Json& a, const Json& b, bool quantity) {
 
 namespace {
 
-// The spec with everything that may change taken out. What creation filled in counts as said, so that a manifest that
-// was accepted once can be applied again. COMPAT(apply-again)
-Json frozen_part(const Json& spec, std::string_view scheduler_name) {
+// The spec with everything that may change taken out.
+Json frozen_part(const Json& spec) {
   if (!spec.is_object()) return spec;
   Json frozen = spec;
-  default_job_spec(frozen, scheduler_name);
   frozen.erase("minAvailable");
   frozen.erase("priorityClassName");
   if (frozen["tasks"].is_array()) {
@@ -105,8 +137,7 @@ std::string check_job_update(const Json& old_job, const Json& job) {
   if (has_both_tiers(spec["networkTopology"]))
     return "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously";
   if (old_job["spec"]["tasks"].size() != spec["tasks"].size()) return "job updates may not add or remove tasks";
-  const std::string_view scheduler_name = old_job["spec"]["schedulerName"].as_string();
-  if (!semantically_equal(frozen_part(old_job["spec"], scheduler_name), frozen_part(spec, scheduler_name)))
+  if (!semantically_equal(frozen_part(old_job["spec"]), frozen_part(spec)))
     return "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and "
            "`PriorityClassName`";
   return {};

@@ -27,6 +27,12 @@ TEST(QueueDefaults, reclaimable_weight_and_rooted_hierarchy) {
             "invalid operation `UPDATE`, expect operation to be `CREATE`");
 }
 
+TEST(QueueDefaults, leave_what_has_a_wrong_type_to_the_schema) {
+  constexpr std::string_view kWrong = R"({"reclaimable":"false","weight":"5"})";
+  EXPECT_EQ((*ask("/queues/mutate", Operation::kCreate, queue("q", kWrong), {}).object)["spec"].dump(), kWrong);
+  EXPECT_FALSE(ask("/queues/mutate", Operation::kCreate, queue("q", R"("x")"), {}).object);
+}
+
 FakeObjects tree() {
   FakeObjects objects;
   for (const Json& one :
@@ -253,6 +259,21 @@ resourceGroups:
             R"("scheduling.volcano.sh/queue-allocation-gate"}],"tolerations":[{"effect":"NoSchedule","key":"gpu",)"
             R"("operator":"Exists","tolerationSeconds":5}]})");
   EXPECT_FALSE(ask("/pods/mutate", Operation::kCreate, pod("{}"), {}).object);
+}
+
+TEST(Pods, resource_groups_hold_text_however_it_was_written) {
+  auto rules = parse_pod_rules(R"(
+resourceGroups:
+- resourceGroup: 1
+  object: {key: annotation, value: ["wanted: true"]}
+  labels: {pool: 7}
+  tolerations: [{key: gpu, value: true}]
+)");
+  ASSERT_TRUE(rules.ok());
+  const auto answer = ask("/pods/mutate", Operation::kCreate, pod(R"({"wanted": "true"})"), {}, {.pod_rules = *rules});
+  ASSERT_TRUE(answer.object);
+  EXPECT_EQ((*answer.object)["spec"].sorted().dump(),
+            R"({"nodeSelector":{"pool":"7"},"schedulerName":"volcano","tolerations":[{"key":"gpu","value":"true"}]})");
 }
 
 }  // namespace

@@ -16,13 +16,16 @@ constexpr std::string_view kGate = "scheduling.volcano.sh/queue-allocation-gate"
 constexpr std::string_view kMinAvailable = "volcano.sh/jdb-min-available";
 constexpr std::string_view kMaxUnavailable = "volcano.sh/jdb-max-unavailable";
 
+// The configuration holds text only: what YAML reads as a number or a truth value counts as it was written.
+std::string text_of(const Json& value) { return value.is_bool() || value.is_number() ? value.dump() : value.str(); }
+
 bool has_annotation_of(const Json& pod, const std::vector<std::string>& pairs) {
   for (const std::string& pair : pairs) {
     const auto parsed = api::parse_yaml(pair);
     if (!parsed.ok()) continue;
     for (const Json::Member& member : (*parsed).members()) {
       const Json* value = pod["metadata"]["annotations"].find(member.name());
-      if (value && *value == member.value) return true;
+      if (value && value->is_string() && value->as_string() == text_of(member.value)) return true;
     }
   }
   return false;
@@ -89,7 +92,7 @@ std::string check_budget(std::string_view value, std::string_view key) {
 Json read_toleration(const Json& given) {
   Json toleration = Json::object();
   for (const char* field : {"key", "operator", "value", "effect"})
-    if (const std::string text = given[field].str(); !text.empty()) toleration.set(field, text);
+    if (const std::string text = text_of(given[field]); !text.empty()) toleration.set(field, text);
   for (const char* field : {"tolerationseconds", "tolerationSeconds"})
     if (given[field].is_number()) toleration.set("tolerationSeconds", given[field]);
   return toleration;
@@ -138,14 +141,15 @@ base::Result<std::vector<PodGroupRule>> parse_pod_rules(std::string_view yaml) {
   TRY(const Json document, api::parse_yaml(yaml));
   std::vector<PodGroupRule> rules;
   for (const Json& given : document["resourceGroups"].items()) {
-    PodGroupRule rule{.name = given["resourceGroup"].str(),
-                      .key = given["object"]["key"].str(),
+    PodGroupRule rule{.name = text_of(given["resourceGroup"]),
+                      .key = text_of(given["object"]["key"]),
                       .values = {},
-                      .scheduler_name = given["schedulerName"].str(),
-                      .labels = given["labels"],
+                      .scheduler_name = text_of(given["schedulerName"]),
+                      .labels = Json::object(),
                       .affinity = given["affinity"].str(),
                       .tolerations = Json::array()};
-    for (const Json& value : given["object"]["value"].items()) rule.values.push_back(value.str());
+    for (const Json& value : given["object"]["value"].items()) rule.values.push_back(text_of(value));
+    for (const Json::Member& label : given["labels"].members()) rule.labels.set(label.name(), text_of(label.value));
     for (const Json& toleration : given["tolerations"].items()) rule.tolerations.push_back(read_toleration(toleration));
     rules.push_back(std::move(rule));
   }

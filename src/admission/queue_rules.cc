@@ -176,10 +176,11 @@ AdmissionAnswer default_queue(const AdmissionRequest& request) {
     annotations.set(kHierarchy, "root/" + hierarchy);
     annotations.set(kWeights, "1/" + weights);
   }
-  if (!queue["spec"].is_object()) queue.set("spec", Json::object());
+  if (queue["spec"].is_null()) queue.set("spec", Json::object());
+  if (!queue["spec"].is_object()) return {};
   Json& spec = queue.edit("spec");
-  if (!spec["reclaimable"].is_bool()) spec.set("reclaimable", true);
-  if (spec["weight"].as_int() == 0) spec.set("weight", 1);
+  if (spec["reclaimable"].is_null()) spec.set("reclaimable", true);
+  if (is_unset_number(spec["weight"])) spec.set("weight", 1);
   return changed(std::move(queue));
 }
 

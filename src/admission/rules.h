@@ -19,6 +19,8 @@ AdmissionAnswer refuse(std::string message);
 AdmissionAnswer changed(Json object);
 
 AdmissionAnswer default_job(const AdmissionRequest& request, const Options& options);
+// An update of a Job in this process: what creation fills in stays filled in.
+AdmissionAnswer default_job_again(const AdmissionRequest& request);
 AdmissionAnswer check_job(const AdmissionRequest& request, const ObjectReader& objects);
 AdmissionAnswer default_queue(const AdmissionRequest& request);
 AdmissionAnswer check_queue(const AdmissionRequest& request, const ObjectReader& objects, const Options& options);
@@ -27,6 +29,9 @@ AdmissionAnswer check_podgroup(const AdmissionRequest& request, const ObjectRead
 AdmissionAnswer default_pod(const AdmissionRequest& request, const Options& options);
 AdmissionAnswer check_pod(const AdmissionRequest& request, const Options& options);
 
+// Said nothing: absent, or empty text, or the number 0. A value of another type is said, and the schema refuses it.
+bool is_unset_text(const Json& value);
+bool is_unset_number(const Json& value);
 // "CREATE" and so on.
 std::string_view word(api::Operation operation);
 // How the API server words a missing queue.

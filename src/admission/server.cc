@@ -78,8 +78,10 @@ rt::HttpResponse answer_http(const rt::HttpRequest& request, const std::vector<a
 }
 
 struct Server::State : std::enable_shared_from_this<Server::State> {
-  State(rt::Env& e, client::Client& c, ServerOptions o)
-      : env(e), client(c), options(std::move(o)), hooks(admission::hooks(options.rules)), objects(c, e) {}
+  State(rt::Env& e, client::Client& c, ServerOptions o) : env(e), client(c), options(std::move(o)), objects(c, e) {
+    options.rules.in_process = false;
+    hooks = admission::hooks(options.rules);
+  }
 
   rt::Env& env;
   client::Client& client;

@@ -28,6 +28,7 @@ std::vector<Entry> entries_of(const Json& object) {
 }
 
 void store_entries(std::vector<Entry> entries, Json& object) {
+  if (!object["metadata"].is_null() && !object["metadata"].is_object()) return;  // validation names it
   std::erase_if(entries, [](const Entry& e) { return e.fields.empty(); });
   // Applies first, then by time, then by name, as Kubernetes orders them.
   std::ranges::stable_sort(entries, [](const Entry& a, const Entry& b) {

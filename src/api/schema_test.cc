@@ -22,9 +22,20 @@ TEST(Schema, unknown_fields_are_pruned_and_named) {
          {"tasks":[{"template":{"metadata":{"labels":{"a":"b"},"uid":"x"},"spec":{"containers":[{"name":"c","imag":"x"}]}}}],"bar":1}})");
   std::vector<std::string> removed;
   prune(schema_of<Job>(), job, {.custom_resource = true}, &removed);
-  EXPECT_EQ(removed,
-            (std::vector<std::string>{"metadata.foo", "spec.bar", "spec.tasks[0].template.spec.containers[0].imag"}));
+  EXPECT_EQ(removed, (std::vector<std::string>{"metadata.foo", "spec.bar", "spec.tasks[0].template.metadata.uid",
+                                               "spec.tasks[0].template.spec.containers[0].imag"}));
   EXPECT_EQ(job["spec"]["tasks"][std::size_t{0}]["template"]["metadata"], parse(R"({"labels":{"a":"b"}})"));
+}
+
+TEST(Schema, metadata_has_types_too) {
+  for (const char* metadata :
+       {R"({"labels":[]})", R"({"labels":{"a":5}})", R"({"annotations":"x"})", R"({"finalizers":[5]})",
+        R"({"ownerReferences":"x"})", R"({"creationTimestamp":"soon"})"}) {
+    std::vector<base::Cause> causes;
+    validate(schema_of<Queue>(), Json::object({{"metadata", parse(metadata)}}), {.custom_resource = true}, causes);
+    ASSERT_EQ(causes.size(), 1u) << metadata;
+    EXPECT_TRUE(causes[0].field.starts_with("metadata.")) << causes[0].field;
+  }
 }
 
 TEST(Schema, defaults_fill_what_is_absent) {
@@ -98,15 +109,17 @@ TEST(Schema, every_kind_has_a_schema_and_a_unique_path) {
 }
 
 TEST(Selector, labels) {
-  const Json labels = parse(R"({"app":"a","tier":"db"})");
+  const Json labels = parse(R"({"app":"a","tier":"db","size":"7"})");
   struct Row {
     const char* text;
     int matches;  // -1: refused
   };
-  for (const Row& row :
-       {Row{"", 1}, Row{"app=a", 1}, Row{"app==a", 1}, Row{"app!=a", 0}, Row{"none!=a", 1}, Row{"app in (a, b)", 1},
-        Row{"app notin (a)", 0}, Row{"app", 1}, Row{"!app", 0}, Row{"!x,tier=db", 1}, Row{"app=a,tier=web", 0},
-        Row{"app in", -1}, Row{"app in (a", -1}, Row{",", -1}, Row{"a b", -1}, Row{"app=a,", -1}}) {
+  for (const Row& row : {Row{"", 1},         Row{"app=a", 1},         Row{"app==a", 1},         Row{"app!=a", 0},
+                         Row{"none!=a", 1},  Row{"app in (a, b)", 1}, Row{"app notin (a)", 0},  Row{"app", 1},
+                         Row{"!app", 0},     Row{"!x,tier=db", 1},    Row{"app=a,tier=web", 0}, Row{"size>6", 1},
+                         Row{"size > 7", 0}, Row{"size<8,app=a", 1},  Row{"app>1", 0},          Row{"none<1", 0},
+                         Row{"size>x", -1},  Row{"app in", -1},       Row{"app in (a", -1},     Row{",", -1},
+                         Row{"a b", -1},     Row{"app=a,", -1}}) {
     const auto selector = parse_label_selector(row.text);
     ASSERT_EQ(selector.ok(), row.matches >= 0) << row.text;
     if (selector.ok()) {

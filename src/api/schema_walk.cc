@@ -78,7 +78,7 @@ struct Pruner {
     }
     for (const std::string& name : unknown) {
       value.erase(name);
-      if (removed && !embedded) removed->push_back(join(path, name));
+      if (removed) removed->push_back(join(path, name));
     }
     for (const std::string& name : nested) child(*schema.field(name)->schema, value, name, join(path, name), depth);
   }
@@ -235,10 +235,11 @@ struct Validator {
     for (const SchemaField& field : schema.fields) {
       const Json* member = value.find(field.name);
       if (!member || member->is_null()) {
-        if (field.required) add("FieldValueRequired", join(path, field.name), "Required value");
+        // The server words what metadata requires.
+        if (field.required && !path.starts_with("metadata."))
+          add("FieldValueRequired", join(path, field.name), "Required value");
         continue;
       }
-      if (depth == 0 && field.name == "metadata") continue;  // the server's own checks cover it
       walk(*field.schema, *member, join(path, field.name), depth + 1);
     }
     if (!schema.exactly_one.empty()) exactly_one(schema, value, path);
@@ -266,7 +267,8 @@ struct Validator {
       const std::string item_path = path + "[" + std::to_string(i) + "]";
       walk(*schema.element, value[i], item_path, depth + 1);
       // Kubernetes' own kinds have rules of their own for equal items.
-      if (schema.list_type == Schema::ListType::kAtomic || !options.custom_resource) continue;
+      if (schema.list_type == Schema::ListType::kAtomic || !options.custom_resource || path.starts_with("metadata."))
+        continue;
       std::string key;
       if (schema.list_type == Schema::ListType::kSet) {
         key = value[i].dump();

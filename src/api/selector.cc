@@ -19,6 +19,11 @@ bool is_word(char c) {
          c == '.' || c == '/';
 }
 
+bool is_number(std::string_view text, std::int64_t& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return !text.empty() && error == std::errc() && end == text.data() + text.size();
+}
+
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -87,8 +92,11 @@ Result<Requirement> requirement(Scanner& scanner, std::string_view text) {
   } else if (scanner.take("!=")) {
     r.op = Op::kNotIn;
     r.values.push_back(scanner.word());
-  } else if (scanner.take(">") || scanner.take("<")) {
-    return bad(text, "'>' and '<' are for node selectors only");
+  } else if (const bool greater = scanner.take(">"); greater || scanner.take("<")) {
+    r.op = greater ? Op::kGreaterThan : Op::kLessThan;
+    r.values.push_back(scanner.word());
+    std::int64_t number = 0;
+    if (!is_number(r.values[0], number)) return bad(text, "for 'Gt', 'Lt' operators, the value must be an integer");
   } else {
     const std::string word = scanner.word();
     if (word != "in" && word != "notin") return bad(text, base::format("'{}' is not an operator", word));
@@ -101,10 +109,6 @@ Result<Requirement> requirement(Scanner& scanner, std::string_view text) {
 }  // namespace
 
 bool Requirement::matches(const std::string_view* value) const {
-  const auto number = [](std::string_view text, std::int64_t& out) {
-    return !text.empty() &&
-           std::from_chars(text.data(), text.data() + text.size(), out).ptr == text.data() + text.size();
-  };
   switch (op) {
     case Op::kExists: return value != nullptr;
     case Op::kDoesNotExist: return value == nullptr;
@@ -114,7 +118,7 @@ bool Requirement::matches(const std::string_view* value) const {
     case Op::kLessThan: {
       std::int64_t have = 0;
       std::int64_t want = 0;
-      if (!value || values.size() != 1 || !number(*value, have) || !number(values[0], want)) return false;
+      if (!value || values.size() != 1 || !is_number(*value, have) || !is_number(values[0], want)) return false;
       return op == Op::kGreaterThan ? have > want : have < want;
     }
   }

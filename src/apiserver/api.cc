@@ -138,6 +138,8 @@ api::PodLogs* Api::pod_logs() { return state_->options.pod_logs; }
 const api::ObjectReader& Api::reader() const { return state_->reader; }
 
 void Api::call(Request request, OnAnswer on_answer) {
+  if (!request.subresource.empty() && !has_subresource(*request.kind, request.subresource))
+    return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
   switch (request.verb) {
     case Verb::kGet:
       if (!request.subresource.empty() && request.subresource != "status")

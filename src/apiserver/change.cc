@@ -30,6 +30,21 @@ base::Status check_fields(Request& request, Json& object, std::vector<std::strin
                                   request.kind->kind, request.kind->resource.version, request.kind->kind, all));
 }
 
+base::Status check_identifying_types(const Json& object) {
+  if (!object.is_object()) return bad_request("the request body is not an object");
+  const Json& metadata = object["metadata"];
+  if (!metadata.is_null() && !metadata.is_object()) return bad_request("metadata: must be an object");
+  const auto check = [](const Json& in, std::string_view path, std::string_view key) -> base::Status {
+    const Json& value = in[key];
+    if (value.is_null() || value.is_string()) return {};
+    return bad_request(base::format("{}{}: must be a string, not {}", path, key, value.dump()));
+  };
+  for (const char* key : {"apiVersion", "kind"}) TRY_VOID(check(object, "", key));
+  for (const char* key : {"name", "namespace", "uid", "resourceVersion", "generateName"})
+    TRY_VOID(check(metadata, "metadata.", key));
+  return {};
+}
+
 void normalize(const api::KindInfo& kind, Json& object) {
   api::prune(*kind.schema, object, {.custom_resource = kind.custom}, nullptr);
   api::apply_defaults(*kind.schema, object, {.custom_resource = kind.custom});
@@ -99,6 +114,22 @@ base::Status run_validating(const Context& context, const Request& request, api:
   return {};
 }
 
+namespace {
+
+bool is_namespace(const Json& object) {
+  return object["kind"].as_string() == "Namespace" && object["apiVersion"].as_string() == "v1";
+}
+
+// Only the subresource finalize takes the finalizers out of a namespace's spec.
+void keep_namespace_finalizers(const Request& request, const Json& old_object, Json& changed) {
+  if (!is_namespace(old_object) || request.subresource == "finalize") return;
+  const Json* held = old_object["spec"].find("finalizers");
+  const Json& spec = changed["spec"];
+  if (held && (spec.is_null() || spec.is_object())) changed.edit("spec").set("finalizers", *held);
+}
+
+}  // namespace
+
 std::string manager_for(const Request& request) {
   return !request.field_manager.empty() ? request.field_manager : request.default_manager;
 }
@@ -106,6 +137,8 @@ std::string manager_for(const Request& request) {
 bool may_go(const Json& object) {
   if (!api::is_deleting(object)) return false;
   if (!object["metadata"]["finalizers"].empty()) return false;
+  // A namespace goes when its contents are gone; its finalizer is in the spec.
+  if (is_namespace(object) && !object["spec"]["finalizers"].empty()) return false;
   // A pod that is given grace goes when the node says that its processes are gone (a delete with grace 0).
   return object["metadata"]["deletionGracePeriodSeconds"].as_int() == 0;
 }
@@ -159,6 +192,7 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   TRY_VOID(check_fields(request, changed, change.warnings));
   keep_server_metadata(old_object, changed);
   separate_status(kind, request.subresource, old_object, changed);
+  keep_namespace_finalizers(request, old_object, changed);
   normalize(kind, changed);
   TRY_VOID(run_mutating(context, request, api::Operation::kUpdate, changed, old_object, change.warnings));
   normalize(kind, changed);
@@ -166,7 +200,8 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   std::vector<base::Cause> causes;
   api::validate(*kind.schema, changed, {.custom_resource = kind.custom}, causes);
   check_metadata(kind, changed, causes);
-  if (!kind.custom) check_core_update(kind, request.subresource, old_object, changed, causes);
+  // These rules take the types for granted.
+  if (!kind.custom && causes.empty()) check_core_update(kind, request.subresource, old_object, changed, causes);
   if (!causes.empty()) return invalid(kind, api::name_of(old_object), std::move(causes));
   if (kind.has_generation && generation_parts_differ(kind, old_object, changed))
     changed.edit("metadata").set("generation", old_object["metadata"]["generation"].as_int() + 1);

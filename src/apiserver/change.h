@@ -42,6 +42,8 @@ base::Result<Change> prepare_eviction(const Context& context, Request& request);
 
 // Unknown fields, by the request's field validation: an error (Strict), warnings (Warn), or silence.
 base::Status check_fields(Request& request, api::Json& object, std::vector<std::string>& warnings);
+// What identifies an object is read before types are checked: it must be text where it is given.
+base::Status check_identifying_types(const api::Json& object);
 // Prunes and fills what every stored object of the kind has.
 void normalize(const api::KindInfo& kind, api::Json& object);
 base::Status run_mutating(const Context& context, const Request& request, api::Operation operation, api::Json& object,

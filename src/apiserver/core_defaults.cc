@@ -8,7 +8,11 @@ using api::Json;
 
 namespace {
 
+// Defaults come before types are checked: what is no object stays as it is, and validation names it.
+bool takes_members(const Json& value) { return value.is_object() || value.is_null(); }
+
 void set_if_absent(Json& object, std::string_view key, Json value) {
+  if (!takes_members(object)) return;
   const Json* present = object.find(key);
   if (!present || present->is_null()) object.set(key, std::move(value));
 }
@@ -72,7 +76,8 @@ void default_volume(Json& volume) {
   if (volume["downwardAPI"].is_object()) default_field_refs(volume.edit("downwardAPI"));
   if (volume["hostPath"].is_object()) set_if_absent(volume.edit("hostPath"), "type", "");
   bool has_source = false;
-  for (const Json::Member& member : volume.members()) has_source = has_source || member.name() != "name";
+  for (const Json::Member& member : volume.members())
+    has_source = has_source || (member.name() != "name" && !member.value.is_null());
   if (!has_source) volume.set("emptyDir", Json::object());
 }
 
@@ -94,9 +99,12 @@ void default_pod_spec(Json& spec) {
       if (spec["volumes"][i].is_object()) default_volume(spec.edit("volumes").edit(i));
 }
 
-// stringData is write-only.
+// stringData is write-only. What is no text stays, for validation to name.
 void fold_string_data(Json& object) {
   const Json text = object["stringData"];
+  if (!takes_members(text) || !takes_members(object["data"])) return;
+  for (const Json::Member& member : text.members())
+    if (!member.value.is_string() && !member.value.is_null()) return;
   object.erase("stringData");
   for (const Json::Member& member : text.members())
     object.edit("data").set(member.name(), rt::base64_encode(member.value.as_string()));
@@ -130,7 +138,8 @@ void apply_core_defaults(const api::KindInfo& kind, Json& object) {
   } else if (name == "Service") {
     default_service(object);
   } else if (name == "Namespace") {
-    object.edit_path({"metadata", "labels"}).set("kubernetes.io/metadata.name", api::name_of(object));
+    if (Json& metadata = object.edit("metadata"); takes_members(metadata) && takes_members(metadata["labels"]))
+      metadata.edit("labels").set("kubernetes.io/metadata.name", api::name_of(object));
   } else if (name == "Secret") {
     set_if_absent(object, "type", "Opaque");
     if (object.has("stringData")) fold_string_data(object);
@@ -147,7 +156,8 @@ void apply_core_defaults(const api::KindInfo& kind, Json& object) {
     set_if_absent(object, "preemptionPolicy", "PreemptLowerPriority");
     set_if_absent(object, "value", 0);
   } else if (name == "NetworkPolicy") {
-    if (object["spec"].is_object() && object["spec"]["policyTypes"].empty()) {
+    const Json& given = object["spec"]["policyTypes"];
+    if (object["spec"].is_object() && (given.is_null() || (given.is_array() && given.empty()))) {
       Json types = Json::array({Json("Ingress")});
       if (!object["spec"]["egress"].is_null()) types.push_back("Egress");
       object.edit("spec").set("policyTypes", std::move(types));

@@ -47,6 +47,9 @@ std::string_view qos_class_for(const Json& spec) {
 
 void set_priority(const Context& context, Json& object, std::vector<Cause>& causes) {
   Json& spec = object.edit("spec");
+  for (const char* key : {"priorityClassName", "preemptionPolicy"})
+    if (!spec[key].is_null() && !spec[key].is_string()) return;
+  if (!spec["priority"].is_null() && !spec["priority"].is_number()) return;
   const std::string name = spec["priorityClassName"].str();
   std::int64_t value = 0;
   std::string policy = "PreemptLowerPriority";
@@ -74,6 +77,7 @@ void set_priority(const Context& context, Json& object, std::vector<Cause>& caus
 }
 
 void add_default_tolerations(Json& spec) {
+  if (!spec["tolerations"].is_null() && !spec["tolerations"].is_array()) return;
   for (const char* key : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
     bool present = false;
     for (const Json& toleration : spec["tolerations"].items()) {
@@ -89,14 +93,19 @@ void add_default_tolerations(Json& spec) {
   }
 }
 
+bool is_text_or_absent(const Json& value) { return value.is_null() || value.is_string(); }
+
+// Types are checked afterwards: what is of a wrong one stays, for validation to name.
 void prepare_pod(const Context& context, Json& object, std::vector<Cause>& causes) {
   Json& spec = object.edit("spec");
   if (!spec.is_object()) return;
-  if (spec["serviceAccountName"].as_string().empty()) {
-    const std::string_view old_name = spec["serviceAccount"].as_string();
-    spec.set("serviceAccountName", old_name.empty() ? Json("default") : Json(old_name));
+  if (is_text_or_absent(spec["serviceAccountName"]) && is_text_or_absent(spec["serviceAccount"])) {
+    if (spec["serviceAccountName"].as_string().empty()) {
+      const std::string_view old_name = spec["serviceAccount"].as_string();
+      spec.set("serviceAccountName", old_name.empty() ? Json("default") : Json(old_name));
+    }
+    spec.set("serviceAccount", spec["serviceAccountName"]);
   }
-  spec.set("serviceAccount", spec["serviceAccountName"]);
   set_priority(context, object, causes);
   add_default_tolerations(object.edit("spec"));
   object.set("status", Json::object({{"phase", "Pending"}, {"qosClass", qos_class_for(object["spec"])}}));
@@ -205,9 +214,14 @@ void check_pod_update(const Json& old_object, const Json& object, std::vector<Ca
               "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec."
               "tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to "
               "be set to 1 if it was previously negative)");
+  const auto same_but_seconds = [](Json a, Json b) {
+    a.erase("tolerationSeconds");
+    b.erase("tolerationSeconds");
+    return a == b;
+  };
   for (const Json& toleration : old_object["spec"]["tolerations"].items()) {
     const auto items = object["spec"]["tolerations"].items();
-    if (std::ranges::find(items, toleration) == items.end()) {
+    if (std::ranges::none_of(items, [&](const Json& item) { return same_but_seconds(item, toleration); })) {
       forbidden(causes, "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
       break;
     }
@@ -219,6 +233,9 @@ void check_pod_update(const Json& old_object, const Json& object, std::vector<Ca
                 "only deletion is allowed, but found new scheduling gate '" + gate["name"].str() + "'");
   }
 }
+
+// Absent and empty are the same.
+bool same_entries(const Json& a, const Json& b) { return (a.empty() && b.empty()) || a == b; }
 
 void check_data_keys(const Json& object, std::vector<Cause>& causes) {
   std::size_t bytes = 0;
@@ -241,6 +258,8 @@ void check_data_keys(const Json& object, std::vector<Cause>& causes) {
 }  // namespace
 
 void prepare_core_create(const Context& context, const api::KindInfo& kind, Json& object, std::vector<Cause>& causes) {
+  for (const char* part : {"spec", "status"})  // what is no object is left for validation to name
+    if (!object[part].is_null() && !object[part].is_object()) return;
   if (kind.kind == "Pod") {
     prepare_pod(context, object, causes);
   } else if (kind.kind == "Namespace") {
@@ -281,9 +300,12 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
     check_pod_update(old_object, object, causes);
   } else if (kind.kind == "ConfigMap" || kind.kind == "Secret") {
     check_data_keys(object, causes);
-    if (old_object["immutable"].as_bool() &&
-        (!(object["data"] == old_object["data"]) || !object["immutable"].as_bool()))
-      forbidden(causes, "data", "field is immutable when `immutable` is set");
+    if (old_object["immutable"].as_bool()) {
+      const std::string_view why = "field is immutable when `immutable` is set";
+      if (!object["immutable"].as_bool()) forbidden(causes, "immutable", why);
+      for (const char* part : {"data", "binaryData"})
+        if (!same_entries(object[part], old_object[part])) forbidden(causes, part, why);
+    }
     if (kind.kind == "Secret" && !(old_object["type"] == object["type"]))
       invalid_value(causes, "type", object["type"], "field is immutable");
   } else if (kind.kind == "PriorityClass") {

@@ -15,7 +15,7 @@ constexpr std::string_view kNameAlphabet = "bcdfghjklmnpqrstvwxz2456789";  // as
 
 base::Status check_type(const Request& request, Json& object) {
   const api::KindInfo& kind = *request.kind;
-  if (!object.is_object()) return bad_request("the request body is not an object");
+  TRY_VOID(check_identifying_types(object));
   const std::string version = kind.resource.api_version();
   if (object["apiVersion"].is_null()) object.set("apiVersion", version);
   if (object["kind"].is_null()) object.set("kind", kind.kind);
@@ -23,10 +23,7 @@ base::Status check_type(const Request& request, Json& object) {
     return bad_request(
         base::format("the API version in the data ({}, kind {}) does not match the expected API version ({}, kind {})",
                      object["apiVersion"].as_string(), object["kind"].as_string(), version, kind.kind));
-  if (!object["metadata"].is_object()) {
-    if (!object["metadata"].is_null()) return bad_request("metadata: must be an object");
-    object.set("metadata", Json::object());
-  }
+  if (object["metadata"].is_null()) object.set("metadata", Json::object());
   return {};
 }
 

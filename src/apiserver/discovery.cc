@@ -37,7 +37,9 @@ Json verbs(std::initializer_list<const char*> values) {
   return list;
 }
 
-Json resource_verbs() {
+// Namespaces go one by one.
+Json resource_verbs(const KindInfo& kind) {
+  if (kind.kind == "Namespace") return verbs({"create", "delete", "get", "list", "patch", "update", "watch"});
   return verbs({"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"});
 }
 
@@ -70,7 +72,7 @@ Json resource_list(const std::string& group_version, const std::vector<const Kin
                              {"singularName", kind->singular},
                              {"namespaced", kind->namespaced},
                              {"kind", kind->kind},
-                             {"verbs", resource_verbs()}});
+                             {"verbs", resource_verbs(*kind)}});
     if (!kind->short_names.empty()) row.set("shortNames", strings(kind->short_names));
     if (!kind->categories.empty()) row.set("categories", strings(kind->categories));
     rows.push_back(std::move(row));
@@ -116,7 +118,7 @@ Json aggregated_resource(const KindInfo& kind) {
         Json::object({{"group", kind.resource.group}, {"version", kind.resource.version}, {"kind", kind.kind}})},
        {"scope", kind.namespaced ? "Namespaced" : "Cluster"},
        {"singularResource", kind.singular},
-       {"verbs", resource_verbs()}});
+       {"verbs", resource_verbs(kind)}});
   if (!kind.short_names.empty()) row.set("shortNames", strings(kind.short_names));
   if (!kind.categories.empty()) row.set("categories", strings(kind.categories));
   Json subs = Json::array();

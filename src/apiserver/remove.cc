@@ -66,9 +66,26 @@ base::Status check_options(const Request& request) {
                      policy.dump()));
   if (!policy.is_null() && options.has("orphanDependents"))
     return bad_request("DeleteOptions: propagationPolicy: orphanDependents and deletionPropagation cannot be both set");
-  if (options["gracePeriodSeconds"].as_int() < 0)
-    return bad_request("DeleteOptions: gracePeriodSeconds: must not be negative");
+  const Json& grace = options["gracePeriodSeconds"];
+  if (!grace.is_null() && !grace.is_int())
+    return bad_request(base::format("DeleteOptions: gracePeriodSeconds: must be an integer, not {}", grace.dump()));
+  const Json& orphan = options["orphanDependents"];
+  if (!orphan.is_null() && !orphan.is_bool())
+    return bad_request(base::format("DeleteOptions: orphanDependents: must be a boolean, not {}", orphan.dump()));
+  if (grace.as_int() < 0) return bad_request("DeleteOptions: gracePeriodSeconds: must not be negative");
   return {};
+}
+
+// The namespaces that a cluster cannot be without.
+base::Status check_protected(const Request& request) {
+  const std::string& name = request.name;
+  if (request.kind->kind != "Namespace" || (name != "default" && name != "kube-system" && name != "kube-public"))
+    return {};
+  base::Error error = base::make_error(
+      base::Code::kForbidden, base::format("namespaces \"{}\" is forbidden: this namespace may not be deleted", name));
+  error.kind = request.kind->resource.plural;
+  error.name = name;
+  return error;
 }
 
 }  // namespace
@@ -80,6 +97,7 @@ Result<Change> prepare_delete(const Context& context, Request& request) {
     if (value.as_string() == "All") request.dry_run = true;
   const store::ObjectPtr stored = context.store.find(request.resource, request.ns, request.name, store::View::kLatest);
   if (!stored) return not_found(kind, request.name);
+  TRY_VOID(check_protected(request));
   const Json before = stored->json();
   TRY_VOID(check_preconditions(request, before));
   Change change;
@@ -97,15 +115,13 @@ Result<Change> prepare_delete(const Context& context, Request& request) {
   Json& meta = object.edit("metadata");
   const bool deleting = api::is_deleting(before);
   const std::int64_t old_grace = meta["deletionGracePeriodSeconds"].as_int();
-  // A namespace goes when its contents are gone; its finalizer is in the spec.
-  const bool held_by_spec = kind.kind == "Namespace" && !object["spec"]["finalizers"].empty();
   if (!deleting || grace < old_grace) {
     meta.set("deletionTimestamp", base::format_rfc3339(context.env.now() + base::seconds(grace)));
     meta.set("deletionGracePeriodSeconds", grace);
     if (kind.has_generation && !deleting) meta.set("generation", meta["generation"].as_int() + 1);
   }
   if (kind.kind == "Namespace") object.edit("status").set("phase", "Terminating");
-  if (may_go(object) && !held_by_spec) {
+  if (may_go(object)) {
     change.action = Change::Action::kErase;
     change.object = before;
     if (kind.custom || kind.kind != "Pod") change.answer = success_status(kind, request.name, api::uid_of(before));
@@ -116,7 +132,7 @@ Result<Change> prepare_delete(const Context& context, Request& request) {
   return change;
 }
 
-// POST pods/x/eviction: a delete with the options inside. Disruption budgets are honoured where they exist.
+// POST pods/x/eviction: a delete with the options inside. Disruption budgets are not asked.
 Result<Change> prepare_eviction(const Context& context, Request& request) {
   const store::ObjectPtr stored = context.store.find(request.resource, request.ns, request.name, store::View::kLatest);
   if (!stored) return not_found(*request.kind, request.name);
@@ -143,6 +159,9 @@ Result<Change> prepare_binding(const Context& context, Request& request) {
     return bad_request(base::format("target.kind: Unsupported value: {}: supported values: \"Node\", \"<empty>\"",
                                     target["kind"].dump()));
   if (node.empty()) return bad_request("target.name: Required value");
+  for (const Json::Member& annotation : request.body["metadata"]["annotations"].members())
+    if (!annotation.value.is_string())
+      return bad_request(base::format("metadata.annotations.{}: must be a string", annotation.name()));
   const std::string_view uid = api::uid_of(request.body);
   if (!uid.empty() && uid != api::uid_of(before))
     return conflict(

@@ -1,6 +1,8 @@
 // Errors in Kubernetes' words, and Status objects.
 #include "apiserver/request.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 
 namespace apiserver {
@@ -34,6 +36,11 @@ Json object_of(Answer answer) {
   auto parsed = api::parse_json(joined.empty() ? *answer.pieces.front() : joined);
   CHECK(parsed.ok());  // we wrote it
   return *std::move(parsed);
+}
+
+bool has_subresource(const api::KindInfo& kind, std::string_view name) {
+  if (name == "status" && kind.status_subresource) return true;
+  return std::ranges::find(kind.subresources, name) != kind.subresources.end();
 }
 
 Error not_found(const api::KindInfo& kind, std::string_view name) {

@@ -44,6 +44,7 @@ struct Request {
   std::string continue_token;
   std::string resource_version;
   std::string resource_version_match;
+  std::int64_t timeout_seconds = 0;  // of a watch; 0: the server's own
   bool bookmarks = false;
   bool send_initial_events = false;
 
@@ -64,6 +65,9 @@ struct Answer {
 // The object of an answer, whichever way it is given.
 api::Json object_of(Answer answer);
 using OnAnswer = std::function<void(base::Result<Answer>)>;
+
+// Whether objects of the kind have "status", "binding" and so on beside them.
+bool has_subresource(const api::KindInfo& kind, std::string_view name);
 
 // The names used in messages: `jobs.batch.volcano.sh "x" not found`.
 base::Error not_found(const api::KindInfo& kind, std::string_view name);

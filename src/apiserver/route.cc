@@ -70,6 +70,29 @@ Result<PatchType> patch_type_for(std::string_view content_type) {
           type));
 }
 
+base::Status read_number(const rt::Target& target, std::string_view name, std::int64_t& number) {
+  const std::string_view text = target.get(name);
+  if (!text.empty() && std::from_chars(text.data(), text.data() + text.size(), number).ptr != text.data() + text.size())
+    return bad_request(base::format("{}: invalid value \"{}\": must be a number", name, text));
+  return {};
+}
+
+// The options of a DELETE without a body; a body takes their place.
+base::Status read_delete_options(const rt::Target& target, Request& request) {
+  api::Json options = api::Json::object();
+  if (!target.get("gracePeriodSeconds").empty()) {
+    std::int64_t seconds = 0;
+    TRY_VOID(read_number(target, "gracePeriodSeconds", seconds));
+    options.set("gracePeriodSeconds", seconds);
+  }
+  if (const std::string_view policy = target.get("propagationPolicy"); !policy.empty())
+    options.set("propagationPolicy", policy);
+  if (const std::string_view orphan = target.get("orphanDependents"); !orphan.empty())
+    options.set("orphanDependents", truthy(orphan));
+  if (!options.empty()) request.body = std::move(options);
+  return {};
+}
+
 base::Status read_query(const rt::Target& target, Request& request) {
   request.label_selector = target.get("labelSelector");
   request.field_selector = target.get("fieldSelector");
@@ -80,10 +103,8 @@ base::Status read_query(const rt::Target& target, Request& request) {
   request.send_initial_events = truthy(target.get("sendInitialEvents"));
   request.force = truthy(target.get("force"));
   request.field_manager = target.get("fieldManager");
-  const std::string_view limit = target.get("limit");
-  if (!limit.empty() &&
-      std::from_chars(limit.data(), limit.data() + limit.size(), request.limit).ptr != limit.data() + limit.size())
-    return bad_request(base::format("limit: invalid value \"{}\": must be a number", limit));
+  TRY_VOID(read_number(target, "limit", request.limit));
+  TRY_VOID(read_number(target, "timeoutSeconds", request.timeout_seconds));
   const std::string_view validation = target.get("fieldValidation");
   if (validation == "Strict")
     request.field_validation = FieldValidation::kStrict;
@@ -110,7 +131,9 @@ Result<Verb> verb_for(const rt::HttpRequest& http, const rt::Target& target, con
   if (http.method == "POST" && (!named || !request.subresource.empty())) return Verb::kCreate;
   if (http.method == "PUT" && named) return Verb::kUpdate;
   if (http.method == "PATCH" && named) return Verb::kPatch;
-  if (http.method == "DELETE") return named ? Verb::kDelete : Verb::kDeleteCollection;
+  // Namespaces go one by one, and so do the objects of more than one.
+  const bool collection = request.kind->namespaced ? !request.ns.empty() : request.kind->kind != "Namespace";
+  if (http.method == "DELETE" && (named || collection)) return named ? Verb::kDelete : Verb::kDeleteCollection;
   return make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource");
 }
 
@@ -140,9 +163,12 @@ Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Targ
   if (!request.kind->namespaced && !request.ns.empty()) return no_resource();
   if (rest.size() > 1) request.name = rest[1];
   if (rest.size() > 2) request.subresource = rest[2];
+  if (!request.subresource.empty() && !has_subresource(*request.kind, request.subresource)) return no_resource();
   if (!request.name.empty() && request.kind->namespaced && request.ns.empty()) return no_resource();
   TRY_VOID(read_query(target, request));
   TRY(request.verb, verb_for(http, target, request));
+  if (request.verb == Verb::kDelete || request.verb == Verb::kDeleteCollection)
+    TRY_VOID(read_delete_options(target, request));
   if (watch_prefix) request.verb = Verb::kWatch;
   if (request.verb == Verb::kWatch && !request.name.empty()) {
     request.field_selector = "metadata.name=" + request.name;

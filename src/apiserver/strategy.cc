@@ -150,11 +150,12 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
          base::format("Invalid value: \"{}\": {}", name, named_by_label(kind) ? kLabelHelp : kSubdomainHelp),
          "metadata.name"});
   }
+  // The schema's walk has refused what is of a wrong type.
   for (const Json::Member& label : meta["labels"].members()) {
     if (!is_qualified_name(label.name()))
       causes.push_back({"FieldValueInvalid", base::format("Invalid value: \"{}\": {}", label.name(), kQualifiedHelp),
                         "metadata.labels"});
-    if (!label.value.is_string() || !is_label_value(label.value.as_string()))
+    if (label.value.is_string() && !is_label_value(label.value.as_string()))
       causes.push_back({"FieldValueInvalid",
                         base::format("Invalid value: \"{}\": {}", label.value.as_string(), kLabelValueHelp),
                         "metadata.labels"});
@@ -169,10 +170,6 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
       causes.push_back({"FieldValueInvalid",
                         base::format("Invalid value: \"{}\": {}", annotation.name(), kQualifiedHelp),
                         "metadata.annotations"});
-    if (!annotation.value.is_string())
-      causes.push_back({"FieldValueTypeInvalid",
-                        base::format("Invalid value: {}: must be a string", annotation.value.dump()),
-                        base::format("metadata.annotations.{}", annotation.name())});
   }
   if (bytes > 256 * 1024)
     causes.push_back({"FieldValueTooLong", "Too long: may not be more than 262144 bytes", "metadata.annotations"});
@@ -181,7 +178,7 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
   for (const Json& owner : meta["ownerReferences"].items()) {
     const std::string path = base::format("metadata.ownerReferences[{}]", at++);
     for (const char* key : {"apiVersion", "kind", "name", "uid"})
-      if (owner[key].as_string().empty())
+      if (owner[key].is_null() || (owner[key].is_string() && owner[key].as_string().empty()))
         causes.push_back(
             {"FieldValueInvalid", base::format("Invalid value: \"\": {} must not be empty", key), path + "." + key});
     if (owner["controller"].as_bool() && ++controllers == 2)

@@ -14,15 +14,12 @@ using base::Result;
 namespace {
 
 base::Status check_subresource(const Request& request) {
-  const api::KindInfo& kind = *request.kind;
-  if (request.subresource.empty()) return {};
-  if (request.subresource == "status" && kind.status_subresource) return {};
-  if (request.subresource == "finalize" && kind.kind == "Namespace") return {};
+  if (request.subresource.empty() || request.subresource == "status" || request.subresource == "finalize") return {};
   return base::make_error(Code::kNotFound, "the server could not find the requested resource");
 }
 
 base::Status check_identity(const Request& request, const Json& object) {
-  if (!object.is_object()) return bad_request("the request body is not an object");
+  TRY_VOID(check_identifying_types(object));
   const std::string_view name = api::name_of(object);
   if (!name.empty() && name != request.name)
     return bad_request(
@@ -44,7 +41,7 @@ base::Status check_identity(const Request& request, const Json& object) {
 void set_type(const api::KindInfo& kind, Json& object) {
   object.set("apiVersion", kind.resource.api_version());
   object.set("kind", kind.kind);
-  if (!object["metadata"].is_object()) object.set("metadata", Json::object());
+  if (object["metadata"].is_null()) object.set("metadata", Json::object());
 }
 
 Result<Json> patched(const Context& context, Request& request, const Json& live) {

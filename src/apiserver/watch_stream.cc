@@ -1,6 +1,8 @@
 // One HTTP watch: its life, its encoding, its limits.
 #include "apiserver/watch_stream.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 
 namespace apiserver {
@@ -12,6 +14,7 @@ using store::EventType;
 namespace {
 
 constexpr std::size_t kBacklogMax = std::size_t{64} << 20;
+constexpr std::int64_t kLifetimeAskedMax = 365 * 86400;
 constexpr base::Duration kLifetimeMin =
     base::minutes(30);  // and up to twice that, as the Kubernetes API server ends watches
 
@@ -57,7 +60,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
     rt::Loop& loop = api_.env().loop();
     exchange_->on_closed([&loop, self] { loop.post([self] { self->end(false); }); });
     const base::Duration lifetime =
-        kLifetimeMin + base::seconds(static_cast<std::int64_t>(api_.env().random().below(1800)));
+        request.timeout_seconds > 0
+            ? base::seconds(std::min(request.timeout_seconds, kLifetimeAskedMax))
+            : kLifetimeMin + base::seconds(static_cast<std::int64_t>(api_.env().random().below(1800)));
     timer_ = loop.after(lifetime, [self] {
       self->timer_ = 0;
       self->end(true);

@@ -13,7 +13,7 @@ $head
 spec:
   schedulerName: nobody
   minAvailable: 1
-  tasks: [{name: a, replicas: 1, template: {spec: {containers: [{name: c, image: x}]}}}]
+  tasks: [{name: a, replicas: 1, minAvailable: 1, maxRetry: 3, template: {spec: {containers: [{name: c, image: x}]}}}]
 YAML
       ;;
     queue) printf 'apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n%s\nspec: {weight: 2}\n' "$head" ;;

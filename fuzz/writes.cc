@@ -1,0 +1,83 @@
+// Writes to the API server: whatever the body is, it is answered.
+#include <array>
+#include <optional>
+#include <string>
+
+#include "admission/hooks.h"
+#include "apiserver/api.h"
+#include "client/testing/fake_env.h"
+#include "targets.h"
+
+namespace fuzz {
+namespace {
+
+using api::Json;
+
+struct World {
+  client::testing::FakeEnv env;
+  std::unique_ptr<rt::KvStore> kv = rt::make_memory_kv();
+  std::unique_ptr<store::Store> store = *store::Store::open(env, *kv);
+  apiserver::Api api{env, *store, {admission::hooks({}), nullptr}};
+
+  World() {
+    api.bootstrap([](base::Status) {});
+    env.settle();
+  }
+
+  bool answers(apiserver::Request request) {
+    bool answered = false;
+    api.call(std::move(request), [&](const base::Result<apiserver::Answer>&) { answered = true; });
+    env.settle();
+    return answered;
+  }
+};
+
+apiserver::Request request_for(const api::KindInfo& kind, apiserver::Verb verb, std::string name, const Json& body) {
+  apiserver::Request request;
+  request.verb = verb;
+  request.kind = &kind;
+  request.resource = static_cast<std::uint32_t>(&kind - api::all_kinds().data());
+  if (kind.namespaced) request.ns = "default";
+  request.name = std::move(name);
+  request.body = body;
+  request.field_manager = "fuzz";
+  request.force = true;
+  return request;
+}
+
+}  // namespace
+
+// One object a line: the first is made, and every one then takes its place in each way there is.
+void writes(std::string_view input) {
+  using apiserver::PatchType;
+  using apiserver::Verb;
+  World world;
+  const api::KindInfo* kind = nullptr;
+  std::string name;
+  for (int lines = 0; !input.empty() && lines < 8; ++lines) {
+    const std::size_t end = std::min(input.find('\n'), input.size());
+    const auto parsed = api::parse_json(input.substr(0, end));
+    input.remove_prefix(std::min(end + 1, input.size()));
+    if (!parsed.ok()) continue;
+    if (!kind) {
+      kind = api::find_kind_named((*parsed)["apiVersion"].as_string(), (*parsed)["kind"].as_string());
+      if (!kind) return;
+      name = (*parsed)["metadata"]["name"].as_string();
+    }
+    promise(world.answers(request_for(*kind, Verb::kCreate, "", *parsed)), "a create is answered");
+    promise(world.answers(request_for(*kind, Verb::kUpdate, name, *parsed)), "an update is answered");
+    for (const PatchType type : {PatchType::kMerge, PatchType::kStrategic, PatchType::kApply, PatchType::kJson}) {
+      apiserver::Request patch = request_for(*kind, Verb::kPatch, name, *parsed);
+      patch.patch_type = type;
+      promise(world.answers(std::move(patch)), "a patch is answered");
+    }
+    for (const std::string& sub : kind->subresources) {
+      apiserver::Request post = request_for(*kind, Verb::kCreate, name, *parsed);
+      post.subresource = sub;
+      promise(world.answers(std::move(post)), "a subresource answers", sub);
+    }
+  }
+  if (kind) promise(world.answers(request_for(*kind, Verb::kDelete, name, Json())), "a deletion is answered");
+}
+
+}  // namespace fuzz
