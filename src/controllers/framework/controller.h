@@ -27,6 +27,9 @@ class View {
 
 using Keys = std::vector<std::string>;
 
+// Of objects that say what to do, the one that was written first; `objects` is not empty.
+const api::Json* first_to_arrive(const std::vector<const api::Json*>& objects);
+
 // Changes of `resource` wake the keys that `keys` gives for the object before and the object after.
 struct Wake {
   api::ResourceId resource;

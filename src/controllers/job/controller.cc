@@ -61,6 +61,14 @@ bool group_changed(const Json* before, const Json* after) {
 
 bool came(const Json* before, const Json*) { return before == nullptr; }
 
+// A plan that failed may have deleted some of its pods.
+void keep_of_failed(const Memory& after, Memory& memory) {
+  memory.last_action = after.last_action;
+  for (auto& [name, pod] : memory.pods)
+    if (const auto found = after.pods.find(name); found != after.pods.end() && found->second.uid == pod.uid)
+      pod.out_of_sync = found->second.out_of_sync;
+}
+
 class JobController final : public Controller {
  public:
   JobController(Options options, base::Metrics* metrics) : options_(options), metrics_(metrics) {}
@@ -129,7 +137,7 @@ class JobController final : public Controller {
     else if (succeeded)
       memory->second = std::move(after->second);
     else
-      memory->second.last_action = after->second.last_action;
+      keep_of_failed(after->second, memory->second);
     after_.erase(after);
   }
 

@@ -79,9 +79,10 @@ class QueueController final : public Controller {
     }
     if (!commands.empty()) {
       Plan plan;
-      plan.remove(resources::kCommands, *commands.front()).missing_is_fine = false;
+      const Json& command = *first_to_arrive(commands);
+      plan.remove(resources::kCommands, command).missing_is_fine = false;
       plan.requeue_after({});
-      under.take = (*commands.front())["action"].str();
+      under.take = command["action"].str();
       return plan;
     }
     Observed seen{.queue = queue,
