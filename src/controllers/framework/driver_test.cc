@@ -131,8 +131,10 @@ class Maker final : public Controller {
     plan.create(resources::kServices, Json::object({{"kind", "Service"}, {"metadata", metadata}}));
     return plan;
   }
+  int failures_max() const override { return limit; }
   int steps = 0;
   int failures = 0;
+  int limit = -1;
 };
 
 Json config_map(std::string_view version = "5") {
@@ -192,6 +194,14 @@ TEST_F(DriverTest, a_failure_stops_later_stages_is_reported_and_counted) {
   EXPECT_EQ(maker->failures, 2);
   ASSERT_FALSE(client.events.empty());
   EXPECT_EQ(client.events[0], "could not: [because]");
+}
+
+TEST_F(DriverTest, after_the_last_failure_the_step_that_gives_up_comes_at_once) {
+  maker->limit = 11;
+  client.answers.assign(12, base::Code::kForbidden);
+  client.show("configmaps", config_map());
+  env.loop().run(base::seconds(11));  // eleven waits that double from 5 ms: 10.2 s; the twelfth would be as long again
+  EXPECT_EQ(maker->failures, 12);
 }
 
 TEST_F(DriverTest, an_outage_is_tried_again_and_not_counted) {

@@ -28,7 +28,7 @@ class TestWorld final : public View {
   // False if an action met a conflict, a name that exists, or one that does not.
   bool apply(const Plan& plan);
   // Steps `controller` for `key` and applies the plan; returns the plan's text.
-  std::string turn(Controller& controller, const std::string& key, int failures = 0);
+  std::string turn(Controller& controller, const std::string& key, int failures = 0, const std::string& error = {});
 
   std::map<api::ResourceId, std::map<std::string, api::Json>> objects;
   std::vector<IndexBy> indexes;

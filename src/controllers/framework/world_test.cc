@@ -115,13 +115,15 @@ bool TestWorld::run(const Action& action) {
   switch (action.verb) {
     case Verb::kEvent: events.push_back(base::format("{}: {}", action.event_reason, action.event_message)); return true;
     case Verb::kCreate: {
-      if (found != kind.end()) return action.existing_is_fine;
+      if (found != kind.end() && !action.existing_is_right) return action.existing_is_fine;
+      if (found != kind.end() && action.existing_is_right(found->second)) return true;
       Json body = action.body;
       if (action.make_body) {
         auto made = action.make_body();
         CHECK(made.ok());
         body = *made;
       }
+      if (found != kind.end()) return found->second.set("data", body["data"]), true;
       if (action.kind == "Pod") body.edit("status").set("phase", "Pending");
       put(action.resource, std::move(body));
       return true;
@@ -180,8 +182,8 @@ bool TestWorld::apply(const Plan& plan) {
   return !plan.failure();
 }
 
-std::string TestWorld::turn(Controller& controller, const std::string& key, int failures) {
-  const Plan plan = controller.step(*this, key, {.now = now, .failures = failures});
+std::string TestWorld::turn(Controller& controller, const std::string& key, int failures, const std::string& error) {
+  const Plan plan = controller.step(*this, key, {.now = now, .failures = failures, .error = error});
   controller.finished(key, apply(plan));
   return plan.text();
 }

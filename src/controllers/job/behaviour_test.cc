@@ -309,6 +309,20 @@ TEST_F(BehaviourTest, a_delay_ends_when_the_pod_ran_and_succeeded_in_one_look) {
   EXPECT_EQ(phase(), "Running");
 }
 
+TEST_F(BehaviourTest, keys_of_an_earlier_job_are_replaced_if_they_do_not_fit) {
+  const Json* secret = &world.put_text(resources::kSecrets, R"({"apiVersion": "v1", "kind": "Secret",
+      "metadata": {"name": "j-ssh", "namespace": "ns"}, "data": {"config": "b2xk", "id_rsa": "b2xk"}})");
+  put_job(base::format(
+      R"({{"minAvailable": 1, "plugins": {{"ssh": ["--ssh-private-key=P", "--ssh-public-key=Q"]}}, "tasks": [{}]}})",
+      task("a", 1)));
+  settle();
+  EXPECT_EQ((*secret)["data"]["id_rsa"].as_string(), "UA==");
+  world.edit(resources::kSecrets, "ns/j-ssh")->edit("data").set("id_rsa", "b3du");
+  world.edit(resources::kJobs, "ns/j")->set("status", Json::object());
+  turn();
+  EXPECT_EQ((*secret)["data"]["id_rsa"].as_string(), "b3du");  // the hosts are the same
+}
+
 TEST_F(BehaviourTest, hosts_follow_the_replicas_by_an_update) {
   put_job(base::format(R"({{"minAvailable": 1, "plugins": {{"svc": []}}, "tasks": [{}]}})", task("a", 1)));
   admit();

@@ -127,7 +127,9 @@ TEST_F(JobTest, job_1_runs_and_completes_with_version_3_and_keeps_its_results) {
   EXPECT_FALSE(status.has("running"));
   EXPECT_EQ(status["taskStatusCount"].dump(), R"({"nginx":{"phase":{"Succeeded":1}}})");
   EXPECT_EQ(status["minAvailable"].as_int(), 1);
-  EXPECT_TRUE(status.has("runningDuration"));
+  EXPECT_TRUE(base::parse_go_duration(status["runningDuration"].as_string()).has_value());
+  EXPECT_EQ(status["runningDuration"].as_string().find('.'), std::string_view::npos)
+      << status["runningDuration"].dump();
   std::string phases;
   for (const Json& condition : status["conditions"].items()) phases += condition["status"].str() + " ";
   EXPECT_EQ(phases, "Pending Running Completing Completed ");

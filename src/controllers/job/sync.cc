@@ -79,6 +79,7 @@ void make_plugin_object(Sync& s, const PluginObject& object, bool marked) {
     Action& action = s.plan.create(object.resource, object.body);
     action.make_body = object.make_body;
     action.existing_is_fine = true;
+    action.existing_is_right = object.existing_is_right;
     return;
   }
   const Json* existing = s.seen.view->find(object.resource, s.job.ns + "/" + std::string(api::name_of(object.body)));
