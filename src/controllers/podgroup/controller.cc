@@ -140,7 +140,8 @@ const Json* workload_of(const View& view, const Json& pod) {
   return workload;
 }
 
-// What makes `group` that of `wanted`; null: nothing. Keys that others have put on the group stay.
+// What makes `group` that of `wanted`; null: nothing. COMPAT(group-of-workload): keys that others have put on the group
+// stay.
 Json difference(const Json& group, const Json& wanted) {
   Json patch = Json::object();
   for (const char* map : {"labels", "annotations"})
