@@ -11,6 +11,7 @@ Command vcctl_root();
 Command job_commands();
 Command queue_commands();
 Command explain_commands();
+Command pod_commands();
 Command version_command();
 
 // The six lines of `version` and of `--version`.

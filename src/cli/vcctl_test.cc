@@ -94,6 +94,7 @@ Available Commands:
   explain     why a job, podgroup, pod or queue waits
   help        Help about any command
   job         vcctl command line operation job
+  pod         vcctl command line operation pod
   queue       Queue Operations
   version     Print the version information
 
@@ -194,6 +195,56 @@ TEST_F(VcctlTest, job_list) {
     EXPECT_EQ(run({"job", "list", filter}), 0);
     EXPECT_EQ(world.out, "No resources found\n") << filter;
   }
+}
+
+struct PodRow {
+  std::string_view more;  // of the pod, after its metadata
+  std::string_view ready, words, restarts;
+};
+
+TEST_F(VcctlTest, pod_list_says_what_kubectl_says) {
+  const PodRow rows[] = {
+      {R"("status": {"phase": "Pending"})", "0/2", "Pending", "0"},
+      {R"("status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "reason": "SchedulingGated"}]})",
+       "0/2", "SchedulingGated", "0"},
+      {R"("status": {"phase": "Failed", "reason": "Evicted"})", "0/2", "Evicted", "0"},
+      {R"("status": {"phase": "Running", "containerStatuses": [{"ready": true, "restartCount": 1, "state": {"running": {}},
+          "lastState": {"terminated": {"finishedAt": "2026-08-20T02:55:00Z"}}},
+          {"restartCount": 2, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]})",
+       "1/2", "CrashLoopBackOff", "3 (5m ago)"},
+      {R"("status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}], "containerStatuses": [
+          {"state": {"terminated": {"reason": "Completed"}}}, {"ready": true, "state": {"running": {}}}]})",
+       "1/2", "Running", "0"},
+      {R"("status": {"phase": "Running", "containerStatuses": [
+          {"state": {"terminated": {"reason": "Completed"}}}, {"ready": true, "state": {"running": {}}}]})",
+       "1/2", "NotReady", "0"},
+      {R"("status": {"phase": "Failed", "containerStatuses": [{"state": {"terminated": {"exitCode": 3}}}]})", "0/2",
+       "ExitCode:3", "0"},
+      {R"("status": {"phase": "Pending", "initContainerStatuses": [{"name": "i", "restartCount": 4,
+          "state": {"terminated": {"exitCode": 1, "signal": 9}}}]})",
+       "0/2", "Init:Signal:9", "4"},
+      {R"("status": {"phase": "Pending", "initContainerStatuses": [{"name": "i", "state": {"running": {}}}]})", "0/2",
+       "Init:0/1", "0"},
+      {R"("status": {"phase": "Running", "reason": "NodeLost"})", "0/2", "NodeLost", "0"},
+  };
+  for (const PodRow& row : rows) {
+    put(resources::kPods, base::format(R"({{"kind": "Pod", "metadata": {{"name": "p", "namespace": "default",
+      "creationTimestamp": "2026-08-20T02:00:00Z", "labels": {{"volcano.sh/job-name": "j", "volcano.sh/queue-name": "q"}}}},
+      "spec": {{"initContainers": [{{"name": "i"}}], "containers": [{{}}, {{}}]}}, {}}})",
+                                       row.more));
+    EXPECT_EQ(run({"pod", "list"}), 0);
+    const std::string line = world.out.substr(world.out.find('\n') + 1);
+    const std::size_t wide = std::max<std::size_t>(row.words.size() + 8, 8);
+    const std::size_t wide_restarts = std::max<std::size_t>(row.restarts.size() + 8, 9);
+    EXPECT_EQ(line, base::format("p        {}        {:<{}}{:<{}}60m        \n", row.ready, row.words, wide,
+                                 row.restarts, wide_restarts));
+  }
+  EXPECT_EQ(run({"pod", "list", "--all-namespaces", "-j", "j", "-q", "q"}), 0);
+  EXPECT_TRUE(world.out.starts_with("Namespace      Name     Ready      Status")) << world.out;
+  EXPECT_EQ(run({"pod", "list", "-q", "other"}), 0);
+  EXPECT_EQ(world.out, "No resources found\n");
+  EXPECT_EQ(run({"pod", "list", "-j", "j", "-q", "other"}), 255);
+  EXPECT_EQ(world.out, "Failed to list pod: the input vcjob j does not match the queue other\n");
 }
 
 TEST_F(VcctlTest, job_run_builds_the_job_from_flags) {

@@ -39,23 +39,95 @@ base::Result<std::string> data_or_file(const Json& entry, const std::string& key
   return content;
 }
 
-base::Status read_user(const Json& user, const std::string& folder, ServerAccess& access) {
-  TRY(access.certificate_pem, data_or_file(user, "client-certificate", folder));
-  TRY(access.key_pem, data_or_file(user, "client-key", folder));
-  access.token = user["token"].str();
-  if (const std::string_view file = user["tokenFile"].as_string(); !file.empty())
-    access.token_file = resolve(folder, file);
-  for (const char* key : {"exec", "auth-provider", "username"})
-    if (user.has(key))
-      return make_error(Code::kBadRequest, base::format("user credentials of kind {:?} are not supported", key));
+// What the program is told: KUBERNETES_EXEC_INFO.
+base::Result<std::string> exec_info(const Json& exec, const Json& cluster, const std::string& folder) {
+  Json spec = Json::object({{"interactive", false}});
+  if (exec["provideClusterInfo"].as_bool()) {
+    Json told = Json::object();
+    for (const char* key : {"server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url"})
+      if (cluster.has(key)) told.set(key, cluster[key]);
+    TRY(const std::string ca, data_or_file(cluster, "certificate-authority", folder));
+    if (!ca.empty()) told.set("certificate-authority-data", rt::base64_encode(ca));
+    if (const Json* own = find_named(cluster["extensions"], "client.authentication.k8s.io/exec"))
+      told.set("config", (*own)["extension"]);
+    spec.set("cluster", std::move(told));
+  }
+  return Json::object({{"kind", "ExecCredential"}, {"apiVersion", exec["apiVersion"]}, {"spec", std::move(spec)}})
+      .dump();
+}
+
+base::Status ask_program(const Json& exec, const Json& cluster, const std::string& folder, const RunProgram& run,
+                         ServerAccess& access) {
+  const std::string_view version = exec["apiVersion"].as_string();
+  if (version != "client.authentication.k8s.io/v1" && version != "client.authentication.k8s.io/v1beta1")
+    return make_error(Code::kBadRequest, base::format("exec: apiVersion {:?} is not supported", version));
+  const std::string_view command = exec["command"].as_string();
+  if (command.empty()) return make_error(Code::kBadRequest, "exec: command is not given");
+  if (exec["interactiveMode"].as_string() == "Always")
+    return make_error(Code::kBadRequest,
+                      "exec: programs that need a terminal (interactiveMode Always) are not supported");
+  CredentialProgram program;
+  program.words.push_back(command.find('/') == std::string_view::npos ? std::string(command)
+                                                                      : resolve(folder, command));
+  for (const Json& word : exec["args"].items()) program.words.push_back(word.str());
+  for (const Json& one : exec["env"].items())
+    program.environment.push_back(base::format("{}={}", one["name"].as_string(), one["value"].as_string()));
+  TRY(const std::string info, exec_info(exec, cluster, folder));
+  program.environment.push_back("KUBERNETES_EXEC_INFO=" + info);
+  auto printed = run(program);
+  if (!printed.ok()) return base::within(printed.take_error(), "exec");
+  auto answer = api::parse_json(*printed);
+  if (!answer.ok()) return base::within(answer.take_error(), base::format("exec: the answer of {}", command));
+  if ((*answer)["kind"].as_string() != "ExecCredential" || (*answer)["apiVersion"].as_string() != version)
+    return make_error(Code::kBadRequest,
+                      base::format("exec: {} does not answer with an ExecCredential of {}", command, version));
+  const Json& status = (*answer)["status"];
+  access.token = status["token"].str();
+  if (status.has("clientCertificateData")) {
+    access.certificate_pem = status["clientCertificateData"].str();
+    access.key_pem = status["clientKeyData"].str();
+  }
+  if (access.token.empty() && access.certificate_pem.empty())
+    return make_error(Code::kBadRequest, base::format("exec: {} gives neither a token nor a certificate", command));
   return {};
 }
 
-}  // namespace
+base::Status read_user(const Json& user, const Json& cluster, const std::string& user_folder,
+                       const std::string& cluster_folder, const RunProgram& run, ServerAccess& access) {
+  TRY(access.certificate_pem, data_or_file(user, "client-certificate", user_folder));
+  TRY(access.key_pem, data_or_file(user, "client-key", user_folder));
+  access.token = user["token"].str();
+  if (const std::string_view file = user["tokenFile"].as_string(); !file.empty())
+    access.token_file = resolve(user_folder, file);
+  if (const Json& provider = user["auth-provider"]; provider["name"].as_string() == "oidc") {
+    access.token = provider["config"]["id-token"].str();  // COMPAT(credentials): used as it is, not renewed
+    if (!access.token.empty()) return {};
+  }
+  for (const char* key : {"exec", "auth-provider", "username"})
+    if (user.has(key) && !(key == std::string_view("exec") && run))
+      return make_error(Code::kBadRequest, base::format("user credentials of kind {:?} are not supported", key));
+  if (!user.has("exec")) return {};
+  Json told = cluster;
+  if (!told["certificate-authority"].as_string().empty())
+    told.set("certificate-authority", resolve(cluster_folder, told["certificate-authority"].as_string()));
+  return ask_program(user["exec"], told, user_folder, run, access);
+}
 
-base::Result<ServerAccess> parse_kubeconfig(std::string_view text, const std::string& folder,
-                                            const std::string& context) {
-  TRY(const Json config, api::parse_yaml(text));
+// Adds what `text` has and `config` lacks; entries remember their folder.
+base::Status add_config(std::string_view text, const std::string& folder, Json& config) {
+  TRY(const Json more, api::parse_yaml(text));
+  for (const char* list : {"clusters", "users", "contexts"})
+    for (const Json& item : more[list].items()) {
+      if (find_named(config[list], item["name"].as_string()) != nullptr) continue;
+      Json kept = item;
+      kept.set("folder", folder);
+      config.edit(list).push_back(std::move(kept));
+    }
+  if (config["current-context"].as_string().empty()) config.set("current-context", more["current-context"].str());
+  return {};
+}
+
+base::Result<ServerAccess> choose(const Json& config, const std::string& context, const RunProgram& run) {
   const std::string context_name = context.empty() ? config["current-context"].str() : context;
   const Json* entry = find_named(config["contexts"], context_name);
   if (entry == nullptr) return make_error(Code::kNotFound, base::format("context {:?} does not exist", context_name));
@@ -64,28 +136,50 @@ base::Result<ServerAccess> parse_kubeconfig(std::string_view text, const std::st
   if (cluster_entry == nullptr)
     return make_error(Code::kNotFound, base::format("cluster {:?} does not exist", chosen["cluster"].as_string()));
   const Json& cluster = (*cluster_entry)["cluster"];
+  const std::string cluster_folder = (*cluster_entry)["folder"].str();
   ServerAccess access;
   access.server = cluster["server"].str();
   if (access.server.empty())
     return make_error(Code::kBadRequest, base::format("cluster {:?} names no server", chosen["cluster"].as_string()));
-  TRY(access.ca_pem, data_or_file(cluster, "certificate-authority", folder));
+  TRY(access.ca_pem, data_or_file(cluster, "certificate-authority", cluster_folder));
   access.insecure_skip_tls_verify = cluster["insecure-skip-tls-verify"].as_bool();
   access.tls_server_name = cluster["tls-server-name"].str();
   access.ns = chosen["namespace"].str();
   if (const std::string_view user = chosen["user"].as_string(); !user.empty()) {
     const Json* user_entry = find_named(config["users"], user);
     if (user_entry == nullptr) return make_error(Code::kNotFound, base::format("user {:?} does not exist", user));
-    TRY_VOID(read_user((*user_entry)["user"], folder, access));
+    TRY_VOID(read_user((*user_entry)["user"], cluster, (*user_entry)["folder"].str(), cluster_folder, run, access));
   }
   return access;
 }
 
-base::Result<ServerAccess> load_kubeconfig(const std::string& path, const std::string& context) {
-  TRY(const std::string text, rt::read_file(path));
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
-  auto access = parse_kubeconfig(text, folder, context);
-  if (!access.ok()) return base::within(access.take_error(), path);
+}  // namespace
+
+base::Result<ServerAccess> parse_kubeconfig(std::string_view text, const std::string& folder,
+                                            const std::string& context, const RunProgram& run) {
+  Json config = Json::object();
+  TRY_VOID(add_config(text, folder, config));
+  return choose(config, context, run);
+}
+
+base::Result<ServerAccess> load_kubeconfig(const std::string& path, const std::string& context, const RunProgram& run) {
+  return load_kubeconfigs({path}, context, run);
+}
+
+base::Result<ServerAccess> load_kubeconfigs(const std::vector<std::string>& paths, const std::string& context,
+                                            const RunProgram& run) {
+  Json config = Json::object();
+  std::string names;
+  for (const std::string& path : paths) {
+    TRY(const std::string text, rt::read_file(path));
+    const std::size_t slash = path.rfind('/');
+    if (base::Status added = add_config(text, slash == std::string::npos ? "." : path.substr(0, slash), config);
+        !added.ok())
+      return base::within(base::Error(added.error()), path);
+    names += (names.empty() ? "" : ":") + path;
+  }
+  auto access = choose(config, context, run);
+  if (!access.ok()) return base::within(access.take_error(), names);
   return access;
 }
 

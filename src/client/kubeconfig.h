@@ -1,8 +1,10 @@
 // Which API server to talk to, and as whom: a kubeconfig file, or what a pod in a cluster is given.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -21,11 +23,24 @@ struct ServerAccess {
   std::string ns;  // the context's namespace, or empty
 };
 
+// A program that gives credentials (`exec` of a user).
+struct CredentialProgram {
+  std::vector<std::string> words;
+  std::vector<std::string> environment;  // NAME=value, beside ours
+};
+// Runs it and returns what it printed. Unset: such users are refused.
+using RunProgram = std::function<base::Result<std::string>(const CredentialProgram& program)>;
+
 // `folder` resolves relative paths in the text. An empty `context` means current-context.
 base::Result<ServerAccess> parse_kubeconfig(std::string_view text, const std::string& folder,
-                                            const std::string& context = {});
+                                            const std::string& context = {}, const RunProgram& run = {});
 // Reads the file at `path`.
-base::Result<ServerAccess> load_kubeconfig(const std::string& path, const std::string& context = {});
+base::Result<ServerAccess> load_kubeconfig(const std::string& path, const std::string& context = {},
+                                           const RunProgram& run = {});
+// Reads several files as one: of clusters, users and contexts with one name the first counts, and the first
+// current-context that is given. Paths in each are relative to its own folder.
+base::Result<ServerAccess> load_kubeconfigs(const std::vector<std::string>& paths, const std::string& context = {},
+                                            const RunProgram& run = {});
 // From the service account's folder; `host` and `port` are the values of KUBERNETES_SERVICE_HOST and _PORT.
 base::Result<ServerAccess> in_cluster_access(
     const std::string& host, const std::string& port,

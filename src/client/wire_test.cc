@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/format.h"
 #include "client/kubeconfig.h"
+#include "rt/files.h"
 
 namespace client {
 namespace {
@@ -110,6 +112,78 @@ users:
   EXPECT_EQ(access->token, "secret");
   EXPECT_EQ(access->ns, "team");
   EXPECT_EQ(access->tls_server_name, "other");
+}
+
+TEST(Kubeconfig, SeveralFilesAreReadAsOneAndTheFirstOfANameCounts) {
+  const std::string folder = ::testing::TempDir() + "kubeconfigs";
+  ASSERT_TRUE(rt::make_folders(folder + "/b", 0700).ok());
+  ASSERT_TRUE(rt::write_file(folder + "/a", R"(
+contexts: [{name: x, context: {cluster: far, user: u}}]
+clusters: [{name: near, cluster: {server: "https://a"}}]
+)",
+                             0600)
+                  .ok());
+  ASSERT_TRUE(rt::write_file(folder + "/b/config", R"(
+current-context: x
+contexts: [{name: x, context: {cluster: near, user: u}}]
+clusters: [{name: near, cluster: {server: "https://b"}}, {name: far, cluster: {server: "https://c", certificate-authority: ca.crt}}]
+users: [{name: u, user: {auth-provider: {name: oidc, config: {id-token: T}}}}]
+)",
+                             0600)
+                  .ok());
+  ASSERT_TRUE(rt::write_file(folder + "/b/ca.crt", "CA", 0600).ok());
+  const auto access = load_kubeconfigs({folder + "/a", folder + "/b/config"});
+  ASSERT_TRUE(access.ok()) << access.error().message;
+  EXPECT_EQ(access->server, "https://c");
+  EXPECT_EQ(access->ca_pem, "CA");
+  EXPECT_EQ(access->token, "T");
+}
+
+TEST(Kubeconfig, AsksTheProgramThatGivesCredentials) {
+  const auto config = [](std::string_view more) {
+    return base::format(R"(
+current-context: a
+contexts: [{{name: a, context: {{cluster: c, user: u}}}}]
+clusters: [{{name: c, cluster: {{server: "https://h"}}}}]
+users: [{{name: u, user: {{exec: {{apiVersion: client.authentication.k8s.io/v1, command: ./bin/get, args: [token],
+  env: [{{name: A, value: b}}]{}}}}}}}]
+)",
+                        more);
+  };
+  CredentialProgram asked;
+  std::string answer;
+  const RunProgram run = [&](const CredentialProgram& program) -> base::Result<std::string> {
+    asked = program;
+    return answer;
+  };
+  struct Row {
+    std::string_view more, answer, token, key, error;
+  };
+  const Row rows[] = {
+      {"", R"({"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": {"token": "T"}})",
+       "T", "", ""},
+      {", provideClusterInfo: true", R"({"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1",
+        "status": {"clientCertificateData": "C", "clientKeyData": "K"}})",
+       "", "K", ""},
+      {"", R"({"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1"})", "", "",
+       "exec: ./bin/get gives neither a token nor a certificate"},
+      {"", R"({"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1beta1"})", "", "",
+       "exec: ./bin/get does not answer with an ExecCredential of client.authentication.k8s.io/v1"},
+      {", interactiveMode: Always", "", "", "",
+       "exec: programs that need a terminal (interactiveMode Always) are not supported"}};
+  for (const Row& row : rows) {
+    answer = row.answer;
+    const auto access = parse_kubeconfig(config(row.more), "/home", {}, run);
+    EXPECT_EQ(access.ok() ? "" : access.error().message, row.error);
+    if (!access.ok()) continue;
+    EXPECT_EQ(access->token, row.token);
+    EXPECT_EQ(access->key_pem, row.key);
+    EXPECT_EQ(asked.words, (std::vector<std::string>{"/home/./bin/get", "token"}));
+    EXPECT_EQ(asked.environment[0], "A=b");
+    EXPECT_EQ(asked.environment[1].find("\"cluster\":{\"server\":\"https://h\"}") != std::string::npos,
+              !row.more.empty());
+  }
+  EXPECT_EQ(parse_kubeconfig(config(""), "/").error().message, "user credentials of kind \"exec\" are not supported");
 }
 
 TEST(Kubeconfig, NamesWhatIsMissing) {

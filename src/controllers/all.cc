@@ -16,14 +16,19 @@ struct Manager::State {
 };
 
 Manager::Manager(rt::Env& env, client::Client& client, Options options) : state_(std::make_unique<State>(env, client)) {
-  if (is_enabled(options.enabled, "job-controller"))
-    state_->driver.add(job::make_job_controller({.requeues_max = options.requeues_max}, options.metrics));
+  if (options.jobs && is_enabled(options.enabled, "job-controller"))
+    state_->driver.add(job::make_job_controller({.requeues_max = options.requeues_max,
+                                                 .reads_commands = options.reads_commands,
+                                                 .reads_priorities = options.reads_priorities},
+                                                options.metrics));
   if (is_enabled(options.enabled, "queue-controller"))
-    state_->driver.add(
-        queue::make_queue_controller({.requeues_max = options.requeues_max, .metrics = options.metrics}));
+    state_->driver.add(queue::make_queue_controller(
+        {.requeues_max = options.requeues_max, .reads_commands = options.reads_commands, .metrics = options.metrics}));
   if (is_enabled(options.enabled, "pg-controller"))
-    state_->driver.add(podgroup::make_podgroup_controller(
-        {.scheduler_names = options.scheduler_names, .inherit_owner_annotations = options.inherit_owner_annotations}));
+    state_->driver.add(
+        podgroup::make_podgroup_controller({.scheduler_names = options.scheduler_names,
+                                            .inherit_owner_annotations = options.inherit_owner_annotations,
+                                            .workloads = options.workloads}));
   if (is_enabled(options.enabled, "gc-controller")) state_->driver.add(gc::make_gc_controller());
   if (!options.with_cluster) return;
   state_->driver.add(cluster::make_owner_controller());

@@ -17,6 +17,8 @@ struct Options {
   std::vector<std::string> scheduler_names = {"volcano"};
   int requeues_max = 15;
   bool inherit_owner_annotations = true;
+  // Feature gates: QueueCommandSync, WorkLoadSupport, VolcanoJobSupport, PriorityClass.
+  bool reads_commands = true, workloads = true, jobs = true, reads_priorities = true;
   // What a cluster needs besides us and a lone machine does not have: owner garbage collection, namespaces,
   // endpoints, local volumes. Only `volcano up` turns this on.
   bool with_cluster = false;

@@ -1,15 +1,25 @@
 // Rows and meaning of the controller flags.
 #include "main/controller_flags.h"
 
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
 #include <set>
 
 #include "base/format.h"
+#include "scheduler/model/feature_gates.h"
 
 namespace volcano_main {
 namespace {
 
 constexpr std::string_view kNoSharding =
     "accepted; the sharding controller is not here, NodeShards are written by hand";
+
+constexpr std::string_view kKlog = "accepted; logs go to standard error";
+// Controllers of Volcano that this program does not have.
+constexpr std::string_view kNotHere[] = {"colocation-config-controller", "cronjob-controller", "hyperNode-controller",
+                                         "jobflow-controller", "jobtemplate-controller"};
 
 std::vector<std::string> split_all(const std::vector<std::string>& lists) {
   std::vector<std::string> parts;
@@ -50,7 +60,7 @@ std::vector<Flag> ControllerFlags::rows() {
       {"leader-elect-resource-lock", &lease_lock, "only leases"},
       {"leader-elect-resource-name", &lease_name, "name of the lease"},
       {"leader-elect-resource-namespace", &lease_namespace, "namespace of the lease"},
-      {"feature-gates", &feature_gates, "accepted"},
+      {"feature-gates", &feature_gates, "Name=true|false, separated by commas"},
       {"worker-threads", &worker_threads, "accepted; one loop serves all jobs"},
       {"worker-threads-for-cronjob", &worker_threads_for_cronjob, "accepted"},
       {"worker-threads-for-podgroup", &worker_threads_for_podgroup, "accepted"},
@@ -61,9 +71,19 @@ std::vector<Flag> ControllerFlags::rows() {
       {"enable-node-event-trigger", &sharding_switch, kNoSharding},
       {"sharding-configmap", &sharding_text, kNoSharding},
       {"sharding-configmap-namespace", &sharding_text, kNoSharding},
-      {"v", &v, "log verbosity"},
-      {"vmodule", &vmodule, "accepted"},
-      {"logtostderr", &logtostderr, "accepted"},
+      {"v", &v, "log verbosity; 4 and more: debug lines too"},
+      {"logtostderr", &klog_switch, kKlog},
+      {"alsologtostderr", &klog_switch, kKlog},
+      {"one-output", &klog_switch, kKlog},
+      {"skip-headers", &klog_switch, kKlog},
+      {"skip-log-headers", &klog_switch, kKlog},
+      {"add-dir-header", &klog_switch, kKlog},
+      {"stderrthreshold", &klog_value, kKlog},
+      {"vmodule", &klog_value, kKlog},
+      {"log-backtrace-at", &klog_value, kKlog},
+      {"log-dir", &klog_value, kKlog},
+      {"log-file", &klog_value, kKlog},
+      {"log-file-max-size", &klog_value, kKlog},
       {"log-flush-frequency", &log_flush_frequency, "accepted; the log is not buffered"}};
 }
 
@@ -77,19 +97,55 @@ base::Status ControllerFlags::check() const {
                               "--controllers: the sharding controller is not here; NodeShards can be written by hand, "
                               "and vc-scheduler --scheduler-sharding-mode obeys them");
     }
+    // COMPAT(controllers)
+    if (!excluded && std::ranges::find(kNotHere, name) != std::end(kNotHere))
+      return base::make_error(base::Code::kInvalid, base::format("--controllers: the {} is not here", name));
+    const auto& here = controllers::controller_names();
+    if (!excluded && name != "*" && std::ranges::find(here, name) == here.end())
+      return base::make_error(base::Code::kInvalid, base::format("--controllers: there is no controller {:?}", name));
     if (!names.insert(name).second)
       return base::make_error(base::Code::kInvalid, base::format("--controllers: {} is listed twice", name));
   }
+  const auto gates = scheduler::FeatureGates::parse(feature_gates);
+  if (!gates.ok()) return gates.error();
+  if (!std::isfinite(requests_per_second()))
+    return base::make_error(base::Code::kInvalid, base::format("--kube-api-qps: \"{}\" is not a number", kube_api_qps));
   if (lease_lock != "leases")
     return base::make_error(base::Code::kInvalid,
                             base::format("--leader-elect-resource-lock: only leases, not \"{}\"", lease_lock));
   return {};
 }
 
+double ControllerFlags::requests_per_second() const {
+  char* end = nullptr;
+  const double value = std::strtod(kube_api_qps.c_str(), &end);
+  return kube_api_qps.empty() || *end != 0 ? std::nan("") : value;
+}
+
+std::vector<std::string> ControllerFlags::in_long_form(const std::vector<std::string>& arguments) {
+  std::vector<std::string> out = arguments;
+  for (std::string& word : out) {
+    if (word == "--") break;
+    if (word == "-v" || word.starts_with("-v=")) word.insert(0, 1, '-');
+    if (word.size() > 2 && word.starts_with("-v") && std::isdigit(static_cast<unsigned char>(word[2])))
+      word = "--v=" + word.substr(2);
+    if (word.starts_with("--"))
+      std::replace(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(std::min(word.find('='), word.size())), '_',
+                   '-');
+  }
+  return out;
+}
+
 controllers::Options ControllerFlags::controllers() const {
   controllers::Options options;
   if (!enabled.empty()) options.enabled = split_all(enabled);
   if (!scheduler_names.empty()) options.scheduler_names = scheduler_names;
+  if (const auto gates = scheduler::FeatureGates::parse(feature_gates); gates.ok()) {
+    options.reads_commands = gates->on("QueueCommandSync");
+    options.workloads = gates->on("WorkLoadSupport");
+    options.jobs = gates->on("VolcanoJobSupport");
+    options.reads_priorities = gates->on("PriorityClass");
+  }
   options.requeues_max = requeues_max;
   options.inherit_owner_annotations = inherit_owner_annotations;
   return options;

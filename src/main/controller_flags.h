@@ -13,7 +13,7 @@ namespace volcano_main {
 
 struct ControllerFlags {
   std::string master, kubeconfig, ca_cert_file, tls_cert_file, tls_private_key_file;
-  int kube_api_qps = 50;
+  std::string kube_api_qps = "50";
   int kube_api_burst = 100;
   int requeues_max = 15;
   std::vector<std::string> scheduler_names;
@@ -30,14 +30,18 @@ struct ControllerFlags {
   // Accepted and checked for form; one loop needs no worker counts, and the others have no effect on this program.
   int worker_threads = 3, worker_threads_for_cronjob = 3, worker_threads_for_podgroup = 5, worker_threads_for_queue = 5,
       worker_threads_for_gc = 1, v = 0;
-  std::string feature_gates, log_flush_frequency = "5s", vmodule;
-  bool logtostderr = true;
+  std::string feature_gates, log_flush_frequency = "5s";
+  bool klog_switch = false;  // flags of klog that are accepted and change nothing
+  std::string klog_value;
   std::vector<std::string> sharding_lists;  // of a controller that is not here
   std::string sharding_text;
   bool sharding_switch = true;
 
   std::vector<Flag> rows();
+  // The arguments as rows() reads them: `-v=4` is `--v=4`, and `_` in a flag's name is `-`.
+  static std::vector<std::string> in_long_form(const std::vector<std::string>& arguments);
   base::Status check() const;
+  double requests_per_second() const;
   controllers::Options controllers() const;
   base::Result<client::LeaderElectionOptions> lease() const;
 };

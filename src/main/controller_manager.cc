@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "base/format.h"
+#include "base/log.h"
 #include "cli/vcctl.h"
 #include "client/http_client.h"
 #include "client/leader_election.h"
@@ -17,6 +18,7 @@
 #include "main/programs.h"
 #include "main/side_server.h"
 #include "main/version.h"
+#include "scheduler/model/feature_gates.h"
 
 namespace volcano_main {
 namespace {
@@ -40,7 +42,7 @@ struct Program {
     TRY(client, client::make_http_client({.access = access,
                                           .user_agent = "vc-controller-manager",
                                           .field_manager = "vc-controller-manager",
-                                          .requests_per_second = static_cast<double>(flags.kube_api_qps),
+                                          .requests_per_second = flags.requests_per_second(),
                                           .burst = flags.kube_api_burst},
                                          *env));
     if (!flags.leader_elect) return lead(), base::Status();
@@ -94,9 +96,13 @@ int run_controller_manager(const Arguments& arguments) {
   for (const std::string& word : arguments)
     if (word == "--help" || word == "-h")
       return std::cout << "Usage: vc-controller-manager [flags]\n\n" << flags_help(rows), 0;
-  if (const auto rest = parse_flags(rows, arguments); !rest.ok()) return fail(rest.error());
+  if (const auto rest = parse_flags(rows, ControllerFlags::in_long_form(arguments)); !rest.ok())
+    return fail(rest.error());
   if (program.flags.version) return std::cout << cli::version_block(kVersion), 0;
   if (const base::Status valid = program.flags.check(); !valid.ok()) return fail(valid.error());
+  if (program.flags.v >= 4) base::configure_log(base::LogLevel::kDebug, base::LogFormat::kText);
+  if (const auto gates = scheduler::FeatureGates::parse(program.flags.feature_gates); gates.ok())
+    for (const std::string& warning : gates->warnings()) base::log_warning("controllers", warning);
   auto access = server_access(program.flags.kubeconfig, program.flags.master);
   if (!access.ok()) return fail(access.error());
   sigset_t set;

@@ -27,12 +27,17 @@ class View {
 
 using Keys = std::vector<std::string>;
 
+// Of objects that say what to do, the one that was written first; `objects` is not empty.
+const api::Json* first_to_arrive(const std::vector<const api::Json*>& objects);
+
 // Changes of `resource` wake the keys that `keys` gives for the object before and the object after.
 struct Wake {
   api::ResourceId resource;
   std::function<Keys(const View& view, const api::Json& object)> keys;
   // Unset: every change matters.
   std::function<bool(const api::Json* before, const api::Json* after)> matters = {};
+  // A server that does not have the resource, or does not show it, has no such objects.
+  bool may_be_absent = false;
 };
 
 struct IndexBy {
@@ -43,7 +48,8 @@ struct IndexBy {
 
 struct Turn {
   base::Time now;
-  int failures = 0;  // plans of this key that failed in a row, for reasons other than an old view
+  int failures = 0;        // plans of this key that failed in a row, for reasons other than an old view
+  std::string error = {};  // the last of them
 };
 
 // Loop thread only. A controller decides; the driver (framework/driver.h) writes.
@@ -54,6 +60,8 @@ class Controller {
   virtual std::vector<Wake> wakes_on() const = 0;
   virtual std::vector<IndexBy> indexes() const { return {}; }
   virtual Plan step(const View& view, const std::string& key, const Turn& turn) = 0;
+  // After more failures in a row than this, step() gives up what it tries; that step comes at once. Negative: never.
+  virtual int failures_max() const { return -1; }
   // How the plan of the last step for `key` ended; comes once, before the next step for that key.
   virtual void finished(const std::string& /*key*/, bool /*succeeded*/) {}
 };

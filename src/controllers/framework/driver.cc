@@ -49,6 +49,7 @@ class InformerView final : public View {
 
 struct KeyState {
   int failures = 0;
+  std::string error;  // the last failure
   std::vector<Written> awaited;
   base::Time awaited_since;
   base::Duration rest_until;  // on env.uptime(): a costly key is looked at less often
@@ -79,9 +80,11 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   bool started = false;
   bool stopped = false;  // plans under way may still hold this state
 
-  client::Informer& informer(const api::ResourceId& resource) {
+  client::Informer& informer(const api::ResourceId& resource, bool may_be_absent = false) {
     auto& slot = view.informers[resource];
-    if (!slot) slot = std::make_unique<client::Informer>(client, env, resource);
+    if (!slot)
+      slot = std::make_unique<client::Informer>(client, env, resource,
+                                                client::InformerOptions{.may_be_absent = may_be_absent});
     return *slot;
   }
 
@@ -105,7 +108,7 @@ void Driver::State::add(std::unique_ptr<Controller> controller) {
       64);
   for (IndexBy& index : raw->controller->indexes()) informer(index.resource).add_index(index.name, index.keys);
   for (Wake& one : raw->controller->wakes_on())
-    informer(one.resource).on_change([this, raw, one](const Json* before, const Json* after, bool) {
+    informer(one.resource, one.may_be_absent).on_change([this, raw, one](const Json* before, const Json* after, bool) {
       wake(*raw, one, before, after);
     });
   units.push_back(std::move(unit));
@@ -174,7 +177,7 @@ void Driver::State::work(Unit& unit, const std::string& key) {
     }
     state.awaited.clear();
   }
-  Plan plan = unit.controller->step(view, key, {.now = env.now(), .failures = state.failures});
+  Plan plan = unit.controller->step(view, key, {.now = env.now(), .failures = state.failures, .error = state.error});
   const auto look_again = plan.look_again();
   const base::Duration ended_at = env.uptime();
   state.rest_until = ended_at + std::min(kRestMax, (ended_at - begun) * kRestFactor);
@@ -198,11 +201,18 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
     if (state.awaited.empty() && state.rest_until <= env.uptime()) unit.keys.erase(key);
     return;
   }
+  bool was_the_last = false;
   if (!is_old_view(outcome.error->code)) {
-    if (!is_outage(outcome.error->code)) ++state.failures;
+    if (!is_outage(outcome.error->code)) {
+      const int limit = unit.controller->failures_max();
+      was_the_last = limit >= 0 && ++state.failures == limit + 1;
+      if (limit < 0) ++state.failures;
+      state.error = outcome.error->message;
+    }
     base::log_warning("controllers", base::format("{} {}: {}", unit.controller->name(), key, outcome.error->message));
   }
   unit.queue->retry(key);
+  if (was_the_last) unit.queue->add(key);
 }
 
 Driver::Driver(rt::Env& env, client::Client& client, std::string component)

@@ -126,13 +126,17 @@ class Maker final : public Controller {
     plan.set_subject(*map);
     const Json metadata = Json::object({{"name", api::name_of(*map)}, {"namespace", api::namespace_of(*map)}});
     plan.begin_stage("Failed", "could not: [{}]");
-    plan.create(resources::kSecrets, Json::object({{"kind", "Secret"}, {"metadata", metadata}}));
+    plan.create(resources::kSecrets, Json::object({{"kind", "Secret"}, {"metadata", metadata}, {"data", "new"}}))
+        .existing_is_right = right;
     plan.begin_stage();
     plan.create(resources::kServices, Json::object({{"kind", "Service"}, {"metadata", metadata}}));
     return plan;
   }
+  int failures_max() const override { return limit; }
   int steps = 0;
   int failures = 0;
+  int limit = -1;
+  std::function<bool(const Json&)> right;
 };
 
 Json config_map(std::string_view version = "5") {
@@ -192,6 +196,29 @@ TEST_F(DriverTest, a_failure_stops_later_stages_is_reported_and_counted) {
   EXPECT_EQ(maker->failures, 2);
   ASSERT_FALSE(client.events.empty());
   EXPECT_EQ(client.events[0], "could not: [because]");
+}
+
+TEST_F(DriverTest, after_the_last_failure_the_step_that_gives_up_comes_at_once) {
+  maker->limit = 11;
+  client.answers.assign(12, base::Code::kForbidden);
+  client.show("configmaps", config_map());
+  env.loop().run(base::seconds(11));  // eleven waits that double from 5 ms: 10.2 s; the twelfth would be as long again
+  EXPECT_EQ(maker->failures, 12);
+}
+
+TEST_F(DriverTest, an_existing_object_is_corrected_only_if_it_is_wrong) {
+  for (const bool is_right : {true, false}) {
+    client.calls.clear();
+    maker->right = [is_right](const Json&) { return is_right; };
+    client.answers = {base::Code::kAlreadyExists};
+    client.show("configmaps", config_map(is_right ? "5" : "6"));
+    env.loop().run(base::seconds(5));
+    std::vector<std::string> calls = {"secrets c", "secrets c", "services c"};  // create, get, and the next stage
+    if (!is_right) calls.insert(calls.begin(), "secrets c");
+    EXPECT_EQ(std::vector<std::string>(client.calls.begin(),
+                                       client.calls.begin() + static_cast<std::ptrdiff_t>(calls.size())),
+              calls);
+  }
 }
 
 TEST_F(DriverTest, an_outage_is_tried_again_and_not_counted) {

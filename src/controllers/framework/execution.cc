@@ -45,6 +45,7 @@ struct Execution : std::enable_shared_from_this<Execution> {
   void pump();
   void run(const Action& action);
   void send(const Action& action, Json body);
+  void correct_existing(const Action& action, const Json& body);
   void answered(const Action& action, base::Result<Json> result);
   void note(const Action& action, const Json& answer);
   void stage_failed();
@@ -127,9 +128,31 @@ void Execution::send(const Action& action, Json body) {
   const auto written = versions.find(id(action));
   if (written != versions.end() && request.verb == client::Verb::kUpdate)
     body.edit("metadata").set("resourceVersion", written->second);
+  Json kept = action.existing_is_right ? body : Json();
   if (action.verb != Verb::kRequireGone) request.body = std::move(body);
-  client.call(std::move(request), [self = shared_from_this(), &action](base::Result<Json> result) {
-    self->answered(action, std::move(result));
+  client.call(std::move(request),
+              [self = shared_from_this(), &action, kept = std::move(kept)](base::Result<Json> result) {
+                if (action.existing_is_right && !result.ok() && result.error().code == base::Code::kAlreadyExists)
+                  self->correct_existing(action, kept);
+                else
+                  self->answered(action, std::move(result));
+              });
+}
+
+void Execution::correct_existing(const Action& action, const Json& body) {
+  client::Request get;
+  get.verb = client::Verb::kGet;
+  get.resource = action.resource;
+  get.ns = action.ns;
+  get.name = action.name;
+  client.call(get, [self = shared_from_this(), &action, body, get](base::Result<Json> existing) {
+    if (!existing.ok() || action.existing_is_right(*existing)) return self->answered(action, std::move(existing));
+    client::Request put = get;
+    put.verb = client::Verb::kUpdate;
+    put.body = *std::move(existing);
+    put.body.set("data", body["data"]);
+    self->client.call(std::move(put),
+                      [self, &action](base::Result<Json> result) { self->answered(action, std::move(result)); });
   });
 }
 

@@ -49,6 +49,8 @@ struct Action {
   // Answers that count as success: NotFound of a delete or patch, AlreadyExists of a create.
   bool missing_is_fine = false;
   bool existing_is_fine = false;
+  // Of a create whose name is taken: an object that this finds wrong gets the new body's `data`.
+  std::function<bool(const api::Json& existing)> existing_is_right = {};
   std::string field_manager = {};
   std::string event_type = {};
   std::string event_reason = {};

@@ -28,7 +28,7 @@ class TestWorld final : public View {
   // False if an action met a conflict, a name that exists, or one that does not.
   bool apply(const Plan& plan);
   // Steps `controller` for `key` and applies the plan; returns the plan's text.
-  std::string turn(Controller& controller, const std::string& key, int failures = 0);
+  std::string turn(Controller& controller, const std::string& key, int failures = 0, const std::string& error = {});
 
   std::map<api::ResourceId, std::map<std::string, api::Json>> objects;
   std::vector<IndexBy> indexes;
@@ -36,8 +36,9 @@ class TestWorld final : public View {
   base::Random dice;
   base::Time now{1'774'000'000'000'000'000};
   std::int64_t revision = 100;
-  bool deletes_pods_slowly = true;  // a deleted pod terminates until gone() is called
-  void gone();                      // removes what is terminating
+  // A deleted pod terminates until gone() is called; one that is over, or that has no node, goes at once.
+  bool deletes_pods_slowly = true;
+  void gone();  // removes what is terminating
 
  private:
   bool run(const Action& action);

@@ -40,6 +40,13 @@ void json_patch(Json& target, const Json& patch) {
   }
 }
 
+// As the API server does with pods that no kubelet has to stop.
+bool goes_at_once(const Json& pod) {
+  const std::string_view phase = pod["status"]["phase"].as_string();
+  if (phase == "Succeeded" || phase == "Failed") return true;
+  return (phase.empty() || phase == "Pending") && pod["spec"]["nodeName"].as_string().empty();
+}
+
 std::string key_for(const Action& action) {
   return action.ns.empty() ? action.name : base::format("{}/{}", action.ns, action.name);
 }
@@ -108,13 +115,15 @@ bool TestWorld::run(const Action& action) {
   switch (action.verb) {
     case Verb::kEvent: events.push_back(base::format("{}: {}", action.event_reason, action.event_message)); return true;
     case Verb::kCreate: {
-      if (found != kind.end()) return action.existing_is_fine;
+      if (found != kind.end() && !action.existing_is_right) return action.existing_is_fine;
+      if (found != kind.end() && action.existing_is_right(found->second)) return true;
       Json body = action.body;
       if (action.make_body) {
         auto made = action.make_body();
         CHECK(made.ok());
         body = *made;
       }
+      if (found != kind.end()) return found->second.set("data", body["data"]), true;
       if (action.kind == "Pod") body.edit("status").set("phase", "Pending");
       put(action.resource, std::move(body));
       return true;
@@ -155,7 +164,7 @@ bool TestWorld::run(const Action& action) {
     case Verb::kEffect: return action.make_body().ok();
     case Verb::kDelete:
       if (found == kind.end()) return action.missing_is_fine;
-      if (action.kind == "Pod" && deletes_pods_slowly)
+      if (action.kind == "Pod" && deletes_pods_slowly && !goes_at_once(found->second))
         found->second.edit("metadata").set("deletionTimestamp", base::format_rfc3339(now));
       else
         kind.erase(found);
@@ -173,8 +182,8 @@ bool TestWorld::apply(const Plan& plan) {
   return !plan.failure();
 }
 
-std::string TestWorld::turn(Controller& controller, const std::string& key, int failures) {
-  const Plan plan = controller.step(*this, key, {.now = now, .failures = failures});
+std::string TestWorld::turn(Controller& controller, const std::string& key, int failures, const std::string& error) {
+  const Plan plan = controller.step(*this, key, {.now = now, .failures = failures, .error = error});
   controller.finished(key, apply(plan));
   return plan.text();
 }

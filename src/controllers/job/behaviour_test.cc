@@ -184,6 +184,43 @@ TEST_F(BehaviourTest, a_failed_pod_restarts_its_partition_only) {
   EXPECT_EQ(job()["status"]["retryCount"].as_int(), 1);
 }
 
+constexpr std::string_view kTaskRestarts = R"(, "policies": [{"event": "PodFailed", "action": "RestartTask"}])";
+constexpr std::string_view kEvictionRestartsJob = R"("policies": [{"event": "PodEvicted", "action": "RestartJob"}])";
+
+TEST_F(BehaviourTest, a_pod_that_the_job_itself_killed_was_not_evicted) {
+  for (const bool plan_fails : {false, true}) {
+    world.objects.erase(resources::kPods);
+    put_job(base::format(R"({{"minAvailable": 2, {}, "tasks": [{}, {}]}})", kEvictionRestartsJob,
+                         task("a", 1, kTaskRestarts), task("b", 1)));
+    controller = make_job_controller({});
+    admit();
+    for (const char* pod : {"j-a-0", "j-b-0"}) set_pod(pod, "Running");
+    settle();
+    const std::string uid(api::uid_of(*world.find(resources::kPods, "ns/j-b-0")));
+    set_pod("j-a-0", "Failed");
+    if (plan_fails) {  // after the deletion, which the server carries out at once
+      controller->step(world, "ns/j", {.now = world.now});
+      world.erase(resources::kPods, "ns/j-a-0");
+      controller->finished("ns/j", false);
+    }
+    settle();
+    EXPECT_TRUE(has_pod("j-a-0"));
+    EXPECT_EQ(api::uid_of(*world.find(resources::kPods, "ns/j-b-0")), uid);
+    EXPECT_EQ(job()["status"]["version"].as_int(), 0);
+    EXPECT_EQ(job()["status"]["retryCount"].as_int(), 1);
+  }
+}
+
+TEST_F(BehaviourTest, restarts_that_come_with_a_change_of_phase_use_up_a_task_too) {
+  put_job(base::format(R"({{"minAvailable": 1, "tasks": [{}]}})",
+                       task("a", 1, R"(, "policies": [{"event": "TaskFailed", "action": "TerminateJob"}])")));
+  admit();
+  world.edit(resources::kPods, "ns/j-a-0")
+      ->set("status", *api::parse_json(R"({"phase": "Running", "containerStatuses": [{"restartCount": 3}]})"));
+  settle();
+  EXPECT_EQ(phase(), "Terminating");
+}
+
 TEST_F(BehaviourTest, restarts_inside_pods_use_up_a_task) {
   put_job(base::format(R"({{"minAvailable": 1, "tasks": [{}]}})",
                        task("a", 1, R"(, "policies": [{"event": "TaskFailed", "action": "TerminateJob"}])")));
@@ -258,12 +295,54 @@ TEST_F(BehaviourTest, a_delay_ends_when_the_pod_runs_after_all) {
   EXPECT_EQ(phase(), "Running");
 }
 
+TEST_F(BehaviourTest, a_delay_ends_when_the_pod_ran_and_succeeded_in_one_look) {
+  put_job(base::format(
+      R"({{"minAvailable": 2, "policies": [{{"event": "PodPending", "action": "AbortJob", "timeout": "1m"}}],
+                            "tasks": [{}]}})",
+      task("a", 2)));
+  admit();
+  set_pod("j-a-0", "Succeeded");
+  set_pod("j-a-1", "Running");
+  settle();
+  world.now = world.now + base::minutes(5);
+  settle();
+  EXPECT_EQ(phase(), "Running");
+}
+
+TEST_F(BehaviourTest, keys_of_an_earlier_job_are_replaced_if_they_do_not_fit) {
+  const Json* secret = &world.put_text(resources::kSecrets, R"({"apiVersion": "v1", "kind": "Secret",
+      "metadata": {"name": "j-ssh", "namespace": "ns"}, "data": {"config": "b2xk", "id_rsa": "b2xk"}})");
+  put_job(base::format(
+      R"({{"minAvailable": 1, "plugins": {{"ssh": ["--ssh-private-key=P", "--ssh-public-key=Q"]}}, "tasks": [{}]}})",
+      task("a", 1)));
+  settle();
+  EXPECT_EQ((*secret)["data"]["id_rsa"].as_string(), "UA==");
+  world.edit(resources::kSecrets, "ns/j-ssh")->edit("data").set("id_rsa", "b3du");
+  world.edit(resources::kJobs, "ns/j")->set("status", Json::object());
+  turn();
+  EXPECT_EQ((*secret)["data"]["id_rsa"].as_string(), "b3du");  // the hosts are the same
+}
+
+TEST_F(BehaviourTest, hosts_follow_the_replicas_by_an_update) {
+  put_job(base::format(R"({{"minAvailable": 1, "plugins": {{"svc": []}}, "tasks": [{}]}})", task("a", 1)));
+  admit();
+  world.edit(resources::kJobs, "ns/j")->edit_path({"spec", "tasks"}).edit(0).set("replicas", 2);
+  const std::string plan = turn();
+  EXPECT_NE(plan.find("update ConfigMap ns/j-svc\n"), std::string::npos) << plan;
+  EXPECT_EQ((*world.find(resources::kConfigMaps, "ns/j-svc"))["data"]["VC_A_NUM"].as_string(), "2");
+}
+
 TEST_F(BehaviourTest, jobs_of_a_forwarding_queue_are_marked) {
   world.put_text(resources::kQueues,
                  R"({"kind": "Queue", "metadata": {"name": "q"}, "spec": {"extendClusters": [{"name": "far"}]}})");
-  put_job(base::format(R"({{"minAvailable": 1, "tasks": [{}]}})", task("a", 1)));
+  put_job(base::format(
+      R"({{"minAvailable": 1, "volumes": [{{"mountPath": "/out", "volumeClaim": {{"accessModes": ["ReadWriteOnce"]}}}}],
+                            "tasks": [{}]}})",
+      task("a", 1)));
   admit();
   EXPECT_EQ(api::annotation_of(job(), "volcano.sh/job-forwarding"), "true");
+  EXPECT_FALSE(job()["spec"]["volumes"][std::size_t{0}]["volumeClaimName"].str().empty());
+  EXPECT_EQ(api::annotation_of(*world.find(resources::kPodGroups, "ns/j-U"), "volcano.sh/job-forwarding"), "true");
   EXPECT_EQ(api::label_of(*world.find(resources::kPods, "ns/j-a-0"), "volcano.sh/job-forwarding"), "true");
 }
 

@@ -61,6 +61,14 @@ bool group_changed(const Json* before, const Json* after) {
 
 bool came(const Json* before, const Json*) { return before == nullptr; }
 
+// A plan that failed may have deleted some of its pods.
+void keep_of_failed(const Memory& after, Memory& memory) {
+  memory.last_action = after.last_action;
+  for (auto& [name, pod] : memory.pods)
+    if (const auto found = after.pods.find(name); found != after.pods.end() && found->second.uid == pod.uid)
+      pod.out_of_sync = found->second.out_of_sync;
+}
+
 class JobController final : public Controller {
  public:
   JobController(Options options, base::Metrics* metrics) : options_(options), metrics_(metrics) {}
@@ -70,31 +78,40 @@ class JobController final : public Controller {
   std::vector<Wake> wakes_on() const override {
     const auto own = [](const View&, const Json& job) { return Keys{api::key_of(job)}; };
     const auto owner = [](const View&, const Json& object) { return owner_job(object); };
-    return {{resources::kJobs, own},
-            {resources::kPods, owner},
-            {resources::kPodGroups, [](const View&, const Json& group) { return job_of_group(group); }, group_changed},
-            {resources::kCommands, [](const View&, const Json& command) { return command_target(command); }, came},
-            {resources::kQueues,
-             [](const View& view, const Json& queue) {
-               return keys_of(view.by_index(resources::kJobs, "queue", api::name_of(queue)));
-             },
-             came},
-            {resources::kPersistentVolumeClaims,
-             [](const View& view, const Json& claim) {
-               return keys_of(view.by_index(resources::kJobs, "claim", api::key_of(claim)));
-             },
-             came},
-            {resources::kConfigMaps, owner},
-            {resources::kServices, owner},
-            {resources::kPriorityClasses, [](const View&, const Json&) { return Keys{}; }}};
+    std::vector<Wake> wakes = {
+        {resources::kJobs, own},
+        {resources::kPods, owner},
+        {resources::kPodGroups, [](const View&, const Json& group) { return job_of_group(group); }, group_changed},
+        {resources::kQueues,
+         [](const View& view, const Json& queue) {
+           return keys_of(view.by_index(resources::kJobs, "queue", api::name_of(queue)));
+         },
+         came},
+        {resources::kPersistentVolumeClaims,
+         [](const View& view, const Json& claim) {
+           return keys_of(view.by_index(resources::kJobs, "claim", api::key_of(claim)));
+         },
+         came},
+        {resources::kConfigMaps, owner},
+        {resources::kServices, owner}};
+    if (options_.reads_commands)
+      wakes.push_back(
+          {resources::kCommands, [](const View&, const Json& command) { return command_target(command); }, came});
+    if (options_.reads_priorities)
+      wakes.push_back({resources::kPriorityClasses, [](const View&, const Json&) { return Keys{}; }});
+    return wakes;
   }
 
   std::vector<IndexBy> indexes() const override {
-    return {{resources::kPods, "job", owner_job},
-            {resources::kCommands, "job", command_target},
-            {resources::kJobs, "queue", [](const Json& job) { return Keys{job["spec"]["queue"].str()}; }},
-            {resources::kJobs, "claim", claims_of_job}};
+    std::vector<IndexBy> indexes = {
+        {resources::kPods, "job", owner_job},
+        {resources::kJobs, "queue", [](const Json& job) { return Keys{job["spec"]["queue"].str()}; }},
+        {resources::kJobs, "claim", claims_of_job}};
+    if (options_.reads_commands) indexes.push_back({resources::kCommands, "job", command_target});
+    return indexes;
   }
+
+  int failures_max() const override { return options_.requeues_max; }
 
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     const Sight sight = observe(view, key);
@@ -129,7 +146,7 @@ class JobController final : public Controller {
     else if (succeeded)
       memory->second = std::move(after->second);
     else
-      memory->second.last_action = after->second.last_action;
+      keep_of_failed(after->second, memory->second);
     after_.erase(after);
   }
 

@@ -129,7 +129,9 @@ void kill(const Job& job, const Observed& seen, const Move& move, const Request&
   if (entered) stamp(status, phase, now);
   if (did_something || !victims.pods.empty()) {
     const auto since = base::parse_rfc3339(status["state"]["lastTransitionTime"].as_string());
-    const base::Time until = entered ? now : since.value_or(now);
+    base::Time until = entered ? now : since.value_or(now);
+    // Upstream's last pass reads the time back from the status, which has whole seconds.
+    if (comes_to_rest) until = base::Time{} + base::seconds((until - base::Time{}).ns / base::seconds(1).ns);
     status.set("runningDuration", base::format_go_duration(until - job.created));
   } else if (old_status.has("runningDuration")) {
     status.set("runningDuration", old_status["runningDuration"]);

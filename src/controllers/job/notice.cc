@@ -78,18 +78,21 @@ bool is_complete(const Job& job, const std::string& name, const Tallies& tallies
 }
 
 // The event of a pod that was in `before` ("" for a new one).
-std::string event_for(const Job& job, const std::string& before, const SeenPod& pod, std::int64_t restarts_before,
-                      const Tallies& tallies) {
+std::string event_for(const Job& job, const std::string& before, const SeenPod& pod, const Tallies& tallies) {
   if (pod.out_of_sync) return "OutOfSync";
   if (pod.phase == "Failed") return before == "Failed" ? "OutOfSync" : "PodFailed";
   if (pod.phase == "Succeeded")
     return before != "Succeeded" && is_complete(job, pod.task, tallies) ? "TaskCompleted" : "OutOfSync";
-  const bool fresh = before != pod.phase;
-  if (!fresh && pod.restarts > restarts_before && restarts_used_up(job, pod.task, tallies)) return "TaskFailed";
-  if (!fresh) return "OutOfSync";
+  if (before == pod.phase) return "OutOfSync";
   if (pod.phase == "Running") return "PodRunning";
   if (pod.phase == "Pending" || pod.phase.empty()) return "PodPending";
   return "OutOfSync";
+}
+
+// Whether this pod's new restarts are more than its task may have. They may come together with a change of its phase.
+bool used_up_by(const Job& job, const SeenPod& pod, std::int64_t restarts_before, const Tallies& tallies) {
+  return !pod.out_of_sync && (pod.phase == "Running" || pod.phase == "Pending") && pod.restarts > restarts_before &&
+         restarts_used_up(job, pod.task, tallies);
 }
 
 Request request_for(const std::string& name, const SeenPod& pod, std::string event, base::Time when) {
@@ -103,18 +106,20 @@ Request request_for(const std::string& name, const SeenPod& pod, std::string eve
 }
 
 // A pod's later fate makes some waiting actions pointless.
-void cancel_for(const Request& request, std::vector<Delayed>& delayed) {
-  std::erase_if(delayed, [&](const Delayed& one) {
+void cancel_for(const Request& request, Memory& memory) {
+  const bool over = request.event == "PodRunning" || request.event == "PodFailed" || request.event == "PodEvicted";
+  std::erase_if(memory.requests, [&](const Request& one) {  // those that have not even begun to wait
+    return one.event == "PodPending" && over && one.pod == request.pod && one.pod_uid == request.pod_uid;
+  });
+  std::erase_if(memory.delayed, [&](const Delayed& one) {
     if (one.request.pod != request.pod) return false;
-    if (one.cause == "PodPending")
-      return one.request.pod_uid == request.pod_uid &&
-             (request.event == "PodRunning" || request.event == "PodFailed" || request.event == "PodEvicted");
+    if (one.cause == "PodPending") return over && one.request.pod_uid == request.pod_uid;
     return (one.cause == "PodFailed" || one.cause == "PodEvicted") && request.event == "PodRunning";
   });
 }
 
 void push(Memory& memory, Request request) {
-  cancel_for(request, memory.delayed);
+  cancel_for(request, memory);
   memory.requests.push_back(std::move(request));
 }
 
@@ -192,8 +197,13 @@ void notice(const Job& job, const Observed& seen, base::Time now, Memory& memory
       documents[std::string(api::name_of(*pod))] = pod;
       current[std::string(api::name_of(*pod))] = std::move(*looked);
     }
-  const Tallies tallies = tally(current);
   std::map<std::string, SeenPod> before = std::move(memory.pods);
+  // What we delete stays ours to delete while it ends.
+  for (auto& [name, pod] : current)
+    if (const auto old = before.find(name); old != before.end() && old->second.uid == pod.uid &&
+                                            old->second.out_of_sync && api::is_deleting(*documents[name]))
+      pod.out_of_sync = true;
+  const Tallies tallies = tally(current);
   memory.pods = std::move(current);
   const std::string group_phase = seen.group ? (*seen.group)["status"]["phase"].str() : "";
 
@@ -207,17 +217,23 @@ void notice(const Job& job, const Observed& seen, base::Time now, Memory& memory
       // COMPAT(scale-down): a pod that the job itself no longer wants was not evicted.
       const Task* task = job.find_task(old.task);
       const bool unwanted = old.out_of_sync || !task || old.index >= task->replicas;
-      push(memory, request_for(name, old, unwanted ? "OutOfSync" : "PodEvicted", now));
+      Request gone = request_for(name, old, "PodEvicted", now);
+      cancel_for(gone, memory);
+      if (unwanted) gone.event = "OutOfSync";
+      memory.requests.push_back(std::move(gone));
     }
     for (const auto& [name, pod] : memory.pods) {
       const auto old = before.find(name);
       const bool known = old != before.end() && old->second.uid == pod.uid;
-      Request request = request_for(
-          name, pod, event_for(job, known ? old->second.phase : "none", pod, known ? old->second.restarts : 0, tallies),
-          now);
-      if (request.event == "OutOfSync") continue;
+      const std::string phase_before = known ? old->second.phase : "none";
+      const std::int64_t restarts_before = known ? old->second.restarts : 0;
+      // A pod that succeeded ran in between, seen or not.
+      if (pod.phase == "Succeeded" && phase_before != "Succeeded")
+        cancel_for(request_for(name, pod, "PodRunning", now), memory);
+      Request request = request_for(name, pod, event_for(job, phase_before, pod, tallies), now);
       if (request.event == "PodFailed") request.exit_code = first_termination(*documents[name])["exitCode"].as_int();
-      push(memory, std::move(request));
+      if (request.event != "OutOfSync") push(memory, std::move(request));
+      if (used_up_by(job, pod, restarts_before, tallies)) push(memory, request_for(name, pod, "TaskFailed", now));
     }
   }
   // COMPAT(unknown-policy): the group's news is about the job as it is now.

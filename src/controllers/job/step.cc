@@ -93,6 +93,17 @@ void act(const Job& job, const Observed& seen, const Request& request, base::Tim
     kill(job, seen, move, request, now, plan);
 }
 
+// The server erases some pods at once (finished ones, and those that no node has), so memory must know that it was us.
+void mark_deleted(const Plan& plan, Memory& memory) {
+  for (const Stage& stage : plan.stages())
+    for (const Action& action : stage.actions) {
+      if (action.verb != Action::Verb::kDelete || action.resource != api::resources::kPods) continue;
+      const auto pod = memory.pods.find(action.name);
+      if (pod != memory.pods.end() && pod->second.uid == action.body["preconditions"]["uid"].as_string())
+        pod->second.out_of_sync = true;
+    }
+}
+
 }  // namespace
 
 Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& turn, const Options& options) {
@@ -101,7 +112,7 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
   Memory& after = decision.memory;
   plan.set_subject(job.object);
   if (!seen.commands.empty()) {
-    take_command(job, *seen.commands.front(), plan, after);
+    take_command(job, *first_to_arrive(seen.commands), plan, after);
     plan.requeue_after({});
     return decision;
   }
@@ -115,6 +126,7 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
                base::format("Job failed on action {} for retry limit reached", after.last_action));
     after.requests.clear();
     act(job, seen, {.action = "TerminateJob"}, turn.now, plan);
+    mark_deleted(plan, after);
     return decision;
   }
   const Request request = next_request(job, turn.now, plan, after);
@@ -122,6 +134,7 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
   if (request.action != "SyncJob")
     plan.event(job.object, "Normal", "ExecuteAction", base::format("Start to execute action {} ", request.action));
   act(job, seen, request, turn.now, plan);
+  mark_deleted(plan, after);
   cancel_same_class(request, after);
   if (!after.requests.empty()) plan.requeue_after({});
   for (const Delayed& one : after.delayed) plan.requeue_after(std::max(base::milliseconds(1), one.due - turn.now));

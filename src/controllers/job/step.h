@@ -52,7 +52,9 @@ struct Memory {
 };
 
 struct Options {
-  int requeues_max = 15;  // below zero: no limit
+  int requeues_max = 15;       // below zero: no limit
+  bool reads_commands = true;  // the feature gates QueueCommandSync and PriorityClass
+  bool reads_priorities = true;
 };
 
 struct Decision {

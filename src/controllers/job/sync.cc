@@ -29,7 +29,6 @@ struct Sync {
 };
 
 void write_status(Sync& s, Json status) {
-  s.plan.begin_stage("JobStatusError", "Failed to initialize job status, err: {}");
   Json object = s.job.object;
   object.set("status", status);
   s.plan.set_status(api::resources::kJobs, std::move(object));
@@ -46,6 +45,7 @@ void begin(Sync& s) {
                                      .min_available = s.job.min_available,
                                      .controlled_resources = s.controlled});
   stamp(status, Phase::kPending, s.now);
+  s.plan.begin_stage("JobStatusError", "Failed to initialize job status, err: {}");
   write_status(s, std::move(status));
 }
 
@@ -60,11 +60,12 @@ bool find_queue(Sync& s) {
     return false;
   }
   s.forwarding = !(*queue)["spec"]["extendClusters"].empty();
-  if (s.forwarding && s.job.annotation("volcano.sh/job-forwarding") != "true")
-    s.plan.patch(
-        api::resources::kJobs, s.job.object, client::PatchType::kMerge,
-        Json::object(
-            {{"metadata", Json::object({{"annotations", Json::object({{"volcano.sh/job-forwarding", "true"}})}})}}));
+  if (s.forwarding && s.job.annotation("volcano.sh/job-forwarding") != "true") {
+    // In the job itself, because the group takes the job's annotations.
+    s.job.object.edit_path({"metadata", "annotations"}).set("volcano.sh/job-forwarding", "true");
+    s.plan.begin_stage();
+    s.plan.update(api::resources::kJobs, s.job.object);
+  }
   return true;
 }
 
@@ -78,6 +79,7 @@ void make_plugin_object(Sync& s, const PluginObject& object, bool marked) {
     Action& action = s.plan.create(object.resource, object.body);
     action.make_body = object.make_body;
     action.existing_is_fine = true;
+    action.existing_is_right = object.existing_is_right;
     return;
   }
   const Json* existing = s.seen.view->find(object.resource, s.job.ns + "/" + std::string(api::name_of(object.body)));
@@ -86,8 +88,11 @@ void make_plugin_object(Sync& s, const PluginObject& object, bool marked) {
     return;
   }
   const bool ours = api::controller_of(*existing)["uid"].as_string() == s.job.uid;
-  if (ours && object.follows_job && (*existing)["data"] != object.body["data"])
-    s.plan.patch(object.resource, *existing, client::PatchType::kMerge, Json::object({{"data", object.body["data"]}}));
+  if (ours && object.follows_job && (*existing)["data"] != object.body["data"]) {
+    Json next = *existing;
+    next.set("data", object.body["data"]);
+    s.plan.update(object.resource, std::move(next));  // Volcano's role may update, but not patch
+  }
 }
 
 bool make_plugin_objects(Sync& s) {
@@ -224,6 +229,7 @@ void conclude(Sync& s, Rule rule, const Counts& counts) {
                                      .controlled_resources = s.controlled});
   if (status == s.status) return;
   stamp(status, phase, s.now);
+  s.plan.begin_stage();
   write_status(s, std::move(status));
 }
 

@@ -121,6 +121,47 @@ std::optional<api::ResourceId> owner_resource(std::string_view kind) {
   return std::nullopt;
 }
 
+std::int64_t replicas_of(const Json& workload) {
+  const Json& replicas = workload["spec"]["replicas"];
+  return replicas.is_number() ? replicas.as_int() : 1;
+}
+
+// The ReplicaSet or StatefulSet that controls `pod`; null if there is none, or if the pod is not of its newest
+// template.
+const Json* workload_of(const View& view, const Json& pod) {
+  const Json& owner = api::controller_of(pod);
+  const bool stateful = owner["kind"].as_string() == "StatefulSet";
+  if (!stateful && owner["kind"].as_string() != "ReplicaSet") return nullptr;
+  const Json* workload = view.find(stateful ? resources::kStatefulSets : resources::kReplicaSets,
+                                   base::format("{}/{}", api::namespace_of(pod), owner["name"].as_string()));
+  if (!workload || api::uid_of(*workload) != owner["uid"].as_string()) return nullptr;
+  const std::string_view newest = (*workload)["status"]["updateRevision"].as_string();
+  if (stateful && api::label_of(pod, "controller-revision-hash") != newest) return nullptr;
+  return workload;
+}
+
+// What makes `group` that of `wanted`; null: nothing. COMPAT(group-of-workload): keys that others have put on the group
+// stay.
+Json difference(const Json& group, const Json& wanted) {
+  Json patch = Json::object();
+  for (const char* map : {"labels", "annotations"})
+    for (const Json::Member& one : wanted["metadata"][map].members())
+      if (group["metadata"][map][one.name()] != one.value)
+        patch.edit_path({"metadata", map}).set(one.name(), one.value);
+  const auto spec = [&](std::string_view key, bool equal) {
+    if (!equal) patch.edit("spec").set(key, wanted["spec"][key]);
+  };
+  const Json& have = group["spec"];
+  const Json& want = wanted["spec"];
+  spec("minMember", have["minMember"].as_int() == want["minMember"].as_int());
+  spec("minResources", api::resource_list_from(have["minResources"]) == api::resource_list_from(want["minResources"]));
+  spec("priorityClassName", have["priorityClassName"].as_string() == want["priorityClassName"].as_string());
+  spec("networkTopology", have["networkTopology"] == want["networkTopology"]);
+  // Without a queue of the pod's own the server has chosen one.
+  spec("queue", !want.has("queue") || have["queue"].as_string() == want["queue"].as_string());
+  return patch.empty() ? Json() : patch;
+}
+
 class PodGroupController final : public Controller {
  public:
   explicit PodGroupController(Options options) : options_(std::move(options)) {}
@@ -128,12 +169,26 @@ class PodGroupController final : public Controller {
   std::string_view name() const override { return "pg-controller"; }
 
   std::vector<Wake> wakes_on() const override {
-    return {{resources::kPods, [](const View&, const Json& pod) { return Keys{api::key_of(pod)}; },
-             [](const Json* before, const Json* after) { return !before && after; }},
-            {resources::kPodGroups, [](const View&, const Json&) { return Keys{}; }}};
+    std::vector<Wake> wakes = {{resources::kPods, [](const View&, const Json& pod) { return Keys{api::key_of(pod)}; },
+                                [](const Json* before, const Json* after) { return !before && after; }},
+                               {resources::kPodGroups, [](const View&, const Json&) { return Keys{}; }}};
+    if (!options_.workloads) return wakes;
+    const auto came_to_nothing = [](const Json* before, const Json* after) {
+      return after && replicas_of(*after) == 0 && (!before || replicas_of(*before) != 0);
+    };
+    for (const auto& [prefix, resource] : kWorkloads)
+      wakes.push_back({*resource,
+                       [prefix = prefix](const View&, const Json& one) {
+                         return Keys{base::format("{}/{}", prefix, api::key_of(one))};
+                       },
+                       came_to_nothing, true});
+    return wakes;
   }
 
   Plan step(const View& view, const std::string& key, const Turn&) override {
+    for (const auto& [prefix, resource] : kWorkloads)
+      if (std::count(key.begin(), key.end(), '/') == 2 && key.starts_with(prefix))
+        return without_replicas(view, view.find(*resource, key.substr(prefix.size() + 1)));
     Plan plan;
     const Json* pod = view.find(resources::kPods, key);
     const auto& names = options_.scheduler_names;
@@ -143,7 +198,8 @@ class PodGroupController final : public Controller {
       return plan;
     }
     const std::string group = group_name_for(*pod);
-    if (!view.find(resources::kPodGroups, base::format("{}/{}", api::namespace_of(*pod), group))) {
+    const Json* existing = view.find(resources::kPodGroups, base::format("{}/{}", api::namespace_of(*pod), group));
+    if (!existing) {
       if (options_.inherit_owner_annotations && !owners_.count(key) && fetch_owners(*pod, key, plan)) {
         plan.requeue_after({});
         return plan;
@@ -153,6 +209,9 @@ class PodGroupController final : public Controller {
         for (const Json& owner : fetched->second) owners.push_back(&owner);
       plan.create(resources::kPodGroups, group_for(*pod, owners, options_.inherit_owner_annotations)).existing_is_fine =
           true;
+    } else if (const Json* workload = options_.workloads ? workload_of(view, *pod) : nullptr) {
+      Json patch = difference(*existing, group_for(*pod, {workload}, options_.inherit_owner_annotations));
+      if (!patch.is_null()) plan.patch(resources::kPodGroups, *existing, client::PatchType::kMerge, std::move(patch));
     }
     plan.begin_stage();
     plan.patch(resources::kPods, *pod, client::PatchType::kMerge,
@@ -170,6 +229,17 @@ class PodGroupController final : public Controller {
   }
 
  private:
+  static constexpr std::pair<std::string_view, const api::ResourceId*> kWorkloads[] = {
+      {"ReplicaSet", &resources::kReplicaSets}, {"StatefulSet", &resources::kStatefulSets}};
+
+  static Plan without_replicas(const View& view, const Json* workload) {
+    Plan plan;
+    if (!workload || replicas_of(*workload) != 0) return plan;
+    const std::string name = base::format("{}/podgroup-{}", api::namespace_of(*workload), api::uid_of(*workload));
+    if (const Json* group = view.find(resources::kPodGroups, name)) plan.remove(resources::kPodGroups, *group);
+    return plan;
+  }
+
   // False if there is nobody to ask.
   bool fetch_owners(const Json& pod, const std::string& key, Plan& plan) {
     bool any = false;

@@ -12,6 +12,7 @@ namespace controllers::podgroup {
 struct Options {
   std::vector<std::string> scheduler_names = {"volcano"};
   bool inherit_owner_annotations = true;
+  bool workloads = true;  // ReplicaSets and StatefulSets: their groups follow the template and go with the last replica
 };
 
 std::unique_ptr<Controller> make_podgroup_controller(Options options);

@@ -49,21 +49,29 @@ class QueueController final : public Controller {
         keys.emplace_back(api::name_of(*child));
       return keys;
     };
-    return {{resources::kQueues, family, queue_changed},
-            {resources::kPodGroups, [](const View&, const Json& group) { return Keys{group["spec"]["queue"].str()}; },
-             [](const Json* before, const Json* after) {
-               return !before || !after || (*before)["spec"]["queue"] != (*after)["spec"]["queue"] ||
-                      (*before)["status"]["phase"] != (*after)["status"]["phase"];
-             }},
-            {resources::kCommands, [](const View&, const Json& command) { return command_target(command); },
-             [](const Json* before, const Json*) { return before == nullptr; }}};
+    std::vector<Wake> wakes = {
+        {resources::kQueues, family, queue_changed},
+        {resources::kPodGroups, [](const View&, const Json& group) { return Keys{group["spec"]["queue"].str()}; },
+         [](const Json* before, const Json* after) {
+           return !before || !after || (*before)["spec"]["queue"] != (*after)["spec"]["queue"] ||
+                  (*before)["status"]["phase"] != (*after)["status"]["phase"];
+         }}};
+    if (options_.reads_commands)
+      wakes.push_back({resources::kCommands, [](const View&, const Json& command) { return command_target(command); },
+                       [](const Json* before, const Json*) { return before == nullptr; }});
+    return wakes;
   }
 
   std::vector<IndexBy> indexes() const override {
-    return {{resources::kQueues, "parent", [](const Json& queue) { return Keys{parent_of(queue)}; }},
-            {resources::kPodGroups, "queue", [](const Json& group) { return Keys{group["spec"]["queue"].str()}; }},
-            {resources::kCommands, "queue", command_target}};
+    std::vector<IndexBy> indexes = {
+        {resources::kQueues, "parent", [](const Json& queue) { return Keys{parent_of(queue)}; }},
+        {resources::kPodGroups, "queue", [](const Json& group) { return Keys{group["spec"]["queue"].str()}; }},
+    };
+    if (options_.reads_commands) indexes.push_back({resources::kCommands, "queue", command_target});
+    return indexes;
   }
+
+  int failures_max() const override { return options_.requeues_max; }
 
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     Under& under = under_[key];
@@ -79,9 +87,10 @@ class QueueController final : public Controller {
     }
     if (!commands.empty()) {
       Plan plan;
-      plan.remove(resources::kCommands, *commands.front()).missing_is_fine = false;
+      const Json& command = *first_to_arrive(commands);
+      plan.remove(resources::kCommands, command).missing_is_fine = false;
       plan.requeue_after({});
-      under.take = (*commands.front())["action"].str();
+      under.take = command["action"].str();
       return plan;
     }
     Observed seen{.queue = queue,
@@ -95,17 +104,19 @@ class QueueController final : public Controller {
     publish(key, &seen);
     const auto waiting = waiting_.find(key);
     under.from_queue = waiting != waiting_.end() && !waiting->second.empty();
-    const std::string action = under.from_queue ? waiting->second.front() : "SyncQueue";
+    const Waiting answered = under.from_queue ? waiting->second.front() : Waiting{"SyncQueue", "OutOfSync"};
+    const std::string& action = answered.action;
+    if (options_.requeues_max >= 0 && turn.failures > options_.requeues_max) {
+      Plan given_up;
+      given_up.event(*queue, "Warning", action,
+                     base::format("{0} queue failed for sync queue {1} failed for {2}, event is {3}, action is {0}",
+                                  action, key, turn.error, answered.event));
+      if (under.from_queue) given_up.requeue_after({});
+      return given_up;
+    }
     Decision decision = queue::step(seen, action);
     under.follow = std::move(decision.follow);
     Plan& plan = decision.plan;
-    if (plan.failure() && options_.requeues_max >= 0 && turn.failures >= options_.requeues_max) {
-      Plan given_up;
-      given_up.event(*queue, "Warning", action,
-                     base::format("{} queue failed for {}", action, plan.failure()->message));
-      under.follow.clear();
-      return given_up;
-    }
     for (const auto& [other, what] : under.follow)
       if (other == key) plan.requeue_after({});
     if (under.from_queue && waiting->second.size() > 1) plan.requeue_after({});
@@ -118,16 +129,21 @@ class QueueController final : public Controller {
     Under under = std::move(found->second);
     under_.erase(found);
     if (!succeeded) return;
-    if (!under.take.empty()) waiting_[key].push_back(under.take);
+    if (!under.take.empty()) waiting_[key].push_back({under.take, "CommandIssued"});
     if (under.from_queue)
       if (const auto waiting = waiting_.find(key); waiting != waiting_.end()) {
         waiting->second.pop_front();
         if (waiting->second.empty()) waiting_.erase(waiting);
       }
-    for (auto& [other, action] : under.follow) waiting_[other].push_back(action);
+    for (auto& [other, action] : under.follow) waiting_[other].push_back({action, "OutOfSync"});
   }
 
  private:
+  struct Waiting {
+    std::string action;
+    std::string event;  // what asked for it
+  };
+
   // Of the plan under way.
   struct Under {
     std::string take;         // the action of a command that the plan deletes
@@ -153,7 +169,7 @@ class QueueController final : public Controller {
   }
 
   Options options_;
-  std::map<std::string, std::deque<std::string>> waiting_;
+  std::map<std::string, std::deque<Waiting>> waiting_;
   std::map<std::string, Under> under_;
 };
 

@@ -10,6 +10,7 @@ namespace controllers::queue {
 
 struct Options {
   int requeues_max = 15;             // below zero: no limit
+  bool reads_commands = true;        // the feature gate QueueCommandSync
   base::Metrics* metrics = nullptr;  // may be null; outlives the controller
 };
 

@@ -105,12 +105,28 @@ TEST_F(QueueTest, a_child_does_not_open_below_a_closed_parent) {
   EXPECT_EQ(
       world.turn(*controller, "b"),
       "fail Failed to open queue b because its parent queue a is closing or closed. Open the parent queue first.\n");
-  world.turn(*controller, "b", 15);
+  world.turn(*controller, "b", 16, "Failed to open queue b because");
   EXPECT_EQ(world.events.back(),
-            "OpenQueue: OpenQueue queue failed for Failed to open queue b because its parent queue a is closing or "
-            "closed. Open the parent queue first.");
+            "OpenQueue: OpenQueue queue failed for sync queue b failed for Failed to open queue b because, event is "
+            "CommandIssued, action is OpenQueue");
   settle();
   EXPECT_EQ(state("b"), "Closed");
+}
+
+TEST_F(QueueTest, an_action_that_the_server_refuses_gives_way_to_the_next) {
+  queue("root", "", "Open");
+  queue("test", "root", "Open");
+  command("test", "CloseQueue");
+  world.turn(*controller, "test");
+  command("test", "SyncQueue");
+  world.turn(*controller, "test");
+  EXPECT_NE(controller->step(world, "test", {.now = world.now}).text().find("Closed"), std::string::npos);
+  controller->finished("test", false);
+  EXPECT_EQ(world.turn(*controller, "test", 16, "it is forbidden"),
+            "event Queue test Warning CloseQueue: CloseQueue queue failed for sync queue test failed for it is "
+            "forbidden, event is CommandIssued, action is CloseQueue\n");
+  settle();
+  EXPECT_EQ(state("test"), "Open");
 }
 
 struct StateRow {
@@ -191,6 +207,39 @@ TEST(PlainPods, share_the_group_of_their_owner_and_take_its_annotations) {
   EXPECT_EQ(group["spec"]["minMember"].as_int(), 3);
   EXPECT_EQ(group["spec"]["minResources"]["pods"].as_string(), "3");
   EXPECT_EQ(group["metadata"]["ownerReferences"][std::size_t{0}]["kind"].as_string(), "ReplicaSet");
+}
+
+TEST(Workloads, keep_their_group_as_their_template_says_until_no_replica_is_left) {
+  TestWorld world;
+  auto controller = podgroup::make_podgroup_controller({});
+  const auto pod = [&world](std::string_view name, std::string_view revision, std::string_view cpu) {
+    world.put_text(resources::kPods, base::format(R"({{"apiVersion": "v1", "kind": "Pod",
+      "metadata": {{"name": "{}", "namespace": "ns", "labels": {{"controller-revision-hash": "{}"}}, "ownerReferences":
+        [{{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "set", "uid": "S", "controller": true}}]}},
+      "spec": {{"schedulerName": "volcano", "priorityClassName": "p{}",
+        "containers": [{{"resources": {{"requests": {{"cpu": "{}"}}}}}}]}}}})",
+                                                  name, revision, cpu, cpu));
+  };
+  Json& set = world.put_text(resources::kStatefulSets, R"({"kind": "StatefulSet", "metadata": {"name": "set",
+    "namespace": "ns", "uid": "S", "annotations": {"volcano.sh/preemptable": "true"}},
+    "spec": {"replicas": 2}, "status": {"updateRevision": "one"}})");
+  const auto settle = [&](const std::string& name) {
+    for (int round = 0; round < 3; ++round) world.turn(*controller, "ns/" + name);
+    return (*world.find(resources::kPodGroups, "ns/podgroup-S"))["spec"]["minResources"]["cpu"].str();
+  };
+  pod("set-0", "one", "1");
+  EXPECT_EQ(settle("set-0"), "1");
+  world.edit(resources::kPodGroups, "ns/podgroup-S")->edit("spec").set("queue", "default");
+  set.edit("status").set("updateRevision", "two");
+  pod("set-1", "two", "3");
+  EXPECT_TRUE(world.turn(*controller, "ns/set-1").starts_with("patch PodGroup ns/podgroup-S {\"spec\":{"));
+  EXPECT_EQ(settle("set-1"), "3");
+  EXPECT_EQ((*world.find(resources::kPodGroups, "ns/podgroup-S"))["spec"]["queue"].as_string(), "default");
+  pod("set-0", "one", "1");  // made again of the old template
+  EXPECT_EQ(settle("set-0"), "3");
+  EXPECT_EQ(world.turn(*controller, "StatefulSet/ns/set"), "");
+  set.edit("spec").set("replicas", 0);
+  EXPECT_EQ(world.turn(*controller, "StatefulSet/ns/set"), "delete PodGroup ns/podgroup-S\n");
 }
 
 TEST(PlainPods, of_other_schedulers_are_left_alone) {

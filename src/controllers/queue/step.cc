@@ -71,9 +71,7 @@ void sync(const Observed& seen, std::string_view state, Decision& decision) {
     // `root` is made by the scheduler at its start; everything below it can wait for that.
     if (parent_name != "root")
       plan.fail(base::make_error(base::Code::kInvalid,
-                                 base::format("sync queue {} failed for queue.scheduling.volcano.sh \"{}\" not found, "
-                                              "event is OutOfSync, action is SyncQueue",
-                                              api::name_of(queue), parent_name)));
+                                 base::format("queue.scheduling.volcano.sh \"{}\" not found", parent_name)));
     return;
   }
   const bool closed_now = state == "Closed" || state == "Closing";

@@ -3,9 +3,11 @@
 
 #include <array>
 #include <charconv>
+#include <set>
 
 #include "api/resource.h"
 #include "base/format.h"
+#include "base/log.h"
 
 namespace controllers::job {
 
@@ -30,18 +32,34 @@ bool is_number(std::string_view value) {
 
 }  // namespace
 
+namespace {
+
+// Once for each: the arguments are read for every pod.
+void say(const std::string& problem) {
+  static thread_local std::set<std::string> said;
+  if (said.size() > 1000) said.clear();
+  if (said.insert(problem).second)
+    base::log_warning("controllers", base::format("arguments of a job plugin: {}; what follows is not read", problem));
+}
+
+}  // namespace
+
 Flags::Flags(std::span<const Flag> known, const std::vector<std::string>& args) {
+  if (const std::string problem = read(known, args); !problem.empty()) say(problem);
+}
+
+std::string Flags::read(std::span<const Flag> known, const std::vector<std::string>& args) {
   for (const Flag& flag : known) values_[std::string(flag.name)] = std::string(flag.fallback);
   for (std::size_t i = 0; i < args.size(); ++i) {
     std::string_view arg = args[i];
-    if (arg.size() < 2 || arg[0] != '-' || arg == "--") return;
+    if (arg.size() < 2 || arg[0] != '-' || arg == "--") return {};
     arg.remove_prefix(arg[1] == '-' ? 2 : 1);
     const std::size_t equals = arg.find('=');
     const std::string_view name = arg.substr(0, equals);
     const Flag* flag = nullptr;
     for (const Flag& one : known)
       if (one.name == name) flag = &one;
-    if (!flag) return;
+    if (!flag) return base::format("flag provided but not defined: -{}", name);
     std::string value;
     if (equals != std::string_view::npos)
       value = std::string(arg.substr(equals + 1));
@@ -50,11 +68,13 @@ Flags::Flags(std::span<const Flag> known, const std::vector<std::string>& args) 
     else if (i + 1 < args.size())
       value = args[++i];
     else
-      return;
-    if (flag->type == Flag::Type::kBool && !is_bool(value)) return;
-    if (flag->type == Flag::Type::kNumber && !is_number(value)) return;
+      return base::format("flag needs an argument: -{}", name);
+    if ((flag->type == Flag::Type::kBool && !is_bool(value)) ||
+        (flag->type == Flag::Type::kNumber && !is_number(value)))
+      return base::format("invalid value {:?} for flag -{}", value, name);
     values_[std::string(name)] = value;
   }
+  return {};
 }
 
 const std::string& Flags::text(std::string_view name) const {

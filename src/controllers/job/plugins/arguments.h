@@ -22,12 +22,14 @@ struct Flag {
 
 class Flags {
  public:
-  // Reading stops at the first error; what was read before it stays.
+  // Reading stops at the first error, which is logged; what was read before it stays.
   Flags(std::span<const Flag> known, const std::vector<std::string>& args);
 
   const std::string& text(std::string_view name) const;
   bool on(std::string_view name) const;
   std::int64_t number(std::string_view name) const;
+  // Takes the arguments over; returns what stopped it, or nothing.
+  std::string read(std::span<const Flag> known, const std::vector<std::string>& args);
 
  private:
   std::map<std::string, std::string, std::less<>> values_;

@@ -23,6 +23,8 @@ struct PluginObject {
   api::Json body;
   // Makes the body off the loop, where `body` is only its name (apiVersion, kind, metadata).
   std::function<base::Result<api::Json>()> make_body = {};
+  // An object of its name that this finds wrong gets its data; unset: one that exists is left alone.
+  std::function<bool(const api::Json& existing)> existing_is_right = {};
   // Its data is rewritten when the job's tasks change.
   bool follows_job = false;
   std::string plugin = {};  // whose it is; filled in by plugin_objects

@@ -66,6 +66,16 @@ TEST(Flags, are_read_as_command_lines_are) {
   }
 }
 
+TEST(Flags, say_what_is_wrong) {
+  constexpr Flag kKnown[] = {{"port", Flag::Type::kNumber, "1"}};
+  const std::pair<const char*, std::string_view> rows[] = {{"--port=2", ""},
+                                                           {"stop", ""},
+                                                           {"--bogus", "flag provided but not defined: -bogus"},
+                                                           {"--port", "flag needs an argument: -port"},
+                                                           {"-port=x", "invalid value \"x\" for flag -port"}};
+  for (const auto& [arg, problem] : rows) EXPECT_EQ(Flags(kKnown, {}).read(kKnown, {arg}), problem);
+}
+
 TEST(Plugins, env) {
   const Json pod = pod_of(job_with(R"({"env": []})"), 1, 1);
   EXPECT_EQ(env_of(container(pod)), "VK_TASK_INDEX=1 VC_TASK_INDEX=1 ");
@@ -131,6 +141,9 @@ TEST(Plugins, pytorch) {
   EXPECT_EQ(env_of(container(worker)), "MASTER_ADDR=j-master-0.j MASTER_PORT=23456 WORLD_SIZE=3 RANK=2 ");
   EXPECT_EQ(container(worker)["ports"].dump(), R"([{"containerPort":23456,"name":"pytorchjob-port"}])");
   EXPECT_EQ(worker["spec"]["initContainers"][std::size_t{1}]["name"].as_string(), "wait-for-master");
+  Json again = worker;
+  EXPECT_TRUE(edit_with_plugins(job, job.tasks[1], 1, again).ok());
+  EXPECT_EQ(again["spec"]["initContainers"].size(), 2u);  // it waits once
   EXPECT_EQ(env_of(container(pod_of(job_with(R"({"pytorch": []})", "other"), 0, 0))), "");
 }
 

@@ -39,7 +39,10 @@ base::Status edit_pytorch(const Job& job, const Args& args, const Task& task, st
   const std::int64_t port = flags.number("port");
   const std::string master_host = address(job, *master, 0);
   const bool is_worker = task.name == flags.text("worker");
-  if (is_worker && flags.on("wait-master-enabled"))
+  bool waits = false;
+  for (const Json& container : pod["spec"]["initContainers"].items())
+    waits = waits || container["name"].as_string() == "wait-for-master";
+  if (is_worker && !waits && flags.on("wait-master-enabled"))
     pod.edit("spec")
         .edit("initContainers")
         .push_back(

@@ -67,6 +67,9 @@ base::Status list_ssh(const Job& job, const Args& args, std::vector<PluginObject
   const std::string config = client_config(job, flags.number("ssh-port"));
   Json secret = owned_object(job, "v1", "Secret", job.name + "-ssh");
   PluginObject object{.resource = api::resources::kSecrets, .body = secret};
+  object.existing_is_right = [config = rt::base64_encode(config)](const Json& existing) {
+    return existing["data"]["config"].as_string() == config;
+  };
   const std::string private_key = flags.text("ssh-private-key");
   if (!private_key.empty())
     object.body = with_keys(secret, config, private_key, flags.text("ssh-public-key"));
