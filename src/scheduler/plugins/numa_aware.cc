@@ -37,8 +37,8 @@ Verdict judge(const Model& model, const Assigned& assigned, const Shape& shape, 
     return refuse(FitCode::kError, base::format("task topology policy[{}] is different with node[{}]",
                                                 shape.numa_policy, numa->topology_policy));
   }
-  if (!numa->has_sets) return refuse(FitCode::kError, "no topo information");
-  if (numa->allocatable.empty()) return refuse(FitCode::kError, "cpu allocatable map is empty");
+  if (asks && !numa->has_sets) return refuse(FitCode::kError, "no topo information");
+  if (asks && numa->allocatable.empty()) return refuse(FitCode::kError, "cpu allocatable map is empty");
   CpuSet free = numa->allocatable;
   if (auto given = assigned.find(node.index); given != assigned.end()) {
     for (const auto& [task, result] : given->second) {
@@ -86,7 +86,8 @@ class NumaScorer final : public NodeScorer {
  public:
   NumaScorer(const Model& model, const Assigned& assigned, const Task& task, double weight)
       : model_(model), assigned_(assigned), shape_(model.shape_of(task)), weight_(weight) {}
-  Reach reach() const override { return Reach::kNode; }
+  // A node that stays a candidate may touch more NUMA nodes than before, and that scales all scores.
+  Reach reach() const override { return Reach::kCluster; }
   Normalise normalise() const override { return Normalise::kReverseMax; }
   double weight() const override { return weight_; }
   std::int64_t raw(std::uint32_t n) override {
