@@ -60,10 +60,10 @@ std::string Volumes::attached_name_of(const Claim& claim) const {
 }
 
 bool Volumes::matches(const Volume& volume, const Claim& claim, const Symbols& symbols) const {
-  if (volume.claim == claim.key) return true;  // bound beforehand to this very claim
-  if (!volume.claim.empty() || !volume.available) return false;
   if (volume.storage_class != claim.storage_class || volume.volume_mode != claim.volume_mode) return false;
   if (volume.bytes < claim.bytes || volume.attributes_class != claim.attributes_class) return false;
+  if (volume.claim == claim.key) return true;  // bound beforehand to this very claim
+  if (!volume.claim.empty() || !volume.available) return false;
   const bool offers = std::all_of(claim.access_modes.begin(), claim.access_modes.end(), [&](const std::string& mode) {
     return std::find(volume.access_modes.begin(), volume.access_modes.end(), mode) != volume.access_modes.end();
   });
