@@ -37,8 +37,6 @@ bool is_grant(std::string_view key) {
 }  // namespace
 
 bool DeviceNotes::set_node(NodeId node, const Json& object) {
-  // Where a node registers devices in annotations, all its extended resources are kept: a configuration may name them
-  // as it likes.
   Json annotations = chosen_from(object["metadata"]["annotations"], names_devices);
   const auto chosen = annotations.empty() ? names_devices : is_scalar_resource_name;
   Json allocatable = chosen_from(object["status"]["allocatable"], chosen);
@@ -75,6 +73,8 @@ void DeviceNotes::set_task(TaskId task, const Json& pod) {
     stored_.erase(task.index);
   else
     stored_[task.index] = std::move(found);
+  if (const std::string_view cpus = pod["metadata"]["annotations"][kDumpedCpus].as_string(); !cpus.empty())
+    give_cpus(task, cpu_set_from(cpus));
 }
 
 void DeviceNotes::forget_task(TaskId task) {
