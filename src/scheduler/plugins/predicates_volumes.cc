@@ -21,8 +21,11 @@ Candidates candidates_for(const Model& model, const Claim& claim) {
   Candidates out;
   out.claim = &claim;
   for (const auto& [name, volume] : model.volumes.volumes) {
+    const std::string_view promised = model.volumes.promised_to(name);
+    if (!promised.empty() && promised != claim.key) continue;
     if (!model.volumes.matches(volume, claim, model.symbols)) continue;
-    const bool is_ours = volume.claim == claim.key;
+    // Pods that share a claim get the same volume.
+    const bool is_ours = !promised.empty() || Volumes::is_bound_to(volume, claim);
     if (is_ours) out.volumes.clear();
     out.volumes.emplace_back(&volume, nodes_of_volume(model.nodes, volume));
     if (is_ours) break;
@@ -51,12 +54,12 @@ std::optional<std::vector<VolumeChoice>> choose(const Model& model, const std::v
   for (const Candidates& one : wanted) {
     const std::string& selected = one.claim->selected_node;
     if (!selected.empty() && selected != model.nodes[NodeId{node}].name) return std::nullopt;
-    // Once a node was selected for the claim, it is provisioned there.
+    // Once a node was chosen for the claim, it is provisioned there.
     auto free = std::find_if(one.volumes.begin(), one.volumes.end(), [&](const auto& pair) {
       if (!selected.empty()) return false;
       const std::string& name = pair.first->name;
       const bool taken = std::any_of(out.begin(), out.end(), [&](const VolumeChoice& c) { return c.volume == name; });
-      return pair.second.has(node) && !taken && !model.volumes.is_promised(name);
+      return pair.second.has(node) && !taken;
     });
     if (free != one.volumes.end())
       out.push_back({one.claim->key, free->first->name});
