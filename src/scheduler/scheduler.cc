@@ -62,6 +62,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     collector = std::make_unique<UsageCollector>(env, model.usage, [this] { wake(); });
     outbox->ensure_queue("root", false, [] {});
     if (options.default_queue != "root") outbox->ensure_queue(options.default_queue, true, [] {});
+    if (next_config) take_config();  // before the first object: plugins say which resources do not count
     for (const api::ResourceId& id : Intake::resources()) watch(id);
     for (const api::ResourceId& id : intake.optional_resources()) watch(id);
     watch_device_config();
@@ -71,6 +72,14 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
           base::log_warning("scheduler", "not every list has arrived yet; nothing is decided before");
       });
     for (auto& informer : informers) informer->start();
+  }
+
+  void take_config() {
+    decider.use(std::move(*next_config));
+    next_config.reset();
+    config_text = std::move(next_config_text);
+    for (const std::string& warning : decider.warnings()) base::log_warning("scheduler", "configuration: " + warning);
+    collector->configure(decider.config().metrics);
   }
 
   // The ConfigMap that describes devices, where the configuration shares them out.
@@ -152,11 +161,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   void run_cycle() {
     cycle_due = false;
     if (next_config) {
-      decider.use(std::move(*next_config));
-      next_config.reset();
-      config_text = std::move(next_config_text);
-      for (const std::string& warning : decider.warnings()) base::log_warning("scheduler", "configuration: " + warning);
-      collector->configure(decider.config().metrics);
+      take_config();
       const std::size_t known = informers.size();
       watch_device_config();
       for (std::size_t i = known; i < informers.size(); ++i) informers[i]->start();

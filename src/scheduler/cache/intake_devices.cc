@@ -22,11 +22,15 @@ bool Intake::set_devices(const api::ResourceId& id, const api::Json& object, boo
       claims.remove_slice(api::name_of(object));
   } else if (id == api::resources::kNumatopologies) {
     if (!model_.gates.on("ResourceTopology")) return false;
-    if (exists)
-      model_.numa.set(object);
-    else
-      model_.numa.remove(api::name_of(object));
-    if (const NodeId node = model_.nodes.find(api::name_of(object)); node.is_set()) model_.node_facts_changed(node);
+    const bool says_more = exists && model_.numa.set(object);
+    if (!exists) model_.numa.remove(api::name_of(object));
+    if (const NodeId node = model_.nodes.find(api::name_of(object)); node.is_set()) {
+      // The node's agent knows the CPUs of the pods that it has; it has not seen those that are being bound.
+      for (const TaskId task : model_.nodes[node].tasks) {
+        if (says_more && model_.task(task).status != TaskStatus::kBinding) model_.devices.forget_cpus(task);
+      }
+      model_.node_facts_changed(node);
+    }
   } else if (id == api::resources::kConfigMaps) {
     // Only those that describe devices.
     const bool describes = object["data"].has("device-config.yaml") || api::name_of(object).starts_with("mindx-dl-");

@@ -63,9 +63,13 @@ Volume volume_from(const api::Json& object, Symbols& symbols) {
   out.bytes = bytes_of(spec["capacity"]["storage"]);
   out.labels = labels_from(object["metadata"]["labels"], symbols);
   const api::Json& claim = spec["claimRef"];
-  if (claim.is_object()) out.claim = claim["namespace"].str() + "/" + claim["name"].str();
+  if (claim.is_object()) {
+    out.claim = claim["namespace"].str() + "/" + claim["name"].str();
+    out.claim_uid = claim["uid"].str();
+  }
   const std::string_view phase = object["status"]["phase"].as_string();
-  out.available = (phase.empty() || phase == "Available" || phase == "Pending") && !api::is_deleting(object);
+  out.available = phase.empty() || phase == "Available" || phase == "Pending";
+  out.deleting = api::is_deleting(object);
   const api::Json& required = spec["nodeAffinity"]["required"];
   out.has_node_terms = required.is_object();
   for (const api::Json& term : required["nodeSelectorTerms"].items())

@@ -202,6 +202,7 @@ class PodWriter {
       annotations.set("volcano.sh/resource-strategy-scoring-type", model_.notes.wish(wish).type);
       annotations.set("volcano.sh/resource-strategy-weight", model_.notes.wish(wish).weights);
     }
+    if (const CpuSet* cpus = model_.devices.cpus_of(task.id)) annotations.set(kDumpedCpus, to_text(*cpus));
     if (const Annotations* devices = model_.devices.devices_of(task.id)) {
       // Of what the pod was granted, what is read again.
       Json told = Json::object();

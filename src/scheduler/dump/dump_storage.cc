@@ -60,6 +60,7 @@ Json claim_json(const Claim& claim, const Promises& promises, const Symbols& sym
 Json volume_json(const Volume& volume, const Promises& promises, const Symbols& symbols) {
   Json out = object_of({"v1", "PersistentVolume", "", volume.name, ""});
   if (!volume.labels.empty()) out.edit("metadata").set("labels", labels_json(volume.labels, symbols));
+  if (volume.deleting) out.edit("metadata").set("deletionTimestamp", "1970-01-01T00:00:00Z");
   Json spec = Json::object({{"storageClassName", volume.storage_class},
                             {"volumeMode", volume.volume_mode},
                             {"accessModes", texts_json(volume.access_modes)},
@@ -72,7 +73,9 @@ Json volume_json(const Volume& volume, const Promises& promises, const Symbols& 
     claim = found->second;
   if (!claim.empty()) {
     const auto [ns, name] = split_key(claim);
-    spec.set("claimRef", Json::object({{"namespace", ns}, {"name", name}}));
+    Json of = Json::object({{"namespace", ns}, {"name", name}});
+    set_unless_empty(of, "uid", volume.claim_uid);
+    spec.set("claimRef", std::move(of));
   }
   if (volume.has_node_terms) {
     Json terms = Json::object({{"nodeSelectorTerms", terms_json(volume.node_terms, symbols)}});

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "scheduler/model/resource.h"
+
 namespace scheduler {
 namespace {
 
@@ -16,10 +18,10 @@ bool names_devices(std::string_view key) {
                      [&](std::string_view p) { return key.starts_with(p); });
 }
 
-Json chosen_from(const Json& map) {
+Json chosen_from(const Json& map, bool (*is_chosen)(std::string_view)) {
   Json out = Json::object();
   for (const auto& member : map.members()) {
-    if (names_devices(member.name())) out.set(member.name(), member.value);
+    if (is_chosen(member.name())) out.set(member.name(), member.value);
   }
   return out;
 }
@@ -35,9 +37,10 @@ bool is_grant(std::string_view key) {
 }  // namespace
 
 bool DeviceNotes::set_node(NodeId node, const Json& object) {
-  Json annotations = chosen_from(object["metadata"]["annotations"]),
-       allocatable = chosen_from(object["status"]["allocatable"]);
-  Json capacity = chosen_from(object["status"]["capacity"]);
+  Json annotations = chosen_from(object["metadata"]["annotations"], names_devices);
+  const auto chosen = annotations.empty() ? names_devices : is_scalar_resource_name;
+  Json allocatable = chosen_from(object["status"]["allocatable"], chosen);
+  Json capacity = chosen_from(object["status"]["capacity"], chosen);
   if (annotations.empty() && allocatable.empty() && capacity.empty()) return nodes_.erase(node.index) != 0;
   Json labels = Json::object();
   for (const std::string_view key : {"servertype", "accelerator"}) {
@@ -70,6 +73,8 @@ void DeviceNotes::set_task(TaskId task, const Json& pod) {
     stored_.erase(task.index);
   else
     stored_[task.index] = std::move(found);
+  if (const std::string_view cpus = pod["metadata"]["annotations"][kDumpedCpus].as_string(); !cpus.empty())
+    give_cpus(task, cpu_set_from(cpus));
 }
 
 void DeviceNotes::forget_task(TaskId task) {

@@ -12,8 +12,12 @@
 
 #include "api/json.h"
 #include "scheduler/model/ids.h"
+#include "scheduler/model/numa.h"
 
 namespace scheduler {
+
+// How a dump tells which CPUs a task was given.
+inline constexpr std::string_view kDumpedCpus = "volcano.sh/dumped-cpus";
 
 using Annotations = std::map<std::string, std::string, std::less<>>;
 
@@ -22,7 +26,8 @@ class DeviceNotes {
   // What a Node says; true when it says something else than before.
   bool set_node(NodeId node, const api::Json& object);
   void remove_node(NodeId node);
-  // {"annotations", "allocatable", "labels"} as far as they name devices; null without any.
+  // {"annotations", "allocatable", "labels"} as far as they name devices; null without any. Where a node registers
+  // devices in annotations, all its extended resources are kept: a configuration may name them as it likes.
   const api::Json& node(NodeId node) const;
 
   // What a Pod says of the devices it has.
@@ -33,6 +38,14 @@ class DeviceNotes {
   void revoke(TaskId task) {
     granted_.erase(task.index);
     locks_.erase(task.index);
+    cpus_.erase(task.index);
+  }
+  // The CPUs of its node that a task was given, until the node's agent reports its CPUs anew; null without any.
+  void give_cpus(TaskId task, CpuSet cpus) { cpus_[task.index] = std::move(cpus); }
+  void forget_cpus(TaskId task) { cpus_.erase(task.index); }
+  const CpuSet* cpus_of(TaskId task) const {
+    auto found = cpus_.find(task.index);
+    return found == cpus_.end() ? nullptr : &found->second;
   }
   const Annotations* granted(TaskId task) const { return entry(granted_, task); }
   const Annotations* stored(TaskId task) const { return entry(stored_, task); }
@@ -59,6 +72,7 @@ class DeviceNotes {
 
   std::unordered_map<std::uint32_t, api::Json> nodes_;
   ByTask stored_, granted_;
+  std::unordered_map<std::uint32_t, CpuSet> cpus_;
   std::unordered_map<std::uint32_t, std::string> locks_;
 };
 

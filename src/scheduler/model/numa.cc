@@ -55,7 +55,7 @@ std::string to_text(const CpuSet& cpus) {
   return out;
 }
 
-void NumaNodes::set(const api::Json& object) {
+bool NumaNodes::set(const api::Json& object) {
   const api::Json& spec = object["spec"];
   NumaNode out;
   out.cpu_policy = spec["policies"]["CPUManagerPolicy"].str();
@@ -72,13 +72,14 @@ void NumaNodes::set(const api::Json& object) {
   if (const auto reserved = api::Quantity::from_json(spec["resReserved"]["cpu"])) {
     out.reserved = static_cast<std::int32_t>(std::clamp<std::int64_t>(reserved->value(), 0, kCpuMax));
   }
-  nodes_.insert_or_assign(std::string(api::name_of(object)), std::move(out));
-  ++generation_;
+  auto [slot, added] = nodes_.try_emplace(std::string(api::name_of(object)));
+  if (!added && slot->second == out) return false;
+  slot->second = std::move(out);
+  return !added;
 }
 
 void NumaNodes::remove(std::string_view node) {
   if (auto found = nodes_.find(node); found != nodes_.end()) nodes_.erase(found);
-  ++generation_;
 }
 
 const NumaNode* NumaNodes::find(std::string_view node) const {

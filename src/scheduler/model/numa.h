@@ -15,6 +15,7 @@ using CpuSet = std::vector<std::int32_t>;  // ascending, each once
 
 struct Cpu {
   std::int32_t id = 0, numa = 0, socket = 0, core = 0;
+  bool operator==(const Cpu&) const = default;
 };
 
 struct NumaNode {
@@ -24,19 +25,19 @@ struct NumaNode {
   CpuSet allocatable;
   bool has_sets = false;      // says which CPUs are allocatable
   std::int32_t reserved = 0;  // whole CPUs kept for the system
+  bool operator==(const NumaNode&) const = default;
 };
 
 class NumaNodes {
  public:
-  void set(const api::Json& object);
+  // True when it says something else than before.
+  bool set(const api::Json& object);
   void remove(std::string_view node);
   const NumaNode* find(std::string_view node) const;
   bool empty() const { return nodes_.empty(); }
-  std::uint64_t generation() const { return generation_; }
 
  private:
   std::map<std::string, NumaNode, std::less<>> nodes_;
-  std::uint64_t generation_ = 1;
 };
 
 // "0,2-4" as a set; what cannot be read is left out, and no range is longer than a machine could be.

@@ -60,10 +60,10 @@ std::string Volumes::attached_name_of(const Claim& claim) const {
 }
 
 bool Volumes::matches(const Volume& volume, const Claim& claim, const Symbols& symbols) const {
-  if (volume.claim == claim.key) return true;  // bound beforehand to this very claim
-  if (!volume.claim.empty() || !volume.available) return false;
+  if (volume.deleting || volume.bytes < claim.bytes || volume.attributes_class != claim.attributes_class) return false;
   if (volume.storage_class != claim.storage_class || volume.volume_mode != claim.volume_mode) return false;
-  if (volume.bytes < claim.bytes || volume.attributes_class != claim.attributes_class) return false;
+  if (is_bound_to(volume, claim)) return true;
+  if (!volume.claim.empty() || !volume.available) return false;
   const bool offers = std::all_of(claim.access_modes.begin(), claim.access_modes.end(), [&](const std::string& mode) {
     return std::find(volume.access_modes.begin(), volume.access_modes.end(), mode) != volume.access_modes.end();
   });
@@ -73,7 +73,10 @@ bool Volumes::matches(const Volume& volume, const Claim& claim, const Symbols& s
 void Volumes::promise(TaskId task, std::vector<VolumeChoice> choices) {
   if (choices.empty()) return;
   for (const VolumeChoice& choice : choices) {
-    if (!choice.volume.empty()) promised_[choice.volume] = task;
+    if (choice.volume.empty()) continue;
+    Promise& promise = promised_[choice.volume];
+    promise.claim = choice.claim;
+    promise.tasks.push_back(task);
   }
   by_task_[task.index] = std::move(choices);
 }
@@ -82,10 +85,17 @@ void Volumes::withdraw(TaskId task) {
   auto found = by_task_.find(task.index);
   if (found == by_task_.end()) return;
   for (const VolumeChoice& choice : found->second) {
-    if (auto held = promised_.find(choice.volume); held != promised_.end() && held->second == task)
-      promised_.erase(held);
+    auto held = promised_.find(choice.volume);
+    if (held == promised_.end()) continue;
+    std::erase(held->second.tasks, task);
+    if (held->second.tasks.empty()) promised_.erase(held);
   }
   by_task_.erase(found);
+}
+
+std::string_view Volumes::promised_to(std::string_view volume) const {
+  const Promise* promise = find_in(promised_, volume);
+  return promise == nullptr ? std::string_view() : std::string_view(promise->claim);
 }
 
 const std::vector<VolumeChoice>* Volumes::promises_of(TaskId task) const {

@@ -42,8 +42,10 @@ struct Volume {
   std::vector<std::string> access_modes;
   std::int64_t bytes = 0;
   Labels labels;
-  std::string claim;  // "ns/name" of claimRef; empty: free
-  bool available = true;
+  std::string claim;      // "ns/name" of claimRef; empty: free
+  std::string claim_uid;  // of claimRef; empty: any claim of that name
+  bool available = true;  // by its phase
+  bool deleting = false;
   bool has_node_terms = false;
   std::vector<NodeTerm> node_terms;
 };
@@ -99,17 +101,27 @@ class Volumes {
   std::string attached_name_of(const Claim& claim) const;
   // Whether the volume could satisfy the claim, wherever the node is.
   bool matches(const Volume& volume, const Claim& claim, const Symbols& symbols) const;
+  // Whether somebody bound the volume beforehand to this very claim.
+  static bool is_bound_to(const Volume& volume, const Claim& claim) {
+    return volume.claim == claim.key && (volume.claim_uid.empty() || volume.claim_uid == claim.uid);
+  }
 
   void promise(TaskId task, std::vector<VolumeChoice> choices);
   void withdraw(TaskId task);
   const std::vector<VolumeChoice>* promises_of(TaskId task) const;
-  bool is_promised(std::string_view volume) const { return promised_.contains(volume); }
+  // The claim that gets the volume, or empty.
+  std::string_view promised_to(std::string_view volume) const;
 
   void note_change() { ++generation_; }
   std::uint64_t generation() const { return generation_; }
 
  private:
-  std::map<std::string, TaskId, std::less<>> promised_;  // by volume
+  struct Promise {
+    std::string claim;
+    std::vector<TaskId> tasks;  // that share it
+  };
+
+  std::map<std::string, Promise, std::less<>> promised_;  // by volume
   std::map<std::uint32_t, std::vector<VolumeChoice>> by_task_;
   std::uint64_t generation_ = 1;
 };

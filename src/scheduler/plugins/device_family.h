@@ -71,6 +71,7 @@ std::unique_ptr<DeviceFamily> make_gpu_share(const Model& model, bool memory);
 
 struct VgpuSettings {
   DevicePolicy policy = DevicePolicy::kNeutral;
+  bool spread_scores = false;              // vGPU: spread adds points for cards that nobody uses
   std::vector<api::Json> exclusive_rules;  // maps of labels
   std::string config_map;                  // "ns/name"
 };

@@ -15,6 +15,7 @@ constexpr std::string_view kRegister = "volcano.sh/node-vgpu-register";
 constexpr std::string_view kIds = "volcano.sh/vgpu-ids-new";
 constexpr std::size_t kCardsMax = 256;
 constexpr std::int64_t kWantedMax = std::int64_t{1} << 40;
+constexpr std::int64_t kPercentageMax = 1000;  // of a card's memory; no card has as much
 
 // One kind of instance of a MIG geometry.
 struct Instance {
@@ -308,17 +309,19 @@ class Vgpu final : public DeviceFamily {
     for (Card* card : order) {
       if (left == 0) break;
       const std::int64_t memory =
-          wanted.memory > 0 ? wanted.memory : card->memory * std::min<std::int64_t>(wanted.percentage, 100) / 100;
+          wanted.memory > 0 ? wanted.memory : card->memory * std::min(wanted.percentage, kPercentageMax) / 100;
       if (!accepts(task, wanted, memory, *card)) continue;
       std::string id = card->uuid;
       std::int64_t given = memory;
       if (card->mig && !take_instance(*card, memory, id, given)) continue;
       ids += base::format("{},{},{},{}:", id, card->type, given, wanted.cores);
+      const bool was_unused = card->used_count == 0;
       ++card->used_count;
       card->used_memory += given;
       card->used_cores += wanted.cores;
       --left;
-      // COMPAT(vgpu-spread): the card counts as used by then, so spread adds nothing.
+      // COMPAT(vgpu-spread): in Volcano the card counts as used by then, so spread adds nothing.
+      if (settings_.policy == DevicePolicy::kSpread && settings_.spread_scores && was_unused) score += 100;
       if (settings_.policy == DevicePolicy::kBinpack && card->memory > 0) {
         score += 100.0 * static_cast<double>(card->used_memory) / static_cast<double>(card->memory);
       }

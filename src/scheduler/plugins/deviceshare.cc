@@ -83,7 +83,7 @@ class DeviceShare final : public Plugin {
  public:
   void attach(PluginSetup& setup) override {
     model_ = &setup.model();
-    read(setup.arguments());
+    read(setup);
     if (families_.empty()) return;
     setup.on<ClassKey>([this](const Task& task) {
       std::uint32_t out = 0;
@@ -122,7 +122,8 @@ class DeviceShare final : public Plugin {
   }
 
  private:
-  void read(const Arguments& arguments) {
+  void read(PluginSetup& setup) {
+    const Arguments& arguments = setup.arguments();
     bool gpu_memory = arguments.get_bool("deviceshare.GPUSharingEnable", false);
     bool gpu_number = arguments.get_bool("deviceshare.GPUNumberEnable", false);
     const bool vgpu = arguments.get_bool("deviceshare.VGPUEnable", false);
@@ -132,6 +133,7 @@ class DeviceShare final : public Plugin {
     VgpuSettings settings;
     if (policy == "binpack") settings.policy = DevicePolicy::kBinpack;
     if (policy == "spread") settings.policy = DevicePolicy::kSpread;
+    settings.spread_scores = !setup.is_compat("vgpu-spread-score");
     settings.config_map = arguments.get_string("deviceshare.KnownGeometriesCMNamespace", "kube-system") + "/" +
                           arguments.get_string("deviceshare.KnownGeometriesCMName", "volcano-vgpu-device-config");
     const api::Json rules = arguments.get_list("deviceshare.GPUExclusiveRules");

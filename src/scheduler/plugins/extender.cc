@@ -42,18 +42,21 @@ class Extender final : public Plugin {
     return false;
   }
 
-  // Empty: the node takes the pod, as far as is known.
+  struct Judgement {
+    std::string problem;   // empty: the node takes the pod, as far as is known
+    bool curable = false;  // code 2, Unschedulable: evicting might help
+  };
   // Filters and scorers may outlive the session they were made in, so whether it was opened well is looked at here.
-  std::string refusal(const Task& task, std::uint32_t n) {
-    if (!asks("predicate")) return "";
+  Judgement judge(const Task& task, std::uint32_t n) {
+    if (!asks("predicate")) return {};
     Json body = Json::object({{"task", extender_task(*model_, task)}, {"node", extender_node(*model_, NodeId{n})}});
     const Reply reply = ask(verbs_["predicate"], std::move(body));
     if (reply.unknown()) {
       hold(task);
-      return "";
+      return {};
     }
-    if (reply.error()) return ignorable_ ? "" : reply.problem;
-    return reply.body["status"].str();
+    if (reply.error()) return {ignorable_ ? "" : reply.problem, false};
+    return {reply.body["status"].str(), reply.body["code"].as_int() == 2};
   }
 
   void add_scores(const Task& task, const NodeSet& candidates, std::vector<double>& totals) {
@@ -127,19 +130,19 @@ class ExtenderFilter final : public NodeFilter {
   ExtenderFilter(Extender& extender, const Model& model, TaskId task)
       : extender_(extender), model_(model), task_(task) {}
   Reach reach() const override { return Reach::kCluster; }
-  void narrow(NodeSet& nodes, Strictness, FitErrors* errors) override {
-    NodeSet bad = nodes;
+  void narrow(NodeSet& nodes, Strictness strictness, FitErrors* errors) override {
+    NodeSet bad = nodes, unresolvable = nodes;
+    unresolvable.clear();
     nodes.for_each([&](std::uint32_t n) {
-      const std::string problem = extender_.refusal(model_.task(task_), n);
-      if (problem.empty())
-        bad.remove(n);
-      else if (errors != nullptr)
-        errors->add(problem, 1);
+      const Extender::Judgement judgement = extender_.judge(model_.task(task_), n);
+      if (judgement.problem.empty()) return bad.remove(n);
+      if (errors != nullptr) errors->add(judgement.problem, 1);
+      if (!judgement.curable) unresolvable.add(n);
     });
-    if (errors != nullptr) errors->add_unresolvable(bad);
-    nodes.subtract(bad);
+    if (errors != nullptr) errors->add_unresolvable(unresolvable);
+    nodes.subtract(strictness == Strictness::kPlace ? bad : unresolvable);
   }
-  bool fits(std::uint32_t n) override { return extender_.refusal(model_.task(task_), n).empty(); }
+  bool fits(std::uint32_t n) override { return extender_.judge(model_.task(task_), n).problem.empty(); }
 
  private:
   Extender& extender_;

@@ -140,9 +140,10 @@ class NodeGroup final : public Plugin {
     QueueId at = model.job(task.job).queue;
     GroupWishes out = wishes_of(model.queue(at).affinity);
     for (std::size_t steps = 0; inherits && !out.any() && steps < model.queue_count(); ++steps) {
+      if (model.queue(at).name == "root") break;
       const std::string& parent = model.queue(at).parent;
       at = model.find_queue(parent.empty() ? "root" : parent);
-      if (!at.is_set() || model.queue(at).name == "root") break;
+      if (!at.is_set()) break;
       out = wishes_of(model.queue(at).affinity);
     }
     return out;

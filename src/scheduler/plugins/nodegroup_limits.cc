@@ -1,6 +1,8 @@
 // How much may a queue use of each group of nodes, and how much does it use?
 #include "scheduler/plugins/nodegroup_limits.h"
 
+#include <algorithm>
+
 namespace scheduler {
 
 std::optional<NodeGroupLimits> NodeGroupLimits::of(Model& model, QueueId queue) {
@@ -15,7 +17,11 @@ std::optional<NodeGroupLimits> NodeGroupLimits::of(Model& model, QueueId queue) 
     out.valid_ = out.valid_ && group.value.is_object();
     for (const auto& amount : group.value.members())
       out.valid_ = out.valid_ && api::Quantity::from_json(amount.value).has_value();
-    out.limits_[std::string(group.name())] = resource_from(api::resource_list_from(group.value), model.dimensions);
+    std::map<Dim, double>& limits = out.limits_[std::string(group.name())];
+    for (const auto& [name, quantity] : api::resource_list_from(group.value)) {
+      const std::optional<Dim> dim = model.dimensions.dim_of(name);
+      if (dim) limits[*dim] = static_cast<double>(Dimensions::amount_of(*dim, quantity));
+    }
   }
   return out;
 }
@@ -44,12 +50,8 @@ bool NodeGroupLimits::exceeds(const Model& model, const std::string& group, cons
   if (limit == limits_.end()) return false;
   follow(model);
   const Resource sum = used_[group] + Resource(more);
-  for (Dim d = 0; d < limit->second.size(); ++d) {
-    // cpu and memory are limited only where they are named, which a zero cannot tell from absence.
-    const bool named = d < 2 ? limit->second.get(d) > 0 : limit->second.has(d);
-    if (named && sum.get(d) - limit->second.get(d) >= kResourceEpsilon) return true;
-  }
-  return false;
+  return std::any_of(limit->second.begin(), limit->second.end(),
+                     [&](const auto& one) { return sum.get(one.first) - one.second >= kResourceEpsilon; });
 }
 
 }  // namespace scheduler

@@ -26,8 +26,8 @@ class NodeGroupLimits {
 
   QueueId queue_;
   bool valid_ = true;
-  std::map<std::string, Resource> limits_;
-  std::map<std::string, Resource> used_;  // as of the position below
+  std::map<std::string, std::map<Dim, double>> limits_;  // by group; what is named, also with zero
+  std::map<std::string, Resource> used_;                 // as of the position below
   std::uint64_t seen_epoch_ = 0;
   std::size_t seen_touched_ = 0;
 };

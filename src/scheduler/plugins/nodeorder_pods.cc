@@ -109,6 +109,8 @@ class PodAffinityScorer final : public NodeScorer {
       slot = points_.insert(points_.end(), {key, std::move(domains), std::vector<std::int64_t>(size)});
     }
     for (const auto& entry : counts.entries()) {
+      // Pods may name nodes that are not there, which lie in no domain, nor have rows of their own in the column.
+      if (entry.node >= slot->domains->of_node.size()) continue;
       const std::uint32_t domain = slot->domains->of_node[entry.node];
       if (domain != DomainColumn::kNone) slot->by_domain[domain] += entry.count * weight;
     }
@@ -142,6 +144,8 @@ class SpreadScorer final : public NodeScorer {
       add(one, cache);
       scored_ &= model.nodes.nodes_with_key(one.topology_key);
     }
+    // Pods count only on nodes that have all the keys.
+    for (Soft& one : soft_) one.eligible &= scored_;
   }
   Reach reach() const override { return Reach::kCluster; }
   Normalise normalise() const override { return Normalise::kWhole; }
@@ -250,9 +254,10 @@ class SpreadScorer final : public NodeScorer {
   void add_domain_counts(const Soft& one, const NodeSet& scored, std::vector<double>& sums) const {
     NodeSet keyed = scored;
     keyed &= one.keyed;
-    const DomainUse use = domains_in_use(*one.domains, keyed);
+    const DomainUse use = domains_in_use(*one.domains, scored);
     const std::vector<std::int64_t> counts = counts_by_domain(one, use);
-    const double importance = std::log(static_cast<double>(use.count + 2));
+    // Nodes without the key (which only the default constraints score) count as one more domain.
+    const double importance = std::log(static_cast<double>(use.count + (use.has_none ? 1 : 0) + 2));
     keyed.for_each([&](std::uint32_t n) {
       sums[n] += static_cast<double>(counts[one.domains->of_node[n]]) * importance + one.base;
     });

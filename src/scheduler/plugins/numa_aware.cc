@@ -1,13 +1,14 @@
 // Numa-aware: a pod that pins CPUs goes where its node's topology policy will admit it, on few NUMA nodes.
 //
-// What is assigned is remembered for one session and made anew in each: the nodes' own reports say what runs.
+// What is assigned is kept with the pod (DeviceNotes) until it leaves, or its node's agent reports anew. Pods that are
+// on their way out hold nothing.
 #include <algorithm>
 #include <map>
 
 #include "base/format.h"
 #include "scheduler/framework/node_evaluators.h"
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
+#include "scheduler/model/model.h"
 #include "scheduler/plugins/numa_assign.h"
 
 namespace scheduler {
@@ -15,16 +16,13 @@ namespace {
 
 constexpr std::string_view kDecision = "volcano.sh/topology-decision";
 
-// CPUs given to tasks of this session, by node.
-using Assigned = std::map<std::uint32_t, std::map<std::uint32_t, NumaResult>>;
-
 struct Verdict {
   FitCode code = FitCode::kSuccess;
   std::string message;
   std::optional<NumaResult> result;  // when CPUs are assigned
 };
 
-Verdict judge(const Model& model, const Assigned& assigned, const Shape& shape, NodeId node, TaskId except) {
+Verdict judge(const Model& model, const Shape& shape, NodeId node, TaskId except) {
   const auto refuse = [](FitCode code, std::string message) { return Verdict{code, std::move(message), std::nullopt}; };
   const NumaNode* numa = model.numa.find(model.nodes[node].name);
   const bool asks = !shape.numa_policy.empty() && shape.numa_policy != "none";
@@ -37,15 +35,14 @@ Verdict judge(const Model& model, const Assigned& assigned, const Shape& shape, 
     return refuse(FitCode::kError, base::format("task topology policy[{}] is different with node[{}]",
                                                 shape.numa_policy, numa->topology_policy));
   }
-  if (!numa->has_sets) return refuse(FitCode::kError, "no topo information");
-  if (numa->allocatable.empty()) return refuse(FitCode::kError, "cpu allocatable map is empty");
+  if (asks && !numa->has_sets) return refuse(FitCode::kError, "no topo information");
+  if (asks && numa->allocatable.empty()) return refuse(FitCode::kError, "cpu allocatable map is empty");
   CpuSet free = numa->allocatable;
-  if (auto given = assigned.find(node.index); given != assigned.end()) {
-    for (const auto& [task, result] : given->second) {
-      if (task == except.index) continue;
-      const CpuSet& taken = result.all;
-      std::erase_if(free, [&](std::int32_t cpu) { return std::binary_search(taken.begin(), taken.end(), cpu); });
-    }
+  for (const TaskId other : model.nodes[node].tasks) {
+    const CpuSet* taken = other == except ? nullptr : model.devices.cpus_of(other);
+    const TaskStatus status = model.task(other).status;
+    if (taken == nullptr || is_releasing(status) || is_terminated(status)) continue;
+    std::erase_if(free, [&](std::int32_t cpu) { return std::binary_search(taken->begin(), taken->end(), cpu); });
   }
   const CpuSet reserved = take_by_topology(*numa, numa->allocatable, numa->reserved);
   std::erase_if(free, [&](std::int32_t cpu) { return std::binary_search(reserved.begin(), reserved.end(), cpu); });
@@ -59,44 +56,40 @@ Verdict judge(const Model& model, const Assigned& assigned, const Shape& shape, 
 
 class NumaFilter final : public NodeFilter {
  public:
-  NumaFilter(const Model& model, const Assigned& assigned, const Task& task)
-      : model_(model), assigned_(assigned), shape_(model.shape_of(task)) {}
+  NumaFilter(const Model& model, const Task& task) : model_(model), shape_(model.shape_of(task)) {}
   Reach reach() const override { return Reach::kNode; }
   void narrow(NodeSet& nodes, Strictness, FitErrors* errors) override {
     NodeSet bad = nodes;
     nodes.for_each([&](std::uint32_t n) {
-      const Verdict verdict = judge(model_, assigned_, shape_, NodeId{n}, TaskId{});
+      const Verdict verdict = judge(model_, shape_, NodeId{n}, TaskId{});
       if (verdict.code == FitCode::kSuccess) return bad.remove(n);
       if (errors != nullptr) errors->add(verdict.message, 1);
     });
     if (errors != nullptr) errors->add_unresolvable(bad);
     nodes.subtract(bad);
   }
-  bool fits(std::uint32_t n) override {
-    return judge(model_, assigned_, shape_, NodeId{n}, TaskId{}).code == FitCode::kSuccess;
-  }
+  bool fits(std::uint32_t n) override { return judge(model_, shape_, NodeId{n}, TaskId{}).code == FitCode::kSuccess; }
 
  private:
   const Model& model_;
-  const Assigned& assigned_;
   const Shape& shape_;
 };
 
 class NumaScorer final : public NodeScorer {
  public:
-  NumaScorer(const Model& model, const Assigned& assigned, const Task& task, double weight)
-      : model_(model), assigned_(assigned), shape_(model.shape_of(task)), weight_(weight) {}
-  Reach reach() const override { return Reach::kNode; }
+  NumaScorer(const Model& model, const Task& task, double weight)
+      : model_(model), shape_(model.shape_of(task)), weight_(weight) {}
+  // A node that stays a candidate may touch more NUMA nodes than before, and that scales all scores.
+  Reach reach() const override { return Reach::kCluster; }
   Normalise normalise() const override { return Normalise::kReverseMax; }
   double weight() const override { return weight_; }
   std::int64_t raw(std::uint32_t n) override {
-    const Verdict verdict = judge(model_, assigned_, shape_, NodeId{n}, TaskId{});
+    const Verdict verdict = judge(model_, shape_, NodeId{n}, TaskId{});
     return verdict.result ? verdict.result->numa_nodes : 0;
   }
 
  private:
   const Model& model_;
-  const Assigned& assigned_;
   const Shape& shape_;
   const double weight_;
 };
@@ -109,31 +102,31 @@ class NumaAware final : public Plugin {
     setup.on<ClassKey>([this](const Task& task) -> std::uint32_t { return matters(task) ? 1 : 0; });
     setup.on<Predicate>([this](const Task& task) -> std::unique_ptr<NodeFilter> {
       if (!matters(task)) return nullptr;
-      return std::make_unique<NumaFilter>(*model_, assigned_, task);
+      return std::make_unique<NumaFilter>(*model_, task);
     });
     setup.on<NodeOrder>([this](const Task& task) -> std::unique_ptr<NodeScorer> {
       const Shape& shape = model_->shape_of(task);
       const bool asks = !shape.numa_policy.empty() && shape.numa_policy != "none";
       if (weight_ == 0 || !asks || !matters(task)) return nullptr;
-      return std::make_unique<NumaScorer>(*model_, assigned_, task, static_cast<double>(weight_));
+      return std::make_unique<NumaScorer>(*model_, task, static_cast<double>(weight_));
     });
     setup.on<TaskPlaced>([this](const Task& task) -> Refusal {
-      if (!matters(task) || is_releasing(task.status)) return {};
-      Verdict verdict = judge(*model_, assigned_, model_->shape_of(task), task.node, task.id);
+      // An eviction that is taken back finds the pod's CPUs as they were.
+      const bool is_new = task.status == TaskStatus::kAllocated || task.status == TaskStatus::kPipelined;
+      if (!is_new || !matters(task)) return {};
+      model_->devices.forget_cpus(task.id);
+      Verdict verdict = judge(*model_, model_->shape_of(task), task.node, task.id);
       if (verdict.code != FitCode::kSuccess) return {"Numa", verdict.message};
       if (!verdict.result || verdict.result->all.empty()) return {};
       model_->devices.grant(task.id, {{std::string(kDecision), decision_of(task.node, *verdict.result)}});
-      assigned_[task.node.index][task.id.index] = *std::move(verdict.result);
+      model_->devices.give_cpus(task.id, std::move(verdict.result->all));
       return {};
     });
     setup.on<TaskRemoved>([this](const Task& task) {
       if (is_releasing(task.status) || !task.node.is_set()) return;
-      auto found = assigned_.find(task.node.index);
-      if (found != assigned_.end() && found->second.erase(task.id.index) != 0) model_->devices.revoke(task.id);
+      if (model_->devices.cpus_of(task.id) != nullptr) model_->devices.revoke(task.id);
     });
   }
-
-  void open(Session&) override { assigned_.clear(); }
 
  private:
   bool matters(const Task& task) const {
@@ -156,7 +149,6 @@ class NumaAware final : public Plugin {
 
   Model* model_ = nullptr;
   std::int64_t weight_ = 1;
-  Assigned assigned_;
 };
 
 }  // namespace

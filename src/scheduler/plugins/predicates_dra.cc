@@ -10,6 +10,7 @@ namespace scheduler {
 namespace {
 
 constexpr std::size_t kReservationsMax = 256;  // pods that share one claim
+constexpr std::int64_t kAlternativesMax = 8;   // of one request
 
 std::string claim_key(const Shape& shape, const ClaimUse& use) { return shape.ns + "/" + use.claim; }
 
@@ -33,6 +34,11 @@ ClaimsOfPod claims_of_pod(const Model& model, const Shape& shape) {
       out.open.push_back(claim);
   }
   return out;
+}
+
+// Whether the request is a list of alternatives, whose names follow the request's own.
+bool is_list(const DeviceRequest& request) {
+  return !request.wishes.empty() && request.wishes.front().name != request.name;
 }
 
 class ClaimFilter final : public ClusterFilter {
@@ -77,10 +83,16 @@ class ClaimScorer final : public NodeScorer {
   ClaimScorer(const Model& model, const Task& task, std::uint64_t steps_max)
       : model_(model), shape_(model.shape_of(task)), search_(model.claims, model.nodes, model.symbols, steps_max) {}
   Reach reach() const override { return Reach::kCluster; }
-  Normalise normalise() const override { return Normalise::kReverseMax; }
+  Normalise normalise() const override { return Normalise::kMax; }
+  // Each request with alternatives adds 8 for its first one, and one less for each that follows.
   std::int64_t raw(std::uint32_t n) override {
     const ClaimsOfPod claims = claims_of_pod(model_, shape_);
-    return search_.run(claims.open, NodeId{n}) ? search_.preference_lost() : 8;
+    if (!search_.run(claims.open, NodeId{n})) return 0;
+    std::int64_t most = 0;
+    for (const ResourceClaim* claim : claims.open) {
+      for (const DeviceRequest& request : claim->requests) most += is_list(request) ? kAlternativesMax : 0;
+    }
+    return std::max<std::int64_t>(0, most - search_.preference_lost());
   }
 
  private:

@@ -8,7 +8,8 @@
 namespace scheduler {
 namespace {
 
-// The volumes that could serve one unbound claim, smallest first, with the nodes from which they can be reached.
+// The volumes that could serve one unbound claim, smallest first, with the nodes from which they can be reached. One
+// that was bound to the claim beforehand is the only one.
 struct Candidates {
   const Claim* claim = nullptr;
   std::vector<std::pair<const Volume*, NodeSet>> volumes;
@@ -20,8 +21,14 @@ Candidates candidates_for(const Model& model, const Claim& claim) {
   Candidates out;
   out.claim = &claim;
   for (const auto& [name, volume] : model.volumes.volumes) {
-    if (model.volumes.matches(volume, claim, model.symbols))
-      out.volumes.emplace_back(&volume, nodes_of_volume(model.nodes, volume));
+    const std::string_view promised = model.volumes.promised_to(name);
+    if (!promised.empty() && promised != claim.key) continue;
+    if (!model.volumes.matches(volume, claim, model.symbols)) continue;
+    // Pods that share a claim get the same volume.
+    const bool is_ours = !promised.empty() || Volumes::is_bound_to(volume, claim);
+    if (is_ours) out.volumes.clear();
+    out.volumes.emplace_back(&volume, nodes_of_volume(model.nodes, volume));
+    if (is_ours) break;
   }
   std::stable_sort(out.volumes.begin(), out.volumes.end(),
                    [](const auto& a, const auto& b) { return a.first->bytes < b.first->bytes; });
@@ -47,10 +54,12 @@ std::optional<std::vector<VolumeChoice>> choose(const Model& model, const std::v
   for (const Candidates& one : wanted) {
     const std::string& selected = one.claim->selected_node;
     if (!selected.empty() && selected != model.nodes[NodeId{node}].name) return std::nullopt;
+    // Once a node was chosen for the claim, it is provisioned there.
     auto free = std::find_if(one.volumes.begin(), one.volumes.end(), [&](const auto& pair) {
+      if (!selected.empty()) return false;
       const std::string& name = pair.first->name;
       const bool taken = std::any_of(out.begin(), out.end(), [&](const VolumeChoice& c) { return c.volume == name; });
-      return pair.second.has(node) && !taken && !model.volumes.is_promised(name);
+      return pair.second.has(node) && !taken;
     });
     if (free != one.volumes.end())
       out.push_back({one.claim->key, free->first->name});
@@ -69,11 +78,12 @@ std::optional<std::vector<VolumeChoice>> choose(const Model& model, const std::v
 std::vector<Candidates> unbound_of(const Model& model, const Shape& shape) {
   std::vector<Candidates> out;
   for (const Claim* claim : claims_of(model, shape)) {
-    if (claim->volume.empty()) out.push_back(candidates_for(model, *claim));
+    const bool seen = std::any_of(out.begin(), out.end(), [&](const Candidates& c) { return c.claim == claim; });
+    if (claim->volume.empty() && !seen) out.push_back(candidates_for(model, *claim));
   }
-  // Larger claims choose first, as they have fewer volumes to choose from.
+  // Smaller claims choose first, and take the smallest volumes.
   std::stable_sort(out.begin(), out.end(),
-                   [](const Candidates& a, const Candidates& b) { return a.claim->bytes > b.claim->bytes; });
+                   [](const Candidates& a, const Candidates& b) { return a.claim->bytes < b.claim->bytes; });
   return out;
 }
 
@@ -96,7 +106,7 @@ class VolumeZoneFilter final : public ClusterFilter {
         const Symbol zones = symbol.is_set() ? value_of(volume->labels, symbol) : Symbol{};
         if (!zones.is_set()) continue;
         NodeSet allowed = unzoned;
-        add_zones(model_.symbols.text(zones), kZoneKeys[i], kZoneKeys[(i + 2) % 4], allowed);
+        add_zones(model_.symbols.text(zones), kZoneKeys[i], i < 2 ? "" : kZoneKeys[i - 2], allowed);
         sieve.keep(allowed, FitCode::kUnresolvable, "node(s) had no available volume zone");
       }
     }
@@ -108,7 +118,7 @@ class VolumeZoneFilter final : public ClusterFilter {
     return symbol.is_set() ? model_.nodes.nodes_with_key(symbol) : NodeSet();
   }
 
-  // Nodes in one of the zones ("a__b"), by the volume's own key or, where they lack it, by the key's other name.
+  // Nodes in one of the zones ("a__b"), by the volume's own key or, where they lack it, by that key's newer name.
   void add_zones(const std::string& zones, std::string_view key, std::string_view other_key, NodeSet& out) const {
     NodeSet without = model_.nodes.known();
     without.subtract(nodes_with_key(key));

@@ -152,8 +152,9 @@ class ProportionFilter final : public NodeFilter {
   const Rule* broken_rule(std::uint32_t n) const {
     const auto left = [&](Dim d) { return static_cast<double>(nodes_.idle(d)[n] - shape_.request.get(d)); };
     for (const Rule& rule : rules_) {
+      if (!nodes_[NodeId{n}].allocatable.has(rule.dim)) continue;
+      // Where all are in use, the pod still has to fit into what is idle: it cannot wait for others to end.
       const auto devices = static_cast<double>(nodes_.idle(rule.dim)[n]);
-      if (devices == 0) continue;
       if (left(kCpu) < devices * rule.cpu || left(kMemory) < devices * rule.memory * 1e6) return &rule;
     }
     return nullptr;

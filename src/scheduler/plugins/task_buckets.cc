@@ -152,11 +152,11 @@ void TaskBuckets::put(const Task& task, std::uint32_t at) {
   of_task_[task.id.index] = at;
   ++bucket.size;
   ++bucket.by_role[task.role];
-  bucket.score += score_of(request);
   if (task.node.is_set()) {
     ++bucket.on_node[task.node.index];
     return;
   }
+  bucket.score += score_of(request);
   bucket.waiting.push_back(task.id);
   bucket.request += Resource(request);
 }
@@ -184,10 +184,13 @@ void TaskBuckets::removed(const Task& task) {
   const auto at = bucket_of(task.id);
   if (!at || !task.node.is_set()) return;
   Bucket& bucket = buckets_[*at];
+  // Taken back before this heard of the placement: another plugin refused it.
+  if (std::find(bucket.waiting.begin(), bucket.waiting.end(), task.id) != bucket.waiting.end()) return;
   if (const auto here = bucket.on_node.find(task.node.index); here != bucket.on_node.end() && --here->second == 0)
     bucket.on_node.erase(here);
   if (const auto here = placed_now_.find(task.node.index); here != placed_now_.end() && here->second[task.role] > 0)
     --here->second[task.role];
+  if (is_releasing(task.status)) return;  // a pod that is evicted is not placed again
   const auto before = [&](TaskId a, TaskId b) { return model_.text(a).uid < model_.text(b).uid; };
   bucket.waiting.insert(std::lower_bound(bucket.waiting.begin(), bucket.waiting.end(), task.id, before), task.id);
   bucket.request += Resource(model_.shape_of(task).request);

@@ -29,7 +29,7 @@ struct Bucket {
   std::vector<TaskId> waiting;                    // by ascending uid
   Resource request;                               // of those that wait
   std::int32_t size = 0;                          // with the placed ones
-  double score = 0;                               // milli-cpu + MiB + scalars of all its tasks
+  double score = 0;                               // milli-cpu + MiB + scalars of those that wait, as it was made
 };
 
 // The buckets of one group in one cycle. Follows placements.
