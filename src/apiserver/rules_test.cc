@@ -1,9 +1,8 @@
 // What may be changed, deleted and asked: namespaces, subresources, options in the address, fields that are fixed.
 #include <gtest/gtest.h>
 
-#include "apiserver/api.h"
+#include "apiserver/api_for_tests.h"
 #include "apiserver/route.h"
-#include "client/testing/fake_env.h"
 
 namespace apiserver {
 namespace {
@@ -16,16 +15,7 @@ constexpr std::optional<Code> kOk = {};
 
 Json parse(std::string_view text) { return *api::parse_json(text); }
 
-struct Bench {
-  client::testing::FakeEnv env;
-  std::unique_ptr<rt::KvStore> kv = rt::make_memory_kv();
-  std::unique_ptr<store::Store> store = *store::Store::open(env, *kv);
-  Api api{env, *store, ApiOptions{}};
-
-  Bench() {
-    api.bootstrap([](base::Status) {});
-    env.settle();
-  }
+struct Bench : ApiForTests {
   // What HTTP would ask; the error's code and message, or the object.
   base::Result<Json> ask(std::string method, std::string target, std::string_view body = "",
                          std::string type = "application/json") {

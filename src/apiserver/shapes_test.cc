@@ -3,9 +3,8 @@
 
 #include <map>
 
-#include "apiserver/api.h"
+#include "apiserver/api_for_tests.h"
 #include "base/format.h"
-#include "client/testing/fake_env.h"
 
 namespace apiserver {
 namespace {
@@ -110,16 +109,7 @@ bool fits(const Schema& schema, const Json& value) {
   return true;
 }
 
-struct Bench {
-  client::testing::FakeEnv env;
-  std::unique_ptr<rt::KvStore> kv = rt::make_memory_kv();
-  std::unique_ptr<store::Store> store = *store::Store::open(env, *kv);
-  Api api{env, *store, ApiOptions{}};
-
-  Bench() {
-    api.bootstrap([](base::Status) {});
-    env.settle();
-  }
+struct Bench : ApiForTests {
   base::Result<Answer> call(Request r) {
     std::optional<base::Result<Answer>> answer;
     api.call(std::move(r), [&](base::Result<Answer> a) { answer.emplace(std::move(a)); });

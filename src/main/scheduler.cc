@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "client/http_client.h"
 #include "client/leader_election.h"
+#include "main/connection.h"
 #include "main/programs.h"
 #include "main/scheduler_host.h"
 #include "main/side_server.h"
@@ -96,22 +97,6 @@ struct Program {
   }
 };
 
-base::Result<client::ServerAccess> server_access(const scheduler::Options& options) {
-  const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
-  const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
-  if (options.kubeconfig.empty() && options.master.empty() && host != nullptr && port != nullptr) {
-    return client::in_cluster_access(host, port);
-  }
-  client::ServerAccess access;
-  if (!options.kubeconfig.empty()) {
-    TRY(access, client::load_kubeconfig(options.kubeconfig));
-  }
-  if (!options.master.empty()) access.server = options.master;
-  if (access.server.empty())
-    return base::make_error(base::Code::kInvalid, "neither --kubeconfig nor --master is given, and this is not a pod");
-  return access;
-}
-
 // Several schedulers of one name share its pods, groups and nodes by a ring.
 void read_share(scheduler::Options& options) {
   const char* on = std::getenv("MULTI_SCHEDULER_ENABLE");
@@ -162,7 +147,7 @@ int run_scheduler(const Arguments& arguments) {
   if (const base::Status sound = options->check(); !sound.ok()) return fail(sound.error());
   if (const base::Status own = refuse_foreign_plugins(options->plugins_dir); !own.ok()) return fail(own.error());
   read_share(*options);
-  auto access = server_access(*options);
+  auto access = server_access(options->kubeconfig, options->master);
   if (!access.ok()) return fail(access.error());
   block_signals();
   program.options = *options;

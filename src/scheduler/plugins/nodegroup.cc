@@ -1,7 +1,7 @@
 // Nodegroup: queues keep to the groups of nodes that they name.
 #include <algorithm>
 
-#include "scheduler/framework/node_evaluators.h"
+#include "scheduler/framework/node_by_node_filter.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
 #include "scheduler/plugins/nodegroup_limits.h"
@@ -35,7 +35,7 @@ GroupWishes wishes_of(const api::Json& affinity) {
 }
 
 // Depends on the queue of the pod, which is not part of its class: the answer is made for every pod anew.
-class GroupFilter final : public NodeFilter {
+class GroupFilter final : public NodeByNodeFilter {
  public:
   GroupFilter(const Model& model, GroupWishes wishes, bool strict, std::optional<NodeGroupLimits> limits,
               const Request& request)
@@ -47,22 +47,8 @@ class GroupFilter final : public NodeFilter {
         key_(model.symbols.find(kNodeGroupLabel)) {}
   Reach reach() const override { return Reach::kCluster; }
 
-  void narrow(NodeSet& nodes, Strictness, FitErrors* errors) override {
-    NodeSet bad = nodes;
-    nodes.for_each([&](std::uint32_t n) {
-      const std::string_view problem = refusal(n);
-      if (problem.empty())
-        bad.remove(n);
-      else if (errors != nullptr)
-        errors->add(problem, 1);
-    });
-    if (errors != nullptr) errors->add_unresolvable(bad);
-    nodes.subtract(bad);
-  }
-  bool fits(std::uint32_t n) override { return refusal(n).empty(); }
-
  private:
-  std::string_view refusal(std::uint32_t n) {
+  std::string_view refusal(std::uint32_t n) override {
     if (limits_ && !limits_->valid()) return "node group resource limit annotation invalid";
     const Symbol value = key_.is_set() ? value_of(model_.nodes[NodeId{n}].labels, key_) : Symbol{};
     if (!value.is_set()) return !strict_ && !wishes_.any() ? "" : "node group label not found";

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "base/format.h"
-#include "scheduler/framework/node_evaluators.h"
+#include "scheduler/framework/node_by_node_filter.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
 
@@ -140,27 +140,13 @@ class ShadowLoads {
   std::unordered_map<std::uint32_t, Amount> added_;  // by task: exactly what is taken away again
 };
 
-class UsageFilter final : public NodeFilter {
+class UsageFilter final : public NodeByNodeFilter {
  public:
   UsageFilter(const UsageOptions& options, const ShadowLoads& loads) : options_(options), loads_(loads) {}
   Reach reach() const override { return Reach::kCluster; }  // follows the clock
 
-  void narrow(NodeSet& nodes, Strictness, FitErrors* errors) override {
-    NodeSet bad = nodes;
-    nodes.for_each([&](std::uint32_t n) {
-      const std::string_view problem = refusal(n);
-      if (problem.empty())
-        bad.remove(n);
-      else if (errors != nullptr)
-        errors->add(problem, 1);
-    });
-    if (errors != nullptr) errors->add_unresolvable(bad);
-    nodes.subtract(bad);
-  }
-  bool fits(std::uint32_t n) override { return refusal(n).empty(); }
-
  private:
-  std::string_view refusal(std::uint32_t n) const {
+  std::string_view refusal(std::uint32_t n) override {
     const NodeUsage* usage = loads_.fresh_usage(n);
     if (usage == nullptr) return "";
     if (usage->cpu > options_.cpu_threshold) return "the CPU load of the node exceeds the upper limit.";
