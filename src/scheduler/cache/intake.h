@@ -102,7 +102,7 @@ class Intake {
 
 // Readers shared with other parts.
 TaskStatus task_status_of(const api::Json& pod);
-GroupStatus group_status_from(const api::Json& status);
+GroupStatus group_status_from(const api::Json& status, SharedTexts& shared_texts);
 api::Json to_json(const GroupStatus& status);
 
 }  // namespace scheduler

@@ -22,7 +22,7 @@ class ClaimWriter {
   explicit ClaimWriter(const Model& model) : model_(model) {
     for (const auto& [text, selector] : model.claims.selectors()) texts_[selector.id] = text;
     for (const auto& [task, claims] : model.claims.claims_of_tasks()) {
-      for (const std::string& claim : claims) users_[claim].push_back(model.text(TaskId{task}).uid);
+      for (const std::string& claim : claims) users_[claim].push_back(model.text(TaskId{task}).uid.str());
     }
   }
 

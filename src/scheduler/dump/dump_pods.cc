@@ -162,7 +162,7 @@ class PodWriter {
 
  private:
   void write_metadata(const Task& task, const TaskText& text, Json& metadata) const {
-    if (!text.resource_version.empty()) metadata.set("resourceVersion", text.resource_version);
+    if (!text.resource_version.empty()) metadata.set("resourceVersion", text.resource_version.view());
     if (task.created_ns != 0) metadata.set("creationTimestamp", time_text(task.created_ns));
     if (is_releasing(task.status)) metadata.set("deletionTimestamp", "1970-01-01T00:00:00Z");
     Json labels = labels_json(model_.pods.label_set(task.labels).labels, model_.symbols);
@@ -185,8 +185,8 @@ class PodWriter {
   void write_annotations(const Task& task, const Json& labels, Json& annotations) const {
     if (task.job.is_set()) {
       const Job& job = model_.job(task.job);
-      annotations.set("scheduling.k8s.io/group-name", job.name.empty() ? split_key(job.key).second : job.name);
-      const std::string& role = job.roles[task.role].name;
+      annotations.set("scheduling.k8s.io/group-name", job.name());
+      const std::string_view role = job.roles[task.role].name;
       if (model_.notes.role_is_annotated(task.id)) annotations.set(kRole, role);
     }
     const bool by_label = !labels.has(kPreemptable) || labels[kPreemptable].as_string() == "true";
@@ -243,14 +243,15 @@ class PodWriter {
     constexpr std::string_view kQos[] = {"BestEffort", "Burstable", "Guaranteed"};
     status.set("phase", phase_of(task.status));
     status.set("qosClass", kQos[static_cast<std::size_t>(model_.notes.limits(task.id).qos)]);
-    if (!text.nominated_node.empty()) status.set("nominatedNodeName", text.nominated_node);
-    if (text.started_ns != 0) status.set("startTime", time_text(text.started_ns));
+    if (!text.nominated_node.empty()) status.set("nominatedNodeName", text.nominated_node.view());
+    if (const std::int64_t started = model_.notes.started_ns(task.id); started != 0)
+      status.set("startTime", time_text(started));
     if (!text.condition_reason.empty() || !text.condition_message.empty()) {
       status.edit("conditions")
           .push_back(Json::object({{"type", "PodScheduled"},
                                    {"status", "False"},
-                                   {"reason", text.condition_reason},
-                                   {"message", text.condition_message}}));
+                                   {"reason", text.condition_reason.view()},
+                                   {"message", text.condition_message.view()}}));
     }
     if (task.preempted) {
       status.edit("conditions")

@@ -52,13 +52,13 @@ bool Decider::depends_on_time() const { return plugins_->depends_on_time(); }
 
 std::map<std::string, WaitReason> Decider::waiting() const {
   std::map<std::string, WaitReason> out;
-  for_each_reason([&](const Job& job, const WaitReason& reason) { out.emplace(job.key, reason); });
+  for_each_reason([&](const Job& job, const WaitReason& reason) { out.emplace(job.key.str(), reason); });
   model_.for_each_job([&](const Job& job) {
     if (!job.waits() || (job.queue.is_set() && model_.queue(job.queue).in_use)) return;
     WaitReason missing;
     missing.kind = WaitKind::kQueueNotFound;
-    missing.queue = job.queue_name;
-    out.insert_or_assign(job.key, std::move(missing));
+    missing.queue = job.queue_name.str();
+    out.insert_or_assign(job.key.str(), std::move(missing));
   });
   return out;
 }

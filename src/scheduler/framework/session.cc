@@ -100,7 +100,8 @@ void Session::rollback(Mark mark) {
 void Session::plan_bind(TaskId id) {
   const TaskText& text = in_.model.text(id);
   const Task& task = in_.model.task(id);
-  PlannedBind bind{.ns = text.ns, .pod = text.name, .uid = text.uid, .node = in_.model.nodes[task.node].name};
+  PlannedBind bind{
+      .ns = text.ns.str(), .pod = text.name.str(), .uid = text.uid.str(), .node = in_.model.nodes[task.node].name};
   if (const auto* promised = in_.model.volumes.promises_of(id)) bind.volumes = *promised;
   bind.node_lock = in_.model.devices.lock_of(id);
   bind.claims = in_.model.claims.plan_of(id);
@@ -114,10 +115,15 @@ void Session::plan_bind(TaskId id) {
 void Session::plan_eviction(const Operation& operation) {
   const TaskText& text = in_.model.text(operation.task);
   const Task& task = in_.model.task(operation.task);
-  PlannedEviction out{text.ns, text.name, text.uid, in_.model.nodes[task.node].name, actions_[operation.action],
-                      "",      ""};
-  if (task.job.is_set()) out.group = in_.model.job(task.job).key;
-  if (operation.beneficiary.is_set()) out.for_group = in_.model.job(operation.beneficiary).key;
+  PlannedEviction out{text.ns.str(),
+                      text.name.str(),
+                      text.uid.str(),
+                      in_.model.nodes[task.node].name,
+                      actions_[operation.action],
+                      "",
+                      ""};
+  if (task.job.is_set()) out.group = in_.model.job(task.job).key.str();
+  if (operation.beneficiary.is_set()) out.for_group = in_.model.job(operation.beneficiary).key.str();
   if (task.job.is_set() && in_.model.job(task.job).has_group) {
     group_event(in_.model.job(task.job), "Normal", "Evict", out.action);
   }
@@ -175,7 +181,7 @@ void Session::remove_queue_gate(const Task& task) {
   if (!task.queue_gate_only || !task.queue_gate_opt_in || !in_.model.gates.on("SchedulingGatesQueueAdmission")) return;
   if (!ungated_.insert(task.id.index).second) return;  // tried in several domains
   const TaskText& text = in_.model.text(task.id);
-  plan_.gate_removals.push_back({text.ns, text.name, text.uid, std::string(kQueueGate)});
+  plan_.gate_removals.push_back({text.ns.str(), text.name.str(), text.uid.str(), std::string(kQueueGate)});
 }
 
 const JobTrouble* Session::find_trouble(JobId job) const {
@@ -183,11 +189,13 @@ const JobTrouble* Session::find_trouble(JobId job) const {
   return found == troubles_.end() ? nullptr : &found->second;
 }
 
-void Session::set_condition(JobId id, std::string type, std::string reason, std::string message) {
+void Session::set_condition(JobId id, std::string_view type, std::string_view reason, std::string_view message) {
   Job& job = in_.model.edit_job(id);
   old_status_.emplace(id.index, job.status);
   if (type == "Unschedulable") unschedulable_now_[id.index] = true;
-  GroupCondition fresh{std::move(type), "True", std::move(reason), std::move(message), in_.uid, in_.now};
+  SharedTexts& shared = in_.model.shared_texts;
+  GroupCondition fresh{shared.share(type),    shared.share("True"),  shared.share(reason),
+                       shared.share(message), shared.share(in_.uid), in_.now};
   for (GroupCondition& condition : job.status.conditions) {
     if (condition.type != fresh.type) continue;
     condition = std::move(fresh);
@@ -205,8 +213,8 @@ void Session::set_phase(JobId id, GroupPhase phase) {
 
 void Session::group_event(const Job& job, std::string type, std::string reason, std::string message) {
   if (type == "Normal" && reason == "Unschedulable") refusals_[job.id.index] = message;
-  plan_.group_events.push_back(
-      {job.ns, job.name, job.group_uid, std::move(type), std::move(reason), std::move(message)});
+  plan_.group_events.push_back({std::string(job.ns()), std::string(job.name()), job.group_uid.str(), std::move(type),
+                                std::move(reason), std::move(message)});
 }
 
 }  // namespace scheduler

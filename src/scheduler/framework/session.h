@@ -26,7 +26,7 @@ namespace scheduler {
 
 // What one job met while it was tried in this session.
 struct JobTrouble {
-  std::map<std::string, FitErrors> by_task;                 // by pod name, so that the quoted one is the smallest
+  std::map<std::string, FitErrors, std::less<>> by_task;    // by pod name, so that the quoted one is the smallest
   std::map<std::uint32_t, std::vector<bool>> failed_roles;  // by part of the job (SubJob), by Role position
   bool has_failed(std::uint32_t part, std::uint32_t role) const {
     auto found = failed_roles.find(part);
@@ -145,7 +145,7 @@ class Session {
   const JobTrouble* find_trouble(JobId job) const;
   void clear_trouble(JobId job) { troubles_.erase(job.index); }
   // Conditions and phases of groups.
-  void set_condition(JobId job, std::string type, std::string reason, std::string message);
+  void set_condition(JobId job, std::string_view type, std::string_view reason, std::string_view message);
   bool set_condition_this_session(JobId job) const { return unschedulable_now_.contains(job.index); }
   void set_phase(JobId job, GroupPhase phase);
   void group_event(const Job& job, std::string type, std::string reason, std::string message);

@@ -65,7 +65,7 @@ Session::TaskReason Session::task_reason(const Task& task) const {
   const std::string job_level = trouble != nullptr ? trouble->text : "";
   if (status != TaskStatus::kPending) return {std::string(name_of(status)), job_level, ""};
   if (trouble != nullptr) {
-    if (auto found = trouble->by_task.find(in_.model.text(task.id).name); found != trouble->by_task.end()) {
+    if (auto found = trouble->by_task.find(in_.model.text(task.id).name.view()); found != trouble->by_task.end()) {
       return {"Unschedulable", found->second.text(), ""};
     }
   }
@@ -105,11 +105,11 @@ void Session::close_tasks(const Job& job) {
     TaskText& text = in_.model.edit_text(id);
     const bool nominates = !reason.nominated_node.empty() && reason.nominated_node != text.nominated_node;
     if (text.condition_reason == reason.reason && text.condition_message == reason.message && !nominates) continue;
-    text.condition_reason = reason.reason;
-    text.condition_message = reason.message;
-    if (nominates) text.nominated_node = reason.nominated_node;
-    plan_.pod_conditions.push_back(
-        {text.ns, text.name, text.uid, reason.reason, reason.message, nominates ? reason.nominated_node : ""});
+    text.condition_reason = in_.model.shared_texts.share(reason.reason);
+    text.condition_message = in_.model.shared_texts.share(reason.message);
+    if (nominates) text.nominated_node = in_.model.shared_texts.share(reason.nominated_node);
+    plan_.pod_conditions.push_back({text.ns.str(), text.name.str(), text.uid.str(), reason.reason, reason.message,
+                                    nominates ? reason.nominated_node : ""});
   }
 }
 
@@ -120,7 +120,7 @@ void Session::close_job(JobId id, GroupStatus before) {
   const bool moved = domain != job.written_domain;
   const bool updated = moved || !same_ignoring_times(before, job.status);
   if (updated) {
-    plan_.groups.push_back({job.ns, job.name, job.status, {}});
+    plan_.groups.push_back({std::string(job.ns()), std::string(job.name()), job.status, {}});
     // Said with every write: a later write may take the place of one that waits.
     if (moved || job.topology)
       plan_.groups.back().allocated_domain = domain.is_set() ? in_.model.symbols.text(domain) : "";
@@ -138,7 +138,7 @@ void Session::close_job(JobId id, GroupStatus before) {
     std::string text = base::format("{}/{} tasks in gang unschedulable: {}", job.count(TaskStatus::kPending),
                                     job.task_count(), job_text(job));
     if (text != job.last_event) {
-      job.last_event = text;
+      job.last_event = in_.model.shared_texts.share(text);
       group_event(job, "Warning", "Unschedulable", std::move(text));
     }
   } else if (updated) {

@@ -65,7 +65,7 @@ void describe_search(const Model& model, const Job& job, const std::string& pod,
   if (const auto found = errors.reasons().find(std::string(kInsufficient) + out.resource);
       found != errors.reasons().end())
     out.refused = found->second;
-  const TaskId task = model.find_task(job.ns + "/" + pod);
+  const TaskId task = model.find_task(std::string(job.ns()) + "/" + pod);
   if (!task.is_set()) return;
   for (const Part& part : model.shape_of(model.task(task)).request.parts) {
     if (model.dimensions.name(part.dim) == out.resource) describe_room(model, part.dim, part.amount, out);
@@ -83,7 +83,7 @@ void Session::note_over_limit(const Job& job, const Task& task) {
 WaitReason Session::wait_reason(const Job& job) {
   Model& model = in_.model;
   WaitReason out;
-  out.queue = job.queue_name;
+  out.queue = job.queue_name.str();
   out.pods = job.task_count();
   out.minimum = job.min_available;
   const auto of_kind = [&](WaitKind kind, std::string detail = {}) {

@@ -69,8 +69,8 @@ bool OneShot::run_cycle(OneShotStats::Phase& phase) {
     }
   }
   leaving_.clear();
-  std::map<std::string, GroupPhase> phases_before;
-  model_.for_each_job([&](const Job& job) { phases_before[job.key] = job.status.phase; });
+  std::vector<GroupPhase> phases_before(model_.job_capacity());  // by job
+  model_.for_each_job_unsorted([&](const Job& job) { phases_before[job.id.index] = job.status.phase; });
   const auto before = stopwatch_();
   CycleReport report = decider_.run_cycle(now_, options_.tasks, stopwatch_);
   take_effect(report.plan);
@@ -89,8 +89,8 @@ bool OneShot::run_cycle(OneShotStats::Phase& phase) {
   bool decided = waits_for_answers || !report.plan.binds.empty() || !report.plan.evictions.empty() ||
                  !report.plan.gate_removals.empty();
   for (const PlannedGroupStatus& group : report.plan.groups) {
-    auto known = phases_before.find(group.ns + "/" + group.name);
-    decided |= known == phases_before.end() || known->second != group.status.phase;
+    const JobId job = model_.find_job(group.ns + "/" + group.name);
+    decided |= job.index >= phases_before.size() || phases_before[job.index] != group.status.phase;
   }
   return decided;
 }
@@ -124,13 +124,13 @@ api::Json OneShot::groups_json() const {
     api::Json one = api::Json::object({{"phase", name_of(job.status.phase)}});
     std::vector<api::Json> conditions;
     for (const GroupCondition& condition : job.status.conditions) {
-      conditions.push_back(api::Json::object({{"type", condition.type},
-                                              {"status", condition.status},
-                                              {"reason", condition.reason},
-                                              {"message", condition.message}}));
+      conditions.push_back(api::Json::object({{"type", condition.type.view()},
+                                              {"status", condition.status.view()},
+                                              {"reason", condition.reason.view()},
+                                              {"message", condition.message.view()}}));
     }
     one.set("conditions", api::Json::array(std::move(conditions)));
-    out.set(job.key, std::move(one));
+    out.set(job.key.str(), std::move(one));
   });
   return out;
 }

@@ -130,8 +130,8 @@ class VolumeZoneFilter final : public ClusterFilter {
       if (!zone.is_set()) continue;
       out |= model_.nodes.nodes_with(own, zone);
       if (!other.is_set()) continue;
-      NodeSet renamed = model_.nodes.nodes_with(other, zone);
-      out |= renamed &= without;
+      NodeSet renamed = without;
+      out |= renamed &= model_.nodes.nodes_with(other, zone);
     }
   }
 

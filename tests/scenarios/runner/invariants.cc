@@ -61,7 +61,7 @@ void check_gangs(const Model& model, const CycleReport& report, std::vector<std:
   for (const PlannedBind& bind : report.plan.binds) {
     const Task& task = model.task(model.find_task(bind.ns + "/" + bind.pod));
     const Job& job = model.job(task.job);
-    if (!job.is_ready() && !robbed.contains(job.key))
+    if (!job.is_ready() && !robbed.contains(job.key.str()))
       out.push_back(base::format("gang {} starts with {} of {}", job.key, job.ready_count(), job.min_available));
   }
 }
@@ -78,13 +78,13 @@ void check_evictions(const Model& model, const Config& config, const CycleReport
   std::set<std::string> placed;
   for (const auto& [pod, node] : report.pipelined) {
     const TaskId task = model.find_task(pod);
-    if (task.is_set()) placed.insert(model.job(model.task(task).job).key);
+    if (task.is_set()) placed.insert(model.job(model.task(task).job).key.str());
   }
   for (const auto& [pod, task] : report.tasks) {
     const TaskId id = model.find_task(pod);
     if (id.is_set() && model.task(id).job.is_set() &&
         (task.status == TaskStatus::kPipelined || task.status == TaskStatus::kBinding))
-      placed.insert(model.job(model.task(id).job).key);
+      placed.insert(model.job(model.task(id).job).key.str());
   }
   for (const PlannedEviction& one : report.plan.evictions) {
     if (one.action != "shuffle" && !placed.contains(one.for_group) && !may_be_displaced(model, config, one.for_group))
@@ -101,7 +101,7 @@ void check_queues(const Model& model, const Config& config, const Before& before
     const Task& task = model.task(model.find_task(bind.ns + "/" + bind.pod));
     const Job& job = model.job(task.job);
     for (const Part& part : model.shape_of(task).request.parts) {
-      if (part.amount > 0 && !task.best_effort) wanted[job.queue_name].insert(part.dim);
+      if (part.amount > 0 && !task.best_effort) wanted[job.queue_name.str()].insert(part.dim);
     }
   }
   for_each_excess(model, [&](const Queue& queue, Dim d) {
@@ -174,7 +174,7 @@ std::vector<std::string> broken_invariants(const Model& model, const Config& con
 std::vector<std::string> wrong_sums(const Model& model) {
   std::vector<std::string> out;
   Added added = add_up(model);
-  const auto compare = [&](const char* what, const std::string& of, Dim d, std::int64_t kept, std::int64_t right) {
+  const auto compare = [&](const char* what, std::string_view of, Dim d, std::int64_t kept, std::int64_t right) {
     if (kept != right)
       out.push_back(base::format("sum: {} of {} of {} is {}, not {}", model.dimensions.name(d), what, of, kept, right));
   };
