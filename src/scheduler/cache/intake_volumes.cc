@@ -114,13 +114,6 @@ std::map<std::string, std::int64_t> attach_limits_from(const api::Json& object) 
   return out;
 }
 
-// The name of the volume and its node; nothing where the attachment is of no known volume.
-std::optional<std::pair<std::string, std::string>> attachment_from(const api::Json& object, const Volumes& volumes) {
-  const Volume* volume = volumes.find_volume(object["spec"]["source"]["persistentVolumeName"].as_string());
-  if (volume == nullptr || volume->driver.empty()) return std::nullopt;
-  return std::pair{object["spec"]["nodeName"].str(), volume->driver + "^" + volume->handle};
-}
-
 template <class Object>
 Object gated(Object object, const FeatureGates& gates) {
   if (!gates.on("VolumeAttributesClass")) object.attributes_class.clear();
@@ -157,8 +150,10 @@ bool Intake::set_storage(const api::ResourceId& id, const api::Json& object, boo
   } else if (id == api::resources::kCsiStorageCapacities) {
     put(volumes.capacities, key, exists, [&] { return capacity_from(object, model_.symbols); });
   } else if (id == api::resources::kVolumeAttachments) {
-    const auto attached = exists ? attachment_from(object, volumes) : std::nullopt;
-    put(volumes.attachments, key, attached.has_value(), [&] { return *attached; });
+    const api::Json& spec = object["spec"];
+    put(volumes.attachments, key, exists, [&] {
+      return std::pair{spec["nodeName"].str(), spec["source"]["persistentVolumeName"].str()};
+    });
   } else {
     return false;
   }

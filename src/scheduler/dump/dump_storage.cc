@@ -128,14 +128,9 @@ void dump_csi(const Model& model, Objects& out) {
     out.push_back(std::move(one));
   }
   for (const auto& [name, attached] : volumes.attachments) {
-    const auto& [node, handle] = attached;
-    for (const auto& [volume_name, volume] : volumes.volumes) {
-      if (volume.driver.empty() || volume.driver + "^" + volume.handle != handle) continue;
-      out.push_back(object_of({"storage.k8s.io/v1", "VolumeAttachment", "", name, ""}));
-      out.back().set("spec", Json::object({{"nodeName", node},
-                                           {"source", Json::object({{"persistentVolumeName", volume_name}})}}));
-      break;
-    }
+    out.push_back(object_of({"storage.k8s.io/v1", "VolumeAttachment", "", name, ""}));
+    out.back().set("spec", Json::object({{"nodeName", attached.first},
+                                         {"source", Json::object({{"persistentVolumeName", attached.second}})}}));
   }
 }
 

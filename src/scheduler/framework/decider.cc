@@ -89,7 +89,9 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
                    .changed_jobs = changed,
                    .keeps_reasons = keeps_reasons_,
                    .all_jobs_changed = fresh_plugins_,
-                   .scheduler_name = scheduler_name_});
+                   .told_refusals = told_refusals_,
+                   .scheduler_name = scheduler_name_,
+                   .proves_rollbacks = proves_rollbacks_});
   if (keep_tasks) session.keep_tasks();
   fresh_plugins_ = false;
   const double opened = stopwatch ? stopwatch().first : 0;
@@ -106,7 +108,11 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
   report.plan = session.close(stopwatch);
   report.plugins.insert(report.plugins.end(), session.closing_times().begin(), session.closing_times().end());
   report.preemption = session.preemption();
-  for (const JobId id : changed) reasons_.erase(id);
+  report.bad_rollbacks = session.take_bad_rollbacks();
+  for (const JobId id : changed) {
+    reasons_.erase(id);
+    if (!model_.job(id).in_use) told_refusals_.erase(id.index);
+  }
   for (auto& [id, reason] : session.take_reasons()) reasons_.insert_or_assign(id, std::move(reason));
   report.pipelined = session.pipelined();
   report.tasks = session.task_reports();

@@ -2,9 +2,11 @@
 #include "scheduler/framework/session.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/format.h"
+#include "scheduler/framework/state_hash.h"
 
 namespace scheduler {
 
@@ -37,9 +39,26 @@ bool Session::queue_before(const Queue& a, const Queue& b) const {
   return a.uid != b.uid ? a.uid < b.uid : a.name < b.name;
 }
 
+// Before an operation is done.
+void Session::note_state() {
+  if (!in_.proves_rollbacks) return;
+  states_.resize(journal_.size());
+  states_.push_back(state_hash(in_.model));
+}
+
+// After everything from the end of the journal on was undone.
+void Session::compare_state(std::string_view what) {
+  if (!in_.proves_rollbacks || states_.size() <= journal_.size()) return;
+  const std::optional<std::uint64_t> before = states_[journal_.size()];
+  if (before && *before != state_hash(in_.model))
+    bad_rollbacks_.push_back(base::format("{} left traces, {} operations deep", what, journal_.size()));
+  states_.resize(journal_.size());
+}
+
 bool Session::place(Kind kind, TaskId id, NodeId node, bool eviction_occurred) {
   Task& task = in_.model.edit_task(id);
   CHECK(task.status == TaskStatus::kPending);
+  note_state();
   journal_.push_back({.kind = kind, .old_status = task.status, .task = id, .node = node, .old_node = task.node});
   task.eviction_occurred = eviction_occurred;
   in_.model.move(id, kind == Kind::kAllocate ? TaskStatus::kAllocated : TaskStatus::kPipelined, node);
@@ -63,6 +82,7 @@ void Session::evict(TaskId id, std::string_view action, JobId beneficiary) {
   const Task& task = in_.model.task(id);
   auto known = std::find(actions_.begin(), actions_.end(), action);
   if (known == actions_.end()) known = actions_.insert(actions_.end(), std::string(action));
+  note_state();
   journal_.push_back({.kind = Kind::kEvict,
                       .old_status = task.status,
                       .task = id,
@@ -95,6 +115,7 @@ void Session::rollback(Mark mark) {
     undo(operation);
     journal_.pop_back();
   }
+  compare_state("a rollback");
 }
 
 void Session::plan_bind(TaskId id) {
@@ -167,6 +188,9 @@ void Session::take_back(TaskId id, Kind kind) {
     if (journal_[i].task != id || journal_[i].kind != kind) continue;
     undo(journal_[i]);
     journal_.erase(journal_.begin() + static_cast<std::ptrdiff_t>(i));
+    // What comes later was noted with the operation. Where it was the last one, everything is as before it.
+    if (i == journal_.size()) compare_state("taking the last operation back");
+    states_.resize(std::min(states_.size(), i + 1));
     return;
   }
 }
@@ -203,8 +227,21 @@ void Session::set_phase(JobId id, GroupPhase phase) {
   in_.model.note_changed(id);
 }
 
+bool Session::is_new_refusal(const Job& job, const std::string& message) {
+  ToldRefusals& told = in_.told_refusals[job.id.index];
+  if (told.group_uid != job.group_uid) told = {.group_uid = job.group_uid};
+  if (told.cycle != in_.cycle) {
+    told.cycle = in_.cycle;
+    told.before = std::exchange(told.now, {});
+  }
+  return told.now.insert(message).second && !told.before.contains(message);
+}
+
 void Session::group_event(const Job& job, std::string type, std::string reason, std::string message) {
-  if (type == "Normal" && reason == "Unschedulable") refusals_[job.id.index] = message;
+  if (type == "Normal" && reason == "Unschedulable") {
+    refusals_[job.id.index] = message;
+    if (!is_new_refusal(job, message)) return;
+  }
   plan_.group_events.push_back(
       {job.ns, job.name, job.group_uid, std::move(type), std::move(reason), std::move(message)});
 }

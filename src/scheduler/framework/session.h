@@ -37,6 +37,13 @@ struct JobTrouble {
   std::optional<QueueShortage> shortage;  // of the first of them, with what was placed before it
 };
 
+// What admission told about a job that it refuses: it is told again only when that changes.
+struct ToldRefusals {
+  std::string group_uid;
+  std::uint64_t cycle = 0;            // that refused it last
+  std::set<std::string> before, now;  // texts of the cycle that refused it before that, and of that one
+};
+
 struct SessionInput {
   Model& model;
   const Config& config;
@@ -48,7 +55,9 @@ struct SessionInput {
   const std::vector<JobId>& changed_jobs;  // since the previous session was opened, that one's own changes included
   bool keeps_reasons = true;               // WaitReasons of those that wait
   bool all_jobs_changed = false;           // plugins are new: everything counts as changed
+  std::unordered_map<std::uint32_t, ToldRefusals>& told_refusals;  // by job, kept from session to session
   std::string scheduler_name;
+  bool proves_rollbacks = false;  // for tests
 };
 
 class Session;
@@ -177,6 +186,8 @@ class Session {
   const Plan& plan() const { return plan_; }
   // Ends the session: statuses, conditions, events; then what was not committed is undone.
   Plan close(const Stopwatch& stopwatch = {});
+  // Rollbacks that did not leave everything as it was, where that is proved.
+  std::vector<std::string> take_bad_rollbacks() { return std::move(bad_rollbacks_); }
   const std::vector<PluginTime>& closing_times() const { return closing_times_; }
 
   // How often preempt opened a node, and how many victims it looked at there last.
@@ -211,6 +222,7 @@ class Session {
   };
 
   bool is_held_since(Mark mark) const;
+  bool is_new_refusal(const Job& job, const std::string& message);
   bool place(Kind kind, TaskId task, NodeId node, bool eviction_occurred);
   void undo(const Operation& operation);
   void take_back(TaskId task, Kind kind);
@@ -223,11 +235,16 @@ class Session {
   void compute_phase(Job& job);
   void report_tasks();
   void undo_uncommitted();
+  void note_state();
+  void compare_state(std::string_view what);
   void settle_wishes(JobTopology& topology, const DomainTree& tree) const;
   void settle_allocated(Job& job, const DomainTree& tree);
 
   SessionInput in_;
   std::vector<Operation> journal_;
+  // Where rollbacks are proved: the state_hash() before each operation of the journal; unset where it is not known.
+  std::vector<std::optional<std::uint64_t>> states_;
+  std::vector<std::string> bad_rollbacks_;
   std::vector<std::string> actions_;
   std::unordered_map<std::uint32_t, JobTrouble> troubles_;
   std::unordered_map<std::uint32_t, GroupStatus> old_status_;

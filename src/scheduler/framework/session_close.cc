@@ -145,6 +145,7 @@ void Session::close_job(JobId id, GroupStatus before) {
     job.last_event.clear();
     group_event(job, "Normal", "Scheduled", "pod group is ready");
   }
+  if (!job.is_pending()) in_.told_refusals.erase(id.index);
   close_tasks(job);
 }
 

@@ -45,8 +45,9 @@ class VolumeLimitFilter final : public ClusterFilter {
       if (effects_of(task.status) & kEffectSeen) add_attached(model_, model_.shape_of(task), attached);
     }
     for (const auto& [key, attachment] : model_.volumes.attachments) {
-      const std::string driver = attachment.second.substr(0, attachment.second.find('^'));
-      if (attachment.first == name) attached[driver].insert(attachment.second);
+      const Volume* volume = attachment.first == name ? model_.volumes.find_volume(attachment.second) : nullptr;
+      if (volume != nullptr && !volume->driver.empty())
+        attached[volume->driver].insert(volume->driver + "^" + volume->handle);
     }
     return std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& pair) {
       auto limit = limits.find(pair.first);
