@@ -124,6 +124,21 @@ void steady(double scale, Sink& out) {
     out += pod_line({.name = base::format("late-w-{}", i), .group = "late", .requests = R"("cpu":"1","memory":"1Gi")"});
 }
 
+// Groups that admission refuses before a full cluster, and one more arrives.
+void backlog(double scale, Sink& out) {
+  constexpr std::string_view kMinimum = R"("cpu":"2","memory":"2Gi")";
+  const auto waiting = [&](const std::string& group) {
+    out += group_line(group, 2, "default", std::string(kMinimum));
+    for (int i = 0; i < 2; ++i)
+      out += pod_line(
+          {.name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"1Gi")"});
+  };
+  running_cluster(out, scaled(500, scale), scaled(4'000, scale), scaled(32'000, scale));
+  for (int g = 0; g < scaled(20'000, scale); ++g) waiting(base::format("w{:05}", g));
+  out.next_phase();
+  waiting("late");
+}
+
 void running_20000(double scale, Sink& out) {
   running_cluster(out, scaled(2'000, scale), scaled(1'000, scale), scaled(20'000, scale));
 }
@@ -349,6 +364,8 @@ const std::vector<Load>& loads() {
        true, topology},
       {"steady", "one new gang of 10 among 100,000 running pods on 5,000 nodes", Goal::kDecide, 0.001, "", false,
        steady},
+      {"backlog", "one more gang behind 20,000 that wait for admission to 500 full nodes", Goal::kDecide, 0.02, "",
+       false, backlog},
       {"load", "100,000 running pods on 5,000 nodes from JSON lines", Goal::kLoad, 1, "", false, running_100000},
       {"memory-20000", "2,000 nodes, 20,000 running pods in 1,000 groups: memory after five cycles", Goal::kMemory, 60,
        "", false, running_20000},

@@ -66,7 +66,7 @@ void print_cycles(const scheduler::OneShotStats::Phase& phase) {
 
 base::Result<Figures> measure(const bench::Load& load, double scale, bool reasons, bool detail) {
   scheduler::OneShotOptions options;
-  options.config = load.config;
+  if (!load.config.empty()) options.config = load.config;
   options.until_idle = load.until_idle;
   options.reasons = reasons;
   options.now = base::Time{} + base::seconds(1'700'000'000);

@@ -101,6 +101,8 @@ struct WalkOptions {
 void prune(const Schema& schema, Json& object, WalkOptions options, std::vector<std::string>* removed);
 // Fills absent members that have a default.
 void apply_defaults(const Schema& schema, Json& object, WalkOptions options);
+// The first value that is not of its schema's type, whatever else may be wrong; unknown members and nulls are skipped.
+std::optional<base::Cause> find_wrong_type(const Schema& schema, const Json& object);
 // Types, required members, enums, patterns, ranges, list keys. All problems, each with its path.
 void validate(const Schema& schema, const Json& object, WalkOptions options, std::vector<base::Cause>& causes);
 

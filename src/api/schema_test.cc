@@ -108,6 +108,34 @@ TEST(Schema, every_kind_has_a_schema_and_a_unique_path) {
   EXPECT_EQ(std::ranges::adjacent_find(paths), paths.end());
 }
 
+TEST(Schema, names_the_first_wrong_type) {
+  struct Row {
+    const char* kind;
+    const char* object;
+    const char* problem;  // empty: none
+  };
+  const Row rows[] = {
+      {"PodGroup", R"({"spec":{"minMember":3,"queue":null,"unknown":5}})", ""},
+      {"PodGroup", R"({"spec":{"minMember":4294967297}})", "spec.minMember: 4294967297 is not a 32 bit integer"},
+      {"PodGroup", R"({"spec":{"minMember":"3"}})", "spec.minMember: \"3\" is not an integer"},
+      {"PodGroup", R"({"spec":{"queue":5}})", "spec.queue: must be a string"},
+      {"PodGroup", R"({"spec":{"minTaskMember":{"a":"x"}}})", "spec.minTaskMember.a: \"x\" is not an integer"},
+      {"PodGroup", R"({"spec":{"minResources":{"cpu":"much"}}})", "spec.minResources.cpu: \"much\" is not a quantity"},
+      {"Queue", R"({"spec":{"reclaimable":"no"}})", "spec.reclaimable: \"no\" is not a boolean"},
+      {"Pod", R"({"spec":{"containers":[{"name":"c"},{"ports":[{"containerPort":"http"}]}]}})",
+       "spec.containers[1].ports[0].containerPort: \"http\" is not an integer"},
+      {"Pod", R"({"spec":{"schedulingGates":"x"}})", "spec.schedulingGates: must be a list"},
+      {"Pod", R"({"metadata":{"labels":[1]}})", "metadata.labels: must be a map"},
+      {"Pod", R"({"metadata":{"creationTimestamp":"noon"}})", "metadata.creationTimestamp: \"noon\" is not a time"},
+      {"Pod", R"([])", ": must be a map"},
+  };
+  for (const Row& row : rows) {
+    const auto kind = std::ranges::find(all_kinds(), row.kind, &KindInfo::kind);
+    const auto wrong = find_wrong_type(*kind->schema, parse(row.object));
+    EXPECT_EQ(wrong ? wrong->field + ": " + wrong->message : "", row.problem) << row.object;
+  }
+}
+
 TEST(Selector, labels) {
   const Json labels = parse(R"({"app":"a","tier":"db","size":"7"})");
   struct Row {

@@ -130,7 +130,9 @@ Rows make_rows() {
   return rows;
 }
 
-std::vector<std::string> labels_of(const Job& job) { return {job.name, job.queue_name, job.ns}; }
+std::vector<std::string> labels_of(const Job& job) {
+  return {std::string(job.name()), job.queue_name.str(), std::string(job.ns())};
+}
 
 }  // namespace
 
@@ -201,7 +203,7 @@ void CycleMetrics::note_part(std::string_view part, base::Duration took) {
 }
 
 void CycleMetrics::see_job(const Job& job, base::Time now) {
-  if (!seen_.emplace(job.key, job.queue_name).second) return;
+  if (!seen_.emplace(job.key.str(), job.queue_name.str()).second) return;
   metrics_.gauge("volcano_e2e_job_scheduling_start_time", labels_of(job)).set(static_cast<double>(now.ns) / 1e9);
 }
 
@@ -211,9 +213,10 @@ void CycleMetrics::note_waiting(const Decider& decider, base::Time now) {
   decider.for_each_reason([&](const Job& job, const WaitReason& reason) {
     see_job(job, now);
     ++groups;
-    metrics_.gauge("volcano_unschedule_task_count", {job.name}).set(reason.missing);
-    metrics_.counter("volcano_job_retry_counts", {job.name}).add();
-    names.insert(job.name);
+    const std::string name(job.name());
+    metrics_.gauge("volcano_unschedule_task_count", {name}).set(reason.missing);
+    metrics_.counter("volcano_job_retry_counts", {name}).add();
+    names.insert(name);
   });
   metrics_.gauge("volcano_unschedule_job_count").set(static_cast<double>(groups));
   for (const std::string& name : waiting_) {

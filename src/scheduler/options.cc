@@ -43,7 +43,7 @@ constexpr Flag kFlags[] = {
     {"cache-dump-dir", FlagKind::kText, FIELD(cache_dump_dir), "Folder of dumps"},
     {"node-worker-threads", FlagKind::kInt, FIELD(node_worker_threads), "Accepted; nodes are taken in by the loop"},
     {"gate-removal-worker-num", FlagKind::kInt, FIELD(gate_removal_worker_num), "Scheduling gates removed at a time"},
-    {"ignored-provisioners", FlagKind::kTextList, FIELD(ignored_provisioners), "Provisioners whose volumes are not counted"},
+    {"ignored-provisioners", FlagKind::kTextList, FIELD(ignored_provisioners), "Accepted, and without effect: attach counts are no resources of pods here"},
     {"resource-sync-timeout", FlagKind::kDuration, FIELD(resource_sync_timeout), "After so long a wait for the first lists a warning says so; 0: never"},
     {"disable-default-scheduler-config", FlagKind::kBool, FIELD(disable_default_config), "A missing or broken configuration ends the program"},
     {"scheduler-sharding-mode", FlagKind::kText, FIELD(sharding_mode), "none, hard or soft"},

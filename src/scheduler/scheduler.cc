@@ -168,7 +168,9 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     }
     const base::Duration begin = env.uptime();
     const auto stopwatch = [this] { return std::pair{env.uptime().seconds(), 0.0}; };
-    CycleReport report = decider.run_cycle(env.now(), false, metrics ? Stopwatch(stopwatch) : Stopwatch());
+    if (witness) witness->before(model, decider.config());
+    CycleReport report = decider.run_cycle(env.now(), witness != nullptr, metrics ? Stopwatch(stopwatch) : Stopwatch());
+    if (witness) witness->after(model, decider.config(), report);
     const base::Duration took = env.uptime() - begin;
     last_cycle = std::min(took, options.schedule_period);
     if (metrics) metrics->note(report, took, env.now(), model, decider);
@@ -207,6 +209,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   bool running = false;
   bool cycle_due = false;
   bool dry_run = false;
+  CycleWitness* witness = nullptr;
   bool watches_device_config = false;
   std::uint64_t cycles = 0;
   base::Duration last_cycle{};
@@ -250,5 +253,9 @@ bool Scheduler::is_ready() const { return state_->cycles > 0; }
 std::uint64_t Scheduler::cycles() const { return state_->cycles; }
 void Scheduler::count_into(base::Metrics& metrics) { state_->metrics.emplace(metrics); }
 void Scheduler::set_dry_run() { state_->dry_run = true; }
+void Scheduler::set_witness(CycleWitness& witness) {
+  state_->witness = &witness;
+  state_->decider.prove_rollbacks();
+}
 
 }  // namespace scheduler

@@ -13,6 +13,19 @@
 
 namespace scheduler {
 
+class Model;
+struct Config;
+struct CycleReport;
+
+// Sees each cycle from inside, as simulated worlds do: the model it starts from, and what it decided before anything of
+// that takes effect.
+class CycleWitness {
+ public:
+  virtual ~CycleWitness() = default;
+  virtual void before(const Model& model, const Config& config) = 0;
+  virtual void after(const Model& model, const Config& config, const CycleReport& report) = 0;
+};
+
 // All methods on the loop of `env`. Client and environment must outlive it.
 class Scheduler {
  public:
@@ -42,6 +55,8 @@ class Scheduler {
   void count_into(base::Metrics& metrics);
   // Decide and report, but write nothing. Before start().
   void set_dry_run();
+  // `witness` outlives the scheduler. Reports hold tasks for it. Before start().
+  void set_witness(CycleWitness& witness);
 
  private:
   struct State;

@@ -23,11 +23,13 @@ constexpr std::array kFaults = {
     PieceKind<Fault>{"slow-network", make_slow_network},
 };
 
-// Lost writes and holes in watches are looked for in every world (sim/truth.h).
+// Lost writes and holes in watches (sim/truth.h) and cycles that break what must hold (sim/decisions.h) are looked for
+// in every world.
 constexpr std::array kChecks = {
     PieceKind<Check>{"gangs-are-atomic", make_gangs_are_atomic},
     PieceKind<Check>{"jobs-finish", make_jobs_finish},
     PieceKind<Check>{"no-node-overcommitted", make_no_node_overcommitted},
+    PieceKind<Check>{"queues-within-capability", make_queues_within_capability},
     PieceKind<Check>{"views-agree", make_views_agree},
 };
 

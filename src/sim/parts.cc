@@ -3,8 +3,8 @@
 
 #include <array>
 
+#include "base/check.h"
 #include "controllers/all.h"
-#include "scheduler/scheduler.h"
 
 namespace sim {
 
@@ -30,7 +30,12 @@ class RunningControllers final : public Running {
 
 class RunningScheduler final : public Running {
  public:
-  explicit RunningScheduler(const PartContext& at) : scheduler_(at.env, at.client, {}) { scheduler_.start(); }
+  explicit RunningScheduler(const PartContext& at) : scheduler_(at.env, at.client, {}) {
+    if (!at.scheduler_conf.empty())
+      CHECK(scheduler_.configure(at.scheduler_conf).ok());  // World::build_world() tried it
+    scheduler_.set_witness(at.witness);
+    scheduler_.start();
+  }
 
  private:
   scheduler::Scheduler scheduler_;

@@ -7,6 +7,7 @@
 
 #include "client/client.h"
 #include "rt/env.h"
+#include "scheduler/scheduler.h"
 #include "sim/machines.h"
 #include "sim/nodes.h"
 
@@ -23,6 +24,8 @@ struct PartContext {
   client::Client& client;
   Machines& machines;
   const NodeSettings& nodes;
+  const std::string& scheduler_conf;  // empty: the built-in one
+  scheduler::CycleWitness& witness;
 };
 
 struct PartKind {

@@ -6,6 +6,8 @@
 #include "admission/hooks.h"
 #include "api/kinds.h"
 #include "base/format.h"
+#include "scheduler/actions/all.h"
+#include "scheduler/plugins/all.h"
 
 namespace sim {
 
@@ -27,6 +29,16 @@ std::string known_names(std::span<const Kind> kinds) {
   return names;
 }
 
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(' ', start), text.size());
+    if (end > start) words.emplace_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return words;
+}
+
 }  // namespace
 
 World::World(std::uint64_t seed, Chronicle::Print print)
@@ -35,6 +47,7 @@ World::World(std::uint64_t seed, Chronicle::Print print)
       outside_(clock_, seed_for(seed, "outside")),
       chronicle_(clock_, std::move(print)),
       truth_(chronicle_),
+      decisions_(chronicle_),
       dice_(seed_for(seed, "world")) {
   truth_.set_clock(clock_);
 }
@@ -85,6 +98,7 @@ base::Status World::build_world(Settings& settings) {
   std::vector<std::string> parts;
   for (const PartKind& kind : all_parts()) parts.emplace_back(kind.name);
   parts = settings.words("parts", parts);
+  TRY_VOID(build_scheduler_conf(settings));
   TRY_VOID(settings.finish());
 
   server_ = std::make_unique<Server>(
@@ -106,6 +120,24 @@ base::Status World::build_world(Settings& settings) {
     processes_[name].kind = &*kind;
     start_order_.push_back(name);
   }
+  return {};
+}
+
+// actions = "enqueue, allocate" and tiers = ["priority gang", "predicates"], as scenarios write them.
+base::Status World::build_scheduler_conf(Settings& settings) {
+  const std::string actions = settings.text("actions", "");
+  const std::vector<std::string> tiers = settings.words("tiers", {});
+  if (actions.empty() && tiers.empty()) return {};
+  api::Json document = api::Json::object({{"actions", actions}});
+  for (const std::string& tier : tiers) {
+    api::Json plugins = api::Json::array();
+    for (const std::string& name : words_of(tier)) plugins.push_back(api::Json::object({{"name", name}}));
+    document.edit("tiers").push_back(api::Json::object({{"plugins", std::move(plugins)}}));
+  }
+  scheduler_conf_ = document.dump();
+  auto config = scheduler::parse_config(scheduler_conf_, {scheduler::all_plugins(), scheduler::all_actions()});
+  if (!config.ok()) return at_line(settings.line(), "world: " + config.error().message);
+  for (const std::string& warning : config->warnings) return at_line(settings.line(), "world: " + warning);
   return {};
 }
 
@@ -165,7 +197,8 @@ void World::start(const std::string& name) {
   process.env = std::make_unique<SimEnv>(clock_, seed_for(seed_, label), &outside_);
   process.client = make_network_client(*network_, *process.env, std::string(process.kind->client),
                                        seed_for(seed_, base::format("client of {}", label)));
-  process.component = process.kind->start({*process.env, *process.client, machines_, nodes_});
+  process.component =
+      process.kind->start({*process.env, *process.client, machines_, nodes_, scheduler_conf_, decisions_});
 }
 
 Outcome World::run() {
@@ -183,6 +216,7 @@ Outcome World::run() {
   for (const auto& workload : workloads_) workload->stop();
   bring_to_rest();
   for (const auto& check : checks_) check->finish();
+  decisions_.note_counts();
   return {chronicle_.hash(), clock_.elapsed(), truth_.changes(), clock_.steps(), chronicle_.violations()};
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sim/decisions.h"
 #include "sim/definition.h"
 #include "sim/machines.h"
 #include "sim/network_client.h"
@@ -52,6 +53,7 @@ class World {
   Clock& clock() { return clock_; }
   Chronicle& chronicle() { return chronicle_; }
   Truth& truth() { return truth_; }
+  Decisions& decisions() { return decisions_; }
   Server& server() { return *server_; }
   Network& network() { return *network_; }
   Machines& machines() { return machines_; }
@@ -83,6 +85,7 @@ class World {
   World(std::uint64_t seed, Chronicle::Print print);
   base::Status build(Definition& definition);
   base::Status build_world(Settings& settings);
+  base::Status build_scheduler_conf(Settings& settings);
   template <class Piece>
   base::Status build_pieces(std::vector<Settings>& tables, std::span<const PieceKind<Piece>> kinds,
                             std::vector<std::unique_ptr<Piece>>& pieces);
@@ -96,8 +99,10 @@ class World {
   Outside outside_;
   Chronicle chronicle_;
   Truth truth_;
+  Decisions decisions_;
   Machines machines_;
   NodeSettings nodes_;
+  std::string scheduler_conf_;
   base::Random dice_;
   Owner director_ = clock_.make_owner();
   bool healed_ = false;

@@ -8,10 +8,10 @@
 namespace sim {
 namespace {
 
-Outcome run(const std::string& file, std::uint64_t seed) {
+Outcome run(const std::string& file, std::uint64_t seed, Chronicle::Print print = {}) {
   const auto text = rt::read_file(file);
   EXPECT_TRUE(text.ok()) << (text.ok() ? "" : text.error().message);
-  auto world = World::make(text.ok() ? *text : "", seed, {});
+  auto world = World::make(text.ok() ? *text : "", seed, std::move(print));
   EXPECT_TRUE(world.ok()) << (world.ok() ? "" : world.error().message);
   return (*world)->run();
 }
@@ -47,6 +47,19 @@ TEST(World, jobs_complete_in_peace) {
 TEST(World, settles_after_faults_in_every_part) {
   for (std::uint64_t seed = 2; seed <= 3; ++seed)
     EXPECT_EQ(listed(run("tests/sim/gangs-under-faults.toml", seed).violations), "") << "seed " << seed;
+}
+
+TEST(World, preempts_and_reclaims_within_what_queues_may_have) {
+  for (const char* file : {"tests/sim/evictions.toml", "tests/sim/evictions-under-faults.toml"}) {
+    bool preempts = false, reclaims = false, has_limits = false;
+    const Outcome outcome = run(file, 3, [&](std::string_view line) {
+      preempts |= line.find("evicted by preempt") != line.npos;
+      reclaims |= line.find("evicted by reclaim") != line.npos;
+      has_limits |= line.ends_with("pods bound in queues with a capability") && line.find(" 0 pods") == line.npos;
+    });
+    EXPECT_EQ(listed(outcome.violations), "") << file;
+    EXPECT_TRUE(preempts && reclaims && has_limits) << file;
+  }
 }
 
 TEST(World, a_full_disk_loses_nothing) { EXPECT_EQ(listed(run("tests/sim/full-disk.toml", 1).violations), ""); }

@@ -46,8 +46,15 @@ lists_what_it_serves() {
   expect "api-resources" sh -c 'kubectl api-resources | grep -q "podgroups.*pg,podgroup-v1beta1"'
   expect "explain" sh -c 'kubectl explain queue.spec.weight | grep -qi share'
   expect "columns of queues" sh -c 'kubectl get queue | head -1 | grep -qE "^NAME +PARENT +AGE"'
-  expect "watch" sh -c 'timeout 3 kubectl get configmap -w -o name > '"$scratch"'/watch & sleep 1; kubectl create configmap watched; sleep 0.5; grep -q watched '"$scratch"'/watch'
-  expect "wait" sh -c 'kubectl create configmap w && (kubectl wait --for=delete configmap/w --timeout=5s & kubectl delete configmap w; wait $!)'
+  kubectl create configmap listed > /dev/null
+  timeout 20 kubectl get configmap -w -o name > "$scratch/watch" &
+  expect "a watch begins with the list" wait_for 10 grep listed "$scratch/watch"
+  kubectl create configmap watched > /dev/null
+  expect "watch" wait_for 10 grep watched "$scratch/watch"
+  kill $! 2> /dev/null
+  # kubectl 1.20 calls it an error to wait for the end of what has ended before it began to.
+  expect "wait" sh -c 'kubectl create configmap w; { kubectl wait --for=delete configmap/w --timeout=10s 2>&1 || echo failed; } > '"$scratch"'/wait &
+    kubectl delete configmap w; wait; ! grep failed '"$scratch"'/wait || grep "no matching resources" '"$scratch"'/wait'
 }
 lets_nobody_else_in() {
   local server=$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')

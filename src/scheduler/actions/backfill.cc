@@ -38,7 +38,7 @@ class Backfill final : public Action {
 
  private:
   static void place(Session& session, JobId job, const Task& task) {
-    const std::string& name = session.model().text(task.id).name;
+    const std::string name = session.model().text(task.id).name.str();
     FitErrors errors;
     if (Refusal refusal = session.ask<PrePredicate>(task)) {
       const std::size_t count = session.model().nodes.known_count();

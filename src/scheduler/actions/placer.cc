@@ -82,7 +82,7 @@ Placer::Outcome Placer::place_task(const PlaceTarget& target, const Job& job, co
 }
 
 NodeId Placer::nominated_node(const Task& task, const NodeSet* within) const {
-  const std::string& name = model_.text(task.id).nominated_node;
+  const std::string_view name = model_.text(task.id).nominated_node;
   if (name.empty() || session_.ignores_nomination(task.id)) return {};
   const NodeId node = model_.nodes.find(name);
   if (!node.is_set() || !model_.nodes.known().has(node.index) || (within != nullptr && !within->has(node.index)))
@@ -137,7 +137,7 @@ void Placer::record(const PlaceTarget& target, const Job& job, const Task& task,
   std::vector<bool>& failed = trouble.failed_roles[target.part];
   if (failed.size() <= task.role) failed.resize(task.role + 1);
   failed[task.role] = true;
-  trouble.by_task.insert_or_assign(model_.text(task.id).name, std::move(errors));
+  trouble.by_task.insert_or_assign(model_.text(task.id).name.str(), std::move(errors));
 }
 
 // Whether the rest may still be placed after one task found no node.

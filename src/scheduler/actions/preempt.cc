@@ -82,7 +82,7 @@ class Preempt final : public Action {
     // Whether the pod may displace anybody at all.
     bool is_eligible(const Task& task) {
       if (task.never_preempts) return false;
-      const std::string& name = model_.text(task.id).nominated_node;
+      const std::string_view name = model_.text(task.id).nominated_node;
       if (name.empty()) return true;
       const NodeId node = model_.nodes.find(name);
       if (!node.is_set() || !model_.nodes.known().has(node.index)) return false;

@@ -17,7 +17,7 @@ NodeSet nodes_worth_trying(Session& session, const Task& task) {
   NodeSet out = session.model().nodes.known();
   const JobTrouble* trouble = task.job.is_set() ? session.find_trouble(task.job) : nullptr;
   if (trouble == nullptr) return out;
-  auto found = trouble->by_task.find(session.model().text(task.id).name);
+  auto found = trouble->by_task.find(session.model().text(task.id).name.view());
   if (found != trouble->by_task.end()) out.subtract(found->second.unresolvable());
   return out;
 }

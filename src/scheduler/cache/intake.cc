@@ -48,39 +48,43 @@ std::optional<base::Duration> waiting_time_of(const api::Json& group) {
   return std::nullopt;
 }
 
-void read_group_spec(const api::Json& group, Job& job, Dimensions& dimensions) {
+GroupExtras extras_of(const api::Json& group) {
+  GroupExtras out;
+  const api::Json& minimum = group["spec"]["minResources"];
+  if (minimum.is_object()) out.min_resources = api::resource_list_from(minimum);
+  out.waiting_time = waiting_time_of(group);
+  out.budget_min_available = std::string(api::annotation_of(group, "volcano.sh/jdb-min-available"));
+  if (out.budget_min_available.empty())  // the other counts where this one is not given
+    out.budget_max_unavailable = std::string(api::annotation_of(group, "volcano.sh/jdb-max-unavailable"));
+  return out;
+}
+
+void read_group_spec(const api::Json& group, Job& job, Dimensions& dimensions, SharedTexts& shared_texts) {
   const api::Json& spec = group["spec"];
-  job.group_uid = std::string(api::uid_of(group));
+  job.group_uid = api::uid_of(group);
   job.min_available = static_cast<std::int32_t>(spec["minMember"].as_int());
   job.created_ns = created_ns(group);
-  job.priority_class = spec["priorityClassName"].str();
+  job.priority_class = shared_texts.share(spec["priorityClassName"].as_string());
+  job.more.reset();
+  if (GroupExtras extras = extras_of(group); extras != GroupExtras{}) job.more = std::move(extras);
   job.min_resources.reset();
-  job.min_resources_raw.clear();
-  if (spec["minResources"].is_object()) {
-    job.min_resources_raw = api::resource_list_from(spec["minResources"]);
-    job.min_resources = request_from(job.min_resources_raw, dimensions);
-  }
-  job.waiting_time = waiting_time_of(group);
+  if (spec["minResources"].is_object()) job.min_resources = request_from(job.extras().min_resources, dimensions);
   const api::Json* preemptable = annotation_or_label(group, "volcano.sh/preemptable");
   job.names_preemptable = preemptable != nullptr;
   job.preemptable = preemptable != nullptr && parse_go_bool(preemptable->as_string());
-  job.budget_min_available = std::string(api::annotation_of(group, "volcano.sh/jdb-min-available"));
-  job.budget_max_unavailable.clear();  // counts where the other is not given
-  if (job.budget_min_available.empty())
-    job.budget_max_unavailable = std::string(api::annotation_of(group, "volcano.sh/jdb-max-unavailable"));
 }
 
 }  // namespace
 
-GroupStatus group_status_from(const api::Json& status) {
+GroupStatus group_status_from(const api::Json& status, SharedTexts& shared_texts) {
   GroupStatus out;
   out.phase = group_phase_from(status["phase"].as_string());
   out.running = static_cast<std::int32_t>(status["running"].as_int());
   out.succeeded = static_cast<std::int32_t>(status["succeeded"].as_int());
   out.failed = static_cast<std::int32_t>(status["failed"].as_int());
   for (const api::Json& item : status["conditions"].items()) {
-    out.conditions.push_back({item["type"].str(), item["status"].str(), item["reason"].str(), item["message"].str(),
-                              item["transitionID"].str(),
+    const auto text = [&](std::string_view key) { return shared_texts.share(item[key].as_string()); };
+    out.conditions.push_back({text("type"), text("status"), text("reason"), text("message"), text("transitionID"),
                               base::parse_rfc3339(item["lastTransitionTime"].as_string()).value_or(base::Time{})});
   }
   return out;
@@ -92,11 +96,11 @@ api::Json to_json(const GroupStatus& status) {
   for (const GroupCondition& one : status.conditions) {
     api::Json item = api::Json::object();
     if (one.last_transition.is_set()) item.set("lastTransitionTime", base::format_rfc3339(one.last_transition));
-    if (!one.message.empty()) item.set("message", one.message);
-    item.set("reason", one.reason);
-    item.set("status", one.status);
-    item.set("transitionID", one.transition_id);
-    item.set("type", one.type);
+    if (!one.message.empty()) item.set("message", one.message.view());
+    item.set("reason", one.reason.view());
+    item.set("status", one.status.view());
+    item.set("transitionID", one.transition_id.view());
+    item.set("type", one.type.view());
     conditions.push_back(std::move(item));
   }
   if (!conditions.empty()) out.set("conditions", api::Json::array(std::move(conditions)));
@@ -202,13 +206,18 @@ bool Intake::set_group(const api::Json& group) {
   if (known && !is_newer(api::resource_version_of(group), job.resource_version)) return false;
   const std::uint64_t before = job.changes;
   job.has_group = true;
-  job.resource_version = std::string(api::resource_version_of(group));
+  job.resource_version = api::resource_version_of(group);
   const GroupPhase old_phase = job.status.phase;
-  if (!known || !group_writes_.contains(key)) job.status = group_status_from(group["status"]);
-  const std::string old_spec = known ? job.spec_text : "";
-  job.spec_text = group["spec"].dump() + group["metadata"]["annotations"].dump() + group["metadata"]["labels"].dump();
+  if (!known || !group_writes_.contains(key)) job.status = group_status_from(group["status"], model_.shared_texts);
+  const Text old_spec = known ? job.spec_text : Text();
+  if (!known) {  // nobody has told this one anything
+    job.last_event.clear();
+    job.last_refusal = 0;
+  }
+  job.spec_text = model_.shared_texts.share(group["spec"].dump() + group["metadata"]["annotations"].dump() +
+                                            group["metadata"]["labels"].dump());
   if (known && old_spec == job.spec_text && old_phase == job.status.phase) return job.changes != before;
-  read_group_spec(group, job, model_.dimensions);
+  read_group_spec(group, job, model_.dimensions, model_.shared_texts);
   set_topology(group, id);
   model_.group_wishes.set(id, group["metadata"]["annotations"]);
   const std::string queue = group["spec"]["queue"].str();
@@ -232,6 +241,7 @@ bool Intake::remove_group(const api::Json& group) {
   job.status = {};
   job.spec_text.clear();
   job.last_event.clear();
+  job.last_refusal = 0;
   job.written_domain = {};
   model_.set_topology(id, nullptr);
   model_.set_job_queue(id, "");
@@ -276,6 +286,7 @@ bool Intake::set_queue(const api::Json& object) {
   queue.priority = static_cast<std::int32_t>(spec["priority"].as_int());
   queue.reclaimable = spec["reclaimable"].as_bool(true);
   queue.parent = spec["parent"].str();
+  const bool opens_or_closes = state != queue.state;
   queue.state = state;
   queue.has_capability = !spec["capability"].empty();
   queue.capability = resource_from(api::resource_list_from(spec["capability"]), model_.dimensions);
@@ -283,7 +294,7 @@ bool Intake::set_queue(const api::Json& object) {
   queue.guarantee = resource_from(api::resource_list_from(spec["guarantee"]["resource"]), model_.dimensions);
   queue.affinity = spec["affinity"];
   queue.annotations = object["metadata"]["annotations"];
-  if (is_new) touch_jobs_of(id);
+  if (is_new || opens_or_closes) touch_jobs_of(id);
   return true;
 }
 

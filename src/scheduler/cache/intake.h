@@ -27,8 +27,7 @@ struct IntakeOptions {
   ShardingMode sharding_mode = ShardingMode::kNone;
   std::string sharding_name = "volcano";
   SchedulerShare share;
-  bool csi_storage = true;                             // read CSIDriver and CSIStorageCapacity
-  std::vector<std::string> ignored_provisioners = {};  // beside the built-in ones
+  bool csi_storage = true;  // read CSIDriver and CSIStorageCapacity
 };
 
 class Intake {
@@ -39,7 +38,6 @@ class Intake {
     model_.shards.own_name = options_.sharding_name;
     model_.volumes.reads_capacities = options_.csi_storage;
     drops_fields_ = switches_fields_off(options_.gates);
-    model_.volumes.ignored_drivers.insert(options_.ignored_provisioners.begin(), options_.ignored_provisioners.end());
   }
 
   // The resources that the scheduler reads, in the order in which they are best listed.
@@ -102,7 +100,7 @@ class Intake {
 
 // Readers shared with other parts.
 TaskStatus task_status_of(const api::Json& pod);
-GroupStatus group_status_from(const api::Json& status);
+GroupStatus group_status_from(const api::Json& status, SharedTexts& shared_texts);
 api::Json to_json(const GroupStatus& status);
 
 }  // namespace scheduler

@@ -77,19 +77,18 @@ void read_task(const api::Json& pod, Task& task) {
   read_gates(pod, task);
 }
 
-TaskText text_of(const api::Json& pod, bool ours) {
+TaskText text_of(const api::Json& pod, bool ours, SharedTexts& shared_texts) {
   TaskText out;
-  out.ns = std::string(api::namespace_of(pod));
-  out.name = std::string(api::name_of(pod));
-  out.uid = std::string(api::uid_of(pod));
-  out.resource_version = std::string(api::resource_version_of(pod));
-  out.nominated_node = pod["status"]["nominatedNodeName"].str();
+  out.ns = shared_texts.share(api::namespace_of(pod));
+  out.name = api::name_of(pod);
+  out.uid = api::uid_of(pod);
+  out.resource_version = api::resource_version_of(pod);
+  out.nominated_node = shared_texts.share(pod["status"]["nominatedNodeName"].as_string());
   out.ours = ours;
-  if (const auto started = base::parse_rfc3339(pod["status"]["startTime"].as_string())) out.started_ns = started->ns;
   for (const api::Json& condition : pod["status"]["conditions"].items()) {
     if (condition["type"].as_string() != "PodScheduled" || condition["status"].as_string() != "False") continue;
-    out.condition_reason = condition["reason"].str();
-    out.condition_message = condition["message"].str();
+    out.condition_reason = shared_texts.share(condition["reason"].as_string());
+    out.condition_message = shared_texts.share(condition["message"].as_string());
   }
   return out;
 }
@@ -143,12 +142,12 @@ bool Intake::set_pod(const api::Json& pod) {
   }
   if (const api::Json* role = annotation_or_label(pod, kRoleKey)) facts.role = role->str();
   read_task(pod, facts.task);
-  facts.text = text_of(pod, ours);
+  facts.text = text_of(pod, ours, model_.shared_texts);
   facts.node = node;
   facts.shape = model_.shape_for(drops_fields_ ? without_gated_fields(pod) : pod);
   facts.labels = model_.pods.label_set_for(model_.symbols.intern(api::namespace_of(pod)),
                                            labels_from(pod["metadata"]["labels"], model_.symbols));
-  const bool under_eviction = evicting_.contains(facts.text.uid);
+  const bool under_eviction = !evicting_.empty() && evicting_.contains(facts.text.uid.str());
   if (under_eviction && is_allocated_like(facts.task.status)) facts.task.status = TaskStatus::kReleasing;
   if (!model_.gates.on("PodSchedulingReadiness")) facts.task.gated = false;
   if (same_pod && model_.update_task(known, facts)) {

@@ -19,7 +19,7 @@ void Intake::set_topology(const api::Json& group, JobId id) {
   Job& job = model_.edit_job(id);
   // What is written there says what an earlier cycle found. Where the tasks are says it better, so it is not believed.
   const std::string_view written = api::annotation_of(group, kAllocatedDomain);
-  if (!group_writes_.contains(job.key))
+  if (!group_writes_.contains(job.key.str()))
     job.written_domain = written.empty() ? Symbol{} : model_.symbols.intern(written);
   const bool asks = spec["networkTopology"].is_object() || !spec["subGroupPolicy"].empty();
   if (!asks && !job.topology) return;

@@ -1,6 +1,8 @@
 // API objects in, the model kept current: claims, volumes and storage classes.
 #include <algorithm>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "scheduler/cache/intake.h"
 
@@ -47,7 +49,29 @@ Claim claim_from(const api::Json& object, Symbols& symbols) {
   out.bytes = bytes_of(spec["resources"]["requests"]["storage"]);
   out.selector = label_selector_from(spec["selector"], symbols);
   out.deleting = api::is_deleting(object);
+  out.lost = object["status"]["phase"].as_string() == "Lost";
+  out.owner = api::controller_of(object)["uid"].str();
   return out;
+}
+
+// Volumes of the kinds that were built into Kubernetes are attached by the drivers that took them over.
+std::pair<std::string, std::string> driver_and_handle(const api::Json& spec) {
+  struct Migrated {
+    std::string_view source, handle, driver;
+  };
+  static constexpr Migrated kMigrated[] = {{"csi", "volumeHandle", ""},
+                                           {"awsElasticBlockStore", "volumeID", "ebs.csi.aws.com"},
+                                           {"azureDisk", "diskURI", "disk.csi.azure.com"},
+                                           {"cinder", "volumeID", "cinder.csi.openstack.org"},
+                                           {"gcePersistentDisk", "pdName", "pd.csi.storage.gke.io"},
+                                           {"portworxVolume", "volumeID", "pxd.portworx.com"},
+                                           {"vsphereVolume", "volumePath", "csi.vsphere.vmware.com"}};
+  for (const Migrated& kind : kMigrated) {
+    const api::Json* source = spec.find(kind.source);
+    if (source == nullptr || !source->is_object()) continue;
+    return {kind.driver.empty() ? (*source)["driver"].str() : std::string(kind.driver), (*source)[kind.handle].str()};
+  }
+  return {};
 }
 
 Volume volume_from(const api::Json& object, Symbols& symbols) {
@@ -56,8 +80,7 @@ Volume volume_from(const api::Json& object, Symbols& symbols) {
   out.name = std::string(api::name_of(object));
   out.storage_class = class_of(object);
   out.attributes_class = spec["volumeAttributesClassName"].str();
-  out.driver = spec["csi"]["driver"].str();
-  out.handle = spec["csi"]["volumeHandle"].str();
+  std::tie(out.driver, out.handle) = driver_and_handle(spec);
   out.volume_mode = mode_of(spec);
   out.access_modes = texts_from(spec["accessModes"]);
   out.bytes = bytes_of(spec["capacity"]["storage"]);
@@ -68,7 +91,7 @@ Volume volume_from(const api::Json& object, Symbols& symbols) {
     out.claim_uid = claim["uid"].str();
   }
   const std::string_view phase = object["status"]["phase"].as_string();
-  out.available = phase.empty() || phase == "Available" || phase == "Pending";
+  out.available = phase.empty() || phase == "Available";
   out.deleting = api::is_deleting(object);
   const api::Json& required = spec["nodeAffinity"]["required"];
   out.has_node_terms = required.is_object();
@@ -114,13 +137,6 @@ std::map<std::string, std::int64_t> attach_limits_from(const api::Json& object) 
   return out;
 }
 
-// The name of the volume and its node; nothing where the attachment is of no known volume.
-std::optional<std::pair<std::string, std::string>> attachment_from(const api::Json& object, const Volumes& volumes) {
-  const Volume* volume = volumes.find_volume(object["spec"]["source"]["persistentVolumeName"].as_string());
-  if (volume == nullptr || volume->driver.empty()) return std::nullopt;
-  return std::pair{object["spec"]["nodeName"].str(), volume->driver + "^" + volume->handle};
-}
-
 template <class Object>
 Object gated(Object object, const FeatureGates& gates) {
   if (!gates.on("VolumeAttributesClass")) object.attributes_class.clear();
@@ -157,8 +173,10 @@ bool Intake::set_storage(const api::ResourceId& id, const api::Json& object, boo
   } else if (id == api::resources::kCsiStorageCapacities) {
     put(volumes.capacities, key, exists, [&] { return capacity_from(object, model_.symbols); });
   } else if (id == api::resources::kVolumeAttachments) {
-    const auto attached = exists ? attachment_from(object, volumes) : std::nullopt;
-    put(volumes.attachments, key, attached.has_value(), [&] { return *attached; });
+    const api::Json& spec = object["spec"];
+    put(volumes.attachments, key, exists, [&] {
+      return std::pair{spec["nodeName"].str(), spec["source"]["persistentVolumeName"].str()};
+    });
   } else {
     return false;
   }

@@ -20,6 +20,11 @@ Json object_of(const ObjectHead& head) {
   return Json::object({{"apiVersion", head.version}, {"kind", head.kind}, {"metadata", std::move(metadata)}});
 }
 
+void set_owner(Json& object, const std::string& uid) {
+  if (uid.empty()) return;
+  object.edit("metadata").set("ownerReferences", Json::array({Json::object({{"uid", uid}, {"controller", true}})}));
+}
+
 std::pair<std::string, std::string> split_key(std::string_view key) {
   const std::size_t slash = key.find('/');
   if (slash == std::string_view::npos) return {"", std::string(key)};
@@ -96,7 +101,7 @@ Json group_json(const Model& model, const Job& job) {
   std::string_view rest = job.spec_text;
   Json spec = take_json(rest), annotations = take_json(rest), labels = take_json(rest);
   if (spec.is_null()) spec = Json::object();
-  spec.set("queue", job.queue_name);
+  spec.set("queue", job.queue_name.view());
   constexpr std::string_view kDomain = "volcano.sh/job-allocated-hypernode";
   if (job.written_domain.is_set())
     (annotations.is_null() ? annotations = Json::object() : annotations)
@@ -104,7 +109,7 @@ Json group_json(const Model& model, const Job& job) {
   else if (!annotations.is_null())
     annotations.erase(kDomain);
   Json& metadata = out.edit("metadata");
-  if (!job.resource_version.empty()) metadata.set("resourceVersion", job.resource_version);
+  if (!job.resource_version.empty()) metadata.set("resourceVersion", job.resource_version.view());
   if (job.created_ns != 0) metadata.set("creationTimestamp", base::format_rfc3339(base::Time{job.created_ns}));
   if (!labels.empty()) metadata.set("labels", std::move(labels));
   if (!annotations.empty()) metadata.set("annotations", std::move(annotations));

@@ -22,7 +22,7 @@ class ClaimWriter {
   explicit ClaimWriter(const Model& model) : model_(model) {
     for (const auto& [text, selector] : model.claims.selectors()) texts_[selector.id] = text;
     for (const auto& [task, claims] : model.claims.claims_of_tasks()) {
-      for (const std::string& claim : claims) users_[claim].push_back(model.text(TaskId{task}).uid);
+      for (const std::string& claim : claims) users_[claim].push_back(model.text(TaskId{task}).uid.str());
     }
   }
 
@@ -39,6 +39,7 @@ class ClaimWriter {
     const auto [ns, name] = split_key(one.key);
     Json out = object_of({kVersion, "ResourceClaim", ns, name, one.uid});
     if (one.deleting) out.edit("metadata").set("deletionTimestamp", "1970-01-01T00:00:00Z");
+    set_owner(out, one.owner);
     Json devices = Json::object();
     std::vector<Json> requests;
     for (const DeviceRequest& request : one.requests) requests.push_back(request_json(request));

@@ -17,6 +17,8 @@ struct ObjectHead {
 // The object with its metadata, to which the caller adds.
 api::Json object_of(const ObjectHead& head);
 std::pair<std::string, std::string> split_key(std::string_view key);  // "ns/name"
+// Its controller, of which only the uid is known; empty: it has none.
+void set_owner(api::Json& object, const std::string& uid);
 
 void dump_pods(const Model& model, const DumpOptions& options, Objects& out);
 void dump_storage(const Model& model, Objects& out);

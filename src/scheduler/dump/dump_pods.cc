@@ -1,6 +1,7 @@
 // The parts of a dump: pods. What a pod asks of a node comes from the text of its shape, the rest from its task.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "api/resource.h"
 #include "base/format.h"
@@ -34,6 +35,8 @@ class ShapeReader {
     set_list("resourceClaims", claims_);
     Json out = Json::object({{"spec", std::move(spec_)}});
     if (!statuses_.empty()) out.edit_path({"status", "containerStatuses"}) = Json::array(std::move(statuses_));
+    if (!made_claims_.empty())
+      out.edit_path({"status", "resourceClaimStatuses"}) = Json::array(std::move(made_claims_));
     if (!annotations_.empty()) out.edit_path({"metadata", "annotations"}) = std::move(annotations_);
     if (infeasible_) {
       out.edit_path({"status", "conditions"}) =
@@ -76,13 +79,20 @@ class ShapeReader {
                                      {"persistentVolumeClaim", Json::object({{"claimName", take_json(rest_)}})}}));
   }
 
+  // Its claim is named after the pod and the volume; name_volumes() takes the pod's name away.
+  void read_ephemeral_volume() {
+    volumes_.push_back(Json::object({{"name", take_json(rest_)}, {"ephemeral", Json::object()}}));
+  }
+
   void read_claim() {
     Json one = Json::object({{"name", take_json(rest_)}});
-    const Json claim = skip('c') ? take_json(rest_) : Json();
-    if (claim.as_string().empty())
+    if (skip('c')) {
+      one.set("resourceClaimName", take_json(rest_));
+    } else if (skip('t')) {
       one.set("resourceClaimTemplateName", "(unknown)");
-    else
-      one.set("resourceClaimName", claim);
+      if (Json claim = take_json(rest_); !claim.as_string().empty())
+        made_claims_.push_back(Json::object({{"name", one["name"]}, {"resourceClaimName", std::move(claim)}}));
+    }
     claims_.push_back(std::move(one));
   }
 
@@ -96,8 +106,8 @@ class ShapeReader {
       case 'A': return spec_.set("affinity", take_json(rest_));
       case 'T': return spec_.set("tolerations", take_json(rest_));
       case 'P': return spec_.set("topologySpreadConstraints", take_json(rest_));
-      case 'V':
-      case 'E': return read_volume();
+      case 'V': return read_volume();
+      case 'E': return read_ephemeral_volume();
       case 'D': return read_claim();
       case 'q': return read_resize();
       case 'X': infeasible_ = true; return;
@@ -117,7 +127,7 @@ class ShapeReader {
   std::string_view rest_;
   Json spec_ = Json::object();
   Json annotations_ = Json::object();
-  std::vector<Json> containers_, init_containers_, volumes_, claims_, statuses_;
+  std::vector<Json> containers_, init_containers_, volumes_, claims_, made_claims_, statuses_;
   bool infeasible_ = false;
 };
 
@@ -132,6 +142,14 @@ void name_containers(const Shape& shape, Json& spec) {
   }
 }
 
+void name_volumes(std::string_view pod, Json& spec) {
+  for (std::size_t i = 0; i < spec["volumes"].size(); ++i) {
+    const std::string claim = spec["volumes"].items()[i]["name"].str();
+    if (spec["volumes"].items()[i].has("ephemeral") && claim.size() > pod.size())
+      spec.edit("volumes").edit(i).set("name", claim.substr(pod.size() + 1));
+  }
+}
+
 std::string time_text(std::int64_t ns) { return base::format_rfc3339(base::Time{ns}); }
 
 class PodWriter {
@@ -143,7 +161,7 @@ class PodWriter {
       const Shape& shape = model.shape(ShapeId{static_cast<std::uint32_t>(i)});
       if (shape.uses == 0) continue;
       shapes_[i] = ShapeReader(texts[i]).pod();
-      if (shapes_[i]["status"].empty()) name_containers(shape, shapes_[i].edit("spec"));
+      if (shapes_[i]["status"]["containerStatuses"].empty()) name_containers(shape, shapes_[i].edit("spec"));
     }
   }
 
@@ -155,6 +173,7 @@ class PodWriter {
     }
     write_metadata(task, text, out.edit("metadata"));
     write_spec(task, text, out.edit("spec"));
+    name_volumes(text.name, out.edit("spec"));
     write_status(task, text, out.edit("status"));
     write_protection(task, out);
     return out;
@@ -162,7 +181,7 @@ class PodWriter {
 
  private:
   void write_metadata(const Task& task, const TaskText& text, Json& metadata) const {
-    if (!text.resource_version.empty()) metadata.set("resourceVersion", text.resource_version);
+    if (!text.resource_version.empty()) metadata.set("resourceVersion", text.resource_version.view());
     if (task.created_ns != 0) metadata.set("creationTimestamp", time_text(task.created_ns));
     if (is_releasing(task.status)) metadata.set("deletionTimestamp", "1970-01-01T00:00:00Z");
     Json labels = labels_json(model_.pods.label_set(task.labels).labels, model_.symbols);
@@ -185,8 +204,8 @@ class PodWriter {
   void write_annotations(const Task& task, const Json& labels, Json& annotations) const {
     if (task.job.is_set()) {
       const Job& job = model_.job(task.job);
-      annotations.set("scheduling.k8s.io/group-name", job.name.empty() ? split_key(job.key).second : job.name);
-      const std::string& role = job.roles[task.role].name;
+      annotations.set("scheduling.k8s.io/group-name", job.name());
+      const std::string_view role = job.roles[task.role].name;
       if (model_.notes.role_is_annotated(task.id)) annotations.set(kRole, role);
     }
     const bool by_label = !labels.has(kPreemptable) || labels[kPreemptable].as_string() == "true";
@@ -243,14 +262,15 @@ class PodWriter {
     constexpr std::string_view kQos[] = {"BestEffort", "Burstable", "Guaranteed"};
     status.set("phase", phase_of(task.status));
     status.set("qosClass", kQos[static_cast<std::size_t>(model_.notes.limits(task.id).qos)]);
-    if (!text.nominated_node.empty()) status.set("nominatedNodeName", text.nominated_node);
-    if (text.started_ns != 0) status.set("startTime", time_text(text.started_ns));
+    if (!text.nominated_node.empty()) status.set("nominatedNodeName", text.nominated_node.view());
+    if (const std::int64_t started = model_.notes.started_ns(task.id); started != 0)
+      status.set("startTime", time_text(started));
     if (!text.condition_reason.empty() || !text.condition_message.empty()) {
       status.edit("conditions")
           .push_back(Json::object({{"type", "PodScheduled"},
                                    {"status", "False"},
-                                   {"reason", text.condition_reason},
-                                   {"message", text.condition_message}}));
+                                   {"reason", text.condition_reason.view()},
+                                   {"message", text.condition_message.view()}}));
     }
     if (task.preempted) {
       status.edit("conditions")
@@ -284,9 +304,16 @@ class PodWriter {
 
 void dump_pods(const Model& model, const DumpOptions& options, Objects& out) {
   const PodWriter writer(model, options);
+  std::vector<TaskId> tasks;
   for (std::uint32_t i = 0; i < model.task_capacity(); ++i) {
-    if (model.task(TaskId{i}).in_use) out.push_back(writer.pod(model.task(TaskId{i})));
+    if (model.task(TaskId{i}).in_use) tasks.push_back(TaskId{i});
   }
+  // Not as they came: who reads a dump may take them in otherwise.
+  std::sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) {
+    const TaskText &left = model.text(a), &right = model.text(b);
+    return std::tie(left.ns, left.name) < std::tie(right.ns, right.name);
+  });
+  for (const TaskId id : tasks) out.push_back(writer.pod(model.task(id)));
 }
 
 }  // namespace scheduler

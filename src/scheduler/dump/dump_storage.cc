@@ -45,6 +45,7 @@ Json claim_json(const Claim& claim, const Promises& promises, const Symbols& sym
     node = found->second;
   if (!node.empty()) out.edit_path({"metadata", "annotations", "volume.kubernetes.io/selected-node"}) = node;
   if (claim.deleting) out.edit("metadata").set("deletionTimestamp", "1970-01-01T00:00:00Z");
+  set_owner(out, claim.owner);
   Json spec = Json::object({{"storageClassName", claim.storage_class},
                             {"volumeMode", claim.volume_mode},
                             {"accessModes", texts_json(claim.access_modes)},
@@ -53,7 +54,7 @@ Json claim_json(const Claim& claim, const Promises& promises, const Symbols& sym
   set_unless_empty(spec, "volumeName", claim.names_volume ? "(named)" : claim.volume);
   if (claim.selector.present) spec.set("selector", selector_json(claim.selector, symbols));
   out.set("spec", std::move(spec));
-  out.set("status", Json::object({{"phase", claim.volume.empty() ? "Pending" : "Bound"}}));
+  out.set("status", Json::object({{"phase", claim.lost ? "Lost" : claim.volume.empty() ? "Pending" : "Bound"}}));
   return out;
 }
 
@@ -128,14 +129,10 @@ void dump_csi(const Model& model, Objects& out) {
     out.push_back(std::move(one));
   }
   for (const auto& [name, attached] : volumes.attachments) {
-    const auto& [node, handle] = attached;
-    for (const auto& [volume_name, volume] : volumes.volumes) {
-      if (volume.driver.empty() || volume.driver + "^" + volume.handle != handle) continue;
-      out.push_back(object_of({"storage.k8s.io/v1", "VolumeAttachment", "", name, ""}));
-      out.back().set("spec", Json::object({{"nodeName", node},
-                                           {"source", Json::object({{"persistentVolumeName", volume_name}})}}));
-      break;
-    }
+    const auto& [node, volume] = attached;
+    out.push_back(object_of({"storage.k8s.io/v1", "VolumeAttachment", "", name, ""}));
+    out.back().set("spec",
+                   Json::object({{"nodeName", node}, {"source", Json::object({{"persistentVolumeName", volume}})}}));
   }
 }
 

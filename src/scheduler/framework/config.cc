@@ -50,7 +50,6 @@ bool is_switch(std::string_view key) {
 base::Result<PluginEntry> plugin_from(const api::Json& json, Config& config) {
   PluginEntry out;
   out.name = json["name"].str();
-  if (out.name.empty()) return invalid("a plugin without a name");
   out.arguments = json["arguments"];
   for (const auto& member : json.members()) {
     if (!is_switch(member.name())) {

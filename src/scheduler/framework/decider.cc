@@ -52,13 +52,13 @@ bool Decider::depends_on_time() const { return plugins_->depends_on_time(); }
 
 std::map<std::string, WaitReason> Decider::waiting() const {
   std::map<std::string, WaitReason> out;
-  for_each_reason([&](const Job& job, const WaitReason& reason) { out.emplace(job.key, reason); });
+  for_each_reason([&](const Job& job, const WaitReason& reason) { out.emplace(job.key.str(), reason); });
   model_.for_each_job([&](const Job& job) {
     if (!job.waits() || (job.queue.is_set() && model_.queue(job.queue).in_use)) return;
     WaitReason missing;
     missing.kind = WaitKind::kQueueNotFound;
-    missing.queue = job.queue_name;
-    out.insert_or_assign(job.key, std::move(missing));
+    missing.queue = job.queue_name.str();
+    out.insert_or_assign(job.key.str(), std::move(missing));
   });
   return out;
 }
@@ -87,9 +87,12 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
                    .uid = random_.uuid(),
                    .cycle = ++cycle_,
                    .changed_jobs = changed,
+                   .known_reasons = reasons_,
                    .keeps_reasons = keeps_reasons_,
                    .all_jobs_changed = fresh_plugins_,
-                   .scheduler_name = scheduler_name_});
+                   .queues_changed = std::exchange(queue_changes_, model_.queue_changes) != model_.queue_changes,
+                   .scheduler_name = scheduler_name_,
+                   .proves_rollbacks = proves_rollbacks_});
   if (keep_tasks) session.keep_tasks();
   fresh_plugins_ = false;
   const double opened = stopwatch ? stopwatch().first : 0;
@@ -106,6 +109,7 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
   report.plan = session.close(stopwatch);
   report.plugins.insert(report.plugins.end(), session.closing_times().begin(), session.closing_times().end());
   report.preemption = session.preemption();
+  report.bad_rollbacks = session.take_bad_rollbacks();
   for (const JobId id : changed) reasons_.erase(id);
   for (auto& [id, reason] : session.take_reasons()) reasons_.insert_or_assign(id, std::move(reason));
   report.pipelined = session.pipelined();

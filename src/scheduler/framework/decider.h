@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/random.h"
@@ -30,6 +31,7 @@ struct CycleReport {
   double open_s = 0;                // opening the session, plugins included
   std::vector<PluginTime> plugins;  // names hold until the next configuration
   Session::PreemptionCounts preemption;
+  std::vector<std::string> bad_rollbacks;  // empty as it should be; see Decider::prove_rollbacks()
 };
 
 // Owned by the scheduler's loop. Plugins live as long as the configuration.
@@ -67,6 +69,8 @@ class Decider {
   void report(const MetricSink& sink) const { plugins_->report(sink); }
   // For tests: plugins are made afresh for every cycle, and nodes are searched by nested loops.
   void be_plain() { plain_ = true; }
+  // For tests: after each rollback the model is compared with what it was.
+  void prove_rollbacks() { proves_rollbacks_ = true; }
 
  private:
   Model& model_;
@@ -82,9 +86,11 @@ class Decider {
   std::uint64_t cycle_ = 0;
   std::vector<JobId> carried_;  // changed during the last session
   bool fresh_plugins_ = true;
+  std::uint32_t queue_changes_ = 0;  // the model's count at the last cycle
   std::map<JobId, WaitReason> reasons_;
   bool keeps_reasons_ = true;
   bool plain_ = false;
+  bool proves_rollbacks_ = false;
   std::uint64_t looked_at_before_ = 0;
 };
 

@@ -8,6 +8,7 @@
 
 #include "api/quantity.h"
 #include "scheduler/model/dra.h"
+#include "scheduler/model/ids.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/volumes.h"
 
@@ -23,6 +24,7 @@ struct PlannedBind {
   std::string node_lock;                           // annotation of the node that is set to the time before; empty: none
   std::vector<PlannedClaim> claims;                // to be allocated and reserved before the pod is
   base::Duration volume_timeout{};                 // how long that may take
+  TaskId task;  // the pod in the model that decided; of use before its next change only
 };
 
 struct PlannedEviction {

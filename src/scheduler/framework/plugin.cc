@@ -37,7 +37,8 @@ PluginSet::PluginSet(const Config& config, Model& model) {
       attached.push_back(entry.name);
       const PluginFactory* factory = config.find_plugin(entry.name);
       if (factory == nullptr) {
-        warnings_.push_back(base::format("plugin {} is unknown and is skipped", entry.name));
+        warnings_.push_back(entry.name.empty() ? "a plugin without a name is skipped"
+                                               : base::format("plugin {} is unknown and is skipped", entry.name));
         continue;
       }
       plugins_.push_back({entry.name, factory->make()});

@@ -135,7 +135,7 @@ class World {
       ASSERT_TRUE(task.is_set());
       EXPECT_EQ(model.task(task).status, TaskStatus::kBinding);
       model.move(task, TaskStatus::kRunning, model.task(task).node);
-      started[model.job(model.task(task).job).key]++;
+      started[model.job(model.task(task).job).key.str()]++;
       last_binds += bind.pod + " " + bind.node + "\n";
     }
     // Nothing that was not committed stays.

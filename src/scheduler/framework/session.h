@@ -26,7 +26,7 @@ namespace scheduler {
 
 // What one job met while it was tried in this session.
 struct JobTrouble {
-  std::map<std::string, FitErrors> by_task;                 // by pod name, so that the quoted one is the smallest
+  std::map<std::string, FitErrors, std::less<>> by_task;    // by pod name, so that the quoted one is the smallest
   std::map<std::uint32_t, std::vector<bool>> failed_roles;  // by part of the job (SubJob), by Role position
   bool has_failed(std::uint32_t part, std::uint32_t role) const {
     auto found = failed_roles.find(part);
@@ -46,9 +46,12 @@ struct SessionInput {
   std::string uid;
   std::uint64_t cycle = 0;
   const std::vector<JobId>& changed_jobs;  // since the previous session was opened, that one's own changes included
-  bool keeps_reasons = true;               // WaitReasons of those that wait
-  bool all_jobs_changed = false;           // plugins are new: everything counts as changed
+  const std::map<JobId, WaitReason>& known_reasons;  // of the sessions before
+  bool keeps_reasons = true;                         // WaitReasons of those that wait
+  bool all_jobs_changed = false;                     // plugins are new: everything counts as changed
+  bool queues_changed = false;                       // what queues say differs from the previous session
   std::string scheduler_name;
+  bool proves_rollbacks = false;  // for tests
 };
 
 class Session;
@@ -63,7 +66,7 @@ struct VictimLess {
 
 class Session {
  public:
-  explicit Session(SessionInput input) : in_(input) {}
+  explicit Session(SessionInput input);
 
   Model& model() { return in_.model; }
   const Config& config() const { return in_.config; }
@@ -145,10 +148,15 @@ class Session {
   const JobTrouble* find_trouble(JobId job) const;
   void clear_trouble(JobId job) { troubles_.erase(job.index); }
   // Conditions and phases of groups.
-  void set_condition(JobId job, std::string type, std::string reason, std::string message);
+  void set_condition(JobId job, std::string_view type, std::string_view reason, std::string_view message);
   bool set_condition_this_session(JobId job) const { return unschedulable_now_.contains(job.index); }
   void set_phase(JobId job, GroupPhase phase);
   void group_event(const Job& job, std::string type, std::string reason, std::string message);
+  // Admission refuses the job. Told in an event, if at all, when it differs from what was said at the job's last close.
+  void refuse(const Job& job, std::string message, bool tell = true);
+  // Between these, refusals are held back; then they take effect, or were never said.
+  void begin_rehearsal() { rehearses_ = true; }
+  void end_rehearsal(bool take_effect);
 
   // What the job waits for, in the words of its condition; and of one task.
   std::string job_text(const Job& job) const;
@@ -177,6 +185,8 @@ class Session {
   const Plan& plan() const { return plan_; }
   // Ends the session: statuses, conditions, events; then what was not committed is undone.
   Plan close(const Stopwatch& stopwatch = {});
+  // Rollbacks that did not leave everything as it was, where that is proved.
+  std::vector<std::string> take_bad_rollbacks() { return std::move(bad_rollbacks_); }
   const std::vector<PluginTime>& closing_times() const { return closing_times_; }
 
   // How often preempt opened a node, and how many victims it looked at there last.
@@ -216,6 +226,9 @@ class Session {
   void take_back(TaskId task, Kind kind);
   void plan_bind(TaskId task);
   void plan_eviction(const Operation& operation);
+  bool is_quiet(const Job& job) const;
+  bool is_in_session(const Job& job) const;
+  void refresh_reasons();
   void close_job(JobId job, GroupStatus before);
   void close_queues();
   void close_shard();
@@ -223,19 +236,32 @@ class Session {
   void compute_phase(Job& job);
   void report_tasks();
   void undo_uncommitted();
+  void note_state();
+  void compare_state(std::string_view what);
   void settle_wishes(JobTopology& topology, const DomainTree& tree) const;
   void settle_allocated(Job& job, const DomainTree& tree);
 
   SessionInput in_;
   std::vector<Operation> journal_;
+  // Where rollbacks are proved: the state_hash() before each operation of the journal; unset where it is not known.
+  std::vector<std::optional<std::uint64_t>> states_;
+  std::vector<std::string> bad_rollbacks_;
   std::vector<std::string> actions_;
   std::unordered_map<std::uint32_t, JobTrouble> troubles_;
   std::unordered_map<std::uint32_t, GroupStatus> old_status_;
   std::unordered_map<std::uint32_t, bool> unschedulable_now_;
+  std::vector<bool> changed_before_;                                       // by job: one of the input's changed jobs
   std::map<std::pair<std::uint32_t, std::uint32_t>, DomainId> nominated_;  // by job and part
   std::set<std::uint32_t> ignored_nominations_;                            // tasks
   std::set<std::uint32_t> overused_;                                       // queues that allocate passed over
-  std::map<std::uint32_t, std::string> refusals_;                          // admission's, by job
+  std::unordered_map<std::uint32_t, std::string> refusals_;                // admission's, by job
+  struct Refused {
+    JobId job;
+    std::string message;
+    bool tell;
+  };
+  bool rehearses_ = false;
+  std::vector<Refused> rehearsed_;
   std::vector<std::pair<JobId, WaitReason>> reasons_;
   std::set<std::uint32_t> ungated_;  // tasks whose queue gate is removed
   std::map<std::string, TaskReport> task_reports_;

@@ -65,7 +65,7 @@ Session::TaskReason Session::task_reason(const Task& task) const {
   const std::string job_level = trouble != nullptr ? trouble->text : "";
   if (status != TaskStatus::kPending) return {std::string(name_of(status)), job_level, ""};
   if (trouble != nullptr) {
-    if (auto found = trouble->by_task.find(in_.model.text(task.id).name); found != trouble->by_task.end()) {
+    if (auto found = trouble->by_task.find(in_.model.text(task.id).name.view()); found != trouble->by_task.end()) {
       return {"Unschedulable", found->second.text(), ""};
     }
   }
@@ -105,22 +105,47 @@ void Session::close_tasks(const Job& job) {
     TaskText& text = in_.model.edit_text(id);
     const bool nominates = !reason.nominated_node.empty() && reason.nominated_node != text.nominated_node;
     if (text.condition_reason == reason.reason && text.condition_message == reason.message && !nominates) continue;
-    text.condition_reason = reason.reason;
-    text.condition_message = reason.message;
-    if (nominates) text.nominated_node = reason.nominated_node;
-    plan_.pod_conditions.push_back(
-        {text.ns, text.name, text.uid, reason.reason, reason.message, nominates ? reason.nominated_node : ""});
+    text.condition_reason = in_.model.shared_texts.share(reason.reason);
+    text.condition_message = in_.model.shared_texts.share(reason.message);
+    if (nominates) text.nominated_node = in_.model.shared_texts.share(reason.nominated_node);
+    plan_.pod_conditions.push_back({text.ns.str(), text.name.str(), text.uid.str(), reason.reason, reason.message,
+                                    nominates ? reason.nominated_node : ""});
   }
+}
+
+// Everything said of the job and its pods follows from the job itself, its troubles and refusals, and nothing of that
+// differs from its last close: saying it again would change nothing.
+bool Session::is_quiet(const Job& job) const {
+  return !in_.all_jobs_changed && !in_.queues_changed && !changed_before_[job.id.index] && !job.listed_changed &&
+         !job.met_trouble && find_trouble(job.id) == nullptr && !old_status_.contains(job.id.index) &&
+         (job.last_refusal != 0) == refusals_.contains(job.id.index);
+}
+
+// Of quiet jobs: other reasons than admission's depend on what other jobs of the queue hold.
+void Session::refresh_reasons() {
+  for (const JobId id : in_.model.open_jobs()) {
+    const Job& job = in_.model.job(id);
+    if (!job.waits() || !is_in_session(job) || !is_quiet(job)) continue;
+    const auto known = in_.known_reasons.find(id);
+    if (known != in_.known_reasons.end() && known->second.kind == WaitKind::kNotAdmitted) continue;
+    reasons_.emplace_back(id, wait_reason(job));
+  }
+}
+
+bool Session::is_in_session(const Job& job) const {
+  return job.in_use && job.has_group && job.queue.is_set() && in_.model.queue(job.queue).in_use;
 }
 
 void Session::close_job(JobId id, GroupStatus before) {
   Job& job = in_.model.edit_job(id);
+  job.met_trouble = find_trouble(id) != nullptr;
+  if (!refusals_.contains(id.index)) job.last_refusal = 0;
   compute_phase(job);
   const Symbol domain = job.topology ? job.topology->allocated : Symbol{};
   const bool moved = domain != job.written_domain;
   const bool updated = moved || !same_ignoring_times(before, job.status);
   if (updated) {
-    plan_.groups.push_back({job.ns, job.name, job.status, {}});
+    plan_.groups.push_back({std::string(job.ns()), std::string(job.name()), job.status, {}});
     // Said with every write: a later write may take the place of one that waits.
     if (moved || job.topology)
       plan_.groups.back().allocated_domain = domain.is_set() ? in_.model.symbols.text(domain) : "";
@@ -138,7 +163,7 @@ void Session::close_job(JobId id, GroupStatus before) {
     std::string text = base::format("{}/{} tasks in gang unschedulable: {}", job.count(TaskStatus::kPending),
                                     job.task_count(), job_text(job));
     if (text != job.last_event) {
-      job.last_event = text;
+      job.last_event = in_.model.shared_texts.share(text);
       group_event(job, "Warning", "Unschedulable", std::move(text));
     }
   } else if (updated) {
@@ -153,11 +178,9 @@ std::vector<JobId> Session::jobs_to_close() {
   const std::vector<JobId> changed_now = in_.model.peek_changed_jobs();
   out.insert(out.end(), changed_now.begin(), changed_now.end());
   const std::vector<JobId>& open = in_.model.open_jobs();
-  out.insert(out.end(), open.begin(), open.end());
-  std::erase_if(out, [&](JobId id) {
-    const Job& job = in_.model.job(id);
-    return !job.in_use || !job.has_group || !job.queue.is_set() || !in_.model.queue(job.queue).in_use;
-  });
+  std::copy_if(open.begin(), open.end(), std::back_inserter(out),
+               [&](JobId id) { return !is_quiet(in_.model.job(id)); });
+  std::erase_if(out, [&](JobId id) { return !is_in_session(in_.model.job(id)); });
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   std::sort(out.begin(), out.end(), [&](JobId a, JobId b) { return in_.model.job(a).key < in_.model.job(b).key; });
@@ -255,6 +278,7 @@ void Session::undo_uncommitted() {
 
 Plan Session::close(const Stopwatch& stopwatch) {
   in_.plugins.close(*this, stopwatch, closing_times_);
+  if (in_.keeps_reasons) refresh_reasons();
   for (const JobId id : jobs_to_close()) {
     auto old = old_status_.find(id.index);
     close_job(id, old == old_status_.end() ? in_.model.job(id).status : std::move(old->second));

@@ -65,7 +65,7 @@ void describe_search(const Model& model, const Job& job, const std::string& pod,
   if (const auto found = errors.reasons().find(std::string(kInsufficient) + out.resource);
       found != errors.reasons().end())
     out.refused = found->second;
-  const TaskId task = model.find_task(job.ns + "/" + pod);
+  const TaskId task = model.find_task(std::string(job.ns()) + "/" + pod);
   if (!task.is_set()) return;
   for (const Part& part : model.shape_of(model.task(task)).request.parts) {
     if (model.dimensions.name(part.dim) == out.resource) describe_room(model, part.dim, part.amount, out);
@@ -83,7 +83,7 @@ void Session::note_over_limit(const Job& job, const Task& task) {
 WaitReason Session::wait_reason(const Job& job) {
   Model& model = in_.model;
   WaitReason out;
-  out.queue = job.queue_name;
+  out.queue = job.queue_name.str();
   out.pods = job.task_count();
   out.minimum = job.min_available;
   const auto of_kind = [&](WaitKind kind, std::string detail = {}) {
@@ -122,7 +122,9 @@ WaitReason Session::wait_reason(const Job& job) {
   if (trouble != nullptr && !trouble->text.empty()) return of_kind(WaitKind::kDomain, trouble->text);
   if (trouble != nullptr) {
     for (const auto& [pod, errors] : trouble->by_task) {
-      if (!errors.has_reasons()) continue;
+      const TaskId task = model.find_task(std::string(job.ns()) + "/" + pod);
+      const bool promised = task.is_set() && model.task(task).status != TaskStatus::kPending;  // by a later action
+      if (!errors.has_reasons() || promised) continue;
       describe_search(model, job, pod, errors, out);
       return out;
     }

@@ -105,7 +105,7 @@ void Session::forget_attempts(JobId id, std::uint32_t part) {
   for (const TaskId task : job.tasks) {
     if (job.topology && in_.model.sub_job_of(task) != part) continue;
     in_.model.edit_task(task).last_cycle = 0;
-    if (trouble != troubles_.end()) trouble->second.by_task.erase(in_.model.text(task).name);
+    if (trouble != troubles_.end()) trouble->second.by_task.erase(in_.model.text(task).name.str());
   }
   if (trouble != troubles_.end()) trouble->second.failed_roles.erase(part);
 }

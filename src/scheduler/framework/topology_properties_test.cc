@@ -181,7 +181,7 @@ class World {
     for (const PlannedBind& bind : report.plan.binds) {
       const TaskId task = model.find_task(bind.ns + "/" + bind.pod);
       model.move(task, TaskStatus::kRunning, model.task(task).node);
-      started[model.job(model.task(task).job).key].push_back(model.task(task).node);
+      started[model.job(model.task(task).job).key.str()].push_back(model.task(task).node);
       decided += bind.pod + " " + bind.node + "\n";
     }
     for (const PlannedEviction& one : report.plan.evictions) {
@@ -192,7 +192,7 @@ class World {
     for (const auto& [pod, node] : report.pipelined) decided += pod + " held " + node + "\n";
     for (const PlannedGroupStatus& one : report.plan.groups) {
       decided += one.name + " " + one.allocated_domain.value_or("-") + "\n";
-      for (const GroupCondition& condition : one.status.conditions) decided += condition.message + "\n";
+      for (const GroupCondition& condition : one.status.conditions) decided += condition.message.str() + "\n";
     }
     for (const PlannedPodCondition& one : report.plan.pod_conditions)
       decided += one.pod + " " + one.message + " " + one.nominated_node + "\n";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "base/format.h"
 
@@ -97,6 +98,20 @@ void ResourceClaims::remove_slice(std::string_view name) {
   rebuild_devices();
 }
 
+namespace {
+
+bool names_device_twice(const std::vector<const ResourceSlice*>& slices) {
+  std::set<std::string_view> names;
+  for (const ResourceSlice* slice : slices) {
+    for (const Device& device : slice->devices) {
+      if (!names.insert(device.name.device).second) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 // Only the slices of a pool's newest generation count, and only once all of them are there.
 void ResourceClaims::rebuild_devices() {
   struct Pool {
@@ -116,6 +131,7 @@ void ResourceClaims::rebuild_devices() {
   verdicts_.clear();
   for (const auto& [key, pool] : pools) {
     if (static_cast<std::int64_t>(pool.members.size()) != pool.slices) continue;
+    if (names_device_twice(pool.members)) continue;  // the driver is wrong about one of them
     for (const ResourceSlice* slice : pool.members) {
       for (const Device& device : slice->devices) devices_.push_back(&device);
       pool_counters_[key].insert(slice->counters.begin(), slice->counters.end());

@@ -83,6 +83,7 @@ struct Allocation {
 struct ResourceClaim {
   std::string key;  // "ns/name"
   std::string uid;
+  std::string owner;  // uid of its controller; empty: none
   bool deleting = false;
   std::vector<DeviceRequest> requests;
   std::vector<DeviceConstraint> constraints;

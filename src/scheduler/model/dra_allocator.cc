@@ -187,20 +187,19 @@ bool DeviceSearch::take(const ResourceClaim& claim, const DeviceWish& wish, cons
                     .share_id = {},
                     .consumed = {},
                     .tolerations = wish.tolerations};
+  // A claim takes the same device, or the same share, once.
+  const bool twice = std::any_of(chosen_.begin(), chosen_.end(),
+                                 [&](const Choice& c) { return c.device == &device && c.claim == &claim; });
+  if (twice) return false;
   if (!wish.admin_access) {
     if (claims_.is_taken(device.name)) return false;
-    const bool held = std::any_of(chosen_.begin(), chosen_.end(),
-                                  [&](const Choice& c) { return c.device == &device && !c.grant.admin_access; });
+    const bool held = std::any_of(chosen_.begin(), chosen_.end(), [&](const Choice& c) { return c.device == &device; });
     if (held && !device.shared) return false;
     if (device.shared) {
       auto consumed = consumption(wish, device);
       if (!consumed) return false;
       grant.consumed = *std::move(consumed);
       grant.share_id = share_id_for(claim, device.name);
-      // A claim takes the same share once.
-      const bool twice = std::any_of(chosen_.begin(), chosen_.end(),
-                                     [&](const Choice& c) { return c.device == &device && c.claim == &claim; });
-      if (twice) return false;
     }
     if (!has_counters(device)) return false;
   }

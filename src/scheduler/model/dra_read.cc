@@ -173,6 +173,7 @@ void ResourceClaims::set_claim(const Json& object, Symbols& symbols) {
   ResourceClaim out;
   out.key = api::key_of(object);
   out.uid = std::string(api::uid_of(object));
+  out.owner = api::controller_of(object)["uid"].str();
   out.deleting = api::is_deleting(object);
   const Json& devices = object["spec"]["devices"];
   for (const Json& json : devices["requests"].items()) {

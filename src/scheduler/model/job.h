@@ -11,16 +11,19 @@
 
 #include "api/json.h"
 #include "base/time.h"
+#include "scheduler/model/box.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/resource.h"
 #include "scheduler/model/status.h"
 #include "scheduler/model/sub_job.h"
+#include "scheduler/model/text.h"
 
 namespace scheduler {
 
 // The scheduling gate that a queue removes by admitting the pod; the annotation of the same name opts in.
 inline constexpr std::string_view kQueueGate = "scheduling.volcano.sh/queue-allocation-gate";
 
+// One of hundreds of thousands, and all of them are walked: what is read together stands together, without gaps.
 struct Task {
   TaskId id;
   JobId job;    // unset: the pod names no group; it only counts on its node
@@ -28,43 +31,43 @@ struct Task {
   ShapeId shape;
   LabelSetId labels;
   std::int32_t priority = 1;
-  std::uint32_t job_slot = 0;   // position in Job::tasks
-  std::uint32_t node_slot = 0;  // position in NodeRow::tasks
-  std::uint32_t role = 0;       // position in Job::roles
+  std::uint32_t job_slot = 0;     // position in Job::tasks
+  std::uint32_t node_slot = 0;    // position in NodeRow::tasks
+  std::uint32_t role = 0;         // position in Job::roles
+  std::int32_t pod_priority = 0;  // spec.priority, 0 when missing
   std::int64_t created_ns = 0;
-  std::int64_t name_index = -1;  // the number at the end of "a-b-7"; -1 when there is none
-  TaskStatus status = TaskStatus::kPending;
-  bool in_use = false;
-  bool best_effort = false;
-  bool gated = false;            // has scheduling gates
-  bool queue_gate_only = false;  // its only gate is the queue's admission gate
-  bool queue_gate_opt_in = false;
-  bool preemptable = true;
-  bool never_preempts = false;  // preemptionPolicy: Never
-  bool eviction_occurred = false;
-  bool critical = false;                // conformance protects it
-  bool preempted = false;               // is being deleted for a more important pod
+  std::int64_t name_index = -1;         // the number at the end of "a-b-7"; -1 when there is none
   std::int64_t protected_until_ns = 0;  // volcano.sh/cooldown-time after it was scheduled
-  std::int32_t pod_priority = 0;        // spec.priority, 0 when missing
   // Where the task was when its statement was discarded in cycle `last_cycle`, for messages.
   std::uint64_t last_cycle = 0;
   NodeId last_node;
   TaskStatus last_status = TaskStatus::kPending;
-  bool last_eviction = false;
+  TaskStatus status = TaskStatus::kPending;
+  bool last_eviction : 1 = false;
+  bool in_use : 1 = false;
+  bool best_effort : 1 = false;
+  bool gated : 1 = false;            // has scheduling gates
+  bool queue_gate_only : 1 = false;  // its only gate is the queue's admission gate
+  bool queue_gate_opt_in : 1 = false;
+  bool preemptable : 1 = true;
+  bool never_preempts : 1 = false;  // preemptionPolicy: Never
+  bool eviction_occurred : 1 = false;
+  bool critical : 1 = false;   // conformance protects it
+  bool preempted : 1 = false;  // is being deleted for a more important pod
 };
+static_assert(sizeof(Task) == 80);
 
 // Cold facts of a task: read when something is written or printed.
 struct TaskText {
-  std::string ns;
-  std::string name;
-  std::string uid;
-  std::string resource_version;
-  std::string nominated_node;
-  std::int64_t started_ns = 0;  // status.startTime
-  bool ours = true;             // schedulerName is one of ours
+  Text ns;
+  Text name;
+  Text uid;
+  Text resource_version;
+  Text nominated_node;
   // The pod's condition PodScheduled=False as far as known; empty reason: none.
-  std::string condition_reason;
-  std::string condition_message;
+  Text condition_reason;
+  Text condition_message;
+  bool ours = true;  // schedulerName is one of ours
 };
 
 enum class GroupPhase : std::uint8_t { kNone, kPending, kInqueue, kRunning, kUnknown, kCompleted };
@@ -72,11 +75,11 @@ std::string_view name_of(GroupPhase phase);
 GroupPhase group_phase_from(std::string_view text);
 
 struct GroupCondition {
-  std::string type;
-  std::string status;
-  std::string reason;
-  std::string message;
-  std::string transition_id;
+  Text type;
+  Text status;
+  Text reason;
+  Text message;
+  Text transition_id;
   base::Time last_transition;
 };
 
@@ -90,7 +93,7 @@ struct GroupStatus {
 
 // Tasks of one job with the same task-spec name.
 struct Role {
-  std::string name;      // "" for tasks without a role
+  Text name;             // "" for tasks without a role
   std::int32_t min = 0;  // minTaskMember
   bool has_min = false;
   StatusCounts counts{};
@@ -100,30 +103,36 @@ struct Role {
   std::int32_t occupied() const { return allocated_like(counts) + count_of(counts, TaskStatus::kSucceeded); }
 };
 
+// What few groups ask for.
+struct GroupExtras {
+  api::ResourceList min_resources;  // as written
+  std::optional<base::Duration> waiting_time;
+  std::string budget_min_available;    // volcano.sh/jdb-min-available
+  std::string budget_max_unavailable;  // volcano.sh/jdb-max-unavailable
+  bool operator==(const GroupExtras&) const = default;
+};
+
 struct Job {
   JobId id;
-  std::string key;  // "namespace/name"
-  std::string ns;
-  std::string name;
   bool in_use = false;
   bool has_group = false;
-  std::string group_uid;
-  std::string resource_version;
-  QueueId queue;  // unset: the PodGroup names a queue that does not exist
-  std::string queue_name;
-  std::int32_t min_available = 0;
-  std::int32_t roles_min_total = 0;
-  std::string priority_class;
-  std::int32_t priority = 0;
-  std::int64_t created_ns = 0;
-  std::optional<Request> min_resources;  // set when spec.minResources is
-  api::ResourceList min_resources_raw;
-  std::optional<base::Duration> waiting_time;
   bool preemptable = false;
   bool names_preemptable = false;  // the annotation or label is there
-  std::string revocable_zone;
-  std::string budget_min_available;       // volcano.sh/jdb-min-available
-  std::string budget_max_unavailable;     // volcano.sh/jdb-max-unavailable
+  bool listed_changed = false;
+  bool listed_open = false;
+  bool met_trouble = false;  // the search did, at the last close
+  Text key;                  // "namespace/name"
+  Text group_uid;
+  Text resource_version;
+  QueueId queue;  // unset: the PodGroup names a queue that does not exist
+  std::int32_t min_available = 0;
+  Text queue_name;
+  Text priority_class;
+  std::int32_t priority = 0;
+  std::int32_t roles_min_total = 0;
+  std::int64_t created_ns = 0;
+  Box<Request> min_resources;             // set when spec.minResources is
+  Box<GroupExtras> more;                  // see extras()
   std::unique_ptr<JobTopology> topology;  // null: neither a network topology nor subgroups are asked for
   GroupStatus status;
 
@@ -137,12 +146,17 @@ struct Job {
   Sums pipelined;  // promised in this cycle
   Sums pending;
   std::uint64_t changes = 0;  // grows with every change of the job or its tasks
-  bool listed_changed = false;
-  bool listed_open = false;
-  std::string spec_text;   // what the group was last read from, to tell changes of status from changes of wishes
-  Symbol written_domain;   // annotation volcano.sh/job-allocated-hypernode as last read or written; unset: none
-  std::string last_event;  // the text last told in an Unschedulable event
+  Text spec_text;             // what the group was last read from, to tell changes of status from changes of wishes
+  Text last_event;            // the text last told in an Unschedulable event
+  std::uint64_t last_refusal = 0;  // digest of what admission said at the last close; 0: it did not refuse
+  Symbol written_domain;           // annotation volcano.sh/job-allocated-hypernode as last read or written; unset: none
 
+  std::string_view ns() const { return key.view().substr(0, key.view().find('/')); }
+  std::string_view name() const { return key.view().substr(key.view().find('/') + 1); }
+  const GroupExtras& extras() const {
+    static const GroupExtras kNone;
+    return more ? *more : kNone;
+  }
   std::int32_t count(TaskStatus s) const { return count_of(counts, s); }
   std::int32_t task_count() const { return static_cast<std::int32_t>(tasks.size()); }
   std::int32_t allocated_count() const { return allocated_like(counts); }

@@ -48,9 +48,19 @@ void Model::settle_matchers() {
   }
 }
 
+std::string Model::task_key(TaskId id) const {
+  const TaskText& text = texts_[id.index];
+  std::string out;
+  out.reserve(text.ns.view().size() + 1 + text.name.view().size());
+  return out.append(text.ns).append("/").append(text.name);
+}
+
 TaskId Model::find_task(std::string_view key) const {
-  auto found = task_by_key_.find(std::string(key));
-  return found == task_by_key_.end() ? TaskId{} : found->second;
+  return task_by_key_.find(IdTable<TaskId>::hash_of(key), [&](TaskId id) {
+    const std::string_view ns = texts_[id.index].ns, name = texts_[id.index].name;
+    return key.size() == ns.size() + 1 + name.size() && key.ends_with(name) && key[ns.size()] == '/' &&
+           key.starts_with(ns);
+  });
 }
 
 std::uint32_t Model::role_for(Job& job, std::string_view role) {
@@ -58,7 +68,7 @@ std::uint32_t Model::role_for(Job& job, std::string_view role) {
     if (job.roles[i].name == role) return i;
   }
   job.roles.push_back({});
-  job.roles.back().name = role;
+  job.roles.back().name = shared_texts.share(role);
   return static_cast<std::uint32_t>(job.roles.size() - 1);
 }
 
@@ -80,7 +90,7 @@ TaskId Model::add_task(TaskFacts facts) {
   task.labels = facts.labels;
   task.best_effort = shape(facts.shape).best_effort;
   ++shapes_[task.shape.index].uses;
-  task_by_key_[task_key(id)] = id;
+  task_by_key_.insert(IdTable<TaskId>::hash_of(task_key(id)), id);
   // Enters as Pending without a node, then moves to where the pod is.
   task.status = TaskStatus::kPending;
   task.node = NodeId{};
@@ -103,8 +113,8 @@ TaskId Model::add_task(TaskFacts facts) {
 
 bool Model::update_task(TaskId id, TaskFacts& facts) {
   Task& task = tasks_[id.index];
-  const std::string group = task.job.is_set() ? jobs_[task.job.index].key : "";
-  const std::string role = task.job.is_set() ? jobs_[task.job.index].roles[task.role].name : facts.role;
+  const std::string_view group = task.job.is_set() ? jobs_[task.job.index].key.view() : "";
+  const std::string_view role = task.job.is_set() ? jobs_[task.job.index].roles[task.role].name.view() : facts.role;
   if (task.shape != facts.shape || task.labels != facts.labels || group != facts.group || role != facts.role)
     return false;
   if (task.gated != facts.task.gated) return false;
@@ -148,7 +158,7 @@ void Model::remove_task(TaskId id) {
     note_changed(task.job);
     remove_job_if_empty(task.job);
   }
-  task_by_key_.erase(task_key(id));
+  task_by_key_.erase(IdTable<TaskId>::hash_of(task_key(id)), id);
   task = Task{};
   texts_[id.index] = TaskText{};
   free_tasks_.push_back(id.index);
@@ -261,8 +271,7 @@ void Model::sum_in_job(const Task& task, std::uint8_t effects, std::int64_t sign
 }
 
 JobId Model::find_job(std::string_view key) const {
-  auto found = job_by_key_.find(key);
-  return found == job_by_key_.end() ? JobId{} : found->second;
+  return job_by_key_.find(IdTable<JobId>::hash_of(key), [&](JobId id) { return jobs_[id.index].key == key; });
 }
 
 JobId Model::find_or_add_job(std::string_view key) {
@@ -279,13 +288,12 @@ JobId Model::find_or_add_job(std::string_view key) {
   job = Job{};
   job.listed_changed = changed;
   job.listed_open = open;
+  open_jobs_sorted_ &= !open;
   job.id = id;
   job.in_use = true;
   job.key = key;
-  const std::size_t slash = key.find('/');
-  job.ns = key.substr(0, slash);
-  job.name = key.substr(slash + 1);
-  job_by_key_.emplace(job.key, id);
+  job_by_key_.insert(IdTable<JobId>::hash_of(key), id);
+  sorted_jobs_.add(id);
   note_changed(id);
   return id;
 }
@@ -304,10 +312,10 @@ void Model::sum_job_in_queue(const Job& job, std::int64_t sign) {
   }
 }
 
-void Model::set_job_queue(JobId id, std::string queue_name) {
+void Model::set_job_queue(JobId id, std::string_view queue_name) {
   Job& job = jobs_[id.index];
   const QueueId queue = queue_name.empty() ? QueueId{} : find_or_add_queue(queue_name);
-  job.queue_name = std::move(queue_name);
+  job.queue_name = shared_texts.share(queue_name);
   if (job.queue == queue) return;
   sum_job_in_queue(job, -1);
   job.queue = queue;
@@ -372,7 +380,8 @@ void Model::remove_job_if_empty(JobId id) {
   if (!job.in_use || job.has_group || !job.tasks.empty()) return;
   set_job_queue(id, "");
   set_topology(id, nullptr);
-  job_by_key_.erase(job.key);
+  job_by_key_.erase(IdTable<JobId>::hash_of(job.key), id);
+  sorted_jobs_.remove(id);
   job.in_use = false;
   free_jobs_.push_back(id.index);
 }
@@ -387,6 +396,7 @@ void Model::note_changed(JobId id) {
   if (!job.listed_open && is_open(job)) {
     job.listed_open = true;
     open_jobs_.push_back(id);
+    open_jobs_sorted_ = false;
   }
 }
 
@@ -397,6 +407,10 @@ const std::vector<JobId>& Model::open_jobs() {
     job.listed_open = false;
     return true;
   });
+  if (!std::exchange(open_jobs_sorted_, true)) {
+    std::sort(open_jobs_.begin(), open_jobs_.end(),
+              [&](JobId a, JobId b) { return jobs_[a.index].key < jobs_[b.index].key; });
+  }
   return open_jobs_;
 }
 
@@ -429,14 +443,17 @@ void Model::trim_touched() {
 void Model::refresh_priority(JobId id) {
   Job& job = jobs_[id.index];
   std::int32_t priority = default_priority.value_or(0);
-  if (auto found = priority_classes.find(job.priority_class); found != priority_classes.end()) priority = found->second;
+  if (auto found = priority_classes.find(job.priority_class.view()); found != priority_classes.end())
+    priority = found->second;
   if (job.priority == priority) return;
   job.priority = priority;
   note_changed(id);
 }
 
 void Model::refresh_all_priorities() {
-  for (const auto& [key, id] : job_by_key_) refresh_priority(id);
+  for (std::uint32_t j = 0; j < jobs_.size(); ++j) {
+    if (jobs_[j].in_use) refresh_priority(JobId{j});
+  }
 }
 
 std::uint64_t Model::hash() const {
@@ -450,8 +467,7 @@ std::uint64_t Model::hash() const {
       if (sums.get(d) != 0) mix(d), mix(static_cast<std::uint64_t>(sums.get(d)));
     }
   };
-  for (const auto& [key, id] : job_by_key_) {
-    const Job& job = jobs_[id.index];
+  for_each_job([&](const Job& job) {
     for (const std::int32_t count : job.counts) mix(static_cast<std::uint64_t>(count));
     if (job.topology) {
       for (const SubJob& part : job.topology->sub_jobs) {
@@ -461,7 +477,7 @@ std::uint64_t Model::hash() const {
     mix_sums(job.allocated);
     mix_sums(job.pipelined);
     mix_sums(job.pending);
-  }
+  });
   for (const Queue& queue : queues_) {
     mix_sums(queue.allocated);
     mix_sums(queue.pipelined);

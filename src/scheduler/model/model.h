@@ -22,6 +22,7 @@
 #include "scheduler/model/feature_gates.h"
 #include "scheduler/model/group_wishes.h"
 #include "scheduler/model/hyper_nodes.h"
+#include "scheduler/model/id_table.h"
 #include "scheduler/model/job.h"
 #include "scheduler/model/node_shards.h"
 #include "scheduler/model/node_table.h"
@@ -31,6 +32,7 @@
 #include "scheduler/model/pod_notes.h"
 #include "scheduler/model/quotas.h"
 #include "scheduler/model/shape.h"
+#include "scheduler/model/sorted_jobs.h"
 #include "scheduler/model/volumes.h"
 #include "scheduler/model/workloads.h"
 
@@ -54,6 +56,7 @@ class Model {
   Model& operator=(const Model&) = delete;
 
   Symbols symbols;
+  SharedTexts shared_texts;
   Dimensions dimensions;
   NodeTable nodes{symbols};
   HyperNodes hyper_nodes{symbols, nodes};
@@ -88,7 +91,7 @@ class Model {
   Task& edit_task(TaskId id) { return tasks_[id.index]; }  // fields that no sum reads
   TaskText& edit_text(TaskId id) { return texts_[id.index]; }
   TaskId find_task(std::string_view key) const;
-  std::string task_key(TaskId id) const { return texts_[id.index].ns + "/" + texts_[id.index].name; }
+  std::string task_key(TaskId id) const;
   std::size_t task_capacity() const { return tasks_.size(); }
   std::size_t task_count() const { return task_by_key_.size(); }
   TaskId add_task(TaskFacts facts);
@@ -106,7 +109,7 @@ class Model {
   Job& edit_job(JobId id) { return jobs_[id.index]; }
   JobId find_job(std::string_view key) const;
   JobId find_or_add_job(std::string_view key);
-  void set_job_queue(JobId id, std::string queue_name);
+  void set_job_queue(JobId id, std::string_view queue_name);
   void set_role_minimums(JobId id, const std::vector<std::pair<std::string, std::int32_t>>& minimums);
   // Null: the job asks for none. Where its parts have their tasks already is kept for parts of the same name.
   void set_topology(JobId id, std::unique_ptr<JobTopology> topology);
@@ -119,11 +122,19 @@ class Model {
   void remove_job_if_empty(JobId id);
   void note_changed(JobId id);
   std::size_t job_capacity() const { return jobs_.size(); }
+  // By their keys.
   template <class Visit>
   void for_each_job(Visit&& visit) const {
-    for (const auto& [key, id] : job_by_key_) visit(jobs_[id.index]);
+    for (const JobId id : sorted_jobs_.of(jobs_)) visit(jobs_[id.index]);
   }
-  // Jobs that may need a decision: phase Pending, or with tasks to place. In no particular order.
+  // By their ids, which is no order that means anything.
+  template <class Visit>
+  void for_each_job_unsorted(Visit&& visit) const {
+    for (const Job& job : jobs_) {
+      if (job.in_use) visit(job);
+    }
+  }
+  // Jobs that may need a decision: phase Pending, or with tasks to place. In the order of their keys.
   const std::vector<JobId>& open_jobs();
   // Jobs changed since the last call, each once.
   std::vector<JobId> take_changed_jobs();
@@ -168,12 +179,14 @@ class Model {
   std::vector<Task> tasks_;
   std::vector<TaskText> texts_;
   std::vector<std::uint32_t> free_tasks_;
-  std::unordered_map<std::string, TaskId> task_by_key_;
+  IdTable<TaskId> task_by_key_;
   std::vector<Job> jobs_;
   std::vector<std::uint32_t> free_jobs_;
-  std::map<std::string, JobId, std::less<>> job_by_key_;
+  IdTable<JobId> job_by_key_;
+  mutable SortedJobs sorted_jobs_;
   std::vector<JobId> changed_jobs_;
   std::vector<JobId> open_jobs_;
+  bool open_jobs_sorted_ = true;
   std::set<JobId> topology_jobs_;
   std::vector<std::uint32_t> sub_job_of_;  // by task; meaningful where the job has a topology
   std::vector<Queue> queues_;

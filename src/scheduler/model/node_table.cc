@@ -52,7 +52,6 @@ void NodeTable::ensure_rows(std::size_t count) {
   unschedulable_.resize(grown);
   none_.resize(grown);
   for (NodeSet& set : taint_set_nodes_) set.resize(grown);
-  for (auto& [pair, set] : by_label_) set.resize(grown);
   for (auto& [key, set] : by_key_) set.resize(grown);
 }
 
@@ -76,9 +75,8 @@ std::uint32_t NodeTable::intern_taints(const std::vector<Taint>& taints) {
 
 void NodeTable::index_labels(NodeId node, bool add) {
   for (const auto& [key, value] : rows_[node.index].labels) {
-    NodeSet& pair = by_label_[pair_key(key, value)];
+    NodeGroup& pair = by_label_[pair_key(key, value)];
     NodeSet& any = by_key_[key.index];
-    pair.resize(zeros_.size());
     any.resize(zeros_.size());
     if (add) {
       pair.add(node.index);
@@ -188,9 +186,9 @@ void NodeTable::account_seen(NodeId node, std::int64_t cpu, std::int64_t memory,
   seen_pods_[node.index] += sign;
 }
 
-const NodeSet& NodeTable::nodes_with(Symbol key, Symbol value) const {
+const NodeGroup& NodeTable::nodes_with(Symbol key, Symbol value) const {
   auto found = by_label_.find(pair_key(key, value));
-  return found == by_label_.end() ? none_ : found->second;
+  return found == by_label_.end() ? no_group_ : found->second;
 }
 
 const NodeSet& NodeTable::nodes_with_key(Symbol key) const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "scheduler/model/ids.h"
+#include "scheduler/model/node_group.h"
 #include "scheduler/model/node_set.h"
 #include "scheduler/model/resource.h"
 #include "scheduler/model/selector.h"
@@ -97,7 +98,7 @@ class NodeTable {
   // Taints are shared: few distinct lists exist.
   const std::vector<std::vector<Taint>>& taint_sets() const { return taint_sets_; }
   const NodeSet& nodes_with_taints(std::uint32_t taint_set) const { return taint_set_nodes_[taint_set]; }
-  const NodeSet& nodes_with(Symbol key, Symbol value) const;
+  const NodeGroup& nodes_with(Symbol key, Symbol value) const;
   const NodeSet& nodes_with_key(Symbol key) const;
   NodeSet nodes_matching(const Requirement& requirement) const;
   NodeSet nodes_matching(const NodeTerm& term) const;
@@ -138,10 +139,11 @@ class NodeTable {
   Column nonzero_cpu_, nonzero_memory_, seen_cpu_, seen_memory_, seen_pods_, zeros_;
   std::vector<std::vector<Taint>> taint_sets_;
   std::vector<NodeSet> taint_set_nodes_ = {NodeSet()};
-  std::unordered_map<std::uint64_t, NodeSet> by_label_;  // (key, value)
+  std::unordered_map<std::uint64_t, NodeGroup> by_label_;  // (key, value)
   std::unordered_map<std::uint32_t, NodeSet> by_key_;
   std::unordered_map<std::uint32_t, ImageState> images_;
   NodeSet none_;
+  NodeGroup no_group_;
   std::uint64_t static_generation_ = 1;
   Sums total_;
   Column total_used_;  // by dimension

@@ -90,9 +90,11 @@ bool Request::is_empty() const {
                      [](const Part& part) { return part.dim == kPods || part.amount <= 0; });
 }
 
-void Sums::grow(Dim dim) {
-  amounts_.resize(dim + 1);
-  counts_.resize(dim + 1);
+void Sums::add_further(const Part& part, std::int64_t sign) {
+  std::vector<Sum>& sums = further_.edit();
+  if (part.dim - kOwn >= sums.size()) sums.resize(part.dim - kOwn + 1);
+  sums[part.dim - kOwn].amount += sign * part.amount;
+  sums[part.dim - kOwn].count += static_cast<std::int32_t>(sign);
 }
 
 Resource::Resource(const Request& request) {
@@ -106,25 +108,36 @@ Resource::Resource(const Sums& sums) {
 }
 
 void Resource::reserve(std::size_t size) {
-  if (values_.size() >= size) return;
-  values_.resize(size);
-  has_.resize(size);
+  if (size > this->size()) further_.edit().resize(size - kOwn);
 }
 
 bool Resource::has_scalars() const {
-  return std::any_of(has_.begin() + 2, has_.end(), [](std::uint8_t h) { return h != 0; });
+  for (Dim d = kPods; d < size(); ++d) {
+    if (has(d)) return true;
+  }
+  return false;
 }
 
 void Resource::set(Dim dim, double value) {
   reserve(dim + 1);
-  values_[dim] = value;
-  has_[dim] = 1;
+  this->value(dim) = value;
+  if (dim == kPods) has_pods_ = true;
+  if (dim >= kOwn) further_.edit()[dim - kOwn].present = true;
+}
+
+void Resource::erase(Dim dim) {
+  if (dim < kPods || !has(dim)) return;
+  value(dim) = 0;
+  if (dim == kPods)
+    has_pods_ = false;
+  else
+    further_.edit()[dim - kOwn].present = false;
 }
 
 Resource& Resource::operator+=(const Resource& other) {
   reserve(other.size());
   for (Dim d = 0; d < other.size(); ++d) {
-    if (other.has(d)) values_[d] += other.values_[d], has_[d] = 1;
+    if (other.has(d)) set(d, get(d) + other.get(d));
   }
   return *this;
 }
@@ -132,13 +145,13 @@ Resource& Resource::operator+=(const Resource& other) {
 Resource& Resource::operator-=(const Resource& other) {
   reserve(other.size());
   for (Dim d = 0; d < other.size(); ++d) {
-    if (other.has(d)) values_[d] -= other.values_[d], has_[d] = 1;
+    if (other.has(d)) set(d, get(d) - other.get(d));
   }
   return *this;
 }
 
 Resource& Resource::operator*=(double factor) {
-  for (double& value : values_) value *= factor;
+  for (Dim d = 0; d < size(); ++d) value(d) *= factor;
   return *this;
 }
 
@@ -146,9 +159,9 @@ void Resource::lower_to(const Resource& other, Missing missing) {
   for (Dim d = 0; d < size(); ++d) {
     if (!has(d)) continue;
     if (!other.has(d)) {
-      if (missing == Missing::kZero) values_[d] = 0;
+      if (missing == Missing::kZero) value(d) = 0;
     } else {
-      values_[d] = std::min(values_[d], other.get(d));
+      value(d) = std::min(get(d), other.get(d));
     }
   }
 }
@@ -183,7 +196,7 @@ Resource Resource::exceeded_part(const Resource& a, const Resource& b) {
 
 bool Resource::is_empty() const {
   for (Dim d = 0; d < size(); ++d) {
-    if (d != kPods && values_[d] >= kResourceEpsilon) return false;
+    if (d != kPods && get(d) >= kResourceEpsilon) return false;
   }
   return true;
 }
@@ -234,7 +247,7 @@ bool Resource::exceeds_some_wanted(const Resource& limit, const Resource& wanted
 std::vector<Dim> Resource::names() const {
   std::vector<Dim> out;
   for (Dim d = 0; d < size(); ++d) {
-    if (values_[d] >= kResourceEpsilon) out.push_back(d);
+    if (get(d) >= kResourceEpsilon) out.push_back(d);
   }
   return out;
 }

@@ -4,6 +4,7 @@
 // compute in doubles (Resource), as the formulas they implement do.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "api/quantity.h"
+#include "scheduler/model/box.h"
 #include "scheduler/model/ids.h"
 #include "scheduler/model/symbols.h"
 
@@ -67,20 +69,35 @@ class Sums {
  public:
   void add(const Request& request, std::int64_t sign) {
     for (const Part& part : request.parts) {
-      if (part.dim >= amounts_.size()) grow(part.dim);
-      amounts_[part.dim] += sign * part.amount;
-      counts_[part.dim] += static_cast<std::int32_t>(sign);
+      if (part.dim < kOwn) {
+        own_[part.dim] += sign * part.amount;
+        if (part.dim == kPods) pods_count_ += static_cast<std::int32_t>(sign);
+      } else {
+        add_further(part, sign);
+      }
     }
   }
-  std::int64_t get(Dim dim) const { return dim < amounts_.size() ? amounts_[dim] : 0; }
-  bool has(Dim dim) const { return dim < 2 || (dim < counts_.size() && counts_[dim] > 0); }
-  std::size_t size() const { return amounts_.size(); }
+  std::int64_t get(Dim dim) const {
+    if (dim < kOwn) return own_[dim];
+    return dim < size() ? (*further_)[dim - kOwn].amount : 0;
+  }
+  bool has(Dim dim) const {
+    if (dim < kOwn) return dim < kPods || pods_count_ > 0;
+    return dim < size() && (*further_)[dim - kOwn].count > 0;
+  }
+  std::size_t size() const { return further_ ? kOwn + further_->size() : kOwn; }
 
  private:
-  void grow(Dim dim);
+  static constexpr Dim kOwn = 3;  // nearly every pod names cpu, memory and pods, and few name more
+  struct Sum {
+    std::int64_t amount = 0;
+    std::int32_t count = 0;
+  };
+  void add_further(const Part& part, std::int64_t sign);
 
-  std::vector<std::int64_t> amounts_ = {0, 0, 0};
-  std::vector<std::int32_t> counts_ = {0, 0, 0};
+  std::array<std::int64_t, kOwn> own_{};
+  std::int32_t pods_count_ = 0;
+  Box<std::vector<Sum>> further_;  // by dimension, from kOwn
 };
 
 // What a missing scalar of the right side means in a comparison.
@@ -93,14 +110,18 @@ class Resource {
   explicit Resource(const Request& request);
   explicit Resource(const Sums& sums);
 
-  double get(Dim dim) const { return dim < values_.size() ? values_[dim] : 0; }
-  bool has(Dim dim) const { return dim < 2 || (dim < has_.size() && has_[dim]); }
-  bool has_scalars() const;
-  std::size_t size() const { return values_.size(); }
-  void set(Dim dim, double value);
-  void erase(Dim dim) {
-    if (has(dim) && dim >= 2) has_[dim] = 0, values_[dim] = 0;
+  double get(Dim dim) const {
+    if (dim < kOwn) return own_[dim];
+    return dim < size() ? (*further_)[dim - kOwn].value : 0;
   }
+  bool has(Dim dim) const {
+    if (dim < kOwn) return dim < kPods || has_pods_;
+    return dim < size() && (*further_)[dim - kOwn].present;
+  }
+  bool has_scalars() const;
+  std::size_t size() const { return further_ ? kOwn + further_->size() : kOwn; }
+  void set(Dim dim, double value);
+  void erase(Dim dim);
 
   Resource& operator+=(const Resource& other);
   Resource& operator-=(const Resource& other);  // negative results are allowed
@@ -126,10 +147,18 @@ class Resource {
   std::vector<Dim> names() const;
 
  private:
+  static constexpr Dim kOwn = 3;
+  struct Scalar {
+    double value = 0;
+    bool present = false;
+  };
+  // The further dimensions, made as far as `size` needs them; all are absent at first.
   void reserve(std::size_t size);
+  double& value(Dim dim) { return dim < kOwn ? own_[dim] : further_.edit()[dim - kOwn].value; }
 
-  std::vector<double> values_ = std::vector<double>(2, 0.0);
-  std::vector<std::uint8_t> has_ = std::vector<std::uint8_t>(2, std::uint8_t{1});
+  std::array<double, kOwn> own_{};
+  bool has_pods_ = false;
+  Box<std::vector<Scalar>> further_;  // by dimension, from kOwn
 };
 
 // The part that `used` is of `total`: all of nothing counts as everything.

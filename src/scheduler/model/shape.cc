@@ -244,8 +244,9 @@ constexpr std::string_view kNumaPolicy = "volcano.sh/numa-topology-policy";
 std::vector<ClaimUse> claims_of(const api::Json& pod) {
   std::vector<ClaimUse> out;
   for (const api::Json& use : pod["spec"]["resourceClaims"].items()) {
-    ClaimUse one{use["name"].str(), use["resourceClaimName"].str()};
+    ClaimUse one{use["name"].str(), use["resourceClaimName"].str(), false};
     bool resolved = !one.claim.empty(), needed = true;
+    one.templated = !resolved;
     for (const api::Json& status : pod["status"]["resourceClaimStatuses"].items()) {
       if (resolved || status["name"] != use["name"]) continue;
       one.claim = status["resourceClaimName"].str();
@@ -351,7 +352,7 @@ void shape_key(const api::Json& pod, std::string& out) {
   }
   for (const ClaimUse& use : claims_of(pod)) {
     append(out, 'D', use.pod_claim);
-    append(out, 'c', use.claim);
+    append(out, use.templated ? 't' : 'c', use.claim);
     namespaced = true;
   }
   if (namespaced) append(out, 'N', api::namespace_of(pod));
@@ -414,9 +415,9 @@ Shape shape_from(const api::Json& pod, Dimensions& dimensions, Symbols& symbols,
   read_spread(reader, spec["topologySpreadConstraints"], out.spread);
   for (const api::Json& volume : spec["volumes"].items()) {
     if (const api::Json* claim = volume.find("persistentVolumeClaim")) {
-      out.volumes.push_back({(*claim)["claimName"].str()});
+      out.volumes.push_back({(*claim)["claimName"].str(), false});
     } else if (volume.has("ephemeral")) {
-      out.volumes.push_back({std::string(api::name_of(pod)) + "-" + volume["name"].str()});
+      out.volumes.push_back({std::string(api::name_of(pod)) + "-" + volume["name"].str(), true});
     }
   }
   out.revocable_zone = revocable_zone_of(pod);

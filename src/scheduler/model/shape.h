@@ -50,13 +50,15 @@ struct SpreadConstraint {
 };
 
 struct VolumeUse {
-  std::string claim;  // the PersistentVolumeClaim's name
+  std::string claim;       // the PersistentVolumeClaim's name
+  bool ephemeral = false;  // made for this pod alone
 };
 
 // A claim on devices (resource.k8s.io); empty: made from a template, and not yet there.
 struct ClaimUse {
   std::string pod_claim;  // the name within the pod
   std::string claim;
+  bool templated = false;  // made for this pod alone
 };
 
 // What one container asks for of devices and whole CPUs.

@@ -55,13 +55,15 @@ std::optional<std::string> values_for(const SubGroupPolicy& policy, const Labels
 
 std::int32_t SubJob::task_count() const { return std::accumulate(counts.begin(), counts.end(), 0); }
 
+// Parts that lost their last pod are as if they were not there.
 bool JobTopology::wishes_any() const {
-  return wish.present ||
-         std::any_of(sub_jobs.begin(), sub_jobs.end(), [](const SubJob& one) { return one.wish.present; });
+  return wish.present || std::any_of(sub_jobs.begin(), sub_jobs.end(),
+                                     [](const SubJob& one) { return one.wish.present && one.task_count() > 0; });
 }
 
 bool JobTopology::wishes_hard() const {
-  return wish.hard || std::any_of(sub_jobs.begin(), sub_jobs.end(), [](const SubJob& one) { return one.wish.hard; });
+  return wish.hard || std::any_of(sub_jobs.begin(), sub_jobs.end(),
+                                  [](const SubJob& one) { return one.wish.hard && one.task_count() > 0; });
 }
 
 JobTopology topology_from(const api::Json& spec, std::string_view job_key, std::int32_t min_available,

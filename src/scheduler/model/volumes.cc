@@ -56,7 +56,7 @@ std::string Volumes::driver_of(const Claim& claim) const {
 
 std::string Volumes::attached_name_of(const Claim& claim) const {
   const Volume* volume = find_volume(claim.volume);
-  return volume != nullptr ? volume->driver + "^" + volume->handle : driver_of(claim) + "^" + claim.key;
+  return volume != nullptr ? attached_name(*volume) : driver_of(claim) + "^" + claim.key;
 }
 
 bool Volumes::matches(const Volume& volume, const Claim& claim, const Symbols& symbols) const {

@@ -20,7 +20,9 @@ namespace scheduler {
 struct Claim {
   std::string key;  // "ns/name"
   std::string uid;
+  std::string owner;          // uid of its controller; empty: none
   std::string volume;         // bound to; empty: unbound
+  bool lost = false;          // its volume is gone
   bool names_volume = false;  // asks for one volume by name, and is not bound to it yet
   std::string storage_class;
   std::string attributes_class;
@@ -80,9 +82,8 @@ class Volumes {
   std::map<std::string, bool, std::less<>> drivers;                // by name: publishes capacities
   // By node: drivers with the most volumes they attach there.
   std::map<std::string, std::map<std::string, std::int64_t>, std::less<>> attach_limits;
-  // Volumes attached without a pod that the scheduler sees, by name of the attachment: node and volume.
+  // Volumes attached without a pod that the scheduler sees, by name of the attachment: node and volume, both by name.
   std::map<std::string, std::pair<std::string, std::string>, std::less<>> attachments;
-  std::set<std::string, std::less<>> ignored_drivers = {"rancher.io/local-path", "hostpath.csi.k8s.io"};
   bool reads_capacities = true;                      // --csi-storage
   base::Duration bind_timeout = base::seconds(600);  // volumebinding.bindTimeoutSeconds
 
@@ -99,6 +100,7 @@ class Volumes {
   // The driver that attaches the claim's volume, or empty; and the volume's name among those of the driver.
   std::string driver_of(const Claim& claim) const;
   std::string attached_name_of(const Claim& claim) const;
+  static std::string attached_name(const Volume& volume) { return volume.driver + "^" + volume.handle; }
   // Whether the volume could satisfy the claim, wherever the node is.
   bool matches(const Volume& volume, const Claim& claim, const Symbols& symbols) const;
   // Whether somebody bound the volume beforehand to this very claim.

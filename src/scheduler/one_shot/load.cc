@@ -3,6 +3,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "api/kinds.h"
 #include "api/yaml.h"
 #include "base/format.h"
 #include "scheduler/dump/dump.h"
@@ -83,21 +84,6 @@ base::Error bad(const std::string& where, std::string_view what) {
   return base::make_error(base::Code::kInvalid, base::format("{}: {}", where, what));
 }
 
-base::Status check_quantities(const std::string& where, std::string_view field, const api::Json& list) {
-  if (!list.is_null() && !list.is_object()) return bad(where, base::format("{}: must be a map", field));
-  for (const auto& member : list.members()) {
-    if (!api::Quantity::from_json(member.value)) {
-      return bad(where, base::format("{}.{}: {} is not a quantity", field, member.name(), member.value.dump()));
-    }
-  }
-  return {};
-}
-
-base::Status check_integer(const std::string& where, std::string_view field, const api::Json& value) {
-  if (value.is_null() || value.is_int()) return {};
-  return bad(where, base::format("{}: {} is not an integer", field, value.dump()));
-}
-
 // What a bare pod's annotations ask of the network's topology; null when they say nothing.
 api::Json topology_for(const api::Json& pod) {
   const std::string_view tier = api::annotation_of(pod, "volcano.sh/network-topology-highest-tier");
@@ -162,41 +148,15 @@ base::Status OneShot::load(const std::string& file, std::string_view text) {
   return {};
 }
 
-base::Status OneShot::check(const std::string& where, const api::Json& object) const {
-  const api::Json& spec = object["spec"];
+base::Status OneShot::check(const std::string& where, const api::ResourceId& id, const api::Json& object) {
   if (!object["metadata"].is_object()) return bad(where, "metadata: must be a map");
   if (!object["metadata"]["name"].is_string() || object["metadata"]["name"].as_string().empty()) {
     return bad(where, "metadata.name: is required");
   }
-  for (const std::string_view field : {"labels", "annotations"}) {
-    for (const auto& member : object["metadata"][field].members()) {
-      if (!member.value.is_string())
-        return bad(where, base::format("metadata.{}.{}: must be a string", field, member.name()));
-    }
-  }
-  const std::string_view kind = object["kind"].as_string();
-  if (kind == "Pod") {
-    for (const std::string_view list : {"containers", "initContainers"}) {
-      int index = 0;
-      for (const api::Json& container : spec[list].items()) {
-        const std::string field = base::format("spec.{}[{}].resources.requests", list, index++);
-        TRY_VOID(check_quantities(where, field, container["resources"]["requests"]));
-      }
-    }
-    TRY_VOID(check_integer(where, "spec.priority", spec["priority"]));
-  } else if (kind == "Node") {
-    TRY_VOID(check_quantities(where, "status.allocatable", object["status"]["allocatable"]));
-  } else if (kind == "PodGroup") {
-    TRY_VOID(check_integer(where, "spec.minMember", spec["minMember"]));
-    TRY_VOID(check_quantities(where, "spec.minResources", spec["minResources"]));
-  } else if (kind == "HyperNode") {
-    TRY_VOID(check_integer(where, "spec.tier", spec["tier"]));
-  } else if (kind == "Queue") {
-    TRY_VOID(check_integer(where, "spec.weight", spec["weight"]));
-    TRY_VOID(check_quantities(where, "spec.capability", spec["capability"]));
-    TRY_VOID(check_quantities(where, "spec.deserved", spec["deserved"]));
-    TRY_VOID(check_quantities(where, "spec.guarantee.resource", spec["guarantee"]["resource"]));
-  }
+  const api::KindInfo* info = api::find_kind(id);
+  if (info == nullptr || info->schema == nullptr) return {};
+  if (const auto wrong = api::find_wrong_type(*info->schema, object))
+    return bad(where, base::format("{}: {}", wrong->field, wrong->message));
   return {};
 }
 
@@ -225,7 +185,7 @@ base::Status OneShot::load_object(const std::string& file, int line, api::Json o
       notes_.push_back(base::format("{}: {} is not read here and is skipped", where, name));
     return {};
   }
-  TRY_VOID(check(where, object));
+  TRY_VOID(check(where, *row->resource, object));
   if (is_namespaced(*row) && api::namespace_of(object).empty()) object.edit_path({"metadata", "namespace"}) = "default";
   if (api::uid_of(object).empty()) object.edit_path({"metadata", "uid"}) = derived_uid(object);
   if (api::is_deleting(object) && object["metadata"]["finalizers"].empty() && started_) {
@@ -234,6 +194,13 @@ base::Status OneShot::load_object(const std::string& file, int line, api::Json o
   }
   if (!options_.as_is) complete(object);
   if (!options_.as_is && row->kind == "Pod") add_group_for(object);
+  if (const std::string_view node = object["spec"]["nodeName"].as_string(); row->kind == "Pod" && !node.empty()) {
+    const NodeId known = model_.nodes.find(node);
+    if (!known.is_set() || !model_.nodes[known].known) {
+      early_pods_.push_back(std::move(object));
+      return {};
+    }
+  }
   intake_.set(*row->resource, object);
   return {};
 }
@@ -242,7 +209,7 @@ base::Status OneShot::load_object(const std::string& file, int line, api::Json o
 // more.
 base::Status OneShot::load_state(const std::string& where, const api::Json& state) {
   restore_state(state, model_);
-  if (options_.config.empty() && state["configuration"].is_string()) {
+  if (!options_.config && state["configuration"].is_string()) {
     if (base::Status taken = decider_.configure(state["configuration"].as_string()); !taken.ok())
       return base::within(taken.take_error(), where + ": configuration");
     for (const std::string& warning : decider_.warnings()) notes_.push_back(warning);

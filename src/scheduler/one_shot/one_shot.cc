@@ -30,16 +30,15 @@ OneShot::OneShot(OneShotOptions options, Stopwatch stopwatch)
 base::Status OneShot::configure() {
   TRY_VOID(options_.scheduler.check());
   for (const std::string& warning : intake_.options().gates.warnings()) notes_.push_back(warning);
-  if (!options_.config.empty()) TRY_VOID(decider_.configure(options_.config));
+  if (options_.config) TRY_VOID(decider_.configure(*options_.config));
   for (const std::string& warning : decider_.warnings()) notes_.push_back(warning);
   return {};
 }
 
 void OneShot::take_effect(const Plan& plan) {
   for (const PlannedBind& bind : plan.binds) {
-    const std::string& key = binds_.emplace_back(bind.ns + "/" + bind.pod, bind.node).first;
-    const TaskId task = model_.find_task(key);
-    model_.move(task, TaskStatus::kRunning, model_.task(task).node);
+    binds_.emplace_back(bind.ns + "/" + bind.pod, bind.node);
+    model_.move(bind.task, TaskStatus::kRunning, model_.task(bind.task).node);
   }
   for (const PlannedEviction& eviction : plan.evictions) {
     evictions_.push_back(eviction);
@@ -69,8 +68,8 @@ bool OneShot::run_cycle(OneShotStats::Phase& phase) {
     }
   }
   leaving_.clear();
-  std::map<std::string, GroupPhase> phases_before;
-  model_.for_each_job([&](const Job& job) { phases_before[job.key] = job.status.phase; });
+  std::vector<GroupPhase> phases_before(model_.job_capacity());  // by job
+  model_.for_each_job_unsorted([&](const Job& job) { phases_before[job.id.index] = job.status.phase; });
   const auto before = stopwatch_();
   CycleReport report = decider_.run_cycle(now_, options_.tasks, stopwatch_);
   take_effect(report.plan);
@@ -89,14 +88,19 @@ bool OneShot::run_cycle(OneShotStats::Phase& phase) {
   bool decided = waits_for_answers || !report.plan.binds.empty() || !report.plan.evictions.empty() ||
                  !report.plan.gate_removals.empty();
   for (const PlannedGroupStatus& group : report.plan.groups) {
-    auto known = phases_before.find(group.ns + "/" + group.name);
-    decided |= known == phases_before.end() || known->second != group.status.phase;
+    const JobId job = model_.find_job(group.ns + "/" + group.name);
+    decided |= job.index >= phases_before.size() || phases_before[job.index] != group.status.phase;
   }
   return decided;
 }
 
+void OneShot::finish_loading() {
+  for (const api::Json& pod : std::exchange(early_pods_, {})) intake_.set(api::resources::kPods, pod);
+}
+
 void OneShot::run_phase() {
   OneShotStats::Phase& phase = stats_.phases.emplace_back();
+  finish_loading();
   if (!started_ && !options_.as_is) add_missing_queues();
   started_ = true;
   const std::uint64_t looked_at = decider_.nodes_looked_at();
@@ -124,13 +128,13 @@ api::Json OneShot::groups_json() const {
     api::Json one = api::Json::object({{"phase", name_of(job.status.phase)}});
     std::vector<api::Json> conditions;
     for (const GroupCondition& condition : job.status.conditions) {
-      conditions.push_back(api::Json::object({{"type", condition.type},
-                                              {"status", condition.status},
-                                              {"reason", condition.reason},
-                                              {"message", condition.message}}));
+      conditions.push_back(api::Json::object({{"type", condition.type.view()},
+                                              {"status", condition.status.view()},
+                                              {"reason", condition.reason.view()},
+                                              {"message", condition.message.view()}}));
     }
     one.set("conditions", api::Json::array(std::move(conditions)));
-    out.set(job.key, std::move(one));
+    out.set(job.key.str(), std::move(one));
   });
   return out;
 }

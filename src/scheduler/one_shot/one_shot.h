@@ -21,7 +21,7 @@ namespace scheduler {
 
 struct OneShotOptions {
   Options scheduler;
-  std::string config;  // text; empty: the default configuration
+  std::optional<std::string> config;  // text; unset: the default configuration
   bool until_idle = false;
   int cycles = 1;  // per phase, without until_idle
   bool as_is = false;
@@ -61,6 +61,8 @@ class OneShot {
   base::Status configure();
   // Takes objects in from one file's text. The format follows the name's ending, or the text where it has none.
   base::Status load(const std::string& file, std::string_view text);
+  // Takes in what waited for objects of other files. run_phase() begins with it.
+  void finish_loading();
   // Ends the intake of the phase and runs its cycles.
   void run_phase();
 
@@ -80,7 +82,7 @@ class OneShot {
  private:
   base::Status load_object(const std::string& file, int line, api::Json object);
   base::Status load_state(const std::string& where, const api::Json& state);
-  base::Status check(const std::string& where, const api::Json& object) const;
+  static base::Status check(const std::string& where, const api::ResourceId& id, const api::Json& object);
   void complete(api::Json& object) const;
   void add_missing_queues();
   void add_group_for(api::Json& pod);
@@ -97,6 +99,7 @@ class OneShot {
   base::Time now_;
   std::vector<std::string> notes_;
   std::set<std::string> noted_kinds_;
+  std::vector<api::Json> early_pods_;  // of this phase: their nodes have not been read yet, and give nodes their order
   std::vector<std::pair<std::string, std::string>> binds_;  // in the order of decision; the last one counts
   std::vector<PlannedEviction> evictions_;
   std::vector<PlannedEviction> leaving_;  // gone before the next cycle

@@ -3,6 +3,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/format.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
 #include "scheduler/plugins/admitted_tasks.h"
@@ -121,6 +122,12 @@ class Capacity final : public Plugin {
   bool accepts(const Queue& queue) const {
     return tree_.ready && tree_.has(queue.id) && queue.state == QueueState::kOpen &&
            (!tree_.hierarchical || tree_[queue.id].is_leaf());
+  }
+
+  std::string why_not_accepted(const Queue& queue) const {
+    if (!tree_.ready)
+      return "the tree of queues is broken: a cycle, an unknown parent, or jobs in a queue with children";
+    return base::format("queue {} takes no jobs: it has children", queue.name);
   }
 
   // Opted in to the queue's gate: from its admission on the task counts as used, until it is placed.
@@ -287,15 +294,17 @@ class Capacity final : public Plugin {
 
   Vote enqueueable(const Job& job) {
     const Queue& queue = model_->queue(job.queue);
-    if (!accepts(queue)) return Vote::kReject;
+    if (!accepts(queue)) {
+      if (queue.state == QueueState::kOpen) session_->refuse(job, why_not_accepted(queue), false);
+      return Vote::kReject;
+    }
     if (!job.min_resources) return Vote::kPermit;
     const Resource wanted = minimum_of(job);
     for (QueueId at = queue.id; at.is_set(); at = tree_[at].parent) {
       std::vector<Dim> failing;
       const Resource sum = wanted + tree_.allocated(*model_, at) + tree_[at].inqueue - tree_[at].elastic;
       if (sum.fits_wanted(tree_[at].real_capability, wanted, &failing)) continue;
-      session_->group_event(job, "Normal", "Unschedulable",
-                            "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"));
+      session_->refuse(job, "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"));
       return Vote::kReject;
     }
     return Vote::kPermit;

@@ -82,7 +82,7 @@ std::vector<QueueId> path_of(const Model& model, QueueId queue, bool hierarchica
 // What the pods of the queue, and of those below it, hold. A claim counts once in each queue.
 QueueUse use_of(const Model& model, QueueId queue, bool hierarchical) {
   QueueUse out;
-  model.for_each_job([&](const Job& job) {
+  model.for_each_job_unsorted([&](const Job& job) {
     if (!job.queue.is_set()) return;
     const std::vector<QueueId> path = path_of(model, job.queue, hierarchical);
     if (std::find(path.begin(), path.end(), queue) == path.end()) return;
@@ -180,8 +180,7 @@ void DeviceQuota::attach(PluginSetup& setup) {
       if (wanted.empty()) continue;
       add(inqueue_[at.index], use.sums);
       if (!fits(*model_, model_->queue(at), use.sums, wanted, capacities_)) {
-        session_->group_event(job, "Normal", "Unschedulable",
-                              "queue resource quota insufficient: insufficient dra-resource-exceeded");
+        session_->refuse(job, "queue resource quota insufficient: insufficient dra-resource-exceeded");
         return Vote::kReject;
       }
       out = Vote::kPermit;
@@ -204,7 +203,7 @@ void DeviceQuota::open(Session& session) {
   for (std::uint32_t q = 0; q < model_->queue_count(); ++q)
     any |= model_->queue(QueueId{q}).in_use && has_quota(*model_, model_->queue(QueueId{q}));
   if (!enabled_ || !any) return;
-  model_->for_each_job([&](const Job& job) {
+  model_->for_each_job_unsorted([&](const Job& job) {
     if (job.status.phase != GroupPhase::kInqueue || !job.queue.is_set()) return;
     for (const QueueId at : path_of(*model_, job.queue, hierarchical_)) {
       if (!has_quota(*model_, model_->queue(at))) continue;

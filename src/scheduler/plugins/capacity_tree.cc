@@ -98,16 +98,13 @@ bool CapacityTree::link(const Model& model) {
 
 void CapacityTree::set_root(const Model&, const Resource& total) {
   CapacityQueue& own = queues_[root.index];
-  // An unset cpu or memory of root is no limit.
+  // What is unset is no limit.
   // DIFFERS(root-capability): docs/compat says why.
-  const bool nothing_named = own.capability.is_empty();
   for (const Dim d : {kCpu, kMemory}) {
     if (own.capability.get(d) <= 0) own.capability.set(d, kUnlimited);
   }
-  if (nothing_named || !own.capability.has_scalars()) {
-    for (Dim d = 2; d < total.size(); ++d) {
-      if (total.has(d)) own.capability.set(d, kUnlimitedScalar);
-    }
+  for (Dim d = 2; d < total.size(); ++d) {
+    if (total.has(d) && !own.capability.has(d)) own.capability.set(d, kUnlimitedScalar);
   }
   own.real_capability = own.capability;
 }

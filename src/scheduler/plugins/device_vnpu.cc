@@ -252,8 +252,10 @@ class HamiVnpu final : public DeviceFamily {
                         std::all_of(cards.begin(), cards.end(), [](const Card& c) { return c.network >= 0; });
     if (linked) {
       for (const Card* card : fitting) ++networks[card->network];
-      std::stable_sort(fitting.begin(), fitting.end(),
-                       [&](const Card* a, const Card* b) { return networks[a->network] > networks[b->network]; });
+      std::stable_sort(fitting.begin(), fitting.end(), [&](const Card* a, const Card* b) {
+        const std::int64_t left = networks[a->network], right = networks[b->network];
+        return left != right ? left > right : a->network < b->network;
+      });
     }
     std::map<std::int64_t, std::int64_t> of_network;
     std::int64_t most = 0;

@@ -160,7 +160,9 @@ class DeviceShare final : public Plugin {
   }
 
   Refusal reserve(const Task& task) {
-    if (model_->devices.stored(task.id) != nullptr || is_releasing(task.status)) return {};
+    // An eviction that is taken back finds the pod's devices as they were.
+    const bool is_new = task.status == TaskStatus::kAllocated || task.status == TaskStatus::kPipelined;
+    if (!is_new || model_->devices.stored(task.id) != nullptr) return {};
     for (const DeviceFamily* family : wanted_by(task)) {
       if (!family->is_on(task.node)) continue;
       DeviceMisfit misfit;

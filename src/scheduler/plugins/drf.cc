@@ -44,7 +44,7 @@ class Drf final : public Plugin {
 
   void report(const MetricSink& sink) const override {
     model_->for_each_job([&](const Job& job) {
-      if (job.has_group) sink("job_share", {job.ns, job.name}, share(job));
+      if (job.has_group) sink("job_share", {std::string(job.ns()), std::string(job.name())}, share(job));
     });
   }
 

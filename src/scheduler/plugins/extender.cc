@@ -275,7 +275,7 @@ Victims Extender::victims(const std::string& verb, const Task& evictor, const st
              : reply.body["status"].as_int() == 0 ? Vote::kAbstain
                                                   : Vote::kPermit;
   for (const TaskId id : candidates) {  // whoever else is named was not offered
-    if (chosen.contains(model_->text(id).uid)) out.tasks.push_back(id);
+    if (chosen.contains(model_->text(id).uid.str())) out.tasks.push_back(id);
   }
   return out;
 }
@@ -312,7 +312,7 @@ Refusal Extender::placed(const Task& task) {
   evicted_.erase(task.id.index);
   const bool is_new = task.status == TaskStatus::kAllocated || task.status == TaskStatus::kPipelined;
   if (!is_new || !asks("allocateFunc") || !manages(task)) return {};
-  const Allocation key{model_->text(task.id).uid, model_->nodes[task.node].name};
+  const Allocation key{model_->text(task.id).uid.str(), model_->nodes[task.node].name};
   if (allocated_.contains(key)) return {};
   const Json body = Json::object({{"task", extender_task(*model_, task)}});
   const Reply reply = ask(verbs_["allocateFunc"], body);
@@ -337,7 +337,7 @@ void Extender::settle_allocations() {
   std::map<std::string, const Task*> tasks;
   for (std::uint32_t i = 0; i < model_->task_capacity(); ++i) {
     const Task& task = model_->task(TaskId{i});
-    if (task.in_use && task.node.is_set()) tasks.emplace(model_->text(task.id).uid, &task);
+    if (task.in_use && task.node.is_set()) tasks.emplace(model_->text(task.id).uid.str(), &task);
   }
   for (auto at = allocated_.begin(); at != allocated_.end();) {
     const auto found = tasks.find(at->first.uid);

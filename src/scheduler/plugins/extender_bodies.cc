@@ -52,13 +52,13 @@ Json labels_json(const Model& model, const Labels& labels) {
 Json extender_task(const Model& model, const Task& task) {
   const TaskText& text = model.text(task.id);
   const Json request = request_json(model, model.shape_of(task).request);
-  Json metadata = Json::object({{"name", text.name},
-                                {"namespace", text.ns},
-                                {"uid", text.uid},
+  Json metadata = Json::object({{"name", text.name.view()},
+                                {"namespace", text.ns.view()},
+                                {"uid", text.uid.view()},
                                 {"labels", labels_json(model, model.pods.label_set(task.labels).labels)}});
-  Json out = Json::object({{"UID", text.uid},
-                           {"Name", text.name},
-                           {"Namespace", text.ns},
+  Json out = Json::object({{"UID", text.uid.view()},
+                           {"Name", text.name.view()},
+                           {"Namespace", text.ns.view()},
                            {"Resreq", request},
                            {"InitResreq", request},
                            {"NodeName", task.node.is_set() ? model.nodes[task.node].name : ""},
@@ -68,8 +68,8 @@ Json extender_task(const Model& model, const Task& task) {
                            {"BestEffort", task.best_effort},
                            {"Pod", Json::object({{"metadata", std::move(metadata)}})}});
   if (task.job.is_set()) {
-    out.set("Job", model.job(task.job).key);
-    out.set("TaskRole", model.job(task.job).roles[task.role].name);
+    out.set("Job", model.job(task.job).key.view());
+    out.set("TaskRole", model.job(task.job).roles[task.role].name.view());
   }
   return out;
 }
@@ -93,21 +93,21 @@ Json extender_node(const Model& model, NodeId node) {
 }
 
 Json extender_job(const Model& model, const Job& job) {
-  Json spec = Json::object({{"minMember", std::int64_t{job.min_available}}, {"queue", job.queue_name}});
-  if (job.min_resources) spec.set("minResources", api::to_json(job.min_resources_raw));
-  Json group =
-      Json::object({{"metadata", Json::object({{"name", job.name}, {"namespace", job.ns}, {"uid", job.group_uid}})},
-                    {"spec", std::move(spec)},
-                    {"status", Json::object({{"phase", name_of(job.status.phase)}})}});
+  Json spec = Json::object({{"minMember", std::int64_t{job.min_available}}, {"queue", job.queue_name.view()}});
+  if (job.min_resources) spec.set("minResources", api::to_json(job.extras().min_resources));
+  Json group = Json::object(
+      {{"metadata", Json::object({{"name", job.name()}, {"namespace", job.ns()}, {"uid", job.group_uid.view()}})},
+       {"spec", std::move(spec)},
+       {"status", Json::object({{"phase", name_of(job.status.phase)}})}});
   Json counts = Json::object();
   for (std::size_t s = 0; s < kTaskStatusCount; ++s) {
     if (job.counts[s] != 0) counts.set(kTaskStatusNames[s], counts[kTaskStatusNames[s]].as_int() + job.counts[s]);
   }
   return Json::object(
-      {{"UID", job.key},
-       {"Name", job.name},
-       {"Namespace", job.ns},
-       {"Queue", job.queue_name},
+      {{"UID", job.key.view()},
+       {"Name", job.name()},
+       {"Namespace", job.ns()},
+       {"Queue", job.queue_name.view()},
        {"Priority", std::int64_t{job.priority}},
        {"MinAvailable", std::int64_t{job.min_available}},
        {"Allocated", resource_json(model, [&](Dim d) { return static_cast<double>(job.allocated.get(d)); })},
@@ -136,7 +136,7 @@ Json extender_session(const Model& model) {
   model.for_each_job([&](const Job& job) {
     if (!job.has_group) return;
     jobs.set(job.key, extender_job(model, job));
-    namespaces.set(job.ns, Json::object({{"Name", job.ns}}));
+    namespaces.set(std::string(job.ns()), Json::object({{"Name", job.ns()}}));
   });
   model.nodes.known().for_each([&](std::uint32_t n) {
     Json node = extender_node(model, NodeId{n});

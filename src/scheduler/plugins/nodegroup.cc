@@ -97,7 +97,7 @@ class GroupScorer final : public NodeScorer {
   Symbol key_;
 };
 
-class NodeGroup final : public Plugin {
+class Nodegroup final : public Plugin {
  public:
   void attach(PluginSetup& setup) override {
     Model& model = setup.model();
@@ -138,6 +138,6 @@ class NodeGroup final : public Plugin {
 
 }  // namespace
 
-std::unique_ptr<Plugin> make_nodegroup() { return std::make_unique<NodeGroup>(); }
+std::unique_ptr<Plugin> make_nodegroup() { return std::make_unique<Nodegroup>(); }
 
 }  // namespace scheduler

@@ -34,7 +34,7 @@ void NodeGroupLimits::follow(const Model& model) {
   used_.clear();
   const Symbol key = model.symbols.find(kNodeGroupLabel);
   if (!key.is_set()) return;
-  model.for_each_job([&](const Job& job) {
+  model.for_each_job_unsorted([&](const Job& job) {
     if (job.queue != queue_) return;
     for (const TaskId id : job.tasks) {
       const Task& task = model.task(id);

@@ -44,7 +44,11 @@ Verdict judge(const Model& model, const Shape& shape, NodeId node, TaskId except
     if (taken == nullptr || is_releasing(status) || is_terminated(status)) continue;
     std::erase_if(free, [&](std::int32_t cpu) { return std::binary_search(taken->begin(), taken->end(), cpu); });
   }
-  const CpuSet reserved = take_by_topology(*numa, numa->allocatable, numa->reserved);
+  // As the kubelet takes them: from all the CPUs that the node has.
+  CpuSet all;
+  for (const auto& cpu : numa->cpus) all.push_back(cpu.id);
+  std::sort(all.begin(), all.end());
+  const CpuSet reserved = take_by_topology(*numa, all, numa->reserved);
   std::erase_if(free, [&](std::int32_t cpu) { return std::binary_search(reserved.begin(), reserved.end(), cpu); });
   Verdict out;
   std::string container;

@@ -69,8 +69,7 @@ class Overcommit final : public Plugin {
     const Resource wanted = minimum_of(job);
     std::vector<Dim> failing;
     if ((inqueue_ + wanted).fits_wanted(idle_, wanted, &failing)) return Vote::kPermit;
-    session_->group_event(job, "Normal", "Unschedulable",
-                          "resource in cluster is overused: " + failing_text(*model_, failing, "overused"));
+    session_->refuse(job, "resource in cluster is overused: " + failing_text(*model_, failing, "overused"));
     return Vote::kReject;
   }
 

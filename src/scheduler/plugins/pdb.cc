@@ -33,7 +33,7 @@ class Pdb final : public Plugin {
         if (!spares_unlabelled_) out.push_back(id);
         continue;
       }
-      if (!violates(set, model_->text(id).name, left)) out.push_back(id);
+      if (!violates(set, model_->text(id).name.str(), left)) out.push_back(id);
     }
     return out;
   }

@@ -186,13 +186,15 @@ class Predicates final : public Plugin {
       return make_storage_scorer(model, utilization_, volume_weight_, task);
     });
     setup.on<TaskPlaced>([this, &model](const Task& task) -> Refusal {
+      // An eviction that is taken back finds what the pod holds as it was.
+      if (task.status != TaskStatus::kAllocated && task.status != TaskStatus::kPipelined) return {};
       if (Refusal refused = on_.volume_binding ? reserve_volumes(model, task) : Refusal{}) return refused;
       return on_.resource_claims ? reserve_devices(model, task, on_.claim_steps_max) : Refusal{};
     });
     setup.on<TaskRemoved>([&model](const Task& task) {
+      if (is_releasing(task.status)) return;  // a pod that is evicted holds its volumes and devices until it is gone
       model.volumes.withdraw(task.id);
-      if (!is_releasing(task.status))
-        model.claims.withdraw(task.id);  // a pod that is evicted holds its devices until it is gone
+      model.claims.withdraw(task.id);
     });
     setup.on<Predicate>([this, &model](const Task& task) -> std::unique_ptr<NodeFilter> {
       return std::make_unique<PredicateFilter>(model, domains_, on_, task);

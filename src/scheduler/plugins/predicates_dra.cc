@@ -133,6 +133,9 @@ Refusal check_resource_claims(const Model& model, const Task& task) {
     if (use.claim.empty()) return failed(base::format("pod claim {}: ResourceClaim not created yet", use.pod_claim));
     const ResourceClaim* claim = model.claims.find_claim(claim_key(shape, use));
     if (claim == nullptr) return failed(base::format("resourceclaim \"{}\" not found", use.claim));
+    if (use.templated && claim->owner != model.text(task.id).uid)
+      return failed(base::format("ResourceClaim {} was not created for pod {} (pod is not owner)", claim->key,
+                                 model.task_key(task.id)));
     if (claim->deleting) return failed(base::format("resourceclaim \"{}\" is being deleted", use.claim));
     const bool reserved = std::find(claim->reserved_for.begin(), claim->reserved_for.end(), model.text(task.id).uid) !=
                           claim->reserved_for.end();

@@ -14,7 +14,7 @@ using NamesByDriver = std::map<std::string, std::set<std::string>, std::less<>>;
 void add_attached(const Model& model, const Shape& shape, NamesByDriver& out) {
   for (const Claim* claim : claims_of(model, shape)) {
     std::string driver = model.volumes.driver_of(*claim);
-    if (driver.empty() || model.volumes.ignored_drivers.contains(driver)) continue;
+    if (driver.empty()) continue;
     out[std::move(driver)].insert(model.volumes.attached_name_of(*claim));
   }
 }
@@ -45,8 +45,10 @@ class VolumeLimitFilter final : public ClusterFilter {
       if (effects_of(task.status) & kEffectSeen) add_attached(model_, model_.shape_of(task), attached);
     }
     for (const auto& [key, attachment] : model_.volumes.attachments) {
-      const std::string driver = attachment.second.substr(0, attachment.second.find('^'));
-      if (attachment.first == name) attached[driver].insert(attachment.second);
+      if (attachment.first != name) continue;
+      const Volume* volume = model_.volumes.find_volume(attachment.second);
+      if (volume != nullptr && !volume->driver.empty())
+        attached[volume->driver].insert(Volumes::attached_name(*volume));
     }
     return std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& pair) {
       auto limit = limits.find(pair.first);

@@ -136,8 +136,7 @@ class SpreadFilter final : public ClusterFilter {
     out.clear();
     if (most < 0) out |= model_.nodes.nodes_with_key(one.constraint->topology_key);
     for (const auto& [domain, count] : counts) {
-      const NodeSet& members = model_.nodes.nodes_with(one.constraint->topology_key, one.domains->values[domain]);
-      if (count > most) out |= members;
+      if (count > most) out |= model_.nodes.nodes_with(one.constraint->topology_key, one.domains->values[domain]);
     }
     return out;
   }

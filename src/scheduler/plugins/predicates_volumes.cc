@@ -130,8 +130,8 @@ class VolumeZoneFilter final : public ClusterFilter {
       if (!zone.is_set()) continue;
       out |= model_.nodes.nodes_with(own, zone);
       if (!other.is_set()) continue;
-      NodeSet renamed = model_.nodes.nodes_with(other, zone);
-      out |= renamed &= without;
+      NodeSet renamed = without;
+      out |= renamed &= model_.nodes.nodes_with(other, zone);
     }
   }
 
@@ -197,7 +197,19 @@ Refusal check_claims(const Model& model, const Task& task) {
   };
   for (const VolumeUse& use : shape.volumes) {
     const Claim* claim = model.volumes.find_claim(shape.ns + "/" + use.claim);
-    if (claim == nullptr) return failed(base::format("persistentvolumeclaim \"{}\" not found", use.claim));
+    if (claim == nullptr) {
+      return failed(
+          use.ephemeral
+              ? base::format("waiting for ephemeral volume controller to create the persistentvolumeclaim \"{}\"",
+                             use.claim)
+              : base::format("persistentvolumeclaim \"{}\" not found", use.claim));
+    }
+    if (claim->lost)
+      return failed(base::format("persistentvolumeclaim \"{}\" bound to non-existent persistentvolume \"{}\"",
+                                 use.claim, claim->volume));
+    if (use.ephemeral && claim->owner != model.text(task.id).uid)
+      return failed(
+          base::format("PVC {} was not created for pod {} (pod is not owner)", claim->key, model.task_key(task.id)));
     if (claim->deleting) return failed(base::format("persistentvolumeclaim \"{}\" is being deleted", use.claim));
     if (claim->volume.empty() && (claim->names_volume || !model.volumes.waits_for_consumer(*claim))) {
       return failed("pod has unbound immediate PersistentVolumeClaims");

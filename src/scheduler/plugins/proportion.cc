@@ -214,8 +214,7 @@ class Proportion final : public Plugin {
     std::vector<Dim> failing;
     const Resource sum = wanted + allocated(queue) + own->inqueue - own->elastic;
     if (sum.fits_wanted(own->real_capability, wanted, &failing)) return Vote::kPermit;
-    session_->group_event(job, "Normal", "Unschedulable",
-                          "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"));
+    session_->refuse(job, "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"));
     return Vote::kReject;
   }
 

@@ -2,7 +2,6 @@
 // that a queue's sums follow changes; queue plugins share it.
 #pragma once
 
-#include <unordered_map>
 #include <vector>
 
 #include "scheduler/framework/session.h"
@@ -33,25 +32,34 @@ class QueueReserve {
   const Sum& of(QueueId queue) const { return sums_[queue.index]; }
 
  private:
+  // There is one for every job.
+  struct Held {
+    QueueId queue;  // unset: nothing
+    Resource elastic;
+    Box<Resource> inqueue;
+  };
+
   void follow(const Model& model, const Job& job) {
-    if (auto known = held_.find(job.id.index); known != held_.end()) {
-      Sum& sum = sums_[known->second.queue.index];
-      sum.inqueue -= known->second.inqueue;
-      sum.elastic -= known->second.elastic;
-      held_.erase(known);
+    if (job.id.index >= held_.size()) held_.resize(model.job_capacity());
+    Held& held = held_[job.id.index];
+    if (held.queue.is_set()) {
+      Sum& sum = sums_[held.queue.index];
+      if (held.inqueue) sum.inqueue -= *held.inqueue;
+      sum.elastic -= held.elastic;
+      held = Held{};
     }
     if (!job.in_use || !job.has_group || !job.queue.is_set()) return;
-    Sum held{job.queue, {}, Resource::exceeded_part(Resource(job.allocated), minimum_of(job))};
+    held.queue = job.queue;
+    held.elastic = Resource::exceeded_part(Resource(job.allocated), minimum_of(job));
     if (job.min_resources && (job.status.phase == GroupPhase::kInqueue || runs_with_minimum(job))) {
       held.inqueue = without_gated(model, job, uncovered_minimum(job));
+      sums_[job.queue.index].inqueue += *held.inqueue;
     }
-    sums_[job.queue.index].inqueue += held.inqueue;
     sums_[job.queue.index].elastic += held.elastic;
-    held_.emplace(job.id.index, std::move(held));
   }
 
-  std::unordered_map<std::uint32_t, Sum> held_;  // by job
-  std::vector<Sum> sums_;                        // by queue
+  std::vector<Held> held_;  // by job
+  std::vector<Sum> sums_;   // by queue
 };
 
 }  // namespace scheduler

@@ -31,7 +31,7 @@ class ResourceQuota final : public Plugin {
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
     setup.on<JobEnqueued>([this](const Job& job) {
       if (!job.min_resources) return;
-      for (const auto& [name, amount] : job.min_resources_raw) pending_[job.ns][name] += amount;
+      for (const auto& [name, amount] : job.extras().min_resources) pending_[std::string(job.ns())][name] += amount;
     });
   }
 
@@ -42,25 +42,24 @@ class ResourceQuota final : public Plugin {
 
  private:
   Vote enqueueable(const Job& job) {
-    const auto quotas = model_->quotas.find(job.ns);
+    const auto quotas = model_->quotas.find(job.ns());
     if (!job.min_resources || quotas == model_->quotas.end()) return Vote::kPermit;
-    const api::ResourceList& pending = pending_[job.ns];
+    const api::ResourceList& pending = pending_[std::string(job.ns())];
     for (const auto& [name, quota] : quotas->second) {
       std::vector<std::string> exceeded;
       for (const auto& [resource, hard] : quota.hard) {
-        const auto wanted = job.min_resources_raw.find(resource);
-        if (wanted == job.min_resources_raw.end()) continue;
+        const auto wanted = job.extras().min_resources.find(resource);
+        if (wanted == job.extras().min_resources.end()) continue;
         api::Quantity sum = wanted->second;
         if (const auto used = quota.used.find(resource); used != quota.used.end()) sum += used->second;
         if (const auto held = pending.find(resource); held != pending.end()) sum += held->second;
         if (sum > hard) exceeded.push_back(resource);
       }
       if (exceeded.empty()) continue;
-      session_->group_event(
-          job, "Normal", "Unschedulable",
-          base::format("resource quota insufficient, requested: {}, used: {}, limited: {}",
-                       text_of(restricted(job.min_resources_raw, exceeded)), text_of(restricted(quota.used, exceeded)),
-                       text_of(restricted(quota.hard, exceeded))));
+      session_->refuse(
+          job, base::format("resource quota insufficient, requested: {}, used: {}, limited: {}",
+                            text_of(restricted(job.extras().min_resources, exceeded)),
+                            text_of(restricted(quota.used, exceeded)), text_of(restricted(quota.hard, exceeded))));
       return Vote::kReject;
     }
     return Vote::kPermit;

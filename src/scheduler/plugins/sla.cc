@@ -36,7 +36,7 @@ class Sla final : public Plugin {
 
  private:
   std::optional<std::int64_t> deadline(const Job& job) const {
-    const auto span = job.waiting_time ? job.waiting_time : default_;
+    const auto span = job.extras().waiting_time ? job.extras().waiting_time : default_;
     if (!span) return std::nullopt;
     return base::saturating_add(job.created_ns, span->ns);
   }

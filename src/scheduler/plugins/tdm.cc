@@ -181,12 +181,13 @@ class Tdm final : public Plugin {
   static std::int64_t victims_max(const Job& job) {
     const std::int64_t tasks = job.task_count(), running = job.count(TaskStatus::kRunning);
     const std::int64_t finished = job.count(TaskStatus::kSucceeded) + job.count(TaskStatus::kFailed);
-    if (!job.budget_max_unavailable.empty()) {
-      return std::max<std::int64_t>(0, budget_from(job.budget_max_unavailable, tasks) - (tasks - finished - running));
+    if (!job.extras().budget_max_unavailable.empty()) {
+      return std::max<std::int64_t>(
+          0, budget_from(job.extras().budget_max_unavailable, tasks) - (tasks - finished - running));
     }
-    if (!job.budget_min_available.empty()) {
+    if (!job.extras().budget_min_available.empty()) {
       // COMPAT(tdm-below-minimum): a group that is below its minimum already loses nobody.
-      return std::max<std::int64_t>(0, running - budget_from(job.budget_min_available, tasks));
+      return std::max<std::int64_t>(0, running - budget_from(job.extras().budget_min_available, tasks));
     }
     return 1;
   }
@@ -207,7 +208,7 @@ class Tdm final : public Plugin {
       const Task& task = model_->task(id);
       if (!task.preemptable || task.status != TaskStatus::kRunning || !zone_of(task).empty() || !task.job.is_set())
         continue;
-      by_job[model_->job(task.job).key].push_back(id);
+      by_job[model_->job(task.job).key.str()].push_back(id);
     }
     return {cut(by_job), Vote::kPermit};
   }
@@ -223,7 +224,8 @@ class Tdm final : public Plugin {
       const Task& task = model_->task(TaskId{i});
       if (!task.in_use || !task.preemptable || task.status != TaskStatus::kRunning || !task.job.is_set()) continue;
       const std::string zone = zone_of(task);
-      if (zones_.contains(zone) && !problem_of(zone).empty()) by_job[model_->job(task.job).key].push_back(task.id);
+      if (zones_.contains(zone) && !problem_of(zone).empty())
+        by_job[model_->job(task.job).key.str()].push_back(task.id);
     }
     for (auto& [key, tasks] : by_job)
       std::sort(tasks.begin(), tasks.end(),

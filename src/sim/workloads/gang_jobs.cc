@@ -26,16 +26,29 @@ class GangJobs final : public Workload {
         fails_(settings.fraction("fails", 0, dice)),
         whole_(settings.fraction("whole", 1, dice)),
         queues_(settings.words("queues", {"default"})),
+        priorities_(settings.words("priorities", {})),
         ns_(settings.text("namespace", "default")) {}
 
   void start() override {
     person_ = world_.make_person(prefix_);
+    make_priorities();
     arm();
   }
   void stop() override { stopped_ = true; }
   bool done() const override { return open_ == 0; }
 
  private:
+  // The later in the list, the higher. A job that comes before its class is asked for again.
+  void make_priorities() {
+    for (std::size_t i = 0; i < priorities_.size(); ++i) {
+      client::Request request{.verb = client::Verb::kCreate, .resource = api::resources::kPriorityClasses};
+      request.body = Json::object({{"metadata", Json::object({{"name", priorities_[i]}})},
+                                   {"value", static_cast<std::int64_t>((i + 1) * 100)}});
+      ++open_;
+      ask_until_answered(*person_, std::move(request), [this](base::Result<Json>, int) { --open_; });
+    }
+  }
+
   void arm() {
     person_->env->loop().after(interval_, [this] {
       if (stopped_ || made_ >= count_max_) return;
@@ -66,6 +79,7 @@ class GangJobs final : public Workload {
                               {"queue", queues_[dice_.below(queues_.size())]},
                               {"maxRetry", 3},
                               {"tasks", Json::array({task})}});
+    if (!priorities_.empty()) spec.set("priorityClassName", priorities_[dice_.below(priorities_.size())]);
     // Without a policy, a gang with failed pods and a pod that somebody deleted can never be whole again.
     const char* action = fails ? (dice_.chance(0.5) ? "RestartJob" : "TerminateJob") : nullptr;
     if (action) spec.edit("policies").push_back(Json::object({{"event", "PodFailed"}, {"action", action}}));
@@ -90,8 +104,9 @@ class GangJobs final : public Workload {
       --open_;
       if (result.ok() || (attempts > 1 && result.error().code == base::Code::kAlreadyExists)) return;
       const std::string& message = result.error().message;
-      // A queue that is not there yet, or closed, is a good reason. The job is perfect otherwise.
-      if (message.find("queue") == std::string::npos)
+      // A queue that is not there yet, or closed, is a good reason, and so is a priority class that is on its way. The
+      // job is perfect otherwise.
+      if (message.find("queue") == std::string::npos && message.find("priority") == std::string::npos)
         world_.chronicle().violation("gang-jobs", base::format("a good job was refused: {}", message));
       if (stopped_) return;
       world_.chronicle().note(base::format("refused: {}", message));
@@ -107,6 +122,7 @@ class GangJobs final : public Workload {
   Settings::Range size_, cpu_milli_, memory_mib_, runs_for_;
   double fails_, whole_;
   std::vector<std::string> queues_;
+  std::vector<std::string> priorities_;  // names of classes; empty: none
   std::string ns_;
   std::unique_ptr<Person> person_;
   std::int64_t made_ = 0;

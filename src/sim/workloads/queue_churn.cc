@@ -1,4 +1,4 @@
-// Queues of the workloads exist, change their weights, close and open.
+// Queues of the workloads exist, change their weights and capabilities, close and open.
 #include <algorithm>
 
 #include "base/format.h"
@@ -18,15 +18,16 @@ class QueueChurn final : public Workload {
         dice_(dice.next()),
         queues_(settings.words("queues", {"red", "blue"})),
         every_(settings.span_range("every", {10'000'000'000, 40'000'000'000})),
-        closes_(settings.fraction("closes", 0, dice)) {}
+        closes_(settings.fraction("closes", 0, dice)),
+        capability_cpu_(settings.range("capability_cpu", {0, 0})),
+        deserved_cpu_(settings.range("deserved_cpu", {0, 0})) {}
 
   void start() override {
     person_ = world_.make_person("queue-admin");
     person_->env->loop().after(base::seconds(1), [this] {
       for (const std::string& queue : queues_) {
         client::Request request{.verb = client::Verb::kCreate, .resource = api::resources::kQueues};
-        request.body =
-            Json::object({{"metadata", Json::object({{"name", queue}})}, {"spec", Json::object({{"weight", 1}})}});
+        request.body = Json::object({{"metadata", Json::object({{"name", queue}})}, {"spec", spec(1)}});
         ask(std::move(request));
       }
       arm();
@@ -62,12 +63,19 @@ class QueueChurn final : public Workload {
         command(queue, dice_.chance(0.5) ? "CloseQueue" : "OpenQueue");
       } else {
         client::Request request{.verb = client::Verb::kPatch, .resource = api::resources::kQueues, .name = queue};
-        request.body =
-            Json::object({{"spec", Json::object({{"weight", static_cast<std::int64_t>(1 + dice_.below(10))}})}});
+        request.body = Json::object({{"spec", spec(static_cast<std::int64_t>(1 + dice_.below(10)))}});
         ask(std::move(request));
       }
       arm();
     });
+  }
+
+  Json spec(std::int64_t weight) {
+    Json out = Json::object({{"weight", weight}});
+    if (capability_cpu_.max > 0)
+      out.set("capability", Json::object({{"cpu", std::to_string(capability_cpu_.draw(dice_))}}));
+    if (deserved_cpu_.max > 0) out.set("deserved", Json::object({{"cpu", std::to_string(deserved_cpu_.draw(dice_))}}));
+    return out;
   }
 
   void command(const std::string& name, std::string_view action) {
@@ -90,6 +98,7 @@ class QueueChurn final : public Workload {
   std::vector<std::string> queues_;
   Settings::Range every_;
   double closes_;
+  Settings::Range capability_cpu_, deserved_cpu_;  // 0: none
   std::unique_ptr<Person> person_;
   int made_ = 0;
   int open_ = 0;

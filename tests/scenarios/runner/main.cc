@@ -15,6 +15,8 @@
 
 namespace {
 
+constexpr std::uint64_t kSplits = 2;
+
 std::string read(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream out;
@@ -49,6 +51,13 @@ bool check(const std::filesystem::path& file, bool update) {
   }
   if (const auto dumped = scenario::play(expected, scenario::Player::kDumped); !dumped.ok())
     return fail("decided otherwise from a dump: " + dumped.error().message);
+  for (std::uint64_t split = 0; split < kSplits; ++split) {
+    const auto parts = scenario::play(expected, scenario::Player::kSplit, split);
+    if (parts.ok() && *parts == *actual) continue;
+    fail(parts.ok() ? "decided otherwise when events come in other parts" : parts.error().message);
+    if (parts.ok()) show_difference(*actual, *parts);
+    return false;
+  }
   if (*actual == expected) return true;
   if (update) {
     std::ofstream(file, std::ios::binary) << *actual;

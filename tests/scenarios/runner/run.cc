@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "base/format.h"
-#include "invariants.h"
+#include "delivery.h"
 #include "objects.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
 #include "scheduler/dump/dump.h"
 #include "scheduler/framework/decider.h"
+#include "scheduler/framework/invariants.h"
 #include "scheduler/intake_options.h"
 #include "scheduler/one_shot/one_shot.h"
 #include "scheduler/plugins/all.h"
@@ -75,13 +76,15 @@ api::Json plugin_from(const std::string& text) {
 
 class Stage {
  public:
-  explicit Stage(Player player, const scheduler::Options& options)
+  Stage(Player player, const scheduler::Options& options, std::uint64_t split)
       : player_(player),
+        delivery_(player == Player::kSplit ? std::optional(split) : std::nullopt),
         options_(options),
         intake_(model_, scheduler::intake_options(options)),
         decider_(model_, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano") {
     now_ = base::Time{} + base::seconds(1'700'000'000);
     if (player == Player::kPlain) decider_.be_plain();
+    if (player == Player::kFast) decider_.prove_rollbacks();
     decider_.sample(scheduler::sampling_options(options));
   }
 
@@ -97,18 +100,33 @@ class Stage {
     if (line.verb == "wait-time") return now_ = now_ + base::seconds(std::atoll(line.name.c_str())), base::Status();
     for (const std::string& name : expand(line.name)) {
       if (line.verb == "usage") {
-        measure(line, name);
+        TRY_VOID(delivery_.add("usage", "", "", [this, line, name, now = now_] { return measure(line, name, now); }));
         continue;
       }
       TRY(auto made, object_for(line, name, ++order_));
+      const std::string known_as = line.verb + " " + name;
       if (made) {
-        objects_[line.verb + " " + name] = *made;
-        intake_.set(made->resource, made->object);
+        const std::string* node = line.find("node");
+        TRY_VOID(
+            delivery_.add(line.verb, known_as, node != nullptr ? "node " + *node : "", [this, known_as, made = *made] {
+              objects_[known_as] = made;
+              intake_.set(made.resource, made.object);
+              return base::Status();
+            }));
       } else {
-        TRY_VOID(change(line, name));
+        TRY_VOID(delivery_.add(line.get("kind", "pod"), "", "", [this, line, name] { return change(line, name); }));
       }
     }
     return {};
+  }
+
+  // Everything that happened since the last cycle has been heard of.
+  base::Status hear_all() {
+    return delivery_.deliver([this] {
+      scheduler::dump_text(model_, {.configuration = config_text_, .now = now_});
+      decider_.waiting();
+      decider_.report([](std::string_view, const std::vector<std::string>&, double) {});
+    });
   }
 
   std::string cycle() {
@@ -118,7 +136,7 @@ class Stage {
     }
     leaving_.clear();
     if (player_ == Player::kToldAgain) tell_again();
-    const Before before = look_before(model_);
+    const scheduler::Before before = scheduler::look_before(model_, decider_.config());
     const api::Json dumped = player_ == Player::kDumped ? decided_from_dump() : api::Json();
     const CycleReport report = decider_.run_cycle(now_, true);
     std::vector<std::string> lines = report_lines(report);
@@ -152,6 +170,7 @@ class Stage {
     base::Status loaded = other.configure();
     if (loaded.ok()) loaded = other.load("dump.json", text);
     if (!loaded.ok()) return api::Json(loaded.error().message);
+    other.finish_loading();
     if (const std::string again = scheduler::dump_text(other.model(), about); again != text)
       note_difference("the dump of a dump", text, again);
     other.run_phase();
@@ -295,11 +314,12 @@ class Stage {
   }
 
   // usage n1 cpu=50 memory=30 [age=SECONDS]: what the metrics source measured.
-  void measure(const Line& line, const std::string& node) {
+  base::Status measure(const Line& line, const std::string& node, base::Time now) {
     const auto ago = base::seconds(std::atoll(line.get("age", "0").c_str()));
     model_.usage.by_node[node] = {std::atof(line.get("cpu", "0").c_str()), std::atof(line.get("memory", "0").c_str()),
-                                  base::Time{now_.ns - ago.ns}};
+                                  base::Time{now.ns - ago.ns}};
     ++model_.usage.generation;
+    return {};
   }
 
   base::Status change(const Line& line, const std::string& name) {
@@ -381,10 +401,12 @@ class Stage {
         if (!job.topology) return;
         const auto name = [&](scheduler::Symbol one) { return one.is_set() ? model_.symbols.text(one) : "-"; };
         out.push_back(base::format("domain {} {}", job.key, name(job.topology->allocated)));
+        std::map<std::string, std::string> parts;
         for (const auto& part : job.topology->sub_jobs) {
-          if (part.policy != scheduler::SubJob::kNoPolicy)
-            out.push_back(base::format("domain {} {}", part.uid, name(part.allocated)));
+          if (part.policy != scheduler::SubJob::kNoPolicy && part.task_count() > 0)
+            parts[part.uid] = name(part.allocated);
         }
+        for (const auto& [uid, domain] : parts) out.push_back(base::format("domain {} {}", uid, domain));
       });
     }
     if (shows("annotations")) {
@@ -394,11 +416,12 @@ class Stage {
       }
     }
     if (shows("queues")) {
+      std::map<std::string, std::string> queues;
       for (std::uint32_t q = 0; q < model_.queue_count(); ++q) {
         const auto& queue = model_.queue(scheduler::QueueId{q});
-        if (queue.in_use)
-          out.push_back(base::format("queue  {} {}", queue.name, api::to_json(queue.status_allocated).dump()));
+        if (queue.in_use) queues[queue.name] = api::to_json(queue.status_allocated).dump();
       }
+      for (const auto& [name, allocated] : queues) out.push_back(base::format("queue  {} {}", name, allocated));
     }
     if (shows("devices")) {
       for (const auto& one : report.plan.binds) {
@@ -423,6 +446,7 @@ class Stage {
   }
 
   const Player player_;
+  Delivery delivery_;
   scheduler::Options options_;
   std::string config_text_;
   scheduler::Model model_;
@@ -439,7 +463,7 @@ class Stage {
 
 }  // namespace
 
-base::Result<std::string> play(std::string_view text, Player player) {
+base::Result<std::string> play(std::string_view text, Player player, std::uint64_t split) {
   std::string out;
   std::vector<std::string> lines;
   for (std::size_t start = 0; start < text.size();) {
@@ -456,7 +480,7 @@ base::Result<std::string> play(std::string_view text, Player player) {
   if (!options.ok()) return options.take_error();
   // Where the walk over nodes begins depends on what was asked before: a dump does not say it.
   if (player == Player::kDumped && options->sampling_asked) player = Player::kFast;
-  Stage stage(player, *options);
+  Stage stage(player, *options, split);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];
     const int number = static_cast<int>(i + 1);
@@ -473,6 +497,7 @@ base::Result<std::string> play(std::string_view text, Player player) {
       TRY_VOID(stage.act(parsed));
       continue;
     }
+    TRY_VOID(stage.hear_all());
     for (int n = std::max(1, std::atoi(parsed.name.c_str())); n > 1; --n) stage.cycle();
     out += "----\n" + stage.cycle();
     if (!stage.differences.empty()) return wrong(number, stage.differences);

@@ -1,36 +1,56 @@
-// What must hold after every cycle, whatever was decided.
-#include "invariants.h"
+// What must hold after every cycle, whatever was decided?
+#include "scheduler/framework/invariants.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/format.h"
+#include "scheduler/framework/state_hash.h"
 
-namespace scenario {
+namespace scheduler {
 namespace {
 
-using namespace scheduler;
-
-bool has_plugin(const Config& config, std::string_view name) {
+// The plugin is on with all it does: not one of its switches is off.
+const PluginEntry* find_whole(const Config& config, std::string_view name) {
   for (const auto& tier : config.tiers) {
     for (const PluginEntry& plugin : tier) {
-      if (plugin.name == name && plugin.switches.empty()) return true;
+      const bool is_whole =
+          std::all_of(plugin.switches.begin(), plugin.switches.end(), [](const auto& one) { return one.second; });
+      if (plugin.name == name && is_whole) return &plugin;
     }
   }
-  return false;
+  return nullptr;
+}
+
+// What a queue and, in a hierarchy, the queues below it hold.
+std::vector<std::vector<std::int64_t>> held_by_queues(const Model& model, bool hierarchical) {
+  std::vector<std::vector<std::int64_t>> out(model.queue_count(), std::vector<std::int64_t>(model.dimensions.size()));
+  for (std::uint32_t q = 0; q < model.queue_count(); ++q) {
+    QueueId at{q};
+    for (std::size_t steps = 0; at.is_set() && steps < model.queue_count(); ++steps) {  // a circle ends, too
+      for (Dim d = 0; d < model.dimensions.size(); ++d) out[at.index][d] += model.queue(QueueId{q}).allocated.get(d);
+      if (!hierarchical || model.queue(at).name == "root") break;
+      at = model.find_queue(model.queue(at).parent.empty() ? "root" : model.queue(at).parent);
+    }
+  }
+  return out;
 }
 
 // Dimensions whose capability the queue is above, counting what is promised nowhere.
 template <class Visit>
-void for_each_excess(const Model& model, Visit&& visit) {
+void for_each_excess(const Model& model, const Config& config, Visit&& visit) {
+  const PluginEntry* capacity = find_whole(config, "capacity");
+  if (capacity == nullptr && find_whole(config, "proportion") == nullptr) return;
+  const auto held = held_by_queues(model, capacity != nullptr && capacity->is_on("enableHierarchy", false));
   for (std::uint32_t q = 0; q < model.queue_count(); ++q) {
     const Queue& queue = model.queue(QueueId{q});
     if (!queue.in_use || !queue.has_capability) continue;
-    for (Dim d = 0; d < queue.allocated.size(); ++d) {
+    for (Dim d = 0; d < held[q].size(); ++d) {
       const bool is_limited = d == kCpu || d == kMemory ? queue.capability.get(d) > 0 : queue.capability.has(d);
       // A guarantee above the capability is a contradiction that admission refuses; plugins then grant the guarantee.
       const double limit = std::max(queue.capability.get(d), queue.guarantee.get(d));
-      if (is_limited && static_cast<double>(queue.allocated.get(d)) > limit + kResourceEpsilon) visit(queue, d);
+      if (is_limited && static_cast<double>(held[q][d]) > limit + kResourceEpsilon) visit(queue, d, held[q][d]);
     }
   }
 }
@@ -42,7 +62,7 @@ void for_each_full(const Model& model, Visit&& visit) {
     for (Dim d = 0; d < model.dimensions.size(); ++d) {
       if (d == kPods) continue;  // a plugin's business
       const Column& idle = model.nodes.idle(d);
-      if (n < idle.size() && idle[n] < 0) visit(NodeId{n}, d);
+      if (n < idle.size() && idle[n] < 0) visit(NodeId{n}, d, idle[n]);
     }
   }
 }
@@ -61,7 +81,7 @@ void check_gangs(const Model& model, const CycleReport& report, std::vector<std:
   for (const PlannedBind& bind : report.plan.binds) {
     const Task& task = model.task(model.find_task(bind.ns + "/" + bind.pod));
     const Job& job = model.job(task.job);
-    if (!job.is_ready() && !robbed.contains(job.key))
+    if (!job.is_ready() && !robbed.contains(job.key.str()))
       out.push_back(base::format("gang {} starts with {} of {}", job.key, job.ready_count(), job.min_available));
   }
 }
@@ -78,13 +98,13 @@ void check_evictions(const Model& model, const Config& config, const CycleReport
   std::set<std::string> placed;
   for (const auto& [pod, node] : report.pipelined) {
     const TaskId task = model.find_task(pod);
-    if (task.is_set()) placed.insert(model.job(model.task(task).job).key);
+    if (task.is_set()) placed.insert(model.job(model.task(task).job).key.str());
   }
   for (const auto& [pod, task] : report.tasks) {
     const TaskId id = model.find_task(pod);
     if (id.is_set() && model.task(id).job.is_set() &&
         (task.status == TaskStatus::kPipelined || task.status == TaskStatus::kBinding))
-      placed.insert(model.job(model.task(id).job).key);
+      placed.insert(model.job(model.task(id).job).key.str());
   }
   for (const PlannedEviction& one : report.plan.evictions) {
     if (one.action != "shuffle" && !placed.contains(one.for_group) && !may_be_displaced(model, config, one.for_group))
@@ -94,20 +114,19 @@ void check_evictions(const Model& model, const Config& config, const CycleReport
 
 void check_queues(const Model& model, const Config& config, const Before& before, const CycleReport& report,
                   std::vector<std::string>& out) {
-  if (!has_plugin(config, "capacity") && !has_plugin(config, "proportion")) return;
   // Backfill asks no queue: what it places wants nothing.
-  std::map<std::string, std::set<Dim>> wanted;
+  std::set<Dim> wanted;
   for (const PlannedBind& bind : report.plan.binds) {
     const Task& task = model.task(model.find_task(bind.ns + "/" + bind.pod));
-    const Job& job = model.job(task.job);
     for (const Part& part : model.shape_of(task).request.parts) {
-      if (part.amount > 0 && !task.best_effort) wanted[job.queue_name].insert(part.dim);
+      if (part.amount > 0 && !task.best_effort) wanted.insert(part.dim);
     }
   }
-  for_each_excess(model, [&](const Queue& queue, Dim d) {
+  for_each_excess(model, config, [&](const Queue& queue, Dim d, std::int64_t held) {
+    if (d == kPods || !wanted.contains(d)) return;
     const std::string name = excess_name(model, queue, d);
-    if (d != kPods && wanted[queue.name].contains(d) && !before.full_queues.contains(name))
-      out.push_back("queue above its capability: " + name);
+    const auto known = before.full_queues.find(name);
+    if (known == before.full_queues.end() || held > known->second) out.push_back("queue above its capability: " + name);
   });
 }
 
@@ -141,26 +160,30 @@ Added add_up(const Model& model) {
 
 }  // namespace
 
-Before look_before(const Model& model) {
+Before look_before(const Model& model, const Config& config) {
   Before out;
-  for_each_full(model, [&](NodeId node, Dim d) { out.full_nodes.insert(full_name(model, node, d)); });
-  for_each_excess(model, [&](const Queue& queue, Dim d) { out.full_queues.insert(excess_name(model, queue, d)); });
-  out.hash = model.hash();
+  for_each_full(model,
+                [&](NodeId node, Dim d, std::int64_t idle) { out.full_nodes[full_name(model, node, d)] = idle; });
+  for_each_excess(model, config, [&](const Queue& queue, Dim d, std::int64_t held) {
+    out.full_queues[excess_name(model, queue, d)] = held;
+  });
+  out.hash = state_hash(model);
   return out;
 }
 
 std::vector<std::string> broken_invariants(const Model& model, const Config& config, const Before& before,
                                            const CycleReport& report) {
-  std::vector<std::string> out;
-  for_each_full(model, [&](NodeId node, Dim d) {
-    if (!before.full_nodes.contains(full_name(model, node, d)))
+  std::vector<std::string> out = report.bad_rollbacks;
+  for_each_full(model, [&](NodeId node, Dim d, std::int64_t idle) {
+    const auto known = before.full_nodes.find(full_name(model, node, d));
+    if (known == before.full_nodes.end() || idle < known->second)
       out.push_back("node over its allocatable: " + full_name(model, node, d));
   });
-  if (has_plugin(config, "gang")) check_gangs(model, report, out);
+  if (find_whole(config, "gang") != nullptr) check_gangs(model, report, out);
   check_queues(model, config, before, report, out);
   check_evictions(model, config, report, out);
   // What was tried and rolled back has left no trace.
-  if (report.plan.binds.empty() && report.plan.evictions.empty() && model.hash() != before.hash)
+  if (report.plan.binds.empty() && report.plan.evictions.empty() && state_hash(model) != before.hash)
     out.push_back("rolled back, and yet the columns differ");
   // Nothing that was neither planned nor rolled back stays.
   for (std::uint32_t t = 0; t < model.task_capacity(); ++t) {
@@ -174,7 +197,7 @@ std::vector<std::string> broken_invariants(const Model& model, const Config& con
 std::vector<std::string> wrong_sums(const Model& model) {
   std::vector<std::string> out;
   Added added = add_up(model);
-  const auto compare = [&](const char* what, const std::string& of, Dim d, std::int64_t kept, std::int64_t right) {
+  const auto compare = [&](const char* what, std::string_view of, Dim d, std::int64_t kept, std::int64_t right) {
     if (kept != right)
       out.push_back(base::format("sum: {} of {} of {} is {}, not {}", model.dimensions.name(d), what, of, kept, right));
   };
@@ -201,4 +224,4 @@ std::vector<std::string> wrong_sums(const Model& model) {
   return out;
 }
 
-}  // namespace scenario
+}  // namespace scheduler

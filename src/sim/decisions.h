@@ -1,0 +1,42 @@
+// What do the schedulers of a world decide, and does every cycle keep what must hold?
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scheduler/framework/decider.h"
+#include "scheduler/framework/invariants.h"
+#include "scheduler/scheduler.h"
+#include "sim/chronicle.h"
+
+namespace sim {
+
+// Looks at the model of the scheduler that runs, so it holds at every instant, whatever the scheduler has not heard
+// yet.
+class Decisions final : public scheduler::CycleWitness {
+ public:
+  using OnPlan = std::function<void(const scheduler::Plan& plan)>;
+
+  explicit Decisions(Chronicle& chronicle) : chronicle_(chronicle) {}
+
+  // Told before the scheduler writes any of it.
+  void on_plan(OnPlan handler) { handlers_.push_back(std::move(handler)); }
+
+  void before(const scheduler::Model& model, const scheduler::Config& config) override;
+  void after(const scheduler::Model& model, const scheduler::Config& config,
+             const scheduler::CycleReport& report) override;
+
+  // So that a world that decides nothing is seen.
+  void note_counts() const;
+
+ private:
+  Chronicle& chronicle_;
+  scheduler::Before before_;
+  std::vector<OnPlan> handlers_;
+  std::uint64_t cycles_ = 0, binds_ = 0;
+  std::map<std::string, std::uint64_t> evictions_;  // by action
+};
+
+}  // namespace sim
