@@ -2,80 +2,12 @@
 #include "api/cel/expression.h"
 
 #include <cmath>
-#include <limits>
 
 #include "api/cel/syntax.h"
 #include "base/format.h"
 
 namespace api::cel {
 namespace {
-
-Value overflow() { return fail("integer overflow"); }
-
-template <class T>
-Value arithmetic(Op op, T a, T b) {
-  T out = 0;
-  switch (op) {
-    case Op::kAdd: return __builtin_add_overflow(a, b, &out) ? overflow() : Value(out);
-    case Op::kSubtract: return __builtin_sub_overflow(a, b, &out) ? overflow() : Value(out);
-    case Op::kMultiply: return __builtin_mul_overflow(a, b, &out) ? overflow() : Value(out);
-    default: break;
-  }
-  if (b == 0) return fail(op == Op::kDivide ? "division by zero" : "modulus by zero");
-  if constexpr (std::is_signed_v<T>) {
-    if (b == -1)
-      return a == std::numeric_limits<T>::min() ? overflow()
-             : op == Op::kDivide                ? Value(static_cast<T>(-a))
-                                                : Value(T{0});
-  }
-  return op == Op::kDivide ? Value(static_cast<T>(a / b)) : Value(static_cast<T>(a % b));
-}
-
-std::string_view symbol_of(Op op) {
-  switch (op) {
-    case Op::kAdd: return "_+_";
-    case Op::kSubtract: return "_-_";
-    case Op::kMultiply: return "_*_";
-    case Op::kDivide: return "_/_";
-    default: return "_%_";
-  }
-}
-
-// Durations and times: what may be added to and taken from what.
-Value time_arithmetic(Op op, const Value& a, const Value& b) {
-  const auto *ta = a.get<TimeValue>(), *tb = b.get<TimeValue>();
-  const auto *da = a.get<DurationValue>(), *db = b.get<DurationValue>();
-  if ((!ta && !da) || (!tb && !db) || (op != Op::kAdd && op != Op::kSubtract)) return no_overload(symbol_of(op));
-  const Value ns = arithmetic(op, ta ? ta->ns : da->ns, tb ? tb->ns : db->ns);
-  if (ns.is_error()) return ns;
-  const std::int64_t out = *ns.get<std::int64_t>();
-  if (da && db) return DurationValue{out};
-  if (ta && tb) return op == Op::kSubtract ? Value(DurationValue{out}) : no_overload("_+_");
-  if (da && op == Op::kSubtract) return no_overload("_-_");
-  return TimeValue{out};
-}
-
-Value calculate(Op op, const Value& a, const Value& b) {
-  if (const auto* x = a.get<std::int64_t>(), *y = b.get<std::int64_t>(); x && y) return arithmetic(op, *x, *y);
-  if (const auto* x = a.get<std::uint64_t>(), *y = b.get<std::uint64_t>(); x && y) return arithmetic(op, *x, *y);
-  if (const auto* x = a.get<double>(), *y = b.get<double>(); x && y) {
-    if (op == Op::kAdd) return *x + *y;
-    if (op == Op::kSubtract) return *x - *y;
-    if (op == Op::kMultiply) return *x * *y;
-    if (op == Op::kDivide) return *x / *y;
-    return no_overload("_%_");
-  }
-  if (op == Op::kAdd) {
-    if (const auto* x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return *x + *y;
-    if (const auto* x = a.get<Bytes>(), *y = b.get<Bytes>(); x && y) return Bytes{x->data + y->data};
-    if (const auto* x = a.get<List>(), *y = b.get<List>(); x && y) {
-      List out = *x;
-      out.insert(out.end(), y->begin(), y->end());
-      return out;
-    }
-  }
-  return time_arithmetic(op, a, b);
-}
 
 std::uint64_t size_of(const Value& v) {
   if (const auto* s = v.get<std::string>()) return s->size() / 10;
@@ -96,8 +28,16 @@ class Evaluator {
     switch (node.op) {
       case Op::kConstant: return node.constant;
       case Op::kName: return name(node);
-      case Op::kField: return field(node, false);
-      case Op::kHas: return field(node, true);
+      case Op::kField:
+      case Op::kOptionalField: return field(node);
+      case Op::kHas: return has(node);
+      case Op::kIndex:
+      case Op::kOptionalIndex: return index(node);
+      case Op::kOptionalItem: return run(node.children[0]);
+      case Op::kOptionalMap:
+      case Op::kOptionalFlatMap: return optional_map(node);
+      case Op::kOptionalOr:
+      case Op::kOptionalOrValue: return optional_or(node);
       case Op::kAnd: return logic(node, false);
       case Op::kOr: return logic(node, true);
       case Op::kChoose: {
@@ -110,14 +50,12 @@ class Evaluator {
       case Op::kExists:
       case Op::kExistsOne:
       case Op::kTransform:
+      case Op::kTransformMap:
+      case Op::kTransformMapEntry:
       case Op::kFilter: return macro(node);
       case Op::kBind: {
         Value bound = run(node.children[0]);
-        if (bound.is_error()) return bound;
-        locals_.emplace_back(node.text, std::move(bound));
-        Value out = run(node.children[1]);
-        locals_.pop_back();
-        return out;
+        return bound.is_error() ? bound : run_with(node.text, std::move(bound), node.children[1]);
       }
       default: return eager(node);
     }
@@ -136,18 +74,112 @@ class Evaluator {
     return fail(base::format("no such attribute: {}", node.text));
   }
 
-  Value field(const Node& node, bool only_test) {
-    const Value object = run(node.children[0]);
-    if (object.is_error()) return object;
+  Value run_with(std::string_view name, Value value, std::uint32_t body) {
+    locals_.emplace_back(name, std::move(value));
+    Value out = run(body);
+    locals_.pop_back();
+    return out;
+  }
+
+  // What a map holds under a name, nothing when it does not hold it, an error when the object is no map.
+  std::optional<Value> find_field(const Value& object, const std::string& name) {
     const Map* map = object.get<Map>();
-    if (map == nullptr) return only_test ? no_overload("has") : no_overload("select " + node.text);
+    if (map == nullptr) return no_overload("select " + name);
     cost_ += map->entries.size() / 16;
     for (const auto& [key, value] : map->entries) {
       const std::string* text = key.get<std::string>();
-      if (text != nullptr && *text == node.text) return only_test ? Value(true) : value;
+      if (text != nullptr && *text == name) return value;
     }
-    if (only_test) return false;
-    return map->empty_maps_for_missing ? Value(Map{}) : fail("no such key: " + node.text);
+    return std::nullopt;
+  }
+
+  // The same of a map or list and a key.
+  std::optional<Value> find_index(const Value& object, const Value& key) {
+    if (const Map* map = object.get<Map>()) {
+      const Value* found = find(*map, key, cost_);
+      return found == nullptr ? std::nullopt : std::optional(*found);
+    }
+    const List* list = object.get<List>();
+    if (list == nullptr) return no_overload("_[_]");
+    const std::optional<std::int64_t> at = position(key);
+    if (!at) return no_overload("_[_]");
+    if (*at < 0 || *at >= static_cast<std::int64_t>(list->size())) return std::nullopt;
+    return (*list)[static_cast<std::size_t>(*at)];
+  }
+
+  // A map of devices' attributes is never without an entry.
+  static std::optional<Value> missing(const Value& object) {
+    const Map* map = object.get<Map>();
+    return map != nullptr && map->empty_maps_for_missing ? std::optional(Value(Map{})) : std::nullopt;
+  }
+
+  // What was found of an optional, as an optional: selections from one go on without an error.
+  static Value as_optional(const std::optional<Value>& found) {
+    if (!found) return Optional{};
+    return found->is_error() ? *found : some(*found);
+  }
+
+  Value field(const Node& node) {
+    Value object = run(node.children[0]);
+    if (object.is_error()) return object;
+    const Optional* optional = object.get<Optional>();
+    if (optional != nullptr && !optional->value) return object;
+    const bool lenient = optional != nullptr || node.op == Op::kOptionalField;
+    if (optional != nullptr) object = Value(*optional->value);
+    std::optional<Value> found = find_field(object, node.text);
+    if (!found) found = missing(object);
+    if (lenient) return as_optional(found);
+    return found ? *found : fail("no such key: " + node.text);
+  }
+
+  Value has(const Node& node) {
+    Value object = run(node.children[0]);
+    if (object.is_error()) return object;
+    if (const Optional* optional = object.get<Optional>()) {
+      if (!optional->value) return false;
+      object = Value(*optional->value);
+    }
+    if (object.get<Map>() == nullptr) return no_overload("has");
+    return find_field(object, node.text).has_value();
+  }
+
+  Value index(const Node& node) {
+    Value object = run(node.children[0]);
+    if (object.is_error()) return object;
+    const Value key = run(node.children[1]);
+    if (key.is_error()) return key;
+    const Optional* optional = object.get<Optional>();
+    if (optional != nullptr && !optional->value) return object;
+    const bool lenient = optional != nullptr || node.op == Op::kOptionalIndex;
+    if (optional != nullptr) object = Value(*optional->value);
+    std::optional<Value> found = find_index(object, key);
+    if (!found) found = missing(object);
+    if (lenient) return as_optional(found);
+    if (found) return *found;
+    const Value text = to_string(key);
+    const std::string_view shown = text.is_error() ? std::string_view("?") : *text.get<std::string>();
+    return fail(base::format("{}: {}", object.get<List>() ? "index out of bounds" : "no such key", shown));
+  }
+
+  Value optional_map(const Node& node) {
+    const Value object = run(node.children[0]);
+    if (object.is_error()) return object;
+    const Optional* optional = object.get<Optional>();
+    if (optional == nullptr) return no_overload(node.op == Op::kOptionalMap ? "optMap" : "optFlatMap");
+    if (!optional->value) return object;
+    Value out = run_with(node.text, *optional->value, node.children[1]);
+    if (out.is_error() || node.op == Op::kOptionalFlatMap) return out;
+    return some(std::move(out));
+  }
+
+  // The other side is only looked at when it is needed.
+  Value optional_or(const Node& node) {
+    const Value object = run(node.children[0]);
+    if (object.is_error()) return object;
+    const Optional* optional = object.get<Optional>();
+    if (optional == nullptr) return no_overload(node.text);
+    if (!optional->value) return run(node.children[1]);
+    return node.op == Op::kOptionalOr ? object : *optional->value;
   }
 
   // `deciding`: the value of one side that decides whatever the other is, an error included.
@@ -162,50 +194,72 @@ class Evaluator {
     return !deciding;
   }
 
+  // One turn of a macro: binds the variables, runs the test and then the body. An error, or the value of the turn;
+  // `holds` where the test does.
+  Value turn(const Node& node, const Value& key, const Value& item, bool& holds) {
+    const bool transforms =
+        node.op == Op::kTransform || node.op == Op::kTransformMap || node.op == Op::kTransformMapEntry;
+    locals_.emplace_back(node.text, node.second.empty() ? item : key);
+    if (!node.second.empty()) locals_.emplace_back(node.second, item);
+    Value out = true;
+    if (!transforms || node.children.size() == 3) {
+      out = run(node.children[1]);
+      if (!out.is_error() && out.get<bool>() == nullptr) out = no_overload("predicate");
+    }
+    holds = out.get<bool>() != nullptr && *out.get<bool>();
+    if (transforms && holds) out = run(node.children.back());
+    locals_.resize(locals_.size() - (node.second.empty() ? 1 : 2));
+    return out;
+  }
+
+  // Puts a turn's value where the macro collects; an error when that cannot be.
+  Value collect(const Node& node, const Value& key, const Value& item, Value value, List& list, Map& map) {
+    if (node.op == Op::kFilter) list.push_back(item);
+    if (node.op == Op::kTransform) list.push_back(std::move(value));
+    if (node.op == Op::kTransformMap) map.entries.emplace_back(key, std::move(value));
+    if (node.op != Op::kTransformMapEntry) return {};
+    const Map* fresh = value.get<Map>();
+    if (fresh == nullptr) return no_overload("transformMapEntry");
+    for (const auto& [name, one] : fresh->entries) {
+      if (find(map, name, cost_) != nullptr) return fail("insert failed: key already exists");
+      map.entries.emplace_back(name, one);
+    }
+    return {};
+  }
+
   Value macro(const Node& node) {
     const Value range = run(node.children[0]);
     if (range.is_error()) return range;
-    std::size_t count = 0;
     const List* list = range.get<List>();
     const Map* map = range.get<Map>();
-    if (list != nullptr)
-      count = list->size();
-    else if (map != nullptr)
-      count = map->entries.size();
-    else
-      return no_overload(node.text);
-    List out;
+    if (list == nullptr && map == nullptr) return no_overload(node.text);
+    const std::size_t count = list != nullptr ? list->size() : map->entries.size();
+    const bool tests = node.op == Op::kAll || node.op == Op::kExists;
+    List collected;
+    Map mapped;
     Value error;
     std::size_t found = 0;
-    bool failed = false;
     for (std::size_t i = 0; i < count; ++i) {
-      locals_.emplace_back(node.text, list != nullptr ? (*list)[i] : map->entries[i].first);
-      Value value = run(node.children[1]);
-      const bool answers = value.get<bool>() != nullptr;
-      const bool holds = answers && *value.get<bool>();
-      const bool maps_plainly = node.op == Op::kTransform && node.children.size() == 2;
-      if (!maps_plainly && !value.is_error() && !answers) value = no_overload("predicate");
-      const Value item = locals_.back().second;
-      if (node.op == Op::kTransform && !maps_plainly && holds) value = run(node.children[2]);
-      locals_.pop_back();
+      const Value key = list != nullptr ? Value(static_cast<std::int64_t>(i)) : map->entries[i].first;
+      const bool pairs = list == nullptr && !node.second.empty();
+      const Value& item = list != nullptr ? (*list)[i] : pairs ? map->entries[i].second : key;
+      bool holds = false;
+      Value value = turn(node, key, item, holds);
       if (value.is_error()) {
-        if (cost_ > cost_max_ || node.op == Op::kTransform || node.op == Op::kFilter || node.op == Op::kExistsOne)
-          return value;
+        if (cost_ > cost_max_ || !tests) return value;
         error = value;
-        failed = true;
         continue;
       }
       if (node.op == Op::kAll && !holds) return false;
       if (node.op == Op::kExists && holds) return true;
-      if (node.op == Op::kExistsOne && holds) ++found;
-      if (node.op == Op::kFilter && holds) out.push_back(item);
-      if (node.op == Op::kTransform && (maps_plainly || holds)) out.push_back(std::move(value));
+      if (!holds) continue;
+      ++found;
+      if (const Value bad = collect(node, key, item, std::move(value), collected, mapped); bad.is_error()) return bad;
     }
-    if (failed) return error;
-    if (node.op == Op::kAll) return true;
-    if (node.op == Op::kExists) return false;
+    if (error.is_error()) return error;
+    if (tests) return node.op == Op::kAll;
     if (node.op == Op::kExistsOne) return found == 1;
-    return out;
+    return node.op == Op::kTransform || node.op == Op::kFilter ? Value(std::move(collected)) : Value(std::move(mapped));
   }
 
   Value eager(const Node& node) {
@@ -224,9 +278,8 @@ class Evaluator {
         values.erase(values.begin());
         return call_method(node.text, object, values, cost_);
       }
-      case Op::kList: return values;
-      case Op::kMap: return make_map(values);
-      case Op::kIndex: return index(values[0], values[1]);
+      case Op::kList: return make_list(node, values);
+      case Op::kMap: return make_map(node, values);
       case Op::kNot: return values[0].get<bool>() ? Value(!*values[0].get<bool>()) : no_overload("!_");
       case Op::kNegate: return negate(values[0]);
       case Op::kEqual: return equal(values[0], values[1], cost_);
@@ -240,7 +293,30 @@ class Evaluator {
     }
   }
 
-  Value make_map(const std::vector<Value>& values) {
+  // Of an entry that may be absent what it holds: nothing, a value, or an error where it is no optional.
+  std::optional<Value> entry(std::uint32_t child, const Value& value, std::string_view what) const {
+    if (nodes_[child].op != Op::kOptionalItem) return value;
+    const Optional* optional = value.get<Optional>();
+    if (optional == nullptr) {
+      const Value text = to_string(value);
+      return fail(base::format("cannot initialize optional {} from non-optional value {}", what,
+                               text.is_error() ? std::string(value.type_name()) : *text.get<std::string>()));
+    }
+    return optional->value ? std::optional(*optional->value) : std::nullopt;
+  }
+
+  Value make_list(const Node& node, const std::vector<Value>& values) const {
+    List out;
+    out.reserve(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::optional<Value> one = entry(node.children[i], values[i], "list element");
+      if (one && one->is_error()) return *one;
+      if (one) out.push_back(*std::move(one));
+    }
+    return out;
+  }
+
+  Value make_map(const Node& node, const std::vector<Value>& values) {
     Map out;
     for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
       const Value& key = values[i];
@@ -248,42 +324,21 @@ class Evaluator {
           key.get<std::string>() || key.get<std::int64_t>() || key.get<std::uint64_t>() || key.get<bool>();
       if (!good) return fail("unsupported key type");
       if (find(out, key, cost_) != nullptr) return fail("insert failed: key already exists");
-      out.entries.emplace_back(key, values[i + 1]);
+      std::optional<Value> one =
+          entry(node.children[i + 1], values[i + 1], "entry '" + *to_string(key).get<std::string>() + "'");
+      if (one && one->is_error()) return *one;
+      if (one) out.entries.emplace_back(key, *std::move(one));
     }
     return out;
   }
 
-  Value index(const Value& object, const Value& key) {
-    if (const Map* map = object.get<Map>()) {
-      if (const Value* found = find(*map, key, cost_)) return *found;
-      if (map->empty_maps_for_missing) return Map{};
-      const Value text = to_string(key);
-      return fail("no such key: " + (text.is_error() ? std::string("?") : *text.get<std::string>()));
-    }
-    const List* list = object.get<List>();
-    if (list == nullptr) return no_overload("_[_]");
-    std::int64_t at = -1;
-    if (const auto* i = key.get<std::int64_t>())
-      at = *i;
-    else if (const auto* u = key.get<std::uint64_t>())
-      at = static_cast<std::int64_t>(std::min<std::uint64_t>(*u, 1u << 31));
-    else if (const auto* d = key.get<double>(); d && std::trunc(*d) == *d && std::fabs(*d) < 1e9)
-      at = static_cast<std::int64_t>(*d);
-    else
-      return no_overload("_[_]");
-    if (at < 0 || at >= static_cast<std::int64_t>(list->size()))
-      return fail(base::format("index out of bounds: {}", at));
-    return (*list)[static_cast<std::size_t>(at)];
-  }
-
-  static Value negate(const Value& value) {
-    if (const auto* i = value.get<std::int64_t>()) return arithmetic(Op::kSubtract, std::int64_t{0}, *i);
-    if (const auto* d = value.get<double>()) return -*d;
-    if (const auto* t = value.get<DurationValue>()) {
-      const Value ns = arithmetic(Op::kSubtract, std::int64_t{0}, t->ns);
-      return ns.is_error() ? ns : Value(DurationValue{*ns.get<std::int64_t>()});
-    }
-    return no_overload("-_");
+  static std::optional<std::int64_t> position(const Value& key) {
+    if (const auto* i = key.get<std::int64_t>()) return *i;
+    if (const auto* u = key.get<std::uint64_t>())
+      return static_cast<std::int64_t>(std::min<std::uint64_t>(*u, 1u << 31));
+    const auto* d = key.get<double>();
+    if (d != nullptr && std::trunc(*d) == *d && std::fabs(*d) < 1e9) return static_cast<std::int64_t>(*d);
+    return std::nullopt;
   }
 
   Value is_in(const Value& item, const Value& where) {
@@ -314,8 +369,6 @@ class Evaluator {
 };
 
 }  // namespace
-
-Value add(const Value& a, const Value& b) { return calculate(Op::kAdd, a, b); }
 
 base::Result<Expression> Expression::compile(std::string_view text, const std::vector<std::string>& variables) {
   if (text.size() > kExpressionBytesMax) return base::make_error(base::Code::kInvalid, "the expression is too long");

@@ -1,9 +1,9 @@
 // A compiled expression of the Common Expression Language (CEL), as Kubernetes uses it in device selectors and
 // validation rules.
 //
-// A subset, evaluated on a tree without type checking: literals, operators, macros (has, all, exists, exists_one, map,
-// filter, cel.bind), functions on strings, lists, maps, and those of Kubernetes (quantity, semver, ip, cidr, regex).
-// Not there: messages, optional values, user-defined types. Work is bounded by a cost that grows with what is touched.
+// Evaluated on a tree without type checking: literals, operators, macros with one and two variables, optional values,
+// functions on strings, lists, maps, and those of Kubernetes (quantity, semver, ip, cidr, url, format, image, regex).
+// Not there: messages, user-defined types, the authorizer. Work is bounded by a cost that grows with what is touched.
 #pragma once
 
 #include <cstdint>

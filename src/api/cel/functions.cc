@@ -1,6 +1,4 @@
-// The functions of the language itself and of its strings, lists, math and sets extensions.
-#include <re2/re2.h>
-
+// The functions of the language itself and of its lists, math and sets extensions; the table of all functions.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -14,18 +12,6 @@ namespace api::cel {
 namespace {
 
 using Values = std::vector<Value>;
-
-// Bytes of the UTF-8 characters of a text; a broken byte is a character of its own.
-std::vector<std::string_view> characters(std::string_view text) {
-  std::vector<std::string_view> out;
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t end = i + 1;
-    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80 && end - i < 4) ++end;
-    out.push_back(text.substr(i, end - i));
-    i = end;
-  }
-  return out;
-}
 
 Value size_of(const Value& v) {
   if (const auto* s = v.get<std::string>()) return static_cast<std::int64_t>(characters(*s).size());
@@ -89,17 +75,6 @@ Value to_bool(const Value& v) {
   return fail("cannot convert to bool: " + *s);
 }
 
-Value matches(const std::string& text, const std::string& pattern, std::uint64_t& cost) {
-  cost += (text.size() / 10 + 1) * (pattern.size() / 4 + 1);
-  if (pattern.size() > 1000) return fail("the pattern is too long");
-  RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(1 << 20);
-  const RE2 regex(pattern, options);
-  if (!regex.ok()) return fail("invalid regular expression: " + regex.error());
-  return RE2::PartialMatch(text, regex);
-}
-
 // The largest (sign 1) or smallest (sign -1) of the values.
 Value extreme(const List& list, int sign) {
   if (list.empty()) return fail(sign > 0 ? "max called on empty list" : "min called on empty list");
@@ -114,7 +89,7 @@ Value extreme(const List& list, int sign) {
 
 Value sum(const List& list) {
   Value out = list.empty() ? Value(std::int64_t{0}) : list.front();
-  for (std::size_t i = 1; i < list.size() && !out.is_error(); ++i) out = add(out, list[i]);
+  for (std::size_t i = 1; i < list.size() && !out.is_error(); ++i) out = calculate(Op::kAdd, out, list[i]);
   return out;
 }
 
@@ -131,10 +106,6 @@ bool holds(const List& list, const Value& item, std::uint64_t& cost) {
   return std::any_of(list.begin(), list.end(), [&](const Value& one) { return equal(one, item, cost); });
 }
 
-struct FunctionRow {
-  std::string_view name;
-  Function call;
-};
 constexpr FunctionRow kFunctions[] = {
     {"size", [](const Values& a, std::uint64_t&) { return a.size() == 1 ? size_of(a[0]) : no_overload("size"); }},
     {"int", [](const Values& a, std::uint64_t&) { return a.size() == 1 ? to_int(a[0]) : no_overload("int"); }},
@@ -153,6 +124,7 @@ constexpr FunctionRow kFunctions[] = {
     {"duration",
      [](const Values& a, std::uint64_t&) {
        const auto* s = a.size() == 1 ? a[0].get<std::string>() : nullptr;
+       if (a.size() == 1 && a[0].get<DurationValue>()) return a[0];
        if (s == nullptr) return no_overload("duration");
        const auto span = base::parse_go_duration(*s);
        return span ? Value(DurationValue{span->ns}) : fail("invalid duration: " + *s);
@@ -160,9 +132,23 @@ constexpr FunctionRow kFunctions[] = {
     {"timestamp",
      [](const Values& a, std::uint64_t&) {
        const auto* s = a.size() == 1 ? a[0].get<std::string>() : nullptr;
+       const auto* i = a.size() == 1 ? a[0].get<std::int64_t>() : nullptr;
+       if (a.size() == 1 && a[0].get<TimeValue>()) return a[0];
+       if (i != nullptr && *i > -9'000'000'000 && *i < 9'000'000'000) return Value(TimeValue{*i * 1'000'000'000});
+       if (i != nullptr) return fail("timestamp overflow");
        if (s == nullptr) return no_overload("timestamp");
        const auto time = base::parse_rfc3339(*s);
        return time ? Value(TimeValue{time->ns}) : fail("invalid timestamp: " + *s);
+     }},
+    {"matches",
+     [](const Values& a, std::uint64_t& cost) {
+       const auto* s = a.size() == 2 ? a[0].get<std::string>() : nullptr;
+       return s ? call_text_method("matches", *s, {a[1]}, cost) : no_overload("matches");
+     }},
+    {"strings.quote",
+     [](const Values& a, std::uint64_t&) {
+       const auto* s = a.size() == 1 ? a[0].get<std::string>() : nullptr;
+       return s ? Value(quote(*s)) : no_overload("strings.quote");
      }},
     {"math.greatest",
      [](const Values& a, std::uint64_t&) {
@@ -192,126 +178,6 @@ constexpr FunctionRow kFunctions[] = {
                     std::all_of(x->begin(), x->end(), [&](const Value& v) { return holds(*y, v, cost); }));
      }},
 };
-
-Value split(const std::string& text, const std::string& by, std::int64_t limit) {
-  List out;
-  if (limit == 0) return out;
-  std::size_t start = 0;
-  while (limit < 0 || static_cast<std::int64_t>(out.size()) + 1 < limit) {
-    std::size_t end = by.empty() ? start + 1 : text.find(by, start);
-    if (end == std::string::npos || (by.empty() && end >= text.size())) break;
-    out.push_back(text.substr(start, end - start));
-    start = end + by.size();
-  }
-  out.push_back(text.substr(std::min(start, text.size())));
-  return out;
-}
-
-Value replace(const std::string& text, const std::string& from, const std::string& to, std::int64_t limit,
-              std::uint64_t& cost) {
-  if (from.empty()) return text;
-  std::string out;
-  std::size_t start = 0;
-  for (std::int64_t n = 0; limit < 0 || n < limit; ++n) {
-    const std::size_t found = text.find(from, start);
-    if (found == std::string::npos) break;
-    out.append(text, start, found - start).append(to);
-    start = found + from.size();
-    if (out.size() > 1'000'000) return fail("the result is too large");
-  }
-  out.append(text, start);
-  cost += out.size() / 10;
-  return out;
-}
-
-std::string lower(std::string text, bool up) {
-  for (char& c : text) {
-    if (!up && c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-    if (up && c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
-  }
-  return text;
-}
-
-std::string trim(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n\f\v");
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(" \t\r\n\f\v") - first + 1);
-}
-
-Value substring(const std::string& text, std::int64_t from, std::int64_t to) {
-  const auto chars = characters(text);
-  const auto size = static_cast<std::int64_t>(chars.size());
-  if (to < 0) to = size;
-  if (from < 0 || from > to || to > size) return fail(base::format("index out of range: {}", from > size ? from : to));
-  std::string out;
-  for (std::int64_t i = from; i < to; ++i) out += chars[static_cast<std::size_t>(i)];
-  return out;
-}
-
-// Positions count characters.
-Value index_of(const std::string& text, const std::string& part, bool last) {
-  const std::size_t found = last ? text.rfind(part) : text.find(part);
-  if (found == std::string::npos) return std::int64_t{-1};
-  return static_cast<std::int64_t>(characters(std::string_view(text).substr(0, found)).size());
-}
-
-Value find_all(const std::string& text, const std::string& pattern, std::int64_t limit, std::uint64_t& cost) {
-  cost += (text.size() / 10 + 1) * (pattern.size() / 4 + 1);
-  if (pattern.size() > 1000) return fail("the pattern is too long");
-  RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(1 << 20);
-  const RE2 regex("(" + pattern + ")", options);
-  if (!regex.ok()) return fail("invalid regular expression: " + regex.error());
-  List out;
-  re2::StringPiece rest(text);
-  re2::StringPiece hit;
-  std::size_t at = 0;
-  while (at <= text.size() && (limit < 0 || static_cast<std::int64_t>(out.size()) < limit) &&
-         regex.Match(rest, at, rest.size(), RE2::UNANCHORED, &hit, 1)) {
-    out.push_back(std::string(hit.data(), hit.size()));
-    at = static_cast<std::size_t>(hit.data() - text.data()) + std::max<std::size_t>(hit.size(), 1);
-    cost += text.size() / 10 + 1;
-    if (cost > kWorkMax) return fail("operation cancelled: actual cost limit exceeded");
-  }
-  return out;
-}
-
-Value text_method(std::string_view name, const std::string& s, const Values& a, std::uint64_t& cost) {
-  const std::string* t = a.empty() ? nullptr : a[0].get<std::string>();
-  const std::int64_t* i = a.empty() ? nullptr : a.back().get<std::int64_t>();
-  if (name == "matches" && t && a.size() == 1) return matches(s, *t, cost);
-  if (name == "contains" && t && a.size() == 1) return s.find(*t) != std::string::npos;
-  if (name == "startsWith" && t && a.size() == 1) return s.starts_with(*t);
-  if (name == "endsWith" && t && a.size() == 1) return s.ends_with(*t);
-  if (name == "indexOf" && t && a.size() == 1) return index_of(s, *t, false);
-  if (name == "lastIndexOf" && t && a.size() == 1) return index_of(s, *t, true);
-  if (name == "split" && t && (a.size() == 1 || (a.size() == 2 && i))) return split(s, *t, i ? *i : -1);
-  if (name == "find" && t && a.size() == 1) {
-    const Value all = find_all(s, *t, 1, cost);
-    return all.is_error() ? all : all.get<List>()->empty() ? Value("") : all.get<List>()->front();
-  }
-  if (name == "findAll" && t && (a.size() == 1 || (a.size() == 2 && i))) return find_all(s, *t, i ? *i : -1, cost);
-  if (name == "replace" && t && (a.size() == 2 || (a.size() == 3 && i)) && a[1].get<std::string>()) {
-    return replace(s, *t, *a[1].get<std::string>(), i ? *i : -1, cost);
-  }
-  if (name == "substring" && i && a.size() == 1) return substring(s, *i, -1);
-  if (name == "substring" && i && a.size() == 2 && a[0].get<std::int64_t>())
-    return substring(s, *a[0].get<std::int64_t>(), std::max<std::int64_t>(*i, 0));
-  if (name == "charAt" && i && a.size() == 1)
-    return *i == static_cast<std::int64_t>(characters(s).size()) ? Value("") : substring(s, *i, *i < 0 ? *i : *i + 1);
-  if (!a.empty()) return no_overload(name);
-  if (name == "lowerAscii") return lower(s, false);
-  if (name == "upperAscii") return lower(s, true);
-  if (name == "trim") return trim(s);
-  if (name == "reverse") {
-    std::string out;
-    const auto chars = characters(s);
-    for (std::size_t c = chars.size(); c-- > 0;) out += chars[c];
-    return out;
-  }
-  return no_overload(name);
-}
 
 Value list_method(std::string_view name, const List& l, const Values& a, std::uint64_t& cost) {
   if (name == "join") {
@@ -354,64 +220,59 @@ Value list_method(std::string_view name, const List& l, const Values& a, std::ui
   return no_overload(name);
 }
 
-Value time_method(std::string_view name, const Value& object) {
-  if (const auto* span = object.get<DurationValue>()) {
-    if (name == "getHours") return span->ns / 3'600'000'000'000;
-    if (name == "getMinutes") return span->ns / 60'000'000'000;
-    if (name == "getSeconds") return span->ns / 1'000'000'000;
-    if (name == "getMilliseconds") return span->ns / 1'000'000;
-    return no_overload(name);
+constexpr std::string_view kListMethods[] = {"join", "indexOf", "lastIndexOf", "slice",   "sum",
+                                             "min",  "max",     "isSorted",    "reverse", "distinct"};
+
+const Library* libraries() {
+  static const Library kLibraries[] = {kubernetes_library(), optional_library(), url_library(), named_format_library(),
+                                       image_library()};
+  return kLibraries;
+}
+constexpr std::size_t kLibraryCount = 5;
+
+Function find_function(std::string_view name) {
+  for (const FunctionRow& row : kFunctions) {
+    if (row.name == name) return row.call;
   }
-  const std::string text = base::format_rfc3339(base::Time{object.get<TimeValue>()->ns});  // 2006-01-02T15:04:05Z
-  const auto part = [&](std::size_t at, std::size_t size) -> std::int64_t {
-    return std::atoll(text.substr(at, size).c_str());
-  };
-  if (text.size() < 20) return no_overload(name);
-  if (name == "getFullYear") return part(0, 4);
-  if (name == "getMonth") return part(5, 2) - 1;
-  if (name == "getDate") return part(8, 2);
-  if (name == "getHours") return part(11, 2);
-  if (name == "getMinutes") return part(14, 2);
-  if (name == "getSeconds") return part(17, 2);
-  return no_overload(name);
+  for (std::size_t i = 0; i < kLibraryCount; ++i) {
+    for (const FunctionRow& row : libraries()[i].functions) {
+      if (row.name == name) return row.call;
+    }
+  }
+  return nullptr;
 }
 
-constexpr std::string_view kMethods[] = {
-    "size",        "matches",  "contains", "startsWith", "endsWith",   "indexOf",    "lastIndexOf",
-    "split",       "find",     "findAll",  "replace",    "substring",  "charAt",     "lowerAscii",
-    "upperAscii",  "trim",     "reverse",  "join",       "slice",      "sum",        "min",
-    "max",         "isSorted", "distinct", "getHours",   "getMinutes", "getSeconds", "getMilliseconds",
-    "getFullYear", "getMonth", "getDate"};
+Method find_method(std::string_view name) {
+  for (std::size_t i = 0; i < kLibraryCount; ++i) {
+    for (const MethodRow& row : libraries()[i].methods) {
+      if (row.name == name) return row.call;
+    }
+  }
+  return nullptr;
+}
 
 }  // namespace
 
-bool is_function(std::string_view name) {
-  return find_kubernetes_function(name) != nullptr ||
-         std::any_of(std::begin(kFunctions), std::end(kFunctions),
-                     [&](const FunctionRow& row) { return row.name == name; });
-}
+bool is_function(std::string_view name) { return find_function(name) != nullptr; }
 
 bool is_method(std::string_view name) {
-  return find_kubernetes_method(name) != nullptr ||
-         std::find(std::begin(kMethods), std::end(kMethods), name) != std::end(kMethods);
+  return name == "size" || find_method(name) != nullptr || is_text_method(name) || is_time_method(name) ||
+         std::find(std::begin(kListMethods), std::end(kListMethods), name) != std::end(kListMethods);
 }
 
 Value call_function(std::string_view name, const std::vector<Value>& arguments, std::uint64_t& cost) {
-  for (const FunctionRow& row : kFunctions) {
-    if (row.name == name) return row.call(arguments, cost);
-  }
-  const Function found = find_kubernetes_function(name);
+  const Function found = find_function(name);
   return found == nullptr ? no_overload(name) : found(arguments, cost);
 }
 
 Value call_method(std::string_view name, const Value& object, const std::vector<Value>& arguments,
                   std::uint64_t& cost) {
   if (name == "size" && arguments.empty()) return size_of(object);
-  if (const auto* s = object.get<std::string>()) return text_method(name, *s, arguments, cost);
+  if (const Method found = find_method(name)) return found(object, arguments, cost);
+  if (const auto* s = object.get<std::string>()) return call_text_method(name, *s, arguments, cost);
   if (const auto* l = object.get<List>()) return list_method(name, *l, arguments, cost);
-  if (object.get<DurationValue>() || object.get<TimeValue>()) return time_method(name, object);
-  const Method found = find_kubernetes_method(name);
-  return found == nullptr ? no_overload(name) : found(object, arguments, cost);
+  if (object.get<DurationValue>() || object.get<TimeValue>()) return call_time_method(name, object, arguments);
+  return no_overload(name);
 }
 
 }  // namespace api::cel

@@ -54,6 +54,7 @@ int compare_prerelease(std::string_view a, std::string_view b) {
 std::optional<Semver> Semver::parse(std::string_view text, bool lenient) {
   if (text.size() > 256) return std::nullopt;
   if (lenient && text.starts_with('v')) text.remove_prefix(1);
+  const std::string_view whole = text;
   if (const std::size_t plus = text.find('+'); plus != std::string_view::npos) {
     for (const std::string_view part : split(text.substr(plus + 1), '.')) {
       if (!is_identifier(part)) return std::nullopt;
@@ -69,6 +70,7 @@ std::optional<Semver> Semver::parse(std::string_view text, bool lenient) {
     text = text.substr(0, dash);
   }
   std::vector<std::string_view> parts = split(text, '.');
+  if (lenient && parts.size() < 3 && text.size() != whole.size()) return std::nullopt;  // short, but with a suffix
   if (lenient) {
     while (parts.size() < 3) parts.push_back("0");
     for (std::string_view& part : parts) {
@@ -144,11 +146,6 @@ std::string Ip::to_string() const {
 namespace {
 
 const std::string* text_of(const Values& a) { return a.empty() ? nullptr : a[0].get<std::string>(); }
-
-struct FunctionRow {
-  std::string_view name;
-  Function call;
-};
 
 bool is_lenient(const Values& a) {
   const bool* flag = a.size() == 2 ? a[1].get<bool>() : nullptr;
@@ -262,10 +259,6 @@ Value contains_address(const Value& object, const Values& a, bool network) {
   return cidr->contains(*other);
 }
 
-struct MethodRow {
-  std::string_view name;
-  Method call;
-};
 constexpr MethodRow kMethods[] = {
     {"sign",
      [](const Value& o, const Values&, std::uint64_t&) {
@@ -351,24 +344,14 @@ constexpr MethodRow kMethods[] = {
     {"includes",
      [](const Value& o, const Values& a, std::uint64_t& cost) {
        if (a.size() != 1) return no_overload("includes");
-       return Value(equal(o, a[0], cost));
+       const List* list = o.get<List>();
+       if (list == nullptr) return Value(equal(o, a[0], cost));
+       return Value(std::any_of(list->begin(), list->end(), [&](const Value& v) { return equal(v, a[0], cost); }));
      }},
 };
 
 }  // namespace
 
-Function find_kubernetes_function(std::string_view name) {
-  for (const FunctionRow& row : kFunctions) {
-    if (row.name == name) return row.call;
-  }
-  return nullptr;
-}
-
-Method find_kubernetes_method(std::string_view name) {
-  for (const MethodRow& row : kMethods) {
-    if (row.name == name) return row.call;
-  }
-  return nullptr;
-}
+Library kubernetes_library() { return {kFunctions, kMethods}; }
 
 }  // namespace api::cel

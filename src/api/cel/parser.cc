@@ -1,9 +1,7 @@
 // From the text of an expression to its tree.
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <set>
 
+#include "api/cel/lexer.h"
 #include "api/cel/syntax.h"
 #include "base/format.h"
 
@@ -12,191 +10,6 @@ namespace {
 
 constexpr int kNestingMax = 60;  // of parentheses, lists and arguments
 constexpr std::size_t kNodesMax = 4000;
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-void append_utf8(std::string& out, std::uint32_t point) {
-  if (point < 0x80) {
-    out += static_cast<char>(point);
-  } else if (point < 0x800) {
-    out += static_cast<char>(0xc0 | point >> 6);
-    out += static_cast<char>(0x80 | (point & 0x3f));
-  } else if (point < 0x10000) {
-    out += static_cast<char>(0xe0 | point >> 12);
-    out += static_cast<char>(0x80 | (point >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (point & 0x3f));
-  } else {
-    out += static_cast<char>(0xf0 | point >> 18);
-    out += static_cast<char>(0x80 | (point >> 12 & 0x3f));
-    out += static_cast<char>(0x80 | (point >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (point & 0x3f));
-  }
-}
-
-enum class Kind : std::uint8_t { kEnd, kName, kLiteral, kSymbol };
-struct Token {
-  Kind kind = Kind::kEnd;
-  std::string text;  // of names and symbols
-  Value value;       // of literals
-  std::size_t at = 0;
-};
-
-class Lexer {
- public:
-  explicit Lexer(std::string_view text) : text_(text) {}
-
-  base::Result<Token> next() {
-    skip_blanks();
-    Token out;
-    out.at = at_;
-    if (at_ == text_.size()) return out;
-    const char c = text_[at_];
-    if (const int prefix = string_prefix(); prefix >= 0) return literal_text(out, prefix);
-    if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number(out);
-    if (is_letter(c)) {
-      while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) out.text += text_[at_++];
-      out.kind = Kind::kName;
-      return out;
-    }
-    static constexpr std::string_view kSymbols[] = {"&&", "||", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/",
-                                                    "%",  "!",  "?",  ":",  "(",  ")",  "[", "]", "{", "}", ",", "."};
-    for (const std::string_view symbol : kSymbols) {
-      if (!text_.substr(at_).starts_with(symbol)) continue;
-      at_ += symbol.size();
-      out.kind = Kind::kSymbol;
-      out.text = symbol;
-      return out;
-    }
-    return wrong(base::format("unexpected character '{}'", c));
-  }
-
-  base::Error wrong(std::string_view what) const {
-    return base::make_error(base::Code::kInvalid, base::format("column {}: {}", at_ + 1, what));
-  }
-
- private:
-  char peek(std::size_t ahead) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-
-  void skip_blanks() {
-    while (at_ < text_.size()) {
-      if (text_.substr(at_).starts_with("//")) {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-      } else if (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r' ||
-                 text_[at_] == '\f') {
-        ++at_;
-      } else {
-        return;
-      }
-    }
-  }
-
-  // How many of r and b stand before a quote; -1 when no string begins here.
-  int string_prefix() const {
-    int length = 0;
-    while (length < 2) {
-      const char c = peek(static_cast<std::size_t>(length));
-      if (c != 'r' && c != 'R' && c != 'b' && c != 'B') break;
-      ++length;
-    }
-    const char quote = peek(static_cast<std::size_t>(length));
-    return quote == '"' || quote == '\'' ? length : -1;
-  }
-
-  base::Result<Token> literal_text(Token out, int prefix) {
-    bool raw = false, bytes = false;
-    for (; prefix > 0; --prefix) {
-      const char c = text_[at_++];
-      raw |= c == 'r' || c == 'R';
-      bytes |= c == 'b' || c == 'B';
-    }
-    const std::string_view rest = text_.substr(at_);
-    std::string_view quote = rest.substr(0, 1);
-    if (rest.starts_with("\"\"\"") || rest.starts_with("'''")) quote = rest.substr(0, 3);
-    at_ += quote.size();
-    std::string value;
-    while (!text_.substr(at_).starts_with(quote)) {
-      if (at_ == text_.size() || (quote.size() == 1 && text_[at_] == '\n')) return wrong("a string is not closed");
-      if (text_[at_] != '\\' || raw)
-        value += text_[at_++];
-      else
-        TRY_VOID(escape(value, bytes));
-    }
-    at_ += quote.size();
-    out.kind = Kind::kLiteral;
-    if (bytes)
-      out.value = Bytes{std::move(value)};
-    else
-      out.value = Value(std::move(value));
-    return out;
-  }
-
-  base::Status escape(std::string& out, bool bytes) {
-    const char c = peek(1);
-    at_ += 2;
-    static constexpr std::string_view kPlain = "abfnrtv\\'\"`?", kMeant = "\a\b\f\n\r\t\v\\'\"`?";
-    if (const std::size_t found = kPlain.find(c); c != '\0' && found != std::string_view::npos) {
-      out += kMeant[found];
-      return {};
-    }
-    const bool octal = c >= '0' && c <= '3';
-    const int digits = c == 'x' || c == 'X' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : octal ? 3 : 0;
-    if (octal) --at_;
-    std::uint32_t point = 0;
-    const std::string_view number = text_.substr(std::min(at_, text_.size()), static_cast<std::size_t>(digits));
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), point, octal ? 8 : 16);
-    if (digits == 0 || error != std::errc{} || end != number.data() + digits || point > 0x10ffff)
-      return wrong("a bad escape");
-    at_ += static_cast<std::size_t>(digits);
-    if (bytes && digits < 4)
-      out += static_cast<char>(point);
-    else
-      append_utf8(out, point);
-    return {};
-  }
-
-  base::Result<Token> number(Token out) {
-    std::size_t end = at_;
-    const bool hex = text_.substr(at_).starts_with("0x") || text_.substr(at_).starts_with("0X");
-    bool fraction = false;
-    if (hex) end += 2;
-    while (end < text_.size()) {
-      const char c = text_[end];
-      const bool exponent = !hex && (c == 'e' || c == 'E');
-      const bool dot = !hex && c == '.' && end + 1 < text_.size() && is_digit(text_[end + 1]);
-      if (!is_digit(c) && !exponent && !dot && !(hex && std::isxdigit(static_cast<unsigned char>(c)))) break;
-      fraction |= exponent || dot;
-      ++end;
-      if (exponent && end < text_.size() && (text_[end] == '+' || text_[end] == '-')) ++end;
-    }
-    const std::string digits(text_.substr(at_, end - at_));
-    out.kind = Kind::kLiteral;
-    const bool is_unsigned = end < text_.size() && (text_[end] == 'u' || text_[end] == 'U');
-    const char* first = digits.data() + (hex ? 2 : 0);
-    const char* last = digits.data() + digits.size();
-    if (fraction) {
-      char* stop = nullptr;
-      out.value = std::strtod(digits.c_str(), &stop);
-      if (stop != last || is_unsigned) return wrong("a bad number");
-    } else {
-      std::uint64_t value = 0;
-      const auto [stop, error] = std::from_chars(first, last, value, hex ? 16 : 10);
-      if (error != std::errc{} || stop != last) return wrong("a bad number");
-      if (is_unsigned) out.value = value;
-      // One more than the largest integer is only good behind a minus; the parser turns it there.
-      else if (value <= std::uint64_t{1} << 63)
-        out.value = static_cast<std::int64_t>(value);
-      else
-        return wrong("a number is too large");
-      if (!is_unsigned && value == std::uint64_t{1} << 63) out.text = "lowest";
-    }
-    at_ = end + (is_unsigned ? 1 : 0);
-    return out;
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
 
 class Parser {
  public:
@@ -313,18 +126,20 @@ class Parser {
     for (;;) {
       if (is("[")) {
         TRY_VOID(advance());
+        TRY(const bool optional, take("?"));
         TRY(const std::uint32_t index, expression());
         TRY_VOID(expect("]"));
-        TRY(out, make(Op::kIndex, {out, index}));
+        TRY(out, make(optional ? Op::kOptionalIndex : Op::kIndex, {out, index}));
       } else if (is(".")) {
         TRY_VOID(advance());
+        TRY(const bool optional, take("?"));
         if (token_.kind != Kind::kName) return wrong("expected a name");
         std::string name = std::move(token_.text);
         TRY_VOID(advance());
-        if (is("(")) {
+        if (is("(") && !optional) {
           TRY(out, method(out, name));
         } else {
-          TRY(out, make(Op::kField, {out}, std::move(name)));
+          TRY(out, make(optional ? Op::kOptionalField : Op::kField, {out}, std::move(name)));
         }
       } else {
         return out;
@@ -341,41 +156,96 @@ class Parser {
     return name;
   }
 
+  // How a macro binds: one variable, two, or (where both are read) as many as stand before its body.
+  enum class Variables : std::uint8_t { kOne, kTwo, kEither };
+  struct Macro {
+    std::string_view name;
+    Op op;
+    Variables variables;
+    bool filters;  // takes a test before its body
+  };
+  static const Macro* macro_of(std::string_view name) {
+    static constexpr Macro kMacros[] = {
+        {"all", Op::kAll, Variables::kEither, false},
+        {"exists", Op::kExists, Variables::kEither, false},
+        {"exists_one", Op::kExistsOne, Variables::kEither, false},
+        {"existsOne", Op::kExistsOne, Variables::kEither, false},
+        {"map", Op::kTransform, Variables::kOne, true},
+        {"filter", Op::kFilter, Variables::kOne, false},
+        {"transformList", Op::kTransform, Variables::kTwo, true},
+        {"transformMap", Op::kTransformMap, Variables::kTwo, true},
+        {"transformMapEntry", Op::kTransformMapEntry, Variables::kTwo, true},
+        {"optMap", Op::kOptionalMap, Variables::kOne, false},
+        {"optFlatMap", Op::kOptionalFlatMap, Variables::kOne, false},
+    };
+    for (const Macro& one : kMacros) {
+      if (one.name == name) return &one;
+    }
+    return nullptr;
+  }
+
+  // Whether a name and a comma follow: the second variable of a macro that may have one.
+  bool is_variable() const {
+    Lexer ahead = lexer_;
+    if (token_.kind != Kind::kName) return false;
+    const base::Result<Token> next = ahead.next();
+    return next.ok() && next->kind == Kind::kSymbol && next->text == ",";
+  }
+
+  Position macro(std::uint32_t object, const Macro& what) {
+    const std::size_t outside = locals_.size();
+    std::string second;
+    TRY(std::string first, variable());
+    if (what.variables == Variables::kTwo || (what.variables == Variables::kEither && is_variable())) {
+      TRY(second, variable());
+      if (second == first) return wrong("the two variables have one name");
+    }
+    locals_.push_back(first);
+    if (!second.empty()) locals_.push_back(second);
+    TRY(const std::uint32_t body, expression());
+    std::vector<std::uint32_t> children = {object, body};
+    if (what.filters && is(",")) {
+      TRY_VOID(advance());
+      TRY(const std::uint32_t value, expression());
+      children.push_back(value);
+    }
+    locals_.resize(outside);
+    TRY_VOID(expect(")"));
+    TRY(const std::uint32_t out, make(what.op, std::move(children), std::move(first)));
+    tree_.nodes[out].second = std::move(second);
+    return out;
+  }
+
+  // Names that functions live under; a variable of the same name goes first.
+  bool is_space(const std::string& name) const {
+    static constexpr std::string_view kSpaces[] = {"cel", "math", "sets", "ip", "optional", "format", "strings"};
+    return !is_known(name) && std::find(std::begin(kSpaces), std::end(kSpaces), name) != std::end(kSpaces);
+  }
+  bool is_known(const std::string& name) const {
+    return std::find(locals_.begin(), locals_.end(), name) != locals_.end() ||
+           std::find(variables_.begin(), variables_.end(), name) != variables_.end();
+  }
+
   Position method(std::uint32_t object, const std::string& name) {
     TRY_VOID(expect("("));
-    const Op macro = name == "all"          ? Op::kAll
-                     : name == "exists"     ? Op::kExists
-                     : name == "exists_one" ? Op::kExistsOne
-                     : name == "map"        ? Op::kTransform
-                     : name == "filter"     ? Op::kFilter
-                                            : Op::kMethod;
-    if (macro != Op::kMethod) {
-      TRY(std::string bound, variable());
-      locals_.push_back(bound);
-      TRY(const std::uint32_t body, expression());
-      std::vector<std::uint32_t> children = {object, body};
-      if (macro == Op::kTransform && is(",")) {
-        TRY_VOID(advance());
-        TRY(const std::uint32_t value, expression());
-        children.push_back(value);
-      }
-      locals_.pop_back();
-      TRY_VOID(expect(")"));
-      return make(macro, std::move(children), std::move(bound));
-    }
     const Node& on = tree_.nodes[object];
-    if (on.op == Op::kName && on.text == "cel" && name == "bind") return binding();
-    std::string full = name;
     std::vector<std::uint32_t> children;
-    const bool is_namespaced = on.op == Op::kName && (on.text == "math" || on.text == "sets" || on.text == "ip");
-    if (is_namespaced)
-      full = on.text + "." + name;
-    else
-      children.push_back(object);
+    if (on.op == Op::kName && is_space(on.text)) {
+      if (on.text == "cel" && name == "bind") return binding();
+      std::string full = on.text + "." + name;
+      TRY_VOID(arguments(")", children));
+      if (!is_function(full)) return wrong(base::format("undeclared reference to '{}'", full));
+      return make(Op::kCall, std::move(children), std::move(full));
+    }
+    if (const Macro* found = macro_of(name)) return macro(object, *found);
+    children.push_back(object);
     TRY_VOID(arguments(")", children));
-    if (is_namespaced ? !is_function(full) : !is_method(full))
-      return wrong(base::format("undeclared reference to '{}'", full));
-    return make(is_namespaced ? Op::kCall : Op::kMethod, std::move(children), std::move(full));
+    if (name == "or" || name == "orValue") {
+      if (children.size() != 2) return wrong(base::format("{}() takes one argument", name));
+      return make(name == "or" ? Op::kOptionalOr : Op::kOptionalOrValue, std::move(children), name);
+    }
+    if (!is_method(name)) return wrong(base::format("undeclared reference to '{}'", name));
+    return make(Op::kMethod, std::move(children), name);
   }
 
   Position binding() {
@@ -413,29 +283,69 @@ class Parser {
       TRY_VOID(expect(")"));
       return out;
     }
-    if (is("[")) {
-      TRY_VOID(advance());
-      std::vector<std::uint32_t> items;
-      TRY_VOID(arguments("]", items));
-      return make(Op::kList, std::move(items));
-    }
+    if (is("[")) return list();
     if (is("{")) return map();
     return wrong(token_.kind == Kind::kEnd ? "unexpected end" : base::format("unexpected '{}'", token_.text));
+  }
+
+  // An expression; one behind a question mark may turn out to be absent.
+  Position item(bool optional) {
+    TRY(const std::uint32_t out, expression());
+    return optional ? make(Op::kOptionalItem, {out}) : Position(out);
+  }
+
+  Position list() {
+    TRY_VOID(advance());
+    std::vector<std::uint32_t> items;
+    while (!is("]")) {
+      TRY(const bool optional, take("?"));
+      TRY(const std::uint32_t one, item(optional));
+      items.push_back(one);
+      TRY(const bool more, take(","));
+      if (!more) break;
+    }
+    TRY_VOID(expect("]"));
+    return make(Op::kList, std::move(items));
   }
 
   Position map() {
     TRY_VOID(advance());
     std::vector<std::uint32_t> items;
     while (!is("}")) {
+      TRY(const bool optional, take("?"));
       TRY(const std::uint32_t key, expression());
       TRY_VOID(expect(":"));
-      TRY(const std::uint32_t value, expression());
+      TRY(const std::uint32_t value, item(optional));
       items.insert(items.end(), {key, value});
       TRY(const bool more, take(","));
       if (!more) break;
     }
     TRY_VOID(expect("}"));
     return make(Op::kMap, std::move(items));
+  }
+
+  // The type that begins with this word and goes on behind a dot; empty when none does.
+  base::Result<std::string_view> dotted_type(const std::string& first) {
+    static constexpr std::string_view kTypes[] = {"net.IP",
+                                                  "net.CIDR",
+                                                  "kubernetes.Quantity",
+                                                  "kubernetes.Semver",
+                                                  "kubernetes.URL",
+                                                  "kubernetes.Image",
+                                                  "kubernetes.NamedFormat",
+                                                  "google.protobuf.Duration",
+                                                  "google.protobuf.Timestamp"};
+    if ((first != "net" && first != "kubernetes" && first != "google") || is_known(first)) return std::string_view();
+    std::string name = first;
+    while (is(".")) {
+      TRY_VOID(advance());
+      name += "." + token_.text;
+      TRY_VOID(advance());
+      for (const std::string_view type : kTypes) {
+        if (name == type) return type;
+      }
+    }
+    return wrong(base::format("undeclared reference to '{}'", name));
   }
 
   Position name_or_call() {
@@ -455,16 +365,14 @@ class Parser {
       if (!is_function(name)) return wrong(base::format("undeclared reference to '{}'", name));
       return make(Op::kCall, std::move(items), std::move(name));
     }
-    static constexpr std::string_view kTypes[] = {"bool",  "int",  "uint", "double",    "string",
-                                                  "bytes", "list", "map",  "null_type", "type"};
+    static constexpr std::string_view kTypes[] = {"bool", "int", "uint", "double",    "string",       "bytes",
+                                                  "list", "map", "type", "null_type", "optional_type"};
     for (const std::string_view type : kTypes) {
       if (name == type) return make(Op::kConstant, {}, {}, TypeName{type});
     }
-    const auto known = [&](const std::vector<std::string>& list) {
-      return std::find(list.begin(), list.end(), name) != list.end();
-    };
-    const bool is_space = (name == "cel" || name == "math" || name == "sets" || name == "ip") && is(".");
-    if (!known(locals_) && !known(variables_) && !is_space)
+    TRY(const std::string_view dotted, dotted_type(name));
+    if (!dotted.empty()) return make(Op::kConstant, {}, {}, TypeName{dotted});
+    if (!is_known(name) && !(is_space(name) && is(".")))
       return wrong(base::format("undeclared reference to '{}'", name));
     return make(Op::kName, {}, std::move(name));
   }

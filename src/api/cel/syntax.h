@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,14 +44,25 @@ enum class Op : std::uint8_t {
   kExists,
   kExistsOne,
   kTransform,
+  kTransformMap,
+  kTransformMapEntry,
   kFilter,
   kBind,
+  kOptionalField,
+  kOptionalIndex,
+  kOptionalItem,  // an element of a list, or the value of a map's entry, that may be absent
+  kOptionalMap,
+  kOptionalFlatMap,
+  kOptionalOr,
+  kOptionalOrValue,
 };
 
-// Children are positions in the same list. Macros over lists: the list, then the bodies; `text` is their variable.
+// Children are positions in the same list. Macros over lists: the list, then the bodies; `text` is their variable, and
+// `second` the variable of the value where they bind two.
 struct Node {
   Op op = Op::kConstant;
   std::string text;
+  std::string second;
   Value constant;
   std::vector<std::uint32_t> children;
   int depth = 1;
@@ -70,11 +83,42 @@ bool is_method(std::string_view name);
 // `cost` grows with the work. Arguments hold no errors.
 Value call_function(std::string_view name, const std::vector<Value>& arguments, std::uint64_t& cost);
 Value call_method(std::string_view name, const Value& object, const std::vector<Value>& arguments, std::uint64_t& cost);
-// The parts of the two tables that Kubernetes adds; null where they do not have the name.
+// The parts of the two tables that libraries add.
 using Function = Value (*)(const std::vector<Value>& arguments, std::uint64_t& cost);
 using Method = Value (*)(const Value& object, const std::vector<Value>& arguments, std::uint64_t& cost);
-Function find_kubernetes_function(std::string_view name);
-Method find_kubernetes_method(std::string_view name);
-Value add(const Value& a, const Value& b);
+struct FunctionRow {
+  std::string_view name;
+  Function call;
+};
+struct MethodRow {
+  std::string_view name;
+  Method call;
+};
+struct Library {
+  std::span<const FunctionRow> functions;
+  std::span<const MethodRow> methods;
+};
+Library kubernetes_library();  // quantities, versions, addresses and networks
+Library optional_library();
+Library url_library();
+Library named_format_library();
+Library image_library();
+// The methods of strings and of times; false when none has the name.
+bool is_text_method(std::string_view name);
+Value call_text_method(std::string_view name, const std::string& text, const std::vector<Value>& arguments,
+                       std::uint64_t& cost);
+bool is_time_method(std::string_view name);
+Value call_time_method(std::string_view name, const Value& object, const std::vector<Value>& arguments);
+// "%s".format([...]).
+Value format_text(const std::string& format, const std::vector<Value>& arguments, std::uint64_t& cost);
+// A text as a literal of the language, in double quotes.
+std::string quote(std::string_view text);
+// Bytes of the UTF-8 characters of a text; a broken byte is a character of its own.
+std::vector<std::string_view> characters(std::string_view text);
+// + - * / % and what may be added to and taken from what.
+Value calculate(Op op, const Value& a, const Value& b);
+Value negate(const Value& value);
+// A URL as Go's url.ParseRequestURI and url.Parse read it; else the error in their words.
+std::optional<Url> parse_url(std::string_view text, std::string& problem);
 
 }  // namespace api::cel

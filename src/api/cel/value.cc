@@ -33,7 +33,21 @@ std::optional<int> compare_numbers(const Value& a, const Value& b) {
   return sign_of(x, y);
 }
 
+// Seconds with as many digits as it takes, never in scientific notation.
+std::string seconds_text(std::int64_t ns) {
+  const bool negative = ns < 0;
+  const std::uint64_t size = negative ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+  std::string out = base::format("{}{}", negative ? "-" : "", size / 1'000'000'000);
+  if (std::string fraction = base::format("{:09}", size % 1'000'000'000); fraction != "000000000") {
+    fraction.erase(fraction.find_last_not_of('0') + 1);
+    out += "." + fraction;
+  }
+  return out + "s";
+}
+
 }  // namespace
+
+Value some(Value value) { return Optional{std::make_shared<const Value>(std::move(value))}; }
 
 Value no_overload(std::string_view what) { return fail(base::format("no such overload: {}", what)); }
 
@@ -77,7 +91,11 @@ std::string_view Value::type_name() const {
                                                 "kubernetes.Semver",
                                                 "net.IP",
                                                 "list",
-                                                "map"};
+                                                "map",
+                                                "optional_type",
+                                                "kubernetes.URL",
+                                                "kubernetes.Image",
+                                                "kubernetes.NamedFormat"};
   if (const Ip* ip = get<Ip>(); ip != nullptr && ip->prefix >= 0) return "net.CIDR";
   return kNames[data_.index()];
 }
@@ -95,6 +113,13 @@ bool equal(const Value& a, const Value& b, std::uint64_t& work, int depth) {
   if (const auto* x = a.get<Quantity>(), *y = b.get<Quantity>(); x && y) return *x == *y;
   if (const auto* x = a.get<Semver>(), *y = b.get<Semver>(); x && y) return x->compare(*y) == 0;
   if (const auto* x = a.get<Ip>(), *y = b.get<Ip>(); x && y) return *x == *y;
+  if (const auto* x = a.get<Url>(), *y = b.get<Url>(); x && y) return *x == *y;
+  if (const auto* x = a.get<Image>(), *y = b.get<Image>(); x && y) return *x == *y;
+  if (const auto* x = a.get<NamedFormat>(), *y = b.get<NamedFormat>(); x && y) return *x == *y;
+  if (const auto* x = a.get<Optional>(), *y = b.get<Optional>(); x && y) {
+    if (!x->value || !y->value) return !x->value && !y->value;
+    return equal(*x->value, *y->value, work, depth + 1);
+  }
   if (const auto* x = a.get<List>(), *y = b.get<List>(); x && y) {
     if (x->size() != y->size()) return false;
     for (std::size_t i = 0; i < x->size(); ++i) {
@@ -139,8 +164,9 @@ Value to_string(const Value& value) {
   if (const auto* v = value.get<Bytes>()) return v->data;
   if (const auto* v = value.get<Quantity>()) return v->to_string();
   if (const auto* v = value.get<Ip>()) return v->to_string();
+  if (const auto* v = value.get<TypeName>()) return v->name;
   if (const auto* v = value.get<TimeValue>()) return base::format_rfc3339(base::Time{v->ns});
-  if (const auto* v = value.get<DurationValue>()) return format_double(static_cast<double>(v->ns) / 1e9) + "s";
+  if (const auto* v = value.get<DurationValue>()) return seconds_text(v->ns);
   return no_overload("string(" + std::string(value.type_name()) + ")");
 }
 

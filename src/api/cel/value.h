@@ -57,6 +57,26 @@ struct Ip {
   bool operator==(const Ip&) const = default;
 };
 
+// A URL, its parts as Go's net/url keeps them.
+struct Url {
+  std::string scheme, opaque, user, host, path, raw_path, query, fragment;
+  bool operator==(const Url&) const = default;
+};
+// A reference to a container's image; tag or digest, never both.
+struct Image {
+  std::string registry, repository, tag, digest;
+  bool operator==(const Image&) const = default;
+};
+// A named rule for strings ("dns1123Label").
+struct NamedFormat {
+  std::string_view name;  // of a constant
+  bool operator==(const NamedFormat&) const = default;
+};
+// A value that may be absent; null stands for optional.none().
+struct Optional {
+  std::shared_ptr<const Value> value;
+};
+
 using List = std::vector<Value>;
 struct Map {
   std::vector<std::pair<Value, Value>> entries;  // in the order of their making
@@ -81,6 +101,10 @@ class Value {
   Value(Quantity v) : data_(std::make_shared<const Quantity>(v)) {}                   // NOLINT
   Value(Semver v) : data_(std::make_shared<const Semver>(std::move(v))) {}            // NOLINT
   Value(Ip v) : data_(std::make_shared<const Ip>(std::move(v))) {}                    // NOLINT
+  Value(Url v) : data_(std::make_shared<const Url>(std::move(v))) {}                  // NOLINT
+  Value(Image v) : data_(std::make_shared<const Image>(std::move(v))) {}              // NOLINT
+  Value(NamedFormat v) : data_(v) {}                                                  // NOLINT
+  Value(Optional v) : data_(std::make_shared<const Optional>(std::move(v))) {}        // NOLINT
   Value(List v) : data_(std::make_shared<const List>(std::move(v))) {}                // NOLINT
   Value(Map v) : data_(std::make_shared<const Map>(std::move(v))) {}                  // NOLINT
   static Value from_json(const Json& json, int depth = 0);
@@ -90,7 +114,7 @@ class Value {
   template <class T>
   const T* get() const {
     if constexpr (std::is_same_v<T, bool> || std::is_arithmetic_v<T> || std::is_same_v<T, TypeName> ||
-                  std::is_same_v<T, DurationValue> || std::is_same_v<T, TimeValue>) {
+                  std::is_same_v<T, DurationValue> || std::is_same_v<T, TimeValue> || std::is_same_v<T, NamedFormat>) {
       return std::get_if<T>(&data_);
     } else {
       const auto* shared = std::get_if<std::shared_ptr<const T>>(&data_);
@@ -104,7 +128,8 @@ class Value {
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, TypeName, DurationValue, TimeValue,
                std::shared_ptr<const std::string>, std::shared_ptr<const Error>, std::shared_ptr<const Bytes>,
                std::shared_ptr<const Quantity>, std::shared_ptr<const Semver>, std::shared_ptr<const Ip>,
-               std::shared_ptr<const List>, std::shared_ptr<const Map>>
+               std::shared_ptr<const List>, std::shared_ptr<const Map>, std::shared_ptr<const Optional>,
+               std::shared_ptr<const Url>, std::shared_ptr<const Image>, NamedFormat>
       data_;
 };
 
@@ -120,5 +145,7 @@ const Value* find(const Map& map, const Value& key, std::uint64_t& work);
 Value to_string(const Value& value);
 inline Value fail(std::string message) { return Error{std::move(message)}; }
 Value no_overload(std::string_view what);
+// An optional that holds the value.
+Value some(Value value);
 
 }  // namespace api::cel
