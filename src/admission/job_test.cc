@@ -316,10 +316,12 @@ TEST(JobValidation, a_volume_without_a_source_is_an_empty_dir) {
 TEST(JobUpdate, a_manifest_may_be_applied_again) {
   const Json manifest =
       json(R"({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "train"},
-      "spec": {"plugins": {"mpi": []}, "tasks": [
+      "spec": {"plugins": {"mpi": []}, "volumes": [{"mountPath": "/a", "volumeClaim": {}},
+        {"mountPath": "/b", "volumeClaimName": "mine"}, {"mountPath": "/c", "volumeClaim": {}}], "tasks": [
         {"replicas": 2, "template": {"spec": {"containers": [{"name": "c", "image": "i"}], "hostNetwork": true}}}]}})");
   Json stored = manifest;
   default_job_spec(stored.edit("spec"), "other-scheduler");
+  stored.edit("spec").edit("volumes").edit(std::size_t{2}).set("volumeClaimName", "train-pvc-1");  // the controller
   std::vector<api::AdmissionHook> asked;
   for (const api::AdmissionHook& hook : hooks({}))
     if (hook.mutating && hook.kind == "Job" && hook.operations.front() == Operation::kUpdate) asked.push_back(hook);
@@ -380,6 +382,43 @@ TEST(JobUpdate, compares_quantities_by_value_and_lets_the_controller_name_claims
       "volumeClaim": {"accessModes": ["x"]}}],
       "tasks": [{"template": {"spec": {"containers": [{"resources": {"requests": {"cpu": "1000m"}}}]}}}]}})");
   EXPECT_EQ(ask("/jobs/validate", Operation::kUpdate, after, queues(), {}, before).message, "");
+}
+
+TEST(JobUpdate, only_what_is_left_out_equals_what_is_empty) {
+  struct Row {
+    std::string_view before;
+    std::string_view after;
+    bool same;
+  };
+  const Row rows[] = {
+      {R"({"plugins": {"svc": []}})", R"({})", false},
+      {R"({})", R"({"plugins": {"svc": []}})", false},
+      {R"({"plugins": {"svc": []}})", R"({"plugins": {"env": []}})", false},
+      {R"({"plugins": {}})", R"({})", true},
+      {R"({"tasks": [{"template": {"metadata": {"labels": {"a": ""}}}}]})", R"({})", false},
+      {R"({"tasks": [{"template": {"metadata": {"annotations": {"a": ""}}}}]})", R"({})", false},
+      {R"({"tasks": [{"template": {"metadata": {"labels": {}}}}]})", R"({})", true},
+      {R"({"tasks": [{"template": {"spec": {"nodeSelector": {"a": ""}}}}]})",
+       R"({"tasks": [{"template": {"spec": {"nodeSelector": {"b": ""}}}}]})", false},
+      {R"({"tasks": [{"template": {"spec": {"containers": [{"resources": {"requests": {"cpu": 0}}}]}}}]})", R"({})",
+       false},
+      {R"({"tasks": [{"template": {"spec": {"containers": [{"resources": {"requests": {}}}]}}}]})", R"({})", true},
+      {R"({"tasks": [{"template": {"spec": {"securityContext": {}}}}]})", R"({})", false},
+      {R"({"tasks": [{"template": {"spec": {"volumes": [{"name": "v", "emptyDir": {}}]}}}]})",
+       R"({"tasks": [{"template": {"spec": {"volumes": [{"name": "v"}]}}}]})", false},
+      {R"({"tasks": [{"policies": [{"event": "PodFailed", "action": "RestartJob", "timeout": "60s"}]}]})",
+       R"({"tasks": [{"policies": [{"event": "PodFailed", "action": "RestartJob", "timeout": "1m0s"}]}]})", true},
+      {R"({"runningEstimate": "90m"})", R"({"runningEstimate": "1h30m"})", true},
+      {R"({"runningEstimate": "90m"})", R"({"runningEstimate": "91m"})", false},
+      {R"({"runningEstimate": "0s"})", R"({})", false},
+      {R"({"networkTopology": {"mode": "hard"}})", R"({})", false},
+  };
+  for (const Row& row : rows) {
+    const Json before = patched(base::format(R"({{"spec": {}}})", row.before));
+    const Json after = patched(base::format(R"({{"spec": {}}})", row.after));
+    EXPECT_EQ(ask("/jobs/validate", Operation::kUpdate, after, queues(), {}, before).allowed, row.same)
+        << row.before << row.after;
+  }
 }
 
 TEST(JobDefaults, fill_in_what_is_missing) {

@@ -137,6 +137,17 @@ TEST(QueueValidation, root_keeps_its_resources) {
             "root queue's resource attributes (capability, deserved, guarantee) cannot be modified");
   EXPECT_EQ(
       ask("/queues/validate", Operation::kUpdate, after, tree(), {.root_queue_protection = false}, before).message, "");
+  // An amount of 0 is an amount.
+  const Json zero = queue("root", R"({"capability": {"cpu": 0}})");
+  for (const auto& [from, to] : {std::pair(before, zero), std::pair(zero, before)})
+    EXPECT_FALSE(ask("/queues/validate", Operation::kUpdate, to, tree(), {}, from).allowed);
+  EXPECT_TRUE(ask("/queues/validate", Operation::kUpdate, queue("root", R"({"capability": {}, "guarantee": {}})"),
+                  tree(), {}, before)
+                  .allowed);
+  EXPECT_FALSE(ask("/queues/validate", Operation::kUpdate,
+                   queue("n", R"({"parent": "a", "deserved": {"nvidia.com/gpu": 0}})"), tree(), {},
+                   queue("n", R"({"parent": "a"})"))
+                   .allowed);
 }
 
 TEST(QueueValidation, deletion) {
