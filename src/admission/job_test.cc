@@ -254,7 +254,7 @@ TEST(JobValidation, pod_templates) {
        "template.spec.dnsPolicy: Unsupported value: \"X\": supported values: \"ClusterFirst\", "
        "\"ClusterFirstWithHostNet\", \"Default\", \"None\". "},
       {R"({"hostNetwork": true, "containers": [{"ports": [{"containerPort": 1, "hostPort": 2}]}]})",
-       "template.spec.containers[0].ports[0].containerPort: Invalid value: 1: must match `hostPort` when `hostNetwork` "
+       "template.spec.containers[0].ports[0].hostPort: Invalid value: 2: must match `containerPort` when `hostNetwork` "
        "is true. "},
       {R"({"containers": [{"env": [{"name": "1A", "value": "x"}]}]})",
        "template.spec.containers[0].env[0].name: Invalid value: \"1A\": a valid environment variable name must consist "
@@ -270,6 +270,28 @@ TEST(JobValidation, pod_templates) {
     EXPECT_EQ(refusal(base::format(R"({{"spec": {{"tasks": [{{"template": {{"spec": {}}}}}]}}}})", row.spec)), expected)
         << row.spec;
   }
+}
+
+TEST(JobValidation, checks_what_containers_take_from_outside) {
+  struct Row {
+    std::string_view spec;
+    std::string_view message;
+  };
+  constexpr Row kRows[] = {
+      {R"({"containers": [{"resources": {"limits": {"hugepages-2Mi": "4Mi"}}}]})",
+       "template.spec.containers[0].resources: Forbidden: HugePages require cpu or memory. "},
+      {R"({"containers": [{"resources": {"claims": [{"name": "gpu"}]}}]})",
+       "template.spec.containers[0].resources.claims[0]: Not found: \"gpu\": must be one of the names in "
+       "pod.spec.resourceClaims which is empty. "},
+      {R"({"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{"volumeDevices": [{"name": "v"}]}]})",
+       "template.spec.containers[0].volumeDevices[0].name: Invalid value: \"v\": can only use volume source type of "
+       "PersistentVolumeClaim or Ephemeral for block mode. template.spec.containers[0].volumeDevices[0].devicePath: "
+       "Required value. "},
+  };
+  for (const Row& row : kRows)
+    EXPECT_EQ(refusal(base::format(R"({{"spec": {{"tasks": [{{"template": {{"spec": {}}}}}]}}}})", row.spec)) + " ",
+              base::format("spec.task[0].{}", row.message))
+        << row.spec;
 }
 
 // Examples 3.1: refused as the document writes it, accepted in its two repaired forms.

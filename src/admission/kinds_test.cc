@@ -233,6 +233,11 @@ TEST(Pods, disruption_annotations) {
       {R"({"volcano.sh/jdb-max-unavailable": "100%"})",
        "invalid value <\"100%\"> for volcano.sh/jdb-max-unavailable, it must be a valid percentage which between 1% ~ "
        "99%"},
+      {R"({"volcano.sh/jdb-min-available": "99999999999999999999"})",
+       "invalid value strconv.Atoi: parsing \"99999999999999999999\": value out of range for "
+       "volcano.sh/jdb-min-available"},
+      {R"({"volcano.sh/jdb-min-available": "+-5"})",
+       "invalid value strconv.Atoi: parsing \"+-5\": invalid syntax for volcano.sh/jdb-min-available"},
       {R"({"volcano.sh/jdb-min-available": "abc"})",
        "invalid value strconv.Atoi: parsing \"abc\": invalid syntax for volcano.sh/jdb-min-available"},
       {R"({"volcano.sh/jdb-min-available": "1", "volcano.sh/jdb-max-unavailable": "1"})",
