@@ -27,6 +27,9 @@ AdmissionAnswer default_queue(const AdmissionRequest& request);
 AdmissionAnswer check_queue(const AdmissionRequest& request, const ObjectReader& objects, const Options& options);
 AdmissionAnswer default_podgroup(const AdmissionRequest& request, const ObjectReader& objects);
 AdmissionAnswer check_podgroup(const AdmissionRequest& request, const ObjectReader& objects);
+AdmissionAnswer check_hypernode(const AdmissionRequest& request);
+AdmissionAnswer check_cronjob(const AdmissionRequest& request, const Options& options);
+AdmissionAnswer check_jobflow(const AdmissionRequest& request);
 AdmissionAnswer default_pod(const AdmissionRequest& request, const Options& options);
 AdmissionAnswer check_pod(const AdmissionRequest& request, const Options& options);
 
