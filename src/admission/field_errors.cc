@@ -32,8 +32,8 @@ void FieldErrors::duplicate(const std::string& path, const Json& value) {
   texts_.push_back(base::format("{}: Duplicate value: {}", path, shown(value)));
 }
 
-void FieldErrors::not_found(const std::string& path, const Json& value) {
-  texts_.push_back(base::format("{}: Not found: {}", path, shown(value)));
+void FieldErrors::not_found(const std::string& path, const Json& value, std::string_view why) {
+  texts_.push_back(base::format("{}: Not found: {}{}{}", path, shown(value), why.empty() ? "" : ": ", why));
 }
 
 void FieldErrors::forbidden(const std::string& path, std::string_view why) {

@@ -17,7 +17,7 @@ class FieldErrors {
   void invalid(const std::string& path, const api::Json& value, std::string_view why);
   void invalid(const std::string& path, const api::Json& value, const std::vector<std::string>& problems);
   void duplicate(const std::string& path, const api::Json& value);
-  void not_found(const std::string& path, const api::Json& value);
+  void not_found(const std::string& path, const api::Json& value, std::string_view why = {});
   void forbidden(const std::string& path, std::string_view why);
   // If `value` is not one of `supported` (sorted).
   void one_of(const std::string& path, std::string_view value, std::span<const std::string_view> supported);

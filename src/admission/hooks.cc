@@ -70,11 +70,17 @@ std::string_view webhook_name(std::string_view path) {
     std::string_view path;
     std::string_view name;
   };
-  constexpr Row kRows[] = {
-      {"/jobs/mutate", "mutatejob.volcano.sh"},           {"/jobs/validate", "validatejob.volcano.sh"},
-      {"/queues/mutate", "mutatequeue.volcano.sh"},       {"/queues/validate", "validatequeue.volcano.sh"},
-      {"/podgroups/mutate", "mutatepodgroup.volcano.sh"}, {"/podgroups/validate", "validatepodgroup.volcano.sh"},
-      {"/pods/mutate", "mutatepod.volcano.sh"},           {"/pods/validate", "validatepod.volcano.sh"}};
+  constexpr Row kRows[] = {{"/jobs/mutate", "mutatejob.volcano.sh"},
+                           {"/jobs/validate", "validatejob.volcano.sh"},
+                           {"/queues/mutate", "mutatequeue.volcano.sh"},
+                           {"/queues/validate", "validatequeue.volcano.sh"},
+                           {"/podgroups/mutate", "mutatepodgroup.volcano.sh"},
+                           {"/podgroups/validate", "validatepodgroup.volcano.sh"},
+                           {"/pods/mutate", "mutatepod.volcano.sh"},
+                           {"/pods/validate", "validatepod.volcano.sh"},
+                           {"/hypernodes/validate", "validatehypernodes.volcano.sh"},
+                           {"/cronjobs/validate", "validatecronjob.volcano.sh"},
+                           {"/jobflows/validate", "validatejobflow.volcano.sh"}};
   for (const Row& row : kRows)
     if (row.path == path) return row.name;
   return {};
@@ -88,7 +94,7 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
   const auto add = [&](std::string path, bool mutating, const api::ResourceId& resource, std::string kind,
                        std::vector<api::Operation> operations, Review review) {
     const auto& enabled = options->enabled;
-    if (!enabled.empty() && std::find(enabled.begin(), enabled.end(), path) == enabled.end()) return;
+    if (enabled && std::find(enabled->begin(), enabled->end(), path) == enabled->end()) return;
     all.push_back({.path = std::move(path),
                    .mutating = mutating,
                    .resource = resource,
@@ -116,6 +122,13 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
       [options](const AdmissionRequest& q, const ObjectReader&) { return default_pod(q, *options); });
   add("/pods/validate", false, r::kPods, "Pod", {kCreate},
       [options](const AdmissionRequest& q, const ObjectReader&) { return check_pod(q, *options); });
+  add("/hypernodes/validate", false, r::kHyperNodes, "HyperNode", {kCreate, kUpdate},
+      [](const AdmissionRequest& q, const ObjectReader&) { return check_hypernode(q); });
+  // COMPAT(kinds-without-controllers): we do not serve these two kinds; clusters that do may ask all the same.
+  add("/cronjobs/validate", false, {"batch.volcano.sh", "v1alpha1", "cronjobs"}, "CronJob", {kCreate, kUpdate},
+      [options](const AdmissionRequest& q, const ObjectReader&) { return check_cronjob(q, *options); });
+  add("/jobflows/validate", false, {"flow.volcano.sh", "v1alpha1", "jobflows"}, "JobFlow", {kCreate, kUpdate},
+      [](const AdmissionRequest& q, const ObjectReader&) { return check_jobflow(q); });
   return all;
 }
 

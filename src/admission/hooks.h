@@ -1,4 +1,5 @@
-// Admission of Job, Queue, PodGroup and Pod: which rules there are and where they answer.
+// Admission of Jobs, Queues, PodGroups, Pods, HyperNodes, CronJobs and JobFlows: which rules there are and where they
+// answer.
 //
 // Rules are pure functions of a request and of the objects it looks up; the API server calls them in process, and the
 // webhook server and `volcano admit` call the same ones.
@@ -28,8 +29,8 @@ struct PodGroupRule {
 };
 
 struct Options {
-  // Paths that answer; empty: all.
-  std::vector<std::string> enabled = {};
+  // Paths that answer; unset: all.
+  std::optional<std::vector<std::string>> enabled = {};
   std::vector<std::string> scheduler_names = {"volcano"};
   int queue_depth_max = 5;
   bool queue_allocated_pods_check = false;
@@ -38,6 +39,8 @@ struct Options {
   bool in_process = true;  // asked by our own API server, not as a webhook
   // Unset: no configuration was loaded.
   std::optional<std::vector<PodGroupRule>> pod_rules = {};
+  // Unset: every zone whose name has the right form is known.
+  std::function<bool(const std::string& zone)> knows_time_zone = {};
 };
 
 std::vector<api::AdmissionHook> hooks(const Options& options);

@@ -99,11 +99,31 @@ AdmissionAnswer default_job(const AdmissionRequest& request, const Options& opti
   return changed(std::move(job));
 }
 
+namespace {
+
+// The controller has named the claim; an update that does not speak of the name does not take it away.
+void keep_claim_names(const Json& old_volumes, Json& spec) {
+  if (!spec["volumes"].is_array()) return;
+  for (std::size_t i = 0; i < spec["volumes"].size(); ++i) {
+    const Json& volume = spec["volumes"][i];
+    if (!volume["volumeClaim"].is_object() || !is_unset_text(volume["volumeClaimName"])) continue;
+    for (const Json& old : old_volumes.items())
+      if (old["mountPath"] == volume["mountPath"] && old["volumeClaim"].is_object() &&
+          !is_unset_text(old["volumeClaimName"])) {
+        spec.edit("volumes").edit(i).set("volumeClaimName", old["volumeClaimName"]);
+        break;
+      }
+  }
+}
+
+}  // namespace
+
 AdmissionAnswer default_job_again(const AdmissionRequest& request) {
   Json job = request.object;
   if (!job["spec"].is_object() || job["spec"] == request.old_object["spec"]) return {};
   const Json scheduler = request.old_object["spec"]["schedulerName"];
   default_job_spec(job.edit("spec"), scheduler.as_string("volcano"));
+  keep_claim_names(request.old_object["spec"]["volumes"], job.edit("spec"));
   return changed(std::move(job));
 }
 

@@ -254,7 +254,7 @@ TEST(JobValidation, pod_templates) {
        "template.spec.dnsPolicy: Unsupported value: \"X\": supported values: \"ClusterFirst\", "
        "\"ClusterFirstWithHostNet\", \"Default\", \"None\". "},
       {R"({"hostNetwork": true, "containers": [{"ports": [{"containerPort": 1, "hostPort": 2}]}]})",
-       "template.spec.containers[0].ports[0].containerPort: Invalid value: 1: must match `hostPort` when `hostNetwork` "
+       "template.spec.containers[0].ports[0].hostPort: Invalid value: 2: must match `containerPort` when `hostNetwork` "
        "is true. "},
       {R"({"containers": [{"env": [{"name": "1A", "value": "x"}]}]})",
        "template.spec.containers[0].env[0].name: Invalid value: \"1A\": a valid environment variable name must consist "
@@ -270,6 +270,28 @@ TEST(JobValidation, pod_templates) {
     EXPECT_EQ(refusal(base::format(R"({{"spec": {{"tasks": [{{"template": {{"spec": {}}}}}]}}}})", row.spec)), expected)
         << row.spec;
   }
+}
+
+TEST(JobValidation, checks_what_containers_take_from_outside) {
+  struct Row {
+    std::string_view spec;
+    std::string_view message;
+  };
+  constexpr Row kRows[] = {
+      {R"({"containers": [{"resources": {"limits": {"hugepages-2Mi": "4Mi"}}}]})",
+       "template.spec.containers[0].resources: Forbidden: HugePages require cpu or memory. "},
+      {R"({"containers": [{"resources": {"claims": [{"name": "gpu"}]}}]})",
+       "template.spec.containers[0].resources.claims[0]: Not found: \"gpu\": must be one of the names in "
+       "pod.spec.resourceClaims which is empty. "},
+      {R"({"volumes": [{"name": "v", "emptyDir": {}}], "containers": [{"volumeDevices": [{"name": "v"}]}]})",
+       "template.spec.containers[0].volumeDevices[0].name: Invalid value: \"v\": can only use volume source type of "
+       "PersistentVolumeClaim or Ephemeral for block mode. template.spec.containers[0].volumeDevices[0].devicePath: "
+       "Required value. "},
+  };
+  for (const Row& row : kRows)
+    EXPECT_EQ(refusal(base::format(R"({{"spec": {{"tasks": [{{"template": {{"spec": {}}}}}]}}}})", row.spec)) + " ",
+              base::format("spec.task[0].{}", row.message))
+        << row.spec;
 }
 
 // Examples 3.1: refused as the document writes it, accepted in its two repaired forms.
@@ -316,10 +338,12 @@ TEST(JobValidation, a_volume_without_a_source_is_an_empty_dir) {
 TEST(JobUpdate, a_manifest_may_be_applied_again) {
   const Json manifest =
       json(R"({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "train"},
-      "spec": {"plugins": {"mpi": []}, "tasks": [
+      "spec": {"plugins": {"mpi": []}, "volumes": [{"mountPath": "/a", "volumeClaim": {}},
+        {"mountPath": "/b", "volumeClaimName": "mine"}, {"mountPath": "/c", "volumeClaim": {}}], "tasks": [
         {"replicas": 2, "template": {"spec": {"containers": [{"name": "c", "image": "i"}], "hostNetwork": true}}}]}})");
   Json stored = manifest;
   default_job_spec(stored.edit("spec"), "other-scheduler");
+  stored.edit("spec").edit("volumes").edit(std::size_t{2}).set("volumeClaimName", "train-pvc-1");  // the controller
   std::vector<api::AdmissionHook> asked;
   for (const api::AdmissionHook& hook : hooks({}))
     if (hook.mutating && hook.kind == "Job" && hook.operations.front() == Operation::kUpdate) asked.push_back(hook);
@@ -380,6 +404,43 @@ TEST(JobUpdate, compares_quantities_by_value_and_lets_the_controller_name_claims
       "volumeClaim": {"accessModes": ["x"]}}],
       "tasks": [{"template": {"spec": {"containers": [{"resources": {"requests": {"cpu": "1000m"}}}]}}}]}})");
   EXPECT_EQ(ask("/jobs/validate", Operation::kUpdate, after, queues(), {}, before).message, "");
+}
+
+TEST(JobUpdate, only_what_is_left_out_equals_what_is_empty) {
+  struct Row {
+    std::string_view before;
+    std::string_view after;
+    bool same;
+  };
+  const Row rows[] = {
+      {R"({"plugins": {"svc": []}})", R"({})", false},
+      {R"({})", R"({"plugins": {"svc": []}})", false},
+      {R"({"plugins": {"svc": []}})", R"({"plugins": {"env": []}})", false},
+      {R"({"plugins": {}})", R"({})", true},
+      {R"({"tasks": [{"template": {"metadata": {"labels": {"a": ""}}}}]})", R"({})", false},
+      {R"({"tasks": [{"template": {"metadata": {"annotations": {"a": ""}}}}]})", R"({})", false},
+      {R"({"tasks": [{"template": {"metadata": {"labels": {}}}}]})", R"({})", true},
+      {R"({"tasks": [{"template": {"spec": {"nodeSelector": {"a": ""}}}}]})",
+       R"({"tasks": [{"template": {"spec": {"nodeSelector": {"b": ""}}}}]})", false},
+      {R"({"tasks": [{"template": {"spec": {"containers": [{"resources": {"requests": {"cpu": 0}}}]}}}]})", R"({})",
+       false},
+      {R"({"tasks": [{"template": {"spec": {"containers": [{"resources": {"requests": {}}}]}}}]})", R"({})", true},
+      {R"({"tasks": [{"template": {"spec": {"securityContext": {}}}}]})", R"({})", false},
+      {R"({"tasks": [{"template": {"spec": {"volumes": [{"name": "v", "emptyDir": {}}]}}}]})",
+       R"({"tasks": [{"template": {"spec": {"volumes": [{"name": "v"}]}}}]})", false},
+      {R"({"tasks": [{"policies": [{"event": "PodFailed", "action": "RestartJob", "timeout": "60s"}]}]})",
+       R"({"tasks": [{"policies": [{"event": "PodFailed", "action": "RestartJob", "timeout": "1m0s"}]}]})", true},
+      {R"({"runningEstimate": "90m"})", R"({"runningEstimate": "1h30m"})", true},
+      {R"({"runningEstimate": "90m"})", R"({"runningEstimate": "91m"})", false},
+      {R"({"runningEstimate": "0s"})", R"({})", false},
+      {R"({"networkTopology": {"mode": "hard"}})", R"({})", false},
+  };
+  for (const Row& row : rows) {
+    const Json before = patched(base::format(R"({{"spec": {}}})", row.before));
+    const Json after = patched(base::format(R"({{"spec": {}}})", row.after));
+    EXPECT_EQ(ask("/jobs/validate", Operation::kUpdate, after, queues(), {}, before).allowed, row.same)
+        << row.before << row.after;
+  }
 }
 
 TEST(JobDefaults, fill_in_what_is_missing) {

@@ -1,93 +1,10 @@
 // What may change in a Job (webhooks.md 5.6): sizes, priority class, and the claim names that the controller fills in.
-#include <set>
-
 #include "admission/rules.h"
-#include "api/quantity.h"
+#include "api/kinds.h"
+#include "api/resource.h"
 #include "base/format.h"
 
 namespace admission {
-
-namespace {
-
-bool is_nothing(const Json& value) {
-  switch (value.type()) {
-    case Json::Type::kNull: return true;
-    case Json::Type::kBool: return !value.as_bool();
-    case Json::Type::kString: return value.as_string().empty();
-    case Json::Type::kArray: return value.empty();
-    case Json::Type::kObject: {
-      for (const Json::Member& member : value.members())
-        if (!is_nothing(member.value)) return false;
-      return true;
-    }
-    default: return value.as_double() == 0;
-  }
-}
-
-// Fields that tell an absent value from 0 or false.
-constexpr std::string_view kPointers[] = {"ttlSecondsAfterFinished",
-                                          "runningEstimate",
-                                          "minSuccess",
-                                          "highestTierAllowed",
-                                          "exitCode",
-                                          "timeout",
-                                          "subGroupSize",
-                                          "terminationGracePeriodSeconds",
-                                          "activeDeadlineSeconds",
-                                          "automountServiceAccountToken",
-                                          "enableServiceLinks",
-                                          "shareProcessNamespace",
-                                          "setHostnameAsFQDN",
-                                          "hostUsers",
-                                          "priority",
-                                          "preemptionPolicy",
-                                          "tolerationSeconds",
-                                          "runAsUser",
-                                          "runAsGroup",
-                                          "runAsNonRoot",
-                                          "fsGroup",
-                                          "privileged",
-                                          "readOnlyRootFilesystem",
-                                          "allowPrivilegeEscalation",
-                                          "optional",
-                                          "defaultMode",
-                                          "mode",
-                                          "expirationSeconds",
-                                          "storageClassName",
-                                          "runtimeClassName"};
-
-bool holds_quantities(std::string_view key) {
-  return key == "requests" || key == "limits" || key == "overhead" || key == "capacity" || key == "sizeLimit" ||
-         key == "divisor" || key == "capability" || key == "deserved" || key == "guarantee";
-}
-
-}  // namespace
-
-bool semantically_equal(const Json& a, const Json& b, bool quantity) {
-  if (is_nothing(a) && is_nothing(b)) return true;
-  if (a.is_object() && b.is_object()) {
-    for (const std::string_view key : kPointers)
-      if (a[key].is_null() != b[key].is_null()) return false;
-    const auto within = [quantity](std::string_view key) { return quantity || holds_quantities(key); };
-    for (const Json::Member& member : a.members())
-      if (!semantically_equal(member.value, b[member.name()], within(member.name()))) return false;
-    for (const Json::Member& member : b.members())
-      if (!a.has(member.name()) && !is_nothing(member.value)) return false;
-    return true;
-  }
-  if (a.is_array() && b.is_array()) {
-    if (a.size() != b.size()) return false;
-    for (std::size_t i = 0; i < a.size(); ++i)
-      if (!semantically_equal(a[i], b[i], quantity)) return false;
-    return true;
-  }
-  if (quantity) {
-    const auto left = api::Quantity::from_json(a);
-    const auto right = api::Quantity::from_json(b);
-    if (left && right) return *left == *right;
-  }
-  return a == b;
-}
 
 namespace {
 
@@ -111,6 +28,11 @@ Json frozen_part(const Json& spec) {
       if (volumes[i]["volumeClaim"].is_object()) volumes.edit(i).erase("volumeClaimName");
   }
   return frozen;
+}
+
+bool may_become(const Json& old_spec, const Json& spec) {
+  const api::Schema& schema = *api::find_kind(api::resources::kJobs)->schema->field("spec")->schema;
+  return semantically_equal(schema, frozen_part(old_spec), frozen_part(spec));
 }
 
 }  // namespace
@@ -137,7 +59,7 @@ std::string check_job_update(const Json& old_job, const Json& job) {
   if (has_both_tiers(spec["networkTopology"]))
     return "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously";
   if (old_job["spec"]["tasks"].size() != spec["tasks"].size()) return "job updates may not add or remove tasks";
-  if (!semantically_equal(frozen_part(old_job["spec"]), frozen_part(spec)))
+  if (!may_become(old_job["spec"], spec))
     return "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and "
            "`PriorityClassName`";
   return {};

@@ -137,6 +137,17 @@ TEST(QueueValidation, root_keeps_its_resources) {
             "root queue's resource attributes (capability, deserved, guarantee) cannot be modified");
   EXPECT_EQ(
       ask("/queues/validate", Operation::kUpdate, after, tree(), {.root_queue_protection = false}, before).message, "");
+  // An amount of 0 is an amount.
+  const Json zero = queue("root", R"({"capability": {"cpu": 0}})");
+  for (const auto& [from, to] : {std::pair(before, zero), std::pair(zero, before)})
+    EXPECT_FALSE(ask("/queues/validate", Operation::kUpdate, to, tree(), {}, from).allowed);
+  EXPECT_TRUE(ask("/queues/validate", Operation::kUpdate, queue("root", R"({"capability": {}, "guarantee": {}})"),
+                  tree(), {}, before)
+                  .allowed);
+  EXPECT_FALSE(ask("/queues/validate", Operation::kUpdate,
+                   queue("n", R"({"parent": "a", "deserved": {"nvidia.com/gpu": 0}})"), tree(), {},
+                   queue("n", R"({"parent": "a"})"))
+                   .allowed);
 }
 
 TEST(QueueValidation, deletion) {
@@ -222,6 +233,11 @@ TEST(Pods, disruption_annotations) {
       {R"({"volcano.sh/jdb-max-unavailable": "100%"})",
        "invalid value <\"100%\"> for volcano.sh/jdb-max-unavailable, it must be a valid percentage which between 1% ~ "
        "99%"},
+      {R"({"volcano.sh/jdb-min-available": "99999999999999999999"})",
+       "invalid value strconv.Atoi: parsing \"99999999999999999999\": value out of range for "
+       "volcano.sh/jdb-min-available"},
+      {R"({"volcano.sh/jdb-min-available": "+-5"})",
+       "invalid value strconv.Atoi: parsing \"+-5\": invalid syntax for volcano.sh/jdb-min-available"},
       {R"({"volcano.sh/jdb-min-available": "abc"})",
        "invalid value strconv.Atoi: parsing \"abc\": invalid syntax for volcano.sh/jdb-min-available"},
       {R"({"volcano.sh/jdb-min-available": "1", "volcano.sh/jdb-max-unavailable": "1"})",

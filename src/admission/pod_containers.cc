@@ -40,7 +40,7 @@ void check_ports(const Json& ports, const std::string& path, bool host_network, 
     if (const std::string protocol = port["protocol"].str(); !protocol.empty())
       errors.one_of(in(where, "protocol"), protocol, kProtocols);
     if (host_network && host_port != 0 && host_port != number)
-      errors.invalid(in(where, "containerPort"), number, "must match `hostPort` when `hostNetwork` is true");
+      errors.invalid(in(where, "hostPort"), host_port, "must match `containerPort` when `hostNetwork` is true");
   }
 }
 
@@ -147,7 +147,7 @@ void check_container_security(const Json& context, const std::string& path, Fiel
     errors.invalid(path, "", "cannot set `allowPrivilegeEscalation` to false and `privileged` to true");
 }
 
-void check_container(const Json& container, const std::string& path, bool host_network,
+void check_container(const Json& container, const std::string& path, const Json& spec,
                      const std::set<std::string>& volumes, FieldErrors& errors) {
   const std::string name = container["name"].str();
   if (name.empty())
@@ -161,12 +161,14 @@ void check_container(const Json& container, const std::string& path, bool host_n
     errors.invalid(in(path, "image"), image, "must not have leading or trailing whitespace");
   if (const std::string policy = container["terminationMessagePolicy"].str(); !policy.empty())
     errors.one_of(in(path, "terminationMessagePolicy"), policy, kTerminationPolicies);
-  check_ports(container["ports"], in(path, "ports"), host_network, errors);
+  check_ports(container["ports"], in(path, "ports"), spec["hostNetwork"].as_bool(), errors);
   check_env(container, path, errors);
   check_mounts(container["volumeMounts"], in(path, "volumeMounts"), volumes, errors);
+  check_devices(container, spec["volumes"], in(path, "volumeDevices"), errors);
   if (const std::string policy = container["imagePullPolicy"].str(); !policy.empty())
     errors.one_of(in(path, "imagePullPolicy"), policy, kPullPolicies);
   check_resources(container["resources"], in(path, "resources"), errors);
+  check_claims(container["resources"]["claims"], spec["resourceClaims"], in(in(path, "resources"), "claims"), errors);
   check_container_security(container["securityContext"], in(path, "securityContext"), errors);
 }
 
@@ -202,13 +204,12 @@ void check_host_ports(const Json& containers, const std::string& path, FieldErro
 
 void check_containers(const Json& spec, const std::string& path, const std::set<std::string>& volumes,
                       FieldErrors& errors) {
-  const bool host_network = spec["hostNetwork"].as_bool();
   const Json& containers = spec["containers"];
   if (containers.empty()) errors.required(in(path, "containers"));
   std::set<std::string> names;
   for (std::size_t i = 0; i < containers.size(); ++i) {
     const std::string where = at(in(path, "containers"), i);
-    check_container(containers[i], where, host_network, volumes, errors);
+    check_container(containers[i], where, spec, volumes, errors);
     const std::string name = containers[i]["name"].str();
     if (!name.empty() && !names.insert(name).second) errors.duplicate(in(where, "name"), name);
     check_life(containers[i], where, errors);
@@ -217,7 +218,7 @@ void check_containers(const Json& spec, const std::string& path, const std::set<
   const Json& first = spec["initContainers"];
   for (std::size_t i = 0; i < first.size(); ++i) {
     const std::string where = at(in(path, "initContainers"), i);
-    check_container(first[i], where, host_network, volumes, errors);
+    check_container(first[i], where, spec, volumes, errors);
     const std::string name = first[i]["name"].str();
     if (!name.empty() && !names.insert(name).second) errors.duplicate(in(where, "name"), name);
     const std::string restart = first[i]["restartPolicy"].str();

@@ -82,6 +82,14 @@ void check_resources(const Json& resources, const std::string& path, FieldErrors
       errors.required(in(path, "limits"), "Limit must be set for non overcommitable resources");
     }
   }
+  bool huge = false;
+  bool plain = false;
+  for (const char* side : {"limits", "requests"})
+    for (const Json::Member& amount : resources[side].members()) {
+      huge = huge || amount.name().starts_with("hugepages-");
+      plain = plain || amount.name() == "cpu" || amount.name() == "memory";
+    }
+  if (huge && !plain) errors.forbidden(path, "HugePages require cpu or memory");
 }
 
 void check_handler(const Json& handler, const std::string& path, bool probe, FieldErrors& errors) {

@@ -68,22 +68,24 @@ bool wants_gate(const Json& pod) {
   return true;
 }
 
-bool parse_int(std::string_view text, std::int64_t& value) {
-  if (text.starts_with("+")) text.remove_prefix(1);
+// What is wrong with a number, in Go's words; empty if nothing is.
+std::string_view parse_int(std::string_view text, std::int64_t& value) {
+  if (text.starts_with("+") && !text.starts_with("+-")) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+  if (text.empty() || error == std::errc::invalid_argument || end != text.data() + text.size()) return "invalid syntax";
+  return error == std::errc::result_out_of_range ? "value out of range" : "";
 }
 
 std::string check_budget(std::string_view value, std::string_view key) {
   std::int64_t number = 0;
-  if (parse_int(value, number)) {
+  if (parse_int(value, number).empty()) {
     if (number > 0) return {};
     return base::format("invalid value <{}> for {}, it must be a positive integer", quoted(value), key);
   }
   std::string digits(value);
   std::erase(digits, '%');
-  if (!parse_int(digits, number))
-    return base::format("invalid value strconv.Atoi: parsing {}: invalid syntax for {}", quoted(digits), key);
+  if (const std::string_view problem = parse_int(digits, number); !problem.empty())
+    return base::format("invalid value strconv.Atoi: parsing {}: {} for {}", quoted(digits), problem, key);
   if (number >= 1 && number <= 99) return {};
   return base::format("invalid value <{}> for {}, it must be a valid percentage which between 1% ~ 99%", quoted(value),
                       key);

@@ -6,6 +6,7 @@
 #include "admission/names.h"
 #include "admission/queue_tree.h"
 #include "admission/rules.h"
+#include "api/kinds.h"
 #include "api/quantity.h"
 #include "api/resource.h"
 #include "base/format.h"
@@ -154,8 +155,9 @@ std::string check_queue_text(const AdmissionRequest& request, const ObjectReader
   if (moved)
     if (std::string text = check_parent(queue, objects, options.queue_depth_max); !text.empty()) return text;
   bool resized = false;
+  const api::Schema& schema = *api::find_kind(api::resources::kQueues)->schema->field("spec")->schema;
   for (const char* field : {"capability", "deserved", "guarantee"})
-    resized = resized || !semantically_equal(spec[field], old_spec[field], true);
+    resized = resized || !semantically_equal(*schema.field(field)->schema, spec[field], old_spec[field]);
   const bool is_root = api::name_of(queue) == "root";
   if (is_update && is_root && options.root_queue_protection && resized)
     return "root queue's resource attributes (capability, deserved, guarantee) cannot be modified";

@@ -8,6 +8,7 @@
 #include "api/kinds.h"
 #include "api/resource.h"
 #include "base/format.h"
+#include "base/random.h"
 
 namespace admission {
 
@@ -59,6 +60,59 @@ AdmissionAnswer refuse_invalid(const api::KindInfo& kind, const Json& object, co
       api::name_of(object), texts.size() == 1 ? texts.front() : base::format("[{}]", join(texts, ", "))));
   answer.code = base::Code::kInvalid;
   return answer;
+}
+
+// The name that a server makes out of metadata.generateName. It follows from the manifest, so that an answer can be
+// repeated.
+void make_name(const api::KindInfo& kind, Json& object, const ObjectReader& objects) {
+  const std::string prefix(object["metadata"]["generateName"].as_string().substr(0, 58));
+  if (prefix.empty() || !api::name_of(object).empty()) return;
+  std::uint64_t seed = 0;
+  for (const char c : object.dump()) seed = seed * 31 + static_cast<unsigned char>(c);
+  base::Random dice(seed);
+  std::string name;
+  do {
+    name = prefix + dice.text(5, "bcdfghjklmnpqrstvwxz2456789");
+  } while (objects.find(kind.resource, api::namespace_of(object), name));
+  object.edit("metadata").set("name", name);
+}
+
+void check_metadata_name(const api::KindInfo& kind, const Json& object, std::vector<base::Cause>& causes) {
+  const std::string name(api::name_of(object));
+  if (name.empty())
+    causes.push_back({"FieldValueRequired", "Required value: name or generateName is required", "metadata.name"});
+  else if (kind.custom)
+    for (const std::string& problem : check_dns_subdomain(name))
+      causes.push_back(
+          {"FieldValueInvalid", base::format("Invalid value: {}: {}", quoted(name), problem), "metadata.name"});
+}
+
+// A kind without a schema here: validation alone looks at it.
+ManifestAnswer admit_unserved(const Json& manifest, const std::vector<api::AdmissionHook>& hooks,
+                              const ObjectReader& objects) {
+  AdmissionAnswer result;
+  bool concerned = false;
+  for (const api::AdmissionHook& hook : hooks) {
+    if (hook.mutating || hook.kind != manifest["kind"].as_string() ||
+        base::format("{}/{}", hook.resource.group, hook.resource.version) != manifest["apiVersion"].as_string())
+      continue;
+    concerned = true;
+    AdmissionAnswer answer = hook.review({.operation = api::Operation::kCreate,
+                                          .resource = hook.resource,
+                                          .kind = hook.kind,
+                                          .subresource = {},
+                                          .ns = std::string(api::namespace_of(manifest)),
+                                          .name = std::string(api::name_of(manifest)),
+                                          .object = manifest,
+                                          .old_object = {}},
+                                         objects);
+    if (!answer.allowed) return {std::move(answer), std::string(webhook_name(hook.path))};
+  }
+  if (!concerned)
+    result.warnings.push_back(
+        base::format("no rule concerns {} {}", manifest["apiVersion"].as_string(), manifest["kind"].as_string()));
+  result.object = manifest;
+  return {std::move(result), {}};
 }
 
 }  // namespace
@@ -142,15 +196,11 @@ ManifestAnswer admit_manifest(const Json& manifest, const std::vector<api::Admis
                               const ObjectReader& objects) {
   const api::KindInfo* kind = api::find_kind_named(manifest["apiVersion"].as_string(), manifest["kind"].as_string());
   AdmissionAnswer result;
-  if (!kind) {
-    result.warnings.push_back(
-        base::format("no rule concerns {} {}", manifest["apiVersion"].as_string(), manifest["kind"].as_string()));
-    result.object = manifest;
-    return {std::move(result), {}};
-  }
+  if (!kind) return admit_unserved(manifest, hooks, objects);
   if (!manifest["metadata"].is_object()) return {refuse("metadata: Required value"), {}};
   Json object = manifest;
   if (kind->namespaced && api::namespace_of(object).empty()) object.edit("metadata").set("namespace", "default");
+  make_name(*kind, object, objects);
   std::vector<std::string> unknown;
   const api::WalkOptions walk{.custom_resource = kind->custom};
   api::prune(*kind->schema, object, walk, &unknown);
@@ -179,6 +229,7 @@ ManifestAnswer admit_manifest(const Json& manifest, const std::vector<api::Admis
     api::apply_defaults(*kind->schema, object, walk);
     std::vector<base::Cause> causes;
     api::validate(*kind->schema, object, walk, causes);
+    check_metadata_name(*kind, object, causes);
     if (!causes.empty()) {
       AdmissionAnswer answer = refuse_invalid(*kind, object, causes);
       answer.warnings = std::move(result.warnings);

@@ -7,6 +7,7 @@
 
 #include "admission/hooks.h"
 #include "api/admission.h"
+#include "api/schema.h"
 
 namespace admission {
 
@@ -26,6 +27,9 @@ AdmissionAnswer default_queue(const AdmissionRequest& request);
 AdmissionAnswer check_queue(const AdmissionRequest& request, const ObjectReader& objects, const Options& options);
 AdmissionAnswer default_podgroup(const AdmissionRequest& request, const ObjectReader& objects);
 AdmissionAnswer check_podgroup(const AdmissionRequest& request, const ObjectReader& objects);
+AdmissionAnswer check_hypernode(const AdmissionRequest& request);
+AdmissionAnswer check_cronjob(const AdmissionRequest& request, const Options& options);
+AdmissionAnswer check_jobflow(const AdmissionRequest& request);
 AdmissionAnswer default_pod(const AdmissionRequest& request, const Options& options);
 AdmissionAnswer check_pod(const AdmissionRequest& request, const Options& options);
 
@@ -53,7 +57,8 @@ void default_job_spec(Json& spec, std::string_view scheduler_name);
 std::string check_job_update(const Json& old_job, const Json& job);
 std::string check_partition(const Json& task, std::string_view job_name);
 
-// Equal as Kubernetes compares objects: absent, null and empty are the same, quantities compare by value.
-bool semantically_equal(const Json& a, const Json& b, bool quantity = false);
+// Equal as Kubernetes compares objects: absent and empty collections are the same, quantities and durations compare by
+// value, and members that the schema does not know do not count.
+bool semantically_equal(const api::Schema& schema, const Json& a, const Json& b);
 
 }  // namespace admission

@@ -91,5 +91,41 @@ TEST(Manifests, pass_schema_mutation_and_validation) {
   EXPECT_EQ(job("p").answer.message, "unable to find job queue: queue.scheduling.volcano.sh \"p\" not found;");
 }
 
+TEST(Manifests, have_or_get_a_name) {
+  ObjectSet objects;
+  objects.put(json(R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "q"}})"));
+  const auto admit = [&objects](std::string_view metadata) {
+    return admit_manifest(
+               json(base::format(R"({{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {},
+        "spec": {{"queue": "q", "tasks": [{{"replicas": 1, "template": {{"spec": {{"containers": [{{"name": "c",
+        "image": "i"}}]}}}}}}]}}}})",
+                                 metadata)),
+               hooks({}), objects)
+        .answer;
+  };
+  const auto first = admit(R"({"generateName": "train-"})");
+  ASSERT_TRUE(first.allowed) << first.message;
+  const std::string name((*first.object)["metadata"]["name"].as_string());
+  EXPECT_EQ(name.size(), std::string_view("train-").size() + 5);
+  EXPECT_EQ(name.substr(0, 6), "train-");
+  EXPECT_EQ(*admit(R"({"generateName": "train-"})").object, *first.object);
+  objects.put(*first.object);  // taken: the next one of this kind is called otherwise
+  EXPECT_NE((*admit(R"({"generateName": "train-"})").object)["metadata"]["name"].as_string(), name);
+  EXPECT_EQ(admit("{}").message,
+            "Job.batch.volcano.sh \"\" is invalid: metadata.name: Required value: name or generateName is required");
+  EXPECT_EQ(admit(R"({"name": "A_"})").message.substr(0, 77),
+            "Job.batch.volcano.sh \"A_\" is invalid: metadata.name: Invalid value: \"A_\": a l");
+}
+
+TEST(Manifests, of_kinds_that_are_not_served_meet_their_rules) {
+  const auto admit = [](std::string_view text) { return admit_manifest(json(text), hooks({}), FakeObjects()); };
+  const auto flow = admit(R"({"apiVersion": "flow.volcano.sh/v1alpha1", "kind": "JobFlow", "metadata": {"name": "f"},
+                              "spec": {"flows": [{"name": "a", "dependsOn": {"targets": ["a"]}}]}})");
+  EXPECT_EQ(flow.answer.message, "jobflow Flow is not DAG");
+  EXPECT_EQ(flow.refused_by, "validatejobflow.volcano.sh");
+  EXPECT_EQ(admit(R"({"apiVersion": "v7", "kind": "Odd", "metadata": {"name": "f"}})").answer.warnings,
+            std::vector<std::string>{"no rule concerns v7 Odd"});
+}
+
 }  // namespace
 }  // namespace admission

@@ -154,6 +154,16 @@ base::Status explain_podgroup(World& world, const Values& values) {
   return explain_group(world, scene, group);
 }
 
+// A job without a group that nobody will make one for; empty for the others.
+std::string why_at_rest(const Json& job) {
+  const Json& status = job["status"];
+  const std::string_view phase = status["state"]["phase"].as_string();
+  if (phase == "Aborted") return "it is suspended: `vcctl job resume` continues it\n";
+  if (phase != "Completed" && phase != "Failed" && phase != "Terminated") return {};
+  return base::format("it has finished: {} pods succeeded, {} failed\n", status["succeeded"].as_int(),
+                      status["failed"].as_int());
+}
+
 base::Status explain_job(World& world, const Values& values) {
   const std::string& ns = values.text("namespace");
   if (values.text("name").empty()) return usage_error("job name must be specified");
@@ -164,6 +174,10 @@ base::Status explain_job(World& world, const Values& values) {
                    job["status"]["state"]["phase"].str().empty() ? "Pending" : job["status"]["state"]["phase"].str());
   if (const std::string why = job["status"]["state"]["message"].str(); !why.empty())
     world.out += base::format("its state says: {}\n", why);
+  if (const std::string text = why_at_rest(job); !text.empty()) {
+    world.out += text;
+    return {};
+  }
   TRY(const std::vector<Json> groups, list(*scene.server, resources::kPodGroups, ns));
   for (const Json& group : groups)
     if (api::controller_of(group)["uid"].as_string() == api::uid_of(job)) return explain_group(world, scene, group);

@@ -352,6 +352,18 @@ TEST_F(VcctlTest, explain_says_why) {
   EXPECT_EQ(run({"explain", "pod", "nowhere"}), 255);
 }
 
+TEST_F(VcctlTest, explain_says_that_a_job_is_at_rest) {
+  put(resources::kJobs,
+      R"({"metadata": {"name": "done", "namespace": "default"}, "status": {"succeeded": 2, "failed": 1,
+                            "state": {"phase": "Completed"}}})");
+  put(resources::kJobs,
+      R"({"metadata": {"name": "off", "namespace": "default"}, "status": {"state": {"phase": "Aborted"}}})");
+  EXPECT_EQ(run({"explain", "job", "done"}), 0);
+  EXPECT_EQ(world.out, "job default/done: Completed\nit has finished: 2 pods succeeded, 1 failed\n");
+  EXPECT_EQ(run({"explain", "job", "off"}), 0);
+  EXPECT_EQ(world.out, "job default/off: Aborted\nit is suspended: `vcctl job resume` continues it\n");
+}
+
 TEST(Spans, long_form) {
   const std::pair<std::int64_t, std::string_view> rows[] = {
       {-5, "<invalid>"}, {119, "119s"},  {120, "2m"},        {150, "2m30s"},   {600, "10m"},

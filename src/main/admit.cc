@@ -104,6 +104,7 @@ int fail(const std::string& message) {
 
 int run_admit(const Arguments& arguments) {
   WebhookFlags options;
+  options.enabled += ",/podgroups/validate,/hypernodes/validate,/cronjobs/validate,/jobflows/validate";
   std::vector<std::string> existing;
   std::string path;
   std::string output = "yaml";
@@ -125,8 +126,12 @@ int run_admit(const Arguments& arguments) {
   if (files->empty()) return fail("no file is given");
   auto rules = options.admission();
   if (!rules.ok()) return fail(rules.error().message);
-  if (options.enabled.empty()) rules->enabled.clear();  // everything answers unless a list is given
+  auto pod_rules = options.pod_rules();
+  if (!pod_rules.ok()) return fail(pod_rules.error().message);
+  rules->pod_rules = *std::move(pod_rules);
   const auto hooks = admission::hooks(*rules);
+  rules->in_process = false;
+  const auto webhooks = admission::hooks(*rules);  // reviews are what webhooks are asked
   if (!path.empty() && admission::webhook_name(path).empty()) return fail("no webhook answers at " + path);
   admission::ObjectSet objects;
   for (const std::string& file : existing) {
@@ -143,7 +148,7 @@ int run_admit(const Arguments& arguments) {
         refused = print_manifest(document, hooks, objects, output == "json") || refused;
         continue;
       }
-      const auto answered = print_review(document, hooks, path, objects);
+      const auto answered = print_review(document, webhooks, path, objects);
       if (!answered.ok()) return fail(file + ": " + answered.error().message);
       refused = *answered || refused;
     }

@@ -9,6 +9,13 @@
 namespace volcano_main {
 
 int run_crd(const Arguments& arguments) {
+  for (const std::string& word : arguments)
+    if (word == "--help" || word == "-h") {
+      std::cout << "usage: volcano crd [NAME...]\n\nnames:\n";
+      for (const api::KindInfo& kind : api::all_kinds())
+        if (kind.custom) std::cout << "  " << api::qualified_plural(kind) << "\n";
+      return 0;
+    }
   int found = 0;
   for (const api::KindInfo& kind : api::all_kinds()) {
     if (!kind.custom) continue;

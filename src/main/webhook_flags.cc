@@ -20,8 +20,11 @@ std::vector<std::string> split(const std::string& list) {
   return parts;
 }
 
-constexpr const char* kDefaultPaths =
-    "/jobs/mutate,/jobs/validate,/podgroups/mutate,/pods/validate,/pods/mutate,/queues/mutate,/queues/validate";
+// Asks the system's time zones, if it has any.
+bool knows_time_zone(const std::string& zone) {
+  const std::string folder = "/usr/share/zoneinfo/";
+  return zone == "UTC" || !rt::read_file(folder + "UTC").ok() || rt::read_file(folder + zone).ok();
+}
 
 }  // namespace
 
@@ -59,7 +62,12 @@ std::vector<Flag> WebhookFlags::rows() {
 base::Result<admission::Options> WebhookFlags::admission() const {
   admission::Options options;
   if (!scheduler_names.empty()) options.scheduler_names = scheduler_names;
-  options.enabled = split(enabled.empty() ? kDefaultPaths : enabled);
+  options.enabled = split(enabled);
+  for (const std::string& path : *options.enabled)
+    if (admission::webhook_name(path).empty())
+      return base::make_error(base::Code::kInvalid,
+                              base::format("enabled admission {} not found on the admission registered map", path));
+  options.knows_time_zone = knows_time_zone;
   options.queue_depth_max = queue_depth_max;
   options.queue_allocated_pods_check = allocated_pods_check;
   options.root_queue_protection = root_protection;
@@ -72,13 +80,15 @@ base::Result<admission::Options> WebhookFlags::admission() const {
     if (gate.substr(0, equals) == "SchedulingGatesQueueAdmission")
       options.scheduling_gates_queue_admission = value == "true";
   }
-  if (!admission_conf.empty()) {
-    TRY(const std::string text, rt::read_file(admission_conf));
-    auto rules = admission::parse_pod_rules(text);
-    if (!rules.ok()) return base::within(rules.take_error(), admission_conf);
-    options.pod_rules = *std::move(rules);
-  }
   return options;
+}
+
+base::Result<std::optional<std::vector<admission::PodGroupRule>>> WebhookFlags::pod_rules() const {
+  if (admission_conf.empty()) return std::optional<std::vector<admission::PodGroupRule>>();
+  TRY(const std::string text, rt::read_file(admission_conf));
+  auto rules = admission::parse_pod_rules(text);
+  if (!rules.ok()) return base::within(rules.take_error(), admission_conf);
+  return std::optional(*std::move(rules));
 }
 
 }  // namespace volcano_main

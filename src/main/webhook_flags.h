@@ -1,6 +1,7 @@
 // The flags of vc-webhook-manager; `volcano admit` takes those that change answers.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace volcano_main {
 
 struct WebhookFlags {
   std::vector<std::string> scheduler_names;
-  std::string enabled;  // comma list; empty: not given
+  std::string enabled =
+      "/jobs/mutate,/jobs/validate,/podgroups/mutate,/pods/validate,/pods/mutate,/queues/mutate,/queues/validate";
   std::string admission_conf;
   std::string feature_gates;
   bool allocated_pods_check = false;
@@ -32,8 +34,10 @@ struct WebhookFlags {
 
   // Point into this object.
   std::vector<Flag> rows();
-  // Reads the configuration file if one is named; a file that cannot be used is an error.
+  // What they mean for the rules, without the configuration file. An unknown path is an error.
   base::Result<admission::Options> admission() const;
+  // The rules of the configuration file; unset if none is named.
+  base::Result<std::optional<std::vector<admission::PodGroupRule>>> pod_rules() const;
 };
 
 }  // namespace volcano_main

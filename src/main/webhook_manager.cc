@@ -47,11 +47,12 @@ base::Result<admission::ServerOptions> server_options(const WebhookFlags& flags)
   options.http.port = static_cast<std::uint16_t>(flags.port);
   auto rules = flags.admission();
   if (!rules.ok()) return rules.take_error();
-  for (const std::string& path : rules->enabled)
-    if (admission::webhook_name(path).empty())
-      return base::make_error(base::Code::kInvalid,
-                              base::format("enabled admission {} not found on the admission registered map", path));
   options.rules = *std::move(rules);
+  // Pods can do without these rules; the jobs of a cluster cannot do without a server.
+  if (auto pod_rules = flags.pod_rules(); pod_rules.ok())
+    options.rules.pod_rules = *std::move(pod_rules);
+  else
+    base::log_warning("webhooks", "--admission-conf is not used: " + pod_rules.error().message);
   return options;
 }
 

@@ -118,6 +118,40 @@ TEST_F(BehaviourTest, a_claim_is_made_named_and_mounted_everywhere) {
   EXPECT_EQ(spec["containers"][std::size_t{0}]["volumeMounts"][std::size_t{0}]["mountPath"].as_string(), "/out");
 }
 
+// `kubectl apply` of a job's manifest takes away the name that the controller gave: pods made later have the volume all
+// the same, also where Volcano's controller had named the claims.
+TEST_F(BehaviourTest, a_claim_finds_its_name_again) {
+  for (const bool of_volcano : {false, true}) {
+    put_job(base::format(R"({{"minAvailable": 1, "volumes": [{{"mountPath": "/a", "volumeClaim": {{"x": 1}}}},
+                              {{"mountPath": "/b", "volumeClaim": {{"x": 1}}}}], "tasks": [{}]}})",
+                         task("a", 1)));
+    if (of_volcano)
+      for (const int i : {0, 1})
+        world.edit(resources::kJobs, "ns/j")
+            ->edit("spec")
+            .edit("volumes")
+            .edit(static_cast<std::size_t>(i))
+            .set("volumeClaimName", i == 0 ? "zzz" : "aaa");
+    admit();
+    set_pod("j-a-0", "Running");
+    settle();
+    ASSERT_EQ(phase(), "Running");
+    const Json named = job()["spec"]["volumes"];
+    const Json volumes = (*world.find(resources::kPods, "ns/j-a-0"))["spec"]["volumes"];
+    ASSERT_EQ(volumes.size(), 2u);
+    Json& spec = world.edit(resources::kJobs, "ns/j")->edit("spec");
+    for (const int i : {0, 1}) spec.edit("volumes").edit(static_cast<std::size_t>(i)).erase("volumeClaimName");
+    spec.edit("tasks").edit(std::size_t{0}).set("replicas", 2);
+    settle();
+    EXPECT_EQ(job()["spec"]["volumes"], named);
+    EXPECT_EQ(phase(), "Running");
+    EXPECT_EQ((*world.find(resources::kPods, "ns/j-a-1"))["spec"]["volumes"], volumes);
+    world.erase(resources::kPods, "ns/j-a-0");
+    world.erase(resources::kPods, "ns/j-a-1");
+    world.erase(resources::kPodGroups, "ns/j-U");
+  }
+}
+
 TEST_F(BehaviourTest, a_missing_claim_keeps_the_job_pending_until_it_appears) {
   put_job(base::format(
       R"({{"minAvailable": 1, "volumes": [{{"mountPath": "/out", "volumeClaimName": "mine"}}], "tasks": [{}]}})",

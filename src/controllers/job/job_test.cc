@@ -213,6 +213,46 @@ TEST_F(JobTest, suspend_and_resume_by_commands) {
   EXPECT_EQ(phase(), "Running");
 }
 
+TEST_F(JobTest, a_resumed_job_does_its_failed_pods_again) {
+  struct Row {
+    std::string_view max_retry;
+    std::string_view phase;  // after resuming
+    bool kept;               // the pod that failed
+  };
+  for (const Row& row : {Row{"3", "Running", false}, Row{"1", "Failed", true}}) {
+    std::string text = with_policy(R"({"event": "PodFailed", "action": "AbortJob"})");
+    text.replace(text.find(R"("maxRetry": 3)"), 13, base::format(R"("maxRetry": {})", row.max_retry));
+    world.put_text(resources::kJobs, text);
+    settle();
+    set_group("Inqueue");
+    settle();
+    set_pod("default/job-1-nginx-0", "Running");
+    settle();
+    set_pod("default/job-1-nginx-0", "Failed");
+    settle();
+    ASSERT_EQ(phase(), "Aborted");
+    ASSERT_NE(world.find(resources::kPods, "default/job-1-nginx-0"), nullptr);
+    command("ResumeJob");
+    settle();
+    world.gone();
+    settle();
+    if (!row.kept) {
+      ASSERT_EQ(phase(), "Pending");
+      set_group("Inqueue");
+      settle();
+      ASSERT_NE(world.find(resources::kPods, "default/job-1-nginx-0"), nullptr);
+      set_pod("default/job-1-nginx-0", "Running");
+      settle();
+    }
+    EXPECT_EQ(phase(), row.phase);
+    const Json* pod = world.find(resources::kPods, "default/job-1-nginx-0");
+    ASSERT_NE(pod, nullptr);
+    EXPECT_EQ((*pod)["status"]["phase"].as_string() == "Failed", row.kept);
+    world.erase(resources::kPods, "default/job-1-nginx-0");
+    world.erase(resources::kPodGroups, "default/job-1-U");
+  }
+}
+
 TEST_F(JobTest, commands_are_taken_in_the_order_in_which_they_came) {
   start_job_1();
   world.revision = 998;  // the second one's version has a digit more

@@ -39,13 +39,16 @@ Victims choose(const Job& job, const Observed& seen, const Move& move, const Req
   // counted its attempt already; pods kept then would stand in the way of those that replace them.
   const std::int64_t attempts = job.phase == Phase::kRestarting ? job.retry_count : job.retry_count + 1;
   const bool soft = move.operation == Operation::kKillSoft || attempts >= job.max_retry;
+  // COMPAT(resume): a job that goes on does its failed pods again; what succeeded stays done.
+  const bool goes_on = move.enter == Phase::kRestarting && attempts < job.max_retry;
   bool hit = false;
   for (const Json* pod : seen.pods) {
     if (api::is_deleting(*pod)) {
       ++victims.counts.terminating;
       continue;
     }
-    const bool condemned = targeted ? is_target(*pod, request) : !(soft && is_over(*pod));
+    const bool kept = soft && is_over(*pod) && !(goes_on && (*pod)["status"]["phase"].as_string() == "Failed");
+    const bool condemned = targeted ? is_target(*pod, request) : !kept;
     hit = hit || condemned;
     if (condemned) {
       victims.pods.push_back(pod);

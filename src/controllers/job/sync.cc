@@ -251,7 +251,9 @@ void sync(const Job& job, const Observed& seen, Rule rule, base::Time now, Plan&
   begin(s);
   if (!find_queue(s)) return;
   if (!make_plugin_objects(s)) return;
-  if (s.job.phase == Phase::kPending && !keep_volumes(s.job, seen, plan, s.controlled)) return;
+  // COMPAT(claim-names): a name that somebody took away comes back in every phase.
+  const bool volumes_due = s.job.phase == Phase::kPending || has_nameless_claim(s.job);
+  if (volumes_due && !keep_volumes(s.job, seen, plan, s.controlled)) return;
   keep_group(s);
   report_waiting_group(s);
   const std::string_view group_phase = seen.group ? (*seen.group)["status"]["phase"].as_string() : "";

@@ -11,4 +11,7 @@ namespace controllers::job {
 // `controlled`. False if the job has to wait for a claim of somebody else.
 bool keep_volumes(Job& job, const Observed& seen, Plan& plan, api::Json& controlled);
 
+// Pods must not be made from such a job: they would lack a volume.
+bool has_nameless_claim(const Job& job);
+
 }  // namespace controllers::job

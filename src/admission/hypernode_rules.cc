@@ -1,0 +1,29 @@
+// HyperNodes: what the schema does not say about their members (webhooks.md 10).
+#include "admission/field_errors.h"
+#include "admission/names.h"
+#include "admission/rules.h"
+#include "api/pattern_problem.h"
+#include "base/format.h"
+
+namespace admission {
+
+AdmissionAnswer check_hypernode(const AdmissionRequest& request) {
+  if (request.operation != api::Operation::kCreate && request.operation != api::Operation::kUpdate) return {};
+  // The path begins with the text of an empty root, which users of Volcano know.
+  const std::string path = "[].spec.members";
+  const Json& members = request.object["spec"]["members"];
+  if (members.empty()) return refuse(path + ": Invalid value: null: member must have at least one member");
+  FieldErrors errors;
+  for (const Json& member : members.items()) {
+    const Json& pattern = member["selector"]["regexMatch"]["pattern"];
+    if (!pattern.is_string()) continue;
+    if (const std::string problem = api::pattern_problem(pattern.as_string()); !problem.empty())
+      errors.invalid(path + ".selector.regexMatch.pattern", pattern,
+                     "member regexMatch pattern is invalid: error parsing regexp: " + problem);
+  }
+  const std::vector<std::string> problems = errors.take();
+  if (problems.empty()) return {};
+  return refuse(problems.size() == 1 ? problems.front() : base::format("[{}]", join(problems, ", ")));
+}
+
+}  // namespace admission
