@@ -128,7 +128,7 @@ bool DeviceSearch::wish(std::size_t claim, std::size_t request, const DeviceWish
     found = true;
     for (const Device* device : reachable_) {
       if (!found || !problem_.empty()) break;
-      if (!is_suitable(wish, *device)) continue;
+      if (!is_suitable(*wanted_[claim], wish, *device)) continue;
       found = ++count <= kDevicesMax && take(*wanted_[claim], wish, *device);
     }
     found = found && count > 0 && problem_.empty() && this->request(claim, request + 1);
@@ -147,7 +147,7 @@ bool DeviceSearch::devices(std::size_t claim, std::size_t request, const DeviceW
   for (std::size_t i = from; i < reachable_.size(); ++i) {
     if (++steps_ > steps_max_) problem_ = "the search for devices took too long";
     if (!problem_.empty()) return false;
-    if (!is_suitable(wish, *reachable_[i])) continue;
+    if (!is_suitable(*wanted_[claim], wish, *reachable_[i])) continue;
     const std::size_t before = chosen_.size();
     if (!take(*wanted_[claim], wish, *reachable_[i])) continue;
     if (devices(claim, request, wish, i + 1, left - 1)) return true;
@@ -156,22 +156,25 @@ bool DeviceSearch::devices(std::size_t claim, std::size_t request, const DeviceW
   return false;
 }
 
-// Whether the class and the request select the device, whoever has it.
-bool DeviceSearch::is_suitable(const DeviceWish& wish, const Device& device) {
+// Whether the class and the request select the device, whoever has it. Kubernetes names the class or the claim where a
+// selector fails.
+bool DeviceSearch::is_suitable(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) {
   const DeviceClass* its = claims_.find_class(wish.device_class);
   if (its == nullptr) return false;
-  std::string why;
-  for (std::size_t i = 0; i < its->selectors.size(); ++i) {
-    const int verdict = claims_.selects(its->selectors[i], device, why);
-    if (verdict < 0)
-      problem_ = base::format("class {}: selector #{}: CEL runtime error: {}", wish.device_class, i, why);
-    if (verdict <= 0) return false;
-  }
-  for (std::size_t i = 0; i < wish.selectors.size(); ++i) {
-    const int verdict = claims_.selects(wish.selectors[i], device, why);
-    if (verdict < 0) problem_ = base::format("request {}: selector #{}: CEL runtime error: {}", wish.name, i, why);
-    if (verdict <= 0) return false;
-  }
+  const auto selected = [&](const std::vector<DeviceSelector>& selectors, std::string_view kind,
+                            std::string_view name) {
+    std::string why;
+    for (std::size_t i = 0; i < selectors.size(); ++i) {
+      const int verdict = claims_.selects(selectors[i], device, why);
+      if (verdict < 0)
+        problem_ = base::format("{} {}: selector #{}: CEL {} error: {}", kind, name, i,
+                                selectors[i].program ? "runtime" : "compile", why);
+      if (verdict <= 0) return false;
+    }
+    return true;
+  };
+  if (!selected(its->selectors, "class", wish.device_class) || !selected(wish.selectors, "claim", claim.key))
+    return false;
   if (device.shared) return true;
   return std::all_of(wish.capacity.begin(), wish.capacity.end(), [&](const auto& asked) {
     auto offered = device.capacity.find(plain_device_name(asked.first, device.name.driver));

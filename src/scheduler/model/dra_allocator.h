@@ -39,7 +39,7 @@ class DeviceSearch {
   bool wish(std::size_t claim, std::size_t request, const DeviceWish& wish, std::int64_t rank);
   bool devices(std::size_t claim, std::size_t request, const DeviceWish& wish, std::size_t from, std::int64_t left);
   bool take(const ResourceClaim& claim, const DeviceWish& wish, const Device& device);
-  bool is_suitable(const DeviceWish& wish, const Device& device);
+  bool is_suitable(const ResourceClaim& claim, const DeviceWish& wish, const Device& device);
   bool satisfies_constraints(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) const;
   bool has_counters(const Device& device) const;
   std::optional<Quantities> consumption(const DeviceWish& wish, const Device& device) const;
