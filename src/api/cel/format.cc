@@ -18,9 +18,10 @@ template <class T>
 std::string in_base(T value, unsigned base, bool upper) {
   const bool negative = value < 0;
   std::uint64_t left = negative ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+  static constexpr std::string_view kDigits = "0123456789abcdef0123456789ABCDEF";
   std::string out;
   do {
-    out += (upper ? "0123456789ABCDEF" : "0123456789abcdef")[left % base];
+    out += kDigits[left % base + (upper ? 16 : 0)];
     left /= base;
   } while (left != 0);
   if (negative) out += '-';
