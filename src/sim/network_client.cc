@@ -224,7 +224,7 @@ class NetworkClient final : public client::Client {
   // At the server.
   static void carry_out(Network& network, const std::string& name, const client::Request& request,
                         const std::function<void(Result<Json>)>& answer) {
-    if (!network.server.is_up()) return answer(broken("connection refused"));
+    if (!network.server.lets_in()) return answer(broken("connection refused"));
     const api::KindInfo* kind = api::find_kind(request.resource);
     if (!kind) return answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
     auto exchange = std::make_shared<Exchange>();
@@ -254,7 +254,7 @@ class NetworkClient final : public client::Client {
   static void open(const std::shared_ptr<WatchState>& state, const client::WatchRequest& request,
                    const std::string& name) {
     if (state->ended) return;
-    if (!state->network.server.is_up()) return state->close(broken("connection refused"));
+    if (!state->network.server.lets_in()) return state->close(broken("connection refused"));
     const api::KindInfo* kind = api::find_kind(request.resource);
     if (!kind)
       return state->close(base::make_error(Code::kNotFound, "the server could not find the requested resource"));

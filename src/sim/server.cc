@@ -37,12 +37,14 @@ void Server::start() {
   store_ = *std::move(opened);
   truth_.attach(*store_);
   api_ = std::make_unique<apiserver::Api>(*env_, *store_, apiserver::ApiOptions{.hooks = settings_.hooks});
+  has_basics_ = false;
   bootstrap();
 }
 
 void Server::bootstrap() {
   api_->bootstrap([this](base::Status status) {
-    if (!status.ok()) env_->loop().after(base::seconds(1), [this] { bootstrap(); });
+    has_basics_ = status.ok();
+    if (!has_basics_) env_->loop().after(base::seconds(1), [this] { bootstrap(); });
   });
 }
 

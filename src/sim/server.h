@@ -57,6 +57,8 @@ class Server {
   // Everything but the disk is lost. Connections break: each `on_broken` runs once, in the order of connecting.
   void crash();
   bool is_up() const { return api_ != nullptr; }
+  // As `volcano up` does: nobody is let in before the objects every cluster has are there.
+  bool lets_in() const { return is_up() && has_basics_; }
   // Null while down.
   apiserver::Api* api() { return api_.get(); }
   store::Store* store() { return store_.get(); }
@@ -84,6 +86,7 @@ class Server {
   std::uint64_t next_connection_ = 1;
   std::vector<std::unique_ptr<apiserver::ApiWatch>> discarded_;
   std::uint64_t incarnation_ = 0;
+  bool has_basics_ = false;
 };
 
 }  // namespace sim
