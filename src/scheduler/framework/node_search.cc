@@ -55,6 +55,7 @@ NodeSearch::~NodeSearch() = default;
 void NodeSearch::open_cycle() {
   single_.reset();
   if (classes_.size() > kClassesMax) classes_.clear();
+  for (auto& [key, state] : classes_) state->in_vain.reset();
   if (std::exchange(some_end_, false)) std::erase_if(classes_, [](const auto& one) { return !one.second->lasts; });
   if (model_.shards.mode == ShardingMode::kNone) return;
   NodeSet own = model_.nodes.known();
@@ -187,6 +188,11 @@ std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* with
     const std::uint32_t best = best_of_frontier(state);
     if (best != NodeId::kNone && state.candidates.has(best)) return NodeChoice{NodeId{best}, false};
   }
+  if (within == nullptr && state.in_vain && state.in_vain->touched_epoch == model_.touched_epoch() &&
+      state.in_vain->touched_position == model_.touched().size()) {
+    errors = state.in_vain->errors;
+    return std::nullopt;
+  }
   const NodeSet& all = within != nullptr ? *within : model_.nodes.known();
   NodeSet feasible = all;
   keep_shard(feasible, nullptr);
@@ -201,6 +207,9 @@ std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* with
     explain_room(request, rest, errors);
     room(request, true, rest);
     for (const auto& filter : state.filters) filter->narrow(rest, Strictness::kPlace, &errors);
+    if (within == nullptr && !plain_ && !sampler_.options.on) {
+      state.in_vain.emplace(ClassState::InVain{model_.touched_epoch(), model_.touched().size(), errors});
+    }
     return std::nullopt;
   }
   sampler_.reduce(looked_at, feasible);

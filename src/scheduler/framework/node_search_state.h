@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "scheduler/framework/node_search.h"
@@ -38,6 +39,15 @@ struct NodeSearch::ClassState {
   std::vector<std::uint32_t> group_begin;  // by group: its first position; one more at the end
   std::vector<std::uint32_t> best_in_group;
   std::vector<double> group_scores;
+
+  // The last search over all nodes that found none in this cycle. As long as nothing moves, the next finds none either,
+  // for the same reasons.
+  struct InVain {
+    std::uint64_t touched_epoch;
+    std::size_t touched_position;
+    FitErrors errors;
+  };
+  std::optional<InVain> in_vain;
 
   // The frontier: nodes with room now that pass all filters, with their scores.
   bool built = false;

@@ -16,16 +16,32 @@ bool same_ignoring_times(const GroupStatus& a, const GroupStatus& b) {
                     });
 }
 
+// The reason of a task's condition, without the text beside it.
+std::string_view reason_word(TaskStatus status) {
+  switch (status) {
+    case TaskStatus::kAllocated: return "Schedulable";
+    case TaskStatus::kPending:
+    case TaskStatus::kPipelined: return "Unschedulable";
+    default: return name_of(status);
+  }
+}
+
 }  // namespace
 
 std::string Session::job_text(const Job& job) const {
   std::map<std::string, std::int64_t, std::less<>> statuses, reasons;
-  for (std::size_t s = 0; s < kTaskStatusCount; ++s) statuses[std::string(kTaskStatusNames[s])] += job.counts[s];
+  for (std::size_t s = 0; s < kTaskStatusCount; ++s) {
+    if (job.counts[s] != 0) statuses.emplace(kTaskStatusNames[s], job.counts[s]);
+  }
   std::string out = job.is_ready() ? "pod group is ready, " : "pod group is not ready, ";
   out += histogram_text(statuses, {base::format("{} minAvailable", job.min_available)});
   for (const TaskId id : job.tasks) {
     const Task& task = in_.model.task(id);
-    if (task.status == TaskStatus::kPending) ++reasons[task_reason(task).reason];
+    if (task.status != TaskStatus::kPending) continue;
+    const std::string_view word = reason_word(task.last_cycle == in_.cycle ? task.last_status : task.status);
+    auto known = reasons.find(word);
+    if (known == reasons.end()) known = reasons.emplace(word, 0).first;
+    ++known->second;
   }
   if (!reasons.empty()) out += "; Pending: " + histogram_text(reasons);
   if (const JobTrouble* trouble = find_trouble(job.id)) {
@@ -48,28 +64,27 @@ Session::TaskReason Session::task_reason(const Task& task) const {
     node = task.last_node;
     evicted = task.last_eviction;
   }
-  const std::string key = in_.model.task_key(task.id);
-  const std::string node_name = node.is_set() ? in_.model.nodes[node].name : "";
+  TaskReason out{std::string(reason_word(status)), {}, {}};
+  const std::string_view node_name = node.is_set() ? std::string_view(in_.model.nodes[node].name) : "";
   if (status == TaskStatus::kAllocated) {
-    return {"Schedulable",
-            base::format("Pod {} can possibly be assigned to {}, once minAvailable is satisfied", key, node_name), ""};
+    out.message = base::format("Pod {} can possibly be assigned to {}, once minAvailable is satisfied",
+                               in_.model.task_key(task.id), node_name);
+    return out;
   }
   if (status == TaskStatus::kPipelined) {
-    return {
-        "Unschedulable",
+    out.message =
         base::format("Pod {} can possibly be assigned to {}, once resource is released and minAvailable is satisfied",
-                     key, node_name),
-        evicted ? node_name : ""};
+                     in_.model.task_key(task.id), node_name);
+    if (evicted) out.nominated_node = node_name;
+    return out;
   }
   const JobTrouble* trouble = task.job.is_set() ? find_trouble(task.job) : nullptr;
-  const std::string job_level = trouble != nullptr ? trouble->text : "";
-  if (status != TaskStatus::kPending) return {std::string(name_of(status)), job_level, ""};
-  if (trouble != nullptr) {
-    if (auto found = trouble->by_task.find(in_.model.text(task.id).name.view()); found != trouble->by_task.end()) {
-      return {"Unschedulable", found->second.text(), ""};
-    }
-  }
-  return {"Unschedulable", job_level, ""};
+  if (trouble == nullptr) return out;
+  out.message = trouble->text;
+  if (status != TaskStatus::kPending) return out;
+  if (auto found = trouble->by_task.find(in_.model.text(task.id).name.view()); found != trouble->by_task.end())
+    out.message = found->second.text();
+  return out;
 }
 
 void Session::compute_phase(Job& job) {
