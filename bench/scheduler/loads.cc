@@ -364,7 +364,7 @@ const std::vector<Load>& loads() {
        true, topology},
       {"steady", "one new gang of 10 among 100,000 running pods on 5,000 nodes", Goal::kDecide, 0.001, "", false,
        steady},
-      {"backlog", "one more gang behind 20,000 that wait for admission to 500 full nodes", Goal::kDecide, 0.02, "",
+      {"backlog", "one more gang behind 20,000 that wait for admission to 500 full nodes", Goal::kDecide, 0.05, "",
        false, backlog},
       {"load", "100,000 running pods on 5,000 nodes from JSON lines", Goal::kLoad, 1, "", false, running_100000},
       {"memory-20000", "2,000 nodes, 20,000 running pods in 1,000 groups: memory after five cycles", Goal::kMemory, 60,
