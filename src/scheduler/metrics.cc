@@ -63,7 +63,7 @@ Rows rows_of_times() {
       {"volcano_scheduling_stage_duration_milliseconds",
        kHistogram,
        {"stage"},
-       "Time of one pod's stage (PreBind, Bind).",
+       "Time of one pod's stage (Predicate, Scoring, PreBind, Bind).",
        exponential_bounds(0.1, 500, 20)},
   };
 }
@@ -167,6 +167,15 @@ void CycleMetrics::note_times(const CycleReport& report, base::Duration took) {
         .histogram("volcano_plugin_scheduling_latency_milliseconds",
                    {std::string(one.plugin), one.opening ? "OnSessionOpen" : "OnSessionClose"})
         .observe(one.wall_s * kMs);
+  }
+  if (report.searches.empty()) return;
+  const auto stage = [&](std::string_view name) {
+    return metrics_.histogram("volcano_scheduling_stage_duration_milliseconds", {std::string(name)});
+  };
+  auto filters = stage("Predicate"), scores = stage("Scoring");
+  for (const SearchTime& one : report.searches) {
+    filters.observe(one.filters * kMs);
+    scores.observe(one.scores * kMs);
   }
 }
 

@@ -79,6 +79,9 @@ class Counted : public ::testing::Test {
  protected:
   Counted() { metrics_.add(metric_rows()); }
 
+  void SetUp() override {
+    decider_.time_searches([this] { return clock_ += 1; });
+  }
   CycleReport cycle(base::Time now) {
     CycleReport report = decider_.run_cycle(now, false, [] { return std::pair{0.0, 0.0}; });
     counted_.note(report, base::milliseconds(3), now, model_, decider_);
@@ -95,6 +98,7 @@ class Counted : public ::testing::Test {
   Decider decider_{model_, {all_plugins(), all_actions()}, 1, "volcano"};
   base::Metrics metrics_;
   CycleMetrics counted_{metrics_};
+  double clock_ = 0;
 };
 
 TEST_F(Counted, groups_and_queues_as_cycles_decide) {
@@ -118,6 +122,8 @@ TEST_F(Counted, groups_and_queues_as_cycles_decide) {
   expect("volcano_e2e_job_scheduling_start_time{job_name=\"g\",job_namespace=\"a\",queue=\"default\"} 1700000010");
   expect("volcano_plugin_scheduling_latency_milliseconds_count{OnSession=\"OnSessionClose\",plugin=\"gang\"} 1");
   expect("volcano_open_session_duration_milliseconds_count 1");
+  expect("volcano_scheduling_stage_duration_milliseconds_sum{stage=\"Predicate\"} 1000");
+  expect("volcano_scheduling_stage_duration_milliseconds_sum{stage=\"Scoring\"} 1000");
   expect("volcano_job_share{job_id=\"g\",job_ns=\"a\"} 0.25");
   expect("volcano_queue_allocated_milli_cpu{queue_name=\"default\"} 1000");
   expect("volcano_unschedule_job_count 0");

@@ -251,7 +251,10 @@ std::vector<std::string> Scheduler::dump_for_people() const { return dump_lines(
 void Scheduler::start() { state_->start(); }
 bool Scheduler::is_ready() const { return state_->cycles > 0; }
 std::uint64_t Scheduler::cycles() const { return state_->cycles; }
-void Scheduler::count_into(base::Metrics& metrics) { state_->metrics.emplace(metrics); }
+void Scheduler::count_into(base::Metrics& metrics) {
+  state_->metrics.emplace(metrics);
+  state_->decider.time_searches([&env = state_->env] { return env.uptime().seconds(); });
+}
 void Scheduler::set_dry_run() { state_->dry_run = true; }
 void Scheduler::set_witness(CycleWitness& witness) {
   state_->witness = &witness;

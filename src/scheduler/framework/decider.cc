@@ -28,6 +28,7 @@ void Decider::use(Config config) {
   config_.registry = registry_;
   plugins_ = std::make_unique<PluginSet>(config_, model_);
   search_ = std::make_unique<NodeSearch>(model_, *plugins_, sampler_);
+  search_->time_with(search_clock_);
   actions_.clear();
   action_warnings_.clear();
   for (const std::string& name : config_.actions) {
@@ -39,6 +40,11 @@ void Decider::use(Config config) {
     for (std::string& warning : arguments.warnings()) action_warnings_.push_back(std::move(warning));
   }
   fresh_plugins_ = true;
+}
+
+void Decider::time_searches(std::function<double()> clock) {
+  search_clock_ = std::move(clock);
+  search_->time_with(search_clock_);
 }
 
 std::vector<std::string> Decider::warnings() const {
@@ -109,6 +115,7 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
   report.plan = session.close(stopwatch);
   report.plugins.insert(report.plugins.end(), session.closing_times().begin(), session.closing_times().end());
   report.preemption = session.preemption();
+  report.searches = search_->take_times();
   report.bad_rollbacks = session.take_bad_rollbacks();
   for (const JobId id : changed) reasons_.erase(id);
   for (auto& [id, reason] : session.take_reasons()) reasons_.insert_or_assign(id, std::move(reason));

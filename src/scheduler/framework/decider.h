@@ -31,6 +31,7 @@ struct CycleReport {
   double open_s = 0;                // opening the session, plugins included
   std::vector<PluginTime> plugins;  // names hold until the next configuration
   Session::PreemptionCounts preemption;
+  std::vector<SearchTime> searches;        // of pods, where they are measured
   std::vector<std::string> bad_rollbacks;  // empty as it should be; see Decider::prove_rollbacks()
 };
 
@@ -46,6 +47,8 @@ class Decider {
   const Config& config() const { return config_; }
   std::vector<std::string> warnings() const;
   bool depends_on_time() const;
+  // Searches for nodes are measured too, with this clock; it costs three readings a pod.
+  void time_searches(std::function<double()> clock);
   // Before the first cycle. Without it every node is looked at.
   void sample(SamplingOptions options) { sampler_.options = options; }
 
@@ -78,6 +81,7 @@ class Decider {
   Config config_;
   std::unique_ptr<PluginSet> plugins_;
   NodeSampler sampler_;
+  std::function<double()> search_clock_;
   std::unique_ptr<NodeSearch> search_;
   std::vector<std::pair<std::string, std::unique_ptr<Action>>> actions_;
   std::vector<std::string> action_warnings_;

@@ -119,13 +119,14 @@ std::uint32_t NodeSearch::best_of_frontier(ClassState& state) {
   return best;
 }
 
-void NodeSearch::build_frontier(ClassState& state, const Request& request) {
+void NodeSearch::build_frontier(ClassState& state, const Request& request, Timing& timing) {
   state.candidates = model_.nodes.known();
   keep_shard(state.candidates, nullptr);
   nodes_looked_at_ += model_.nodes.known_count();
   room(request, false, state.candidates);
   room(request, true, state.candidates);
   for (const auto& filter : state.filters) filter->narrow(state.candidates, Strictness::kPlace, nullptr);
+  timing.filtered();
   state.raw_counts.assign(state.scorers.size(), {});
   state.raw_min.assign(state.scorers.size(), 0);
   state.raw_max.assign(state.scorers.size(), 0);
@@ -141,14 +142,16 @@ void NodeSearch::build_frontier(ClassState& state, const Request& request) {
   state.built = true;
   state.touched_epoch = model_.touched_epoch();
   state.touched_position = model_.touched().size();
+  timing.scored();
 }
 
-void NodeSearch::catch_up(ClassState& state, const Request& request) {
+// A few nodes at a time, whose filters and scores are not told apart: they count as filtering.
+void NodeSearch::catch_up(ClassState& state, const Request& request, Timing& timing) {
   const auto& touched = model_.touched();
   const bool stale = !state.built || state.touched_epoch != model_.touched_epoch() ||
                      state.candidates.words().size() != model_.nodes.known().words().size() ||
                      touched.size() - state.touched_position > model_.nodes.size() / 2 + 8;
-  if (stale) return build_frontier(state, request);
+  if (stale) return build_frontier(state, request, timing);
   bool moved = false;
   for (; state.touched_position < touched.size(); ++state.touched_position) {
     const std::uint32_t node = touched[state.touched_position];

@@ -175,6 +175,18 @@ void NodeSearch::explain_room(const Request& request, const NodeSet& nodes, FitE
 }
 
 std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* within, FitErrors& errors) {
+  Timing timing(clock_);
+  std::optional<NodeChoice> out = find_measured(task, within, errors, timing);
+  if (clock_) {
+    timing.scored();
+    times_.push_back(timing.time());
+  }
+  return out;
+}
+
+// What is not marked as filtering counts as scoring.
+std::optional<NodeChoice> NodeSearch::find_measured(const Task& task, const NodeSet* within, FitErrors& errors,
+                                                    Timing& timing) {
   if (plain_) {
     NodeSet all = within != nullptr ? *within : model_.nodes.known();
     keep_shard(all, nullptr);
@@ -184,7 +196,8 @@ std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* with
   const Request& request = model_.shape_of(task).request;
   const bool whole = within == nullptr && !sampler_.options.on && model_.shards.mode != ShardingMode::kSoft;
   if (!plain_ && state.incremental && whole && model_.shape(task.shape).pending >= kFrontierPodsMin) {
-    catch_up(state, request);
+    catch_up(state, request, timing);
+    timing.filtered();
     const std::uint32_t best = best_of_frontier(state);
     if (best != NodeId::kNone && state.candidates.has(best)) return NodeChoice{NodeId{best}, false};
   }
@@ -207,12 +220,14 @@ std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* with
     explain_room(request, rest, errors);
     room(request, true, rest);
     for (const auto& filter : state.filters) filter->narrow(rest, Strictness::kPlace, &errors);
+    timing.filtered();
     if (within == nullptr && !plain_ && !sampler_.options.on) {
       state.in_vain.emplace(ClassState::InVain{model_.touched_epoch(), model_.touched().size(), errors});
     }
     return std::nullopt;
   }
   sampler_.reduce(looked_at, feasible);
+  timing.filtered();
   if (!model_.nodes.future_differs()) return best_choice(state, feasible, feasible);
   NodeSet idle = feasible;
   room(request, false, idle);

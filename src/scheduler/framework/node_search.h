@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "scheduler/framework/node_evaluators.h"
@@ -21,6 +23,12 @@ namespace scheduler {
 struct NodeChoice {
   NodeId node;
   bool future = false;  // fits only what is being released
+};
+
+// How long one search took, in seconds of wall time.
+struct SearchTime {
+  double filters = 0;
+  double scores = 0;
 };
 
 class NodeSearch {
@@ -51,12 +59,17 @@ class NodeSearch {
   bool is_plain() const { return plain_; }
 
   std::uint64_t nodes_looked_at() const { return nodes_looked_at_; }
+  // From now on find() notes its times; without a clock nothing is measured.
+  void time_with(std::function<double()> clock) { clock_ = std::move(clock); }
+  std::vector<SearchTime> take_times() { return std::exchange(times_, {}); }
   // Evaluators read what plugins say at the time; call when that may differ (a new cycle).
   void open_cycle();
 
  private:
   struct ClassState;
+  class Timing;
 
+  std::optional<NodeChoice> find_measured(const Task& task, const NodeSet* within, FitErrors& errors, Timing& timing);
   ClassState& state_for(const Task& task);
   void room(const Request& request, bool future, NodeSet& nodes) const;
   void explain_room(const Request& request, const NodeSet& nodes, FitErrors& errors) const;
@@ -72,8 +85,8 @@ class NodeSearch {
 
   bool judge(ClassState& state, const Request& request, std::uint32_t node);
   double total_of(ClassState& state, std::uint32_t node);
-  void build_frontier(ClassState& state, const Request& request);
-  void catch_up(ClassState& state, const Request& request);
+  void build_frontier(ClassState& state, const Request& request, Timing& timing);
+  void catch_up(ClassState& state, const Request& request, Timing& timing);
   bool update_extremes(ClassState& state, std::uint32_t node, bool enters);
   void fix_tree(ClassState& state, std::uint32_t node);
   void build_tree(ClassState& state);
@@ -89,6 +102,8 @@ class NodeSearch {
   std::unique_ptr<ClassState> single_;  // of a class with few pods
   std::vector<double> totals_;          // scratch
   std::uint64_t nodes_looked_at_ = 0;
+  std::function<double()> clock_;
+  std::vector<SearchTime> times_;
   bool plain_ = false;
   bool some_end_ = false;  // some classes do not last
 };

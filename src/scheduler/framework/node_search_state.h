@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "scheduler/framework/node_search.h"
@@ -23,6 +24,26 @@ inline std::int64_t normalised(NodeScorer::Normalise rule, std::int64_t raw, std
     default: return raw;
   }
 }
+
+// Splits the time of one search between filters and scores.
+class NodeSearch::Timing {
+ public:
+  explicit Timing(const std::function<double()>& clock) : clock_(clock), last_(clock ? clock() : 0) {}
+  void filtered() { lap(&SearchTime::filters); }
+  void scored() { lap(&SearchTime::scores); }
+  const SearchTime& time() const { return time_; }
+
+ private:
+  void lap(double SearchTime::*part) {
+    if (!clock_) return;
+    const double now = clock_();
+    time_.*part += now - std::exchange(last_, now);
+  }
+
+  const std::function<double()>& clock_;
+  SearchTime time_;
+  double last_;
+};
 
 struct NodeSearch::ClassState {
   std::uint64_t key = ~std::uint64_t{0};
