@@ -1,4 +1,5 @@
 // Proportion: each queue deserves a part of the cluster by its weight, as far as it wants it.
+#include <algorithm>
 #include <limits>
 #include <unordered_map>
 
@@ -124,17 +125,25 @@ class Proportion final : public Plugin {
 
   // Water-filling: shares by weight, what a queue cannot use is offered again to the others.
   void fill() {
+    // By name: sums of fractions must not depend on which queue was heard of first.
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t q = 0; q < attributes_.size(); ++q) {
+      if (attributes_[q].active) order.push_back(q);
+    }
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return model_->queue(QueueId{a}).name < model_->queue(QueueId{b}).name;
+    });
     Resource remaining = total_;
     std::vector<bool> met(attributes_.size());
     for (;;) {
       double weights = 0;
-      for (std::size_t q = 0; q < attributes_.size(); ++q) {
-        if (attributes_[q].active && !met[q]) weights += attributes_[q].weight;
+      for (const std::uint32_t q : order) {
+        if (!met[q]) weights += attributes_[q].weight;
       }
       if (weights == 0) break;
       Resource increased, decreased;
-      for (std::size_t q = 0; q < attributes_.size(); ++q) {
-        if (!attributes_[q].active || met[q]) continue;
+      for (const std::uint32_t q : order) {
+        if (met[q]) continue;
         const Resource before = attributes_[q].deserved;
         met[q] = raise(attributes_[q], remaining, weights);
         increased += Resource::exceeded_part(attributes_[q].deserved, before);
