@@ -1,6 +1,7 @@
 // What is written about jobs, pods and queues when a cycle ends?
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 
 #include "base/format.h"
 #include "scheduler/framework/session.h"
@@ -303,6 +304,12 @@ Plan Session::close(const Stopwatch& stopwatch) {
   close_shard();
   report_tasks();
   undo_uncommitted();
+  // Each group's in the order in which they came about; between groups the order in which they were asked means
+  // nothing.
+  std::stable_sort(plan_.group_events.begin(), plan_.group_events.end(),
+                   [](const PlannedGroupEvent& a, const PlannedGroupEvent& b) {
+                     return std::tie(a.ns, a.name) < std::tie(b.ns, b.name);
+                   });
   return std::move(plan_);
 }
 
