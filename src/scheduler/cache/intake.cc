@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/time.h"
+#include "scheduler/model/group_status.h"
 
 namespace scheduler {
 namespace {
@@ -208,7 +209,11 @@ bool Intake::set_group(const api::Json& group) {
   job.has_group = true;
   job.resource_version = api::resource_version_of(group);
   const GroupPhase old_phase = job.status.phase;
-  if (!known || !group_writes_.contains(key)) job.status = group_status_from(group["status"], model_.shared_texts);
+  if (!known || !group_writes_.contains(key)) {
+    GroupStatus status = group_status_from(group["status"], model_.shared_texts);
+    if (known && !says_the_same(status, job.status)) model_.note_changed(id);  // what we wrote did not last
+    job.status = std::move(status);
+  }
   const Text old_spec = known ? job.spec_text : Text();
   if (!known) {  // nobody has told this one anything
     job.last_event.clear();

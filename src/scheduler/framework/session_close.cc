@@ -5,17 +5,10 @@
 
 #include "base/format.h"
 #include "scheduler/framework/session.h"
+#include "scheduler/model/group_status.h"
 
 namespace scheduler {
 namespace {
-
-bool same_ignoring_times(const GroupStatus& a, const GroupStatus& b) {
-  if (a.phase != b.phase || a.running != b.running || a.succeeded != b.succeeded || a.failed != b.failed) return false;
-  return std::equal(a.conditions.begin(), a.conditions.end(), b.conditions.begin(), b.conditions.end(),
-                    [](const GroupCondition& l, const GroupCondition& r) {
-                      return l.type == r.type && l.status == r.status && l.reason == r.reason && l.message == r.message;
-                    });
-}
 
 // The reason of a task's condition, without the text beside it.
 std::string_view reason_word(TaskStatus status) {
@@ -159,7 +152,7 @@ void Session::close_job(JobId id, GroupStatus before) {
   compute_phase(job);
   const Symbol domain = job.topology ? job.topology->allocated : Symbol{};
   const bool moved = domain != job.written_domain;
-  const bool updated = moved || !same_ignoring_times(before, job.status);
+  const bool updated = moved || !says_the_same(before, job.status);
   if (updated) {
     plan_.groups.push_back({std::string(job.ns()), std::string(job.name()), job.status, {}});
     // Said with every write: a later write may take the place of one that waits.

@@ -130,7 +130,12 @@ bool Model::update_task(TaskId id, TaskFacts& facts) {
   task.pod_priority = facts.task.pod_priority;
   task.queue_gate_only = facts.task.queue_gate_only;
   task.queue_gate_opt_in = facts.task.queue_gate_opt_in;
-  texts_[id.index] = std::move(facts.text);
+  // Somebody else wrote the pod's condition: ours has to be said again.
+  TaskText& text = texts_[id.index];
+  if (task.job.is_set() &&
+      (text.condition_reason != facts.text.condition_reason || text.condition_message != facts.text.condition_message))
+    note_changed(task.job);
+  text = std::move(facts.text);
   const NodeId from = task.node;
   move(id, status, node);
   if (from.is_set() && from != node) nodes.remove_if_unused(from);
