@@ -17,12 +17,30 @@ constexpr std::string_view kConfig =
     "actions: \"allocate\"\ntiers:\n- plugins:\n  - name: gang\n  - name: predicates\n  - name: numa-aware\n  - name: "
     "deviceshare\n    arguments:\n"
     "      deviceshare.VGPUEnable: true\n      deviceshare.ScheduleWeight: 10\n      deviceshare.SchedulePolicy: "
-    "binpack\n";
+    "binpack\n      deviceshare.AscendMindClusterVNPUEnable: true\n      deviceshare.AscendHAMiVNPUEnable: true\n"
+    "configurations:\n- name: init-params\n  arguments: {useClusterInfoManager: false}\n";
 
 Json text_of(std::string_view text) {
   std::string out;
   for (const char c : text) out += c >= ' ' && c < 127 ? c : '?';
   return Json(out);
+}
+
+Json npu_pod(const std::string& name, const Json& held, const Json& wish, bool placed) {
+  Json out = *api::parse_json(
+      R"({"metadata":{"namespace":"a","labels":{"ring-controller.atlas":"ascend-310P","vnpu-level":"high"},
+    "annotations":{"scheduling.k8s.io/group-name":"g"}},"spec":{"schedulerName":"volcano","containers":[{"name":"c","resources":
+    {"limits":{"huawei.com/npu-core":"4","huawei.com/Ascend310P":"1","huawei.com/Ascend310P-memory":"3000"}}}]},
+    "status":{"phase":"Pending"}})");
+  out.edit("metadata").set("name", name);
+  out.edit("metadata").set("uid", name);
+  out.edit("metadata").edit("labels").set("vnpu-dvpp", wish);
+  if (!placed) return out;
+  for (const char* key : {"huawei.com/npu-core", "hami.io/Ascend310P-devices-allocated"})
+    out.edit("metadata").edit("annotations").set(key, held);
+  out.edit("spec").set("nodeName", "n1");
+  out.edit("status").set("phase", "Running");
+  return out;
 }
 
 Json pod(const std::string& name, const Json& ids, const Json& wish, bool placed) {
@@ -45,24 +63,31 @@ Json pod(const std::string& name, const Json& ids, const Json& wish, bool placed
 
 }  // namespace
 
-// Four texts, one a line: what the node registers, what a running pod holds, what a new pod wishes, how CPUs are laid
-// out.
+// Texts, one a line: what the node registers, what a running pod holds, what a new pod wishes, how CPUs are laid out;
+// what the node's Ascend plugin reports, its type of server, its cards.
 void devices(std::string_view input) {
+  constexpr std::size_t kLines = 7;
   std::vector<Json> lines;
-  for (std::size_t start = 0; start <= input.size() && lines.size() < 4;) {
+  for (std::size_t start = 0; start <= input.size() && lines.size() < kLines;) {
     const std::size_t end = std::min(input.find('\n', start), input.size());
     lines.push_back(text_of(input.substr(start, end - start)));
     start = end + 1;
   }
-  lines.resize(4, Json(""));
+  lines.resize(kLines, Json(""));
   scheduler::Model model;
   scheduler::Intake intake(model, {});
   scheduler::Decider decider(model, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano");
   promise(decider.configure(kConfig).ok(), "the configuration is good");
   Json node = *api::parse_json(
       R"({"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"16","memory":"64Gi","pods":"10","volcano.sh/vgpu-number":"20",
-    "volcano.sh/vgpu-memory":"100000","volcano.sh/vgpu-cores":"200"}}})");
+    "volcano.sh/vgpu-memory":"100000","volcano.sh/vgpu-cores":"200","huawei.com/npu-core":"16","huawei.com/Ascend310P":"7"}}})");
   node.edit("metadata").edit("annotations").set("volcano.sh/node-vgpu-register", lines[0]);
+  node.edit("metadata").edit("annotations").set("hami.io/node-register-Ascend310P", lines[6]);
+  node.edit("metadata").edit("labels").set("servertype", lines[5]);
+  Json report_of_chips =
+      *api::parse_json(R"({"metadata":{"name":"mindx-dl-deviceinfo-n1","namespace":"kube-system"},"data":{}})");
+  report_of_chips.edit("data").set("DeviceInfoCfg", lines[4]);
+  intake.set(api::resources::kConfigMaps, report_of_chips);
   intake.set(api::resources::kQueues,
              *api::parse_json(R"({"metadata":{"name":"default","uid":"q"},"status":{"state":"Open"}})"));
   intake.set(api::resources::kNodes, node);
@@ -78,8 +103,10 @@ void devices(std::string_view input) {
   intake.set(api::resources::kPods, pod("running", lines[1], lines[2], true));
   for (const char* name : {"new-x-0", "new-x-1", "new-x-2"})
     intake.set(api::resources::kPods, pod(name, {}, lines[2], false));
+  intake.set(api::resources::kPods, npu_pod("npu-running", lines[1], lines[2], true));
+  intake.set(api::resources::kPods, npu_pod("npu-new", {}, lines[2], false));
   const scheduler::CycleReport report = decider.run_cycle(base::Time{} + base::seconds(1'700'000'000));
-  promise(report.plan.binds.size() <= 3, "no pod is bound twice");
+  promise(report.plan.binds.size() <= 4, "no pod is bound twice");
 }
 
 }  // namespace fuzz

@@ -277,6 +277,26 @@ resourceGroups:
   EXPECT_FALSE(ask("/pods/mutate", Operation::kCreate, pod("{}"), {}).object);
 }
 
+TEST(Pods, resource_groups_of_another_shape_are_refused) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {"7", "the file must be a map, not 7"},
+      {"resourceGroups: 7", "resourceGroups must be a list, not 7"},
+      {"resourceGroups: [x]", "resourceGroups[0] must be a map, not \"x\""},
+      {"resourceGroups: [{labels: [a]}]", "resourceGroups[0].labels must be a map, not [\"a\"]"},
+      {"resourceGroups: [{object: namespace}]", "resourceGroups[0].object must be a map, not \"namespace\""},
+      {"resourceGroups: [{object: {key: namespace, value: ml}}]",
+       "resourceGroups[0].object.value must be a list, not \"ml\""},
+      {"resourceGroups: [{}, {tolerations: {}}]", "resourceGroups[1].tolerations must be a list, not {}"},
+      {"resourceGroups: [{affinity: {a: 1}}]", "resourceGroups[0].affinity must be a text, not {\"a\":1}"},
+  };
+  for (const auto& [text, problem] : kCases) {
+    const auto rules = parse_pod_rules(text);
+    ASSERT_FALSE(rules.ok()) << text;
+    EXPECT_EQ(rules.error().message, problem);
+  }
+  for (const char* text : {"", "# nothing", "resourceGroups:"}) EXPECT_TRUE(parse_pod_rules(text).ok()) << text;
+}
+
 TEST(Pods, resource_groups_hold_text_however_it_was_written) {
   auto rules = parse_pod_rules(R"(
 resourceGroups:

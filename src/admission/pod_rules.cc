@@ -100,6 +100,30 @@ Json read_toleration(const Json& given) {
   return toleration;
 }
 
+// What is there must have the right shape; what is not there is no rule.
+base::Status check_shape(const Json& document) {
+  const auto wrong = [](const std::string& path, std::string_view wanted, const Json& value) {
+    return base::make_error(base::Code::kInvalid, base::format("{} must be {}, not {}", path, wanted, value.dump()));
+  };
+  const Json& groups = document["resourceGroups"];
+  if (!document.is_null() && !document.is_object()) return wrong("the file", "a map", document);
+  if (!groups.is_null() && !groups.is_array()) return wrong("resourceGroups", "a list", groups);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const Json& group = groups.items()[i];
+    const std::string at = base::format("resourceGroups[{}]", i);
+    if (!group.is_object()) return wrong(at, "a map", group);
+    for (const char* field : {"object", "labels"})
+      if (!group[field].is_null() && !group[field].is_object()) return wrong(at + "." + field, "a map", group[field]);
+    if (!group["tolerations"].is_null() && !group["tolerations"].is_array())
+      return wrong(at + ".tolerations", "a list", group["tolerations"]);
+    const Json& value = group["object"]["value"];
+    if (!value.is_null() && !value.is_array()) return wrong(at + ".object.value", "a list", value);
+    if (!group["affinity"].is_null() && !group["affinity"].is_string())
+      return wrong(at + ".affinity", "a text", group["affinity"]);
+  }
+  return {};
+}
+
 }  // namespace
 
 AdmissionAnswer default_pod(const AdmissionRequest& request, const Options& options) {
@@ -141,6 +165,7 @@ AdmissionAnswer check_pod(const AdmissionRequest& request, const Options& option
 
 base::Result<std::vector<PodGroupRule>> parse_pod_rules(std::string_view yaml) {
   TRY(const Json document, api::parse_yaml(yaml));
+  TRY_VOID(check_shape(document));
   std::vector<PodGroupRule> rules;
   for (const Json& given : document["resourceGroups"].items()) {
     PodGroupRule rule{.name = text_of(given["resourceGroup"]),

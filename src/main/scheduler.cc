@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "client/http_client.h"
 #include "client/leader_election.h"
+#include "main/config_file.h"
 #include "main/connection.h"
 #include "main/programs.h"
 #include "main/scheduler_host.h"
@@ -70,7 +71,8 @@ struct Program {
     scheduler = std::make_unique<scheduler::Scheduler>(*env, *client, options);
     if (dry_run) scheduler->set_dry_run();
     if (options.enable_metrics) scheduler->count_into(metrics);
-    config_file = std::make_unique<ConfigFile>(*env, *scheduler, options.scheduler_conf);
+    config_file = std::make_unique<ConfigFile>(*env, "scheduler", options.scheduler_conf,
+                                               [this](const std::string& text) { return scheduler->configure(text); });
     if (const base::Status read = config_file->read(); !read.ok()) {
       if (options.disable_default_config) return base::within(base::Error(read.error()), options.scheduler_conf);
       base::log_error("scheduler", base::format("configuration {}: {}; the built-in one is used",

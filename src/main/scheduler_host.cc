@@ -13,8 +13,6 @@
 namespace volcano_main {
 namespace {
 
-constexpr base::Duration kLookPeriod = base::seconds(1);
-
 sigset_t our_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -42,31 +40,6 @@ void log_dump(const Dumper& dumper) {
 }
 
 }  // namespace
-
-ConfigFile::~ConfigFile() {
-  if (timer_ != 0) env_.loop().cancel(timer_);
-}
-
-base::Status ConfigFile::read() {
-  if (path_.empty()) return {};
-  TRY(std::string text, rt::read_file(path_));
-  if (text == seen_) return {};
-  seen_ = text;
-  return scheduler_.configure(text);
-}
-
-void ConfigFile::watch() {
-  if (path_.empty()) return;
-  timer_ = env_.loop().after(kLookPeriod, [this] {
-    const std::string before = seen_;
-    const base::Status read_again = read();
-    const std::string problem = read_again.ok() ? "" : read_again.error().message;
-    if (!problem.empty() && (problem != told_ || seen_ != before))
-      base::log_error("scheduler", base::format("configuration {}: {}; the previous one stays", path_, problem));
-    told_ = problem;
-    watch();
-  });
-}
 
 void block_signals() {
   const sigset_t set = our_signals();

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "controllers/all.h"
 #include "controllers/metrics.h"
+#include "main/config_file.h"
 #include "main/credentials.h"
 #include "main/flags.h"
 #include "main/programs.h"
@@ -170,7 +171,8 @@ struct Cluster {
 
   // As vc-scheduler does: a file that cannot be used now may become usable.
   void configure(rt::Env& env, scheduler::Scheduler& part) {
-    scheduler_conf = std::make_unique<ConfigFile>(env, part, options.scheduler_conf);
+    scheduler_conf = std::make_unique<ConfigFile>(env, "scheduler", options.scheduler_conf,
+                                                  [&part](const std::string& text) { return part.configure(text); });
     if (const base::Status read = scheduler_conf->read(); !read.ok()) {
       base::log_error("scheduler", base::format("configuration {}: {}; the built-in one is used",
                                                 options.scheduler_conf, read.error().message));

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "cli/vcctl.h"
 #include "client/http_client.h"
+#include "main/config_file.h"
 #include "main/connection.h"
 #include "main/programs.h"
 #include "main/side_server.h"
@@ -48,11 +49,6 @@ base::Result<admission::ServerOptions> server_options(const WebhookFlags& flags)
   auto rules = flags.admission();
   if (!rules.ok()) return rules.take_error();
   options.rules = *std::move(rules);
-  // Pods can do without these rules; the jobs of a cluster cannot do without a server.
-  if (auto pod_rules = flags.pod_rules(); pod_rules.ok())
-    options.rules.pod_rules = *std::move(pod_rules);
-  else
-    base::log_warning("webhooks", "--admission-conf is not used: " + pod_rules.error().message);
   return options;
 }
 
@@ -60,10 +56,24 @@ struct Program {
   std::unique_ptr<rt::RealEnv> env = rt::make_real_env("webhooks");
   std::unique_ptr<client::Client> client;
   std::unique_ptr<admission::Server> server;
+  std::unique_ptr<ConfigFile> pod_rules;
+
+  // Pods can do without these rules; the jobs of a cluster cannot do without a server.
+  void follow_pod_rules(const std::string& path) {
+    pod_rules = std::make_unique<ConfigFile>(*env, "webhooks", path, [this](const std::string& text) -> base::Status {
+      TRY(auto rules, admission::parse_pod_rules(text));
+      server->set_pod_rules(std::move(rules));
+      return {};
+    });
+    if (const base::Status read = pod_rules->read(); !read.ok())
+      base::log_warning("webhooks", base::format("--admission-conf is not used: {}: {}", path, read.error().message));
+    pod_rules->watch();
+  }
 
   void stop() {
     std::promise<void> gone;
     env->loop().post([&] {
+      pod_rules.reset();
       server.reset();
       client.reset();
       gone.set_value();
@@ -108,6 +118,7 @@ int run_webhook_manager(const Arguments& arguments) {
     if (!made.ok()) return report(made.take_error());
     program.client = *std::move(made);
     program.server = std::make_unique<admission::Server>(*program.env, *program.client, std::move(options));
+    program.follow_pod_rules(flags.admission_conf);
     program.server->start(report);
   });
   std::unique_ptr<rt::HttpServer> health;

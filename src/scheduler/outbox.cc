@@ -19,7 +19,7 @@ namespace {
 constexpr int kTriesMax = 12;
 constexpr std::int64_t kRetryFirstMs = 20;
 constexpr std::int64_t kRetryMaxMs = 5'000;
-constexpr int kQueueTriesMax = 60;
+constexpr int kInsistentTriesMax = 60;
 
 // The server may be able to do it a little later.
 bool is_passing(base::Code code) {
@@ -325,30 +325,39 @@ void Outbox::send(Plan plan) {
   }
 }
 
-void Outbox::ensure_queue(const std::string& name, bool reclaimable, std::function<void()> done) {
+void Outbox::insist(client::Request request, base::Code also_done, std::string what, std::function<void()> done) {
   if (state_->options.dry_run) return done();
   auto attempt = std::make_shared<std::function<void(int)>>();
-  *attempt = [weak = std::weak_ptr<State>(state_), name, reclaimable, done, attempt](int tries) {
+  *attempt = [weak = std::weak_ptr<State>(state_), request = std::move(request), also_done, what = std::move(what),
+              done, attempt](int tries) {
     auto self = weak.lock();
     if (!self) return;
-    self->client.call(
-        queue_creation_request(name, reclaimable), [weak, name, done, attempt, tries](base::Result<api::Json> made) {
-          auto again = weak.lock();
-          if (!again) return;
-          const bool exists = made.ok() || made.error().code == base::Code::kAlreadyExists;
-          if (exists || tries >= kQueueTriesMax) {
-            if (!exists)
-              base::log_error("scheduler", base::format("queue {} cannot be created: {}", name, made.error().message));
-            *attempt = {};
-            return done();
-          }
-          const auto jitter = static_cast<std::int64_t>(again->env.random().below(100));
-          again->env.loop().after(base::milliseconds(1000 + jitter), [attempt, tries] {
-            if (*attempt) (*attempt)(tries + 1);
-          });
-        });
+    self->client.call(request, [weak, also_done, what, done, attempt, tries](base::Result<api::Json> made) {
+      auto again = weak.lock();
+      if (!again) return;
+      const bool is_done = made.ok() || made.error().code == also_done;
+      if (is_done || tries >= kInsistentTriesMax) {
+        if (!is_done) base::log_error("scheduler", base::format("{}: {}", what, made.error().message));
+        *attempt = {};
+        return done();
+      }
+      const auto jitter = static_cast<std::int64_t>(again->env.random().below(100));
+      again->env.loop().after(base::milliseconds(1000 + jitter), [attempt, tries] {
+        if (*attempt) (*attempt)(tries + 1);
+      });
+    });
   };
   (*attempt)(1);
+}
+
+void Outbox::ensure_queue(const std::string& name, bool reclaimable, std::function<void()> done) {
+  insist(queue_creation_request(name, reclaimable), base::Code::kAlreadyExists,
+         base::format("queue {} cannot be created", name), std::move(done));
+}
+
+void Outbox::delete_numatopology(const std::string& name, std::string_view uid) {
+  insist(numatopology_deletion_request(name, uid), base::Code::kNotFound,
+         base::format("the Numatopology of node {} cannot be deleted", name), [] {});
 }
 
 }  // namespace scheduler

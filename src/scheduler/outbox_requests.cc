@@ -10,6 +10,12 @@ namespace {
 
 using api::Json;
 
+// Options of a deletion that concerns the object of this uid alone.
+Json only_of(std::string_view uid) {
+  return Json::object(
+      {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", Json::object({{"uid", uid}})}});
+}
+
 Json condition(std::string_view type, std::string_view status, std::string_view reason, std::string_view message,
                base::Time now) {
   return Json::object({{"lastProbeTime", nullptr},
@@ -80,13 +86,11 @@ client::Request eviction_condition_request(const PlannedEviction& plan, std::str
 }
 
 client::Request deletion_request(const PlannedEviction& plan) {
-  Json body = Json::object(
-      {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", Json::object({{"uid", plan.uid}})}});
   return {.verb = client::Verb::kDelete,
           .resource = api::resources::kPods,
           .ns = plan.ns,
           .name = plan.pod,
-          .body = std::move(body)};
+          .body = only_of(plan.uid)};
 }
 
 client::Request gate_removal_request(const PlannedGateRemoval& plan) {
@@ -149,6 +153,13 @@ client::Request queue_status_request(const PlannedQueueStatus& plan) {
           .subresource = "status",
           .body = Json::object(
               {{"status", Json::object({{"allocated", std::move(allocated)}, {"reservation", Json::object()}})}})};
+}
+
+client::Request numatopology_deletion_request(std::string_view name, std::string_view uid) {
+  return {.verb = client::Verb::kDelete,
+          .resource = api::resources::kNumatopologies,
+          .name = std::string(name),
+          .body = only_of(uid)};
 }
 
 client::Request queue_creation_request(std::string_view name, bool reclaimable) {

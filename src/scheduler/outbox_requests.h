@@ -23,6 +23,7 @@ client::Request gate_removal_request(const PlannedGateRemoval& plan);
 client::Request node_shard_status_request(const PlannedShardStatus& plan);
 client::Request group_status_request(const PlannedGroupStatus& plan);
 client::Request queue_status_request(const PlannedQueueStatus& plan);
+client::Request numatopology_deletion_request(std::string_view name, std::string_view uid);
 client::Request queue_creation_request(std::string_view name, bool reclaimable);
 
 }  // namespace scheduler

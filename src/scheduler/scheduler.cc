@@ -2,6 +2,7 @@
 #include "scheduler/scheduler.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "base/format.h"
@@ -9,6 +10,7 @@
 #include "client/informer.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
+#include "scheduler/device_config_sources.h"
 #include "scheduler/dump/dump.h"
 #include "scheduler/framework/config_report.h"
 #include "scheduler/framework/decider.h"
@@ -65,7 +67,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     if (next_config) take_config();  // before the first object: plugins say which resources do not count
     for (const api::ResourceId& id : Intake::resources()) watch(id);
     for (const api::ResourceId& id : intake.optional_resources()) watch(id);
-    watch_device_config();
+    watch_device_configs();
     if (options.resource_sync_timeout.ns > 0)
       env.loop().after(options.resource_sync_timeout, [weak = weak_from_this()] {
         if (auto self = weak.lock(); self && !self->running)
@@ -82,32 +84,25 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     collector->configure(decider.config().metrics);
   }
 
-  // The ConfigMap that describes devices, where the configuration shares them out.
-  void watch_device_config() {
-    const Config& config = next_config ? *next_config : decider.config();
-    for (const auto& tier : config.tiers) {
-      for (const PluginEntry& entry : tier) {
-        if (entry.name != "deviceshare" || watches_device_config) continue;
-        watches_device_config = true;
-        const std::string_view ns = entry.arguments["deviceshare.KnownGeometriesCMNamespace"].as_string("kube-system");
-        const std::string_view name =
-            entry.arguments["deviceshare.KnownGeometriesCMName"].as_string("volcano-vgpu-device-config");
-        watch(api::resources::kConfigMaps, std::string(ns), "metadata.name=" + std::string(name));
-      }
+  // The ConfigMaps that describe devices, where the configuration shares them out.
+  void watch_device_configs() {
+    for (const DeviceConfigSource& source : device_config_sources(next_config ? *next_config : decider.config())) {
+      if (!device_configs_watched.insert(source).second) continue;
+      watch(api::resources::kConfigMaps,
+            {.ns = source.ns, .label_selector = source.label_selector, .field_selector = source.field_selector});
     }
   }
 
-  void watch(const api::ResourceId& id, std::string ns = {}, std::string field_selector = {}) {
+  void watch(const api::ResourceId& id, client::InformerOptions wanted = {}) {
     // The model keeps what decisions read; the objects themselves are not kept.
-    informers.push_back(std::make_unique<client::Informer>(
-        client, env, id,
-        client::InformerOptions{.ns = std::move(ns),
-                                .field_selector = std::move(field_selector),
-                                .may_be_absent = Intake::may_be_absent(id),
-                                .keep = client::InformerOptions::Keep::kIdentities}));
+    wanted.keep = client::InformerOptions::Keep::kIdentities;
+    wanted.may_be_absent = Intake::may_be_absent(id);
+    informers.push_back(std::make_unique<client::Informer>(client, env, id, std::move(wanted)));
     client::Informer& informer = *informers.back();
+    if (id == api::resources::kNumatopologies) numatopologies = &informer;
     informer.on_change([this, id](const api::Json* before, const api::Json* after, bool) {
       if (metrics && before == nullptr && after != nullptr && id == api::resources::kPods) note_watched(*after);
+      if (id == api::resources::kNodes && after == nullptr && before != nullptr) forget_cpus(api::name_of(*before));
       const bool matters = after != nullptr ? intake.set(id, *after) : before != nullptr && intake.remove(id, *before);
       if (matters) wake();
     });
@@ -115,6 +110,11 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
       const bool all = std::all_of(informers.begin(), informers.end(), [](const auto& one) { return one->synced(); });
       if (all && !running) go();
     });
+  }
+
+  void forget_cpus(std::string_view node) {
+    const api::Json* known = numatopologies != nullptr ? numatopologies->find(node) : nullptr;
+    if (known != nullptr) outbox->delete_numatopology(std::string(node), api::uid_of(*known));
   }
 
   void note_watched(const api::Json& pod) {
@@ -163,7 +163,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     if (next_config) {
       take_config();
       const std::size_t known = informers.size();
-      watch_device_config();
+      watch_device_configs();
       for (std::size_t i = known; i < informers.size(); ++i) informers[i]->start();
     }
     const base::Duration begin = env.uptime();
@@ -210,7 +210,8 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   bool cycle_due = false;
   bool dry_run = false;
   CycleWitness* witness = nullptr;
-  bool watches_device_config = false;
+  std::set<DeviceConfigSource> device_configs_watched;
+  client::Informer* numatopologies = nullptr;  // where they are watched
   std::uint64_t cycles = 0;
   base::Duration last_cycle{};
   rt::Loop::TimerId period_timer = 0;

@@ -52,7 +52,7 @@ kubectl create namespace volcano-system > /dev/null
 openssl req -x509 -newkey rsa:2048 -nodes -keyout "$scratch/key.pem" -out "$scratch/cert.pem" -days 2 -subj /CN=localhost \
   -addext subjectAltName=IP:127.0.0.1 2> /dev/null
 hook_port=28443
-paths=/jobs/mutate,/jobs/validate,/queues/mutate,/queues/validate,/podgroups/validate
+paths=/jobs/mutate,/jobs/validate,/queues/mutate,/queues/validate,/podgroups/validate,/pods/mutate
 configuration() { # configuration PATH KIND NAME GROUP VERSION RESOURCE OPERATIONS
   cat << YAML
 ---
@@ -73,8 +73,11 @@ YAML
   configuration /queues/mutate Mutating mutatequeue scheduling.volcano.sh v1beta1 queues CREATE
   configuration /queues/validate Validating validatequeue scheduling.volcano.sh v1beta1 queues CREATE,UPDATE,DELETE
   configuration /podgroups/validate Validating validatepodgroup scheduling.volcano.sh v1beta1 podgroups CREATE
+  configuration /pods/mutate Mutating mutatepod '""' v1 pods CREATE
 } | kubectl apply -f - > /dev/null
-run webhooks "$bin/vc-webhook-manager" --kubeconfig "$KUBECONFIG" --port $hook_port --tls-cert-file "$scratch/cert.pem" \
+pool() { printf 'resourceGroups:\n- {resourceGroup: g, object: {key: namespace, value: [ml]}, labels: {pool: %s}}\n' "$1" > "$scratch/pods.yaml"; }
+pool a
+run webhooks "$bin/vc-webhook-manager" --admission-conf "$scratch/pods.yaml" --kubeconfig "$KUBECONFIG" --port $hook_port --tls-cert-file "$scratch/cert.pem" \
   --tls-private-key-file "$scratch/key.pem" --ca-cert-file "$scratch/cert.pem" --webhook-url here --enabled-admission $paths
 wait_for 20 grep -q answering "$scratch/webhooks.log" || echo "FAIL stock: the webhook server does not answer"
 run controllers "$bin/vc-controller-manager" --kubeconfig "$KUBECONFIG"
@@ -113,6 +116,16 @@ spec:
         containers: [{name: nginx, image: "nginx:latest", command: [sleep, 10m], resources: {requests: {cpu: "$4"}, limits: {cpu: "$4"}}}]
 YAML
 }
+kubectl create namespace ml > /dev/null
+pod_pool_is() {
+  [ "$(kubectl -n ml run p --image i --dry-run=server -o 'jsonpath={.spec.nodeSelector.pool}' 2> /dev/null)" = "$1" ]
+}
+check "pods follow the rules of --admission-conf" wait_for 20 pod_pool_is a
+pool b
+check "and the new ones once the file has changed" wait_for 10 pod_pool_is b
+echo "resourceGroups: 7" > "$scratch/pods.yaml"
+check "a file that cannot be used is told" wait_for 10 grep -q 'the previous one stays' "$scratch/webhooks.log"
+check "and changes nothing" pod_pool_is b
 check "job-1 is admitted" kubectl apply -f <(job job-1 test 1 1)
 check "admission filled in what was missing" field_is vcjob job-1 '.spec.tasks[0].maxRetry' 3
 check "job-1 completes" wait_for 60 field_is vcjob job-1 .status.state.phase Completed
@@ -131,6 +144,21 @@ metadata: {name: n2, annotations: {kwok.x-k8s.io/node: fake}}
 status: {capacity: {cpu: "2", memory: 8Gi, pods: "50"}, allocatable: {cpu: "2", memory: 8Gi, pods: "50"}}
 YAML
 check "it completes when there is room" wait_for 60 field_is vcjob gang .status.state.phase Completed
+
+kubectl apply -f - > /dev/null << 'YAML'
+apiVersion: v1
+kind: Node
+metadata: {name: n3, annotations: {kwok.x-k8s.io/node: fake}}
+---
+apiVersion: nodeinfo.volcano.sh/v1alpha1
+kind: Numatopology
+metadata: {name: n3}
+spec: {policies: {CPUManagerPolicy: static}}
+YAML
+check "a node has a Numatopology" wait_for 10 kubectl get numatopology n3
+sleep 1
+kubectl delete node n3 > /dev/null
+check "which goes with it" wait_for 20 sh -c '! kubectl get numatopology n3'
 
 check "a queue closes" sh -c "'$bin/vcctl' queue operate -n test -a close"
 check "its state says so" wait_for 20 field_is queue test .status.state Closed

@@ -32,12 +32,12 @@ bool Intake::set_devices(const api::ResourceId& id, const api::Json& object, boo
       model_.node_facts_changed(node);
     }
   } else if (id == api::resources::kConfigMaps) {
-    // Only those that describe devices.
-    const bool describes = object["data"].has("device-config.yaml") || api::name_of(object).starts_with("mindx-dl-");
-    if (exists && describes)
-      model_.devices.configs.insert_or_assign(api::key_of(object), object["data"]);
-    else if (model_.devices.configs.erase(api::key_of(object)) == 0)
-      return false;
+    // Only those that describe devices: the others may be many, and large.
+    const std::string_view name = api::name_of(object);
+    const bool describes =
+        object["data"].has("device-config.yaml") || name.starts_with("mindx-dl-") || name.starts_with("cluster-info-");
+    const std::string key = api::key_of(object);
+    return exists && describes ? model_.devices.set_config(key, object["data"]) : model_.devices.remove_config(key);
   } else {
     return false;
   }

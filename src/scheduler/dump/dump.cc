@@ -211,10 +211,10 @@ std::vector<Json> dump(const Model& model, const DumpOptions& options) {
   dump_workloads(model, out);
   dump_claims(model, out);
   dump_policies(model, out);
-  for (const auto& [key, data] : model.devices.configs) {
+  for (const auto& [key, config] : model.devices.configs()) {
     const auto [ns, name] = split_key(key);
     out.push_back(object_of({"v1", "ConfigMap", ns, name, ""}));
-    out.back().set("data", data);
+    out.back().set("data", config.data);
   }
   for (std::uint32_t n = 0; n < model.nodes.size(); ++n) {
     const NodeRow& row = model.nodes[NodeId{n}];

@@ -84,6 +84,11 @@ class ShapeReader {
     volumes_.push_back(Json::object({{"name", take_json(rest_)}, {"ephemeral", Json::object()}}));
   }
 
+  void read_image_volume() {
+    volumes_.push_back(Json::object(
+        {{"name", base::format("v{}", volumes_.size())}, {"image", Json::object({{"reference", take_json(rest_)}})}}));
+  }
+
   void read_claim() {
     Json one = Json::object({{"name", take_json(rest_)}});
     if (skip('c')) {
@@ -108,6 +113,7 @@ class ShapeReader {
       case 'P': return spec_.set("topologySpreadConstraints", take_json(rest_));
       case 'V': return read_volume();
       case 'E': return read_ephemeral_volume();
+      case 'G': return read_image_volume();
       case 'D': return read_claim();
       case 'q': return read_resize();
       case 'X': infeasible_ = true; return;

@@ -21,14 +21,22 @@ base::Status Decider::configure(std::string_view text) {
   return {};
 }
 
-void Decider::use(Config config) {
+void Decider::end_search() {
   if (search_) looked_at_before_ += search_->nodes_looked_at();
   search_.reset();
+}
+
+void Decider::begin_search() {
+  search_ = std::make_unique<NodeSearch>(model_, *plugins_, sampler_);
+  search_->time_with(search_clock_);
+}
+
+void Decider::use(Config config) {
+  end_search();
   config_ = std::move(config);
   config_.registry = registry_;
   plugins_ = std::make_unique<PluginSet>(config_, model_);
-  search_ = std::make_unique<NodeSearch>(model_, *plugins_, sampler_);
-  search_->time_with(search_clock_);
+  begin_search();
   actions_.clear();
   action_warnings_.clear();
   for (const std::string& name : config_.actions) {
@@ -72,10 +80,15 @@ std::map<std::string, WaitReason> Decider::waiting() const {
 std::uint64_t Decider::nodes_looked_at() const { return looked_at_before_ + search_->nodes_looked_at(); }
 
 CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch& stopwatch) {
-  if (plain_) {
-    use(Config(config_));
-    search_->be_plain();
+  if (plain_) use(Config(config_));
+  // What is no longer counted must not be found in what the search remembers.
+  const std::size_t ignored = model_.dimensions.ignored_count();
+  plugins_->refresh();
+  if (model_.dimensions.ignored_count() != ignored) {
+    end_search();
+    begin_search();
   }
+  if (plain_) search_->be_plain();
   CycleReport report;
   std::vector<JobId> changed = std::move(carried_);
   const std::vector<JobId> fresh = model_.take_changed_jobs();
@@ -89,6 +102,7 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
                    .config = config_,
                    .plugins = *plugins_,
                    .search = *search_,
+                   .queue_devices = queue_devices_,
                    .now = now,
                    .uid = random_.uuid(),
                    .cycle = ++cycle_,

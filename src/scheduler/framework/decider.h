@@ -76,6 +76,9 @@ class Decider {
   void prove_rollbacks() { proves_rollbacks_ = true; }
 
  private:
+  void end_search();
+  void begin_search();
+
   Model& model_;
   Registry registry_;
   Config config_;
@@ -83,6 +86,7 @@ class Decider {
   NodeSampler sampler_;
   std::function<double()> search_clock_;
   std::unique_ptr<NodeSearch> search_;
+  QueueDevices queue_devices_;
   std::vector<std::pair<std::string, std::unique_ptr<Action>>> actions_;
   std::vector<std::string> action_warnings_;
   base::Random random_;

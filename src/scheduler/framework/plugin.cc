@@ -82,6 +82,8 @@ PluginSetup::PluginSetup(PluginSet& set, Model& model, const Config& config, std
   if (occurrences_.size() > 1) arguments_.warn("is listed more than once; the last listing's arguments count");
 }
 
+const api::Json& PluginSetup::configuration(std::string_view name) const { return config_.arguments_of(name); }
+
 bool PluginSetup::hierarchy() const { return occurrences_.front().entry->is_on("enableHierarchy", false); }
 
 bool PluginSetup::is_on(std::string_view keys) const {

@@ -28,14 +28,21 @@ using Stopwatch = std::function<std::pair<double, double>()>;  // wall, cpu
 // Takes the value of a gauge: the metric's name without its prefix, the values of its labels.
 using MetricSink = std::function<void(std::string_view name, const std::vector<std::string>& labels, double value)>;
 
+// Takes the amount of a resource, in whole units.
+using AmountSink = std::function<void(std::string_view resource, double amount)>;
+
 class Plugin {
  public:
   virtual ~Plugin() = default;
   virtual void attach(PluginSetup& setup) = 0;
+  // Before a cycle looks at the model: what objects say of the plugin's own settings may change what is counted.
+  virtual void refresh() {}
   virtual void open(Session&) {}
   virtual void close(Session&) {}
   // What the plugin thinks of queues, jobs and devices, as of the last cycle. Between cycles.
   virtual void report(const MetricSink&) const {}
+  // What the task holds of resources, in place of what its pod asks for.
+  virtual void held_by(const Task&, const AmountSink&) const {}
 };
 
 // How long a plugin took to open or close a session.
@@ -72,11 +79,17 @@ class PluginSet {
   bool answers() const {
     return !std::get<Slot<P>>(slots_).answers.empty();
   }
+  void refresh() {
+    for (Entry& entry : plugins_) entry.plugin->refresh();
+  }
   // Times go to `times` where there is a stopwatch.
   void open(Session& session, const Stopwatch& stopwatch, std::vector<PluginTime>& times);
   void close(Session& session, const Stopwatch& stopwatch, std::vector<PluginTime>& times);
   void report(const MetricSink& sink) const {
     for (const Entry& entry : plugins_) entry.plugin->report(sink);
+  }
+  void held_by(const Task& task, const AmountSink& sink) const {
+    for (const Entry& entry : plugins_) entry.plugin->held_by(task, sink);
   }
   // Unknown plugins and arguments that were not understood.
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -118,6 +131,8 @@ class PluginSetup {
   bool is_on(std::string_view keys) const;
   bool hierarchy() const;  // enableHierarchy of the first listing
   bool is_compat(std::string_view quirk) const;
+  // The `arguments` of an entry of `configurations`; null without any.
+  const api::Json& configuration(std::string_view name) const;
   void depends_on_time() { set_.depends_on_time_ = true; }
 
   // The plugin answers this point, unless the configuration switches it off.

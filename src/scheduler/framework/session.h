@@ -20,6 +20,7 @@
 #include "scheduler/framework/node_search.h"
 #include "scheduler/framework/plan.h"
 #include "scheduler/framework/plugin.h"
+#include "scheduler/framework/queue_devices.h"
 #include "scheduler/model/model.h"
 
 namespace scheduler {
@@ -42,6 +43,7 @@ struct SessionInput {
   const Config& config;
   PluginSet& plugins;
   NodeSearch& search;
+  QueueDevices& queue_devices;
   base::Time now;
   std::string uid;
   std::uint64_t cycle = 0;
@@ -149,7 +151,6 @@ class Session {
   void clear_trouble(JobId job) { troubles_.erase(job.index); }
   // Conditions and phases of groups.
   void set_condition(JobId job, std::string_view type, std::string_view reason, std::string_view message);
-  bool set_condition_this_session(JobId job) const { return unschedulable_now_.contains(job.index); }
   void set_phase(JobId job, GroupPhase phase);
   void group_event(const Job& job, std::string type, std::string reason, std::string message);
   // Admission refuses the job. Told in an event, if at all, when it differs from what was said at the job's last close.

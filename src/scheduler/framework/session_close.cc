@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "scheduler/framework/session.h"
 #include "scheduler/model/group_status.h"
+#include "scheduler/model/queue_path.h"
 
 namespace scheduler {
 namespace {
@@ -204,20 +205,17 @@ void Session::close_queues() {
     const Queue& queue = model.queue(QueueId{q});
     if (!queue.in_use || queue.jobs == 0) continue;
     const Resource own(queue.allocated);
-    totals[q] += own;
-    if (!root.is_set() || queue.id == root) continue;
-    // Up to the root; a parent that does not exist, or a cycle, ends the walk.
-    QueueId at = queue.id;
-    for (std::size_t steps = 0; at != root && steps < model.queue_count(); ++steps) {
-      const std::string& parent = model.queue(at).parent;
-      at = parent.empty() ? root : model.find_queue(parent);
-      if (!at.is_set()) break;
-      totals[at.index] += own;
-    }
+    for_each_up_to_root(model, root, queue.id, [&](QueueId at) { totals[at.index] += own; });
   }
+  std::vector<JobId> changed = in_.changed_jobs;
+  changed.insert(changed.end(), model.peek_changed_jobs().begin(), model.peek_changed_jobs().end());
+  in_.queue_devices.settle(model, in_.plugins, changed, in_.all_jobs_changed);
   for (std::uint32_t q = 0; q < model.queue_count(); ++q) {
     Queue& queue = model.edit_queue(QueueId{q});
     if (!queue.in_use) continue;
+    for (const auto& [dim, amount] : in_.queue_devices.of(queue.id)) {
+      if (const double sum = totals[q].get(dim) + amount; sum != 0 || totals[q].has(dim)) totals[q].set(dim, sum);
+    }
     api::ResourceList list;
     for (Dim d = 0; d < totals[q].size(); ++d) {
       if (totals[q].has(d)) list.emplace(model.dimensions.name(d), Dimensions::quantity_of(d, totals[q].get(d)));

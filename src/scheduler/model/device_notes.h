@@ -47,6 +47,7 @@ class DeviceNotes {
     auto found = cpus_.find(task.index);
     return found == cpus_.end() ? nullptr : &found->second;
   }
+  bool has_holders() const { return !stored_.empty() || !granted_.empty(); }
   const Annotations* granted(TaskId task) const { return entry(granted_, task); }
   const Annotations* stored(TaskId task) const { return entry(stored_, task); }
   // Before the pod is bound, its node says by this annotation that devices are being given out; empty: it does not.
@@ -55,8 +56,17 @@ class DeviceNotes {
     auto found = locks_.find(task.index);
     return found == locks_.end() ? std::string() : found->second;
   }
-  // The `data` of ConfigMaps that describe devices, by "ns/name".
-  std::map<std::string, api::Json, std::less<>> configs;
+  // The `data` of ConfigMaps that describe devices, by "ns/name". Each has a version of its own, and the newest one is
+  // config_version(); both setters tell whether anything changed.
+  struct Config {
+    api::Json data;
+    std::uint64_t version = 0;
+  };
+  bool set_config(std::string_view key, const api::Json& data);
+  bool remove_config(std::string_view key);
+  const std::map<std::string, Config, std::less<>>& configs() const { return configs_; }
+  const api::Json& config(std::string_view key) const;  // null when there is none
+  std::uint64_t config_version() const { return config_version_; }
   // The one or the other; null without any.
   const Annotations* devices_of(TaskId task) const {
     const Annotations* own = stored(task);
@@ -74,6 +84,8 @@ class DeviceNotes {
   ByTask stored_, granted_;
   std::unordered_map<std::uint32_t, CpuSet> cpus_;
   std::unordered_map<std::uint32_t, std::string> locks_;
+  std::map<std::string, Config, std::less<>> configs_;
+  std::uint64_t config_version_ = 0;
 };
 
 }  // namespace scheduler

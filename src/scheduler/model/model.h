@@ -78,6 +78,9 @@ class Model {
   DeviceNotes devices;
   NumaNodes numa;
 
+  // A plugin keeps count of this resource itself: from now on neither nodes nor pods, groups and queues have any of it.
+  void ignore_resource(std::string_view name);
+
   // Shapes.
   const Shape& shape(ShapeId id) const { return shapes_[id.index]; }
   const Shape& shape_of(const Task& task) const { return shapes_[task.shape.index]; }

@@ -153,6 +153,19 @@ void NodeTable::forget_facts(NodeId node) {
   ++static_generation_;
 }
 
+void NodeTable::forget_dimension(Dim dim) {
+  if (dim >= idle_.size()) return;
+  for (Columns* columns : {&idle_, &used_, &releasing_, &pipelined_, &allocatable_})
+    std::fill((*columns)[dim].begin(), (*columns)[dim].end(), 0);
+  total_used_[dim] = 0;
+  total_.erase(dim);
+  for (NodeRow& row : rows_) {
+    row.allocatable.erase(dim);
+    row.capacity.erase(dim);
+  }
+  ++static_generation_;
+}
+
 void NodeTable::remove_if_unused(NodeId node) {
   NodeRow& row = rows_[node.index];
   if (row.known || !row.tasks.empty()) return;

@@ -64,6 +64,7 @@ class NodeTable {
   void set_facts(NodeId node, NodeFacts facts);
   bool has_same_facts(NodeId node, const NodeFacts& facts) const;
   void forget_facts(NodeId node);  // the Node object is gone
+  void forget_dimension(Dim dim);  // no node and no pod counts in it any more
   void remove_if_unused(NodeId node);
 
   // Nodes with a Node object.

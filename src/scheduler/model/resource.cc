@@ -48,6 +48,12 @@ std::optional<Dim> Dimensions::dim_of(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<Dim> Dimensions::ignore(std::string_view name) {
+  if (!ignored_.emplace(name).second || !is_scalar_resource_name(name)) return std::nullopt;
+  const Symbol known = names_.find(name);
+  return known.is_set() ? std::optional<Dim>(known.index) : std::nullopt;
+}
+
 std::int64_t Dimensions::amount_of(Dim dim, const api::Quantity& quantity) {
   return dim == kMemory || dim == kPods || dim == kEphemeralStorage ? quantity.value() : quantity.milli_value();
 }
@@ -77,6 +83,10 @@ void Request::add(Dim dim, std::int64_t amount) {
   at->amount = std::clamp(base::saturating_add(at->amount, amount), -kAmountMax, kAmountMax);
 }
 
+void Request::erase(Dim dim) {
+  std::erase_if(parts, [&](const Part& part) { return part.dim == dim; });
+}
+
 void Request::set_max(const Request& other) {
   for (const Part& part : other.parts) add(part.dim, std::max<std::int64_t>(0, part.amount - get(part.dim)));
 }
@@ -95,6 +105,10 @@ void Sums::add_further(const Part& part, std::int64_t sign) {
   if (part.dim - kOwn >= sums.size()) sums.resize(part.dim - kOwn + 1);
   sums[part.dim - kOwn].amount += sign * part.amount;
   sums[part.dim - kOwn].count += static_cast<std::int32_t>(sign);
+}
+
+void Sums::erase(Dim dim) {
+  if (dim >= kOwn && dim < size()) further_.edit()[dim - kOwn] = {};
 }
 
 Resource::Resource(const Request& request) {

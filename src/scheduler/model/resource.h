@@ -28,8 +28,10 @@ class Dimensions {
   std::size_t size() const { return names_.size(); }
   // The dimension of a resource name, or nothing when the scheduler does not count it.
   std::optional<Dim> dim_of(std::string_view name);
-  // Objects read from now on are not counted in this resource: a plugin keeps count of it.
-  void ignore(std::string_view name) { ignored_.emplace(name); }
+  // Objects read from now on are not counted in this resource. The dimension that earlier ones were counted in; nothing
+  // when there is none. Model::ignore_resource() takes those out as well.
+  std::optional<Dim> ignore(std::string_view name);
+  std::size_t ignored_count() const { return ignored_.size(); }
   // The stored amount of a quantity in that dimension.
   static std::int64_t amount_of(Dim dim, const api::Quantity& quantity);
   // The quantity that a stored amount stands for, for people and statuses.
@@ -56,6 +58,7 @@ struct Request {
   std::int64_t get(Dim dim) const;
   bool has(Dim dim) const;
   void add(Dim dim, std::int64_t amount);
+  void erase(Dim dim);
   void set_max(const Request& other);
   void add(const Request& other);
   // Nothing but pods.
@@ -86,6 +89,7 @@ class Sums {
     return dim < size() && (*further_)[dim - kOwn].count > 0;
   }
   std::size_t size() const { return further_ ? kOwn + further_->size() : kOwn; }
+  void erase(Dim dim);  // one that is not fixed
 
  private:
   static constexpr Dim kOwn = 3;  // nearly every pod names cpu, memory and pods, and few name more

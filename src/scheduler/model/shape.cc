@@ -212,15 +212,17 @@ void read_node_affinity(const api::Json& affinity, Symbols& symbols, Shape& out)
   }
 }
 
+void read_image(std::string image, Symbols& symbols, Shape& out) {
+  ++out.image_places;
+  if (image.empty()) return;
+  const std::size_t slash = image.rfind('/');
+  if (image.find(':', slash == std::string::npos ? 0 : slash) == std::string::npos) image += ":latest";
+  out.images.push_back(symbols.intern(image));
+}
+
 void read_containers(const api::Json& containers, Symbols& symbols, bool init, Shape& out) {
   for (const api::Json& container : containers.items()) {
-    ++out.containers;
-    std::string image = container["image"].str();
-    if (!image.empty()) {
-      const std::size_t slash = image.rfind('/');
-      if (image.find(':', slash == std::string::npos ? 0 : slash) == std::string::npos) image += ":latest";
-      out.images.push_back(symbols.intern(image));
-    }
+    read_image(container["image"].str(), symbols, out);
     if (init && is_sidecar(container)) out.sidecars = true;
     if (init && !is_sidecar(container)) continue;
     for (const api::Json& port : container["ports"].items()) {
@@ -348,6 +350,8 @@ void shape_key(const api::Json& pod, std::string& out) {
     } else if (volume.has("ephemeral")) {
       append(out, 'E', pod["metadata"]["name"].str() + "-" + volume["name"].str());
       namespaced = true;
+    } else if (const api::Json* image = volume.find("image")) {
+      append(out, 'G', (*image)["reference"]);
     }
   }
   for (const ClaimUse& use : claims_of(pod)) {
@@ -418,6 +422,8 @@ Shape shape_from(const api::Json& pod, Dimensions& dimensions, Symbols& symbols,
       out.volumes.push_back({(*claim)["claimName"].str(), false});
     } else if (volume.has("ephemeral")) {
       out.volumes.push_back({std::string(api::name_of(pod)) + "-" + volume["name"].str(), true});
+    } else if (const api::Json* image = volume.find("image")) {
+      read_image((*image)["reference"].str(), symbols, out);
     }
   }
   out.revocable_zone = revocable_zone_of(pod);

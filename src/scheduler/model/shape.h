@@ -88,7 +88,7 @@ struct Shape {
   std::vector<SpreadConstraint> spread;
   std::vector<VolumeUse> volumes;
   std::vector<Symbol> images;
-  std::int32_t containers = 0;  // with init containers
+  std::int32_t image_places = 0;  // containers, init containers and volumes that are images
   std::string revocable_zone;
   std::vector<ClaimUse> claims;
   std::vector<ContainerAsk> asks;  // of pods that ask for extended resources, or are Guaranteed

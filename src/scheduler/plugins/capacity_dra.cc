@@ -14,27 +14,14 @@
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
 #include "scheduler/model/model.h"
+#include "scheduler/model/queue_path.h"
 
 namespace scheduler {
 namespace {
 
 constexpr std::string_view kClassKey = "deviceclass/";
 
-using Demand = DeviceQuota::Demand;
-using Demands = DeviceQuota::Demands;
-
-void add_claim(const ResourceClaim& claim, Demands& out) {
-  for (const DeviceRequest& request : claim.requests) {
-    // Alternatives and "all" have no number beforehand, and are not counted.
-    if (request.wishes.size() != 1 || request.wishes[0].all || request.wishes[0].device_class.empty()) continue;
-    const DeviceWish& wish = request.wishes[0];
-    if (wish.name != request.name) continue;
-    Demand& demand = out[wish.device_class];
-    demand.count += static_cast<double>(wish.count);
-    for (const auto& [name, amount] : wish.capacity)
-      demand.capacity[name] += amount.as_double() * static_cast<double>(wish.count);
-  }
-}
+using Demands = DeviceDemands;
 
 // Claims that are in `counted` already are shared, and count once.
 void add_task(const Model& model, const Task& task, std::set<std::string>& counted, Demands& out) {
@@ -65,17 +52,11 @@ struct QueueUse {
   Demands sums;
 };
 
-// The queue, and with a hierarchy those above it up to the root. A parent that does not exist, or a circle, ends the
-// walk.
+// The queue, and with a hierarchy those above it.
 std::vector<QueueId> path_of(const Model& model, QueueId queue, bool hierarchical) {
-  std::vector<QueueId> out = {queue};
-  const QueueId root = model.find_queue("root");
-  while (hierarchical && out.back() != root && out.size() <= model.queue_count()) {
-    const std::string& parent = model.queue(out.back()).parent;
-    const QueueId above = parent.empty() ? root : model.find_queue(parent);
-    if (!above.is_set()) break;
-    out.push_back(above);
-  }
+  std::vector<QueueId> out;
+  if (!hierarchical) return {queue};
+  for_each_up_to_root(model, model.find_queue("root"), queue, [&](QueueId at) { out.push_back(at); });
   return out;
 }
 

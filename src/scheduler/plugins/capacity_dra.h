@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 
+#include "scheduler/model/claim_demand.h"
 #include "scheduler/model/ids.h"
 
 namespace scheduler {
@@ -15,12 +15,6 @@ class Session;
 
 class DeviceQuota {
  public:
-  struct Demand {
-    double count = 0;
-    std::map<std::string, double, std::less<>> capacity;  // by dimension, in whole units
-  };
-  using Demands = std::map<std::string, Demand, std::less<>>;  // by device class
-
   void attach(PluginSetup& setup);
   void open(Session& session);
 
@@ -30,7 +24,8 @@ class DeviceQuota {
   bool enabled_ = true;     // capacity.DynamicResourceAllocationEnable
   bool capacities_ = true;  // capacity.DRAConsumableCapacityEnable
   bool hierarchical_ = false;
-  std::map<std::uint32_t, Demands> inqueue_;  // by queue, those above included: of jobs admitted that hold nothing yet
+  std::map<std::uint32_t, DeviceDemands>
+      inqueue_;  // by queue, those above included: of jobs admitted that hold nothing yet
 };
 
 }  // namespace scheduler

@@ -28,20 +28,26 @@ struct DeviceMisfit {
 struct DeviceTake {
   Annotations annotations;  // for the pod
   double score = 0;         // of the node
+  bool reduced = false;     // less than the pod would like
 };
 
 class DeviceFamily {
  public:
   virtual ~DeviceFamily() = default;
-  virtual void open() {}  // once a cycle
+  virtual void refresh() {}  // before a cycle
+  // The annotation by which nodes are locked; empty: they are not.
   virtual std::string_view lock_name() const = 0;
   // The pods of the shape ask for devices of this family.
   virtual bool wants(const Shape& shape) const = 0;
   virtual bool is_on(NodeId node) const = 0;
   // What the task would get on the node, or why it does not fit there.
   virtual std::optional<DeviceTake> take(const Task& task, NodeId node, base::Time now, DeviceMisfit& misfit) const = 0;
+  // Adds what follows from all candidates together, times `weight`. Families that do so are not asked for take().score.
+  virtual bool scores_together() const { return false; }
+  virtual void score_together(const Task&, const NodeSet&, double, std::vector<double>&) const {}
   // Gauges of the family's devices, where it has any.
   virtual void report(const MetricSink&) const {}
+  virtual void held_by(const Task&, const AmountSink&) const {}
   // Tasks for which take() may differ have different numbers.
   virtual std::uint32_t class_key(const Task&) const { return 0; }
 };
@@ -66,6 +72,20 @@ std::vector<std::string_view> split_text(std::string_view text, char by);
 // A decimal number of at most 2^50; nothing for anything else.
 std::optional<std::int64_t> amount_in(std::string_view text);
 
+// Devices as pods are told of them, "id,type,memory,cores:" each, containers separated by ";": the id, memory and
+// cores.
+template <class Visit>
+void for_each_device_in(std::string_view text, Visit&& visit) {
+  for (const std::string_view container : split_text(text, ';')) {
+    for (const std::string_view device : split_text(container, ':')) {
+      const auto parts = split_text(device, ',');
+      const auto memory = parts.size() < 4 ? std::nullopt : amount_in(parts[2]);
+      const auto cores = parts.size() < 4 ? std::nullopt : amount_in(parts[3]);
+      if (memory && cores) visit(parts[0], *memory, *cores);
+    }
+  }
+}
+
 // Families. `memory`: cards are shared by memory, else by whole cards.
 std::unique_ptr<DeviceFamily> make_gpu_share(const Model& model, bool memory);
 
@@ -76,6 +96,9 @@ struct VgpuSettings {
   std::string config_map;                  // "ns/name"
 };
 std::unique_ptr<DeviceFamily> make_vgpu(const Model& model, VgpuSettings settings);
+// MindCluster's Ascend 310P chips. `cluster_wide`: their state is what ClusterD publishes for all nodes, else what the
+// device plugin of each node does.
+std::unique_ptr<DeviceFamily> make_mindcluster_vnpu(const Model& model, bool cluster_wide);
 std::unique_ptr<DeviceFamily> make_hami_vnpu(Model& model, VgpuSettings settings);
 
 }  // namespace scheduler

@@ -122,9 +122,8 @@ class Vgpu final : public DeviceFamily {
  public:
   Vgpu(const Model& model, VgpuSettings settings) : model_(model), settings_(std::move(settings)) {}
   std::string_view lock_name() const override { return "hamivgpu"; }
-  void open() override {
-    auto found = model_.devices.configs.find(settings_.config_map);
-    const api::Json data = found == model_.devices.configs.end() ? api::Json() : found->second["device-config.yaml"];
+  void refresh() override {
+    const api::Json& data = model_.devices.config(settings_.config_map)["device-config.yaml"];
     if (data == read_from_) return;
     read_from_ = data;
     names_ = names_from(data.as_string());
@@ -142,6 +141,18 @@ class Vgpu final : public DeviceFamily {
       return amount && !amount->is_zero();
     };
     return note["annotations"].has(kRegister) && offers(names_.number) && offers(names_.memory) && offers(names_.cores);
+  }
+
+  void held_by(const Task& task, const AmountSink& sink) const override {
+    std::int64_t memory_sum = 0, cores_sum = 0;
+    const std::string_view ids = value_in(*model_.devices.devices_of(task.id), kIds);
+    if (ids.empty()) return;
+    for_each_device_in(ids, [&](std::string_view, std::int64_t memory, std::int64_t cores) {
+      memory_sum = std::min(memory_sum + memory, kWantedMax);
+      cores_sum = std::min(cores_sum + cores, kWantedMax);
+    });
+    sink(names_.memory, static_cast<double>(memory_sum));
+    sink(names_.cores, static_cast<double>(cores_sum));
   }
 
   // Which exclusive rules the pod falls under.
@@ -262,25 +273,18 @@ class Vgpu final : public DeviceFamily {
   }
 
   static void count_holder(const Task& task, const Annotations& devices, std::vector<Card>& cards) {
-    for (const std::string_view container : split_text(value_in(devices, kIds), ';')) {
-      for (const std::string_view device : split_text(container, ':')) {
-        const auto parts = split_text(device, ',');
-        const auto memory = parts.size() < 4 ? std::nullopt : amount_in(parts[2]);
-        const auto cores = parts.size() < 4 ? std::nullopt : amount_in(parts[3]);
-        if (!memory || !cores) continue;
-        const std::size_t bracket = parts[0].find('[');
-        const std::string_view uuid = parts[0].substr(0, bracket);
-        for (Card& card : cards) {
-          if (card.uuid != uuid) continue;
-          ++card.used_count;
-          card.used_memory += *memory;
-          card.used_cores += *cores;
-          card.holders.push_back(&task);
-          card.shares.push_back({&task, *memory, *cores});
-          if (bracket != std::string_view::npos) read_position(parts[0].substr(bracket + 1), card);
-        }
+    for_each_device_in(value_in(devices, kIds), [&](std::string_view id, std::int64_t memory, std::int64_t cores) {
+      const std::size_t bracket = id.find('[');
+      for (Card& card : cards) {
+        if (card.uuid != id.substr(0, bracket)) continue;
+        ++card.used_count;
+        card.used_memory += memory;
+        card.used_cores += cores;
+        card.holders.push_back(&task);
+        card.shares.push_back({&task, memory, cores});
+        if (bracket != std::string_view::npos) read_position(id.substr(bracket + 1), card);
       }
-    }
+    });
   }
 
   // "group-position]"

@@ -77,9 +77,8 @@ class HamiVnpu final : public DeviceFamily {
   HamiVnpu(Model& model, VgpuSettings settings) : model_(model), settings_(std::move(settings)) { use({usual_chip()}); }
   std::string_view lock_name() const override { return "hami.io/mutex.lock"; }
 
-  void open() override {
-    auto found = model_.devices.configs.find(settings_.config_map);
-    const Json data = found == model_.devices.configs.end() ? Json() : found->second["device-config.yaml"];
+  void refresh() override {
+    const Json& data = model_.devices.config(settings_.config_map)["device-config.yaml"];
     if (data == read_from_) return;
     read_from_ = data;
     const auto parsed = api::parse_yaml(data.as_string());
@@ -120,8 +119,8 @@ class HamiVnpu final : public DeviceFamily {
     chips_ = std::move(chips);
     // What the cards themselves keep count of is no resource of the node.
     for (const Chip& chip : chips_) {
-      model_.dimensions.ignore(chip.memory_resource);
-      model_.dimensions.ignore(chip.core_resource);
+      model_.ignore_resource(chip.memory_resource);
+      model_.ignore_resource(chip.core_resource);
     }
   }
 
@@ -205,20 +204,14 @@ class HamiVnpu final : public DeviceFamily {
     }
     const std::string key = "hami.io/" + chip.word + "-devices-allocated";
     for_each_holder(model_, node, [&](const Task&, const Annotations& devices) {
-      for (const std::string_view container : split_text(value_in(devices, key), ';')) {
-        for (const std::string_view device : split_text(container, ':')) {
-          const auto parts = split_text(device, ',');
-          const auto memory = parts.size() < 4 ? std::nullopt : amount_in(parts[2]);
-          const auto cores = parts.size() < 4 ? std::nullopt : amount_in(parts[3]);
-          if (!memory || !cores) continue;
-          for (Card& card : out) {
-            if (card.id != parts[0]) continue;
-            ++card.used_count;
-            card.used_memory = std::min(card.used_memory + *memory, kAmountMax);
-            card.used_cores = std::min(card.used_cores + *cores, kAmountMax);
-          }
+      for_each_device_in(value_in(devices, key), [&](std::string_view id, std::int64_t memory, std::int64_t cores) {
+        for (Card& card : out) {
+          if (card.id != id) continue;
+          ++card.used_count;
+          card.used_memory = std::min(card.used_memory + memory, kAmountMax);
+          card.used_cores = std::min(card.used_cores + cores, kAmountMax);
         }
-      }
+      });
     });
     return out;
   }

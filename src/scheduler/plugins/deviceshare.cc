@@ -8,6 +8,7 @@
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
 #include "scheduler/plugins/device_family.h"
+#include "scheduler/plugins/mindcluster_reports.h"
 
 namespace scheduler {
 namespace {
@@ -79,6 +80,26 @@ class DeviceScorer final : public NodeScorer {
   const double weight_;
 };
 
+// Scores that no node gets for itself alone.
+class TogetherScorer final : public NodeScorer {
+ public:
+  TogetherScorer(const Model& model, TaskId task, Families families, double weight)
+      : model_(model), task_(task), families_(std::move(families)), weight_(weight) {}
+  Reach reach() const override { return Reach::kCluster; }
+  bool lasts() const override { return false; }
+  Normalise normalise() const override { return Normalise::kWhole; }
+  void add_scores(const NodeSet& candidates, std::vector<double>& totals) override {
+    for (const DeviceFamily* family : families_)
+      family->score_together(model_.task(task_), candidates, weight_, totals);
+  }
+
+ private:
+  const Model& model_;
+  const TaskId task_;
+  const Families families_;
+  const double weight_;
+};
+
 class DeviceShare final : public Plugin {
  public:
   void attach(PluginSetup& setup) override {
@@ -96,11 +117,8 @@ class DeviceShare final : public Plugin {
       return std::make_unique<DeviceFilter>(*model_, task.id, std::move(wanted), now_);
     });
     if (weight_ > 0) {
-      setup.on<NodeOrder>([this](const Task& task) -> std::unique_ptr<NodeScorer> {
-        Families wanted = wanted_by(task);
-        if (wanted.empty()) return nullptr;
-        return std::make_unique<DeviceScorer>(*model_, task.id, std::move(wanted), static_cast<double>(weight_));
-      });
+      setup.on<NodeOrder>([this](const Task& task) { return scorer<DeviceScorer>(task, false); });
+      setup.on<NodeOrder>([this](const Task& task) { return scorer<TogetherScorer>(task, true); });
     }
     // COMPAT(devices-without-predicates): devices are reserved whether or not the predicates plugin is configured.
     setup.on<TaskPlaced>([this](const Task& task) { return reserve(task); });
@@ -112,13 +130,17 @@ class DeviceShare final : public Plugin {
     });
   }
 
-  void open(Session& session) override {
-    now_ = session.now();
-    for (const auto& family : families_) family->open();
+  void refresh() override {
+    for (const auto& family : families_) family->refresh();
   }
+  void open(Session& session) override { now_ = session.now(); }
 
   void report(const MetricSink& sink) const override {
     for (const auto& family : families_) family->report(sink);
+  }
+
+  void held_by(const Task& task, const AmountSink& sink) const override {
+    for (const auto& family : families_) family->held_by(task, sink);
   }
 
  private:
@@ -138,15 +160,25 @@ class DeviceShare final : public Plugin {
                           arguments.get_string("deviceshare.KnownGeometriesCMName", "volcano-vgpu-device-config");
     const api::Json rules = arguments.get_list("deviceshare.GPUExclusiveRules");
     for (const api::Json& rule : rules.items()) settings.exclusive_rules.push_back(rule);
-    // COMPAT(vnpu): accepted, and without effect so far.
-    (void)arguments.get_bool("deviceshare.AscendMindClusterVNPUEnable", false);
     // COMPAT(device-modes): two ways to share the same cards exclude one another; the first one counts, nothing ends.
     if (gpu_memory) gpu_number = false;
     if (vgpu && (gpu_memory || gpu_number)) gpu_memory = gpu_number = false;
     if (gpu_memory || gpu_number) families_.push_back(make_gpu_share(*model_, gpu_memory));
+    if (arguments.get_bool("deviceshare.AscendMindClusterVNPUEnable", false)) {
+      const bool gathered = reads_gathered_reports(setup.configuration("init-params"));
+      families_.push_back(make_mindcluster_vnpu(*model_, gathered));
+    }
     if (arguments.get_bool("deviceshare.AscendHAMiVNPUEnable", false))
       families_.push_back(make_hami_vnpu(*model_, settings));
     if (vgpu) families_.push_back(make_vgpu(*model_, std::move(settings)));
+  }
+
+  template <class Scorer>
+  std::unique_ptr<NodeScorer> scorer(const Task& task, bool together) const {
+    Families wanted = wanted_by(task);
+    std::erase_if(wanted, [&](const DeviceFamily* family) { return family->scores_together() != together; });
+    if (wanted.empty()) return nullptr;
+    return std::make_unique<Scorer>(*model_, task.id, std::move(wanted), static_cast<double>(weight_));
   }
 
   Families wanted_by(const Task& task) const {
@@ -179,6 +211,7 @@ class DeviceShare final : public Plugin {
   // One pod at a time may be on its way to a node's devices.
   bool lock(const Task& task, const DeviceFamily& family) {
     const std::string key = std::string(family.lock_name());
+    if (key.empty()) return true;
     const auto since = base::parse_rfc3339(model_->devices.node(task.node)["annotations"][key].as_string());
     if (since && now_ - *since < kLockTime) return false;
     auto held = locks_.find({task.node.index, key});

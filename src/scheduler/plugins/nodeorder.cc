@@ -164,7 +164,7 @@ class ImageScorer final : public NodeScorer {
         break;
       }
     }
-    const double low = 23 * kMiB, high = 1000 * kMiB * shape_.containers;
+    const double low = 23 * kMiB, high = 1000 * kMiB * shape_.image_places;
     const double clamped = std::clamp(sum, low, std::max(low, high));
     return high <= low ? 0 : std::trunc(100 * (clamped - low) / (high - low));
   }

@@ -103,6 +103,8 @@ class Writer {
     if (tight_pods_) line += base::format(" pods={}", 1 + dice_.below(6));
     if (cards_ && some(0.6)) line += base::format(" nvidia.com/gpu={}", dice_.below(5));
     if (policy_.shares_cards && some(0.7)) line += " volcano.sh/gpu-memory=2000 volcano.sh/gpu-number=2";
+    const bool npus = policy_.shares_npus && some(0.8);
+    if (npus) line += " huawei.com/npu-core=16";
     if (policy_.shares_vgpus && some(0.7))
       line += " volcano.sh/vgpu-number=20 volcano.sh/vgpu-memory=16000 volcano.sh/vgpu-cores=200";
     std::string labels;
@@ -113,6 +115,7 @@ class Writer {
       labels += base::format("{}volcano.sh/revocable-zone:{}", labels.empty() ? "" : ",", pick({"night", "noon"}));
     if (policy_.plugins.contains("nodegroup") && some(0.7))
       labels += base::format("{}volcano.sh/nodegroup-name:g{}", labels.empty() ? "" : ",", dice_.below(2));
+    if (npus) labels += base::format("{}servertype:Ascend310P-8", labels.empty() ? "" : ",");
     if (!labels.empty()) line += " labels=" + labels;
     if (taints_ && some(0.4))
       line +=
@@ -124,6 +127,13 @@ class Writer {
       out_ += R"(  + {"metadata":{"annotations":{"volcano.sh/node-vgpu-register":)"
               R"("GPU-0,10,8000,NVIDIA-A100,true,hami-core:GPU-1,10,8000,NVIDIA-A100,true,hami-core:"}}})"
               "\n";
+    if (npus)
+      out_ += base::format(
+          "configmap mindx-dl/cluster-info-device-{0}\n  + "
+          R"({{"data":{{"cluster-info-device-{0}":"{{\"mindx-dl-deviceinfo-n{0}\":{{\"DeviceList\":)"
+          R"({{\"huawei.com/Ascend310P\":\"Ascend310P-0{1}\",\"huawei.com/Ascend310P-Unhealthy\":\"\"}}}}}}"}}}})"
+          "\n",
+          n, some(0.8) ? ",Ascend310P-1" : "");
     if (usage_ && some(0.7))
       out_ += base::format("usage n{} cpu={} memory={}\n", n, dice_.below(100), dice_.below(100));
   }
@@ -308,6 +318,7 @@ class Writer {
     if (claims_ && some(0.4))
       patch.edit("spec").set("resourceClaims",
                              json(base::format(R"([{{"name":"c","resourceClaimName":"r{}"}}])", dice_.below(4))));
+    if (policy_.shares_npus && some(0.6)) add_npus(patch);
     if ((policy_.shares_cards || policy_.shares_vgpus) && some(0.5)) {
       const std::string amounts = base::format(
           R"("cpu":"{}","volcano.sh/{}-memory":"{}"{})", 1 + dice_.below(2), policy_.shares_cards ? "gpu" : "vgpu",
@@ -317,6 +328,18 @@ class Writer {
           json(base::format(R"([{{"name":"c","resources":{{"limits":{{{0}}},"requests":{{{0}}}}}}}])", amounts)));
     }
     return patch;
+  }
+
+  void add_npus(api::Json& patch) {
+    Json& labels = patch.edit("metadata").edit("labels");
+    labels.set("ring-controller.atlas", "ascend-310P");
+    labels.set("vnpu-level", pick({"low", "high"}));
+    if (some(0.3)) labels.set("vnpu-dvpp", pick({"yes", "no"}));
+    const std::string amounts =
+        base::format(R"("cpu":"1","huawei.com/npu-core":"{}")", pick({"1", "2", "4", "4", "8"}));
+    patch.edit("spec").set(
+        "containers",
+        json(base::format(R"([{{"name":"c","resources":{{"limits":{{{0}}},"requests":{{{0}}}}}}}])", amounts)));
   }
 
   // ---- what happens

@@ -115,12 +115,15 @@ Policy random_policy(base::Random& dice) {
     if (dice.chance(one.chance) && !twice) second.emplace_back(one.text);
   }
   if (dice.chance(0.2)) {
-    out.shares_vgpus = dice.chance(0.6);
-    out.shares_cards = !out.shares_vgpus;
-    second.push_back(out.shares_cards ? "deviceshare(deviceshare.GPUSharingEnable=true)"
-                                      : base::format("deviceshare(deviceshare.VGPUEnable=true "
-                                                     "deviceshare.SchedulePolicy={} deviceshare.ScheduleWeight=10)",
-                                                     dice.chance(0.5) ? "binpack" : "spread"));
+    out.shares_npus = dice.chance(0.3);
+    out.shares_vgpus = !out.shares_npus && dice.chance(0.6);
+    out.shares_cards = !out.shares_npus && !out.shares_vgpus;
+    second.push_back(out.shares_npus
+                         ? "deviceshare(deviceshare.AscendMindClusterVNPUEnable=true deviceshare.ScheduleWeight=1)"
+                     : out.shares_cards ? "deviceshare(deviceshare.GPUSharingEnable=true)"
+                                        : base::format("deviceshare(deviceshare.VGPUEnable=true "
+                                                       "deviceshare.SchedulePolicy={} deviceshare.ScheduleWeight=10)",
+                                                       dice.chance(0.5) ? "binpack" : "spread"));
   }
   if (first.empty() || dice.chance(0.2)) {  // another order, perhaps one tier
     second.insert(second.end(), first.begin(), first.end());

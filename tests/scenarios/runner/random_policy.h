@@ -12,7 +12,7 @@ struct Policy {
   std::string line;  // "conf actions=... tiers=..." with its patch, if any
   std::set<std::string> plugins;
   bool hierarchy = false;  // of capacity or drf
-  bool shares_cards = false, shares_vgpus = false;
+  bool shares_cards = false, shares_vgpus = false, shares_npus = false;
 };
 
 Policy random_policy(base::Random& dice);

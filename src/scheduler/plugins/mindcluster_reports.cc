@@ -1,0 +1,112 @@
+// What do nodes with Ascend 310P chips report in ConfigMaps?
+#include "scheduler/plugins/mindcluster_reports.h"
+
+#include "scheduler/model/shape.h"
+#include "scheduler/plugins/device_family.h"
+
+namespace scheduler {
+namespace {
+
+using api::Json;
+using ByNode = std::map<std::string, ChipReport, std::less<>>;
+
+constexpr std::string_view kDevicePrefix = "mindx-dl-deviceinfo-";
+constexpr std::string_view kSwitchPrefix = "mindx-dl-switchinfo-";
+constexpr std::string_view kNodePrefix = "mindx-dl-nodeinfo-";
+constexpr std::string_view kChips = "huawei.com/Ascend310P";
+constexpr std::string_view kUnhealthyChips = "huawei.com/Ascend310P-Unhealthy";
+constexpr std::string_view kChipPrefix = "Ascend310P-";
+constexpr std::size_t kChipsMax = 256;
+
+Json parsed(const Json& text) {
+  auto json = api::parse_json(text.as_string());
+  return json.ok() ? std::move(*json) : Json();
+}
+
+// "Ascend310P-0,Ascend310P-3"; other names are devices that somebody cut beforehand.
+std::set<std::int64_t> chips_in(const Json& list) {
+  std::set<std::int64_t> out;
+  for (const std::string_view name : split_text(list.as_string(), ',')) {
+    if (!name.starts_with(kChipPrefix) || out.size() >= kChipsMax) continue;
+    if (const auto id = amount_in(name.substr(kChipPrefix.size()))) out.insert(*id);
+  }
+  return out;
+}
+
+void read_devices(const Json& list, ChipReport& report) {
+  if (!list.has(kChips)) return;
+  report.has_chips = true;
+  report.healthy = chips_in(list[kChips]);
+  report.unhealthy = chips_in(list[kUnhealthyChips]);
+}
+
+void read_status(const Json& status, ChipReport& report) {
+  const std::string_view text = status.as_string();
+  report.separated |= text == "PreSeparate" || text == "UnHealthy";
+}
+
+// One node's own ConfigMap.
+void read_own(std::string_view name, const Json& data, ByNode& out) {
+  if (name.starts_with(kDevicePrefix)) {
+    ChipReport& report = out[std::string(name.substr(kDevicePrefix.size()))];
+    read_devices(parsed(data["DeviceInfoCfg"])["DeviceInfo"]["DeviceList"], report);
+    read_status(parsed(data["SwitchInfoCfg"])["NodeStatus"], report);
+  } else if (name.starts_with(kNodePrefix)) {
+    read_status(parsed(data["NodeInfo"])["NodeInfo"]["NodeStatus"], out[std::string(name.substr(kNodePrefix.size()))]);
+  }
+}
+
+// A ConfigMap over many nodes: under its own name a map from the names that the nodes' own ones have.
+void read_gathered(std::string_view name, const Json& data, ByNode& out) {
+  const Json all = parsed(data[name]);
+  for (const auto& member : all.members()) {
+    for (const std::string_view prefix : {kDevicePrefix, kSwitchPrefix, kNodePrefix}) {
+      if (!member.name().starts_with(prefix)) continue;
+      ChipReport& report = out[std::string(member.name().substr(prefix.size()))];
+      read_devices(member.value["DeviceList"], report);
+      read_status(member.value["NodeStatus"], report);
+    }
+  }
+}
+
+void merge(const ChipReport& from, ChipReport& into) {
+  into.separated |= from.separated;
+  if (!from.has_chips) return;
+  into.has_chips = true;
+  into.healthy = from.healthy;
+  into.unhealthy = from.unhealthy;
+}
+
+}  // namespace
+
+bool reads_gathered_reports(const Json& init_params) {
+  const Json& says = init_params["useClusterInfoManager"];
+  return says.as_bool(says.as_string().empty() || parse_go_bool(says.as_string()));
+}
+
+void ChipReports::refresh(const DeviceNotes& notes) {
+  if (notes.config_version() == read_at_) return;
+  read_at_ = notes.config_version();
+  std::erase_if(sources_, [&](const auto& source) { return !notes.configs().contains(source.first); });
+  for (const auto& [key, config] : notes.configs()) {
+    Source& source = sources_[key];
+    if (source.version == config.version) continue;
+    source = {config.version, {}};
+    const std::string_view name = std::string_view(key).substr(key.find('/') + 1);
+    if (!cluster_wide_)
+      read_own(name, config.data, source.reports);
+    else if (name.starts_with("cluster-info-"))
+      read_gathered(name, config.data, source.reports);
+  }
+  all_.clear();
+  for (const auto& [key, source] : sources_) {
+    for (const auto& [node, report] : source.reports) merge(report, all_[node]);
+  }
+}
+
+const ChipReport* ChipReports::find(std::string_view node) const {
+  auto found = all_.find(node);
+  return found == all_.end() ? nullptr : &found->second;
+}
+
+}  // namespace scheduler
