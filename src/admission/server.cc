@@ -92,6 +92,10 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
   std::function<void(base::Result<std::uint16_t>)> done;
   base::Duration begun;
 
+  void begin() {
+    begun = env.uptime();
+    register_from(0);
+  }
   void register_from(std::size_t index);
   void put_bundle(std::size_t index, const api::ResourceId& resource, Json configuration);
   void listen();
@@ -112,7 +116,10 @@ void Server::State::register_from(std::size_t index) {
        .name = configuration_name(hook.path),
        .subresource = {}},
       [self = shared_from_this(), index, resource, mutating = hook.mutating](base::Result<Json> result) {
-        if (result.ok()) return self->put_bundle(index, resource, *std::move(result));
+        if (result.ok()) {
+          self->begun = self->env.uptime();  // of the next one
+          return self->put_bundle(index, resource, *std::move(result));
+        }
         if (result.error().code == base::Code::kNotFound && self->env.uptime() - self->begun < kRegistrationMax) {
           self->env.loop().after(kRegistrationRetry, [self, index] { self->register_from(index); });
           return;
@@ -173,12 +180,15 @@ Server::~Server() {
 void Server::start(std::function<void(base::Result<std::uint16_t>)> done) {
   State& state = *state_;
   state.done = std::move(done);
-  state.begun = state.env.uptime();
   state.objects.queues.on_synced([weak = std::weak_ptr(state_)] {
     auto self = weak.lock();
     if (!self) return;
+    // Only one rule looks at namespaces, and a role need not let the others see them.
+    const bool needed = std::any_of(self->hooks.begin(), self->hooks.end(),
+                                    [](const api::AdmissionHook& hook) { return hook.path == "/podgroups/mutate"; });
+    if (!needed) return self->begin();
     self->objects.namespaces.on_synced([weak] {
-      if (auto again = weak.lock()) again->register_from(0);
+      if (auto again = weak.lock()) again->begin();
     });
     self->objects.namespaces.start();
   });

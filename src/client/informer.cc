@@ -5,6 +5,10 @@
 #include <set>
 #include <utility>
 
+#include "base/format.h"
+#include "base/log.h"
+#include "client/list_items.h"
+
 namespace client {
 
 using api::Json;
@@ -35,6 +39,7 @@ struct Informer::State {
   std::unique_ptr<Watch> watch;
   std::vector<Json> pages;  // of the list under way
   bool paged = true;        // false after a continue token expired: ask for everything at once
+  std::string told;         // why the first list does not come, as last logged
   bool synced = false;
   bool started = false;
   base::Duration back_off = kBackOffFirst;
@@ -100,16 +105,14 @@ void Informer::State::take_page(base::Result<Json> page) {
       pages.clear();
       replace_all({});
     }
+    if (!synced && page.error().message != told) {
+      // Whoever waits for this list shows nothing meanwhile.
+      told = page.error().message;
+      base::log_warning("client", base::format("{} cannot be listed yet: {}", resource.plural, told));
+    }
     return later(&State::list);
   }
-  // Items of a list may leave out what the list's own kind says.
-  std::string kind = (*page)["kind"].str();
-  if (kind.ends_with("List")) kind.resize(kind.size() - 4);
-  for (Json item : (*page)["items"].items()) {
-    if (!item.has("kind") && !kind.empty()) item.set("kind", kind);
-    if (!item.has("apiVersion")) item.set("apiVersion", resource.api_version());
-    pages.push_back(std::move(item));
-  }
+  for (Json& item : items_of(*page, resource)) pages.push_back(std::move(item));
   const Json& metadata = (*page)["metadata"];
   const std::string next = metadata["continue"].str();
   if (!next.empty()) return ask_page(next);

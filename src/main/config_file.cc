@@ -18,6 +18,12 @@ ConfigFile::~ConfigFile() {
 
 base::Status ConfigFile::read() {
   if (path_.empty()) return {};
+  base::Status out = look();
+  told_ = out.ok() ? "" : out.error().message;
+  return out;
+}
+
+base::Status ConfigFile::look() {
   TRY(std::string text, rt::read_file(path_));
   if (text == seen_) return {};
   seen_ = text;
@@ -27,12 +33,11 @@ base::Status ConfigFile::read() {
 void ConfigFile::watch() {
   if (path_.empty()) return;
   timer_ = env_.loop().after(kLookPeriod, [this] {
-    const std::string before = seen_;
+    const std::optional<std::string> before = seen_;
+    const std::string told = told_;
     const base::Status read_again = read();
-    const std::string problem = read_again.ok() ? "" : read_again.error().message;
-    if (!problem.empty() && (problem != told_ || seen_ != before))
-      base::log_error(component_, base::format("configuration {}: {}; the previous one stays", path_, problem));
-    told_ = problem;
+    if (!read_again.ok() && (told_ != told || seen_ != before))
+      base::log_error(component_, base::format("configuration {}: {}; the previous one stays", path_, told_));
     watch();
   });
 }

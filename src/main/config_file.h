@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -21,16 +22,18 @@ class ConfigFile {
   ConfigFile(const ConfigFile&) = delete;
   ConfigFile& operator=(const ConfigFile&) = delete;
 
-  // Hands the text on if it differs from what was read last.
+  // Hands the text on if it differs from what was read last. Whoever asks tells of a problem.
   base::Status read();
   void watch();
 
  private:
+  base::Status look();
+
   rt::Env& env_;
   const std::string component_;
   const std::string path_;
   const Take take_;
-  std::string seen_;
+  std::optional<std::string> seen_;
   std::string told_;  // the problem that was told last
   rt::Loop::TimerId timer_ = 0;
 };

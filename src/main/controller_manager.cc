@@ -11,6 +11,7 @@
 #include "cli/vcctl.h"
 #include "client/http_client.h"
 #include "client/leader_election.h"
+#include "client/without_patch.h"
 #include "controllers/all.h"
 #include "controllers/metrics.h"
 #include "main/connection.h"
@@ -39,12 +40,13 @@ struct Program {
   }
 
   base::Status start(const client::ServerAccess& access) {
-    TRY(client, client::make_http_client({.access = access,
-                                          .user_agent = "vc-controller-manager",
-                                          .field_manager = "vc-controller-manager",
-                                          .requests_per_second = flags.requests_per_second(),
-                                          .burst = flags.kube_api_burst},
-                                         *env));
+    TRY(auto direct, client::make_http_client({.access = access,
+                                               .user_agent = "vc-controller-manager",
+                                               .field_manager = "vc-controller-manager",
+                                               .requests_per_second = flags.requests_per_second(),
+                                               .burst = flags.kube_api_burst},
+                                              *env));
+    client = client::make_client_without_patch(std::move(direct));
     if (!flags.leader_elect) return lead(), base::Status();
     char host[256] = "localhost";
     gethostname(host, sizeof host - 1);

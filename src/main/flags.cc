@@ -1,6 +1,7 @@
 // Parsing and printing of flag rows.
 #include "main/flags.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/format.h"
@@ -21,14 +22,23 @@ base::Status assign(const Flag& flag, std::string_view value) {
     if (error != std::errc() || end != value.data() + value.size())
       return make_error(Code::kInvalid, base::format("--{}: \"{}\" is not a number", flag.name, value));
   } else if (auto* const* boolean = std::get_if<bool*>(&flag.target)) {
-    if (value != "true" && value != "false")
+    const std::optional<bool> read = parse_bool(value);
+    if (!read)
       return make_error(Code::kInvalid, base::format("--{}: \"{}\" is neither true nor false", flag.name, value));
-    **boolean = value == "true";
+    **boolean = *read;
   }
   return {};
 }
 
 }  // namespace
+
+std::optional<bool> parse_bool(std::string_view word) {
+  static constexpr std::string_view kTrue[] = {"1", "t", "T", "true", "TRUE", "True"};
+  static constexpr std::string_view kFalse[] = {"0", "f", "F", "false", "FALSE", "False"};
+  if (std::find(std::begin(kTrue), std::end(kTrue), word) != std::end(kTrue)) return true;
+  if (std::find(std::begin(kFalse), std::end(kFalse), word) != std::end(kFalse)) return false;
+  return std::nullopt;
+}
 
 base::Result<std::vector<std::string>> parse_flags(const std::vector<Flag>& flags,
                                                    const std::vector<std::string>& arguments) {

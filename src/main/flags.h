@@ -3,7 +3,9 @@
 // --name alone.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -16,6 +18,9 @@ struct Flag {
   std::variant<bool*, int*, std::string*, std::vector<std::string>*> target;
   std::string_view help;
 };
+
+// The words that Go takes for booleans; nothing for any other.
+std::optional<bool> parse_bool(std::string_view word);
 
 // Returns what is not a flag, in order. `--` ends the flags.
 base::Result<std::vector<std::string>> parse_flags(const std::vector<Flag>& flags,

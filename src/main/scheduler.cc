@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "client/http_client.h"
 #include "client/leader_election.h"
+#include "client/without_patch.h"
 #include "main/config_file.h"
 #include "main/connection.h"
 #include "main/programs.h"
@@ -73,6 +74,9 @@ struct Program {
     if (options.enable_metrics) scheduler->count_into(metrics);
     config_file = std::make_unique<ConfigFile>(*env, "scheduler", options.scheduler_conf,
                                                [this](const std::string& text) { return scheduler->configure(text); });
+    if (options.disable_default_config && options.scheduler_conf.empty())
+      return base::make_error(base::Code::kInvalid,
+                              "--disable-default-scheduler-config needs a configuration: --scheduler-conf is empty");
     if (const base::Status read = config_file->read(); !read.ok()) {
       if (options.disable_default_config) return base::within(base::Error(read.error()), options.scheduler_conf);
       base::log_error("scheduler", base::format("configuration {}: {}; the built-in one is used",
@@ -164,7 +168,7 @@ int run_scheduler(const Arguments& arguments) {
                                             .burst = static_cast<int>(options->kube_api_burst)},
                                            *program.env);
     if (!client.ok()) return started.set_value(client.take_error());
-    program.client = *std::move(client);
+    program.client = client::make_client_without_patch(*std::move(client));
     started.set_value(program.start());
   });
   if (const base::Status status = started.get_future().get(); !status.ok()) return fail(status.error());

@@ -1,6 +1,8 @@
 // Rows of the webhook flags and what they mean for admission.
 #include "main/webhook_flags.h"
 
+#include <optional>
+
 #include "base/format.h"
 #include "rt/files.h"
 
@@ -12,13 +14,16 @@ std::vector<std::string> split(const std::string& list) {
   for (std::size_t start = 0; start <= list.size();) {
     const std::size_t end = std::min(list.find(',', start), list.size());
     std::string part = list.substr(start, end - start);
-    while (!part.empty() && part.front() == ' ') part.erase(0, 1);
-    while (!part.empty() && part.back() == ' ') part.pop_back();
+    constexpr std::string_view kBlank = " \t\r\n";
+    part.erase(0, part.find_first_not_of(kBlank));
+    part.erase(part.find_last_not_of(kBlank) + 1);
     if (!part.empty()) parts.push_back(std::move(part));
     start = end + 1;
   }
   return parts;
 }
+
+constexpr std::string_view kKlog = "accepted; logs go to standard error";
 
 // Asks the system's time zones, if it has any.
 bool knows_time_zone(const std::string& zone) {
@@ -47,11 +52,21 @@ std::vector<Flag> WebhookFlags::rows() {
       {"webhook-namespace", &webhook_namespace, "namespace of the webhook service"},
       {"webhook-service-name", &webhook_service_name, "name of the webhook service"},
       {"webhook-url", &webhook_url, "URL of the webhook"},
-      {"graceful-shutdown-time", &graceful_shutdown_time, "time to drain at the end"},
+      {"graceful-shutdown-time", &graceful_shutdown_time, "accepted; answers take no time"},
       {"log-flush-frequency", &log_flush_frequency, "accepted; the log is not buffered"},
-      {"vmodule", &vmodule, "accepted"},
       {"v", &v, "log verbosity"},
-      {"logtostderr", &logtostderr, "accepted"},
+      {"logtostderr", &klog_switch, kKlog},
+      {"alsologtostderr", &klog_switch, kKlog},
+      {"one_output", &klog_switch, kKlog},
+      {"skip_headers", &klog_switch, kKlog},
+      {"skip_log_headers", &klog_switch, kKlog},
+      {"add_dir_header", &klog_switch, kKlog},
+      {"stderrthreshold", &klog_value, kKlog},
+      {"vmodule", &klog_value, kKlog},
+      {"log_backtrace_at", &klog_value, kKlog},
+      {"log_dir", &klog_value, kKlog},
+      {"log_file", &klog_value, kKlog},
+      {"log_file_max_size", &klog_value, kKlog},
       {"kube-api-qps", &kube_api_qps, "requests a second to the API server"},
       {"kube-api-burst", &kube_api_burst, "burst of requests to the API server"},
       {"healthz-address", &healthz_address, "address of the health server"},
@@ -74,11 +89,11 @@ base::Result<admission::Options> WebhookFlags::admission() const {
   for (const std::string& gate : split(feature_gates)) {
     const std::size_t equals = gate.find('=');
     const std::string value = equals == std::string::npos ? "" : gate.substr(equals + 1);
-    if (value != "true" && value != "false")
+    const std::optional<bool> on = parse_bool(value);
+    if (!on)
       return base::make_error(base::Code::kInvalid,
                               base::format("--feature-gates: \"{}\" is not Name=true|false", gate));
-    if (gate.substr(0, equals) == "SchedulingGatesQueueAdmission")
-      options.scheduling_gates_queue_admission = value == "true";
+    if (gate.substr(0, equals) == "SchedulingGatesQueueAdmission") options.scheduling_gates_queue_admission = *on;
   }
   return options;
 }

@@ -22,14 +22,14 @@ struct WebhookFlags {
   int queue_depth_max = 5;
   // Accepted; they do not change answers.
   std::string master, kubeconfig, tls_cert_file, tls_private_key_file, ca_cert_file, listen_address, webhook_namespace,
-      webhook_service_name, webhook_url, graceful_shutdown_time = "30s", log_flush_frequency = "5s", vmodule,
+      webhook_service_name, webhook_url, graceful_shutdown_time = "30s", log_flush_frequency = "5s", klog_value,
                                          healthz_address = ":11251";
   int port = 8443;
   int kube_api_qps = 50;
   int kube_api_burst = 100;
   int v = 0;
   bool enable_healthz = false;
-  bool logtostderr = true;
+  bool klog_switch = false;
   bool version = false;
 
   // Point into this object.

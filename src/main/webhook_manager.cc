@@ -45,6 +45,8 @@ base::Result<admission::ServerOptions> server_options(const WebhookFlags& flags)
                             "failed to start webhooks as both 'url' and 'namespace/name' of webhook are empty");
   options.http.client_ca_pem = options.ca_pem;
   options.http.address = flags.listen_address.empty() ? "0.0.0.0" : flags.listen_address;
+  options.http.header_time_max = base::seconds(5);
+  options.http.request_time_max = base::seconds(30);
   options.http.port = static_cast<std::uint16_t>(flags.port);
   auto rules = flags.admission();
   if (!rules.ok()) return rules.take_error();

@@ -178,7 +178,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
                     stream_.native_handle();
                     stream_.next_layer();
                   }) {
-      arm(10);
+      arm(base::seconds(10));
       stream_.async_handshake(asio::ssl::stream_base::server, [self = this->shared_from_this()](ErrorCode error) {
         self->timer_.cancel();
         if (error) return;
@@ -220,8 +220,8 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
       return stream_;
   }
 
-  void arm(int seconds) {
-    timer_.expires_after(std::chrono::seconds(seconds));
+  void arm(base::Duration time) {
+    timer_.expires_after(std::chrono::nanoseconds(time.ns));
     timer_.async_wait([self = this->shared_from_this()](ErrorCode error) {
       if (!error) self->close();
     });
@@ -232,23 +232,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
                     stream_.native_handle();
                     stream_.next_layer();
                   }) {
-      X509* certificate = SSL_get1_peer_certificate(stream_.native_handle());
-      if (!certificate) return;
-      X509_NAME* name = X509_get_subject_name(certificate);
-      for (int i = 0; i < X509_NAME_entry_count(name); ++i) {
-        X509_NAME_ENTRY* entry = X509_NAME_get_entry(name, i);
-        unsigned char* text = nullptr;
-        const int size = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry));
-        if (size < 0) continue;
-        std::string value(reinterpret_cast<char*>(text), static_cast<std::size_t>(size));
-        OPENSSL_free(text);
-        const int nid = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
-        if (nid == NID_commonName)
-          peer_name_ = std::move(value);
-        else if (nid == NID_organizationName)
-          peer_organizations_.push_back(std::move(value));
-      }
-      X509_free(certificate);
+      read_peer_names(stream_.native_handle(), peer_name_, peer_organizations_);
     }
   }
 
@@ -283,6 +267,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
         write({std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n")});
       }
       if (parser_->is_done()) return dispatch();
+      watch_progress();
       if (used == 0) break;
     }
     // A peer that pipelines without reading answers is held back.
@@ -291,6 +276,19 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
     if (!full && paused_) {
       paused_ = false;
       read();
+    }
+  }
+
+  // A peer that begins a request must end it: a connection that waits for the rest costs as much as a busy one.
+  void watch_progress() {
+    const auto& options = shared_->options;
+    if (progress_ == Progress::kNone) {
+      progress_ = Progress::kHeader;
+      arm(options.header_time_max);
+    }
+    if (progress_ == Progress::kHeader && parser_->is_header_done()) {
+      progress_ = Progress::kBody;
+      arm(options.request_time_max);
     }
   }
 
@@ -314,6 +312,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   }
 
   void dispatch() {
+    if (std::exchange(progress_, Progress::kNone) != Progress::kNone) timer_.cancel();
     auto message = parser_->release();
     HttpRequest request;
     request.method = std::string(message.method_string());
@@ -391,6 +390,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   bool writing_ = false;
   bool failed_ = false;
   bool paused_ = false;
+  enum class Progress : std::uint8_t { kNone, kHeader, kBody } progress_ = Progress::kNone;  // of a request in part
   bool continued_ = false;
   bool close_when_written_ = false;
 };

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "rt/http.h"
 
 namespace rt {
@@ -21,6 +22,10 @@ struct ServerOptions {
   std::string client_ca_pem;                          // client certificates are asked for and, if sent, must verify
   std::size_t body_bytes_max = std::size_t{3} << 20;  // 413 beyond, as the Kubernetes API server
   std::size_t header_bytes_max = std::size_t{64} << 10;
+  // How long the header of a request, and the whole of it, may take from its first byte on; the connection is closed
+  // then.
+  base::Duration header_time_max = base::seconds(32);
+  base::Duration request_time_max = base::seconds(60);
   int io_threads = 1;
 };
 

@@ -1,5 +1,8 @@
 // HTTP over real loopback sockets: TLS with client certificates, kept connections, chunked answers, limits.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <future>
 
@@ -92,6 +95,34 @@ TEST(Http, a_body_over_the_limit_is_413) {
   const auto response = pair.send({"POST", "/", {}, std::string(5000, 'x'), "", {}});
   ASSERT_TRUE(response.ok()) << response.error().message;
   EXPECT_EQ(response->status, 413);
+}
+
+// What a peer gets that sends this and then waits: nothing when the server gives up.
+std::string answer_to(std::string_view text, base::Duration header_time, base::Duration request_time) {
+  ServerOptions options;
+  options.header_time_max = header_time;
+  options.request_time_max = request_time;
+  const auto server = *listen_http(options, echo);
+  const int peer = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(server->port());
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (connect(peer, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) return "not connected";
+  std::string out;
+  if (write(peer, text.data(), text.size()) != static_cast<ssize_t>(text.size())) out = "not written";
+  char chunk[1024];
+  for (ssize_t size; out.find("\r\n\r\n") == out.npos && (size = read(peer, chunk, sizeof chunk)) > 0;)
+    out.append(chunk, static_cast<std::size_t>(size));
+  close(peer);
+  return out.substr(0, out.find("\r\n"));
+}
+
+TEST(Http, a_peer_that_does_not_end_its_request_is_left) {
+  constexpr base::Duration kShort = base::milliseconds(50), kLong = base::seconds(3600);
+  EXPECT_EQ(answer_to("GET / HTTP/1.1\r\nHo", kShort, kLong), "");
+  EXPECT_EQ(answer_to("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab", kLong, kShort), "");
+  EXPECT_EQ(answer_to("GET / HTTP/1.1\r\nHost: a\r\n\r\n", kShort, kShort), "HTTP/1.1 200 OK");
 }
 
 TEST(Http, many_requests_at_once_each_get_their_own_answer) {

@@ -16,6 +16,9 @@ base::Status use_server_keys(asio::ssl::context& tls, const ServerOptions& optio
   boost::system::error_code error;
   tls.set_options(
       asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, error);
+  // Of TLS 1.2 what has forward secrecy and authenticated encryption; 1.3 has nothing else.
+  SSL_CTX_set_cipher_list(tls.native_handle(),
+                          "ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384");
   if (!error) tls.use_certificate_chain(asio::buffer(options.certificate_pem), error);
   if (!error) tls.use_private_key(asio::buffer(options.key_pem), asio::ssl::context::pem, error);
   if (!error && !options.client_ca_pem.empty()) {
@@ -35,6 +38,26 @@ base::Status use_server_keys(asio::ssl::context& tls, const ServerOptions& optio
     return base::make_error(base::Code::kInvalid,
                             base::format("the server certificate cannot be used: {}", error.message()));
   return {};
+}
+
+void read_peer_names(SSL* connection, std::string& common_name, std::vector<std::string>& organizations) {
+  X509* certificate = SSL_get1_peer_certificate(connection);
+  if (!certificate) return;
+  X509_NAME* name = X509_get_subject_name(certificate);
+  for (int i = 0; i < X509_NAME_entry_count(name); ++i) {
+    X509_NAME_ENTRY* entry = X509_NAME_get_entry(name, i);
+    unsigned char* text = nullptr;
+    const int size = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry));
+    if (size < 0) continue;
+    std::string value(reinterpret_cast<char*>(text), static_cast<std::size_t>(size));
+    OPENSSL_free(text);
+    const int nid = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
+    if (nid == NID_commonName)
+      common_name = std::move(value);
+    else if (nid == NID_organizationName)
+      organizations.push_back(std::move(value));
+  }
+  X509_free(certificate);
 }
 
 }  // namespace rt

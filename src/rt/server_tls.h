@@ -2,6 +2,8 @@
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "rt/http_server.h"
@@ -9,5 +11,7 @@
 namespace rt {
 
 base::Status use_server_keys(boost::asio::ssl::context& tls, const ServerOptions& options);
+// Of the client's certificate, if it sent one.
+void read_peer_names(SSL* connection, std::string& common_name, std::vector<std::string>& organizations);
 
 }  // namespace rt

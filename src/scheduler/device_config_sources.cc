@@ -17,7 +17,7 @@ std::vector<DeviceConfigSource> device_config_sources(const Config& config) {
                                                                                "volcano-vgpu-device-config")});
       if (!arguments.get_bool("deviceshare.AscendMindClusterVNPUEnable", false)) continue;
       if (reads_gathered_reports(config.arguments_of("init-params"))) {
-        out.push_back({.label_selector = "mx-consumer-volcano=true"});
+        out.push_back({.ns = "mindx-dl", .label_selector = "mx-consumer-volcano=true"});
       } else {
         out.push_back({.ns = "kube-system"});  // of the device plugins
         out.push_back({.ns = "mindx-dl"});     // of NodeD

@@ -26,11 +26,11 @@ TEST(DeviceConfigSources, follow_the_arguments) {
   EXPECT_EQ(sources_of(""), usual);
   EXPECT_EQ(sources_of("deviceshare.KnownGeometriesCMName: hami, deviceshare.KnownGeometriesCMNamespace: ai"),
             "[ai  metadata.name=hami]");
-  EXPECT_EQ(sources_of(mindcluster), usual + "[ mx-consumer-volcano=true ]");
+  EXPECT_EQ(sources_of(mindcluster), usual + "[mindx-dl mx-consumer-volcano=true ]");
   const auto with = [](const std::string& value) {
     return "configurations: [{name: init-params, arguments: {useClusterInfoManager: " + value + "}}]\n";
   };
-  EXPECT_EQ(sources_of(mindcluster, with("true")), usual + "[ mx-consumer-volcano=true ]");
+  EXPECT_EQ(sources_of(mindcluster, with("true")), usual + "[mindx-dl mx-consumer-volcano=true ]");
   EXPECT_EQ(sources_of(mindcluster, with("\"false\"")), usual + "[kube-system  ][mindx-dl  ]");
   EXPECT_EQ(sources_of("deviceshare.AscendMindClusterVNPUEnable: false", with("false")), usual);
 }

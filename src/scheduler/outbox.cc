@@ -218,12 +218,32 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
     add("pod/" + plan.ns + "/" + plan.pod, std::move(write));
   }
 
+  // What happens to a status that could not be written: the model took it for written, and hears after a while that it
+  // was not. An object that is gone, or another one now, has no use for it.
+  template <class Lost>
+  Done again_later(Lost lost) {
+    return [weak = weak_from_this(), lost](base::Result<api::Json> result) {
+      auto self = weak.lock();
+      if (!self || result.ok()) return;
+      if (result.error().code == base::Code::kNotFound || result.error().code == base::Code::kConflict) return;
+      self->env.loop().after(base::milliseconds(kRetryMaxMs), [weak, lost] {
+        auto again = weak.lock();
+        if (!again) return;
+        lost(*again);
+        again->on_change();
+      });
+    };
+  }
+
   void condition(const PlannedPodCondition& plan, bool with_event) {
     if (with_event) {
       events.record(object_head("v1", "Pod", plan.ns, plan.pod, plan.uid),
                     {"Warning", "FailedScheduling", plan.message});
     }
-    add("pod/" + plan.ns + "/" + plan.pod, {.request = pod_condition_request(plan, env.now()), .replaceable = true});
+    Write write{.request = pod_condition_request(plan, env.now()), .replaceable = true};
+    write.done = again_later(
+        [key = plan.ns + "/" + plan.pod, uid = plan.uid](State& self) { self.intake.pod_condition_lost(key, uid); });
+    add("pod/" + plan.ns + "/" + plan.pod, std::move(write));
   }
 
   void evict(const PlannedEviction& plan) {
@@ -321,23 +341,26 @@ void Outbox::send(Plan plan) {
     state_->add("shard/" + one.name, {.request = node_shard_status_request(one), .replaceable = true});
   }
   for (const PlannedQueueStatus& one : plan.queues) {
-    state_->add("queue/" + one.name, {.request = queue_status_request(one), .replaceable = true});
+    State::Write write{.request = queue_status_request(one), .replaceable = true};
+    write.done = state_->again_later([name = one.name](State& self) { self.intake.queue_status_lost(name); });
+    state_->add("queue/" + one.name, std::move(write));
   }
 }
 
-void Outbox::insist(client::Request request, base::Code also_done, std::string what, std::function<void()> done) {
+void Outbox::insist(client::Request request, std::function<bool(base::Code)> is_done, std::string what,
+                    std::function<void()> done) {
   if (state_->options.dry_run) return done();
   auto attempt = std::make_shared<std::function<void(int)>>();
-  *attempt = [weak = std::weak_ptr<State>(state_), request = std::move(request), also_done, what = std::move(what),
-              done, attempt](int tries) {
+  *attempt = [weak = std::weak_ptr<State>(state_), request = std::move(request), is_done, what = std::move(what), done,
+              attempt](int tries) {
     auto self = weak.lock();
     if (!self) return;
-    self->client.call(request, [weak, also_done, what, done, attempt, tries](base::Result<api::Json> made) {
+    self->client.call(request, [weak, is_done, what, done, attempt, tries](base::Result<api::Json> made) {
       auto again = weak.lock();
       if (!again) return;
-      const bool is_done = made.ok() || made.error().code == also_done;
-      if (is_done || tries >= kInsistentTriesMax) {
-        if (!is_done) base::log_error("scheduler", base::format("{}: {}", what, made.error().message));
+      const bool good = made.ok() || is_done(made.error().code);
+      if (good || tries >= kInsistentTriesMax) {
+        if (!good) base::log_error("scheduler", base::format("{}: {}", what, made.error().message));
         *attempt = {};
         return done();
       }
@@ -351,13 +374,18 @@ void Outbox::insist(client::Request request, base::Code also_done, std::string w
 }
 
 void Outbox::ensure_queue(const std::string& name, bool reclaimable, std::function<void()> done) {
-  insist(queue_creation_request(name, reclaimable), base::Code::kAlreadyExists,
-         base::format("queue {} cannot be created", name), std::move(done));
+  insist(
+      queue_creation_request(name, reclaimable), [](base::Code code) { return code == base::Code::kAlreadyExists; },
+      base::format("queue {} cannot be created", name), std::move(done));
 }
 
-void Outbox::delete_numatopology(const std::string& name, std::string_view uid) {
-  insist(numatopology_deletion_request(name, uid), base::Code::kNotFound,
-         base::format("the Numatopology of node {} cannot be deleted", name), [] {});
+void Outbox::delete_numatopology(const std::string& name, std::string_view uid, std::function<bool()> still_gone) {
+  insist(
+      numatopology_deletion_request(name, uid),
+      [still_gone = std::move(still_gone)](base::Code code) {
+        return code == base::Code::kNotFound || code == base::Code::kConflict || !still_gone();
+      },
+      base::format("the Numatopology of node {} cannot be deleted", name), [] {});
 }
 
 }  // namespace scheduler

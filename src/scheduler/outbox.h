@@ -37,12 +37,13 @@ class Outbox {
   // Creates a queue unless it exists; tries again until it does.
   void ensure_queue(const std::string& name, bool reclaimable, std::function<void()> done);
   // What is known of the CPUs of a node that is gone goes with it.
-  void delete_numatopology(const std::string& name, std::string_view uid);
+  void delete_numatopology(const std::string& name, std::string_view uid, std::function<bool()> still_gone);
   std::size_t waiting() const;
 
  private:
-  // Tries again until it succeeds, or fails with `also_done`; after a minute the failure is logged.
-  void insist(client::Request request, base::Code also_done, std::string what, std::function<void()> done);
+  // Tries again until it succeeds, or fails as `is_done` says; after a minute the failure is logged.
+  void insist(client::Request request, std::function<bool(base::Code)> is_done, std::string what,
+              std::function<void()> done);
 
   struct State;
   std::shared_ptr<State> state_;

@@ -100,6 +100,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     informers.push_back(std::make_unique<client::Informer>(client, env, id, std::move(wanted)));
     client::Informer& informer = *informers.back();
     if (id == api::resources::kNumatopologies) numatopologies = &informer;
+    if (id == api::resources::kNodes) nodes = &informer;
     informer.on_change([this, id](const api::Json* before, const api::Json* after, bool) {
       if (metrics && before == nullptr && after != nullptr && id == api::resources::kPods) note_watched(*after);
       if (id == api::resources::kNodes && after == nullptr && before != nullptr) forget_cpus(api::name_of(*before));
@@ -113,12 +114,17 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   }
 
   void forget_cpus(std::string_view node) {
+    // Not when another node of that name has come in its place.
     const api::Json* known = numatopologies != nullptr ? numatopologies->find(node) : nullptr;
-    if (known != nullptr) outbox->delete_numatopology(std::string(node), api::uid_of(*known));
+    if (known == nullptr || nodes->find(node) != nullptr) return;
+    outbox->delete_numatopology(std::string(node), api::uid_of(*known),
+                                [this, name = std::string(node)] { return nodes->find(name) == nullptr; });
   }
 
   void note_watched(const api::Json& pod) {
-    if (!running || !pod["spec"]["nodeName"].as_string().empty()) return;
+    const auto names = options.names();
+    const bool ours = std::find(names.begin(), names.end(), pod["spec"]["schedulerName"].as_string()) != names.end();
+    if (!running || !ours || !pod["spec"]["nodeName"].as_string().empty()) return;
     const auto created = base::parse_rfc3339(pod["metadata"]["creationTimestamp"].as_string());
     if (created) metrics->note_stage("Watched", *created, env.now());
   }
@@ -211,6 +217,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   bool dry_run = false;
   CycleWitness* witness = nullptr;
   std::set<DeviceConfigSource> device_configs_watched;
+  client::Informer* nodes = nullptr;
   client::Informer* numatopologies = nullptr;  // where they are watched
   std::uint64_t cycles = 0;
   base::Duration last_cycle{};

@@ -48,6 +48,15 @@ PORT=${STOCK_PORT:-26443} ETCD_PORT=22379 PEER_PORT=22380 FSYNC=0 tests/stock/up
 check "the server accepts our CRDs" kubectl apply --server-side -f "$scratch/crd.yaml"
 kubectl wait --for condition=established --timeout=20s crd --all > /dev/null 2>&1
 kubectl create namespace volcano-system > /dev/null
+check "the roles of the chart" kubectl apply -f tests/stock/roles.yaml
+# The programs run as the service accounts that the chart makes for them, with no more rights than those have there.
+as() { # as PROGRAM: prints the name of a kubeconfig
+  local file=$scratch/$1.kubeconfig
+  cp "$KUBECONFIG" "$file"
+  kubectl --kubeconfig "$file" config set-credentials "$1" --token="$(kubectl -n volcano-system create token "volcano-$1")" > /dev/null
+  kubectl --kubeconfig "$file" config set-context --current --user "$1" > /dev/null
+  echo "$file"
+}
 
 openssl req -x509 -newkey rsa:2048 -nodes -keyout "$scratch/key.pem" -out "$scratch/cert.pem" -days 2 -subj /CN=localhost \
   -addext subjectAltName=IP:127.0.0.1 2> /dev/null
@@ -77,11 +86,11 @@ YAML
 } | kubectl apply -f - > /dev/null
 pool() { printf 'resourceGroups:\n- {resourceGroup: g, object: {key: namespace, value: [ml]}, labels: {pool: %s}}\n' "$1" > "$scratch/pods.yaml"; }
 pool a
-run webhooks "$bin/vc-webhook-manager" --admission-conf "$scratch/pods.yaml" --kubeconfig "$KUBECONFIG" --port $hook_port --tls-cert-file "$scratch/cert.pem" \
+run webhooks "$bin/vc-webhook-manager" --admission-conf "$scratch/pods.yaml" --kubeconfig "$(as admission)" --port $hook_port --tls-cert-file "$scratch/cert.pem" \
   --tls-private-key-file "$scratch/key.pem" --ca-cert-file "$scratch/cert.pem" --webhook-url here --enabled-admission $paths
 wait_for 20 grep -q answering "$scratch/webhooks.log" || echo "FAIL stock: the webhook server does not answer"
-run controllers "$bin/vc-controller-manager" --kubeconfig "$KUBECONFIG"
-run scheduler "$bin/vc-scheduler" --kubeconfig "$KUBECONFIG"
+run controllers "$bin/vc-controller-manager" --kubeconfig "$(as controllers)"
+run scheduler "$bin/vc-scheduler" --kubeconfig "$(as scheduler)"
 
 kubectl apply -f - > /dev/null << 'YAML'
 apiVersion: v1

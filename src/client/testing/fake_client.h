@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,6 +27,7 @@ class FakeClient : public Client {
   std::size_t page_max = 0;               // 0: lists are not cut
   bool silent = false;                    // nothing is answered
   bool expire_tokens = false;             // continue tokens are refused
+  std::function<bool(const Request&)> forbids;
 
   void call(Request request, OnResult on_result) override {
     calls.push_back(request);
@@ -131,6 +133,7 @@ class FakeClient : public Client {
   }
 
   base::Result<api::Json> answer(const Request& request) {
+    if (forbids && forbids(request)) return base::make_error(base::Code::kForbidden, "forbidden");
     const bool list = request.verb == Verb::kList;
     auto& errors = list && !list_failures.empty() ? list_failures : failures;
     if (!errors.empty()) {
@@ -186,6 +189,9 @@ class FakeClient : public Client {
     for (const auto& [key, object] : tables_[request.resource.plural]) {
       if (!request.continue_token.empty() && key <= request.continue_token) continue;
       if (!request.ns.empty() && api::namespace_of(object) != request.ns) continue;
+      if (request.field_selector.starts_with("metadata.name=") &&
+          request.field_selector != "metadata.name=" + std::string(api::name_of(object)))
+        continue;
       if (page_max > 0 && request.limit > 0 && items.size() == page_max) {
         next = last_;
         break;

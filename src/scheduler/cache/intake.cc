@@ -264,6 +264,18 @@ void Intake::forget_group_version(const std::string& key) {
   if (const JobId id = model_.find_job(key); id.is_set()) model_.edit_job(id).resource_version.clear();
 }
 
+void Intake::queue_status_lost(std::string_view name) {
+  if (const QueueId id = model_.find_queue(name); id.is_set()) model_.edit_queue(id).status_lost = true;
+}
+
+void Intake::pod_condition_lost(std::string_view key, std::string_view uid) {
+  const TaskId id = model_.find_task(key);
+  if (!id.is_set() || model_.text(id).uid != uid) return;
+  model_.edit_text(id).condition_reason.clear();
+  model_.edit_text(id).condition_message.clear();
+  if (model_.task(id).job.is_set()) model_.note_changed(model_.task(id).job);
+}
+
 void Intake::touch_jobs_of(QueueId queue) {
   std::vector<JobId> jobs;
   model_.for_each_job([&](const Job& job) {

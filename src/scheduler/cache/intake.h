@@ -64,6 +64,9 @@ class Intake {
   void group_write_ended(const std::string& key);
   // The next state of the group counts, also if it is not newer than the last one.
   void forget_group_version(const std::string& key);
+  // These statuses could not be written: what they should say is written again.
+  void queue_status_lost(std::string_view name);
+  void pod_condition_lost(std::string_view key, std::string_view uid);
 
   const IntakeOptions& options() const { return options_; }
 

@@ -152,7 +152,8 @@ bool Intake::set_pod(const api::Json& pod) {
   if (!model_.gates.on("PodSchedulingReadiness")) facts.task.gated = false;
   if (same_pod && model_.update_task(known, facts)) {
     model_.notes.set(known, pod);
-    model_.devices.set_task(known, pod);
+    if (model_.devices.set_task(known, pod) && model_.task(known).job.is_set())
+      model_.note_changed(model_.task(known).job);
     return true;
   }
   if (known.is_set()) model_.remove_task(known);

@@ -228,12 +228,15 @@ class PodWriter {
       annotations.set("volcano.sh/resource-strategy-weight", model_.notes.wish(wish).weights);
     }
     if (const CpuSet* cpus = model_.devices.cpus_of(task.id)) annotations.set(kDumpedCpus, to_text(*cpus));
-    if (const Annotations* devices = model_.devices.devices_of(task.id)) {
+    // A pod that is done holds nothing any more.
+    const Annotations* devices = is_terminated(task.status) ? nullptr : model_.devices.devices_of(task.id);
+    if (devices != nullptr) {
       // Of what the pod was granted, what is read again.
       Json told = Json::object();
       for (const auto& [key, value] : *devices) told.set(key, value);
       DeviceNotes read;
-      read.set_task(task.id, Json::object({{"metadata", Json::object({{"annotations", std::move(told)}})}}));
+      read.set_task(task.id, Json::object({{"metadata", Json::object({{"annotations", std::move(told)}})},
+                                           {"spec", Json::object({{"nodeName", "its"}})}}));
       if (const Annotations* kept = read.stored(task.id)) {
         for (const auto& [key, value] : *kept) annotations.set(key, value);
       }

@@ -81,12 +81,10 @@ std::uint64_t Decider::nodes_looked_at() const { return looked_at_before_ + sear
 
 CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch& stopwatch) {
   if (plain_) use(Config(config_));
-  // What is no longer counted must not be found in what the search remembers.
-  const std::size_t ignored = model_.dimensions.ignored_count();
-  plugins_->refresh();
-  if (model_.dimensions.ignored_count() != ignored) {
+  if (plugins_->refresh()) {
     end_search();
     begin_search();
+    fresh_plugins_ = true;
   }
   if (plain_) search_->be_plain();
   CycleReport report;

@@ -15,6 +15,7 @@ struct Before {
   std::map<std::string, std::int64_t> full_nodes;   // "node dimension" that are over their allocatable: idle
   std::map<std::string, std::int64_t> full_queues;  // "queue dimension" that are over their capability: allocated
   std::uint64_t hash = 0;                           // state_hash()
+  std::size_t ignored = 0;                          // resources that are not counted
 };
 Before look_before(const Model& model, const Config& config);
 

@@ -35,8 +35,9 @@ class Plugin {
  public:
   virtual ~Plugin() = default;
   virtual void attach(PluginSetup& setup) = 0;
-  // Before a cycle looks at the model: what objects say of the plugin's own settings may change what is counted.
-  virtual void refresh() {}
+  // Before a cycle looks at the model: what objects say of the plugin's own settings may change what is counted. True
+  // when the plugin may answer otherwise than before although nothing else has changed.
+  virtual bool refresh() { return false; }
   virtual void open(Session&) {}
   virtual void close(Session&) {}
   // What the plugin thinks of queues, jobs and devices, as of the last cycle. Between cycles.
@@ -79,8 +80,10 @@ class PluginSet {
   bool answers() const {
     return !std::get<Slot<P>>(slots_).answers.empty();
   }
-  void refresh() {
-    for (Entry& entry : plugins_) entry.plugin->refresh();
+  bool refresh() {
+    bool out = false;
+    for (Entry& entry : plugins_) out |= entry.plugin->refresh();
+    return out;
   }
   // Times go to `times` where there is a stopwatch.
   void open(Session& session, const Stopwatch& stopwatch, std::vector<PluginTime>& times);

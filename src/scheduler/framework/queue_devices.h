@@ -17,9 +17,10 @@ namespace scheduler {
 
 class QueueDevices {
  public:
-  using Amounts = std::map<Dim, double>;  // as Resource counts
+  // In thousandths, so that what is added and taken away again leaves nothing behind; bounded one by one.
+  using Amounts = std::map<Dim, std::int64_t>;
 
-  // Follows the jobs that may have changed since the last call; after a change of queues, or of plugins, all.
+  // Follows the jobs that may have changed since the last call; `all`: every one, as when plugins answer otherwise.
   void settle(Model& model, const PluginSet& plugins, const std::vector<JobId>& changed, bool all);
   // To be added to what the queue's pods ask for, those below it included. Some may be 0, or negative.
   const Amounts& of(QueueId queue) const;
@@ -41,7 +42,7 @@ class QueueDevices {
   std::unordered_map<std::uint32_t, Amounts> sums_;                         // by queue
   std::unordered_map<std::uint32_t, std::map<std::string, Claim>> claims_;  // by queue
   std::uint32_t queues_seen_ = 0;
-  std::uint64_t config_seen_ = 0;
+  std::uint64_t claims_seen_ = 0;
 };
 
 }  // namespace scheduler

@@ -214,13 +214,15 @@ void Session::close_queues() {
     Queue& queue = model.edit_queue(QueueId{q});
     if (!queue.in_use) continue;
     for (const auto& [dim, amount] : in_.queue_devices.of(queue.id)) {
-      if (const double sum = totals[q].get(dim) + amount; sum != 0 || totals[q].has(dim)) totals[q].set(dim, sum);
+      const double sum = totals[q].get(dim) + static_cast<double>(amount);
+      if (sum != 0 || totals[q].has(dim)) totals[q].set(dim, sum);
     }
     api::ResourceList list;
     for (Dim d = 0; d < totals[q].size(); ++d) {
       if (totals[q].has(d)) list.emplace(model.dimensions.name(d), Dimensions::quantity_of(d, totals[q].get(d)));
     }
-    if (list == queue.status_allocated) continue;
+    if (list == queue.status_allocated && !queue.status_lost) continue;
+    queue.status_lost = false;
     std::vector<std::string> gone;
     for (const auto& [name, quantity] : queue.status_allocated) {
       if (!list.contains(name)) gone.push_back(name);

@@ -30,6 +30,7 @@ constexpr std::string_view kRead[] = {
     "tolerations",
     "topologySpreadConstraints",
     "volumes[].ephemeral",
+    "volumes[].image",
     "volumes[].persistentVolumeClaim",
 };
 

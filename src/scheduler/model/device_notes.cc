@@ -86,17 +86,21 @@ const Json& DeviceNotes::config(std::string_view key) const {
   return found == configs_.end() ? kNone : found->second.data;
 }
 
-void DeviceNotes::set_task(TaskId task, const Json& pod) {
+bool DeviceNotes::set_task(TaskId task, const Json& pod) {
   Annotations found;
+  const bool is_placed = !pod["spec"]["nodeName"].as_string().empty();
   for (const auto& member : pod["metadata"]["annotations"].members()) {
-    if (is_grant(member.name())) found.emplace(std::string(member.name()), member.value.str());
+    if (is_placed && is_grant(member.name())) found.emplace(std::string(member.name()), member.value.str());
   }
+  const Annotations* before = stored(task);
+  const bool changes = before == nullptr ? !found.empty() : *before != found;
   if (found.empty())
     stored_.erase(task.index);
-  else
+  else if (changes)
     stored_[task.index] = std::move(found);
   if (const std::string_view cpus = pod["metadata"]["annotations"][kDumpedCpus].as_string(); !cpus.empty())
     give_cpus(task, cpu_set_from(cpus));
+  return changes;
 }
 
 void DeviceNotes::forget_task(TaskId task) {

@@ -30,8 +30,9 @@ class DeviceNotes {
   // devices in annotations, all its extended resources are kept: a configuration may name them as it likes.
   const api::Json& node(NodeId node) const;
 
-  // What a Pod says of the devices it has.
-  void set_task(TaskId task, const api::Json& pod);
+  // What a Pod on a node says of the devices it has; true when it says something else than before. Before it is on a
+  // node, it can only repeat what somebody else once said.
+  bool set_task(TaskId task, const api::Json& pod);
   void forget_task(TaskId task);
   // What a placement gives it; until it is revoked, or the pod itself says it.
   void grant(TaskId task, const Annotations& annotations);
@@ -67,7 +68,7 @@ class DeviceNotes {
   const std::map<std::string, Config, std::less<>>& configs() const { return configs_; }
   const api::Json& config(std::string_view key) const;  // null when there is none
   std::uint64_t config_version() const { return config_version_; }
-  // The one or the other; null without any.
+  // What the pod says itself, or else what it was given; null without any.
   const Annotations* devices_of(TaskId task) const {
     const Annotations* own = stored(task);
     return own != nullptr ? own : granted(task);

@@ -81,6 +81,11 @@ void ResourceClaims::use(const Allocation& allocation, bool add) {
 }
 
 void ResourceClaims::remove_claim(std::string_view key) {
+  ++comings_and_goings_;
+  take_out(key);
+}
+
+void ResourceClaims::take_out(std::string_view key) {
   auto found = claims_.find(key);
   if (found == claims_.end()) return changed();
   if (const Allocation* has = allocation_of(found->second)) use(*has, false);

@@ -166,6 +166,8 @@ class ResourceClaims {
   bool enabled = true;
   bool empty() const { return claims_.empty() && slices_.empty(); }
   std::uint64_t generation() const { return generation_; }
+  // Grows when claims come, go, or are replaced by others of their names.
+  std::uint64_t comings_and_goings() const { return comings_and_goings_; }
 
  private:
   struct Promise {
@@ -178,6 +180,7 @@ class ResourceClaims {
   void use(const Allocation& allocation, bool add);
   void rebuild_devices();
   void changed() { ++generation_; }
+  void take_out(std::string_view key);
 
   std::map<std::string, ResourceClaim, std::less<>> claims_;
   std::map<std::string, DeviceClass, std::less<>> classes_;
@@ -191,6 +194,7 @@ class ResourceClaims {
   std::map<DeviceName, std::pair<Quantities, int>> shared_;
   mutable std::map<std::pair<std::uint32_t, const Device*>, std::pair<int, std::string>> verdicts_;
   std::uint64_t generation_ = 1;
+  std::uint64_t comings_and_goings_ = 0;
 };
 
 // Names of attributes and capacities without a domain belong to the driver's; those of its domain are kept without.

@@ -199,7 +199,9 @@ void ResourceClaims::set_claim(const Json& object, Symbols& symbols) {
     out.allocation = allocation_from(object["status"]["allocation"], symbols);
   for (const Json& consumer : object["status"]["reservedFor"].items())
     out.reserved_for.push_back(consumer["uid"].str());
-  remove_claim(out.key);
+  const ResourceClaim* known = find_claim(out.key);
+  if (known == nullptr || known->uid != out.uid) ++comings_and_goings_;
+  take_out(out.key);
   if (const ResourceClaim& kept = claims_.emplace(out.key, std::move(out)).first->second;
       const Allocation* has = allocation_of(kept))
     use(*has, true);

@@ -26,7 +26,7 @@ constexpr std::pair<std::string_view, bool> kDefaults[] = {
     {"DRAPrioritizedList", true},
     {"DRAPartitionableDevices", false},
     {"DRADeviceTaints", false},
-    {"DRAConsumableCapacity", false},
+    {"DRAConsumableCapacity", true},
     {"DRAExtendedResource", false},
     {"DRASchedulerFilterTimeout", true},
     {"StorageCapacityScoring", false},

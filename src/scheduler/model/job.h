@@ -209,6 +209,7 @@ struct Queue {
   api::Json affinity;  // spec.affinity
   api::Json annotations;
   api::ResourceList status_allocated;  // as last read or written
+  bool status_lost = false;            // what was written last did not arrive
 
   std::int32_t jobs = 0;  // PodGroups naming this queue
   Sums allocated;         // over its jobs: Allocated-like tasks

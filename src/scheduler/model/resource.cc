@@ -49,7 +49,7 @@ std::optional<Dim> Dimensions::dim_of(std::string_view name) {
 }
 
 std::optional<Dim> Dimensions::ignore(std::string_view name) {
-  if (!ignored_.emplace(name).second || !is_scalar_resource_name(name)) return std::nullopt;
+  if (!is_scalar_resource_name(name) || !ignored_.emplace(name).second) return std::nullopt;
   const Symbol known = names_.find(name);
   return known.is_set() ? std::optional<Dim>(known.index) : std::nullopt;
 }

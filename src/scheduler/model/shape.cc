@@ -351,7 +351,7 @@ void shape_key(const api::Json& pod, std::string& out) {
       append(out, 'E', pod["metadata"]["name"].str() + "-" + volume["name"].str());
       namespaced = true;
     } else if (const api::Json* image = volume.find("image")) {
-      append(out, 'G', (*image)["reference"]);
+      append(out, 'G', api::Json((*image)["reference"].as_string()));
     }
   }
   for (const ClaimUse& use : claims_of(pod)) {

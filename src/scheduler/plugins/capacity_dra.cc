@@ -137,7 +137,8 @@ void DeviceQuota::attach(PluginSetup& setup) {
   hierarchical_ = setup.hierarchy();
   enabled_ = setup.arguments().get_bool("capacity.DynamicResourceAllocationEnable",
                                         model_->gates.on("DynamicResourceAllocation"));
-  capacities_ = setup.arguments().get_bool("capacity.DRAConsumableCapacityEnable", true);
+  capacities_ =
+      setup.arguments().get_bool("capacity.DRAConsumableCapacityEnable", model_->gates.on("DRAConsumableCapacity"));
   if (!enabled_) return;
   const auto within = [this](const Queue& queue, const Task& task) {
     if (model_->shape_of(task).claims.empty()) return true;

@@ -34,7 +34,8 @@ struct DeviceTake {
 class DeviceFamily {
  public:
   virtual ~DeviceFamily() = default;
-  virtual void refresh() {}  // before a cycle
+  // Before a cycle. True when wants() may answer otherwise than before.
+  virtual bool refresh() { return false; }
   // The annotation by which nodes are locked; empty: they are not.
   virtual std::string_view lock_name() const = 0;
   // The pods of the shape ask for devices of this family.

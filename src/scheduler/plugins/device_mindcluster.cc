@@ -91,8 +91,8 @@ std::optional<Wanted> wanted_by(const Shape& shape, std::int64_t cores_of_chip) 
     return high ? Wanted{.piece = piece_named(full), .reduced = piece_named(reduced)}
                 : Wanted{.piece = piece_named(reduced)};
   };
-  if (cores == 1 && any_video) return Wanted{.piece = piece_named("vir01")};
-  if (cores == 2 && any_video) return either("vir02", "vir02_1c");
+  if (cores == 1) return Wanted{.piece = piece_named("vir01")};
+  if (cores == 2) return either("vir02", "vir02_1c");
   if (cores == 4 && any_video) return either("vir04", "vir04_3c");
   if (cores == 4 && video == "no") return Wanted{.piece = piece_named("vir04_3c_ndvpp")};
   if (cores == 4 && video == "yes") return Wanted{.piece = piece_named("vir04_4c_dvpp")};
@@ -102,7 +102,10 @@ std::optional<Wanted> wanted_by(const Shape& shape, std::int64_t cores_of_chip) 
 class MindClusterVnpu final : public DeviceFamily {
  public:
   MindClusterVnpu(const Model& model, bool cluster_wide) : model_(model), reports_(cluster_wide) {}
-  void refresh() override { reports_.refresh(model_.devices); }
+  bool refresh() override {
+    reports_.refresh(model_.devices);
+    return false;
+  }
   std::string_view lock_name() const override { return ""; }
 
   bool wants(const Shape& shape) const override {
@@ -163,18 +166,22 @@ class MindClusterVnpu final : public DeviceFamily {
     return cores_of_chip(model_.devices.node(node)["labels"]["servertype"].as_string());
   }
 
-  // What is left of the healthy chips: those that the node reports, and those that its pods name.
+  // What is left of the healthy chips: those that the node reports, and those that its pods name. A node has no more of
+  // them than it offers cores for, whatever a pod says.
   Chips chips_of(NodeId node) const {
     Chips out;
     const ChipReport* report = reports_.find(model_.nodes[node].name);
     if (report == nullptr) return out;
     const std::int64_t cores = cores_of_chip_on(node);
     for (const std::int64_t id : report->healthy) out[id].cores = cores;
-    for_each_holder(model_, node, [&](const Task&, const Annotations& devices) {
+    const auto offered = api::Quantity::from_json(model_.devices.node(node)["allocatable"][kCores]);
+    const std::int64_t count = offered && cores > 0 ? std::min(offered->value() / cores, kCoresMax) : 0;
+    for_each_holder(model_, node, [&](const Task& holder, const Annotations& devices) {
+      if (!wants(model_.shape_of(holder))) return;
       for (const std::string_view one : split_text(value_in(devices, kCores), ',')) {
         const std::size_t dash = std::min(one.find('-'), one.size());
         const auto id = amount_in(one.substr(0, dash));
-        if (!id) continue;
+        if (!id || (*id >= count && !report->healthy.contains(*id))) continue;
         Chip& chip = out.try_emplace(*id, Chip{.cores = cores}).first->second;
         chip.take(dash == one.size() ? nullptr : piece_named(one.substr(dash + 1)));
       }

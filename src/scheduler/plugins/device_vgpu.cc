@@ -13,6 +13,8 @@ using api::Json;
 
 constexpr std::string_view kRegister = "volcano.sh/node-vgpu-register";
 constexpr std::string_view kIds = "volcano.sh/vgpu-ids-new";
+// What the device plugin looks for in the notes of its pods, whatever the card's model.
+constexpr std::string_view kRequestType = "NVIDIA";
 constexpr std::size_t kCardsMax = 256;
 constexpr std::int64_t kWantedMax = std::int64_t{1} << 40;
 constexpr std::int64_t kPercentageMax = 1000;  // of a card's memory; no card has as much
@@ -122,11 +124,12 @@ class Vgpu final : public DeviceFamily {
  public:
   Vgpu(const Model& model, VgpuSettings settings) : model_(model), settings_(std::move(settings)) {}
   std::string_view lock_name() const override { return "hamivgpu"; }
-  void refresh() override {
+  bool refresh() override {
     const api::Json& data = model_.devices.config(settings_.config_map)["device-config.yaml"];
-    if (data == read_from_) return;
+    if (data == read_from_) return false;
     read_from_ = data;
     names_ = names_from(data.as_string());
+    return true;
   }
 
   bool wants(const Shape& shape) const override {
@@ -235,7 +238,6 @@ class Vgpu final : public DeviceFamily {
     Wanted out{amount(names_.number), amount(names_.memory), names_.percentage.empty() ? 0 : amount(names_.percentage),
                amount(names_.cores)};
     if (out.count == 0 && out.memory > 0) out.count = 1;
-    if (names_.memory_factor > 1) out.memory = std::min(out.memory * names_.memory_factor, kWantedMax);
     if (out.memory == 0 && out.percentage == 0) out.percentage = 100;
     return out;
   }
@@ -313,12 +315,12 @@ class Vgpu final : public DeviceFamily {
     for (Card* card : order) {
       if (left == 0) break;
       const std::int64_t memory =
-          wanted.memory > 0 ? wanted.memory : card->memory * std::min(wanted.percentage, kPercentageMax) / 100;
+          wanted.percentage > 0 ? card->memory * std::min(wanted.percentage, kPercentageMax) / 100 : wanted.memory;
       if (!accepts(task, wanted, memory, *card)) continue;
       std::string id = card->uuid;
       std::int64_t given = memory;
       if (card->mig && !take_instance(*card, memory, id, given)) continue;
-      ids += base::format("{},{},{},{}:", id, card->type, given, wanted.cores);
+      ids += base::format("{},{},{},{}:", id, kRequestType, given, wanted.cores);
       const bool was_unused = card->used_count == 0;
       ++card->used_count;
       card->used_memory += given;
@@ -361,17 +363,19 @@ class Vgpu final : public DeviceFamily {
   }
 
   // A free instance that is large enough; of the geometry in use, if there is one.
-  static bool take_instance(Card& card, std::int64_t memory, std::string& id, std::int64_t& given) {
+  // Cards register their memory in units of the factor; the geometries of instances are in the devices' own.
+  bool take_instance(Card& card, std::int64_t memory, std::string& id, std::int64_t& given) const {
+    const std::int64_t factor = std::max<std::int64_t>(names_.memory_factor, 1);
     for (const Geometry& geometry : card.geometry->geometries) {
       if (!card.group.empty() && card.group != geometry.group) continue;
       for (const Instance& instance : geometry.instances) {
-        if (instance.memory < memory) continue;
+        if (instance.memory / factor < memory) continue;
         for (std::int64_t i = 0; i < instance.count; ++i) {
           const std::int64_t position = instance.offset + i;
           if (std::find(card.positions.begin(), card.positions.end(), position) != card.positions.end()) continue;
           card.group = geometry.group;
           card.positions.push_back(position);
-          given = instance.memory;
+          given = instance.memory / factor;
           id = base::format("{}[{}-{}]", card.uuid, geometry.group, position);
           return true;
         }

@@ -77,9 +77,9 @@ class HamiVnpu final : public DeviceFamily {
   HamiVnpu(Model& model, VgpuSettings settings) : model_(model), settings_(std::move(settings)) { use({usual_chip()}); }
   std::string_view lock_name() const override { return "hami.io/mutex.lock"; }
 
-  void refresh() override {
+  bool refresh() override {
     const Json& data = model_.devices.config(settings_.config_map)["device-config.yaml"];
-    if (data == read_from_) return;
+    if (data == read_from_) return false;
     read_from_ = data;
     const auto parsed = api::parse_yaml(data.as_string());
     const Json& vnpus = parsed.ok() ? (*parsed)["vnpus"] : data;
@@ -90,6 +90,7 @@ class HamiVnpu final : public DeviceFamily {
     }
     core_mode_ = vnpus["hamiVnpuCore"].as_bool();
     use(chips.empty() ? std::vector<Chip>{usual_chip()} : std::move(chips));
+    return true;
   }
 
   bool wants(const Shape& shape) const override {

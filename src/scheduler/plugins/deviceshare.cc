@@ -126,12 +126,14 @@ class DeviceShare final : public Plugin {
       // A pod that is being evicted keeps what it was told.
       if (is_releasing(task.status)) return;
       model_->devices.revoke(task.id);
-      std::erase_if(locks_, [&](const auto& lock) { return lock.second.task == task.id; });
+      std::erase_if(locks_, [&](const auto& lock) { return lock.second == task.id; });
     });
   }
 
-  void refresh() override {
-    for (const auto& family : families_) family->refresh();
+  bool refresh() override {
+    bool out = false;
+    for (const auto& family : families_) out |= family->refresh();
+    return out;
   }
   void open(Session& session) override { now_ = session.now(); }
 
@@ -150,6 +152,7 @@ class DeviceShare final : public Plugin {
     bool gpu_number = arguments.get_bool("deviceshare.GPUNumberEnable", false);
     const bool vgpu = arguments.get_bool("deviceshare.VGPUEnable", false);
     locks_nodes_ = arguments.get_bool("deviceshare.NodeLockEnable", false);
+    if (locks_nodes_) setup.depends_on_time();
     weight_ = arguments.get_int("deviceshare.ScheduleWeight", 0);
     const std::string policy = arguments.get_string("deviceshare.SchedulePolicy", "");
     VgpuSettings settings;
@@ -194,7 +197,7 @@ class DeviceShare final : public Plugin {
   Refusal reserve(const Task& task) {
     // An eviction that is taken back finds the pod's devices as they were.
     const bool is_new = task.status == TaskStatus::kAllocated || task.status == TaskStatus::kPipelined;
-    if (!is_new || model_->devices.stored(task.id) != nullptr) return {};
+    if (!is_new) return {};
     for (const DeviceFamily* family : wanted_by(task)) {
       if (!family->is_on(task.node)) continue;
       DeviceMisfit misfit;
@@ -213,25 +216,25 @@ class DeviceShare final : public Plugin {
     const std::string key = std::string(family.lock_name());
     if (key.empty()) return true;
     const auto since = base::parse_rfc3339(model_->devices.node(task.node)["annotations"][key].as_string());
-    if (since && now_ - *since < kLockTime) return false;
+    if (since && *since <= now_ && now_ - *since < kLockTime) return false;
+    // The node says so itself once the pod is bound; whoever releases it takes the annotation away.
     auto held = locks_.find({task.node.index, key});
-    if (held != locks_.end() && held->second.task != task.id && now_ - held->second.since < kLockTime) return false;
-    locks_[{task.node.index, key}] = {task.id, now_};
+    if (held != locks_.end() && held->second != task.id) {
+      const Task& holder = model_->task(held->second);
+      const bool under_way = holder.status == TaskStatus::kAllocated || holder.status == TaskStatus::kBinding;
+      if (under_way && holder.node == task.node) return false;
+    }
+    locks_[{task.node.index, key}] = task.id;
     model_->devices.lock(task.id, key);
     return true;
   }
-
-  struct Lock {
-    TaskId task;
-    base::Time since;
-  };
 
   Model* model_ = nullptr;
   std::vector<std::unique_ptr<DeviceFamily>> families_;
   bool locks_nodes_ = false;
   std::int64_t weight_ = 0;
   base::Time now_;
-  std::map<std::pair<std::uint32_t, std::string>, Lock> locks_;  // by node and family
+  std::map<std::pair<std::uint32_t, std::string>, TaskId> locks_;  // by node and family: who took it last
 };
 
 }  // namespace

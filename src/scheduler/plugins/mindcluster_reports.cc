@@ -17,6 +17,7 @@ constexpr std::string_view kChips = "huawei.com/Ascend310P";
 constexpr std::string_view kUnhealthyChips = "huawei.com/Ascend310P-Unhealthy";
 constexpr std::string_view kChipPrefix = "Ascend310P-";
 constexpr std::size_t kChipsMax = 256;
+constexpr std::string_view kNamespace = "mindx-dl";  // of NodeD and ClusterD
 
 Json parsed(const Json& text) {
   auto json = api::parse_json(text.as_string());
@@ -84,23 +85,47 @@ bool reads_gathered_reports(const Json& init_params) {
   return says.as_bool(says.as_string().empty() || parse_go_bool(says.as_string()));
 }
 
+// By their namespaces and names, which others may not write: the reports that count.
+ByNode ChipReports::read(std::string_view key, const Json& data) const {
+  ByNode out;
+  const std::size_t slash = std::min(key.find('/'), key.size());
+  const std::string_view ns = key.substr(0, slash), name = key.substr(std::min(slash + 1, key.size()));
+  const bool gathered = name.starts_with("cluster-info-");
+  if (ns != kNamespace && (gathered || ns != "kube-system")) return out;
+  if (cluster_wide_ && gathered) read_gathered(name, data, out);
+  if (!cluster_wide_ && !gathered) read_own(name, data, out);
+  return out;
+}
+
 void ChipReports::refresh(const DeviceNotes& notes) {
   if (notes.config_version() == read_at_) return;
   read_at_ = notes.config_version();
-  std::erase_if(sources_, [&](const auto& source) { return !notes.configs().contains(source.first); });
+  std::set<std::string> touched;
+  const auto touch = [&](const ByNode& reports) {
+    for (const auto& [node, report] : reports) touched.insert(node);
+  };
+  for (auto source = sources_.begin(); source != sources_.end();) {
+    if (notes.configs().contains(source->first)) {
+      ++source;
+    } else {
+      touch(source->second.reports);
+      source = sources_.erase(source);
+    }
+  }
   for (const auto& [key, config] : notes.configs()) {
     Source& source = sources_[key];
     if (source.version == config.version) continue;
-    source = {config.version, {}};
-    const std::string_view name = std::string_view(key).substr(key.find('/') + 1);
-    if (!cluster_wide_)
-      read_own(name, config.data, source.reports);
-    else if (name.starts_with("cluster-info-"))
-      read_gathered(name, config.data, source.reports);
+    touch(source.reports);
+    source = {config.version, read(key, config.data)};
+    touch(source.reports);
   }
-  all_.clear();
+  for (const std::string& node : touched) merge_again(node);
+}
+
+void ChipReports::merge_again(const std::string& node) {
+  all_.erase(node);
   for (const auto& [key, source] : sources_) {
-    for (const auto& [node, report] : source.reports) merge(report, all_[node]);
+    if (auto found = source.reports.find(node); found != source.reports.end()) merge(found->second, all_[node]);
   }
 }
 

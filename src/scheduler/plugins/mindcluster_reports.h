@@ -37,6 +37,8 @@ class ChipReports {
 
  private:
   using ByNode = std::map<std::string, ChipReport, std::less<>>;
+  ByNode read(std::string_view key, const api::Json& data) const;
+  void merge_again(const std::string& node);
   struct Source {
     std::uint64_t version = 0;
     ByNode reports;

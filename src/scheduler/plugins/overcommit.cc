@@ -39,7 +39,7 @@ class Overcommit final : public Plugin {
         sum_ -= known->second;
         held_.erase(known);
       }
-      Resource held = held_by(model_->job(id));
+      Resource held = held_by_job(model_->job(id));
       if (held.is_empty() && held.get(kPods) == 0) return;
       sum_ += held;
       held_.emplace(id.index, std::move(held));
@@ -56,7 +56,7 @@ class Overcommit final : public Plugin {
 
  private:
   // The whole minimum of an admitted group, also where part of it is allocated already.
-  Resource held_by(const Job& job) const {
+  Resource held_by_job(const Job& job) const {
     if (!job.in_use || !job.has_group || !job.min_resources) return {};
     if (!job.queue.is_set() || !model_->queue(job.queue).in_use) return {};
     if (job.status.phase == GroupPhase::kInqueue) return without_gated(*model_, job, minimum_of(job));

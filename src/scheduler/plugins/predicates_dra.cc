@@ -59,8 +59,7 @@ class ClaimFilter final : public ClusterFilter {
     NodeSet short_of = sieve.alive();
     short_of.clear();
     std::map<std::string, NodeSet> problems;
-    NodeSet candidates = sieve.alive();
-    candidates.subtract(sieve.failed());
+    const NodeSet candidates = sieve.alive();
     candidates.for_each([&](std::uint32_t n) {
       if (search_.run(claims.open, NodeId{n})) return;
       if (search_.problem().empty()) return short_of.add(n);

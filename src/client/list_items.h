@@ -1,0 +1,14 @@
+// What does a list hold?
+#pragma once
+
+#include <vector>
+
+#include "api/json.h"
+#include "api/resource.h"
+
+namespace client {
+
+// The items with their kinds, which items of a list may leave out.
+std::vector<api::Json> items_of(const api::Json& list, const api::ResourceId& resource);
+
+}  // namespace client
