@@ -51,6 +51,7 @@ struct Informer::State {
       : client(c), env(e), resource(std::move(r)), options(std::move(o)) {}
 
   void later(void (State::*step)());
+  void tell(std::string_view what, const base::Error& error);
   void list() {
     pages.clear();
     ask_page({});
@@ -82,6 +83,12 @@ void Informer::State::later(void (State::*step)()) {
   });
 }
 
+// Whoever waits for this view shows nothing meanwhile. Each trouble is told once, until a watch shows something.
+void Informer::State::tell(std::string_view what, const base::Error& error) {
+  if (std::exchange(told, error.message) != error.message)
+    base::log_warning("client", base::format("{} cannot be {}: {}", resource.plural, what, error.message));
+}
+
 void Informer::State::ask_page(const std::string& continue_token) {
   Request request{.verb = Verb::kList, .resource = resource, .ns = options.ns};
   request.label_selector = options.label_selector;
@@ -100,15 +107,13 @@ void Informer::State::take_page(base::Result<Json> page) {
       return list();
     }
     const base::Code code = page.error().code;
-    if (options.may_be_absent && (code == base::Code::kNotFound || code == base::Code::kForbidden)) {
+    const bool absent = code == base::Code::kNotFound || code == base::Code::kForbidden;
+    if (!options.may_be_absent || code == base::Code::kForbidden) tell("listed", page.error());
+    if (options.may_be_absent && absent) {
       back_off = kBackOffMax;
       pages.clear();
-      replace_all({});
-    }
-    if (!synced && page.error().message != told) {
-      // Whoever waits for this list shows nothing meanwhile.
-      told = page.error().message;
-      base::log_warning("client", base::format("{} cannot be listed yet: {}", resource.plural, told));
+      // What was seen stays while it is only hidden: a server that has just started may not know our role yet.
+      if (!synced || code == base::Code::kNotFound) replace_all({});
     }
     return later(&State::list);
   }
@@ -158,6 +163,7 @@ void Informer::State::begin_watch() {
 
 void Informer::State::take_event(WatchEvent event) {
   back_off = kBackOffFirst;
+  told.clear();
   const std::string_view version = api::resource_version_of(event.object);
   if (!version.empty()) resource_version = version;
   switch (event.type) {
@@ -172,7 +178,10 @@ void Informer::State::end_watch(const base::Error& error) {
   // The watch is on the stack below us; it goes when this turn is over.
   env.loop().post([ended = std::shared_ptr<Watch>(std::move(watch))] {});
   const bool expired = error.code == base::Code::kExpired || error.code == base::Code::kGone;
-  later(expired ? &State::list : &State::begin_watch);
+  // Who may not watch can still look now and then.
+  const bool forbidden = error.code == base::Code::kForbidden;
+  if (forbidden) tell("watched", error);
+  later(expired || forbidden ? &State::list : &State::begin_watch);
 }
 
 void Informer::State::put(Json object, bool initial) {

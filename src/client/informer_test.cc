@@ -182,5 +182,30 @@ TEST(Informer, StaysSilentOnceItIsGone) {
   EXPECT_EQ(changes, 0);
 }
 
+TEST(Informer, LooksAgainWhereItMayNotWatch) {
+  World world;
+  world.server.put(api::resources::kPods, pod("a"));
+  world.start();
+  world.log.clear();
+  world.server.mute = true;
+  world.server.break_watches(base::Code::kForbidden);
+  world.server.put(api::resources::kPods, pod("b"));
+  world.env.run_for(base::seconds(1));
+  EXPECT_EQ(world.log, (Log{"add b"}));
+}
+
+TEST(Informer, KeepsWhatItSawOfAResourceThatIsHiddenForAWhile) {
+  World world;
+  Informer informer{world.server, world.env, api::resources::kPods, {.may_be_absent = true}};
+  world.server.put(api::resources::kPods, pod("a"));
+  informer.start();
+  world.env.run_for(base::seconds(1));
+  ASSERT_NE(informer.find("ns/a"), nullptr);
+  world.server.list_failures.push_back(base::make_error(base::Code::kForbidden, "not yet"));
+  world.server.break_watches(base::Code::kExpired, true);
+  world.env.run_for(base::seconds(5));
+  EXPECT_NE(informer.find("ns/a"), nullptr);
+}
+
 }  // namespace
 }  // namespace client

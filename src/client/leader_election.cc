@@ -1,6 +1,7 @@
 // How a Lease is taken, renewed and given up.
 #include "client/leader_election.h"
 
+#include "base/format.h"
 #include "base/log.h"
 
 namespace client {
@@ -30,10 +31,14 @@ struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::Stat
       if (const auto self = weak.lock()) self->attempt();
     });
   }
+  std::string told;  // what keeps us from the lease, as last logged
+
   void attempt();
   void decide(base::Result<Json> found);
   void write(Verb verb, Json body);
-  void result(bool ok);
+  void result(base::Status outcome);
+  // Somebody else holds it, and that is no trouble.
+  static base::Status held() { return base::make_error(base::Code::kConflict, ""); }
   void guard();
   Json record(const Json& before) const;
 };
@@ -61,7 +66,7 @@ Json LeaderElection::State::record(const Json& before) const {
 void LeaderElection::State::decide(base::Result<Json> found) {
   if (stopped) return;
   if (!found.ok()) {
-    if (found.error().code != base::Code::kNotFound) return result(false);
+    if (found.error().code != base::Code::kNotFound) return result(found.take_error());
     Json fresh = Json::object({{"apiVersion", "coordination.k8s.io/v1"}, {"kind", "Lease"}});
     fresh.set("metadata", Json::object({{"name", options.name}, {"namespace", options.ns}}));
     fresh.set("spec", record({}));
@@ -73,7 +78,7 @@ void LeaderElection::State::decide(base::Result<Json> found) {
   }
   const std::string_view holder = lease["spec"]["holderIdentity"].as_string();
   const bool expired = env.uptime() - seen_at >= options.lease_duration;
-  if (!holder.empty() && holder != options.identity && !expired) return result(false);
+  if (!holder.empty() && holder != options.identity && !expired) return result(held());
   Json next = lease;
   next.set("spec", record(lease));
   write(Verb::kUpdate, std::move(next));
@@ -85,11 +90,10 @@ void LeaderElection::State::write(Verb verb, Json body) {
   client.call(std::move(request), [weak = weak_from_this()](base::Result<Json> written) {
     const auto self = weak.lock();
     if (!self || self->stopped) return;
-    if (written.ok()) {
-      self->lease = *written;
-      self->seen_at = self->env.uptime();
-    }
-    self->result(written.ok());
+    if (!written.ok()) return self->result(written.take_error());
+    self->lease = *written;
+    self->seen_at = self->env.uptime();
+    self->result({});
   });
 }
 
@@ -105,9 +109,12 @@ void LeaderElection::State::guard() {
   });
 }
 
-void LeaderElection::State::result(bool ok) {
+void LeaderElection::State::result(base::Status outcome) {
   const base::Duration now = env.uptime();
-  if (ok) {
+  const std::string trouble = outcome.ok() ? "" : outcome.error().message;
+  if (std::exchange(told, trouble) != trouble && !trouble.empty())
+    base::log_warning("leader-election", base::format("lease {}/{}: {}", options.ns, options.name, trouble));
+  if (outcome.ok()) {
     renewed_at = now;
     guard();
     if (!std::exchange(leading, true)) {

@@ -7,6 +7,7 @@
 #include "api/kinds.h"
 #include "api/patch.h"
 #include "base/format.h"
+#include "base/log.h"
 #include "client/list_items.h"
 
 namespace client {
@@ -60,26 +61,42 @@ class WithoutPatch final : public Client {
   struct State : std::enable_shared_from_this<State> {
     explicit State(std::unique_ptr<Client> client) : inner(std::move(client)) {}
 
-    // Asks as it is unless that is known to be forbidden; `otherwise` runs where it is.
+    // Asks as it is unless that is known to be forbidden; `otherwise(state, on_result)` does it in the other way. Only
+    // where that is allowed is the refusal remembered: it may have been a passing one, or meant this object.
     template <class Otherwise>
     void ask(Request request, OnResult on_result, Otherwise otherwise) {
       const std::string kind_of_request =
           base::format("{} {}.{}/{}", static_cast<int>(request.verb), request.resource.plural, request.resource.group,
                        request.subresource);
-      if (forbidden.contains(kind_of_request)) return otherwise(*this);
-      inner->call(std::move(request), [weak = weak_from_this(), kind_of_request, on_result = std::move(on_result),
+      const auto judge = [weak = weak_from_this(), kind_of_request, on_result](base::Error refusal) -> OnResult {
+        return [weak, kind_of_request, on_result, refusal = std::move(refusal)](Result<Json> answer) {
+          auto self = weak.lock();
+          if (!self) return;
+          if (!answer.ok() && answer.error().code == base::Code::kForbidden) {
+            self->forbidden.erase(kind_of_request);
+            return on_result(refusal);
+          }
+          const bool allowed = answer.ok() || answer.error().code == base::Code::kNotFound;
+          if (allowed && self->forbidden.insert(kind_of_request).second)
+            base::log_info("client", base::format("done in another way from now on: {}", refusal.message));
+          on_result(std::move(answer));
+        };
+      };
+      if (forbidden.contains(kind_of_request))
+        return otherwise(*this, judge(base::make_error(base::Code::kForbidden, "forbidden")));
+      inner->call(std::move(request), [weak = weak_from_this(), judge, on_result = std::move(on_result),
                                        otherwise = std::move(otherwise)](Result<Json> answer) {
         auto self = weak.lock();
         if (!self) return;
         if (answer.ok() || answer.error().code != base::Code::kForbidden) return on_result(std::move(answer));
-        self->forbidden.insert(kind_of_request);
-        otherwise(*self);
+        otherwise(*self, judge(answer.take_error()));
       });
     }
 
     void get(Request request, OnResult on_result) {
       Request copy = request;
-      ask(std::move(copy), on_result, [request, on_result](State& self) { self.find_in_list(request, on_result); });
+      ask(std::move(copy), std::move(on_result),
+          [request](State& self, OnResult done) { self.find_in_list(request, std::move(done)); });
     }
 
     void find_in_list(const Request& request, OnResult on_result) {
@@ -98,8 +115,8 @@ class WithoutPatch final : public Client {
 
     void patch(Request request, OnResult on_result) {
       Request copy = request;
-      ask(std::move(copy), on_result,
-          [request, on_result](State& self) { self.update(request, on_result, kTriesMax); });
+      ask(std::move(copy), std::move(on_result),
+          [request](State& self, OnResult done) { self.update(request, std::move(done), kTriesMax); });
     }
 
     void update(Request request, OnResult on_result, int tries) {
@@ -118,6 +135,8 @@ class WithoutPatch final : public Client {
               if (!again) return;
               const bool changed = !written.ok() && written.error().code == base::Code::kConflict;
               if (changed && tries > 1) return again->update(request, on_result, tries - 1);
+              // To the caller a conflict would say that the object is another one now.
+              if (changed) return on_result(base::make_error(base::Code::kUnavailable, written.error().message));
               on_result(std::move(written));
             });
           });

@@ -101,7 +101,7 @@ TEST(WithoutPatch, writes_nothing_over_another_object) {
             base::Code::kConflict);
   EXPECT_EQ(world.patch(R"({"metadata":{"resourceVersion":"0"},"status":{"phase":"Failed"}})").error().code,
             base::Code::kConflict);
-  EXPECT_EQ(world.verbs(), "patch get get");
+  EXPECT_EQ(world.verbs(), "patch get patch get");
 }
 
 TEST(WithoutPatch, tries_again_when_the_object_has_changed) {
@@ -116,6 +116,37 @@ TEST(WithoutPatch, tries_again_when_the_object_has_changed) {
   ASSERT_TRUE(world.patch(R"({"status":{"phase":"Failed"}})").ok());
   EXPECT_EQ(world.verbs(), "patch get update/status get update/status get update/status");
   EXPECT_EQ((*world.server->find(api::resources::kPods, "ns/a"))["metadata"]["labels"]["new"].as_string(), "yes");
+}
+
+TEST(WithoutPatch, remembers_no_refusal_where_the_other_way_is_closed_too) {
+  World world;
+  world.forbid({Verb::kGet, Verb::kList});
+  const Request get{.verb = Verb::kGet, .resource = api::resources::kPods, .ns = "ns", .name = "a"};
+  EXPECT_EQ(world.ask(get).error().code, base::Code::kForbidden);
+  world.forbid({Verb::kList});  // the first refusal has passed
+  EXPECT_TRUE(world.ask(get).ok());
+  EXPECT_EQ(world.verbs(), "get list?metadata.name=a get");
+}
+
+TEST(WithoutPatch, forgets_what_it_knew_when_the_role_changes_back) {
+  World world;
+  world.forbid({Verb::kGet});
+  const Request get{.verb = Verb::kGet, .resource = api::resources::kPods, .ns = "ns", .name = "a"};
+  EXPECT_TRUE(world.ask(get).ok());
+  world.forbid({Verb::kList});
+  EXPECT_FALSE(world.ask(get).ok());
+  EXPECT_TRUE(world.ask(get).ok());
+  EXPECT_EQ(world.verbs(), "get list?metadata.name=a list?metadata.name=a get");
+}
+
+TEST(WithoutPatch, says_that_the_server_is_busy_when_others_are_always_faster) {
+  World world;
+  world.server->forbids = [&](const Request& request) {
+    if (request.verb == Verb::kUpdate)
+      world.server->put(api::resources::kPods, json(R"({"metadata":{"namespace":"ns","name":"a","uid":"u"}})"));
+    return request.verb == Verb::kPatch;
+  };
+  EXPECT_EQ(world.patch(R"({"status":{"phase":"Failed"}})").error().code, base::Code::kUnavailable);
 }
 
 TEST(WithoutPatch, says_so_when_updates_are_forbidden_too) {

@@ -27,6 +27,9 @@ bool is_passing(base::Code code) {
          code == base::Code::kInternal;
 }
 
+// The object is gone, or another one now.
+bool is_overtaken(base::Code code) { return code == base::Code::kNotFound || code == base::Code::kConflict; }
+
 }  // namespace
 
 struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
@@ -102,8 +105,21 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
         return;
       }
     }
+    tell(write.request, result);
     if (write.done) write.done(std::move(result));
     release(key);
+  }
+
+  // Each kind of trouble with a kind of write is told once, until such a write succeeds.
+  void tell(const client::Request& request, const base::Result<api::Json>& result) {
+    const std::string what = request.resource.plural + (request.subresource.empty() ? "" : "/" + request.subresource);
+    if (result.ok() || is_overtaken(result.error().code)) {
+      if (result.ok()) troubles.erase(what);
+      return;
+    }
+    const auto [known, fresh] = troubles.try_emplace(what, result.error().code);
+    if (fresh || std::exchange(known->second, result.error().code) != result.error().code)
+      base::log_warning("scheduler", base::format("{} cannot be written: {}", what, result.error().message));
   }
 
   void release(const std::string& key) {
@@ -224,8 +240,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   Done again_later(Lost lost) {
     return [weak = weak_from_this(), lost](base::Result<api::Json> result) {
       auto self = weak.lock();
-      if (!self || result.ok()) return;
-      if (result.error().code == base::Code::kNotFound || result.error().code == base::Code::kConflict) return;
+      if (!self || result.ok() || is_overtaken(result.error().code)) return;
       self->env.loop().after(base::milliseconds(kRetryMaxMs), [weak, lost] {
         auto again = weak.lock();
         if (!again) return;
@@ -270,10 +285,13 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
     write.replaced = [this, key] { intake.group_write_ended(key); };
     write.done = [this, plan, key](base::Result<api::Json> result) {
       intake.group_write_ended(key);
-      if (result.ok())
+      if (result.ok()) {
         intake.set_answer(api::resources::kPodGroups, *result);
-      else
+      } else if (is_overtaken(result.error().code)) {
         resync_group(plan.ns, plan.name);
+      } else {
+        again_later([plan](State& self) { self.resync_group(plan.ns, plan.name); })(std::move(result));
+      }
     };
     add("group/" + key, std::move(write));
   }
@@ -284,13 +302,14 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
     if (gates_going.size() >= most || !gates_going.insert(plan.uid).second) return;
     Write write{.request = gate_removal_request(plan)};
     write.done = [this, plan](base::Result<api::Json> result) {
-      gates_going.erase(plan.uid);
-      if (!result.ok() && result.error().code != base::Code::kNotFound) {
-        base::log_warning("scheduler", base::format("the gate of pod {}/{} cannot be removed: {}", plan.ns, plan.pod,
-                                                    result.error().message));
+      if (result.ok() || is_overtaken(result.error().code)) {
+        gates_going.erase(plan.uid);
+        if (result.ok()) intake.set_answer(api::resources::kPods, *result);
+        return on_change();
       }
-      if (result.ok()) intake.set_answer(api::resources::kPods, *result);
-      on_change();
+      base::log_warning("scheduler", base::format("the gate of pod {}/{} cannot be removed: {}", plan.ns, plan.pod,
+                                                  result.error().message));
+      again_later([uid = plan.uid](State& self) { self.gates_going.erase(uid); })(std::move(result));
     };
     add("pod/" + plan.ns + "/" + plan.pod, std::move(write));
   }
@@ -303,6 +322,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   client::EventRecorder events;
   VolumeBinder volumes;
   ClaimBinder claims;
+  std::map<std::string, base::Code> troubles;  // by resource, as last told
   std::map<std::string, Lane> lanes;
   std::deque<std::string> ready;
   std::set<std::string> gates_going;  // uids of pods

@@ -55,6 +55,19 @@ TEST(Outbox, a_condition_of_a_pod_that_is_refused_is_written_again) {
   EXPECT_GE(world.woken, 1);
 }
 
+TEST(Outbox, a_status_of_a_group_that_is_refused_is_asked_for_after_a_while) {
+  World world;
+  world.server.put(api::resources::kPodGroups, json(R"({"metadata":{"namespace":"a","name":"g","uid":"3"}})"));
+  world.server.forbids = [](const client::Request& request) { return request.verb == client::Verb::kPatch; };
+  Plan plan;
+  plan.groups.push_back({.ns = "a", .name = "g", .status = {}});
+  world.outbox.send(plan);
+  world.env.run_for(base::seconds(1));
+  EXPECT_EQ(world.server.calls.size(), 1u) << "it would be refused again";
+  world.env.run_for(base::seconds(10));
+  EXPECT_EQ(world.server.calls.size(), 2u);
+}
+
 TEST(Outbox, a_status_of_what_is_gone_is_not) {
   World world;
   Plan plan;
