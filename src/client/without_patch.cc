@@ -1,7 +1,7 @@
 // A client for a role that may update but not patch, or list but not get.
 #include "client/without_patch.h"
 
-#include <set>
+#include <map>
 #include <utility>
 
 #include "api/kinds.h"
@@ -77,13 +77,13 @@ class WithoutPatch final : public Client {
             return on_result(refusal);
           }
           const bool allowed = answer.ok() || answer.error().code == base::Code::kNotFound;
-          if (allowed && self->forbidden.insert(kind_of_request).second)
+          if (allowed && self->forbidden.try_emplace(kind_of_request, refusal.message).second)
             base::log_info("client", base::format("done in another way from now on: {}", refusal.message));
           on_result(std::move(answer));
         };
       };
-      if (forbidden.contains(kind_of_request))
-        return otherwise(*this, judge(base::make_error(base::Code::kForbidden, "forbidden")));
+      if (const auto known = forbidden.find(kind_of_request); known != forbidden.end())
+        return otherwise(*this, judge(base::make_error(base::Code::kForbidden, known->second)));
       inner->call(std::move(request), [weak = weak_from_this(), judge, on_result = std::move(on_result),
                                        otherwise = std::move(otherwise)](Result<Json> answer) {
         auto self = weak.lock();
@@ -143,7 +143,7 @@ class WithoutPatch final : public Client {
     }
 
     std::unique_ptr<Client> inner;
-    std::set<std::string> forbidden;  // verb, resource and subresource
+    std::map<std::string, std::string> forbidden;  // why, by verb, resource and subresource
   };
 
   std::shared_ptr<State> state_;

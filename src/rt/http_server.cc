@@ -180,9 +180,9 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
                   }) {
       arm(base::seconds(10));
       stream_.async_handshake(asio::ssl::stream_base::server, [self = this->shared_from_this()](ErrorCode error) {
-        self->timer_.cancel();
+        self->disarm();
         if (error) return;
-        self->read_peer();
+        read_peer_names(self->stream_.native_handle(), self->peer_name_, self->peer_organizations_);
         self->begin_request();
         self->read();
       });
@@ -222,18 +222,14 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
 
   void arm(base::Duration time) {
     timer_.expires_after(std::chrono::nanoseconds(time.ns));
-    timer_.async_wait([self = this->shared_from_this()](ErrorCode error) {
-      if (!error) self->close();
+    timer_.async_wait([self = this->shared_from_this(), armed = ++armed_](ErrorCode error) {
+      // One that ran out just before it was cancelled no longer counts.
+      if (!error && armed == self->armed_) self->close();
     });
   }
-
-  void read_peer() {
-    if constexpr (requires {
-                    stream_.native_handle();
-                    stream_.next_layer();
-                  }) {
-      read_peer_names(stream_.native_handle(), peer_name_, peer_organizations_);
-    }
+  void disarm() {
+    ++armed_;
+    timer_.cancel();
   }
 
   void begin_request() {
@@ -312,7 +308,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   }
 
   void dispatch() {
-    if (std::exchange(progress_, Progress::kNone) != Progress::kNone) timer_.cancel();
+    if (std::exchange(progress_, Progress::kNone) != Progress::kNone) disarm();
     auto message = parser_->release();
     HttpRequest request;
     request.method = std::string(message.method_string());
@@ -390,6 +386,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   bool writing_ = false;
   bool failed_ = false;
   bool paused_ = false;
+  std::uint32_t armed_ = 0;  // counts what the timer was set for
   enum class Progress : std::uint8_t { kNone, kHeader, kBody } progress_ = Progress::kNone;  // of a request in part
   bool continued_ = false;
   bool close_when_written_ = false;

@@ -235,15 +235,18 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   }
 
   // What happens to a status that could not be written: the model took it for written, and hears after a while that it
-  // was not. An object that is gone, or another one now, has no use for it.
+  // was not; once, however many writes of the key fail meanwhile. An object that is gone, or another one now, has no
+  // use for it.
   template <class Lost>
-  Done again_later(Lost lost) {
-    return [weak = weak_from_this(), lost](base::Result<api::Json> result) {
+  Done again_later(std::string key, Lost lost) {
+    return [weak = weak_from_this(), key, lost](base::Result<api::Json> result) {
       auto self = weak.lock();
       if (!self || result.ok() || is_overtaken(result.error().code)) return;
-      self->env.loop().after(base::milliseconds(kRetryMaxMs), [weak, lost] {
+      if (!self->lost_later.insert(key).second) return;
+      self->env.loop().after(base::milliseconds(kRetryMaxMs), [weak, key, lost] {
         auto again = weak.lock();
         if (!again) return;
+        again->lost_later.erase(key);
         lost(*again);
         again->on_change();
       });
@@ -256,8 +259,9 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
                     {"Warning", "FailedScheduling", plan.message});
     }
     Write write{.request = pod_condition_request(plan, env.now()), .replaceable = true};
-    write.done = again_later(
-        [key = plan.ns + "/" + plan.pod, uid = plan.uid](State& self) { self.intake.pod_condition_lost(key, uid); });
+    const std::string pod = plan.ns + "/" + plan.pod;
+    write.done = again_later("condition/" + pod,
+                             [pod, uid = plan.uid](State& self) { self.intake.pod_condition_lost(pod, uid); });
     add("pod/" + plan.ns + "/" + plan.pod, std::move(write));
   }
 
@@ -290,7 +294,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
       } else if (is_overtaken(result.error().code)) {
         resync_group(plan.ns, plan.name);
       } else {
-        again_later([plan](State& self) { self.resync_group(plan.ns, plan.name); })(std::move(result));
+        again_later("group/" + key, [plan](State& self) { self.resync_group(plan.ns, plan.name); })(std::move(result));
       }
     };
     add("group/" + key, std::move(write));
@@ -309,7 +313,8 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
       }
       base::log_warning("scheduler", base::format("the gate of pod {}/{} cannot be removed: {}", plan.ns, plan.pod,
                                                   result.error().message));
-      again_later([uid = plan.uid](State& self) { self.gates_going.erase(uid); })(std::move(result));
+      again_later("gate/" + plan.uid,
+                  [uid = plan.uid](State& self) { self.gates_going.erase(uid); })(std::move(result));
     };
     add("pod/" + plan.ns + "/" + plan.pod, std::move(write));
   }
@@ -322,6 +327,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   client::EventRecorder events;
   VolumeBinder volumes;
   ClaimBinder claims;
+  std::set<std::string> lost_later;            // keys of again_later() that wait
   std::map<std::string, base::Code> troubles;  // by resource, as last told
   std::map<std::string, Lane> lanes;
   std::deque<std::string> ready;
@@ -361,28 +367,35 @@ void Outbox::send(Plan plan) {
     state_->add("shard/" + one.name, {.request = node_shard_status_request(one), .replaceable = true});
   }
   for (const PlannedQueueStatus& one : plan.queues) {
+    const std::string key = "queue/" + one.name;
+    const auto lost = [one](State& self) { self.intake.queue_status_lost(one.name, one.gone); };
     State::Write write{.request = queue_status_request(one), .replaceable = true};
-    write.done = state_->again_later([name = one.name](State& self) { self.intake.queue_status_lost(name); });
-    state_->add("queue/" + one.name, std::move(write));
+    write.replaced = [state = state_.get(), lost] { lost(*state); };
+    write.done = state_->again_later(key, lost);
+    state_->add(key, std::move(write));
   }
 }
 
-void Outbox::insist(client::Request request, std::function<bool(base::Code)> is_done, std::string what,
-                    std::function<void()> done) {
+void Outbox::insist(client::Request request, Insistence how, std::function<void()> done) {
   if (state_->options.dry_run) return done();
   auto attempt = std::make_shared<std::function<void(int)>>();
-  *attempt = [weak = std::weak_ptr<State>(state_), request = std::move(request), is_done, what = std::move(what), done,
+  *attempt = [weak = std::weak_ptr<State>(state_), request = std::move(request), how = std::move(how), done,
               attempt](int tries) {
     auto self = weak.lock();
     if (!self) return;
-    self->client.call(request, [weak, is_done, what, done, attempt, tries](base::Result<api::Json> made) {
+    const auto end = [attempt, done] {
+      const auto last = done;  // goes with the attempt
+      *attempt = {};
+      last();
+    };
+    if (!how.is_wanted()) return end();
+    self->client.call(request, [weak, how, end, attempt, tries](base::Result<api::Json> made) {
       auto again = weak.lock();
       if (!again) return;
-      const bool good = made.ok() || is_done(made.error().code);
-      if (good || tries >= kInsistentTriesMax) {
-        if (!good) base::log_error("scheduler", base::format("{}: {}", what, made.error().message));
-        *attempt = {};
-        return done();
+      const bool is_done = made.ok() || how.is_done(made.error().code);
+      if (is_done || tries >= kInsistentTriesMax) {
+        if (!is_done) base::log_error("scheduler", base::format("{}: {}", how.failure, made.error().message));
+        return end();
       }
       const auto jitter = static_cast<std::int64_t>(again->env.random().below(100));
       again->env.loop().after(base::milliseconds(1000 + jitter), [attempt, tries] {
@@ -394,18 +407,19 @@ void Outbox::insist(client::Request request, std::function<bool(base::Code)> is_
 }
 
 void Outbox::ensure_queue(const std::string& name, bool reclaimable, std::function<void()> done) {
-  insist(
-      queue_creation_request(name, reclaimable), [](base::Code code) { return code == base::Code::kAlreadyExists; },
-      base::format("queue {} cannot be created", name), std::move(done));
+  insist(queue_creation_request(name, reclaimable),
+         {.is_wanted = [] { return true; },
+          .is_done = [](base::Code code) { return code == base::Code::kAlreadyExists; },
+          .failure = base::format("queue {} cannot be created", name)},
+         std::move(done));
 }
 
 void Outbox::delete_numatopology(const std::string& name, std::string_view uid, std::function<bool()> still_gone) {
-  insist(
-      numatopology_deletion_request(name, uid),
-      [still_gone = std::move(still_gone)](base::Code code) {
-        return code == base::Code::kNotFound || code == base::Code::kConflict || !still_gone();
-      },
-      base::format("the Numatopology of node {} cannot be deleted", name), [] {});
+  insist(numatopology_deletion_request(name, uid),
+         {.is_wanted = std::move(still_gone),
+          .is_done = is_overtaken,
+          .failure = base::format("the Numatopology of node {} cannot be deleted", name)},
+         [] {});
 }
 
 }  // namespace scheduler

@@ -41,9 +41,13 @@ class Outbox {
   std::size_t waiting() const;
 
  private:
-  // Tries again until it succeeds, or fails as `is_done` says; after a minute the failure is logged.
-  void insist(client::Request request, std::function<bool(base::Code)> is_done, std::string what,
-              std::function<void()> done);
+  // Tries again while it is wanted, until it succeeds or fails as `is_done` says; after a minute `failure` is logged.
+  struct Insistence {
+    std::function<bool()> is_wanted;
+    std::function<bool(base::Code)> is_done;
+    std::string failure;
+  };
+  void insist(client::Request request, Insistence how, std::function<void()> done);
 
   struct State;
   std::shared_ptr<State> state_;

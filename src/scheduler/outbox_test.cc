@@ -91,6 +91,7 @@ TEST(Outbox, the_cpus_of_a_node_that_is_gone_go_with_it) {
   put();
   world.server.failures.push_back(base::make_error(base::Code::kUnavailable, "later"));
   world.outbox.delete_numatopology("n", "u", [&] { return gone; });
+  world.env.run_for(base::milliseconds(500));
   gone = false;
   world.env.run_for(base::seconds(10));
   EXPECT_NE(world.server.find(api::resources::kNumatopologies, "n"), nullptr);

@@ -264,8 +264,13 @@ void Intake::forget_group_version(const std::string& key) {
   if (const JobId id = model_.find_job(key); id.is_set()) model_.edit_job(id).resource_version.clear();
 }
 
-void Intake::queue_status_lost(std::string_view name) {
-  if (const QueueId id = model_.find_queue(name); id.is_set()) model_.edit_queue(id).status_lost = true;
+void Intake::queue_status_lost(std::string_view name, const std::vector<std::string>& gone) {
+  const QueueId id = model_.find_queue(name);
+  if (!id.is_set()) return;
+  Queue& queue = model_.edit_queue(id);
+  queue.status_lost = true;
+  // What was to go is still there.
+  for (const std::string& resource : gone) queue.status_allocated.try_emplace(resource);
 }
 
 void Intake::pod_condition_lost(std::string_view key, std::string_view uid) {
@@ -273,6 +278,7 @@ void Intake::pod_condition_lost(std::string_view key, std::string_view uid) {
   if (!id.is_set() || model_.text(id).uid != uid) return;
   model_.edit_text(id).condition_reason.clear();
   model_.edit_text(id).condition_message.clear();
+  model_.edit_text(id).nominated_node.clear();
   if (model_.task(id).job.is_set()) model_.note_changed(model_.task(id).job);
 }
 

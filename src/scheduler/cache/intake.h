@@ -65,7 +65,7 @@ class Intake {
   // The next state of the group counts, also if it is not newer than the last one.
   void forget_group_version(const std::string& key);
   // These statuses could not be written: what they should say is written again.
-  void queue_status_lost(std::string_view name);
+  void queue_status_lost(std::string_view name, const std::vector<std::string>& gone);
   void pod_condition_lost(std::string_view key, std::string_view uid);
 
   const IntakeOptions& options() const { return options_; }

@@ -73,7 +73,7 @@ base::Status read_tiers(const api::Json& tiers, Config& config) {
     if (!tier.is_null() && !tier.is_object()) return invalid("tiers: each must be a map with plugins");
     if (!tier["plugins"].is_null() && !tier["plugins"].is_array()) return invalid("tiers: plugins must be a list");
     for (const api::Json& plugin : tier["plugins"].items()) {
-      if (!plugin.is_object())
+      if (!plugin.is_null() && !plugin.is_object())
         return invalid(base::format("tiers: a plugin must be a map with its name, not {}", plugin.dump()));
       TRY(PluginEntry entry, plugin_from(plugin, config));
       out.push_back(std::move(entry));

@@ -57,7 +57,7 @@ TEST(Config, refuses_what_cannot_be_used_and_says_why) {
        "tiers: plugins must be a list"},
       {"plugins by their names", "actions: allocate\ntiers:\n- plugins: [gang, predicates]\n",
        "tiers: a plugin must be a map with its name, not \"gang\""},
-      {"a tier without plugins", "actions: allocate\ntiers:\n- plugins:\n- {}\n", ""},
+      {"a tier without plugins", "actions: allocate\ntiers:\n- plugins:\n- {}\n- plugins:\n  - name: gang\n  -\n", ""},
       {"switch of another type", "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n    enableJobOrder: maybe\n",
        "plugin gang: enableJobOrder must be a boolean"},
       {"hierarchy with proportion",

@@ -13,10 +13,10 @@ namespace {
 
 using Amounts = QueueDevices::Amounts;
 
-constexpr double kAmountMax = 9e15;  // sums of a thousand still fit
+constexpr double kAmountMax = 9.2e18;
 
-std::int64_t thousandths(double amount) {
-  return static_cast<std::int64_t>(std::llround(std::clamp(amount * 1000, -kAmountMax, kAmountMax)));
+QueueDevices::Amount thousandths(double amount) {
+  return QueueDevices::Amount{std::llround(std::clamp(amount, -kAmountMax / 1000, kAmountMax / 1000) * 1000)};
 }
 
 Amounts amounts_of(const ResourceClaim& claim, bool capacities, Dimensions& dimensions) {
@@ -55,9 +55,9 @@ QueueDevices::Holding QueueDevices::look(Model& model, const PluginSet& plugins,
     }
     for (const ClaimUse& use : shape.claims) {
       const std::string key = shape.ns + "/" + use.claim;
-      const ResourceClaim* claim = counts_claims ? model.claims.find_claim(key) : nullptr;
-      if (claim == nullptr || out.claims.contains(key)) continue;
-      out.claims.emplace(key, amounts_of(*claim, capacities, model.dimensions));
+      if (!counts_claims || out.claims.contains(key)) continue;
+      const ResourceClaim* claim = model.claims.find_claim(key);
+      out.claims.emplace(key, claim == nullptr ? Amounts{} : amounts_of(*claim, capacities, model.dimensions));
     }
   }
   return out;
@@ -78,32 +78,55 @@ void QueueDevices::count(const Model& model, const Holding& holding, int sign) {
   });
 }
 
+void QueueDevices::take_out(const Model& model, JobId job) {
+  auto old = jobs_.find(job.index);
+  if (old == jobs_.end()) return;
+  count(model, old->second, -1);
+  for (const auto& [key, amounts] : old->second.claims) {
+    auto used = uses_.find(key);
+    used->second.jobs.erase(job.index);
+    if (used->second.jobs.empty()) uses_.erase(used);
+  }
+  jobs_.erase(old);
+}
+
+void QueueDevices::take_in(Model& model, const PluginSet& plugins, const Job& job) {
+  if (!job.in_use || !job.queue.is_set() || !model.queue(job.queue).in_use || jobs_.contains(job.id.index)) return;
+  Holding fresh = look(model, plugins, job);
+  if (fresh.amounts.empty() && fresh.claims.empty()) return;
+  count(model, fresh, 1);
+  for (const auto& [key, amounts] : fresh.claims) {
+    const ResourceClaim* claim = model.claims.find_claim(key);
+    Uses& uses = uses_[key];
+    uses.uid = claim == nullptr ? "" : claim->uid;
+    uses.jobs.insert(job.id.index);
+  }
+  jobs_.emplace(job.id.index, std::move(fresh));
+}
+
 void QueueDevices::settle(Model& model, const PluginSet& plugins, const std::vector<JobId>& changed, bool all) {
   all |= std::exchange(queues_seen_, model.queue_changes) != model.queue_changes;
-  all |= std::exchange(claims_seen_, model.claims.comings_and_goings()) != model.claims.comings_and_goings();
+  const bool claims_changed =
+      std::exchange(claims_seen_, model.claims.comings_and_goings()) != model.claims.comings_and_goings();
   if (jobs_.empty() && model.claims.claims().empty() && !model.devices.has_holders()) return;
-  const auto settle_job = [&](const Job& job) {
-    if (!job.in_use || !job.queue.is_set() || !model.queue(job.queue).in_use || jobs_.contains(job.id.index)) return;
-    Holding fresh = look(model, plugins, job);
-    if (fresh.amounts.empty() && fresh.claims.empty()) return;
-    count(model, fresh, 1);
-    jobs_.emplace(job.id.index, std::move(fresh));
-  };
   if (all) {
     jobs_.clear();
     sums_.clear();
     claims_.clear();
-    model.for_each_job_unsorted(settle_job);
+    uses_.clear();
+    model.for_each_job_unsorted([&](const Job& job) { take_in(model, plugins, job); });
     return;
   }
-  // All go before any comes back: who shares a claim must not see what another one knew of it.
-  for (const JobId id : changed) {
-    auto old = jobs_.find(id.index);
-    if (old == jobs_.end()) continue;
-    count(model, old->second, -1);
-    jobs_.erase(old);
+  std::vector<JobId> touched = changed;
+  for (const auto& [key, uses] : uses_) {
+    if (!claims_changed) break;
+    const ResourceClaim* claim = model.claims.find_claim(key);
+    if (uses.uid == (claim == nullptr ? "" : claim->uid)) continue;
+    for (const std::uint32_t job : uses.jobs) touched.push_back(JobId{job});
   }
-  for (const JobId id : changed) settle_job(model.job(id));
+  // All go before any comes back: who shares a claim must not see what another one knew of it.
+  for (const JobId id : touched) take_out(model, id);
+  for (const JobId id : touched) take_in(model, plugins, model.job(id));
 }
 
 const Amounts& QueueDevices::of(QueueId queue) const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -17,8 +18,10 @@ namespace scheduler {
 
 class QueueDevices {
  public:
-  // In thousandths, so that what is added and taken away again leaves nothing behind; bounded one by one.
-  using Amounts = std::map<Dim, std::int64_t>;
+  // In thousandths, so that what is added and taken away again leaves nothing behind. Wide enough for sums of whatever
+  // 64 bits can say.
+  __extension__ using Amount = __int128;
+  using Amounts = std::map<Dim, Amount>;
 
   // Follows the jobs that may have changed since the last call; `all`: every one, as when plugins answer otherwise.
   void settle(Model& model, const PluginSet& plugins, const std::vector<JobId>& changed, bool all);
@@ -35,12 +38,19 @@ class QueueDevices {
     int jobs = 0;
     Amounts amounts;
   };
+  struct Uses {
+    std::string uid;  // of the claim that was counted
+    std::set<std::uint32_t> jobs;
+  };
   Holding look(Model& model, const PluginSet& plugins, const Job& job) const;
   void count(const Model& model, const Holding& holding, int sign);
+  void take_out(const Model& model, JobId job);
+  void take_in(Model& model, const PluginSet& plugins, const Job& job);
 
   std::unordered_map<std::uint32_t, Holding> jobs_;
   std::unordered_map<std::uint32_t, Amounts> sums_;                         // by queue
   std::unordered_map<std::uint32_t, std::map<std::string, Claim>> claims_;  // by queue
+  std::map<std::string, Uses> uses_;  // by the claim's key, also of claims that are not there
   std::uint32_t queues_seen_ = 0;
   std::uint64_t claims_seen_ = 0;
 };

@@ -1,6 +1,9 @@
 // Which queues lie above a queue?
 #pragma once
 
+#include <algorithm>
+#include <boost/container/small_vector.hpp>
+
 #include "scheduler/model/model.h"
 
 namespace scheduler {
@@ -9,19 +12,13 @@ namespace scheduler {
 // without a root (unset) nothing is above.
 template <class Visit>
 void for_each_up_to_root(const Model& model, QueueId root, QueueId queue, Visit&& visit) {
-  const auto above = [&](QueueId at) {
-    const std::string& parent = model.queue(at).parent;
-    return parent.empty() ? root : model.find_queue(parent);
-  };
-  QueueId at = queue;
-  for (std::size_t depth = 1;; ++depth) {
-    visit(at);
-    if (!root.is_set() || at == root) return;
-    at = above(at);
-    QueueId before = queue;  // paths are short: the way so far is walked again
-    for (std::size_t i = 0; i < depth && at.is_set(); ++i, before = above(before))
-      if (before == at) return;
-    if (!at.is_set()) return;
+  boost::container::small_vector<QueueId, 16> walked;
+  while (queue.is_set() && std::find(walked.begin(), walked.end(), queue) == walked.end()) {
+    visit(queue);
+    if (!root.is_set() || queue == root) return;
+    walked.push_back(queue);
+    const std::string& parent = model.queue(queue).parent;
+    queue = parent.empty() ? root : model.find_queue(parent);
   }
 }
 

@@ -126,7 +126,6 @@ class DeviceShare final : public Plugin {
       // A pod that is being evicted keeps what it was told.
       if (is_releasing(task.status)) return;
       model_->devices.revoke(task.id);
-      std::erase_if(locks_, [&](const auto& lock) { return lock.second == task.id; });
     });
   }
 
@@ -216,15 +215,14 @@ class DeviceShare final : public Plugin {
     const std::string key = std::string(family.lock_name());
     if (key.empty()) return true;
     const auto since = base::parse_rfc3339(model_->devices.node(task.node)["annotations"][key].as_string());
-    if (since && *since <= now_ && now_ - *since < kLockTime) return false;
-    // The node says so itself once the pod is bound; whoever releases it takes the annotation away.
-    auto held = locks_.find({task.node.index, key});
-    if (held != locks_.end() && held->second != task.id) {
-      const Task& holder = model_->task(held->second);
-      const bool under_way = holder.status == TaskStatus::kAllocated || holder.status == TaskStatus::kBinding;
-      if (under_way && holder.node == task.node) return false;
+    if (since && now_ - *since < kLockTime && *since - now_ < kLockTime) return false;
+    // Until the node says so itself: whoever is on the way to it.
+    for (const TaskId id : model_->nodes[task.node].tasks) {
+      const TaskStatus status = model_->task(id).status;
+      const bool under_way =
+          status == TaskStatus::kAllocated || status == TaskStatus::kBinding || status == TaskStatus::kBound;
+      if (id != task.id && under_way && model_->devices.lock_of(id) == key) return false;
     }
-    locks_[{task.node.index, key}] = task.id;
     model_->devices.lock(task.id, key);
     return true;
   }
@@ -234,7 +232,6 @@ class DeviceShare final : public Plugin {
   bool locks_nodes_ = false;
   std::int64_t weight_ = 0;
   base::Time now_;
-  std::map<std::pair<std::uint32_t, std::string>, TaskId> locks_;  // by node and family: who took it last
 };
 
 }  // namespace

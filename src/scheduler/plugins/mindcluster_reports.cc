@@ -101,32 +101,38 @@ void ChipReports::refresh(const DeviceNotes& notes) {
   if (notes.config_version() == read_at_) return;
   read_at_ = notes.config_version();
   std::set<std::string> touched;
-  const auto touch = [&](const ByNode& reports) {
-    for (const auto& [node, report] : reports) touched.insert(node);
+  const auto forget = [&](const std::string& key, const Source& source) {
+    for (const auto& [node, report] : source.reports) {
+      touched.insert(node);
+      sources_of_[node].erase(key);
+    }
   };
   for (auto source = sources_.begin(); source != sources_.end();) {
     if (notes.configs().contains(source->first)) {
       ++source;
     } else {
-      touch(source->second.reports);
+      forget(source->first, source->second);
       source = sources_.erase(source);
     }
   }
   for (const auto& [key, config] : notes.configs()) {
     Source& source = sources_[key];
     if (source.version == config.version) continue;
-    touch(source.reports);
+    forget(key, source);
     source = {config.version, read(key, config.data)};
-    touch(source.reports);
+    for (const auto& [node, report] : source.reports) {
+      touched.insert(node);
+      sources_of_[node].insert(key);
+    }
   }
   for (const std::string& node : touched) merge_again(node);
 }
 
 void ChipReports::merge_again(const std::string& node) {
   all_.erase(node);
-  for (const auto& [key, source] : sources_) {
-    if (auto found = source.reports.find(node); found != source.reports.end()) merge(found->second, all_[node]);
-  }
+  const auto sources = sources_of_.find(node);
+  for (const std::string& key : sources->second) merge(sources_[key].reports[node], all_[node]);
+  if (sources->second.empty()) sources_of_.erase(sources);
 }
 
 const ChipReport* ChipReports::find(std::string_view node) const {

@@ -46,7 +46,8 @@ class ChipReports {
 
   const bool cluster_wide_;
   std::uint64_t read_at_ = 0;
-  std::map<std::string, Source, std::less<>> sources_;  // by the ConfigMap's key
+  std::map<std::string, Source, std::less<>> sources_;                    // by the ConfigMap's key
+  std::map<std::string, std::set<std::string>, std::less<>> sources_of_;  // keys of sources_, by node
   ByNode all_;
 };
 
