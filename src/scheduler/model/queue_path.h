@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
+#include <vector>
 
 #include "scheduler/model/model.h"
 
@@ -12,7 +12,7 @@ namespace scheduler {
 // without a root (unset) nothing is above.
 template <class Visit>
 void for_each_up_to_root(const Model& model, QueueId root, QueueId queue, Visit&& visit) {
-  boost::container::small_vector<QueueId, 16> walked;
+  std::vector<QueueId> walked;
   while (queue.is_set() && std::find(walked.begin(), walked.end(), queue) == walked.end()) {
     visit(queue);
     if (!root.is_set() || queue == root) return;
