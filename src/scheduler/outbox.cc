@@ -242,12 +242,14 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
     return [weak = weak_from_this(), key, lost](base::Result<api::Json> result) {
       auto self = weak.lock();
       if (!self || result.ok() || is_overtaken(result.error().code)) return;
-      if (!self->lost_later.insert(key).second) return;
-      self->env.loop().after(base::milliseconds(kRetryMaxMs), [weak, key, lost] {
+      std::vector<std::function<void(State&)>>& waiting = self->lost_later[key];
+      waiting.emplace_back(lost);
+      if (waiting.size() > 1) return;
+      self->env.loop().after(base::milliseconds(kRetryMaxMs), [weak, key] {
         auto again = weak.lock();
         if (!again) return;
-        again->lost_later.erase(key);
-        lost(*again);
+        const auto all = again->lost_later.extract(key);
+        for (const auto& one : all.mapped()) one(*again);
         again->on_change();
       });
     };
@@ -327,8 +329,8 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   client::EventRecorder events;
   VolumeBinder volumes;
   ClaimBinder claims;
-  std::set<std::string> lost_later;            // keys of again_later() that wait
-  std::map<std::string, base::Code> troubles;  // by resource, as last told
+  std::map<std::string, std::vector<std::function<void(State&)>>> lost_later;  // of again_later(), by key
+  std::map<std::string, base::Code> troubles;                                  // by resource, as last told
   std::map<std::string, Lane> lanes;
   std::deque<std::string> ready;
   std::set<std::string> gates_going;  // uids of pods

@@ -278,7 +278,6 @@ void Intake::pod_condition_lost(std::string_view key, std::string_view uid) {
   if (!id.is_set() || model_.text(id).uid != uid) return;
   model_.edit_text(id).condition_reason.clear();
   model_.edit_text(id).condition_message.clear();
-  model_.edit_text(id).nominated_node.clear();
   if (model_.task(id).job.is_set()) model_.note_changed(model_.task(id).job);
 }
 

@@ -108,7 +108,10 @@ void QueueDevices::settle(Model& model, const PluginSet& plugins, const std::vec
   all |= std::exchange(queues_seen_, model.queue_changes) != model.queue_changes;
   const bool claims_changed =
       std::exchange(claims_seen_, model.claims.comings_and_goings()) != model.claims.comings_and_goings();
-  if (jobs_.empty() && model.claims.claims().empty() && !model.devices.has_holders()) return;
+  if (jobs_.empty() && model.claims.claims().empty() && !model.devices.has_holders()) {
+    queues_seen_ = model.queue_changes - 1;  // nobody was looked at: the next time, all are
+    return;
+  }
   if (all) {
     jobs_.clear();
     sums_.clear();
