@@ -30,6 +30,7 @@ TEST(Json, texts_are_written_as_go_writes_them) {
 TEST(Json, what_is_not_json_is_refused) {
   for (const char* text : {"", "{", "[1,]", "nul", "1e309", "\"\xff\"", "{\"a\":1}{", "'a'"})
     EXPECT_FALSE(parse_json(text).ok()) << text;
+  EXPECT_FALSE(parse_json(Json()["nothing"].as_string()).ok());  // a view without an address
 }
 
 TEST(Json, the_last_of_two_keys_wins_and_is_reported) {
