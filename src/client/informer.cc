@@ -39,7 +39,7 @@ struct Informer::State {
   std::unique_ptr<Watch> watch;
   std::vector<Json> pages;  // of the list under way
   bool paged = true;        // false after a continue token expired: ask for everything at once
-  std::string told;         // why the first list does not come, as last logged
+  std::string told;         // why the view is not current, as last logged
   bool synced = false;
   bool started = false;
   base::Duration back_off = kBackOffFirst;
