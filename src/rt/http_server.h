@@ -22,8 +22,8 @@ struct ServerOptions {
   std::string client_ca_pem;                          // client certificates are asked for and, if sent, must verify
   std::size_t body_bytes_max = std::size_t{3} << 20;  // 413 beyond, as the Kubernetes API server
   std::size_t header_bytes_max = std::size_t{64} << 10;
-  // How long the header of a request, and the whole of it, may take from its first byte on; the connection is closed
-  // then.
+  // How long the header of a request may take from its first byte on, and then its body; the connection is closed when
+  // that is over.
   base::Duration header_time_max = base::seconds(32);
   base::Duration request_time_max = base::seconds(60);
   int io_threads = 1;
