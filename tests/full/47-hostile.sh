@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# hostile pods, images, requests and files, with address and undefined sanitizers
+if [ -x build/fuzz/bin/volcano ] || build fuzz; then
+  for test in tests/hostile/*_test.py; do
+    VOLCANO=$PWD/build/fuzz/bin/volcano PATIENCE=4 ASAN_OPTIONS=detect_leaks=0 script "$test"
+  done
+fi
