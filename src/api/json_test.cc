@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "api/limits.h"
+
 namespace api {
 namespace {
 
@@ -31,6 +33,32 @@ TEST(Json, what_is_not_json_is_refused) {
   for (const char* text : {"", "{", "[1,]", "nul", "1e309", "\"\xff\"", "{\"a\":1}{", "'a'"})
     EXPECT_FALSE(parse_json(text).ok()) << text;
   EXPECT_FALSE(parse_json(Json()["nothing"].as_string()).ok());  // a view without an address
+}
+
+TEST(Json, what_is_written_can_be_read) {
+  for (const char* text : {"\xff", "a\xC3", "\xED\xA0\x80", "\xE2\x80"}) {
+    const Json value = Json::object({{text, text}});
+    const auto again = parse_json(value.dump());
+    ASSERT_TRUE(again.ok()) << value.dump();
+    EXPECT_NE(again->members()[0].name().find("\xEF\xBF\xBD"), std::string_view::npos);
+  }
+  // Halves of surrogate pairs, which Go reads as U+FFFD.
+  for (const char* text : {"\"\\ud800\"", "\"\\udc00x\"", "\"\\ud800\\ud800\""}) {
+    const auto value = parse_json(text);
+    if (value.ok()) {
+      EXPECT_TRUE(parse_json(value->dump()).ok()) << text;
+    }
+  }
+}
+
+TEST(Json, readable_objects_are_bounded_in_depth) {
+  const auto nested = [](std::size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
+  EXPECT_TRUE(check_readable(nested(kObjectLevelsMax)).ok());
+  EXPECT_EQ(check_readable(nested(kObjectLevelsMax + 1)).error().message, "nested too deeply: more than 1000 levels");
+  EXPECT_TRUE(parse_json(nested(kDocumentLevelsMax)).ok());
+  EXPECT_FALSE(parse_json(nested(kDocumentLevelsMax + 1)).ok());
+  EXPECT_FALSE(check_readable("{\"a\":\"\xff\"}").ok());
+  EXPECT_FALSE(check_readable("").ok());
 }
 
 TEST(Json, the_last_of_two_keys_wins_and_is_reported) {

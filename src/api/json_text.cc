@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "api/json.h"
+#include "api/limits.h"
 #include "base/format.h"
+#include "base/utf8.h"
 
 namespace api {
 namespace {
@@ -89,8 +91,10 @@ std::string with_doubles(std::string_view text) {
   return out;
 }
 
+// Bytes that are no text become U+FFFD, as Go's encoding/json writes them: what is written can be read.
 void write_string(std::string& out, std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
+  if (!base::is_utf8(text)) return write_string(out, base::to_utf8(text));
   out += '"';
   std::size_t begin = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -189,6 +193,20 @@ Result<Json> parse_json(std::string_view text, ParseOptions options) {
   Json result = Reader{options.duplicate_keys, {}}.value(parsed.value_unsafe());
   if (parser.capacity() > kKeptCapacity) parser = simdjson::dom::parser();
   return result;
+}
+
+base::Status check_readable(std::string_view bytes) {
+  static constexpr std::size_t kKeptCapacity = std::size_t{1} << 20;
+  thread_local simdjson::dom::parser parser;
+  if (parser.max_depth() != kObjectLevelsMax || parser.capacity() < bytes.size())
+    if (const auto error = parser.allocate(std::max(bytes.size(), kKeptCapacity), kObjectLevelsMax))
+      return make_error(Code::kInvalid, simdjson::error_message(error));
+  const auto error = parser.parse(bytes.data(), bytes.size(), true).error();
+  if (parser.capacity() > kKeptCapacity) parser = simdjson::dom::parser();
+  if (error == simdjson::DEPTH_ERROR)
+    return make_error(Code::kInvalid, base::format("nested too deeply: more than {} levels", kObjectLevelsMax));
+  if (error) return make_error(Code::kInvalid, simdjson::error_message(error));
+  return {};
 }
 
 std::string format_double(double value) {

@@ -2,11 +2,13 @@
 #include "api/protobuf.h"
 
 #include <bit>
+#include <cmath>
 
 #include "api/kinds.h"
 #include "api/schema.h"
 #include "base/format.h"
 #include "base/time.h"
+#include "base/utf8.h"
 
 namespace api {
 namespace {
@@ -19,6 +21,11 @@ using Kind = Schema::Kind;
 constexpr int kDepthMax = 64;
 
 base::Error malformed() { return make_error(Code::kBadRequest, "the protobuf body is malformed"); }
+
+Result<Json> text_value(std::string_view bytes) {
+  if (!base::is_utf8(bytes)) return make_error(Code::kBadRequest, "the protobuf body has a string that is no UTF-8");
+  return Json(bytes);
+}
 
 struct Value {
   int number = 0;
@@ -107,7 +114,7 @@ Result<Json> time_value(std::string_view bytes, bool micro) {
   TRY(const std::vector<Value> values, all_fields(bytes));
   if (values.empty()) return Json();
   for (const Value& value : values) (value.number == 1 ? seconds : nanos) = static_cast<std::int64_t>(value.integer);
-  if (seconds < -9'000'000'000 || seconds > 9'000'000'000) return Json();
+  if (seconds < -9'000'000'000 || seconds > 9'000'000'000 || nanos < 0 || nanos > 999'999'999) return Json();
   const base::Time time{seconds * 1'000'000'000 + nanos};
   return Json(micro ? base::format_rfc3339_micro(time) : base::format_rfc3339(time));
 }
@@ -122,7 +129,7 @@ Result<Json> int_or_string_value(std::string_view bytes) {
     if (value.number == 2) number = static_cast<std::int32_t>(value.integer);
     if (value.number == 3) text = value.bytes;
   }
-  return type == 0 ? Json(number) : Json(text);
+  return type == 0 ? Json(number) : text_value(text);
 }
 
 Result<Json> object_value(const Schema& schema, std::string_view bytes, int depth);
@@ -133,16 +140,20 @@ Result<Json> value_of(const Schema& schema, const Value& value, int depth) {
       if (schema.format == "date-time" || schema.format == "micro-time")
         return time_value(value.bytes, schema.format == "micro-time");
       if (schema.format == "byte") return Json(base64(value.bytes));
-      return Json(value.bytes);
+      return text_value(value.bytes);
     case Kind::kInteger:
       if (schema.format == "int32") return Json(static_cast<std::int64_t>(static_cast<std::int32_t>(value.integer)));
       return Json(static_cast<std::int64_t>(value.integer));
-    case Kind::kNumber: return Json(std::bit_cast<double>(value.integer));
+    case Kind::kNumber: {
+      const auto number = std::bit_cast<double>(value.integer);
+      if (!std::isfinite(number)) return make_error(Code::kBadRequest, "the protobuf body has a number that is none");
+      return Json(number);
+    }
     case Kind::kBoolean: return Json(value.integer != 0);
     case Kind::kQuantity: {
       TRY(const std::vector<Value> parts, all_fields(value.bytes));
       for (const Value& part : parts)
-        if (part.number == 1) return Json(part.bytes);
+        if (part.number == 1) return text_value(part.bytes);
       return Json("0");
     }
     case Kind::kIntOrString: return int_or_string_value(value.bytes);
@@ -175,8 +186,9 @@ base::Status add_field(const SchemaField& field, const Value& value, int depth, 
       if (part.number == 1) key = part.bytes;
       if (part.number == 2) content = part;
     }
+    TRY(const Json name, text_value(key));
     TRY(Json item, value_of(*schema.element, content, depth + 1));
-    object.edit(field.name).set(key, std::move(item));
+    object.edit(field.name).set(name.as_string(), std::move(item));
     return {};
   }
   TRY(Json item, value_of(schema, value, depth + 1));

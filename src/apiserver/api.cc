@@ -43,6 +43,17 @@ class LatestReader : public api::ObjectReader {
   const store::Store& store_;
 };
 
+// The store knows neither kinds nor their words.
+base::Error about(const api::KindInfo& kind, std::string_view name, base::Error error) {
+  if (error.code == Code::kInvalid) return invalid(kind, name, {{"FieldValueInvalid", error.message, ""}});
+  if (error.code == Code::kTooLarge)
+    error.message = base::format("{} {}", api::qualified_plural(kind), error.message);
+  error.group = kind.resource.group;
+  error.kind = kind.resource.plural;
+  error.name = name;
+  return error;
+}
+
 }  // namespace
 
 struct Api::State {
@@ -82,9 +93,10 @@ struct Api::State {
       answer.object = change.answer ? *std::move(change.answer) : std::move(change.object);
       return on_answer(std::move(answer));
     }
-    auto finish = [answer = std::move(answer), special = std::move(change.answer),
+    auto finish = [answer = std::move(answer), special = std::move(change.answer), kind = request.kind,
+                   name = std::string(api::name_of(change.object)),
                    on_answer](Result<store::ObjectPtr> stored) mutable {
-      if (!stored.ok()) return on_answer(stored.take_error());
+      if (!stored.ok()) return on_answer(about(*kind, name, stored.take_error()));
       if (special)
         answer.object = *std::move(special);
       else

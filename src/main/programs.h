@@ -9,7 +9,7 @@ namespace volcano_main {
 using Arguments = std::vector<std::string>;  // without the program's own name
 
 int run_up(const Arguments& arguments);
-int run_monitor(const Arguments& arguments);
+int run_fsck(const Arguments& arguments);
 int run_crd(const Arguments& arguments);
 int run_reference(const Arguments& arguments);
 int run_schedule(const Arguments& arguments);

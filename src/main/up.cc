@@ -11,6 +11,7 @@
 
 #include "admission/hooks.h"
 #include "apiserver/api.h"
+#include "apiserver/event_expiry.h"
 #include "apiserver/local_client.h"
 #include "apiserver/server.h"
 #include "base/format.h"
@@ -21,6 +22,7 @@
 #include "main/credentials.h"
 #include "main/flags.h"
 #include "main/programs.h"
+#include "main/quarantine.h"
 #include "main/scheduler_host.h"
 #include "main/version.h"
 #include "node/agent.h"
@@ -44,6 +46,7 @@ struct UpOptions {
   int storage_gib = 8;
   bool host_rootfs = false;
   bool leave_pods = false;
+  std::string event_ttl = "1h";
   std::string scheduler_conf;
   std::string cache_dump_dir = "/tmp";
   std::string runtime = "auto";
@@ -57,6 +60,7 @@ std::vector<Flag> flags_of(UpOptions& options) {
       {"port", &options.port, "port the API server listens on; 0: a free one"},
       {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
       {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"},
+      {"event-ttl", &options.event_ttl, "how long an Event is kept after it was last written, such as 1h or 30m"},
       {"host-rootfs", &options.host_rootfs,
        "the host's files stand in for images that are not imported: who may create pods can read the host"},
       {"runtime", &options.runtime, "how pods run: runc, process, or auto"},
@@ -107,6 +111,7 @@ struct Component {
 // The running cluster. Destroyed in reverse order.
 struct Cluster {
   UpOptions options;
+  base::Duration event_ttl;
   Credentials credentials;
   base::Metrics metrics;  // of the components
   std::unique_ptr<rt::RealEnv> api_env;
@@ -114,6 +119,7 @@ struct Cluster {
   std::unique_ptr<store::Store> objects;
   std::unique_ptr<api::PodLogs> pod_logs;
   std::unique_ptr<apiserver::Api> api;
+  std::unique_ptr<apiserver::EventExpiry> event_expiry;  // on the API server's loop
   std::unique_ptr<apiserver::Server> server;
   Component<controllers::Manager> manager;
   Component<scheduler::Scheduler> scheduler;
@@ -128,6 +134,10 @@ struct Cluster {
     TRY(kv, api_env->open_store(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
     TRY(credentials, load_or_make_credentials(options.data + "/keys", api_env->now()));
     TRY(objects, store::Store::open(*api_env, *kv));
+    const std::vector<store::Broken> broken = objects->broken();
+    const std::string quarantine = options.data + "/quarantine";
+    TRY(const auto lines, set_aside_broken(*objects, quarantine, api_env->now()));
+    for (const std::string& line : lines) base::log_error("apiserver", line);
     apiserver::ApiOptions api_options;
     api_options.hooks = admission::hooks({});
     pod_logs = node::make_pod_logs(options.data + "/node");
@@ -135,6 +145,13 @@ struct Cluster {
     api = std::make_unique<apiserver::Api>(*api_env, *objects, std::move(api_options));
     TRY_VOID(serve());
     TRY_VOID(on_loop<base::Status>(*api_env, [this](auto done) { api->bootstrap(done); }));
+    TRY_VOID(on_loop<base::Status>(*api_env, [&](auto done) {
+      record_broken(*api, broken, quarantine);
+      auto expiry = apiserver::EventExpiry::start(*api_env, *objects, event_ttl);
+      if (!expiry.ok()) return done(expiry.take_error());
+      event_expiry = *std::move(expiry);
+      done({});
+    }));
     start_components();
     server->set_ready(true);
     return {};
@@ -216,6 +233,10 @@ struct Cluster {
     scheduler.stop();
     manager.stop();
     server.reset();
+    on_loop<bool>(*api_env, [this](auto done) {
+      event_expiry.reset();
+      done(true);
+    });
     api_env->stop();
   }
 };
@@ -255,6 +276,12 @@ int run_up(const Arguments& arguments) {
     std::cerr << "volcano up: --port: " << options.port << " is no port\n";
     return 2;
   }
+  const auto event_ttl = base::parse_go_duration(options.event_ttl);
+  if (!event_ttl || *event_ttl < base::seconds(1)) {
+    std::cerr << "volcano up: --event-ttl: \"" << options.event_ttl << "\" is no time of at least a second\n";
+    return 2;
+  }
+  cluster.event_ttl = *event_ttl;
   if (options.data.empty()) {
     const char* home = std::getenv("HOME");
     options.data = std::string(home ? home : ".") + "/.local/share/volcano";

@@ -1,6 +1,7 @@
 // Encoding of keys and values, and the two walks: all of it at start, one batch at a commit.
 #include "store/persist.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 
@@ -50,12 +51,14 @@ std::map<std::string, std::uint32_t, std::less<>> resource_indexes() {
 }
 
 Result<ObjectPtr> parse_object(std::string_view json, std::int64_t revision) {
-  auto parsed = api::parse_json(json);
-  if (!parsed.ok()) return base::within(parsed.take_error(), base::format("stored object of revision {}", revision));
+  TRY_VOID(api::check_readable(json));
+  TRY(const api::Json parsed, api::parse_json(json));
+  if (!parsed.is_object() || !parsed["metadata"].is_object())
+    return make_error(Code::kInvalid, "it is no object with metadata");
   auto object = std::make_shared<Object>();
-  object->ns = api::namespace_of(*parsed);
-  object->name = api::name_of(*parsed);
-  object->uid = api::uid_of(*parsed);
+  object->ns = api::namespace_of(parsed);
+  object->name = api::name_of(parsed);
+  object->uid = api::uid_of(parsed);
   object->revision = revision;
   object->bytes = json;
   return ObjectPtr(std::move(object));
@@ -64,51 +67,76 @@ Result<ObjectPtr> parse_object(std::string_view json, std::int64_t revision) {
 std::int64_t number(std::string_view text) {
   std::int64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  return std::max<std::int64_t>(value, 0);
 }
 
 using Indexes = std::map<std::string, std::uint32_t, std::less<>>;
 
+// Up to the next zero byte, which goes too.
+std::string_view take_part(std::string_view& text) {
+  const std::size_t at = text.find('\0');
+  const std::string_view part = text.substr(0, at);
+  text = at == std::string_view::npos ? std::string_view() : text.substr(at + 1);
+  return part;
+}
+
+void load_object(std::string_view key, std::string_view value, const Indexes& indexes, Loaded& loaded) {
+  std::string_view rest = key.substr(1);
+  const auto found = indexes.find(take_part(rest));
+  if (found == indexes.end()) return;  // a kind of a later version; it stays on disk
+  const std::string_view ns = take_part(rest);
+  const auto broken = [&](std::string why) {
+    const std::string path = ns.empty() ? std::string(rest) : base::format("{}/{}", ns, rest);
+    loaded.broken.push_back({std::string(key), std::string(value),
+                             base::format("{} {}", api::all_kinds()[found->second].resource.plural, path),
+                             std::move(why), found->second, std::string(ns), std::string(rest)});
+  };
+  if (value.size() < 8) return broken("it is cut off");
+  auto object = parse_object(value.substr(8), from_big_endian(value));
+  if (!object.ok()) return broken(object.error().message);
+  if ((*object)->ns != ns || (*object)->name != rest)
+    return broken(base::format("its own name is \"{}/{}\"", (*object)->ns, (*object)->name));
+  if ((*object)->revision < 1) return broken("its revision is no number above 0");
+  loaded.revision = std::max(loaded.revision, (*object)->revision);
+  loaded.objects.emplace_back(found->second, *std::move(object));
+}
+
 base::Status load_objects(const rt::KvStore& kv, const Indexes& indexes, Loaded& loaded) {
-  base::Status problem;
-  TRY_VOID(kv.scan("o", "p", [&](std::string_view key, std::string_view value) {
-    const auto found = indexes.find(key.substr(1, key.find('\0') - 1));
-    if (found == indexes.end()) return true;  // a kind of a later version; it stays on disk
-    auto object = parse_object(value.substr(8), from_big_endian(value));
-    if (!object.ok()) {
-      problem = object.take_error();
-      return false;
-    }
-    loaded.objects.emplace_back(found->second, *std::move(object));
+  return kv.scan("o", "p", [&](std::string_view key, std::string_view value) {
+    load_object(key, value, indexes, loaded);
     return true;
-  }));
-  return problem;
+  });
 }
 
 base::Status load_history(const rt::KvStore& kv, const Indexes& indexes, Loaded& loaded) {
-  base::Status problem;
   std::map<std::string, ObjectPtr> last;  // by object key: what the next event of it replaces
-  TRY_VOID(kv.scan("h", "i", [&](std::string_view key, std::string_view value) {
+  return kv.scan("h", "i", [&](std::string_view key, std::string_view value) {
+    const std::int64_t revision = from_big_endian(key.substr(1));
+    const auto broken = [&](std::string why) {
+      loaded.broken.push_back(
+          {std::string(key), std::string(value), base::format("history of revision {}", revision), std::move(why)});
+      return true;
+    };
     const std::size_t end = value.find('\0', 1);
+    if (end == std::string_view::npos || key.size() != 9 || revision < 1) return broken("it is cut off");
     const auto found = indexes.find(value.substr(1, end - 1));
     if (found == indexes.end()) return true;
     Event event;
+    if (static_cast<unsigned char>(value[0]) > static_cast<unsigned char>(EventType::kDeleted))
+      return broken("its kind of change is none");
     event.type = static_cast<EventType>(value[0]);
-    event.revision = from_big_endian(key.substr(1));
+    event.revision = revision;
     event.resource = found->second;
     auto object = parse_object(value.substr(end + 1), event.revision);
-    if (!object.ok()) {
-      problem = object.take_error();
-      return false;
-    }
+    if (!object.ok()) return broken(object.error().message);
     event.object = *std::move(object);
     ObjectPtr& before = last[object_key(event.resource, *event.object)];
     event.before = before;
     before = event.type == EventType::kDeleted ? nullptr : event.object;
+    loaded.revision = std::max(loaded.revision, revision);
     loaded.history.push_back(std::move(event));
     return true;
-  }));
-  return problem;
+  });
 }
 
 }  // namespace
@@ -123,11 +151,23 @@ Result<Loaded> load(const rt::KvStore& kv) {
   }));
   TRY_VOID(load_objects(kv, indexes, loaded));
   TRY_VOID(load_history(kv, indexes, loaded));
+  loaded.compacted = std::min(loaded.compacted, loaded.revision);
   return loaded;
 }
 
-base::Status persist(rt::KvStore& kv, const std::vector<Event>& events, std::int64_t trim_from, std::int64_t trim_to) {
-  return kv.commit([&](rt::KvWriter& writer) {
+base::Status remove(rt::KvStore& kv, const std::vector<Broken>& broken, const std::vector<Event>& history,
+                    std::int64_t revision) {
+  return kv.commit_with_reserve([&](rt::KvWriter& writer) {
+    for (const Broken& record : broken) writer.erase(record.key);
+    for (const Event& event : history) writer.erase(history_key(event.revision));
+    writer.put("mrevision", std::to_string(revision));
+    writer.put("mcompacted", std::to_string(revision));
+  });
+}
+
+base::Status persist(rt::KvStore& kv, const std::vector<Event>& events, std::int64_t trim_from, std::int64_t trim_to,
+                     bool gives_room) {
+  const auto changes = [&](rt::KvWriter& writer) {
     for (const Event& event : events) {
       const std::string key = object_key(event.resource, *event.object);
       if (event.type == EventType::kDeleted)
@@ -143,7 +183,8 @@ base::Status persist(rt::KvStore& kv, const std::vector<Event>& events, std::int
     for (std::int64_t revision = trim_from + 1; revision <= trim_to; ++revision) writer.erase(history_key(revision));
     writer.put("mrevision", std::to_string(events.back().revision));
     writer.put("mcompacted", std::to_string(std::max(trim_from, trim_to)));
-  });
+  };
+  return gives_room ? kv.commit_with_reserve(changes) : kv.commit(changes);
 }
 
 }  // namespace store

@@ -18,10 +18,17 @@ struct Loaded {
   std::vector<Event> history;
   std::int64_t revision = 0;
   std::int64_t compacted = 0;
+  std::vector<Broken> broken;  // what of the disk cannot be read
 };
 
+// Damaged records are no error; they are in `broken`. Revisions never go back behind what is stored.
 base::Result<Loaded> load(const rt::KvStore& kv);
+// Takes broken records out, and with them all history, which has a hole now.
+base::Status remove(rt::KvStore& kv, const std::vector<Broken>& broken, const std::vector<Event>& history,
+                    std::int64_t revision);
 // One transaction: the events, and history in (trim_from, trim_to] dropped.
-base::Status persist(rt::KvStore& kv, const std::vector<Event>& events, std::int64_t trim_from, std::int64_t trim_to);
+// `gives_room`: these are deletions, which may use the disk's reserve.
+base::Status persist(rt::KvStore& kv, const std::vector<Event>& events, std::int64_t trim_from, std::int64_t trim_to,
+                     bool gives_room);
 
 }  // namespace store

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 
 #include "api/kinds.h"
 #include "base/format.h"
@@ -26,7 +27,10 @@ struct Entry {
 struct Write {
   Event event;
   Store::OnDurable on_durable;
+  bool gives_room = false;  // a deletion, or a step of one
 };
+
+constexpr base::Duration kTryAgain = base::seconds(1);  // one ordinary write while commits fail
 
 struct Subscriber {
   std::uint64_t id;
@@ -61,7 +65,21 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   std::vector<Write> waiting;
   bool committing = false;
   bool failing = false;
+  base::Error failure;          // why, while `failing`
+  base::Duration next_attempt;  // uptime, while `failing`
+  std::vector<Broken> broken;
   std::uint64_t next_id = 1;
+
+  // Why a write is not even queued, if so.
+  std::optional<base::Error> refusal(bool gives_room) const {
+    if (waiting.size() >= options.writes_waiting_max) {
+      base::Error error = make_error(Code::kTooManyRequests, "too many writes are waiting for the disk");
+      error.retry_after_seconds = 1;
+      return error;
+    }
+    if (failing && !gives_room && (committing || env.uptime() < next_attempt)) return failure;
+    return {};
+  }
 
   void add(Write write) {
     Entry& entry = tables[write.event.resource][key_for(write.event.object->ns, write.event.object->name)];
@@ -79,12 +97,18 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     auto outcome = std::make_shared<base::Status>();
     // The window is trimmed in the same transaction.
     auto events = std::make_shared<std::vector<Event>>();
-    for (const Write& write : *batch) events->push_back(write.event);
+    bool gives_room = true;
+    for (const Write& write : *batch) {
+      events->push_back(write.event);
+      gives_room = gives_room && write.gives_room;
+    }
     const std::int64_t trim_to = trim_point(*events);
     auto self = shared_from_this();
     env.offload(
-        [self, events, outcome, trim_to, from = compacted] { *outcome = persist(self->kv, *events, from, trim_to); },
-        [self, batch, outcome, trim_to] { self->finish_commit(*batch, *outcome, trim_to); });
+        [self, events, outcome, trim_to, gives_room, from = compacted] {
+          *outcome = persist(self->kv, *events, from, trim_to, gives_room);
+        },
+        [self, batch, outcome, trim_to, gives_room] { self->finish_commit(*batch, *outcome, trim_to, gives_room); });
   }
 
   // The revision up to which history is dropped so that it keeps its limits with `incoming` added.
@@ -102,13 +126,17 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     return point;
   }
 
-  void finish_commit(std::vector<Write>& batch, const base::Status& status, std::int64_t trim_to) {
+  void finish_commit(std::vector<Write>& batch, const base::Status& status, std::int64_t trim_to, bool gave_room) {
     committing = false;
-    failing = !status.ok();
     if (!status.ok()) {
-      fail(batch, status.error());
+      failing = true;
+      failure = status.error();
+      next_attempt = env.uptime() + kTryAgain;
+      fail(batch, failure);
       return;
     }
+    // Deletions may have gone through by the reserve only.
+    if (!gave_room) failing = false;
     while (!history.empty() && history.front().revision <= trim_to) {
       history_bytes -= history.front().object->bytes.size();
       history.pop_front();
@@ -157,7 +185,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
 
 Json Object::json() const {
   auto parsed = api::parse_json(bytes);
-  CHECK(parsed.ok());  // we wrote it
+  CHECK(parsed.ok());  // put() and load() saw to that
   return *std::move(parsed);
 }
 
@@ -175,7 +203,23 @@ Result<std::unique_ptr<Store>> Store::open(rt::Env& env, rt::KvStore& kv, Option
   // Revision 0 means "any" to clients, so counting begins at 1.
   state->durable_revision = state->latest_revision = std::max<std::int64_t>(loaded.revision, 1);
   state->compacted = loaded.compacted;
+  state->broken = std::move(loaded.broken);
   return std::unique_ptr<Store>(new Store(std::move(state)));
+}
+
+const std::vector<Broken>& Store::broken() const { return state_->broken; }
+
+base::Status Store::remove_broken() {
+  State& state = *state_;
+  if (state.broken.empty()) return {};
+  CHECK(!state.committing);
+  const std::vector<Event> history(state.history.begin(), state.history.end());
+  TRY_VOID(remove(state.kv, state.broken, history, state.durable_revision));
+  state.history.clear();
+  state.history_bytes = 0;
+  state.compacted = state.durable_revision;
+  state.broken.clear();
+  return {};
 }
 
 Store::~Store() = default;
@@ -216,24 +260,33 @@ ObjectPtr make_object(Json& json, std::int64_t revision) {
   return object;
 }
 
+// What is being deleted may exceed the limit by the marks of its deletion; nothing else is added to it.
+base::Status check_size(const Object& object, std::size_t bytes_max, bool gives_room) {
+  if (object.bytes.size() <= bytes_max + (gives_room ? api::kBookkeepingBytes : 0)) return {};
+  return make_error(Code::kTooLarge, base::format("\"{}\" is too large: {} bytes, at most {}", object.name,
+                                                  object.bytes.size(), bytes_max));
+}
+
 }  // namespace
 
 void Store::put(std::uint32_t resource, Json object, OnDurable on_durable) {
-  if (state_->waiting.size() >= state_->options.writes_waiting_max) {
-    state_->env.loop().post([on_durable = std::move(on_durable)] {
-      auto error = make_error(Code::kTooManyRequests, "too many writes are waiting for the disk");
-      error.retry_after_seconds = 1;
-      on_durable(std::move(error));
+  const bool gives_room = api::is_deleting(object);
+  const auto refuse = [&](base::Error error) {
+    state_->env.loop().post([on_durable = std::move(on_durable), error = std::move(error)]() mutable {
+      if (on_durable) on_durable(std::move(error));
     });
-    return;
-  }
+  };
+  if (auto refusal = state_->refusal(gives_room)) return refuse(*std::move(refusal));
   Event event;
   event.revision = state_->latest_revision + 1;
   event.resource = resource;
   event.object = make_object(object, event.revision);
+  base::Status fits = check_size(*event.object, state_->options.object_bytes_max, gives_room);
+  if (fits.ok()) fits = api::check_readable(event.object->bytes);
+  if (!fits.ok()) return refuse(fits.take_error());
   event.before = find(resource, event.object->ns, event.object->name, View::kLatest);
   event.type = event.before ? EventType::kModified : EventType::kAdded;
-  state_->add({std::move(event), std::move(on_durable)});
+  state_->add({std::move(event), std::move(on_durable), gives_room});
 }
 
 void Store::erase(std::uint32_t resource, std::string_view ns, std::string_view name, Json last_state,
@@ -244,7 +297,12 @@ void Store::erase(std::uint32_t resource, std::string_view ns, std::string_view 
   event.resource = resource;
   event.before = find(resource, ns, name, View::kLatest);
   event.object = make_object(last_state, event.revision);
-  state_->add({std::move(event), std::move(on_durable)});
+  // The last state may be new too, and is kept as history. One that cannot be kept must not hold up the deletion.
+  if (event.before && !api::check_readable(event.object->bytes).ok()) {
+    Json before = event.before->json();
+    event.object = make_object(before, event.revision);
+  }
+  state_->add({std::move(event), std::move(on_durable), true});
 }
 
 Result<std::unique_ptr<Subscription>> Store::subscribe(std::uint32_t resource, std::int64_t since, OnEvents on_events) {

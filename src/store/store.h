@@ -2,7 +2,12 @@
 // of history from which watches resume, also after a restart.
 //
 // A write is visible to other writers at once (they must not overtake it) and to readers and watchers only when it is
-// durable. If a commit fails, every write in it and behind it fails, and nothing has changed.
+// durable. If a commit fails, every write in it and behind it fails, and nothing has changed. From then on ordinary
+// writes are refused with its reason, but for one each second that tries again; deletions, and writes to what is being
+// deleted, are always tried and may use the disk's reserve.
+//
+// What the store takes it can read back: an object that is no JSON of bounded depth and size is refused. What it finds
+// on the disk and cannot read is set aside at the start, and everything else is served.
 // Loop thread only, except where noted.
 #pragma once
 
@@ -14,6 +19,7 @@
 #include <vector>
 
 #include "api/json.h"
+#include "api/limits.h"
 #include "api/resource.h"
 #include "base/result.h"
 #include "rt/env.h"
@@ -45,6 +51,18 @@ struct Event {
   ObjectPtr before;  // null for an addition, and where history does not know it any more
 };
 
+// A record of the disk that cannot be read.
+struct Broken {
+  std::string key;    // as it is on the disk
+  std::string bytes;  // likewise
+  std::string what;   // "configmaps ml/settings", or "history of revision 12"
+  std::string why;
+  // Of an object; `resource` is npos for history.
+  std::size_t resource = std::string::npos;
+  std::string ns = {};
+  std::string name = {};
+};
+
 class Store;
 
 // Unsubscribes when destroyed.
@@ -66,6 +84,7 @@ struct Options {
   std::size_t history_events_max = 50'000;
   std::size_t history_bytes_max = std::size_t{64} << 20;
   std::size_t writes_waiting_max = 20'000;  // beyond: kTooManyRequests
+  std::size_t object_bytes_max = api::kObjectBytesMax;
 };
 
 class Store {
@@ -78,6 +97,11 @@ class Store {
   static base::Result<std::unique_ptr<Store>> open(rt::Env& env, rt::KvStore& kv, Options options = {});
   ~Store();
 
+  // What could not be read at the start. It lies on the disk until remove_broken(), which the caller calls before the
+  // first write, once it has kept what it wants of it. Watches from before then are told to list anew (kExpired).
+  const std::vector<Broken>& broken() const;
+  base::Status remove_broken();
+
   ObjectPtr find(std::uint32_t resource, std::string_view ns, std::string_view name, View view) const;
   // In key order, starting after `after` ("ns/name"; empty: from the first); an empty `ns` means all namespaces.
   void for_each(std::uint32_t resource, std::string_view ns, std::string_view after, View view,
@@ -87,7 +111,8 @@ class Store {
   std::int64_t revision() const;
 
   // Writers: the caller has checked preconditions against View::kLatest in this very turn of the loop. `object` gets
-  // its resourceVersion here. `on_durable` runs on the loop, later.
+  // its resourceVersion here. `on_durable` runs on the loop, later. Errors: kTooLarge and kInvalid for an object that
+  // could not be read back (nothing is changed then), kTooManyRequests, kUnavailable with the disk's reason.
   void put(std::uint32_t resource, api::Json object, OnDurable on_durable);
   void erase(std::uint32_t resource, std::string_view ns, std::string_view name, api::Json last_state,
              OnDurable on_durable);

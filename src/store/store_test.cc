@@ -15,9 +15,15 @@ using api::Json;
 class FlakyKv : public rt::KvStore {
  public:
   base::Status commit(const std::function<void(rt::KvWriter&)>& changes) override {
-    if (full) return base::make_error(base::Code::kUnavailable, "cannot write to /data: No space left on device");
+    if (full) {
+      ++refused;
+      return base::make_error(base::Code::kUnavailable, "cannot write to /data: No space left on device");
+    }
     ++commits;
     return inner->commit(changes);
+  }
+  base::Status commit_with_reserve(const std::function<void(rt::KvWriter&)>& changes) override {
+    return has_reserve ? inner->commit(changes) : commit(changes);
   }
   base::Status scan(std::string_view begin, std::string_view end,
                     const std::function<bool(std::string_view, std::string_view)>& visit) const override {
@@ -26,7 +32,9 @@ class FlakyKv : public rt::KvStore {
 
   std::unique_ptr<rt::KvStore> inner = rt::make_memory_kv();
   bool full = false;
+  bool has_reserve = false;
   int commits = 0;
+  int refused = 0;
 };
 
 struct Bench {
@@ -98,10 +106,118 @@ TEST(Store, a_full_disk_refuses_and_changes_nothing) {
   EXPECT_EQ(b.store->find(b.maps, "n", "b", View::kLatest), nullptr);
   EXPECT_EQ(b.store->find(b.maps, "n", "a", View::kLatest)->json()["data"]["v"].as_string(), "1");
   b.kv.full = false;
+  b.env.run_for(base::seconds(1));
   b.put("b");
   b.env.settle();
   EXPECT_EQ(b.store->find(b.maps, "n", "b", View::kDurable)->revision, revision + 1);
   EXPECT_FALSE(b.store->failing());
+}
+
+TEST(Store, deletions_go_through_on_a_full_disk_and_one_write_a_second_tries_it) {
+  Bench b;
+  b.put("a");
+  b.put("marked");
+  b.env.settle();
+  b.kv.full = true;
+  b.kv.has_reserve = true;
+  b.put("c");
+  b.env.settle();
+  for (int i = 0; i < 5; ++i) b.put("d");
+  b.erase("a");
+  Json marked = b.store->find(b.maps, "n", "marked", View::kLatest)->json();
+  marked.edit("metadata").set("deletionTimestamp", "2026-01-01T00:00:00Z");
+  base::Status kept = base::make_error(base::Code::kInternal, "not answered");
+  b.store->put(b.maps, std::move(marked), [&](base::Result<ObjectPtr> result) {
+    kept = result.ok() ? base::Status() : base::Status(result.take_error());
+  });
+  b.env.settle();
+  EXPECT_EQ(b.acknowledged, (std::vector<std::string>{"a", "marked", "-a"}));
+  EXPECT_EQ(b.refused.size(), 6u);
+  EXPECT_TRUE(kept.ok());
+  EXPECT_TRUE(b.store->failing());
+  EXPECT_EQ(b.kv.refused, 1);  // the first; the others were not even tried
+  b.env.run_for(base::seconds(1));
+  b.put("e");
+  b.put("f");
+  b.env.settle();
+  EXPECT_EQ(b.kv.refused, 2);
+  EXPECT_EQ(b.store->find(b.maps, "n", "a", View::kDurable), nullptr);
+}
+
+TEST(Store, what_it_could_not_read_back_is_refused) {
+  Bench b;
+  Json deep = "x";
+  for (int i = 0; i < 1001; ++i) deep = Json::array({deep});
+  const auto put = [&](Json data) {
+    base::Status outcome;
+    b.store->put(b.maps,
+                 Json::object({{"metadata", Json::object({{"namespace", "n"}, {"name", "x"}})}, {"data", data}}),
+                 [&](base::Result<ObjectPtr> result) {
+                   if (!result.ok()) outcome = result.take_error();
+                 });
+    b.env.settle();
+    return outcome;
+  };
+  base::Status outcome = put(deep);
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().code, base::Code::kInvalid);
+  EXPECT_EQ(outcome.error().message, "nested too deeply: more than 1000 levels");
+  outcome = put(std::string(api::kObjectBytesMax, 'x'));
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().code, base::Code::kTooLarge);
+  EXPECT_EQ(b.store->find(b.maps, "n", "x", View::kLatest), nullptr);
+  // Bytes that are no text are written as U+FFFD.
+  EXPECT_TRUE(put("a\xff").ok());
+  EXPECT_EQ(b.store->find(b.maps, "n", "x", View::kDurable)->json()["data"].as_string(), "a\xEF\xBF\xBD");
+}
+
+TEST(Store, a_broken_object_is_set_aside_and_all_others_are_served) {
+  Bench b;
+  for (const char* name : {"a", "b", "c", "d"}) b.put(name);
+  b.env.settle();
+  const std::int64_t revision = b.store->revision();
+  const std::string prefix = std::string("o/configmaps\0n\0", 15);
+  ASSERT_TRUE(b.kv.commit([&](rt::KvWriter& writer) {
+                    writer.put(prefix + "a", std::string(8, '\0') + "{\"metadata\":{\"name\":\"\xff\"}}");
+                    writer.put(prefix + "b", "short");
+                    writer.put(prefix + "c", std::string("\0\0\0\0\0\0\0\1{\"metadata\":{\"name\":\"other\"}}", 37));
+                  })
+                  .ok());
+  auto reopened = *Store::open(b.env, b.kv);
+  std::string what;
+  for (const Broken& record : reopened->broken()) what += record.what + ", ";
+  EXPECT_EQ(what, "configmaps n/a, configmaps n/b, configmaps n/c, ");
+  EXPECT_NE(reopened->find(b.maps, "n", "d", View::kDurable), nullptr);
+  EXPECT_EQ(reopened->find(b.maps, "n", "a", View::kDurable), nullptr);
+  EXPECT_EQ(reopened->revision(), revision);
+  ASSERT_TRUE(reopened->remove_broken().ok());
+  // A watch from before would believe that the objects are still there.
+  const auto old = reopened->subscribe(b.maps, revision - 1, [](const std::vector<Event>&) {});
+  ASSERT_FALSE(old.ok());
+  EXPECT_EQ(old.error().code, base::Code::kExpired);
+  auto again = *Store::open(b.env, b.kv);
+  EXPECT_TRUE(again->broken().empty());
+  EXPECT_EQ(again->revision(), revision);
+  EXPECT_FALSE(again->subscribe(b.maps, revision - 1, [](const std::vector<Event>&) {}).ok());
+}
+
+TEST(Store, damaged_history_and_counters_cost_history_only) {
+  Bench b;
+  for (const char* name : {"a", "b", "c"}) b.put(name);
+  b.env.settle();
+  const std::int64_t revision = b.store->revision();
+  ASSERT_TRUE(b.kv.commit([&](rt::KvWriter& writer) {
+                    writer.put(std::string("h\0\0\0\0\0\0\0\2", 9), "rubbish");
+                    writer.put("mrevision", "-5x");
+                    writer.put("mcompacted", "999999999");
+                  })
+                  .ok());
+  auto reopened = *Store::open(b.env, b.kv);
+  ASSERT_EQ(reopened->broken().size(), 1u);
+  EXPECT_EQ(reopened->broken()[0].what, "history of revision 2");
+  EXPECT_EQ(reopened->revision(), revision);  // no revision is given twice
+  EXPECT_EQ(reopened->count(b.maps), 3u);
+  EXPECT_TRUE(reopened->remove_broken().ok());
 }
 
 TEST(Store, a_watch_resumes_also_after_a_restart) {
