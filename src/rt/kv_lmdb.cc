@@ -195,9 +195,8 @@ base::Error damaged(const std::string& path, const std::string& what) {
                    path, what));
 }
 
-// `marker` is there once a database was: an empty or missing file is damage from then on, and a beginning before.
-base::Status check_before_opening(const std::string& path, const std::string& marker) {
-  const bool existed = read_file(marker).ok();
+// `existed`: an empty or missing file is damage then, and a beginning else.
+base::Status check_before_opening(const std::string& path, bool existed) {
   auto checked = check_lmdb_file(path + "/data.mdb");
   if (!checked.ok() && checked.error().code == Code::kNotFound)
     return existed ? base::Status(damaged(path, "its file data.mdb is missing")) : base::Status();
@@ -229,8 +228,9 @@ base::Result<std::unique_ptr<StoreLock>> lock_store(const std::string& path) {
 base::Result<std::unique_ptr<KvStore>> open_lmdb(const std::string& path, std::size_t map_bytes_max) {
   TRY_VOID(make_folders(path, 0700));
   TRY(auto lock, lock_store(path));
-  const std::string marker = path + "/format";
-  TRY_VOID(check_before_opening(path, marker));
+  const std::string marker = path + "/format";  // there once a database was
+  const bool existed = read_file(marker).ok();
+  TRY_VOID(check_before_opening(path, existed));
   MDB_env* env = nullptr;
   MDB_txn* transaction = nullptr;
   MDB_dbi table = 0;
@@ -248,7 +248,7 @@ base::Result<std::unique_ptr<KvStore>> open_lmdb(const std::string& path, std::s
     return make_error(Code::kUnavailable, base::format("cannot open the database {}: {}", path, mdb_strerror(code)));
   }
   auto opened = std::make_unique<Lmdb>(path, env, table, std::move(lock), map_bytes_max);
-  TRY_VOID(write_file(marker, "1\n", 0600));
+  if (!existed) TRY_VOID(write_file(marker, "1\n", 0600));
   return std::unique_ptr<KvStore>(std::move(opened));
 }
 

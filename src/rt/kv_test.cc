@@ -77,6 +77,30 @@ TEST(Kv, a_full_map_refuses_the_whole_commit) {
   EXPECT_EQ(all(*kv, "", ""), "a=9 c=3 ");
 }
 
+TEST(Kv, deletions_go_through_when_the_map_is_full) {
+  Folder folder;
+  auto kv = *open_lmdb(folder.path + "/db", 1 << 18);
+  const auto put = [&](int i) {
+    return kv->commit([&](KvWriter& w) { w.put("k" + std::to_string(i), std::string(3000, 'x')); });
+  };
+  int written = 0;
+  base::Status status;
+  while ((status = put(written)).ok()) ++written;
+  EXPECT_NE(status.error().message.find("--storage-gib"), std::string::npos) << status.error().message;
+  EXPECT_GT(written, 10);
+  for (int i = 0; i < written; ++i) {
+    const auto gone = kv->commit_with_reserve([&](KvWriter& w) {
+      w.erase("k" + std::to_string(i));
+      w.put("history" + std::to_string(i), std::string(3000, 'h'));
+    });
+    ASSERT_TRUE(gone.ok()) << i << ": " << gone.error().message;
+  }
+  EXPECT_TRUE(kv->commit_with_reserve([&](KvWriter& w) {
+                  for (int i = 0; i < written; ++i) w.erase("history" + std::to_string(i));
+                }).ok());
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(put(i).ok()) << i;
+}
+
 TEST(Files, are_written_whole_with_their_mode) {
   Folder folder;
   ASSERT_TRUE(write_file(folder.path + "/f", "one", 0600).ok());

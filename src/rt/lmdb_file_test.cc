@@ -149,7 +149,7 @@ TEST(LmdbFile, what_passes_can_be_opened_read_and_written) {
   const std::string whole = folder.bytes();
   base::Random random(7);
   std::size_t opened_count = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 100; ++round) {
     std::string bytes = whole;
     for (int i = 0; i < 1 + round % 4; ++i) {
       // Headers of pages and nodes are where damage does harm, so they are hit more often.
@@ -176,7 +176,7 @@ TEST(LmdbFile, what_passes_can_be_opened_read_and_written) {
     });
     ASSERT_TRUE(status.ok()) << status.error().message;
   }
-  EXPECT_GT(opened_count, 20u);
+  EXPECT_GT(opened_count, 10u);
 }
 
 TEST(LmdbFile, what_is_no_database_is_said_to_be_none) {
