@@ -31,6 +31,7 @@ constexpr std::array kTargets = {
     Target{"plugin_arguments", plugin_arguments},
     Target{"scheduler_objects", scheduler_objects},
     Target{"writes", writes},
+    Target{"database", database},
     Target{"canary", canary},
 };
 

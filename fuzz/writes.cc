@@ -77,6 +77,8 @@ void writes(std::string_view input) {
       promise(world.answers(std::move(post)), "a subresource answers", sub);
     }
   }
+  const auto reopened = store::Store::open(world.env, *world.kv);
+  promise(reopened.ok() && (*reopened)->broken().empty(), "what was stored can be read back");
   if (kind) promise(world.answers(request_for(*kind, Verb::kDelete, name, Json())), "a deletion is answered");
 }
 
