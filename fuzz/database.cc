@@ -72,9 +72,9 @@ void database(std::string_view input) {
   promise(rt::write_file(file, edited(ground.good, input), 0600).ok(), "the file is written");
   std::size_t seen = 0;
   for (const rt::LmdbState state : {rt::LmdbState::kNewest, rt::LmdbState::kPrevious})
-    promise(rt::check_lmdb_file(file, state, [&](std::string_view key, std::string_view value) {
-              seen += key.size() + value.size();
-            }).ok(),
+    promise(rt::check_lmdb_file(
+                file, state, [&](std::string_view key, std::string_view value) { seen += key.size() + value.size(); })
+                .ok(),
             "any file can be looked through");
   const auto kv = rt::open_lmdb(ground.folder, kMapBytes);
   if (!kv.ok()) return;

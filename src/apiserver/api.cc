@@ -46,8 +46,7 @@ class LatestReader : public api::ObjectReader {
 // The store knows neither kinds nor their words.
 base::Error about(const api::KindInfo& kind, std::string_view name, base::Error error) {
   if (error.code == Code::kInvalid) return invalid(kind, name, {{"FieldValueInvalid", error.message, ""}});
-  if (error.code == Code::kTooLarge)
-    error.message = base::format("{} {}", api::qualified_plural(kind), error.message);
+  if (error.code == Code::kTooLarge) error.message = base::format("{} {}", api::qualified_plural(kind), error.message);
   error.group = kind.resource.group;
   error.kind = kind.resource.plural;
   error.name = name;

@@ -1,0 +1,4 @@
+#!/usr/bin/env bash
+# everything hostile at once, for ten minutes (SOAK_SECONDS)
+# The release build: what sanitizers add would hide what is measured.
+PATIENCE=2 script tests/hostile/soak.py
