@@ -7,7 +7,6 @@ keep=0
 [ "${1:-}" = --keep ] && keep=1
 root=0
 [ "$(id -u)" = 0 ] && root=1
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 images=build/images
 started=$(date +%s)
 
@@ -15,8 +14,8 @@ say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 show() { printf '\033[2m$ %s\033[0m\n' "$*"; "$@"; }
 
 cat <<'TEXT'
-This installs the Debian packages that are missing (compilers, libraries, runc, conmon; about 700 MB at the most), builds the program (some
-minutes and 500 MB the first time), and with root builds two small images from Debian packages (two minutes and 600 MB the first time).
+This installs the Debian packages that are missing (compilers, libraries, runc, conmon; about 700 MB at the most), builds the program (about
+15 minutes on two cores and 500 MB the first time), and with root builds two small images from Debian packages (two minutes and 600 MB the first time).
 Then it starts a cluster on a free port of 127.0.0.1 in a scratch folder and runs two jobs, which takes less than a minute.
 Your own kubeconfig is not touched.
 TEXT
@@ -25,7 +24,7 @@ say "packages"
 tools/install-packages build run || exit 1
 say "build"
 mkdir -p build
-cmake --preset release > build/run-build.log 2>&1 && cmake --build build/release --target volcano >> build/run-build.log 2>&1 ||
+tools/build release build/run-build.log volcano ||
   { grep -E 'error|FAILED' build/run-build.log | head; echo "the build failed; see build/run-build.log"; exit 1; }
 volcano=$PWD/build/release/bin/volcano
 if [ $root = 1 ]; then

@@ -10,7 +10,6 @@ for word in "$@"; do
     *) echo "usage: ./test.sh [--full]" >&2; exit 2 ;;
   esac
 done
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 passed=0 failed=0 skipped=0
 log=build/test-logs
 mkdir -p $log
@@ -24,14 +23,15 @@ finish() {
   exit
 }
 
-# One GoogleTest program: its own numbers are counted.
+# One GoogleTest program: its own numbers are counted. A test that hangs is named.
 unit() { # unit PROGRAM [environment...]
   local program=$1 name out
   shift
   name=$(basename "$program")
   out=$log/$(basename "$(dirname "$(dirname "$program")")")-$name.log
-  env "$@" "$program" --gtest_brief=1 > "$out" 2>&1
+  env "$@" timeout -k 10 "${UNIT_SECONDS:-1200}" "$program" > "$out" 2>&1
   local code=$?
+  [ $code = 124 ] && echo "  hung for ${UNIT_SECONDS:-1200} s: $(grep '^\[ RUN ' "$out" | tail -1)"
   local p f s
   p=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$out" | tail -1)
   f=$(grep -c '^\[  FAILED  \] [^0-9].*([0-9]* ms)' "$out")
@@ -69,11 +69,13 @@ script() { # script COMMAND...
   local name out
   name=$(basename "$1")
   out=$log/$name.log
-  "$@" > "$out" 2>&1
+  if [ "$(type -t "$1")" = function ]; then "$@"; else timeout -k 10 "${SCRIPT_SECONDS:-1800}" "$@"; fi > "$out" 2>&1
   local code=$?
   local p f s
   p=$(grep -c '^ok ' "$out") f=$(grep -c '^FAIL ' "$out") s=$(grep -c '^skip ' "$out")
+  if [ $code = 124 ]; then f=$((f + 1)); echo "FAIL $name: hung for ${SCRIPT_SECONDS:-1800} s after: $(tail -1 "$out")" >> "$out"; fi
   if [ $code != 0 ] && [ "$f" = 0 ]; then f=1; echo "FAIL $name: exit $code" >> "$out"; fi
+  if [ $((p + f + s)) = 0 ]; then f=1; echo "FAIL $name: it tested nothing" >> "$out"; fi
   count "$p" "$f" "$s"
   printf '  %-24s %s passed, %s failed, %s skipped\n' "$name" "$p" "$f" "$s"
   grep '^skip ' "$out" | sed 's/^/    /'
@@ -83,7 +85,7 @@ script() { # script COMMAND...
 
 build() { # build PRESET
   local out=$log/build-$1.log
-  cmake --preset "$1" > "$out" 2>&1 && cmake --build "build/$1" >> "$out" 2>&1 && return 0
+  tools/build "$1" "$out" && return 0
   grep -E 'error|FAILED|undefined' "$out" | head -40
   echo "the build with preset $1 failed; its output is in $out"
   count 0 1 0
