@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/format.h"
+#include "base/utf8.h"
 
 namespace client {
 
@@ -18,6 +19,7 @@ constexpr std::size_t kRemembered = 4096;  // least recently used texts are forg
 constexpr std::size_t kWaitingMax = 10'000;
 constexpr int kInFlightMax = 16;
 constexpr int kTries = 5;
+constexpr std::size_t kMessageBytesMax = 8192;
 
 bool worth_retrying(base::Code code) {
   return code == base::Code::kUnavailable || code == base::Code::kTimeout || code == base::Code::kTooManyRequests ||
@@ -78,6 +80,8 @@ std::shared_ptr<EventRecorder::State::Entry> EventRecorder::State::entry_for(con
   entry->key = key;
   entry->object = object;
   entry->text = std::move(text);
+  // Messages quote what programs and disks say.
+  entry->text.message = base::utf8_prefix(base::to_utf8(entry->text.message), kMessageBytesMax);
   // Events need a namespace; those of cluster-scoped objects live in the default one.
   entry->ns = api::namespace_of(object).empty() ? "default" : std::string(api::namespace_of(object));
   entry->first = env.now();

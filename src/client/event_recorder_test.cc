@@ -43,6 +43,16 @@ TEST(EventRecorder, WritesAnEventAboutItsObject) {
   EXPECT_EQ(event["firstTimestamp"].as_string(), "2026-01-01T00:00:00Z");
 }
 
+TEST(EventRecorder, WhatIsNoTextBecomesTextAndHasAnEnd) {
+  World world;
+  world.recorder.record(object("ns", "p", "Pod"),
+                        {"Warning", "Failed", "runc said \xff\xfe" + std::string(20000, 'x')});
+  world.env.settle();
+  const std::string message = world.events().front()["message"].str();
+  EXPECT_TRUE(message.starts_with("runc said \xEF\xBF\xBD\xEF\xBF\xBDxxx"));
+  EXPECT_EQ(message.size(), 8192u);
+}
+
 TEST(EventRecorder, CountsEqualEventsInOneObject) {
   World world;
   const Json pod = object("ns", "p", "Pod");
