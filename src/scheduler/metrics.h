@@ -1,4 +1,4 @@
-// What does the scheduler count? Names and labels are those of spec section 7; a row is here when it is counted.
+// What does the scheduler count? Names and labels are those of spec/scheduler 7; a row is here when it is counted.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Which gauges tell what a queue has, wants and may have? Names of spec section 7 without the prefix.
+// Which gauges tell what a queue has, wants and may have? Names of spec/scheduler 7 without the prefix.
 #pragma once
 
 #include <string>
