@@ -25,6 +25,7 @@ std::string_view type_word(Flag::Type type) {
   switch (type) {
     case Flag::Type::kText: return "string";
     case Flag::Type::kBool: return "";
+    case Flag::Type::kInt: return "int";
     case Flag::Type::kInt32: return "int32";
     case Flag::Type::kDuration: return "duration";
     case Flag::Type::kLevel: return "Level";
@@ -36,7 +37,7 @@ std::string_view type_word(Flag::Type type) {
 std::string default_note(const Flag& flag) {
   if (flag.fallback.empty() || flag.type == Flag::Type::kBool) return {};
   if (flag.type == Flag::Type::kText) return base::format(" (default \"{}\")", flag.fallback);
-  if (flag.type == Flag::Type::kInt32 && flag.fallback == "0") return {};
+  if ((flag.type == Flag::Type::kInt || flag.type == Flag::Type::kInt32) && flag.fallback == "0") return {};
   return base::format(" (default {})", flag.fallback);
 }
 
@@ -68,7 +69,9 @@ std::string usage_text(const Path& path) {
   const std::string name = full_name(path);
   std::string text = "Usage:\n";
   text += base::format("  {} {}\n", name, command.children.empty() ? "[flags]" : "[command]");
-  std::vector<Command> listed = command.children;
+  std::vector<Command> listed;
+  for (const Command& child : command.children)
+    if (!child.is_hidden) listed.push_back(child);
   if (!listed.empty()) {
     if (path.size() == 1) listed.push_back({.name = "help", .summary = "Help about any command"});
     std::sort(listed.begin(), listed.end(), [](const Command& a, const Command& b) { return a.name < b.name; });
@@ -92,10 +95,13 @@ const Command* child_named(const Command& command, std::string_view name) {
   return nullptr;
 }
 
-bool is_int32(std::string_view text) {
-  std::int32_t value = 0;
+// What Go says of a text that is no number of so many bits; empty if it is one.
+template <class Number>
+std::string number_problem(std::string_view text) {
+  Number value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return !text.empty() && error == std::errc() && end == text.data() + text.size();
+  if (text.empty() || end != text.data() + text.size() || error == std::errc::invalid_argument) return "invalid syntax";
+  return error == std::errc::result_out_of_range ? "value out of range" : "";
 }
 
 // Reads flags of one leaf; anything else is ignored.
@@ -165,10 +171,12 @@ class Parser {
   base::Status assign(const Flag& flag, const std::string& value) {
     const std::string shown =
         flag.letter ? base::format("-{}, --{}", flag.letter, flag.name) : base::format("--{}", flag.name);
-    if (flag.type == Flag::Type::kInt32 && !is_int32(value))
-      return bad(
-          base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseInt: parsing \"{}\": invalid syntax",
-                       value, shown, value));
+    const std::string problem = flag.type == Flag::Type::kInt32 ? number_problem<std::int32_t>(value)
+                                : flag.type == Flag::Type::kInt ? number_problem<std::int64_t>(value)
+                                                                : "";
+    if (!problem.empty())
+      return bad(base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseInt: parsing \"{}\": {}", value,
+                              shown, value, problem));
     if (flag.type == Flag::Type::kBool && value != "true" && value != "false")
       return bad(
           base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseBool: parsing \"{}\": invalid syntax",

@@ -36,7 +36,7 @@ struct World {
 };
 
 struct Flag {
-  enum class Type : std::uint8_t { kText, kBool, kInt32, kDuration, kLevel, kModules };
+  enum class Type : std::uint8_t { kText, kBool, kInt, kInt32, kDuration, kLevel, kModules };
   std::string_view name;
   char letter = 0;
   Type type = Type::kText;
@@ -64,6 +64,7 @@ struct Command {
   std::function<base::Status(World&, const Values&)> run = {};
   // The flag that an argument which is no flag stands for; empty: such arguments are ignored.
   std::string_view first_argument = {};
+  bool is_hidden = false;  // works, but its parent's help does not list it
 };
 
 // Runs what `arguments` name; returns the exit status.

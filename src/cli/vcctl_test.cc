@@ -91,7 +91,6 @@ TEST_F(VcctlTest, root_help) {
   vcctl [command]
 
 Available Commands:
-  explain     why a job, podgroup, pod or queue waits
   help        Help about any command
   job         vcctl command line operation job
   pod         vcctl command line operation pod
@@ -316,6 +315,15 @@ TEST_F(VcctlTest, job_view_shows_status_and_events) {
                      "vc-controller-manager                   \twaits\n"),
             std::string::npos)
       << out;
+}
+
+TEST_F(VcctlTest, numbers_are_refused_in_go_words) {
+  EXPECT_EQ(run({"job", "run", "-m", "x"}), 1);
+  EXPECT_NE(world.err.find("invalid argument \"x\" for \"-m, --min\" flag: strconv.ParseInt: parsing \"x\": invalid "
+                           "syntax"),
+            std::string::npos);
+  EXPECT_EQ(run({"queue", "create", "-n", "q", "-w", "3000000000"}), 1);
+  EXPECT_NE(world.err.find("parsing \"3000000000\": value out of range"), std::string::npos);
 }
 
 TEST_F(VcctlTest, explain_says_why) {
