@@ -1,0 +1,23 @@
+// How large and how deep one object may be. What the server stores it must be able to read again, and so must the
+// clients: the checks are where bytes enter (parsers), where edits are made (patches), and once more in the store.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace api {
+
+// The JSON parser's own limit. Documents hold objects: items of a list, the object of an event or of a review.
+inline constexpr std::size_t kDocumentLevelsMax = 1024;
+inline constexpr std::size_t kObjectLevelsMax = 1000;
+// etcd's limit of one request, which is what clusters refuse objects by.
+inline constexpr std::size_t kObjectBytesMax = std::size_t{3} << 19;  // 1.5 MiB
+// What the server adds to an object that is at the limit: the marks of its deletion.
+inline constexpr std::size_t kBookkeepingBytes = std::size_t{4} << 10;
+
+// kInvalid, with the reason, unless `bytes` is JSON that parse_json() reads, of at most kObjectLevelsMax levels.
+base::Status check_readable(std::string_view bytes);
+
+}  // namespace api
