@@ -5,6 +5,7 @@
 
 #include "admission/review.h"
 #include "api/resource.h"
+#include "api/text_index.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "client/informer.h"
@@ -27,7 +28,12 @@ rt::HttpResponse plain(int status, std::string body) {
 class InformerObjects final : public api::ObjectReader {
  public:
   InformerObjects(client::Client& client, rt::Env& env)
-      : queues(client, env, api::resources::kQueues), namespaces(client, env, api::resources::kNamespaces) {}
+      : queues(client, env, api::resources::kQueues), namespaces(client, env, api::resources::kNamespaces) {
+    queues.on_change([this](const Json* before, const Json* after, bool) {
+      const std::string key(api::key_of(after ? *after : *before));
+      for (auto& [field, index] : indexes_) index.put(key, after ? *after : Json());
+    });
+  }
 
   std::optional<Json> find(const api::ResourceId& id, std::string_view ns, std::string_view name) const override {
     const client::Informer* informer = informer_for(id);
@@ -35,11 +41,14 @@ class InformerObjects final : public api::ObjectReader {
         informer ? informer->find(ns.empty() ? std::string(name) : base::format("{}/{}", ns, name)) : nullptr;
     return found ? std::optional<Json>(*found) : std::nullopt;
   }
-  std::vector<Json> list(const api::ResourceId& id, std::string_view) const override {
-    std::vector<Json> all;
-    if (const client::Informer* informer = informer_for(id))
-      for (const auto& [key, object] : informer->objects()) all.push_back(object);
-    return all;
+  std::vector<Json> list_by(const api::TextField& field, std::string_view value, bool as_prefix) const override {
+    CHECK(field.resource == api::resources::kQueues);
+    auto index = indexes_.find(field);
+    if (index == indexes_.end()) {
+      index = indexes_.emplace(field, api::TextIndex(field)).first;
+      for (const auto& [key, object] : queues.objects()) index->second.put(key, object);
+    }
+    return index->second.find(value, as_prefix);
   }
 
   client::Informer queues;
@@ -50,6 +59,8 @@ class InformerObjects final : public api::ObjectReader {
     if (id == api::resources::kQueues) return &queues;
     return id == api::resources::kNamespaces ? &namespaces : nullptr;
   }
+
+  mutable std::map<api::TextField, api::TextIndex> indexes_;  // of queues, made when first asked for
 };
 
 }  // namespace

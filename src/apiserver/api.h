@@ -37,7 +37,7 @@ class Api {
   Api(rt::Env& env, store::Store& store, ApiOptions options);
   ~Api();
 
-  // Loop thread only; `on_answer` runs on the loop, at once for reads and when durable for writes.
+  // Loop thread only; `on_answer` runs on the loop: at once for reads but long ones, when durable for writes.
   void call(Request request, OnAnswer on_answer);
   base::Result<std::unique_ptr<ApiWatch>> watch(const Request& request, WatchSink sink);
 
@@ -54,9 +54,5 @@ class Api {
   struct State;
   std::shared_ptr<State> state_;
 };
-
-// GET of a list, as stored bytes.
-base::Result<Answer> list_objects(const store::Store& store, const Request& request);
-base::Result<Answer> get_object(const store::Store& store, const Request& request);
 
 }  // namespace apiserver

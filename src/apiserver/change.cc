@@ -95,7 +95,7 @@ base::Status run_mutating(const Context& context, const Request& request, api::O
                           const Json& old_object, std::vector<std::string>& warnings) {
   for (const api::AdmissionHook& hook : context.hooks) {
     if (!hook.mutating || !applies(hook, request, operation)) continue;
-    api::AdmissionAnswer answer = hook.review(review_for(request, operation, object, old_object), context.reader);
+    api::AdmissionAnswer answer = hook.review(review_for(request, operation, object, old_object), context.objects);
     for (std::string& warning : answer.warnings) warnings.push_back(std::move(warning));
     if (!answer.allowed) return refusal(hook, answer);
     if (answer.object) object = *std::move(answer.object);
@@ -107,7 +107,7 @@ base::Status run_validating(const Context& context, const Request& request, api:
                             const Json& object, const Json& old_object, std::vector<std::string>& warnings) {
   for (const api::AdmissionHook& hook : context.hooks) {
     if (hook.mutating || !applies(hook, request, operation)) continue;
-    api::AdmissionAnswer answer = hook.review(review_for(request, operation, object, old_object), context.reader);
+    api::AdmissionAnswer answer = hook.review(review_for(request, operation, object, old_object), context.objects);
     for (std::string& warning : answer.warnings) warnings.push_back(std::move(warning));
     if (!answer.allowed) return refusal(hook, answer);
   }
@@ -215,7 +215,7 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   }
   if (!managed_by_apply)
     api::record_update(*kind.schema, old_object, changed,
-                       {manager_for(request), kind.resource.api_version(), request.subresource, context.env.now()});
+                       {manager_for(request), kind.resource.api_version(), request.subresource, context.now});
   change.action = may_go(changed) ? Change::Action::kErase : Change::Action::kPut;
   change.object = std::move(changed);
   return change;

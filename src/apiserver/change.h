@@ -7,18 +7,19 @@
 #include <vector>
 
 #include "api/admission.h"
+#include "apiserver/latest.h"
 #include "apiserver/request.h"
-#include "rt/env.h"
-#include "store/store.h"
+#include "base/random.h"
+#include "base/time.h"
 
 namespace apiserver {
 
-// What the prepare functions may look at.
+// What the prepare functions may look at. They may run on any thread.
 struct Context {
-  rt::Env& env;
-  const store::Store& store;
+  base::Time now;
+  base::Random& random;
   const std::vector<api::AdmissionHook>& hooks;
-  const api::ObjectReader& reader;  // the newest state
+  const Lookups& objects;
 };
 
 struct Change {

@@ -98,10 +98,12 @@ std::vector<Json> pod_cells(const Json& pod, base::Time now) {
     restart_text += base::format(" ({} ago)", base::format_human_duration(now - *last_restart));
   std::int64_t gates = 0;
   std::int64_t gates_ready = 0;
+  std::map<std::string_view, std::int64_t> met;
+  for (const Json& condition : status["conditions"].items())
+    if (condition["status"].as_string() == "True") ++met[condition["type"].as_string()];
   for (const Json& gate : pod["spec"]["readinessGates"].items()) {
     ++gates;
-    for (const Json& condition : status["conditions"].items())
-      if (condition["type"] == gate["conditionType"] && condition["status"].as_string() == "True") ++gates_ready;
+    gates_ready += met[gate["conditionType"].as_string()];
   }
   return {Json(base::format("{}/{}", ready, pod["spec"]["containers"].size())),
           Json(pod_status(pod)),
