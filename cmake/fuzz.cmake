@@ -8,7 +8,10 @@ add_executable(fuzz_test ${CMAKE_SOURCE_DIR}/fuzz/fuzz_test.cc)
 target_link_libraries(fuzz_test PRIVATE fuzz GTest::gtest GTest::gtest_main)
 add_test(NAME fuzz COMMAND fuzz_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 if(VOLCANO_FUZZ)
-  foreach(target json yaml quantity selector patch cel devices route http definition scheduler_config plugin_arguments scheduler_objects writes database canary)
+  set(fuzz_targets
+    canary cel database definition devices http json patch patch_limits plugin_arguments quantity route scheduler_config
+    scheduler_objects selector writes yaml)
+  foreach(target ${fuzz_targets})
     add_executable(fuzz_${target} ${CMAKE_SOURCE_DIR}/fuzz/libfuzzer.cc)
     target_compile_definitions(fuzz_${target} PRIVATE FUZZ_TARGET="${target}")
     target_link_libraries(fuzz_${target} PRIVATE fuzz)

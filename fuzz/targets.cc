@@ -22,6 +22,7 @@ constexpr std::array kTargets = {
     Target{"quantity", quantity},
     Target{"selector", selector},
     Target{"patch", patch},
+    Target{"patch_limits", patch_limits},
     Target{"cel", cel},
     Target{"devices", devices},
     Target{"route", route},

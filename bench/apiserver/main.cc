@@ -21,6 +21,7 @@ using api::Json;
 
 constexpr int kPods = 20'000;
 constexpr int kWatchers = 100;
+constexpr int kQueues = 2'000;
 
 base::Result<rt::ClientOptions> options_for(const client::ServerAccess& access, int connections) {
   std::string_view rest = access.server;
@@ -148,6 +149,7 @@ class Bench {
     TRY_VOID(open(64));
     if (wants("watch")) TRY_VOID(watch_fan_out());
     if (wants("list")) pods_listed();
+    if (wants("queues")) queues_made_and_deleted();
     clean();
     return {};
   }
@@ -243,6 +245,33 @@ class Bench {
     list.report_failures();
   }
 
+  // Each new queue meets the rules of the tree of queues; what one costs must not grow with how many there are.
+  void queues_made_and_deleted() {
+    const auto path = [](int i) { return base::format("/apis/scheduling.volcano.sh/v1beta1/queues/bench-{}", i); };
+    double first = 0;
+    for (int begin = 0; begin < kQueues; begin += kQueues / 4) {
+      Load make{env_, *http_,
+                [begin](int i) {
+                  return request_for(
+                      "POST", "/apis/scheduling.volcano.sh/v1beta1/queues",
+                      Json::object({{"metadata", Json::object({{"name", base::format("bench-{}", begin + i)}})},
+                                    {"spec", Json::object({{"weight", 1}})}})
+                          .dump());
+                },
+                kQueues / 4, base::seconds(60)};
+      make.run(1);
+      if (begin == 0) first = make.percentile_ms(0.5);
+      if (begin == kQueues / 4 * 3)
+        std::printf("queues made one by one: median %.2f ms of the first %d, %.2f ms of the last of %d\n", first,
+                    kQueues / 4, make.percentile_ms(0.5), kQueues);
+      make.report_failures();
+    }
+    Load remove{env_, *http_, [&](int i) { return request_for("DELETE", path(i)); }, kQueues, base::seconds(60)};
+    remove.run(1);
+    std::printf("queues deleted one by one: median %.2f ms\n", remove.percentile_ms(0.5));
+    remove.report_failures();
+  }
+
   void clean() {
     Load remove{env_, *http_, [](int) { return request_for("DELETE", "/api/v1/namespaces/bench"); }, 1,
                 base::seconds(10)};
@@ -259,7 +288,7 @@ class Bench {
 
 int main(int argc, char** argv) {
   if (argc != 2 && argc != 3) {
-    std::fprintf(stderr, "usage: apiserver_bench KUBECONFIG [creates|watch|list]\n");
+    std::fprintf(stderr, "usage: apiserver_bench KUBECONFIG [creates|watch|list|queues]\n");
     return 2;
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);

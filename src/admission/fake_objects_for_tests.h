@@ -16,16 +16,22 @@ namespace admission {
 class FakeObjects final : public api::ObjectReader {
  public:
   std::optional<api::Json> find(const api::ResourceId& id, std::string_view ns, std::string_view name) const override {
-    for (const api::Json& object : list(id, ns))
-      if (api::name_of(object) == name) return object;
-    return std::nullopt;
-  }
-  std::vector<api::Json> list(const api::ResourceId& id, std::string_view ns) const override {
-    std::vector<api::Json> found;
+    ++questions;
     if (const auto kind = objects.find(id); kind != objects.end())
       for (const api::Json& object : kind->second)
-        if (ns.empty() || api::namespace_of(object) == ns) found.push_back(object);
-    return found;
+        if (api::name_of(object) == name && (ns.empty() || api::namespace_of(object) == ns)) return object;
+    return std::nullopt;
+  }
+  std::vector<api::Json> list_by(const api::TextField& field, std::string_view value, bool as_prefix) const override {
+    std::map<std::string, api::Json> found;
+    if (const auto kind = objects.find(field.resource); kind != objects.end())
+      for (const api::Json& object : kind->second)
+        if (const std::string text = field.of(object); as_prefix ? text.starts_with(value) : text == value)
+          found.emplace(api::name_of(object), object);
+    std::vector<api::Json> in_order;
+    for (const auto& [name, object] : found) in_order.push_back(object);
+    questions += 1 + in_order.size();
+    return in_order;
   }
   void add(const api::ResourceId& id, std::string_view json) {
     auto parsed = api::parse_json(json);
@@ -34,6 +40,7 @@ class FakeObjects final : public api::ObjectReader {
   }
 
   std::map<api::ResourceId, std::vector<api::Json>> objects;
+  mutable std::size_t questions = 0;  // what rules asked for, and what they were given to look at
 };
 
 // The answer of one hook, by path.

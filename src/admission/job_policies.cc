@@ -31,9 +31,10 @@ std::vector<std::string> events_of(const Json& policy) {
   std::vector<std::string> events;
   for (const Json& event : policy["events"].items()) events.push_back(event.str());
   if (const std::string event = policy["event"].str(); !event.empty()) events.push_back(event);
+  std::set<std::string_view> seen;
   std::vector<std::string> unique;
   for (const std::string& event : events)
-    if (std::find(unique.begin(), unique.end(), event) == unique.end()) unique.push_back(event);
+    if (seen.insert(event).second) unique.push_back(event);
   return unique;
 }
 

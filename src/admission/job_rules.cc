@@ -5,6 +5,7 @@
 #include <set>
 
 #include "admission/names.h"
+#include "admission/queue_tree.h"
 #include "admission/rules.h"
 #include "api/quantity.h"
 #include "api/resource.h"
@@ -126,10 +127,7 @@ std::string check_queue_of(const Json& spec, const ObjectReader& objects) {
   if (!state.empty() && state != "Open")
     message += base::format(" can only submit job to queue with state `Open`, queue `{}` status is `{}`;", name, state);
   if (name == "root") return message + " can not submit job to root queue;";
-  std::int64_t children = 0;
-  for (const Json& other : objects.list(api::resources::kQueues, ""))
-    if (other["spec"]["parent"].as_string() == name) ++children;
-  if (children > 0)
+  if (const std::size_t children = objects.list_by(parent_field(), name).size(); children > 0)
     message += base::format(" can only submit job to leaf queue, queue `{}` has {} child queues;", name, children);
   return message;
 }

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 
 #include "admission/names.h"
 #include "admission/queue_tree.h"
@@ -94,12 +95,13 @@ std::string check_hierarchy(const Json& queue, const ObjectReader& objects) {
                                 weights, quoted(part)));
     if (!(weight > 0)) return problem(weights, base::format("{} in the {} must be larger than 0", part, weights));
   }
-  for (const Json& other : objects.list(api::resources::kQueues, "")) {
-    const std::string theirs(api::annotation_of(other, kHierarchy));
-    if (api::name_of(other) != api::name_of(queue) && !hierarchy.empty() && theirs.starts_with(hierarchy + "/"))
+  static const api::TextField kHierarchyField{api::resources::kQueues,
+                                              {"metadata", "annotations", std::string(kHierarchy)}};
+  if (hierarchy.empty()) return {};
+  for (const Json& other : objects.list_by(kHierarchyField, hierarchy + "/", true))
+    if (api::name_of(other) != api::name_of(queue))
       return problem(hierarchy, base::format("{} is not allowed to be in the sub path of {} of queue {}", hierarchy,
-                                             theirs, api::name_of(other)));
-  }
+                                             api::annotation_of(other, kHierarchy), api::name_of(other)));
   return {};
 }
 
@@ -116,12 +118,10 @@ std::string check_fields(const Json& queue, const Json& old_queue, const ObjectR
     problems.push_back(
         base::format("requestBody.spec.state: Invalid value: {}: queue state must be in [Open Closed]", quoted(state)));
   if (std::string problem = check_hierarchy(queue, objects); !problem.empty()) problems.push_back(std::move(problem));
+  std::set<std::string_view> seen;
   std::vector<std::string> unique;
-  for (std::string& one : problems) {
-    bool seen = false;
-    for (const std::string& earlier : unique) seen = seen || earlier == one;
-    if (!seen) unique.push_back(std::move(one));
-  }
+  for (const std::string& one : problems)
+    if (seen.insert(one).second) unique.push_back(one);
   if (unique.size() <= 1) return unique.empty() ? std::string() : unique.front();
   return base::format("[{}]", join(unique, ", "));
 }
@@ -135,8 +135,7 @@ std::string check_delete(const AdmissionRequest& request, const ObjectReader& ob
   if (const std::int64_t pods = allocated_pods(*queue); options.queue_allocated_pods_check && pods != 0)
     return base::format("queue {} cannot be deleted because it has allocated Pods: {}", name, pods);
   std::vector<std::string> children;
-  for (const Json& other : objects.list(api::resources::kQueues, ""))
-    if (other["spec"]["parent"].as_string() == name) children.emplace_back(api::name_of(other));
+  for (const Json& other : objects.list_by(parent_field(), name)) children.emplace_back(api::name_of(other));
   if (children.empty()) return {};
   return base::format("queue {} can not be deleted because it has {} child queues: {}", name, children.size(),
                       join(children, ", "));

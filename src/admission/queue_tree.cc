@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "admission/rules.h"
@@ -34,6 +36,18 @@ struct Amounts {
     cpu += other.cpu;
     memory += other.memory;
     for (const auto& [name, value] : other.scalars) scalars[name] += value;
+  }
+  // Every amount of `other` that is there takes the place of ours.
+  void prefer(const Amounts& other) {
+    if (other.cpu > 0) cpu = other.cpu;
+    if (other.memory > 0) memory = other.memory;
+    for (const auto& [name, value] : other.scalars)
+      if (value > 0) scalars[name] = value;
+  }
+  void raise_to(const Amounts& other) {
+    cpu = std::max(cpu, other.cpu);
+    memory = std::max(memory, other.memory);
+    for (const auto& [name, value] : other.scalars) scalars[name] = std::max(scalars[name], value);
   }
   std::vector<std::string> names() const {
     std::vector<std::string> all;
@@ -91,62 +105,80 @@ const Json& capability(const Json& queue) { return queue["spec"]["capability"]; 
 const Json& guarantee(const Json& queue) { return queue["spec"]["guarantee"]["resource"]; }
 const Json& deserved(const Json& queue) { return queue["spec"]["deserved"]; }
 
-// All queues by name, with the queue under review in place of its stored form.
+// The queues as they are looked at, with the queue under review in place of its stored form.
 class Tree {
  public:
-  Tree(const Json& queue, const ObjectReader& objects) {
-    for (Json& one : objects.list(api::resources::kQueues, "")) queues_[std::string(api::name_of(one))] = one;
-    queues_[std::string(api::name_of(queue))] = queue;
-  }
+  Tree(const Json& queue, const ObjectReader& objects) : queue_(queue), objects_(objects) {}
 
-  const Json* find(const std::string& name) const {
-    const auto found = queues_.find(name);
-    return found == queues_.end() ? nullptr : &found->second;
+  std::optional<Json> find(const std::string& name) const {
+    if (name == api::name_of(queue_)) return queue_;
+    return objects_.find(api::resources::kQueues, "", name);
   }
-  std::vector<const Json*> children(std::string_view parent) const {
-    std::vector<const Json*> found;
-    for (const auto& [name, queue] : queues_)
-      if (queue["spec"]["parent"].as_string() == parent && name != parent) found.push_back(&queue);
+  // By name.
+  std::vector<Json> children(std::string_view parent) const {
+    std::vector<Json> found = objects_.list_by(parent_field(), parent);
+    std::erase_if(found, [&](const Json& one) {
+      return api::name_of(one) == api::name_of(queue_) || api::name_of(one) == parent;
+    });
+    if (queue_["spec"]["parent"].as_string() == parent && api::name_of(queue_) != parent) {
+      const auto place =
+          std::ranges::lower_bound(found, api::name_of(queue_), {}, [](const Json& one) { return api::name_of(one); });
+      found.insert(place, queue_);
+    }
     return found;
   }
-  // The largest capability of `resource` that a queue below `name` sets for itself, nearest first on each path.
-  double largest_below(std::string_view name, const std::string& resource, std::size_t depth = 0) const {
-    double largest = 0;
-    if (depth > queues_.size()) return largest;  // a cycle
-    for (const Json* child : children(name)) {
-      double own = read(capability(*child)).get(resource);
-      if (!(own > 0)) own = largest_below(api::name_of(*child), resource, depth + 1);
-      largest = std::max(largest, own);
+  // The largest capability of each resource that a queue below `name` sets for itself, nearest first on each path.
+  Amounts largest_below(std::string_view name) const {
+    std::set<std::string, std::less<>> seen;
+    return largest_below(name, seen);
+  }
+  // The queues above, nearest first, up to the top or to one that does not exist.
+  std::vector<Json> ancestors(const Json& queue) const;
+
+ private:
+  Amounts largest_below(std::string_view name, std::set<std::string, std::less<>>& seen) const {
+    Amounts largest;
+    if (!seen.emplace(name).second) return largest;  // a cycle
+    for (const Json& child : children(name)) {
+      const Amounts own = read(capability(child));
+      Amounts at_child = largest_below(api::name_of(child), seen);
+      at_child.prefer(own);
+      largest.raise_to(at_child);
     }
     return largest;
   }
-  std::size_t size() const { return queues_.size(); }
 
- private:
-  std::map<std::string, Json> queues_;
+  const Json& queue_;
+  const ObjectReader& objects_;
 };
 
 bool is_top(std::string_view parent) { return parent.empty() || parent == "root"; }
 
+std::vector<Json> Tree::ancestors(const Json& queue) const {
+  std::vector<Json> all;
+  std::set<std::string> seen;  // against a cycle
+  std::string name = queue["spec"]["parent"].str();
+  while (!is_top(name) && seen.insert(name).second) {
+    auto ancestor = find(name);
+    if (!ancestor) break;
+    name = (*ancestor)["spec"]["parent"].str();
+    all.push_back(*std::move(ancestor));
+  }
+  return all;
+}
+
 // D2: the nearest ancestor that limits a resource.
 std::string check_ancestors(const Json& queue, const Tree& tree) {
   const Amounts own = read(capability(queue));
+  std::vector<Amounts> limits;
+  for (const Json& ancestor : tree.ancestors(queue)) limits.push_back(read(capability(ancestor)));
   for (const std::string& resource : own.names()) {
     const double value = own.get(resource);
     if (value < kNegligible) continue;
-    std::string name = queue["spec"]["parent"].str();
-    for (std::size_t steps = 0; !is_top(name) && steps < tree.size(); ++steps) {
-      const Json* ancestor = tree.find(name);
-      if (!ancestor) break;
-      const double limit = read(capability(*ancestor)).get(resource);
-      if (limit > 0) {
-        if (value > limit)
-          return base::format("queue {} capability[{}]={} exceeds its ancestor's capability={}", api::name_of(queue),
-                              resource, shown(resource, value), shown(resource, limit));
-        break;
-      }
-      name = (*ancestor)["spec"]["parent"].str();
-    }
+    const auto nearest = std::ranges::find_if(limits, [&](const Amounts& limit) { return limit.get(resource) > 0; });
+    if (nearest != limits.end() && value > nearest->get(resource))
+      return base::format("queue {} capability[{}]={} exceeds its ancestor's capability={}", api::name_of(queue),
+                          resource, shown(resource, value), shown(resource, nearest->get(resource)));
   }
   return {};
 }
@@ -157,13 +189,13 @@ std::string check_sums(const Json& parent, const Tree& tree, std::string_view pr
   Amounts promised;
   const Amounts guarantee_limit = read(guarantee(parent));
   const Amounts deserved_limit = read(deserved(parent));
-  for (const Json* child : tree.children(api::name_of(parent))) {
-    guaranteed.add(read(guarantee(*child)));
+  for (const Json& child : tree.children(api::name_of(parent))) {
+    guaranteed.add(read(guarantee(child)));
     if (exceeds(guaranteed, guarantee_limit))
       return base::format(
           "{} {} validation failed: sum of children's guarantee ({}) exceeds parent's guarantee limit ({})", prefix,
           api::name_of(parent), shown(guaranteed), shown(guarantee_limit));
-    promised.add(read(deserved(*child)));
+    promised.add(read(deserved(child)));
     if (exceeds(promised, deserved_limit))
       return base::format(
           "{} {} validation failed: sum of children's deserved ({}) exceeds parent's deserved limit ({})", prefix,
@@ -175,10 +207,12 @@ std::string check_sums(const Json& parent, const Tree& tree, std::string_view pr
 // D5.
 std::string check_descendants(const Json& queue, const Tree& tree) {
   const Amounts own = read(capability(queue));
+  if (own.names().empty()) return {};
+  const Amounts below = tree.largest_below(api::name_of(queue));
   for (const std::string& resource : own.names()) {
     const double value = own.get(resource);
     if (value < kNegligible) continue;
-    const double largest = tree.largest_below(api::name_of(queue), resource);
+    const double largest = below.get(resource);
     if (value < largest)
       return base::format("queue {} capability[{}]={} is smaller than its descendants' max capability={}",
                           api::name_of(queue), resource, shown(resource, value), shown(resource, largest));
@@ -187,6 +221,11 @@ std::string check_descendants(const Json& queue, const Tree& tree) {
 }
 
 }  // namespace
+
+const api::TextField& parent_field() {
+  static const api::TextField kField{api::resources::kQueues, {"spec", "parent"}};
+  return kField;
+}
 
 std::int64_t allocated_pods(const Json& queue) {
   const auto pods = api::Quantity::from_json(queue["status"]["allocated"]["pods"]);
@@ -202,18 +241,16 @@ std::string check_parent(const Json& queue, const ObjectReader& objects, int dep
   int depth = 1;
   std::string at = name;
   for (std::string above = parent; !is_top(above);) {
-    const Json* ancestor = tree.find(above);
+    const auto ancestor = tree.find(above);
     if (!ancestor)
       return base::format("failed to get parent queue {} of queue {}: {}", above, at, queue_not_found(above));
     if (++depth > depth_max) return base::format("queue {} exceeds the maximum allowed depth of {}", name, depth_max);
     at = above;
     above = (*ancestor)["spec"]["parent"].str();
   }
-  const Json* direct = tree.find(parent);
-  bool has_other_children = false;
-  for (const Json* child : tree.children(parent))
-    has_other_children = has_other_children || api::name_of(*child) != name;
-  if (const std::int64_t pods = allocated_pods(*direct); !has_other_children && pods != 0)
+  const std::int64_t pods = allocated_pods(*tree.find(parent));
+  const auto is_other = [&](const Json& child) { return api::name_of(child) != name; };
+  if (pods != 0 && std::ranges::none_of(tree.children(parent), is_other))
     return base::format("queue {} cannot be the parent queue of queue {} because it has allocated Pods: {}", parent,
                         name, pods);
   return {};
@@ -223,7 +260,7 @@ std::string check_tree_resources(const Json& queue, const ObjectReader& objects)
   const Tree tree(queue, objects);
   const std::string parent_name = queue["spec"]["parent"].str();
   if (!is_top(parent_name)) {
-    const Json* parent = tree.find(parent_name);
+    const auto parent = tree.find(parent_name);
     if (!parent) return base::format("parent queue {} not found: {}", parent_name, queue_not_found(parent_name));
     if (std::string text = check_ancestors(queue, tree); !text.empty()) return text;
     if (std::string text = check_sums(*parent, tree, "parent queue"); !text.empty()) return text;

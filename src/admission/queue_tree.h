@@ -11,6 +11,9 @@ namespace admission {
 std::string check_parent(const api::Json& queue, const api::ObjectReader& objects, int depth_max);
 std::string check_tree_resources(const api::Json& queue, const api::ObjectReader& objects);
 
+// The queue above, as queues say it.
+const api::TextField& parent_field();
+
 std::int64_t allocated_pods(const api::Json& queue);
 
 }  // namespace admission

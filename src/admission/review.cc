@@ -180,10 +180,13 @@ std::optional<Json> ObjectSet::find(const api::ResourceId& id, std::string_view 
   return found->second;
 }
 
-std::vector<Json> ObjectSet::list(const api::ResourceId& id, std::string_view ns) const {
+std::vector<Json> ObjectSet::list_by(const api::TextField& field, std::string_view value, bool as_prefix) const {
   std::vector<Json> found;
-  for (const auto& [key, object] : objects_)
-    if (key.first == id && (ns.empty() || api::namespace_of(object) == ns)) found.push_back(object);
+  for (auto at = objects_.lower_bound({field.resource, ""}); at != objects_.end(); ++at) {
+    if (at->first.first != field.resource) break;
+    const std::string text = field.of(at->second);
+    if (as_prefix ? text.starts_with(value) : text == value) found.push_back(at->second);
+  }
   return found;
 }
 

@@ -24,7 +24,7 @@ class ObjectSet final : public api::ObjectReader {
   // Objects of kinds we do not serve are left out. A namespaced object without a namespace is in "default".
   void put(const api::Json& object);
   std::optional<api::Json> find(const api::ResourceId& id, std::string_view ns, std::string_view name) const override;
-  std::vector<api::Json> list(const api::ResourceId& id, std::string_view ns) const override;
+  std::vector<api::Json> list_by(const api::TextField& field, std::string_view value, bool as_prefix) const override;
 
  private:
   std::map<std::pair<api::ResourceId, std::string>, api::Json> objects_;

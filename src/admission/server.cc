@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "admission/confirm.h"
 #include "admission/review.h"
 #include "api/resource.h"
+#include "api/text_index.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "client/informer.h"
@@ -27,7 +29,12 @@ rt::HttpResponse plain(int status, std::string body) {
 class InformerObjects final : public api::ObjectReader {
  public:
   InformerObjects(client::Client& client, rt::Env& env)
-      : queues(client, env, api::resources::kQueues), namespaces(client, env, api::resources::kNamespaces) {}
+      : queues(client, env, api::resources::kQueues), namespaces(client, env, api::resources::kNamespaces) {
+    queues.on_change([this](const Json* before, const Json* after, bool) {
+      const std::string key(api::key_of(after ? *after : *before));
+      for (auto& [field, index] : indexes_) index.put(key, after ? *after : Json());
+    });
+  }
 
   std::optional<Json> find(const api::ResourceId& id, std::string_view ns, std::string_view name) const override {
     const client::Informer* informer = informer_for(id);
@@ -35,11 +42,14 @@ class InformerObjects final : public api::ObjectReader {
         informer ? informer->find(ns.empty() ? std::string(name) : base::format("{}/{}", ns, name)) : nullptr;
     return found ? std::optional<Json>(*found) : std::nullopt;
   }
-  std::vector<Json> list(const api::ResourceId& id, std::string_view) const override {
-    std::vector<Json> all;
-    if (const client::Informer* informer = informer_for(id))
-      for (const auto& [key, object] : informer->objects()) all.push_back(object);
-    return all;
+  std::vector<Json> list_by(const api::TextField& field, std::string_view value, bool as_prefix) const override {
+    CHECK(field.resource == api::resources::kQueues);
+    auto index = indexes_.find(field);
+    if (index == indexes_.end()) {
+      index = indexes_.emplace(field, api::TextIndex(field)).first;
+      for (const auto& [key, object] : queues.objects()) index->second.put(key, object);
+    }
+    return index->second.find(value, as_prefix);
   }
 
   client::Informer queues;
@@ -50,6 +60,8 @@ class InformerObjects final : public api::ObjectReader {
     if (id == api::resources::kQueues) return &queues;
     return id == api::resources::kNamespaces ? &namespaces : nullptr;
   }
+
+  mutable std::map<api::TextField, api::TextIndex> indexes_;  // of queues, made when first asked for
 };
 
 }  // namespace
@@ -60,21 +72,56 @@ std::string configuration_name(std::string_view path) {
   return name;
 }
 
-rt::HttpResponse answer_http(const rt::HttpRequest& request, const std::vector<api::AdmissionHook>& hooks,
-                             const api::ObjectReader& objects) {
+namespace {
+
+// What a request asks of which hook, or the answer to what is no review.
+struct Asked {
+  std::optional<rt::HttpResponse> answer = {};
+  const api::AdmissionHook* hook = nullptr;
+  Json review = {};
+  api::AdmissionRequest request = {};
+};
+
+Asked read_http(const rt::HttpRequest& request, const std::vector<api::AdmissionHook>& hooks) {
   const std::string path = rt::parse_target(request.target).path;
-  if (path == "/healthz") return plain(200, "ok");
+  if (path == "/healthz") return {plain(200, "ok")};
   const auto hook = std::find_if(hooks.begin(), hooks.end(), [&](const auto& one) { return one.path == path; });
-  if (hook == hooks.end()) return plain(404, "404 page not found\n");
-  if (rt::header(request.headers, "Content-Type") != "application/json") return {};
-  const auto review = api::parse_json(request.body);
-  if (!review.ok()) return plain(400, review.error().message);
-  const auto read = read_review(*review);
-  if (!read.ok()) return plain(400, read.error().message);
-  const api::AdmissionAnswer answer = hook->review(*read, objects);
+  if (hook == hooks.end()) return {plain(404, "404 page not found\n")};
+  if (rt::header(request.headers, "Content-Type") != "application/json") return {rt::HttpResponse()};
+  auto review = api::parse_json(request.body);
+  if (!review.ok()) return {plain(400, review.error().message)};
+  auto read = read_review(*review);
+  if (!read.ok()) return {plain(400, read.error().message)};
+  return {std::nullopt, &*hook, *std::move(review), *std::move(read)};
+}
+
+rt::HttpResponse answer_to(const Asked& asked, const api::AdmissionAnswer& answer) {
   return {.status = 200,
           .headers = {{"Content-Type", "application/json"}},
-          .body = answer_review(*review, *read, answer, rt::base64_encode).dump()};
+          .body = answer_review(asked.review, asked.request, answer, rt::base64_encode).dump()};
+}
+
+}  // namespace
+
+rt::HttpResponse answer_http(const rt::HttpRequest& request, const std::vector<api::AdmissionHook>& hooks,
+                             const api::ObjectReader& objects) {
+  Asked asked = read_http(request, hooks);
+  if (asked.answer) return *std::move(asked.answer);
+  return answer_to(asked, asked.hook->review(asked.request, objects));
+}
+
+void answer_http_confirmed(const rt::HttpRequest& request, const std::vector<api::AdmissionHook>& hooks,
+                           client::Client& client, const api::ObjectReader& view,
+                           std::function<void(rt::HttpResponse)> done) {
+  auto asked = std::make_shared<Asked>(read_http(request, hooks));
+  if (asked->answer) return done(*std::move(asked->answer));
+  // Rules may change while the server is asked.
+  auto review = [asked, rule = asked->hook->review](const api::ObjectReader& objects) {
+    return rule(asked->request, objects);
+  };
+  review_confirmed(
+      client, view, std::move(review),
+      [asked, done = std::move(done)](const api::AdmissionAnswer& answer) { done(answer_to(*asked, answer)); });
 }
 
 struct Server::State : std::enable_shared_from_this<Server::State> {
@@ -160,7 +207,9 @@ void Server::State::listen() {
   const auto handler = [weak = weak_from_this(), loop = &env.loop()](rt::HttpRequest request,
                                                                      std::shared_ptr<rt::HttpExchange> exchange) {
     loop->post([weak, request = std::move(request), exchange] {
-      if (auto self = weak.lock()) exchange->respond(answer_http(request, self->hooks, self->objects));
+      if (auto self = weak.lock())
+        answer_http_confirmed(request, self->hooks, self->client, self->objects,
+                              [self, exchange](rt::HttpResponse answer) { exchange->respond(std::move(answer)); });
     });
   };
   auto made = rt::listen_http(options.http, handler);

@@ -17,6 +17,11 @@ namespace admission {
 // The answer to one request: the HTTP contract of webhooks.md 2.4.
 rt::HttpResponse answer_http(const rt::HttpRequest& request, const std::vector<api::AdmissionHook>& hooks,
                              const api::ObjectReader& objects);
+// The same by a view that may be old: a refusal that rests on it is confirmed by the server (admission/confirm.h).
+// `done` comes on the client's loop; `view` must live until then.
+void answer_http_confirmed(const rt::HttpRequest& request, const std::vector<api::AdmissionHook>& hooks,
+                           client::Client& client, const api::ObjectReader& view,
+                           std::function<void(rt::HttpResponse)> done);
 
 struct ServerOptions {
   rt::ServerOptions http;

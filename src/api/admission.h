@@ -6,6 +6,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "api/json.h"
@@ -38,12 +40,25 @@ struct AdmissionAnswer {
   std::optional<Json> object;  // the object after mutation; unset: unchanged
 };
 
+// A text inside objects by which readers keep them found, so that a rule need not look at all objects of a kind.
+struct TextField {
+  ResourceId resource;
+  std::vector<std::string> path;  // {"spec", "parent"}
+
+  // Absent is "", as is what is no text; true is "true".
+  std::string of(const Json& object) const;
+  bool operator<(const TextField& other) const {
+    return std::tie(resource, path) < std::tie(other.resource, other.path);
+  }
+};
+
 // Finds other objects. In the API server this is the store itself, so a rule sees everything that was acknowledged.
 class ObjectReader {
  public:
   virtual ~ObjectReader() = default;
   virtual std::optional<Json> find(const ResourceId& id, std::string_view ns, std::string_view name) const = 0;
-  virtual std::vector<Json> list(const ResourceId& id, std::string_view ns) const = 0;  // empty ns: all
+  // The objects whose text at `field` is `value` (which is not empty), or begins with it: by name.
+  virtual std::vector<Json> list_by(const TextField& field, std::string_view value, bool as_prefix = false) const = 0;
 };
 
 struct AdmissionHook {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "api/work.h"
+
 namespace api {
 namespace {
 
@@ -40,14 +42,14 @@ Json to_fields_v1(const FieldSet& set) {
   return json;
 }
 
-FieldSet unite(const FieldSet& a, const FieldSet& b) {
-  FieldSet out = a;
-  out.member = a.member || b.member;
-  for (const auto& [element, child] : b.children) out.children[element] = unite(child_of(a, element), child);
-  return out;
+void add(FieldSet& set, const FieldSet& other) {
+  count_work(1);
+  set.member = set.member || other.member;
+  for (const auto& [element, child] : other.children) add(set.children[element], child);
 }
 
 FieldSet intersect(const FieldSet& a, const FieldSet& b) {
+  count_work(1);
   FieldSet out;
   out.member = a.member && b.member;
   for (const auto& [element, child] : a.children) put(out, element, intersect(child, child_of(b, element)));
@@ -55,6 +57,7 @@ FieldSet intersect(const FieldSet& a, const FieldSet& b) {
 }
 
 FieldSet subtract(const FieldSet& a, const FieldSet& b) {
+  count_work(1);
   FieldSet out;
   out.member = a.member && !b.member;
   for (const auto& [element, child] : a.children) put(out, element, subtract(child, child_of(b, element)));
@@ -63,9 +66,11 @@ FieldSet subtract(const FieldSet& a, const FieldSet& b) {
 
 namespace {
 
-void collect(const FieldSet& set, const std::string& path, std::vector<std::string>& out) {
+void collect(const FieldSet& set, const std::string& path, std::size_t most, std::vector<std::string>& out) {
+  if (out.size() >= most) return;
   if (set.member) out.push_back(path);
   for (const auto& [element, child] : set.children) {
+    if (out.size() >= most) return;
     std::string next = path;
     if (element.starts_with("f:")) {
       next += "." + element.substr(2);
@@ -82,15 +87,15 @@ void collect(const FieldSet& set, const std::string& path, std::vector<std::stri
     } else {
       next += "[=" + element.substr(2) + "]";
     }
-    collect(child, next, out);
+    collect(child, next, most, out);
   }
 }
 
 }  // namespace
 
-std::vector<std::string> paths_of(const FieldSet& set) {
+std::vector<std::string> paths_of(const FieldSet& set, std::size_t most) {
   std::vector<std::string> out;
-  collect(set, "", out);
+  collect(set, "", most, out);
   return out;
 }
 
@@ -126,6 +131,7 @@ const Schema& child_schema(const Schema& schema, std::string_view field) {
 }
 
 FieldSet owned_by_apply(const Schema& schema, const Json& object) {
+  count_work(1);
   FieldSet set;
   switch (shape_of(schema, object)) {
     case Shape::kLeaf: set.member = true; break;
@@ -150,6 +156,7 @@ namespace {
 
 // Every path of a value that is new: leaves, and the containers themselves.
 FieldSet all_of(const Schema& schema, const Json& value, bool with_self) {
+  count_work(1);
   FieldSet set;
   const Shape shape = shape_of(schema, value);
   if (shape == Shape::kLeaf) {

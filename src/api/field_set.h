@@ -22,11 +22,11 @@ struct FieldSet {
 FieldSet field_set_from(const Json& fields_v1);
 Json to_fields_v1(const FieldSet& set);
 
-FieldSet unite(const FieldSet& a, const FieldSet& b);
+void add(FieldSet& set, const FieldSet& other);  // the union, in place
 FieldSet intersect(const FieldSet& a, const FieldSet& b);
 FieldSet subtract(const FieldSet& a, const FieldSet& b);
-// All member paths as text: ".spec.containers[name=\"a\"].image".
-std::vector<std::string> paths_of(const FieldSet& set);
+// Member paths as text, the first `most`: ".spec.containers[name=\"a\"].image".
+std::vector<std::string> paths_of(const FieldSet& set, std::size_t most);
 
 // Walking objects along a schema. How a value is divided into owned fields:
 enum class Shape : std::uint8_t { kLeaf, kObject, kKeyedList, kSetList };

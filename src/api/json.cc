@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <optional>
+#include <set>
+
+#include "api/work.h"
 
 namespace api {
 
@@ -16,14 +20,30 @@ struct Json::ArrayRep {
   std::vector<Json> items;
 };
 
-// Where the members of a large object are: open addressing by hash; a slot holds the member's position plus one. Only
-// the object's owner changes it, so readers in other threads need no lock.
+// Orders positions by the names of their members.
+struct ByName {
+  using is_transparent = void;
+  const std::vector<Json::Member>* members;
+  std::string_view name(std::uint32_t position) const { return (*members)[position].name(); }
+  static std::string_view name(std::string_view text) { return text; }
+  template <class A, class B>
+  bool operator()(const A& a, const B& b) const {
+    count_work(1);
+    return name(a) < name(b);
+  }
+};
+
+// Where the members of a large object are: open addressing by hash; a slot holds the member's position plus one. Names
+// that were made to share one place (whoever knows the hash can make as many as they like) are looked up in order
+// instead. Only the object's owner changes it, so readers in other threads need no lock.
 struct LargeIndex {
   std::vector<std::uint32_t> slots;
+  std::optional<std::set<std::uint32_t, ByName>> sorted;  // then there are no slots
 };
 
 struct Json::ObjectRep {
   static constexpr std::size_t kScannedMax = 32;  // up to so many members a scan is as fast
+  static constexpr std::size_t kProbesMax = 256;  // names that are not made to collide need far fewer
 
   std::atomic<std::uint32_t> count{1};
   std::vector<Member> members;
@@ -35,37 +55,100 @@ struct Json::ObjectRep {
         if (member.name() == key) return &member;
       return nullptr;
     }
-    const std::vector<std::uint32_t>& slots = index->slots;
-    for (std::size_t at = std::hash<std::string_view>()(key);; ++at) {
-      const std::uint32_t slot = slots[at & (slots.size() - 1)];
-      if (slot == 0) return nullptr;
-      if (members[slot - 1].name() == key) return &members[slot - 1];
+    if (index->sorted) {
+      const auto found = index->sorted->find(key);
+      return found == index->sorted->end() ? nullptr : &members[*found];
     }
+    const std::size_t slot = slot_of(key);
+    return slot == kNowhere ? nullptr : &members[index->slots[slot] - 1];
   }
 
   // The key is not there yet.
   Member& append(Member member) {
     members.push_back(std::move(member));
-    if (!index ? members.size() > kScannedMax : members.size() * 2 > index->slots.size())
+    if (!index ? members.size() > kScannedMax : !index->sorted && members.size() * 2 > index->slots.size())
       make_index();
     else if (index)
       place(members.size() - 1);
     return members.back();
   }
 
+  void erase(std::size_t position) {
+    count_work(members.size() - position);
+    if (index) unplace(position);
+    members.erase(members.begin() + static_cast<std::ptrdiff_t>(position));
+    if (members.size() <= kScannedMax) index.reset();
+  }
+
   void make_index() {
     index.reset();
     if (members.size() <= kScannedMax) return;
+    count_work(members.size());
     index = std::make_unique<LargeIndex>();
     index->slots.resize(std::bit_ceil(members.size() * 4));
-    for (std::size_t i = 0; i < members.size(); ++i) place(i);
+    for (std::size_t i = 0; i < members.size() && !index->sorted; ++i) place(i);
+  }
+
+ private:
+  static constexpr std::size_t kNowhere = SIZE_MAX;
+
+  std::size_t home_of(std::string_view key) const {
+    return std::hash<std::string_view>()(key) & (index->slots.size() - 1);
+  }
+
+  std::size_t slot_of(std::string_view key) const {
+    const std::vector<std::uint32_t>& slots = index->slots;
+    for (std::size_t at = home_of(key);; at = (at + 1) & (slots.size() - 1)) {
+      count_work(1);
+      if (slots[at] == 0) return kNowhere;
+      if (members[slots[at] - 1].name() == key) return at;
+    }
   }
 
   void place(std::size_t position) {
+    const auto number = static_cast<std::uint32_t>(position);
+    if (index->sorted) {
+      index->sorted->insert(number);
+      return;
+    }
     std::vector<std::uint32_t>& slots = index->slots;
-    std::size_t at = std::hash<std::string_view>()(members[position].name());
-    while (slots[at & (slots.size() - 1)] != 0) ++at;
-    slots[at & (slots.size() - 1)] = static_cast<std::uint32_t>(position + 1);
+    std::size_t at = home_of(members[position].name());
+    for (std::size_t probes = 0; slots[at] != 0; at = (at + 1) & (slots.size() - 1)) {
+      count_work(1);
+      if (++probes > kProbesMax) return sort_index();
+    }
+    slots[at] = number + 1;
+  }
+
+  void sort_index() {
+    index->slots = {};
+    index->sorted.emplace(ByName{&members});
+    for (std::uint32_t i = 0; i < members.size(); ++i) index->sorted->insert(i);
+  }
+
+  // Before the member goes; those behind it move up.
+  void unplace(std::size_t position) {
+    count_work(members.size());
+    if (index->sorted) {
+      index->sorted->erase(index->sorted->find(static_cast<std::uint32_t>(position)));
+      // The order is that of the names, which stays.
+      for (const std::uint32_t& other : *index->sorted)
+        if (other > position) --const_cast<std::uint32_t&>(other);
+      return;
+    }
+    std::vector<std::uint32_t>& slots = index->slots;
+    const std::size_t mask = slots.size() - 1;
+    std::size_t hole = slot_of(members[position].name());
+    // What did not fit where the hole is comes back to it.
+    for (std::size_t at = (hole + 1) & mask; slots[at] != 0; at = (at + 1) & mask) {
+      const std::size_t home = home_of(members[slots[at] - 1].name());
+      if (((at - home) & mask) < ((at - hole) & mask)) continue;
+      slots[hole] = slots[at];
+      hole = at;
+    }
+    slots[hole] = 0;
+    for (std::uint32_t& slot : slots)
+      if (slot > position + 1) --slot;
   }
 };
 
@@ -239,9 +322,13 @@ Json::ObjectRep& Json::own_object() {
   CHECK(is_object());
   auto* mine = rep<ObjectRep>();
   if (mine->count.load(std::memory_order_acquire) != 1) {
+    count_work(mine->members.size());
     auto copy = std::make_unique<ObjectRep>();
     copy->members = mine->members;
-    if (mine->index) copy->index = std::make_unique<LargeIndex>(*mine->index);
+    if (mine->index && mine->index->sorted)
+      copy->make_index();  // it looks at the names where they are
+    else if (mine->index)
+      copy->index = std::make_unique<LargeIndex>(LargeIndex{mine->index->slots, {}});
     Json replacement;
     replacement.set_word(reinterpret_cast<std::uint64_t>(copy.release()));
     replacement.tag_ = kTagObject;
@@ -254,7 +341,10 @@ Json::ArrayRep& Json::own_array() {
   if (is_null()) *this = array();
   CHECK(is_array());
   auto* mine = rep<ArrayRep>();
-  if (mine->count.load(std::memory_order_acquire) != 1) *this = array(mine->items);
+  if (mine->count.load(std::memory_order_acquire) != 1) {
+    count_work(mine->items.size());
+    *this = array(mine->items);
+  }
   return *rep<ArrayRep>();
 }
 
@@ -273,10 +363,12 @@ Json& Json::edit(std::size_t index) {
 void Json::set(std::string_view key, Json value) { edit(key) = std::move(value); }
 
 bool Json::erase(std::string_view key) {
-  if (!has(key)) return false;
-  ObjectRep& mine = own_object();
-  std::erase_if(mine.members, [&](const Member& member) { return member.key.as_string() == key; });
-  mine.make_index();
+  if (tag_ != kTagObject) return false;
+  const auto* all = rep<ObjectRep>();
+  const Member* found = all->find(key);
+  if (!found) return false;
+  const std::size_t position = static_cast<std::size_t>(found - all->members.data());
+  own_object().erase(position);
   return true;
 }
 
@@ -285,12 +377,14 @@ void Json::push_back(Json value) { own_array().items.push_back(std::move(value))
 void Json::insert(std::size_t index, Json value) {
   ArrayRep& mine = own_array();
   CHECK(index <= mine.items.size());
+  count_work(mine.items.size() - index);
   mine.items.insert(mine.items.begin() + static_cast<std::ptrdiff_t>(index), std::move(value));
 }
 
 void Json::erase_at(std::size_t index) {
   ArrayRep& mine = own_array();
   CHECK(index < mine.items.size());
+  count_work(mine.items.size() - index);
   mine.items.erase(mine.items.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
@@ -311,6 +405,7 @@ bool Json::same_as(const Json& other) const {
 }
 
 bool operator==(const Json& a, const Json& b) {
+  count_work(1);
   if (a.same_as(b)) return a.tag_ != Json::kTagDouble || a.as_double() == b.as_double();
   if (a.is_number() && b.is_number()) {
     if (a.tag_ == Json::kTagDouble || b.tag_ == Json::kTagDouble) return a.as_double() == b.as_double();

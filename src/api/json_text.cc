@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "api/json.h"
+#include "api/json_bulk.h"
 #include "api/limits.h"
 #include "base/format.h"
 #include "base/utf8.h"
@@ -53,7 +54,7 @@ struct Reader {
       if (duplicates) {
         if (!path.empty()) path += ".";
         path += field.key;
-        if (result.has(field.key)) duplicates->push_back(path);
+        if (result.has(field.key)) note_duplicate(*duplicates, path);
       }
       result.set(field.key, value(field.value));
       path.resize(mark);

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "api/field_set.h"
+#include "api/json_bulk.h"
+#include "api/problems.h"
 #include "base/format.h"
 
 namespace api {
@@ -61,6 +64,34 @@ Entry& entry_for(std::vector<Entry>& entries, const FieldManager& manager, std::
   return entries.back();
 }
 
+// Kubernetes' own: the oldest updates beyond so many become one entry, or whoever writes under many names makes every
+// later write of the object slower.
+constexpr std::size_t kUpdateManagersMax = 10;
+constexpr std::string_view kOldUpdates = "ancient-changes";
+
+void cap_update_managers(std::vector<Entry>& entries) {
+  std::vector<std::size_t> updates;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (entries[i].operation == "Update" && !entries[i].fields.empty()) updates.push_back(i);
+  if (updates.size() <= kUpdateManagersMax) return;
+  std::ranges::stable_sort(updates, [&](std::size_t a, std::size_t b) { return entries[a].time < entries[b].time; });
+  std::size_t left = updates.size();
+  std::map<std::string, std::size_t> first_of_version;
+  for (const std::size_t at : updates) {
+    if (left <= kUpdateManagersMax) break;
+    Entry& old = entries[at];
+    const auto [bucket, is_first] = first_of_version.try_emplace(old.api_version, at);
+    if (is_first) continue;
+    Entry& into = entries[bucket->second];
+    into.manager = kOldUpdates;
+    into.subresource.clear();
+    into.time = old.time;
+    add(into.fields, old.fields);
+    old.fields = FieldSet();  // entries without fields are not stored
+    --left;
+  }
+}
+
 // The value of `live` with `config` laid over it.
 Json merge(const Schema& schema, const Json& live, const Json& config) {
   const Shape shape = shape_of(schema, config);
@@ -102,17 +133,19 @@ Json merge(const Schema& schema, const Json& live, const Json& config) {
 void remove_fields(const Schema& schema, Json& value, const FieldSet& gone) {
   const Shape shape = shape_of(schema, value);
   if (shape == Shape::kObject) {
+    std::set<std::string, std::less<>> names;
     for (const auto& [element, child] : gone.children) {
       const std::string name = element.substr(2);
       if (!value.has(name)) continue;
       const Schema& inner = child_schema(schema, name);
       if (child.member && (child.children.empty() || shape_of(inner, value[name]) == Shape::kLeaf)) {
-        value.erase(name);
+        names.insert(name);
         continue;
       }
       remove_fields(inner, value.edit(name), child);
-      if (value[name].empty() && (value[name].is_object() || value[name].is_array())) value.erase(name);
+      if (value[name].empty() && (value[name].is_object() || value[name].is_array())) names.insert(name);
     }
+    erase_members(value, names);
   } else if (shape == Shape::kKeyedList || shape == Shape::kSetList) {
     Json out = Json::array();
     for (const Json& item : value.items()) {
@@ -151,11 +184,10 @@ void record_update(const Schema& schema, const Json& old_object, Json& object, c
   }
   if (!difference.changed.empty()) {
     Entry& mine = entry_for(entries, manager, "Update");
-    FieldSet owned = unite(mine.fields, difference.changed);
-    if (!(owned == mine.fields) || mine.time.empty()) mine.time = time;
-    mine.fields = std::move(owned);
+    add(mine.fields, difference.changed);
     mine.time = time;
   }
+  cap_update_managers(entries);
   store_entries(std::move(entries), object);
 }
 
@@ -175,7 +207,7 @@ base::Result<Json> apply_configuration(const Schema& schema, const Json& live, c
   FieldSet owned_by_others;
   for (const Entry& entry : entries)
     if (entry.manager != manager.name || entry.operation != "Apply" || entry.subresource != manager.subresource)
-      owned_by_others = unite(owned_by_others, entry.fields);
+      add(owned_by_others, entry.fields);
   const FieldSet gone = subtract(subtract(before, wanted), owned_by_others);
   remove_fields(schema, merged, gone);
 
@@ -194,7 +226,8 @@ base::Result<Json> apply_configuration(const Schema& schema, const Json& live, c
     std::string name = base::format("conflict with \"{}\"", entry.manager);
     if (!entry.subresource.empty()) name += base::format(" with subresource \"{}\"", entry.subresource);
     if (entry.operation != "Apply") name += base::format(" using {}", entry.api_version);
-    for (const std::string& path : paths_of(clash)) causes.push_back({"FieldManagerConflict", name, path});
+    for (const std::string& path : paths_of(clash, kProblemsMax - std::min(causes.size(), kProblemsMax)))
+      causes.push_back({"FieldManagerConflict", name, path});
     who.push_back(std::move(name));
   }
   if (!causes.empty()) {

@@ -5,10 +5,14 @@
 #include <memory>
 #include <set>
 
+#include "api/json_bulk.h"
+#include "api/problems.h"
 #include "api/quantity.h"
 #include "api/schema.h"
+#include "api/work.h"
 #include "base/format.h"
 #include "base/time.h"
+#include "base/utf8.h"
 
 namespace api {
 namespace {
@@ -23,25 +27,43 @@ bool kept_in_embedded_metadata(std::string_view name) {
   return name == "annotations" || name == "finalizers" || name == "labels" || name == "name" || name == "namespace";
 }
 
-std::string join(const std::string& path, std::string_view name) {
-  if (path.empty()) return std::string(name);
-  return path + "." + std::string(name);
-}
+// Where a walk is. It becomes text only where something is to be said: names may be long, and lists longer.
+struct Place {
+  const Place* above = nullptr;  // null: the root
+  std::string_view name = {};    // of a member; empty: an item
+  std::size_t index = 0;
+  bool in_metadata = false;  // below the member "metadata" of the root
+
+  Place member(std::string_view of) const {
+    return {this, of, 0, in_metadata || (above && !above->above && name == "metadata")};
+  }
+  Place item(std::size_t at) const { return {this, {}, at, in_metadata}; }
+
+  std::string text() const {
+    constexpr std::size_t kNameMax = 256;
+    if (!above) return {};
+    std::string out = above->text();
+    if (out.size() > kShownBytesMax) return out;
+    if (name.data() == nullptr) return out + "[" + std::to_string(index) + "]";
+    if (!out.empty()) out += '.';
+    return out.append(base::utf8_prefix(name, kNameMax));
+  }
+};
 
 struct Pruner {
   WalkOptions options;
   std::vector<std::string>* removed;
 
-  // Returns whether `value` changed, so that unchanged parts stay shared.
-  void walk(const Schema& schema, Json& value, const std::string& path, int depth) {
-    if (schema.kind == Kind::kObject && value.is_object()) return object(schema, value, path, depth);
+  // Unchanged parts stay shared.
+  void walk(const Schema& schema, Json& value, const Place& place, int depth) {
+    count_work(1);
+    if (schema.kind == Kind::kObject && value.is_object()) return object(schema, value, place, depth);
     if (schema.kind == Kind::kList && value.is_array() && interesting(*schema.element)) {
-      for (std::size_t i = 0; i < value.size(); ++i)
-        child(*schema.element, value, i, path + "[" + std::to_string(i) + "]", depth);
+      for (std::size_t i = 0; i < value.size(); ++i) child(*schema.element, value, i, place.item(i), depth);
     } else if (schema.kind == Kind::kMap && value.is_object() && interesting(*schema.element)) {
       std::vector<std::string> names;
       for (const Json::Member& member : value.members()) names.emplace_back(member.name());
-      for (const std::string& name : names) child(*schema.element, value, name, join(path, name), depth);
+      for (const std::string& name : names) child(*schema.element, value, name, place.member(name), depth);
     }
   }
 
@@ -51,7 +73,7 @@ struct Pruner {
   }
 
   template <class Key>
-  void child(const Schema& schema, Json& parent, const Key& key, const std::string& path, int depth) {
+  void child(const Schema& schema, Json& parent, const Key& key, const Place& place, int depth) {
     Json copy = [&] {
       if constexpr (std::is_same_v<Key, std::size_t>)
         return parent[key];
@@ -59,28 +81,29 @@ struct Pruner {
         return parent[std::string_view(key)];
     }();
     const Json before = copy;
-    walk(schema, copy, path, depth + 1);
+    walk(schema, copy, place, depth + 1);
     if (!copy.same_as(before)) parent.edit(key) = std::move(copy);
   }
 
-  void object(const Schema& schema, Json& value, const std::string& path, int depth) {
+  void object(const Schema& schema, Json& value, const Place& place, int depth) {
     const bool embedded = options.custom_resource && schema.name == kObjectMeta && depth > 1;
-    std::vector<std::string> unknown;
     std::vector<std::string> nested;
-    for (const Json::Member& member : value.members()) {
+    const auto unknown = [&](const Json::Member& member) {
       const bool type_meta =
           depth == 0 && (member.name() == "apiVersion" || member.name() == "kind" || member.name() == "metadata");
-      const SchemaField* field = schema.field(member.name());
-      if ((!field && !type_meta) || (embedded && !kept_in_embedded_metadata(member.name())))
-        unknown.emplace_back(member.name());
-      else if (field && interesting(*field->schema))
+      return (!type_meta && !schema.field(member.name())) || (embedded && !kept_in_embedded_metadata(member.name()));
+    };
+    bool any = false;
+    for (const Json::Member& member : value.members()) {
+      if (unknown(member)) {
+        any = true;
+        if (removed && removed->size() < kProblemsMax) removed->push_back(place.member(member.name()).text());
+      } else if (const SchemaField* field = schema.field(member.name()); field && interesting(*field->schema)) {
         nested.emplace_back(member.name());
+      }
     }
-    for (const std::string& name : unknown) {
-      value.erase(name);
-      if (removed) removed->push_back(join(path, name));
-    }
-    for (const std::string& name : nested) child(*schema.field(name)->schema, value, name, join(path, name), depth);
+    if (any) erase_members(value, unknown);
+    for (const std::string& name : nested) child(*schema.field(name)->schema, value, name, place.member(name), depth);
   }
 };
 
@@ -140,53 +163,58 @@ struct Validator {
   WalkOptions options;
   std::vector<Cause>& causes;
 
-  void add(std::string_view reason, const std::string& path, std::string message) {
-    causes.push_back({std::string(reason), std::move(message), path});
+  bool full() const { return causes.size() >= kProblemsMax; }
+  void add(std::string_view reason, const Place& place, std::string message) {
+    if (!full()) causes.push_back({std::string(reason), std::move(message), place.text()});
   }
-  void wrong_type(const std::string& path, const Json& value, std::string_view wanted) {
-    add("FieldValueTypeInvalid", path,
-        base::format("Invalid value: \"{}\": {} in body must be of type {}: \"{}\"", type_name(value), path, wanted,
-                     type_name(value)));
+  void wrong_type(const Place& place, const Json& value, std::string_view wanted) {
+    add("FieldValueTypeInvalid", place,
+        base::format("Invalid value: \"{}\": {} in body must be of type {}: \"{}\"", type_name(value), place.text(),
+                     wanted, type_name(value)));
   }
+  // A value in a message.
+  static std::string shown(const Json& value) { return shortened(value.dump()); }
 
-  void walk(const Schema& schema, const Json& value, const std::string& path, int depth) {
+  void walk(const Schema& schema, const Json& value, const Place& place, int depth) {
+    count_work(1);
+    if (full()) return;
     switch (schema.kind) {
       case Kind::kAny: return;
       case Kind::kString:
-        if (!value.is_string()) return wrong_type(path, value, "string");
-        return text(schema, value, path);
+        if (!value.is_string()) return wrong_type(place, value, "string");
+        return text(schema, value, place);
       case Kind::kInteger:
         if (!value.is_number() ||
             (value.type() == Json::Type::kDouble && value.as_double() != static_cast<double>(value.as_int())))
-          return wrong_type(path, value, "integer");
-        return number(schema, value, path);
+          return wrong_type(place, value, "integer");
+        return number(schema, value, place);
       case Kind::kNumber:
-        if (!value.is_number()) return wrong_type(path, value, "number");
-        return number(schema, value, path);
+        if (!value.is_number()) return wrong_type(place, value, "number");
+        return number(schema, value, place);
       case Kind::kBoolean:
-        if (!value.is_bool()) wrong_type(path, value, "boolean");
+        if (!value.is_bool()) wrong_type(place, value, "boolean");
         return;
       case Kind::kIntOrString:
-        if (!value.is_string() && !value.is_int()) wrong_type(path, value, "integer,string");
+        if (!value.is_string() && !value.is_int()) wrong_type(place, value, "integer,string");
         return;
       case Kind::kQuantity:
         if (!Quantity::from_json(value))
-          add("FieldValueInvalid", path,
+          add("FieldValueInvalid", place,
               base::format("Invalid value: {}: quantities must match the regular expression "
                            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-                           value.dump()));
+                           shown(value)));
         return;
-      case Kind::kObject: return object(schema, value, path, depth);
-      case Kind::kList: return list(schema, value, path, depth);
+      case Kind::kObject: return object(schema, value, place, depth);
+      case Kind::kList: return list(schema, value, place, depth);
       case Kind::kMap:
-        if (!value.is_object()) return wrong_type(path, value, "object");
+        if (!value.is_object()) return wrong_type(place, value, "object");
         for (const Json::Member& member : value.members())
-          walk(*schema.element, member.value, join(path, member.name()), depth + 1);
+          walk(*schema.element, member.value, place.member(member.name()), depth + 1);
         return;
     }
   }
 
-  void text(const Schema& schema, const Json& value, const std::string& path) {
+  void text(const Schema& schema, const Json& value, const Place& place) {
     const std::string_view content = value.as_string();
     if (!schema.enumeration.empty()) {
       bool found = false;
@@ -196,79 +224,79 @@ struct Validator {
         all += (all.empty() ? "\"" : ", \"") + choice + "\"";
       }
       if (!found)
-        add("FieldValueNotSupported", path,
-            base::format("Unsupported value: \"{}\": supported values: {}", content, all));
+        add("FieldValueNotSupported", place,
+            base::format("Unsupported value: \"{}\": supported values: {}", shortened(content), all));
     }
     const auto length = static_cast<std::int64_t>(content.size());
     if (schema.length_max && length > *schema.length_max)
-      add("FieldValueTooLong", path, base::format("Too long: may not be more than {} bytes", *schema.length_max));
+      add("FieldValueTooLong", place, base::format("Too long: may not be more than {} bytes", *schema.length_max));
     if (schema.length_min && length < *schema.length_min)
-      add("FieldValueInvalid", path,
-          base::format("Invalid value: \"{}\": {} in body should be at least {} chars long", content, path,
-                       *schema.length_min));
+      add("FieldValueInvalid", place,
+          base::format("Invalid value: \"{}\": {} in body should be at least {} chars long", shortened(content),
+                       place.text(), *schema.length_min));
     if (!schema.pattern.empty() &&
         !RE2::PartialMatch(re2::StringPiece(content.data(), content.size()), pattern_for(schema.pattern)))
-      add("FieldValueInvalid", path,
-          base::format("Invalid value: \"{}\": {} in body should match '{}'", content, path, schema.pattern));
+      add("FieldValueInvalid", place,
+          base::format("Invalid value: \"{}\": {} in body should match '{}'", shortened(content), place.text(),
+                       schema.pattern));
     if (schema.format == "date-time" && !base::parse_rfc3339(content))
-      add("FieldValueInvalid", path,
-          base::format("Invalid value: \"{}\": {} in body must be of type date-time: \"{}\"", content, path, content));
+      add("FieldValueInvalid", place,
+          base::format("Invalid value: \"{}\": {} in body must be of type date-time: \"{}\"", shortened(content),
+                       place.text(), shortened(content)));
   }
 
-  void number(const Schema& schema, const Json& value, const std::string& path) {
+  void number(const Schema& schema, const Json& value, const Place& place) {
     const double at = value.as_double();
     if (schema.minimum && at < *schema.minimum)
-      add("FieldValueInvalid", path,
-          base::format("Invalid value: {}: {} in body should be greater than or equal to {}", value.dump(), path,
-                       *schema.minimum));
+      add("FieldValueInvalid", place,
+          base::format("Invalid value: {}: {} in body should be greater than or equal to {}", shown(value),
+                       place.text(), *schema.minimum));
     if (schema.maximum && at > *schema.maximum)
-      add("FieldValueInvalid", path,
-          base::format("Invalid value: {}: {} in body should be less than or equal to {}", value.dump(), path,
+      add("FieldValueInvalid", place,
+          base::format("Invalid value: {}: {} in body should be less than or equal to {}", shown(value), place.text(),
                        *schema.maximum));
     if (schema.format == "int32" && (at < -2147483648.0 || at > 2147483647.0))
-      add("FieldValueInvalid", path,
-          base::format("Invalid value: {}: {} in body must be of type int32: \"integer\"", value.dump(), path));
+      add("FieldValueInvalid", place,
+          base::format("Invalid value: {}: {} in body must be of type int32: \"integer\"", shown(value), place.text()));
   }
 
-  void object(const Schema& schema, const Json& value, const std::string& path, int depth) {
-    if (!value.is_object()) return wrong_type(path, value, "object");
+  void object(const Schema& schema, const Json& value, const Place& place, int depth) {
+    if (!value.is_object()) return wrong_type(place, value, "object");
     for (const SchemaField& field : schema.fields) {
       const Json* member = value.find(field.name);
       if (!member || member->is_null()) {
         // The server words what metadata requires.
-        if (field.required && !path.starts_with("metadata."))
-          add("FieldValueRequired", join(path, field.name), "Required value");
+        if (field.required && !place.in_metadata) add("FieldValueRequired", place.member(field.name), "Required value");
         continue;
       }
-      walk(*field.schema, *member, join(path, field.name), depth + 1);
+      walk(*field.schema, *member, place.member(field.name), depth + 1);
     }
-    if (!schema.exactly_one.empty()) exactly_one(schema, value, path);
+    if (!schema.exactly_one.empty()) exactly_one(schema, value, place);
   }
 
-  void exactly_one(const Schema& schema, const Json& value, const std::string& path) {
+  void exactly_one(const Schema& schema, const Json& value, const Place& place) {
     std::size_t present = 0;
     for (const std::string& name : schema.exactly_one) {
       const Json* member = value.find(name);
       present += member != nullptr && !member->is_null();
     }
     if (present == 1) return;
-    add("FieldValueInvalid", path,
+    add("FieldValueInvalid", place,
         base::format("Invalid value: \"object\": {}", rules_of(schema)[present == 0 ? 0 : 1].message));
   }
 
-  void list(const Schema& schema, const Json& value, const std::string& path, int depth) {
-    if (!value.is_array()) return wrong_type(path, value, "array");
+  void list(const Schema& schema, const Json& value, const Place& place, int depth) {
+    if (!value.is_array()) return wrong_type(place, value, "array");
     if (schema.items_min && static_cast<std::int64_t>(value.size()) < *schema.items_min)
-      add("FieldValueInvalid", path,
-          base::format("Invalid value: {}: {} in body should have at least {} items", value.size(), path,
+      add("FieldValueInvalid", place,
+          base::format("Invalid value: {}: {} in body should have at least {} items", value.size(), place.text(),
                        *schema.items_min));
     std::set<std::string> seen;
     for (std::size_t i = 0; i < value.size(); ++i) {
-      const std::string item_path = path + "[" + std::to_string(i) + "]";
-      walk(*schema.element, value[i], item_path, depth + 1);
+      const Place at = place.item(i);
+      walk(*schema.element, value[i], at, depth + 1);
       // Kubernetes' own kinds have rules of their own for equal items.
-      if (schema.list_type == Schema::ListType::kAtomic || !options.custom_resource || path.starts_with("metadata."))
-        continue;
+      if (schema.list_type == Schema::ListType::kAtomic || !options.custom_resource || place.in_metadata) continue;
       std::string key;
       if (schema.list_type == Schema::ListType::kSet) {
         key = value[i].dump();
@@ -280,7 +308,7 @@ struct Validator {
         }
       }
       if (!seen.insert(key).second)
-        add("FieldValueDuplicate", item_path, base::format("Duplicate value: {}", value[i].dump()));
+        add("FieldValueDuplicate", at, base::format("Duplicate value: {}", shown(value[i])));
     }
   }
 };
@@ -304,13 +332,13 @@ std::vector<SchemaRule> rules_of(const Schema& schema) {
 }
 
 void prune(const Schema& schema, Json& object, WalkOptions options, std::vector<std::string>* removed) {
-  Pruner{options, removed}.walk(schema, object, "", 0);
+  Pruner{options, removed}.walk(schema, object, Place{}, 0);
 }
 
 void apply_defaults(const Schema& schema, Json& object, WalkOptions options) { fill(schema, object, options); }
 
 void validate(const Schema& schema, const Json& object, WalkOptions options, std::vector<Cause>& causes) {
-  Validator{options, causes}.walk(schema, object, "", 0);
+  Validator{options, causes}.walk(schema, object, Place{}, 0);
 }
 
 }  // namespace api

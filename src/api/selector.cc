@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "api/problems.h"
 #include "base/format.h"
 
 namespace api {
@@ -59,7 +60,8 @@ class Scanner {
 };
 
 base::Error bad(std::string_view text, std::string_view why) {
-  return make_error(Code::kBadRequest, base::format("unable to parse requirement: {} in selector \"{}\"", why, text));
+  return make_error(Code::kBadRequest,
+                    base::format("unable to parse requirement: {} in selector \"{}\"", why, shortened(text)));
 }
 
 Result<std::vector<std::string>> value_list(Scanner& scanner, std::string_view text) {
@@ -108,12 +110,13 @@ Result<Requirement> requirement(Scanner& scanner, std::string_view text) {
 
 }  // namespace
 
+// Values are sorted by whoever made the requirement.
 bool Requirement::matches(const std::string_view* value) const {
   switch (op) {
     case Op::kExists: return value != nullptr;
     case Op::kDoesNotExist: return value == nullptr;
-    case Op::kIn: return value && std::ranges::find(values, *value) != values.end();
-    case Op::kNotIn: return !value || std::ranges::find(values, *value) == values.end();
+    case Op::kIn: return value && std::ranges::binary_search(values, *value);
+    case Op::kNotIn: return !value || !std::ranges::binary_search(values, *value);
     case Op::kGreaterThan:
     case Op::kLessThan: {
       std::int64_t have = 0;
@@ -166,6 +169,7 @@ Result<LabelSelector> label_selector_from(const Json& json) {
     else
       return make_error(Code::kInvalid, base::format("\"{}\" is not a valid label selector operator", op));
     for (const Json& value : expression["values"].items()) r.values.push_back(value.str());
+    std::ranges::sort(r.values);
     selector.requirements.push_back(std::move(r));
   }
   std::ranges::stable_sort(selector.requirements, {}, &Requirement::key);

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 
+#include "api/json_bulk.h"
 #include "api/yaml_scalar.h"
 #include "base/format.h"
 
@@ -21,6 +22,7 @@ using base::Result;
 
 constexpr int kRecursionMax = 500;  // deeper documents are refused, before the stack is at risk
 constexpr std::size_t kAliasNodesMax = 100'000;
+constexpr std::size_t kAliasBytesMax = std::size_t{3} << 20;  // what aliases stand for, as text
 
 struct Event {
   yaml_event_t raw{};
@@ -30,12 +32,26 @@ struct Event {
   ~Event() { yaml_event_delete(&raw); }
 };
 
-std::size_t count_nodes(const Json& json) {
-  std::size_t nodes = 1;
-  for (const Json& item : json.items()) nodes += count_nodes(item);
-  for (const Json::Member& member : json.members()) nodes += count_nodes(member.value);
-  return nodes;
-}
+// What an alias stands for, once more.
+struct Repeated {
+  std::size_t nodes = 0;
+  std::size_t bytes = 0;
+
+  bool excessive() const { return nodes > kAliasNodesMax || bytes > kAliasBytesMax; }
+  void add(const Json& json) {
+    ++nodes;
+    bytes += json.as_string().size();
+    for (const Json& item : json.items()) {
+      if (excessive()) return;
+      add(item);
+    }
+    for (const Json::Member& member : json.members()) {
+      if (excessive()) return;
+      bytes += member.name().size();
+      add(member.value);
+    }
+  }
+};
 
 class Reader {
  public:
@@ -51,7 +67,7 @@ class Reader {
   // The next document; `end` is set when the stream is over.
   Result<YamlDocument> next(bool& end) {
     anchors_.clear();
-    alias_nodes_ = 0;
+    repeated_ = {};
     for (;;) {
       Event event;
       TRY_VOID(read(event));
@@ -95,8 +111,8 @@ class Reader {
         const std::string name = reinterpret_cast<const char*>(event.data.alias.anchor);
         const auto found = anchors_.find(name);
         if (found == anchors_.end()) return at_line(event, base::format("unknown anchor '{}' referenced", name));
-        alias_nodes_ += count_nodes(found->second);
-        if (alias_nodes_ > kAliasNodesMax) return at_line(event, "document contains excessive aliasing");
+        repeated_.add(found->second);
+        if (repeated_.excessive()) return at_line(event, "document contains excessive aliasing");
         return found->second;
       }
       case YAML_SEQUENCE_START_EVENT: return sequence(event, depth);
@@ -150,7 +166,7 @@ class Reader {
       if (options_.duplicate_keys) {
         if (!path_.empty()) path_ += ".";
         path_ += key;
-        if (!merge && result.has(key)) options_.duplicate_keys->push_back(path_);
+        if (!merge && result.has(key)) note_duplicate(*options_.duplicate_keys, path_);
       }
       TRY(Json value, node(value_event.raw, depth + 1));
       path_.resize(mark);
@@ -193,7 +209,7 @@ class Reader {
   yaml_parser_t parser_{};
   YamlOptions options_;
   std::map<std::string, Json, std::less<>> anchors_;
-  std::size_t alias_nodes_ = 0;
+  Repeated repeated_;
   std::string path_;
 };
 

@@ -1,8 +1,11 @@
 // Dispatch of requests to the prepare functions, and the commit of what they decide.
 #include "apiserver/api.h"
 
+#include "apiserver/aside.h"
+#include "apiserver/bounds.h"
 #include "apiserver/change.h"
-#include "base/format.h"
+#include "apiserver/collection.h"
+#include "apiserver/list.h"
 
 namespace apiserver {
 
@@ -12,36 +15,23 @@ using base::Result;
 
 namespace {
 
-// The newest state, as admission rules and creates see it.
-class LatestReader : public api::ObjectReader {
- public:
-  explicit LatestReader(const store::Store& store) : store_(store) {}
-
-  std::optional<Json> find(const api::ResourceId& id, std::string_view ns, std::string_view name) const override {
-    const api::KindInfo* kind = api::find_kind(id);
-    if (!kind) return {};
-    const auto object = store_.find(index(*kind), ns, name, store::View::kLatest);
-    if (!object) return {};
-    return object->json();
+// Any thread.
+Result<Change> prepare(const Context& at, Request& request) {
+  switch (request.verb) {
+    case Verb::kCreate:
+      if (request.subresource == "binding") return prepare_binding(at, request);
+      if (request.subresource == "eviction") return prepare_eviction(at, request);
+      if (request.subresource.empty()) return prepare_create(at, request);
+      break;
+    case Verb::kUpdate: return prepare_update(at, request);
+    case Verb::kPatch: return prepare_patch(at, request);
+    case Verb::kDelete:
+      if (request.subresource.empty()) return prepare_delete(at, request);
+      break;
+    default: break;
   }
-  std::vector<Json> list(const api::ResourceId& id, std::string_view ns) const override {
-    std::vector<Json> objects;
-    const api::KindInfo* kind = api::find_kind(id);
-    if (!kind) return objects;
-    store_.for_each(index(*kind), ns, "", store::View::kLatest, [&](const store::ObjectPtr& object) {
-      objects.push_back(object->json());
-      return true;
-    });
-    return objects;
-  }
-
- private:
-  static std::uint32_t index(const api::KindInfo& kind) {
-    return static_cast<std::uint32_t>(&kind - api::all_kinds().data());
-  }
-
-  const store::Store& store_;
-};
+  return base::make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource");
+}
 
 // The store knows neither kinds nor their words.
 base::Error about(const api::KindInfo& kind, std::string_view name, base::Error error) {
@@ -55,39 +45,40 @@ base::Error about(const api::KindInfo& kind, std::string_view name, base::Error 
 
 }  // namespace
 
-struct Api::State {
+struct Api::State : std::enable_shared_from_this<Api::State> {
+  State(rt::Env& e, store::Store& s, ApiOptions o)
+      : env(e), store(s), options(std::move(o)), latest(s), side_work(e), aside(e, side_work, latest, options.hooks) {}
+
   rt::Env& env;
   store::Store& store;
   ApiOptions options;
-  LatestReader reader;
+  Latest latest;
+  SideWork side_work;
+  Aside aside;
 
-  Context context() { return {env, store, options.hooks, reader}; }
-
-  Result<Change> prepare(Request& request) {
-    const Context at = context();
-    switch (request.verb) {
-      case Verb::kCreate:
-        if (request.subresource == "binding") return prepare_binding(at, request);
-        if (request.subresource == "eviction") return prepare_eviction(at, request);
-        if (request.subresource.empty()) return prepare_create(at, request);
-        break;
-      case Verb::kUpdate: return prepare_update(at, request);
-      case Verb::kPatch: return prepare_patch(at, request);
-      case Verb::kDelete:
-        if (request.subresource.empty()) return prepare_delete(at, request);
-        break;
-      default: break;
+  void write(Request request, OnAnswer on_answer) {
+    if (!is_long(latest, request)) {
+      auto prepared = prepare({env.now(), env.random(), options.hooks, latest}, request);
+      return commit(request, std::move(prepared), std::move(on_answer));
     }
-    return base::make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource");
+    aside.decide(
+        std::move(request), prepare,
+        [self = shared_from_this(), on_answer = std::move(on_answer)](Result<Change> prepared, const Request& decided) {
+          self->commit(decided, std::move(prepared), on_answer);
+        });
   }
 
-  void write(Request& request, OnAnswer on_answer) {
-    auto prepared = prepare(request);
-    if (!prepared.ok()) return on_answer(prepared.take_error());
+  void commit(const Request& request, Result<Change> prepared, OnAnswer on_answer) {
+    if (!prepared.ok()) {
+      base::Error error = prepared.take_error();
+      bound_error(error);
+      return on_answer(std::move(error));
+    }
     Change change = *std::move(prepared);
     Answer answer;
     answer.status = change.status;
     answer.warnings = std::move(change.warnings);
+    bound_warnings(answer.warnings);
     if (change.action == Change::Action::kNone || request.dry_run) {
       answer.object = change.answer ? *std::move(change.answer) : std::move(change.object);
       return on_answer(std::move(answer));
@@ -109,44 +100,17 @@ struct Api::State {
     const std::string name(api::name_of(change.object));
     store.erase(request.resource, ns, name, std::move(change.object), std::move(finish));
   }
-
-  void delete_collection(Request& request, OnAnswer on_answer) {
-    auto listed = list_objects(store, request);
-    if (!listed.ok()) return on_answer(listed.take_error());
-    const Json all = object_of(*std::move(listed));
-    auto left = std::make_shared<std::size_t>(all["items"].size());
-    auto first_error = std::make_shared<std::optional<base::Error>>();
-    auto done = [left, first_error, on_answer, all](Result<Answer> one) {
-      if (!one.ok() && one.error().code != Code::kNotFound && !*first_error) *first_error = one.take_error();
-      if (--*left > 0) return;
-      if (*first_error) return on_answer(**first_error);
-      Answer answer;
-      answer.object = all;
-      on_answer(std::move(answer));
-    };
-    if (*left == 0) {
-      Answer answer;
-      answer.object = all;
-      return on_answer(std::move(answer));
-    }
-    for (const Json& item : all["items"].items()) {
-      Request one = request;
-      one.verb = Verb::kDelete;
-      one.ns = api::namespace_of(item);
-      one.name = api::name_of(item);
-      write(one, done);
-    }
-  }
 };
 
 Api::Api(rt::Env& env, store::Store& store, ApiOptions options)
-    : state_(std::make_shared<State>(State{env, store, std::move(options), LatestReader(store)})) {}
+    : state_(std::make_shared<State>(env, store, std::move(options))) {}
 Api::~Api() = default;
 
 rt::Env& Api::env() { return state_->env; }
 store::Store& Api::store() { return state_->store; }
+SideWork& Api::side_work() { return state_->side_work; }
 api::PodLogs* Api::pod_logs() { return state_->options.pod_logs; }
-const api::ObjectReader& Api::reader() const { return state_->reader; }
+const api::ObjectReader& Api::reader() const { return state_->latest; }
 
 void Api::call(Request request, OnAnswer on_answer) {
   if (!request.subresource.empty() && !has_subresource(*request.kind, request.subresource))
@@ -156,10 +120,14 @@ void Api::call(Request request, OnAnswer on_answer) {
       if (!request.subresource.empty() && request.subresource != "status")
         return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
       return on_answer(get_object(state_->store, request));
-    case Verb::kList: return on_answer(list_objects(state_->store, request));
-    case Verb::kDeleteCollection: return state_->delete_collection(request, std::move(on_answer));
+    case Verb::kList: return list_objects(state_->side_work, state_->store, std::move(request), std::move(on_answer));
+    case Verb::kDeleteCollection:
+      return delete_collection(
+          state_->env, state_->side_work, state_->store, std::move(request),
+          [state = state_](Request one, OnAnswer done) { state->write(std::move(one), std::move(done)); },
+          std::move(on_answer));
     case Verb::kWatch: return on_answer(bad_request("a watch is not a call"));
-    default: return state_->write(request, std::move(on_answer));
+    default: return state_->write(std::move(request), std::move(on_answer));
   }
 }
 
@@ -184,7 +152,7 @@ void Api::bootstrap(std::function<void(base::Status)> done) {
   auto left = std::make_shared<std::size_t>(requests.size());
   auto failed = std::make_shared<std::optional<base::Error>>();
   for (Request& request : requests)
-    state_->write(request, [left, failed, done](Result<Answer> answer) {
+    state_->write(std::move(request), [left, failed, done](Result<Answer> answer) {
       if (!answer.ok() && answer.error().code != Code::kAlreadyExists && !*failed) *failed = answer.take_error();
       if (--*left == 0) done(*failed ? base::Status(**failed) : base::Status());
     });

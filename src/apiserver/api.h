@@ -9,6 +9,7 @@
 #include "api/admission.h"
 #include "api/pod_logs.h"
 #include "apiserver/request.h"
+#include "apiserver/side_work.h"
 #include "rt/env.h"
 #include "store/store.h"
 
@@ -37,7 +38,7 @@ class Api {
   Api(rt::Env& env, store::Store& store, ApiOptions options);
   ~Api();
 
-  // Loop thread only; `on_answer` runs on the loop, at once for reads and when durable for writes.
+  // Loop thread only; `on_answer` runs on the loop: at once for reads but long ones, when durable for writes.
   void call(Request request, OnAnswer on_answer);
   base::Result<std::unique_ptr<ApiWatch>> watch(const Request& request, WatchSink sink);
 
@@ -47,6 +48,7 @@ class Api {
 
   rt::Env& env();
   store::Store& store();
+  SideWork& side_work();  // loop thread only
   api::PodLogs* pod_logs();
   const api::ObjectReader& reader() const;
 
@@ -54,9 +56,5 @@ class Api {
   struct State;
   std::shared_ptr<State> state_;
 };
-
-// GET of a list, as stored bytes.
-base::Result<Answer> list_objects(const store::Store& store, const Request& request);
-base::Result<Answer> get_object(const store::Store& store, const Request& request);
 
 }  // namespace apiserver

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "api/json_bulk.h"
 #include "api/quantity.h"
 #include "apiserver/strategy.h"
 #include "base/format.h"
@@ -56,7 +57,7 @@ void set_priority(const Context& context, Json& object, std::vector<Cause>& caus
   if (name == "system-node-critical" || name == "system-cluster-critical") {
     value = name == "system-node-critical" ? 2'000'001'000 : 2'000'000'000;
   } else if (!name.empty()) {
-    const auto found = context.reader.find(api::resources::kPriorityClasses, "", name);
+    const auto found = context.objects.find(api::resources::kPriorityClasses, "", name);
     if (!found) {
       causes.push_back({"FieldValueForbidden", base::format("no PriorityClass with name {} was found", name),
                         "spec.priorityClassName"});
@@ -65,12 +66,12 @@ void set_priority(const Context& context, Json& object, std::vector<Cause>& caus
     value = (*found)["value"].as_int();
     if ((*found)["preemptionPolicy"].is_string()) policy = (*found)["preemptionPolicy"].as_string();
   } else {
-    for (const Json& priority_class : context.reader.list(api::resources::kPriorityClasses, ""))
-      if (priority_class["globalDefault"].as_bool()) {
-        spec.set("priorityClassName", priority_class["metadata"]["name"]);
-        value = priority_class["value"].as_int();
-        if (priority_class["preemptionPolicy"].is_string()) policy = priority_class["preemptionPolicy"].as_string();
-      }
+    static const api::TextField kGlobalDefault{api::resources::kPriorityClasses, {"globalDefault"}};
+    for (const Json& priority_class : context.objects.list_by(kGlobalDefault, "true", false)) {
+      spec.set("priorityClassName", priority_class["metadata"]["name"]);
+      value = priority_class["value"].as_int();
+      if (priority_class["preemptionPolicy"].is_string()) policy = priority_class["preemptionPolicy"].as_string();
+    }
   }
   spec.set("priority", value);
   if (spec["preemptionPolicy"].is_null()) spec.set("preemptionPolicy", policy);
@@ -214,24 +215,23 @@ void check_pod_update(const Json& old_object, const Json& object, std::vector<Ca
               "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec."
               "tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to "
               "be set to 1 if it was previously negative)");
-  const auto same_but_seconds = [](Json a, Json b) {
-    a.erase("tolerationSeconds");
-    b.erase("tolerationSeconds");
-    return a == b;
+  const auto but_seconds = [](Json toleration) {
+    toleration.erase("tolerationSeconds");
+    return api::identity_of(toleration);
   };
-  for (const Json& toleration : old_object["spec"]["tolerations"].items()) {
-    const auto items = object["spec"]["tolerations"].items();
-    if (std::ranges::none_of(items, [&](const Json& item) { return same_but_seconds(item, toleration); })) {
+  std::set<std::string> tolerations;
+  for (const Json& toleration : object["spec"]["tolerations"].items()) tolerations.insert(but_seconds(toleration));
+  for (const Json& toleration : old_object["spec"]["tolerations"].items())
+    if (!tolerations.contains(but_seconds(toleration))) {
       forbidden(causes, "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
       break;
     }
-  }
-  for (const Json& gate : object["spec"]["schedulingGates"].items()) {
-    const auto items = old_object["spec"]["schedulingGates"].items();
-    if (std::ranges::find(items, gate) == items.end())
+  std::set<std::string> gates;
+  for (const Json& gate : old_object["spec"]["schedulingGates"].items()) gates.insert(api::identity_of(gate));
+  for (const Json& gate : object["spec"]["schedulingGates"].items())
+    if (!gates.contains(api::identity_of(gate)))
       forbidden(causes, "spec.schedulingGates",
                 "only deletion is allowed, but found new scheduling gate '" + gate["name"].str() + "'");
-  }
 }
 
 // Absent and empty are the same.

@@ -40,7 +40,7 @@ base::Status check_namespace(const Context& context, const Request& request, Jso
         request.ns));
   if (request.ns.empty()) return bad_request("an empty namespace may not be set during creation");
   meta.set("namespace", request.ns);
-  const auto found = context.reader.find(api::resources::kNamespaces, "", request.ns);
+  const auto found = context.objects.find(api::resources::kNamespaces, "", request.ns);
   const api::KindInfo& namespaces = *api::find_kind(api::resources::kNamespaces);
   if (!found) return not_found(namespaces, request.ns);
   if (api::is_deleting(*found)) {
@@ -66,10 +66,10 @@ void set_server_metadata(const Context& context, const api::KindInfo& kind, Json
     meta.erase(key);
   if (meta["name"].as_string().empty() && !meta["generateName"].as_string().empty()) {
     const std::string prefix(meta["generateName"].as_string().substr(0, 58));
-    meta.set("name", prefix + context.env.random().text(5, kNameAlphabet));
+    meta.set("name", prefix + context.random.text(5, kNameAlphabet));
   }
-  meta.set("uid", context.env.random().uuid());
-  meta.set("creationTimestamp", base::format_rfc3339(context.env.now()));
+  meta.set("uid", context.random.uuid());
+  meta.set("creationTimestamp", base::format_rfc3339(context.now));
   if (kind.has_generation) meta.set("generation", 1);
   if (kind.custom && kind.status_subresource) object.erase("status");
 }
@@ -82,10 +82,12 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   Change change;
   TRY_VOID(check_type(request, object));
   TRY_VOID(check_fields(request, object, change.warnings));
+  TRY_VOID(check_size(object));
   TRY_VOID(check_namespace(context, request, object));
   const Json sent_managed = object["metadata"]["managedFields"];
   set_server_metadata(context, kind, object);
   normalize(kind, object);
+  TRY_VOID(check_size(object));
   const bool by_apply = request.verb == Verb::kPatch;  // apply of an object that does not exist yet
   TRY_VOID(run_mutating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
   normalize(kind, object);
@@ -98,15 +100,14 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   if (!causes.empty()) return invalid(kind, api::name_of(object), std::move(causes));
   request.name = api::name_of(object);
   TRY_VOID(run_validating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
-  if (context.store.find(request.resource, request.kind->namespaced ? request.ns : "", request.name,
-                         store::View::kLatest))
+  if (context.objects.stored(request.resource, request.kind->namespaced ? request.ns : "", request.name))
     return already_exists(kind, request.name);
   if (by_apply) {
     if (!sent_managed.is_null()) object.edit("metadata").set("managedFields", sent_managed);
   } else {
     object.edit("metadata").erase("managedFields");
     api::record_update(*kind.schema, Json(), object,
-                       {manager_for(request), kind.resource.api_version(), "", context.env.now()});
+                       {manager_for(request), kind.resource.api_version(), "", context.now});
   }
   change.action = Change::Action::kPut;
   change.object = std::move(object);

@@ -119,9 +119,12 @@ class LocalClient : public client::Client {
 
   void call(client::Request from, OnResult on_result) override {
     rt::Loop& home = env_.loop();
-    auto reply = [&home, alive = alive_, on_result = std::move(on_result)](Result<Json> result) {
+    // What is answered is read on the component's loop: the API server's has others to serve.
+    auto reply = [&home, alive = alive_, on_result = std::move(on_result)](Result<Answer> result) {
       home.post([alive, on_result, result = std::move(result)]() mutable {
-        if (*alive) on_result(std::move(result));
+        if (!*alive) return;
+        if (!result.ok()) return on_result(result.take_error());
+        on_result(object_of(*std::move(result)));
       });
     };
     auto found = find_resource(from.resource);
@@ -145,10 +148,7 @@ class LocalClient : public client::Client {
     request.user = {"system:volcano:" + name_, {"system:masters"}};
     request.field_validation = FieldValidation::kIgnore;
     api_.env().loop().post([&api = api_, request = std::move(request), reply = std::move(reply)]() mutable {
-      api.call(std::move(request), [reply](Result<Answer> answer) {
-        if (!answer.ok()) return reply(answer.take_error());
-        reply(object_of(*std::move(answer)));
-      });
+      api.call(std::move(request), reply);
     });
   }
 

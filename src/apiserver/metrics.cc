@@ -44,6 +44,17 @@ std::span<const base::MetricRow> metric_rows() {
   return kRows;
 }
 
+std::span<const base::MetricRow> loop_metric_rows() {
+  static const base::MetricRow kRows[] = {
+      {"volcano_api_loop_seconds",
+       base::MetricType::kHistogram,
+       {},
+       "How long one callback held the API server's loop, while every other request waited.",
+       {0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5}},
+  };
+  return kRows;
+}
+
 RequestMetrics::RequestMetrics() { metrics_.add(metric_rows()); }
 
 void RequestMetrics::answered(Verb verb, const api::KindInfo& kind, const std::string& subresource, int status,

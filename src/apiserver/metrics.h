@@ -14,6 +14,8 @@
 namespace apiserver {
 
 std::span<const base::MetricRow> metric_rows();
+// Of the loop itself (rt/watched_env.h): whoever makes the loop observes it.
+std::span<const base::MetricRow> loop_metric_rows();
 
 // The API server's loop only.
 class RequestMetrics {

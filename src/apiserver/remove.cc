@@ -95,7 +95,7 @@ Result<Change> prepare_delete(const Context& context, Request& request) {
   TRY_VOID(check_options(request));
   for (const Json& value : request.body["dryRun"].items())
     if (value.as_string() == "All") request.dry_run = true;
-  const store::ObjectPtr stored = context.store.find(request.resource, request.ns, request.name, store::View::kLatest);
+  const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
   if (!stored) return not_found(kind, request.name);
   TRY_VOID(check_protected(request));
   const Json before = stored->json();
@@ -116,7 +116,7 @@ Result<Change> prepare_delete(const Context& context, Request& request) {
   const bool deleting = api::is_deleting(before);
   const std::int64_t old_grace = meta["deletionGracePeriodSeconds"].as_int();
   if (!deleting || grace < old_grace) {
-    meta.set("deletionTimestamp", base::format_rfc3339(context.env.now() + base::seconds(grace)));
+    meta.set("deletionTimestamp", base::format_rfc3339(context.now + base::seconds(grace)));
     meta.set("deletionGracePeriodSeconds", grace);
     if (kind.has_generation && !deleting) meta.set("generation", meta["generation"].as_int() + 1);
   }
@@ -134,7 +134,7 @@ Result<Change> prepare_delete(const Context& context, Request& request) {
 
 // POST pods/x/eviction: a delete with the options inside. Disruption budgets are not asked.
 Result<Change> prepare_eviction(const Context& context, Request& request) {
-  const store::ObjectPtr stored = context.store.find(request.resource, request.ns, request.name, store::View::kLatest);
+  const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
   if (!stored) return not_found(*request.kind, request.name);
   const std::string_view kind = request.body["kind"].as_string();
   if (!kind.empty() && kind != "Eviction")
@@ -150,7 +150,7 @@ Result<Change> prepare_eviction(const Context& context, Request& request) {
 
 // POST pods/x/binding: the scheduler's decision.
 Result<Change> prepare_binding(const Context& context, Request& request) {
-  const store::ObjectPtr stored = context.store.find(request.resource, request.ns, request.name, store::View::kLatest);
+  const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
   if (!stored) return not_found(*request.kind, request.name);
   const Json before = stored->json();
   const Json& target = request.body["target"];
@@ -187,7 +187,7 @@ Result<Change> prepare_binding(const Context& context, Request& request) {
   conditions.push_back(Json::object({{"type", "PodScheduled"},
                                      {"status", "True"},
                                      {"lastProbeTime", Json()},
-                                     {"lastTransitionTime", base::format_rfc3339(context.env.now())}}));
+                                     {"lastTransitionTime", base::format_rfc3339(context.now)}}));
   object.edit("status").set("conditions", std::move(conditions));
   canonicalize(*request.kind, object);
   if (request.kind->has_generation)

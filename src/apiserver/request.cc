@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "apiserver/bounds.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -73,7 +74,9 @@ Error invalid(const api::KindInfo& kind, std::string_view name, std::vector<Caus
 
 Error bad_request(std::string message) { return base::make_error(Code::kBadRequest, std::move(message)); }
 
-Json status_object(const Error& error) {
+Json status_object(const Error& given) {
+  Error error = given;
+  bound_error(error);
   Json status = Json::object({{"kind", "Status"},
                               {"apiVersion", "v1"},
                               {"metadata", Json::object()},

@@ -16,6 +16,8 @@ class Selection {
   static base::Result<Selection> parse(const api::KindInfo& kind, const std::string& labels, const std::string& fields);
 
   bool everything() const { return labels_.requirements.empty() && fields_.empty(); }
+  // Matching looks at names only, not into objects.
+  bool by_names() const { return by_metadata_only_; }
   bool matches(const store::Object& object) const;
 
  private:

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "api/yaml.h"
+#include "apiserver/aside.h"
 #include "apiserver/discovery.h"
 #include "apiserver/openapi.h"
 #include "apiserver/pod_log.h"
@@ -31,6 +32,9 @@ std::string default_manager(const HttpRequest& http) {
   const std::string manager(agent.substr(0, agent.find('/')));
   return manager.empty() ? "unknown" : manager.substr(0, 128);
 }
+
+// A loop that one callback holds for longer answers nobody.
+constexpr base::Duration kStandsStill = base::seconds(2);
 
 // Every comparison looks at every byte.
 bool equal_secret(std::string_view a, std::string_view b) {
@@ -97,14 +101,16 @@ class RealServer : public Server {
       exchange.respond(json_response(200, version_document()));
       return true;
     }
-    const bool healthy = path == "/readyz" ? ready_.load() && !failing_.load() : true;
+    const bool stands_still = options_.loop_held && options_.loop_held() > kStandsStill;
+    const bool healthy = path == "/readyz" ? ready_.load() && !failing_.load() && !stands_still : true;
     HttpResponse response;
     response.status = healthy ? 200 : 500;
     response.headers = {{"Content-Type", "text/plain; charset=utf-8"}, {"X-Content-Type-Options", "nosniff"}};
     if (target.has("verbose")) {
-      response.body = base::format("[+]ping ok\n[{}]storage {}\n[{}]start {}\n{} check {}\n", failing_ ? '-' : '+',
-                                   failing_ ? "failed" : "ok", ready_ ? '+' : '-', ready_ ? "ok" : "not finished",
-                                   path.substr(1), healthy ? "passed" : "failed");
+      response.body = base::format("[+]ping ok\n[{}]storage {}\n[{}]loop {}\n[{}]start {}\n{} check {}\n",
+                                   failing_ ? '-' : '+', failing_ ? "failed" : "ok", stands_still ? '-' : '+',
+                                   stands_still ? "stands still" : "ok", ready_ ? '+' : '-',
+                                   ready_ ? "ok" : "not finished", path.substr(1), healthy ? "passed" : "failed");
     } else {
       response.body = healthy ? "ok" : "not ready";
     }
@@ -132,8 +138,10 @@ class RealServer : public Server {
       HttpResponse response;
       response.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}};
       response.body = metrics->text(api_.store());
-      if (options_.other_metrics) response.body += options_.other_metrics();
-      exchange->respond(std::move(response));
+      respond_aside(exchange, [response = std::move(response), others = options_.other_metrics]() mutable {
+        if (others) response.body += others();
+        return std::move(response);
+      });
     });
   }
 
@@ -198,15 +206,31 @@ class RealServer : public Server {
       const int status = answer.ok() ? answer->status : base::http_status(answer.error().code);
       metrics->answered(verb, *kind, subresource, status, env.uptime() - began);
     };
-    api_.call(std::move(request),
-              [this, kind, format, reading, count, exchange = std::move(exchange)](Result<Answer> answer) {
-                count(answer);
-                if (!answer.ok()) return fail(*exchange, answer.error());
-                exchange->respond(encode(*kind, *std::move(answer), format, reading));
-              });
+    api_.call(std::move(request), [this, kind, format, reading, count,
+                                   exchange = std::move(exchange)](Result<Answer> answer) {
+      count(answer);
+      if (!answer.ok()) return fail(*exchange, answer.error());
+      if (format.kind == Format::Kind::kJson || bytes_of(*answer) <= kLongBytes)
+        return exchange->respond(encode(*kind, *std::move(answer), format, reading, api_.env().now()));
+      respond_aside(exchange, [kind, answer = *std::move(answer), format, reading, now = api_.env().now()]() mutable {
+        return encode(*kind, std::move(answer), format, reading, now);
+      });
+    });
   }
 
-  HttpResponse encode(const api::KindInfo& kind, Answer answer, const Format& format, bool reading) const {
+  static std::size_t bytes_of(const Answer& answer) {
+    std::size_t bytes = 0;
+    for (const auto& piece : answer.pieces) bytes += piece->size();
+    return bytes;
+  }
+
+  // An answer that takes long to make is made off the loop.
+  void respond_aside(const std::shared_ptr<HttpExchange>& exchange, std::function<HttpResponse()> make) {
+    api_.side_work().run([exchange, make = std::move(make)] { exchange->respond(make()); }, [] {});
+  }
+
+  static HttpResponse encode(const api::KindInfo& kind, Answer answer, const Format& format, bool reading,
+                             base::Time now) {
     HttpResponse response;
     response.status = answer.status;
     response.headers = {{"Content-Type", "application/json"}};
@@ -231,7 +255,7 @@ class RealServer : public Server {
     } else if (status || (!reading && format.kind == Format::Kind::kMetadata)) {
       response.body = object.dump();
     } else if (format.kind == Format::Kind::kTable) {
-      response.body = make_table(kind, object, api_.env().now(), format.include).dump();
+      response.body = make_table(kind, object, now, format.include).dump();
     } else {
       response.body = metadata_only(object).dump();
     }

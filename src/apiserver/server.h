@@ -18,6 +18,8 @@ struct ServerOptions {
   std::string audience_address;  // "127.0.0.1:6443", for discovery
   // Metrics of other parts of this process, as text, for /metrics. Any thread; may be unset.
   std::function<std::string()> other_metrics = {};
+  // How long the callback that runs now has held the API's loop; any thread. Unset: nobody watches it.
+  std::function<base::Duration()> loop_held = {};
   // Further documents, by path: each answers JSON through its argument, from any thread. Called
   // by any thread, once set_ready() was.
   std::map<std::string, std::function<void(std::function<void(std::string)>)>> pages = {};

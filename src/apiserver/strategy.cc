@@ -1,6 +1,7 @@
 // Metadata rules, status subresources, generations, canonical forms.
 #include "apiserver/strategy.h"
 
+#include "api/json_bulk.h"
 #include "api/quantity.h"
 #include "base/format.h"
 
@@ -65,18 +66,15 @@ void drop_nulls(Json& value) {
     return;
   }
   if (!value.is_object()) return;
-  std::vector<std::string> nulls;
   std::vector<std::pair<std::string, Json>> changed;
   for (const Json::Member& member : value.members()) {
-    if (member.value.is_null()) {
-      nulls.emplace_back(member.name());
-    } else if (member.value.is_object() || member.value.is_array()) {
+    if (member.value.is_object() || member.value.is_array()) {
       Json copy = member.value;
       drop_nulls(copy);
       if (!copy.same_as(member.value)) changed.emplace_back(std::string(member.name()), std::move(copy));
     }
   }
-  for (const std::string& name : nulls) value.erase(name);
+  api::erase_members(value, [](const Json::Member& member) { return member.value.is_null(); });
   for (auto& [name, copy] : changed) value.set(name, std::move(copy));
 }
 

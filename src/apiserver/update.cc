@@ -60,7 +60,7 @@ Result<Json> patched(const Context& context, Request& request, const Json& live)
     case PatchType::kApply:
       return api::apply_configuration(
           *request.kind->schema, live, request.body,
-          {manager_for(request), request.kind->resource.api_version(), request.subresource, context.env.now()},
+          {manager_for(request), request.kind->resource.api_version(), request.subresource, context.now},
           request.force);
   }
   return bad_request("unknown patch type");
@@ -91,7 +91,7 @@ base::Status prepare_configuration(Request& request, std::vector<std::string>& w
 
 Result<Change> prepare_update(const Context& context, Request& request) {
   TRY_VOID(check_subresource(request));
-  const store::ObjectPtr stored = context.store.find(request.resource, request.ns, request.name, store::View::kLatest);
+  const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
   if (!stored) return not_found(*request.kind, request.name);
   Json object = std::move(request.body);
   TRY_VOID(check_identity(request, object));
@@ -109,7 +109,7 @@ Result<Change> prepare_patch(const Context& context, Request& request) {
   std::vector<std::string> warnings;
   const bool apply = request.patch_type == PatchType::kApply;
   if (apply) TRY_VOID(prepare_configuration(request, warnings));
-  const store::ObjectPtr stored = context.store.find(request.resource, request.ns, request.name, store::View::kLatest);
+  const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
   if (!stored && (!apply || !request.subresource.empty())) return not_found(*request.kind, request.name);
   const Json live = stored ? stored->json() : Json();
   if (stored && apply && !api::uid_of(request.body).empty() && api::uid_of(request.body) != api::uid_of(live))

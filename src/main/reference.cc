@@ -116,6 +116,7 @@ void print_metrics_of(std::string_view program, std::span<const base::MetricRow>
 void print_metrics() {
   std::cout << "# Metrics\n\n" << kMadeFromTables;
   print_metrics_of("API server (`volcano up`)", apiserver::metric_rows());
+  print_metrics_of("The loop of the API server (`volcano up`)", apiserver::loop_metric_rows());
   print_metrics_of("Controllers", controllers::metric_rows());
   print_metrics_of("Scheduler", scheduler::metric_rows());
 }

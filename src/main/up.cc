@@ -13,6 +13,7 @@
 #include "apiserver/api.h"
 #include "apiserver/event_expiry.h"
 #include "apiserver/local_client.h"
+#include "apiserver/metrics.h"
 #include "apiserver/server.h"
 #include "base/format.h"
 #include "base/log.h"
@@ -28,6 +29,7 @@
 #include "node/agent.h"
 #include "rt/files.h"
 #include "rt/kv.h"
+#include "rt/watched_env.h"
 #include "scheduler/metrics.h"
 #include "scheduler/scheduler.h"
 #include "store/store.h"
@@ -114,7 +116,7 @@ struct Cluster {
   base::Duration event_ttl;
   Credentials credentials;
   base::Metrics metrics;  // of the components
-  std::unique_ptr<rt::RealEnv> api_env;
+  std::unique_ptr<rt::WatchedEnv> api_env;
   std::unique_ptr<rt::KvStore> kv;
   std::unique_ptr<store::Store> objects;
   std::unique_ptr<api::PodLogs> pod_logs;
@@ -129,7 +131,10 @@ struct Cluster {
   base::Status start() {
     metrics.add(controllers::metric_rows());
     metrics.add(scheduler::metric_rows());
-    api_env = rt::make_real_env("apiserver");
+    metrics.add(apiserver::loop_metric_rows());
+    api_env =
+        rt::watch_loop(rt::make_real_env("apiserver"), [seconds = metrics.histogram("volcano_api_loop_seconds")](
+                                                           base::Duration held) { seconds.observe(held.seconds()); });
     TRY_VOID(rt::make_folders(options.data, 0700));
     TRY(kv, api_env->open_store(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
     TRY(credentials, load_or_make_credentials(options.data + "/keys", api_env->now()));
@@ -216,6 +221,7 @@ struct Cluster {
     server_options.token = credentials.token;
     server_options.version = kVersion;
     server_options.other_metrics = [this] { return metrics.text(); };
+    server_options.loop_held = [this] { return api_env->held(); };
     server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
                             {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
     TRY(server, apiserver::start_server(*api, std::move(server_options)));

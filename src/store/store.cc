@@ -50,13 +50,19 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   using Table = std::map<std::string, Entry, std::less<>>;
 
   State(rt::Env& env, rt::KvStore& kv, Options options)
-      : env(env), kv(kv), options(options), tables(api::all_kinds().size()), subscribers(tables.size()) {}
+      : env(env),
+        kv(kv),
+        options(options),
+        tables(api::all_kinds().size()),
+        subscribers(tables.size()),
+        on_latest(tables.size()) {}
 
   rt::Env& env;
   rt::KvStore& kv;
   Options options;
   std::vector<Table> tables;
   std::vector<std::vector<Subscriber>> subscribers;
+  std::vector<std::vector<Store::OnLatest>> on_latest;
   std::deque<Event> history;
   std::size_t history_bytes = 0;
   std::int64_t compacted = 0;  // events up to this revision are gone
@@ -83,10 +89,15 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
 
   void add(Write write) {
     Entry& entry = tables[write.event.resource][key_for(write.event.object->ns, write.event.object->name)];
-    entry.latest = write.event.type == EventType::kDeleted ? nullptr : write.event.object;
+    set_latest(write.event.resource, entry, write.event.type == EventType::kDeleted ? nullptr : write.event.object);
     latest_revision = write.event.revision;
     waiting.push_back(std::move(write));
     if (!committing) start_commit();
+  }
+
+  void set_latest(std::uint32_t resource, Entry& entry, ObjectPtr object) {
+    const ObjectPtr before = std::exchange(entry.latest, std::move(object));
+    for (const Store::OnLatest& tell : on_latest[resource]) tell(before, entry.latest);
   }
 
   void start_commit() {
@@ -174,7 +185,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
       Table& table = tables[write.event.resource];
       const auto at = table.find(key_for(write.event.object->ns, write.event.object->name));
       if (at == table.end()) continue;
-      at->second.latest = at->second.durable;
+      set_latest(write.event.resource, at->second, at->second.durable);
       if (!at->second.durable) table.erase(at);
     }
     latest_revision = durable_revision;
@@ -245,6 +256,9 @@ void Store::for_each(std::uint32_t resource, std::string_view ns, std::string_vi
 
 std::size_t Store::count(std::uint32_t resource) const { return state_->tables[resource].size(); }
 std::int64_t Store::revision() const { return state_->durable_revision; }
+void Store::on_latest(std::uint32_t resource, OnLatest on_latest) {
+  state_->on_latest[resource].push_back(std::move(on_latest));
+}
 bool Store::failing() const { return state_->failing; }
 
 namespace {

@@ -120,6 +120,10 @@ class Store {
   // Events of `resource` after `since`, then as they become durable. kExpired when history does not reach back that
   // far.
   base::Result<std::unique_ptr<Subscription>> subscribe(std::uint32_t resource, std::int64_t since, OnEvents on_events);
+  // Tells of every change of the newest state of `resource`, at once, also of one that is undone because its commit
+  // failed; `before` and `after` are null where there is no object. For indexes of what View::kLatest shows.
+  using OnLatest = std::function<void(const ObjectPtr& before, const ObjectPtr& after)>;
+  void on_latest(std::uint32_t resource, OnLatest on_latest);
   // True while the last commit failed (a full disk): readiness reports it.
   bool failing() const;
 

@@ -4,6 +4,7 @@
 // the server is asked for the owner.
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "api/kinds.h"
 #include "api/resource.h"
@@ -75,9 +76,10 @@ void drop_finalizer(const api::KindInfo& kind, const Json& object, std::string_v
 }
 
 void drop_references(const api::KindInfo& kind, const Json& object, const Keys& uids, Plan& plan) {
+  const std::set<std::string_view> gone(uids.begin(), uids.end());
   Json kept = Json::array();
   for (const Json& reference : object["metadata"]["ownerReferences"].items())
-    if (std::find(uids.begin(), uids.end(), reference["uid"].str()) == uids.end()) kept.push_back(reference);
+    if (!gone.contains(reference["uid"].as_string())) kept.push_back(reference);
   plan.patch(kind.resource, object, client::PatchType::kMerge,
              metadata_patch(object, "ownerReferences", std::move(kept)))
       .missing_is_fine = true;

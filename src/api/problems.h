@@ -1,0 +1,23 @@
+// How much of what is wrong with a request is told? Whoever sends forty thousand unknown fields knows by the first
+// hundred, and an answer must not be larger than what it answers.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/utf8.h"
+
+namespace api {
+
+inline constexpr std::size_t kProblemsMax = 100;     // of one object; Kubernetes' own limit of unknown fields
+inline constexpr std::size_t kShownBytesMax = 1024;  // of one value or path in a message
+
+inline std::string shortened(std::string_view text, std::size_t bytes_max = kShownBytesMax) {
+  const std::string_view kept = base::utf8_prefix(text, bytes_max);
+  std::string out(kept);
+  if (kept.size() < text.size()) out += "...";
+  return out;
+}
+
+}  // namespace api

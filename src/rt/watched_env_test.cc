@@ -1,0 +1,36 @@
+// What a watched loop tells of its callbacks.
+#include "rt/watched_env.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+namespace rt {
+namespace {
+
+TEST(WatchedEnv, tells_of_every_callback_and_of_the_one_that_runs) {
+  std::atomic<int> told{0};
+  const auto env = watch_loop(make_real_env("watched"), [&](base::Duration took) {
+    EXPECT_GE(took.ns, 0);
+    ++told;
+  });
+  EXPECT_EQ(env->held().ns, 0);
+  std::promise<void> inside, go_on, timer, done;
+  env->loop().post([&] {
+    inside.set_value();
+    go_on.get_future().wait();
+    env->loop().after({}, [&] { timer.set_value(); });
+    env->offload([] {}, [&] { done.set_value(); });
+  });
+  inside.get_future().wait();
+  EXPECT_GT(env->held().ns, 0);
+  go_on.set_value();
+  timer.get_future().wait();
+  done.get_future().wait();
+  env->stop();
+  EXPECT_EQ(told, 3);
+  EXPECT_EQ(env->held().ns, 0);
+}
+
+}  // namespace
+}  // namespace rt
