@@ -75,6 +75,8 @@ TEST(Fuzz, expressions_end) { run("cel", 30'000); }
 TEST(Fuzz, requests_are_routed_or_refused) { run("route", 30'000); }
 TEST(Fuzz, writes_are_answered) { run("writes", 2'000); }
 TEST(Fuzz, the_http_server_survives_any_bytes) { run("http", 500); }
+TEST(Fuzz, the_http_server_survives_any_sequence) { run("connection", 300); }
+TEST(Fuzz, any_keys_serve_with_tls_or_not_at_all) { run("keys", 300); }
 TEST(Fuzz, definitions_of_worlds_are_read_or_refused) { run("definition", 20'000); }
 TEST(Fuzz, any_configuration_of_the_scheduler_runs_or_is_refused) { run("scheduler_config", 20'000); }
 TEST(Fuzz, any_arguments_of_plugins_run) { run("plugin_arguments", 40'000); }

@@ -32,7 +32,7 @@ std::uint16_t server_port() {
       [](rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange) {
         if (request.target.starts_with("/stream")) {
           exchange->start(200, {});
-          exchange->send(std::make_shared<const std::string>(request.body.empty() ? "chunk" : request.body));
+          exchange->send_one(std::make_shared<const std::string>(request.body.empty() ? "chunk" : request.body));
           return exchange->finish();
         }
         rt::HttpResponse response;

@@ -27,6 +27,8 @@ constexpr std::array kTargets = {
     Target{"devices", devices},
     Target{"route", route},
     Target{"http", http},
+    Target{"connection", connection},
+    Target{"keys", keys},
     Target{"definition", definition},
     Target{"scheduler_config", scheduler_config},
     Target{"plugin_arguments", plugin_arguments},

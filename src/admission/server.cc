@@ -29,7 +29,9 @@ rt::HttpResponse plain(int status, std::string body) {
 class InformerObjects final : public api::ObjectReader {
  public:
   InformerObjects(client::Client& client, rt::Env& env)
-      : queues(client, env, api::resources::kQueues), namespaces(client, env, api::resources::kNamespaces) {
+      : queues(client, env, api::resources::kQueues),
+        // Without them a group goes through unchanged, as where Volcano's lookup of the namespace fails.
+        namespaces(client, env, api::resources::kNamespaces, {.may_be_absent = true}) {
     queues.on_change([this](const Json* before, const Json* after, bool) {
       const std::string key(api::key_of(after ? *after : *before));
       for (auto& [field, index] : indexes_) index.put(key, after ? *after : Json());
@@ -146,6 +148,7 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
   void register_from(std::size_t index);
   void put_bundle(std::size_t index, const api::ResourceId& resource, Json configuration);
   void listen();
+  rt::HttpResponse readiness() const;
   void end(base::Result<std::uint16_t> result) {
     if (auto callback = std::exchange(done, nullptr)) callback(std::move(result));
   }
@@ -203,13 +206,23 @@ void Server::State::put_bundle(std::size_t index, const api::ResourceId& resourc
               });
 }
 
+// Ready, since whoever listens answers; with what it has to do without.
+rt::HttpResponse Server::State::readiness() const {
+  std::string text = "ok\n";
+  for (const client::Informer* informer : {&objects.queues, &objects.namespaces})
+    if (!informer->trouble().empty()) text += base::format("[-]{}\n", informer->trouble());
+  return plain(200, std::move(text));
+}
+
 void Server::State::listen() {
   const auto handler = [weak = weak_from_this(), loop = &env.loop()](rt::HttpRequest request,
                                                                      std::shared_ptr<rt::HttpExchange> exchange) {
     loop->post([weak, request = std::move(request), exchange] {
-      if (auto self = weak.lock())
-        answer_http_confirmed(request, self->hooks, self->client, self->objects,
-                              [self, exchange](rt::HttpResponse answer) { exchange->respond(std::move(answer)); });
+      const auto self = weak.lock();
+      if (!self) return;
+      if (rt::parse_target(request.target).path == "/readyz") return exchange->respond(self->readiness());
+      answer_http_confirmed(request, self->hooks, self->client, self->objects,
+                            [self, exchange](rt::HttpResponse answer) { exchange->respond(std::move(answer)); });
     });
   };
   auto made = rt::listen_http(options.http, handler);

@@ -16,9 +16,8 @@
 namespace apiserver {
 
 struct WatchSink {
-  // `whole`: every event of its resource from the first to the last revision here, as it was stored; sinks that see the
-  // same first and last revisions may share what they make of it.
-  std::function<void(const std::vector<store::Event>&, bool whole)> on_events;
+  // Events in order, as they were stored. False: no more of them until ApiWatch::resume().
+  std::function<bool(const std::vector<store::Event>&)> on_events;
   std::function<void(std::int64_t revision, bool initial_end)> on_bookmark;
 };
 
@@ -26,6 +25,9 @@ struct WatchSink {
 class ApiWatch {
  public:
   virtual ~ApiWatch() = default;
+  // Begins to tell, or goes on after an on_events() that returned false; what happened meanwhile is read from history,
+  // so that a watcher who waits costs nothing. kExpired: history does not reach back that far.
+  virtual base::Status resume() = 0;
 };
 
 struct ApiOptions {
@@ -40,6 +42,7 @@ class Api {
 
   // Loop thread only; `on_answer` runs on the loop: at once for reads but long ones, when durable for writes.
   void call(Request request, OnAnswer on_answer);
+  // Tells nothing before it is resumed.
   base::Result<std::unique_ptr<ApiWatch>> watch(const Request& request, WatchSink sink);
 
   // Makes the objects every cluster has: namespaces default, kube-system, kube-node-lease, kube-public; priority

@@ -252,26 +252,64 @@ TEST(Api, lists_page_and_select) {
   EXPECT_EQ(b.refused(odd).code, Code::kBadRequest);
 }
 
+// Notes events as "+a~a-a"; every `pause`th call asks to wait.
+WatchSink sink_into(std::string& seen, int pause) {
+  WatchSink sink;
+  sink.on_events = [&seen, pause, calls = 0](const std::vector<store::Event>& events) mutable {
+    for (const store::Event& e : events)
+      seen += (e.type == store::EventType::kAdded      ? "+"
+               : e.type == store::EventType::kModified ? "~"
+                                                       : "-") +
+              e.object->name;
+    return ++calls % pause != 0;
+  };
+  sink.on_bookmark = [](std::int64_t, bool) {};
+  return sink;
+}
+
 TEST(Api, a_watch_with_a_selector_sees_objects_enter_and_leave) {
   Bench b;
   Request r = b.request(Verb::kWatch, kMaps, "");
   r.label_selector = "in=yes";
   r.resource_version = std::to_string(b.store->revision());
   std::string seen;
-  auto watch = b.api->watch(r, {[&](const std::vector<store::Event>& events, bool) {
-                                  for (const store::Event& e : events)
-                                    seen += (e.type == store::EventType::kAdded      ? "+"
-                                             : e.type == store::EventType::kModified ? "~"
-                                                                                     : "-") +
-                                            e.object->name;
-                                },
-                                [](std::int64_t, bool) {}});
+  auto watch = b.api->watch(r, sink_into(seen, 100));
   ASSERT_TRUE(watch.ok());
+  ASSERT_TRUE((*watch)->resume().ok());
   b.ok(b.request(Verb::kCreate, kMaps, "", named("a")));
   b.ok(b.request(Verb::kPatch, kMaps, "a", parse(R"({"metadata":{"labels":{"in":"yes"}}})")));
   b.ok(b.request(Verb::kPatch, kMaps, "a", parse(R"({"data":{"k":"v"}})")));
   b.ok(b.request(Verb::kPatch, kMaps, "a", parse(R"({"metadata":{"labels":null}})")));
   EXPECT_EQ(seen, "+a~a-a");
+}
+
+TEST(Api, a_watch_that_waits_goes_on_from_history) {
+  Bench b;
+  for (const char* name : {"a", "b"}) b.ok(b.request(Verb::kCreate, kMaps, "", named(name)));
+  std::string seen;
+  auto watch = b.api->watch(b.request(Verb::kWatch, kMaps, ""), sink_into(seen, 1));
+  ASSERT_TRUE(watch.ok());
+  EXPECT_EQ(seen, "");
+  ASSERT_TRUE((*watch)->resume().ok());
+  EXPECT_EQ(seen, "+a+b");
+  for (const char* name : {"c", "d", "e"}) b.ok(b.request(Verb::kCreate, kMaps, "", named(name)));
+  EXPECT_EQ(seen, "+a+b");
+  ASSERT_TRUE((*watch)->resume().ok());
+  EXPECT_EQ(seen, "+a+b+c+d+e");
+  b.ok(b.request(Verb::kDelete, kMaps, "c"));
+  ASSERT_TRUE((*watch)->resume().ok());
+  EXPECT_EQ(seen, "+a+b+c+d+e-c");
+}
+
+TEST(Api, a_watch_from_a_number_that_does_not_fit_is_refused) {
+  Bench b;
+  Request r = b.request(Verb::kWatch, kMaps, "");
+  r.resource_version = "99999999999999999999";
+  std::string seen;
+  const auto watch = b.api->watch(r, sink_into(seen, 1));
+  ASSERT_FALSE(watch.ok());
+  EXPECT_EQ(watch.error().message,
+            "resourceVersion: invalid value \"99999999999999999999\": the number does not fit in 64 bits");
 }
 
 }  // namespace

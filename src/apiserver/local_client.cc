@@ -81,15 +81,16 @@ void start_watch(const std::shared_ptr<Shared>& shared, Request request) {
   if (shared->stopped) return;
   const api::KindInfo& kind = *request.kind;
   WatchSink sink;
-  sink.on_events = [weak = std::weak_ptr<Shared>(shared)](const std::vector<store::Event>& events, bool) {
+  sink.on_events = [weak = std::weak_ptr<Shared>(shared)](const std::vector<store::Event>& events) {
     const auto at = weak.lock();
-    if (!at) return;
+    if (!at) return true;
     at->home.post([at, events] {
       for (const store::Event& event : events) {
         if (at->ended) return;
         at->on_event({event_type(event.type), event.object->json()});
       }
     });
+    return true;
   };
   sink.on_bookmark = [weak = std::weak_ptr<Shared>(shared), &kind](std::int64_t revision, bool) {
     const auto at = weak.lock();
@@ -102,11 +103,16 @@ void start_watch(const std::shared_ptr<Shared>& shared, Request request) {
     });
   };
   auto watch = shared->api.watch(request, std::move(sink));
+  base::Status begun;
   if (watch.ok()) {
     shared->watch = *std::move(watch);
-    return;
+    begun = shared->watch->resume();
+    if (begun.ok()) return;
+    shared->watch.reset();
+  } else {
+    begun = watch.take_error();
   }
-  shared->home.post([shared, error = watch.take_error()] {
+  shared->home.post([shared, error = begun.take_error()] {
     if (!std::exchange(shared->ended, true)) shared->on_end(error);
   });
 }

@@ -1,8 +1,9 @@
 // Options of a log request, the choice of the container, and the stream.
 #include "apiserver/pod_log.h"
 
-#include <charconv>
+#include <algorithm>
 
+#include "apiserver/route.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -17,8 +18,8 @@ bool truthy(std::string_view text) { return text == "true" || text == "1" || tex
 Result<std::optional<std::int64_t>> number(const rt::Target& target, std::string_view key) {
   const std::string_view text = target.get(key);
   if (text.empty()) return std::optional<std::int64_t>();
-  std::int64_t value = 0;
-  if (std::from_chars(text.data(), text.data() + text.size(), value).ptr != text.data() + text.size() || value < 0)
+  TRY(const std::int64_t value, parse_number(key, text));
+  if (value < 0)
     return bad_request(base::format("{}: Invalid value: \"{}\": must be greater than or equal to 0", key, text));
   return std::optional<std::int64_t>(value);
 }
@@ -32,7 +33,7 @@ Result<api::PodLogOptions> read_options(const rt::Target& target, base::Time now
   TRY(options.tail_lines, number(target, "tailLines"));
   TRY(options.limit_bytes, number(target, "limitBytes"));
   TRY(const auto since_seconds, number(target, "sinceSeconds"));
-  if (since_seconds) options.since = now - base::seconds(*since_seconds);
+  if (since_seconds) options.since = now - base::seconds(std::min(*since_seconds, now.ns / 1'000'000'000));
   if (const std::string_view text = target.get("sinceTime"); !text.empty()) {
     if (since_seconds) return bad_request("at most one of `sinceTime` or `sinceSeconds` may be specified");
     const auto time = base::parse_rfc3339(text);
@@ -109,7 +110,8 @@ void serve_log(Api& api, Request request, const rt::Target& target, std::shared_
         request.ns, request.name, std::string(api::uid_of(pod)), std::move(options),
         [answer](std::string bytes) {
           answer->start();
-          answer->exchange->send(std::make_shared<const std::string>(std::move(bytes)));
+          answer->exchange->send_one(std::make_shared<const std::string>(std::move(bytes)));
+          answer->exchange->wait_until_drained();  // the reader of the file goes as fast as the peer
         },
         [answer](base::Status status) {
           if (!status.ok() && !answer->started) return fail(*answer->exchange, status.error());

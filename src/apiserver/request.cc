@@ -99,7 +99,7 @@ Json status_object(const Error& given) {
     details.set("causes", std::move(causes));
   }
   if (error.retry_after_seconds > 0) details.set("retryAfterSeconds", error.retry_after_seconds);
-  if (!details.empty()) status.set("details", std::move(details));
+  status.set("details", std::move(details));  // always: kubectl debug reads it without looking
   status.set("code", base::http_status(error.code));
   return status;
 }

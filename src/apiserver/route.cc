@@ -5,6 +5,7 @@
 
 #include "api/protobuf.h"
 #include "api/yaml.h"
+#include "apiserver/manager_name.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -72,8 +73,8 @@ Result<PatchType> patch_type_for(std::string_view content_type) {
 
 base::Status read_number(const rt::Target& target, std::string_view name, std::int64_t& number) {
   const std::string_view text = target.get(name);
-  if (!text.empty() && std::from_chars(text.data(), text.data() + text.size(), number).ptr != text.data() + text.size())
-    return bad_request(base::format("{}: invalid value \"{}\": must be a number", name, text));
+  if (text.empty()) return {};
+  TRY(number, parse_number(name, text));
   return {};
 }
 
@@ -137,7 +138,35 @@ Result<Verb> verb_for(const rt::HttpRequest& http, const rt::Target& target, con
   return make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource");
 }
 
+// The rules of Kubernetes for who manages fields.
+base::Status check_field_manager(Verb verb, std::string_view manager) {
+  const auto wrong = [verb, manager](const char* reason, std::string why) {
+    base::Error error = make_error(Code::kInvalid, {});
+    error.group = "meta.k8s.io";
+    error.kind = verb == Verb::kCreate ? "CreateOptions" : verb == Verb::kUpdate ? "UpdateOptions" : "PatchOptions";
+    error.message = base::format("{}.meta.k8s.io \"\" is invalid: fieldManager: {}", error.kind, why);
+    error.causes = {{reason, std::move(why), "fieldManager"}};
+    return base::Status(std::move(error));
+  };
+  if (manager.size() > kManagerBytesMax)
+    return wrong("FieldValueTooLong", base::format("Too long: may not be more than {} bytes", kManagerBytesMax));
+  if (!is_printable(manager))
+    return wrong("FieldValueInvalid",
+                 base::format("Invalid value: {:?}: should only contain printable characters", manager));
+  return {};
+}
+
 }  // namespace
+
+Result<std::int64_t> parse_number(std::string_view name, std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc::result_out_of_range)
+    return bad_request(base::format("{}: invalid value \"{}\": the number does not fit in 64 bits", name, text));
+  if (error != std::errc() || end != text.data() + text.size())
+    return bad_request(base::format("{}: invalid value \"{}\": must be a number", name, text));
+  return number;
+}
 
 Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Target& target) {
   const std::vector<std::string> parts = split_path(target.path);
@@ -167,6 +196,8 @@ Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Targ
   if (!request.name.empty() && request.kind->namespaced && request.ns.empty()) return no_resource();
   TRY_VOID(read_query(target, request));
   TRY(request.verb, verb_for(http, target, request));
+  if (request.verb == Verb::kCreate || request.verb == Verb::kUpdate || request.verb == Verb::kPatch)
+    TRY_VOID(check_field_manager(request.verb, request.field_manager));
   if (request.verb == Verb::kDelete || request.verb == Verb::kDeleteCollection)
     TRY_VOID(read_delete_options(target, request));
   if (watch_prefix) request.verb = Verb::kWatch;

@@ -12,6 +12,9 @@ namespace apiserver {
 // nothing. Unknown resources are kNotFound ("the server could not find the requested resource").
 base::Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Target& target);
 
+// A whole number of 64 bits; errors name the parameter and its value.
+base::Result<std::int64_t> parse_number(std::string_view name, std::string_view text);
+
 // Decodes JSON or YAML by content type into `request.body`; notes duplicate keys.
 base::Status decode_body(const rt::HttpRequest& http, Request& request);
 

@@ -5,15 +5,17 @@
 #include <atomic>
 
 #include "api/yaml.h"
+#include "apiserver/access.h"
 #include "apiserver/aside.h"
 #include "apiserver/discovery.h"
+#include "apiserver/manager_name.h"
 #include "apiserver/openapi.h"
 #include "apiserver/pod_log.h"
 #include "apiserver/route.h"
 #include "apiserver/tables.h"
 #include "apiserver/watch_stream.h"
 #include "base/format.h"
-#include "rt/tls.h"
+#include "base/utf8.h"
 
 namespace apiserver {
 
@@ -26,22 +28,16 @@ using rt::HttpResponse;
 
 namespace {
 
-// The program in front of the first '/' of the user agent, as Kubernetes names managers.
-std::string default_manager(const HttpRequest& http) {
-  const std::string_view agent = rt::header(http.headers, "User-Agent");
-  const std::string manager(agent.substr(0, agent.find('/')));
-  return manager.empty() ? "unknown" : manager.substr(0, 128);
-}
-
 // A loop that one callback holds for longer answers nobody.
 constexpr base::Duration kStandsStill = base::seconds(2);
 
-// Every comparison looks at every byte.
-bool equal_secret(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
-  return difference == 0;
+// Paths and parameters end in objects, messages and logs.
+base::Status check_text(const rt::Target& target) {
+  if (!base::is_utf8(target.path)) return bad_request("the path of the request is no valid UTF-8");
+  for (const auto& [key, value] : target.query)
+    if (!base::is_utf8(key) || !base::is_utf8(value))
+      return bad_request(base::format("{:?}: the query parameter is no valid UTF-8", base::to_utf8(key)));
+  return {};
 }
 
 class RealServer : public Server {
@@ -55,23 +51,26 @@ class RealServer : public Server {
     });
     if (!http.ok()) return http.take_error();
     http_ = *std::move(http);
-    address_ = base::format("{}:{}", options_.http.address, http_->port());
+    const std::string& address = options_.http.address;
+    const bool v6 = address.find(':') != std::string::npos;
+    address_ = base::format("{}:{}", v6 ? "[" + address + "]" : address, http_->port());
     return {};
   }
 
   std::uint16_t port() const override { return http_->port(); }
   void set_ready(bool ready) override { ready_ = ready; }
+  base::Status set_keys(const rt::ServerKeys& keys) override { return http_->set_keys(keys); }
 
  private:
   // I/O thread from here to `serve`.
   void receive(HttpRequest http, std::shared_ptr<HttpExchange> exchange) {
     const rt::Target target = rt::parse_target(http.target);
     if (serve_open_path(target, *exchange)) return;
-    UserInfo user;
-    if (!authenticate(http, user)) {
-      base::Error error = base::make_error(Code::kUnauthorized, "Unauthorized");
-      return fail(*exchange, error);
-    }
+    auto user = authenticate(http, options_.token);
+    if (user.ok()) user = act_as(*std::move(user), http);
+    if (!user.ok()) return fail(*exchange, user.error());
+    for (const base::Status& checked : {check_text(target), authorize(*user, http, target)})
+      if (!checked.ok()) return fail(*exchange, checked.error());
     if (target.path == "/metrics" && http.method == "GET") return serve_metrics(std::move(exchange));
     if (const auto page = options_.pages.find(target.path);
         page != options_.pages.end() && http.method == "GET" && ready_)
@@ -84,8 +83,8 @@ class RealServer : public Server {
     if (!*routed)
       return fail(*exchange, base::make_error(Code::kNotFound, "the server could not find the requested resource"));
     Request request = **std::move(routed);
-    request.user = std::move(user);
-    request.default_manager = default_manager(http);
+    request.user = *std::move(user);
+    request.default_manager = manager_of(rt::header(http.headers, "User-Agent"));
     if (auto decoded = decode_body(http, request); !decoded.ok()) return fail(*exchange, decoded.error());
     if (request.subresource == "log") return serve_log(api_, std::move(request), target, std::move(exchange));
     const Format format = negotiate(http, target);
@@ -115,21 +114,6 @@ class RealServer : public Server {
       response.body = healthy ? "ok" : "not ready";
     }
     exchange.respond(std::move(response));
-    return true;
-  }
-
-  bool authenticate(const HttpRequest& http, UserInfo& user) const {
-    if (!http.peer_common_name.empty()) {
-      user.name = http.peer_common_name;
-      user.groups = http.peer_organizations;
-      return true;
-    }
-    constexpr std::string_view kBearer = "Bearer ";
-    const std::string_view authorization = rt::header(http.headers, "Authorization");
-    if (!authorization.starts_with(kBearer) || options_.token.empty()) return false;
-    if (!equal_secret(authorization.substr(kBearer.size()), options_.token)) return false;
-    user.name = "volcano-admin";
-    user.groups = {"system:masters", "system:authenticated"};
     return true;
   }
 
@@ -190,14 +174,14 @@ class RealServer : public Server {
     format.include = include == "None"     ? IncludeObject::kNone
                      : include == "Object" ? IncludeObject::kObject
                                            : IncludeObject::kMetadata;
+    if (http.web_socket) format.web_socket = chosen_subprotocol(http);
     return format;
   }
 
   // Loop thread.
   void serve(Request request, Format format, std::shared_ptr<HttpExchange> exchange) {
     failing_ = api_.store().failing();
-    if (request.verb == Verb::kWatch)
-      return stream_watch(api_, {encoder_, metrics_}, request, format, std::move(exchange));
+    if (request.verb == Verb::kWatch) return stream_watch(api_, metrics_, request, format, std::move(exchange));
     const api::KindInfo* kind = request.kind;
     const bool reading =
         request.verb == Verb::kGet || request.verb == Verb::kList || request.verb == Verb::kDeleteCollection;
@@ -292,7 +276,6 @@ class RealServer : public Server {
 
   Api& api_;
   // Of the API server's loop; streams may outlive the server.
-  std::shared_ptr<WatchEncoder> encoder_ = std::make_shared<WatchEncoder>();
   std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
   ServerOptions options_;
   std::string address_;

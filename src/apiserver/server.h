@@ -31,6 +31,8 @@ class Server {
   virtual std::uint16_t port() const = 0;
   // Readiness is false until this is called.
   virtual void set_ready(bool ready) = 0;
+  // New keys for connections from now on. Any thread.
+  virtual base::Status set_keys(const rt::ServerKeys& keys) = 0;
 };
 
 // `api` lives on its own loop and must outlive the server.

@@ -1,10 +1,7 @@
 // Watches: from a revision, through selectors, with bookmarks.
-#include <charconv>
-#include <deque>
-
 #include "apiserver/api.h"
+#include "apiserver/route.h"
 #include "apiserver/selection.h"
-#include "base/format.h"
 
 namespace apiserver {
 
@@ -15,6 +12,9 @@ using store::EventType;
 namespace {
 
 constexpr base::Duration kBookmarkInterval = base::seconds(60);
+constexpr std::size_t kSliceBytes = std::size_t{128}
+                                    << 10;  // told at once, before looking whether the watcher keeps up
+constexpr std::size_t kEventBytes = 100;    // that an event costs beside its object
 
 // What a stored event means to a watcher that sees only what `selection` selects. Nothing: not its business.
 bool translate(const Selection& selection, const std::string& ns, Event& event) {
@@ -33,6 +33,7 @@ class RealWatch : public ApiWatch {
       : env_(env),
         store_(store),
         selection_(std::move(selection)),
+        resource_(request.resource),
         ns_(request.ns),
         bookmarks_(request.bookmarks),
         sink_(std::move(sink)) {}
@@ -41,64 +42,86 @@ class RealWatch : public ApiWatch {
   }
 
   base::Status start(const Request& request) {
-    std::int64_t since = 0;
     const std::string& version = request.resource_version;
     const bool from_now = version.empty() || version == "0";
-    if (!from_now &&
-        std::from_chars(version.data(), version.data() + version.size(), since).ptr != version.data() + version.size())
-      return bad_request(base::format("resourceVersion: Invalid value: \"{}\": must be a number", version));
-    if (from_now || request.send_initial_events) {
-      since = store_.revision();
-      send_current(request);
-      if (request.send_initial_events && bookmarks_) sink_.on_bookmark(since, true);
+    if (!from_now) {
+      TRY(since_, parse_number("resourceVersion", version));
     }
-    auto subscribed =
-        store_.subscribe(request.resource, since, [this](const std::vector<Event>& events) { deliver(events); });
-    if (!subscribed.ok()) return subscribed.take_error();
-    subscription_ = *std::move(subscribed);
+    if (from_now || request.send_initial_events) {
+      since_ = store_.revision();
+      store_.for_each(resource_, ns_, "", store::View::kDurable, [this](const store::ObjectPtr& object) {
+        initial_.push_back(object);
+        return true;
+      });
+      initial_end_ = request.send_initial_events && bookmarks_;
+    }
     if (bookmarks_) arm();
     return {};
   }
 
+  base::Status resume() override {
+    paused_ = false;
+    send_current();
+    if (paused_) return {};
+    if (std::exchange(initial_end_, false)) sink_.on_bookmark(since_, true);
+    subscription_.reset();
+    TRY(subscription_,
+        store_.subscribe(resource_, since_, [this](const std::vector<Event>& events) { deliver(events); }));
+    return {};
+  }
+
  private:
-  void send_current(const Request& request) {
-    std::vector<Event> events;
-    store_.for_each(request.resource, ns_, "", store::View::kDurable, [&](const store::ObjectPtr& object) {
-      if (selection_.matches(*object))
-        events.push_back({EventType::kAdded, object->revision, request.resource, object, nullptr});
-      return true;
-    });
-    if (!events.empty()) sink_.on_events(events, false);
+  // What is there at the beginning, as additions.
+  void send_current() {
+    while (told_ < initial_.size() && !paused_) {
+      std::vector<Event> events;
+      for (std::size_t bytes = 0; told_ < initial_.size() && bytes < kSliceBytes; ++told_) {
+        const store::ObjectPtr& object = initial_[told_];
+        if (!selection_.matches(*object)) continue;
+        bytes += object->bytes.size() + kEventBytes;
+        events.push_back({EventType::kAdded, object->revision, resource_, object, nullptr});
+      }
+      if (!events.empty()) paused_ = !sink_.on_events(events);
+    }
+    if (told_ < initial_.size()) return;
+    initial_ = {};
+    told_ = 0;
   }
 
   void deliver(const std::vector<Event>& events) {
-    if (selection_.everything() && ns_.empty()) return sink_.on_events(events, true);
-    std::vector<Event> selected;
-    bool all_as_they_are = true;
-    for (const Event& original : events) {
-      Event event = original;
-      const bool seen = translate(selection_, ns_, event);
-      all_as_they_are &= seen && event.type == original.type;
-      if (seen) selected.push_back(std::move(event));
+    for (auto at = events.begin(); at != events.end() && !paused_;) {
+      std::vector<Event> selected;
+      for (std::size_t bytes = 0; at != events.end() && bytes < kSliceBytes; ++at) {
+        since_ = at->revision;
+        Event event = *at;
+        if (!translate(selection_, ns_, event)) continue;
+        bytes += event.object->bytes.size() + kEventBytes;
+        selected.push_back(std::move(event));
+      }
+      if (!selected.empty()) paused_ = !sink_.on_events(selected);
     }
-    if (all_as_they_are) return sink_.on_events(events, true);
-    if (!selected.empty()) sink_.on_events(selected, false);
   }
 
   void arm() {
     timer_ = env_.loop().after(kBookmarkInterval, [this] {
-      timer_ = 0;
-      sink_.on_bookmark(store_.revision(), false);
       arm();
+      // Whoever waits has not been told everything up to now.
+      if (subscription_ && !paused_) sink_.on_bookmark(store_.revision(), false);
     });
   }
 
   rt::Env& env_;
   store::Store& store_;
   Selection selection_;
+  std::uint32_t resource_;
   std::string ns_;
   bool bookmarks_;
   WatchSink sink_;
+  std::vector<store::ObjectPtr> initial_;  // of them, so many are told
+  std::size_t told_ = 0;
+  bool initial_end_ = false;  // a bookmark is due after them
+  std::int64_t since_ = 0;    // everything up to here is told
+  bool paused_ = true;        // events are not taken; history keeps them
   std::unique_ptr<store::Subscription> subscription_;
   rt::Loop::TimerId timer_ = 0;
 };

@@ -13,52 +13,40 @@ using store::EventType;
 
 namespace {
 
-constexpr std::size_t kBacklogMax = std::size_t{64} << 20;
+constexpr std::size_t kBacklogMax = std::size_t{256} << 10;  // beyond, events wait in history
 constexpr std::int64_t kLifetimeAskedMax = 365 * 86400;
 constexpr base::Duration kLifetimeMin =
     base::minutes(30);  // and up to twice that, as the Kubernetes API server ends watches
 
-std::string_view type_name(EventType type) {
-  switch (type) {
-    case EventType::kAdded: return "ADDED";
-    case EventType::kModified: return "MODIFIED";
-    case EventType::kDeleted: return "DELETED";
-  }
-  return "";
-}
+using Bytes = rt::HttpExchange::Bytes;
 
-void begin_event(EventType type, std::string& out) {
-  out += "{\"type\":\"";
-  out += type_name(type);
-  out += "\",\"object\":";
+const Bytes& begin_of(EventType type) {
+  static const Bytes added = std::make_shared<const std::string>(R"({"type":"ADDED","object":)");
+  static const Bytes modified = std::make_shared<const std::string>(R"({"type":"MODIFIED","object":)");
+  static const Bytes deleted = std::make_shared<const std::string>(R"({"type":"DELETED","object":)");
+  return type == EventType::kAdded ? added : type == EventType::kModified ? modified : deleted;
 }
 
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  Stream(Api& api, StreamShared shared, const api::KindInfo& kind, Format format,
+  Stream(Api& api, std::shared_ptr<RequestMetrics> metrics, const api::KindInfo& kind, Format format,
          std::shared_ptr<rt::HttpExchange> exchange)
-      : api_(api), shared_(std::move(shared)), kind_(kind), format_(format), exchange_(std::move(exchange)) {}
+      : api_(api),
+        metrics_(std::move(metrics)),
+        kind_(kind),
+        format_(std::move(format)),
+        exchange_(std::move(exchange)) {}
 
   void begin(const Request& request) {
-    auto self = shared_from_this();
     WatchSink sink;
-    sink.on_events = [this](const std::vector<Event>& events, bool whole) { send(events, whole); };
+    sink.on_events = [this](const std::vector<Event>& events) { return send(events); };
     sink.on_bookmark = [this](std::int64_t revision, bool initial_end) { bookmark(revision, initial_end); };
     auto watch = api_.watch(request, std::move(sink));
-    if (!watch.ok()) {
-      rt::HttpResponse response;
-      response.status = base::http_status(watch.error().code);
-      response.headers = {{"Content-Type", "application/json"}};
-      response.body = status_object(watch.error()).dump() + "\n";
-      exchange_->respond(std::move(response));
-      return;
-    }
+    if (!watch.ok()) return refuse(watch.error());
     watch_ = *std::move(watch);
-    shared_.metrics->watching(kind_, 1);
-    if (!started_) start();
-    flush();
+    metrics_->watching(kind_, 1);
+    auto self = shared_from_this();
     rt::Loop& loop = api_.env().loop();
-    exchange_->on_closed([&loop, self] { loop.post([self] { self->end(false); }); });
     const base::Duration lifetime =
         request.timeout_seconds > 0
             ? base::seconds(std::min(request.timeout_seconds, kLifetimeAskedMax))
@@ -67,33 +55,67 @@ class Stream : public std::enable_shared_from_this<Stream> {
       self->timer_ = 0;
       self->end(true);
     });
+    if (const base::Status begun = watch_->resume(); !begun.ok()) {
+      end(false);
+      return refuse(begun.error());
+    }
+    start();
+    exchange_->on_closed([&loop, self] { loop.post([self] { self->end(false); }); });
   }
 
  private:
-  void start() {
-    started_ = true;
-    exchange_->start(200, {{"Content-Type", "application/json"}, {"Cache-Control", "no-cache, private"}});
+  void refuse(const base::Error& error) {
+    rt::HttpResponse response;
+    response.status = base::http_status(error.code);
+    response.headers = {{"Content-Type", "application/json"}};
+    response.body = status_object(error).dump() + "\n";
+    exchange_->respond(std::move(response));
   }
 
-  void send(const std::vector<Event>& events, bool whole) {
-    if (whole && watch_ && pending_.empty() && format_.kind == Format::Kind::kJson) {
-      if (!started_) start();
-      return give(shared_.encoder->encode(events));
-    }
+  void start() {
+    if (std::exchange(started_, true)) return;
+    if (!format_.web_socket)
+      return exchange_->start(200, {{"Content-Type", "application/json"}, {"Cache-Control", "no-cache, private"}});
+    rt::Headers headers;
+    if (!format_.web_socket->empty()) headers.emplace_back("Sec-WebSocket-Protocol", *format_.web_socket);
+    exchange_->start_web_socket(std::move(headers));
+  }
+
+  // False when the peer does not keep up: it goes on from history when it has read.
+  bool send(const std::vector<Event>& events) {
+    static const Bytes end = std::make_shared<const std::string>("}\n");
+    start();
+    std::vector<Bytes> pieces;
     for (const Event& event : events) {
-      begin_event(event.type, pending_);
-      if (format_.kind == Format::Kind::kTable) {
-        make_table_for(kind_, event.object->json(), api_.env().now(), format_.include, !columns_sent_)
-            .dump_to(pending_);
-        columns_sent_ = true;
-      } else if (format_.kind == Format::Kind::kMetadata) {
-        metadata_only(event.object->json()).dump_to(pending_);
-      } else {
-        pending_ += event.object->bytes;
-      }
-      pending_ += "}\n";
+      pieces.push_back(begin_of(event.type));
+      pieces.push_back(object_bytes(event.object));
+      pieces.push_back(end);
+      // Over a WebSocket an event is a message.
+      if (format_.web_socket) exchange_->send(std::exchange(pieces, {}));
     }
-    if (watch_) flush();
+    if (!pieces.empty()) exchange_->send(std::move(pieces));
+    if (exchange_->backlog_bytes() <= kBacklogMax) return true;
+    exchange_->on_drained([&loop = api_.env().loop(), weak = weak_from_this()] {
+      loop.post([weak] {
+        if (const auto self = weak.lock()) self->go_on();
+      });
+    });
+    return false;
+  }
+
+  Bytes object_bytes(const store::ObjectPtr& object) {
+    if (format_.kind == Format::Kind::kTable) {
+      const bool columns = !std::exchange(columns_sent_, true);
+      return std::make_shared<const std::string>(
+          make_table_for(kind_, object->json(), api_.env().now(), format_.include, columns).dump());
+    }
+    if (format_.kind == Format::Kind::kMetadata)
+      return std::make_shared<const std::string>(metadata_only(object->json()).dump());
+    return {object, &object->bytes};
+  }
+
+  void go_on() {
+    if (watch_ && !watch_->resume().ok()) end(true);  // the client lists again
   }
 
   void bookmark(std::int64_t revision, bool initial_end) {
@@ -104,38 +126,27 @@ class Stream : public std::enable_shared_from_this<Stream> {
     if (format_.kind == Format::Kind::kTable)
       object = make_table_for(kind_, object, api_.env().now(), format_.include, false);
     if (format_.kind == Format::Kind::kMetadata) object = metadata_only(object);
-    pending_ += Json::object({{"type", "BOOKMARK"}, {"object", object}}).dump() + "\n";
-    if (watch_) flush();
-  }
-
-  void flush() {
-    if (pending_.empty()) return;
-    if (!started_) start();
-    give(std::make_shared<const std::string>(std::exchange(pending_, {})));
-  }
-
-  void give(std::shared_ptr<const std::string> bytes) {
-    if (exchange_->backlog_bytes() > kBacklogMax) return end(true);  // the client lists again
-    exchange_->send(std::move(bytes));
+    start();
+    exchange_->send_one(
+        std::make_shared<const std::string>(Json::object({{"type", "BOOKMARK"}, {"object", object}}).dump() + "\n"));
   }
 
   void end(bool finish) {
     if (timer_) api_.env().loop().cancel(std::exchange(timer_, 0));
     if (!watch_) return;
-    shared_.metrics->watching(kind_, -1);
+    metrics_->watching(kind_, -1);
     // Not inside its own callback: the watch goes with the next turn of the loop.
     api_.env().loop().post([watch = std::shared_ptr<ApiWatch>(std::move(watch_))] {});
     if (finish) exchange_->finish();
   }
 
   Api& api_;
-  StreamShared shared_;
+  std::shared_ptr<RequestMetrics> metrics_;
   const api::KindInfo& kind_;
   Format format_;
   std::shared_ptr<rt::HttpExchange> exchange_;
   std::unique_ptr<ApiWatch> watch_;
   rt::Loop::TimerId timer_ = 0;
-  std::string pending_;
   bool started_ = false;
   bool columns_sent_ = false;
 };
@@ -155,28 +166,9 @@ Json metadata_only(const Json& object) {
       {{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", object["metadata"]}});
 }
 
-std::shared_ptr<const std::string> WatchEncoder::encode(const std::vector<Event>& whole) {
-  const Event& first = whole.front();
-  const Event& last = whole.back();
-  if (bytes_ && resource_ == first.resource && first_ == first.revision && last_ == last.revision) return bytes_;
-  std::size_t size = 0;
-  for (const Event& event : whole) size += event.object->bytes.size() + 40;
-  auto out = std::make_shared<std::string>();
-  out->reserve(size);
-  for (const Event& event : whole) {
-    begin_event(event.type, *out);
-    *out += event.object->bytes;
-    *out += "}\n";
-  }
-  resource_ = first.resource;
-  first_ = first.revision;
-  last_ = last.revision;
-  return bytes_ = std::move(out);
-}
-
-void stream_watch(Api& api, StreamShared shared, const Request& request, const Format& format,
+void stream_watch(Api& api, std::shared_ptr<RequestMetrics> metrics, const Request& request, const Format& format,
                   std::shared_ptr<rt::HttpExchange> exchange) {
-  std::make_shared<Stream>(api, std::move(shared), *request.kind, format, std::move(exchange))->begin(request);
+  std::make_shared<Stream>(api, std::move(metrics), *request.kind, format, std::move(exchange))->begin(request);
 }
 
 }  // namespace apiserver

@@ -1,7 +1,10 @@
-// Watches over HTTP: what all streams of a resource want is encoded once and shared.
+// Watches over HTTP: each event is the stored bytes of its object, shared by all streams. A reader that does not keep
+// up waits at its place in history.
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "apiserver/api.h"
 #include "apiserver/metrics.h"
@@ -15,31 +18,16 @@ struct Format {
 
   Kind kind = Kind::kJson;
   IncludeObject include = IncludeObject::kMetadata;
+  // Set: a watch goes over a WebSocket, with this subprotocol; empty: with none.
+  std::optional<std::string> web_socket = {};
 };
 
 // PartialObjectMetadata of an object or list.
 api::Json metadata_only(const api::Json& object);
 
-// The text of a batch of events, made once for all the streams that want all of it as plain JSON. Loop thread.
-class WatchEncoder {
- public:
-  std::shared_ptr<const std::string> encode(const std::vector<store::Event>& whole);
-
- private:
-  std::uint32_t resource_ = 0;
-  std::int64_t first_ = 0;
-  std::int64_t last_ = 0;
-  std::shared_ptr<const std::string> bytes_;
-};
-
-// What the streams of one server share.
-struct StreamShared {
-  std::shared_ptr<WatchEncoder> encoder;
-  std::shared_ptr<RequestMetrics> metrics;
-};
-
-// Loop thread. Answers `exchange` until the peer goes, the watch times out or the peer reads too slowly.
-void stream_watch(Api& api, StreamShared shared, const Request& request, const Format& format,
+// Loop thread. Answers `exchange` until the peer goes, the watch times out, or the peer reads so slowly that history is
+// ahead of it.
+void stream_watch(Api& api, std::shared_ptr<RequestMetrics> metrics, const Request& request, const Format& format,
                   std::shared_ptr<rt::HttpExchange> exchange);
 
 }  // namespace apiserver

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "base/format.h"
+#include "client/repeat.h"
 #include "client/wire.h"
 #include "rt/files.h"
 #include "rt/http_client.h"
@@ -150,11 +151,17 @@ class HttpApiClient : public Client {
   void send(const Request& request, OnResult on_result) {
     rt::HttpRequest http = encode_request(request, options_.field_manager);
     complete(http);
-    http_->send(std::move(http), [on_result = std::move(on_result)](base::Result<rt::HttpResponse> response) {
+    http.may_repeat = may_repeat(request);
+    // Only a repeated request is looked at again.
+    http_->send(std::move(http), [this, request = http.may_repeat ? request : Request(),
+                                  on_result = std::move(on_result)](base::Result<rt::HttpResponse> response) {
       if (!response.ok()) return on_result(response.take_error());
-      on_result(decode_response(*response));
+      auto result = decode_response(*response);
+      if (result.ok() || !response->repeated) return on_result(std::move(result));
+      settle(request, result.take_error(), on_result);
     });
   }
+  void settle(const Request& request, base::Error error, const OnResult& on_result);
   void complete(rt::HttpRequest& request) {
     request.target = url_.prefix + request.target;
     request.headers.emplace_back("User-Agent", options_.user_agent);
@@ -193,6 +200,18 @@ void HttpApiClient::drain() {
     if (weak.expired()) return;
     timer_set_ = false;
     drain();
+  });
+}
+
+// The request was sent twice, and the second answer is this error.
+void HttpApiClient::settle(const Request& request, base::Error error, const OnResult& on_result) {
+  Verdict verdict = judge(request, error);
+  if (verdict.success) return on_result(*std::move(verdict.success));
+  if (!verdict.look) return on_result(std::move(error));
+  send(*verdict.look, [request, error = std::move(error), on_result](base::Result<Json> present) mutable {
+    auto result = present.ok() ? carried_out(request, *present) : std::nullopt;
+    if (result) return on_result(*std::move(result));
+    on_result(std::move(error));
   });
 }
 

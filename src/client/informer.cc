@@ -39,7 +39,8 @@ struct Informer::State {
   std::unique_ptr<Watch> watch;
   std::vector<Json> pages;  // of the list under way
   bool paged = true;        // false after a continue token expired: ask for everything at once
-  std::string told;         // why the view is not current, as last logged
+  std::string trouble;      // why the view is not current
+  std::string told;         // what of that was last logged
   bool synced = false;
   bool started = false;
   base::Duration back_off = kBackOffFirst;
@@ -85,8 +86,8 @@ void Informer::State::later(void (State::*step)()) {
 
 // Whoever waits for this view shows nothing meanwhile. Each trouble is told once, until a watch shows something.
 void Informer::State::tell(std::string_view what, const base::Error& error) {
-  if (std::exchange(told, error.message) != error.message)
-    base::log_warning("client", base::format("{} cannot be {}: {}", resource.plural, what, error.message));
+  trouble = base::format("{} cannot be {}: {}", resource.plural, what, error.message);
+  if (std::exchange(told, error.message) != error.message) base::log_warning("client", trouble);
 }
 
 void Informer::State::ask_page(const std::string& continue_token) {
@@ -122,6 +123,7 @@ void Informer::State::take_page(base::Result<Json> page) {
   const std::string next = metadata["continue"].str();
   if (!next.empty()) return ask_page(next);
   paged = true;
+  trouble.clear();
   resource_version = metadata["resourceVersion"].str();
   replace_all(std::exchange(pages, {}));
   begin_watch();
@@ -259,6 +261,8 @@ void Informer::on_synced(std::function<void()> callback) {
   if (state_->synced) return callback();
   state_->on_synced.push_back(std::move(callback));
 }
+
+const std::string& Informer::trouble() const { return state_->trouble; }
 
 const Json* Informer::find(std::string_view key) const {
   const auto found = state_->objects.find(key);

@@ -48,6 +48,8 @@ class Informer {
   // True once the first list has been delivered to the handlers.
   bool synced() const;
   void on_synced(std::function<void()> callback);
+  // Why the copy is not current: "namespaces cannot be listed: ..."; empty: it is, as far as is known.
+  const std::string& trouble() const;
 
   // By "ns/name" (or "name"); null when unknown. Pointers live until the next turn of the loop.
   const api::Json* find(std::string_view key) const;

@@ -1,20 +1,50 @@
 // Files of the CA and of the certificates it signed.
 #include "main/credentials.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
 #include "api/yaml.h"
+#include "base/format.h"
 #include "rt/files.h"
 
 namespace volcano_main {
 namespace {
 
+using base::Code;
+using base::make_error;
 using base::Result;
 
 constexpr base::Duration kTenYears = base::hours(24 * 3650);
+constexpr base::Duration kOneYear = base::hours(24 * 365);
+constexpr base::Duration kNearEnd = base::hours(24 * 30);
 
-Result<rt::KeyPair> read_pair(const std::string& path) {
-  TRY(std::string certificate, rt::read_file(path + ".crt"));
-  TRY(std::string key, rt::read_file(path + ".key"));
-  return rt::KeyPair{std::move(certificate), std::move(key)};
+// A file that is there has something in it; nothing: it is not there.
+Result<std::optional<std::string>> read_present(const std::string& path) {
+  auto text = rt::read_file(path);
+  if (!text.ok() && text.error().code == Code::kNotFound) return std::optional<std::string>();
+  if (!text.ok()) return text.take_error();
+  if (text->find_first_not_of(" \t\r\n") == std::string::npos)
+    return make_error(Code::kInvalid, base::format("{} is empty; put its content back, or remove it together with what "
+                                                   "belongs to it to have both made anew",
+                                                   path));
+  return std::optional(*std::move(text));
+}
+
+// Nothing: there is no such pair.
+Result<std::optional<rt::KeyPair>> read_pair(const std::string& path) {
+  TRY(auto certificate, read_present(path + ".crt"));
+  TRY(auto key, read_present(path + ".key"));
+  if (!certificate && !key) return std::optional<rt::KeyPair>();
+  if (!certificate || !key)
+    return make_error(Code::kInvalid, base::format("{0}.{1} is missing, although {0}.{2} is there; put it back, or "
+                                                   "remove the other one to have both made anew",
+                                                   path, key ? "crt" : "key", key ? "key" : "crt"));
+  rt::KeyPair pair{*std::move(certificate), *std::move(key)};
+  if (base::Status fits = rt::check_pair(pair); !fits.ok())
+    return base::within(fits.take_error(), base::format("{0}.crt and {0}.key", path));
+  return std::optional(std::move(pair));
 }
 
 base::Status write_pair(const std::string& path, const rt::KeyPair& pair) {
@@ -22,44 +52,118 @@ base::Status write_pair(const std::string& path, const rt::KeyPair& pair) {
   return rt::write_file(path + ".crt", pair.certificate_pem, 0600);
 }
 
-template <class Make>
-Result<rt::KeyPair> read_or_make(const std::string& path, Make make) {
-  auto present = read_pair(path);
-  if (present.ok() || present.error().code != base::Code::kNotFound) return present;
-  TRY(rt::KeyPair made, make());
-  TRY_VOID(write_pair(path, made));
-  return made;
+bool near_end(const rt::CertificateFacts& facts, base::Time now) {
+  return now < facts.not_before || facts.not_after - now < kNearEnd;
+}
+
+Result<rt::KeyPair> load_ca(const std::string& path, base::Time now, Renewal renewal) {
+  TRY(auto present, read_pair(path));
+  if (!present) {
+    TRY(rt::KeyPair made, rt::make_ca("volcano-ca", now, kTenYears));
+    TRY_VOID(write_pair(path, made));
+    return made;
+  }
+  TRY(const rt::CertificateFacts facts, rt::certificate_facts(present->certificate_pem));
+  if (!facts.ca) return make_error(Code::kInvalid, path + ".crt is not the certificate of a CA");
+  if (renewal == Renewal::kAllButCa || !near_end(facts, now)) return *std::move(present);
+  TRY(rt::KeyPair renewed, rt::make_ca("volcano-ca", now, kTenYears, present->key_pem));
+  TRY_VOID(rt::write_file(path + ".crt", renewed.certificate_pem, 0600));
+  return renewed;
+}
+
+bool covers(const rt::CertificateFacts& facts, const rt::CertificateSubject& subject) {
+  const auto within = [](const std::vector<std::string>& wanted, const std::vector<std::string>& present) {
+    return std::ranges::all_of(
+        wanted, [&present](const std::string& one) { return std::ranges::find(present, one) != present.end(); });
+  };
+  return within(subject.dns_names, facts.dns_names) && within(subject.ip_addresses, facts.ip_addresses);
+}
+
+// A certificate that the CA has signed for `subject`.
+Result<rt::KeyPair> load_issued(const std::string& path, const rt::KeyPair& ca, const rt::CertificateSubject& subject,
+                                base::Time now, base::Duration valid_for) {
+  TRY(auto present, read_pair(path));
+  if (!present) {
+    TRY(rt::KeyPair made, rt::issue_certificate(ca, subject, now, valid_for));
+    TRY_VOID(write_pair(path, made));
+    return made;
+  }
+  if (base::Status fits = rt::check_signed_by(present->certificate_pem, ca.certificate_pem); !fits.ok())
+    return base::within(fits.take_error(), path + ".crt");
+  TRY(const rt::CertificateFacts facts, rt::certificate_facts(present->certificate_pem));
+  TRY(present->key_pem, rt::traditional_key_pem(present->key_pem));
+  if (!near_end(facts, now) && covers(facts, subject)) return *std::move(present);
+  TRY(rt::KeyPair renewed, rt::issue_certificate(ca, subject, now, valid_for, present->key_pem));
+  TRY(const rt::CertificateFacts better, rt::certificate_facts(renewed.certificate_pem));
+  // Near the end of its CA a certificate cannot be made to last longer.
+  if (covers(facts, subject) && facts.not_before <= now && better.not_after <= facts.not_after)
+    return *std::move(present);
+  TRY_VOID(rt::write_file(path + ".crt", renewed.certificate_pem, 0600));
+  return renewed;
+}
+
+Result<std::string> load_token(const std::string& path) {
+  TRY(auto present, read_present(path));
+  if (!present) {
+    std::string made = rt::secure_token(32);
+    TRY_VOID(rt::write_file(path, made, 0600));
+    return made;
+  }
+  std::string token = *std::move(present);
+  token.erase(token.find_last_not_of(" \t\r\n") + 1);
+  for (const char c : token)
+    if (c <= ' ' || c > '~')
+      return make_error(Code::kInvalid, path + ": a token is one word of printable ASCII characters");
+  return token;
+}
+
+// All of it, in a folder that may be partly there.
+Result<Credentials> load(const std::string& folder, base::Time now, const ServerNames& names, Renewal renewal) {
+  TRY(const auto ca_present, read_pair(folder + "/ca"));
+  for (const char* issued : {"server", "admin"}) {
+    TRY(const auto present, read_pair(folder + "/" + issued));
+    if (present && !ca_present)
+      return make_error(Code::kInvalid,
+                        base::format("{0}/ca.crt and {0}/ca.key are missing, although {0}/{1}.crt is there; put them "
+                                     "back, or remove the folder to have all keys made anew",
+                                     folder, issued));
+  }
+  TRY(const rt::KeyPair ca, load_ca(folder + "/ca", now, renewal));
+  Credentials credentials;
+  credentials.ca_pem = ca.certificate_pem;
+  rt::CertificateSubject server;
+  server.common_name = "volcano-apiserver";
+  server.dns_names = {"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"};
+  server.dns_names.insert(server.dns_names.end(), names.dns_names.begin(), names.dns_names.end());
+  server.ip_addresses = {"127.0.0.1", "::1"};
+  for (const std::string& address : names.ip_addresses)
+    if (const auto usual = rt::usual_ip(address)) server.ip_addresses.push_back(*usual);
+  server.server = true;
+  TRY(credentials.server, load_issued(folder + "/server", ca, server, now, kOneYear));
+  rt::CertificateSubject admin;
+  admin.common_name = "volcano-admin";
+  admin.organizations = {"system:masters"};
+  TRY(credentials.admin, load_issued(folder + "/admin", ca, admin, now, kTenYears));
+  TRY(credentials.token, load_token(folder + "/token"));
+  return credentials;
 }
 
 }  // namespace
 
-Result<Credentials> load_or_make_credentials(const std::string& folder, base::Time now) {
-  TRY_VOID(rt::make_folders(folder, 0700));
-  TRY(const rt::KeyPair ca, read_or_make(folder + "/ca", [&] { return rt::make_ca("volcano-ca", now, kTenYears); }));
-  Credentials credentials;
-  credentials.ca_pem = ca.certificate_pem;
-  TRY(credentials.server, read_or_make(folder + "/server", [&] {
-        rt::CertificateSubject subject;
-        subject.common_name = "volcano-apiserver";
-        subject.dns_names = {"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"};
-        subject.ip_addresses = {"127.0.0.1", "::1"};
-        subject.server = true;
-        return rt::issue_certificate(ca, subject, now, kTenYears);
-      }));
-  TRY(credentials.admin, read_or_make(folder + "/admin", [&] {
-        rt::CertificateSubject subject;
-        subject.common_name = "volcano-admin";
-        subject.organizations = {"system:masters"};
-        return rt::issue_certificate(ca, subject, now, kTenYears);
-      }));
-  auto token = rt::read_file(folder + "/token");
-  if (!token.ok()) {
-    credentials.token = rt::secure_token(32);
-    TRY_VOID(rt::write_file(folder + "/token", credentials.token, 0600));
-  } else {
-    credentials.token = *std::move(token);
-  }
-  return credentials;
+Result<Credentials> load_or_make_credentials(const std::string& folder, base::Time now, const ServerNames& names,
+                                             Renewal renewal) {
+  std::error_code error;
+  const bool there = std::filesystem::exists(folder, error) && !std::filesystem::is_empty(folder, error);
+  if (error) return make_error(Code::kUnavailable, base::format("cannot look into {}: {}", folder, error.message()));
+  if (there) return load(folder, now, names, renewal);
+  // The first set appears as a whole: a start that is killed leaves no half of it.
+  const std::string stage = folder + ".new";
+  TRY_VOID(rt::remove_tree(stage));
+  TRY_VOID(rt::make_folders(stage, 0700));
+  TRY(Credentials made, load(stage, now, names, renewal));
+  std::filesystem::rename(stage, folder, error);
+  if (error) return make_error(Code::kUnavailable, base::format("cannot make {}: {}", folder, error.message()));
+  return made;
 }
 
 std::string kubeconfig_text(const Credentials& credentials, const std::string& server_url) {

@@ -1,8 +1,10 @@
 // The keys of a one-machine cluster: a CA of its own, a server certificate, and the administrator's certificate and
-// token. They lie in the data folder and are made once.
+// token. They lie in the data folder; what is missing as a whole is made, what is near its end is renewed for the same
+// key, and what does not fit together is an error.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -17,8 +19,17 @@ struct Credentials {
   std::string token;
 };
 
-// Reads `folder`, or makes what is missing there (mode 0600). `host_names` are added to the server certificate.
-base::Result<Credentials> load_or_make_credentials(const std::string& folder, base::Time now);
+// By which the server is reached, beside localhost.
+struct ServerNames {
+  std::vector<std::string> dns_names;
+  std::vector<std::string> ip_addresses;
+};
+
+// A running server keeps its CA, which the copies of kubeconfigs know by its certificate.
+enum class Renewal : std::uint8_t { kAll, kAllButCa };
+
+base::Result<Credentials> load_or_make_credentials(const std::string& folder, base::Time now, const ServerNames& names,
+                                                   Renewal renewal = Renewal::kAll);
 // A kubeconfig for the administrator, with the keys inside.
 std::string kubeconfig_text(const Credentials& credentials, const std::string& server_url);
 

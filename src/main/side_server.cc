@@ -1,26 +1,45 @@
 // /healthz and /metrics.
 #include "main/side_server.h"
 
-#include <charconv>
+#include <optional>
 
 #include "base/format.h"
+#include "main/address.h"
 #include "rt/files.h"
 
 namespace volcano_main {
+namespace {
+
+constexpr int kSideConnectionsMax = 64;  // of scrapers and probes
+
+// COMPAT(tls-in-part): keys that are named in part are a mistake, and no reason to serve without them.
+base::Result<std::optional<rt::ServerKeys>> read_keys(const SideServerOptions& options) {
+  const std::pair<const char*, const std::string*> files[] = {
+      {"--ca-cert-file", &options.ca_cert_file},
+      {"--tls-cert-file", &options.tls_cert_file},
+      {"--tls-private-key-file", &options.tls_private_key_file}};
+  std::string given, missing;
+  for (const auto& [flag, path] : files) (path->empty() ? missing : given) += std::string(" ") + flag;
+  if (given.empty()) return std::optional<rt::ServerKeys>();
+  if (!missing.empty())
+    return base::make_error(base::Code::kInvalid, base::format("TLS is asked for by{}, and{} not given", given,
+                                                               missing + (missing.rfind(' ') > 0 ? " are" : " is")));
+  rt::ServerKeys keys;
+  TRY(keys.client_ca_pem, rt::read_file(options.ca_cert_file));
+  TRY(keys.certificate_pem, rt::read_file(options.tls_cert_file));
+  TRY(keys.key_pem, rt::read_file(options.tls_private_key_file));
+  return std::optional(std::move(keys));
+}
+
+}  // namespace
 
 base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServerOptions& options) {
+  TRY(const HostPort place, parse_host_port(options.address));
   rt::ServerOptions http;
-  const std::size_t colon = options.address.rfind(':');
-  const std::string_view port = std::string_view(options.address).substr(colon == std::string::npos ? 0 : colon + 1);
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), http.port);
-  if (colon == std::string::npos || error != std::errc() || end != port.data() + port.size())
-    return base::make_error(base::Code::kInvalid, base::format("address \"{}\" is not host:port", options.address));
-  http.address = colon == 0 ? "0.0.0.0" : options.address.substr(0, colon);
-  if (!options.ca_cert_file.empty() && !options.tls_cert_file.empty() && !options.tls_private_key_file.empty()) {
-    TRY(http.client_ca_pem, rt::read_file(options.ca_cert_file));
-    TRY(http.certificate_pem, rt::read_file(options.tls_cert_file));
-    TRY(http.key_pem, rt::read_file(options.tls_private_key_file));
-  }
+  http.address = place.host.empty() ? "0.0.0.0" : place.host;
+  http.port = place.port;
+  http.connections_max = kSideConnectionsMax;
+  TRY(http.tls, read_keys(options));
   const auto handler = [metrics = options.metrics, pages = options.pages, healthz = options.healthz](
                            rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange) {
     const std::string path = rt::parse_target(request.target).path;

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "controllers/all.h"
 #include "controllers/metrics.h"
+#include "main/address.h"
 #include "main/config_file.h"
 #include "main/credentials.h"
 #include "main/flags.h"
@@ -73,6 +74,18 @@ std::vector<Flag> flags_of(UpOptions& options) {
        "where SIGUSR1 writes what the scheduler believes, for volcano schedule --as-is"}};
 }
 
+base::Status check(const UpOptions& options) {
+  const auto wrong = [](std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); };
+  TRY_VOID(check_ip("--address", options.address));
+  if (options.runtime != "auto" && options.runtime != "runc" && options.runtime != "process")
+    return wrong(base::format("--runtime: \"{}\" is none of auto, runc, process", options.runtime));
+  if (options.port < 0 || options.port > 65535)
+    return wrong(base::format("--port: {} is not between 0 and 65535", options.port));
+  if (options.storage_gib < 1 || options.storage_gib > 65536)
+    return wrong(base::format("--storage-gib: {} is not between 1 and 65536", options.storage_gib));
+  return {};
+}
+
 // Runs `start` on the loop of `env` and waits for what it passes to its callback.
 template <class T>
 T on_loop(rt::Env& env, std::function<void(std::function<void(T)>)> start) {
@@ -110,6 +123,15 @@ struct Component {
   }
 };
 
+// A node's name is a lower-case DNS name.
+std::string host_name() {
+  char buffer[256] = "localhost";
+  gethostname(buffer, sizeof buffer - 1);
+  std::string name = buffer;
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
+
 // The running cluster. Destroyed in reverse order.
 struct Cluster {
   UpOptions options;
@@ -137,7 +159,7 @@ struct Cluster {
                                                            base::Duration held) { seconds.observe(held.seconds()); });
     TRY_VOID(rt::make_folders(options.data, 0700));
     TRY(kv, api_env->open_store(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
-    TRY(credentials, load_or_make_credentials(options.data + "/keys", api_env->now()));
+    TRY(credentials, load_or_make_credentials(keys_folder(), api_env->now(), server_names()));
     TRY(objects, store::Store::open(*api_env, *kv));
     const std::vector<store::Broken> broken = objects->broken();
     const std::string quarantine = options.data + "/quarantine";
@@ -215,9 +237,7 @@ struct Cluster {
     apiserver::ServerOptions server_options;
     server_options.http.address = options.address;
     server_options.http.port = static_cast<std::uint16_t>(options.port);
-    server_options.http.certificate_pem = credentials.server.certificate_pem;
-    server_options.http.key_pem = credentials.server.key_pem;
-    server_options.http.client_ca_pem = credentials.ca_pem;
+    server_options.http.tls = keys();
     server_options.token = credentials.token;
     server_options.version = kVersion;
     server_options.other_metrics = [this] { return metrics.text(); };
@@ -225,8 +245,43 @@ struct Cluster {
     server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
                             {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
     TRY(server, apiserver::start_server(*api, std::move(server_options)));
-    const std::string url = base::format("https://{}:{}", options.address, server->port());
-    return rt::write_file(options.kubeconfig, kubeconfig_text(credentials, url), 0600);
+    TRY_VOID(write_kubeconfig());
+    api_env->loop().post([this] { renew_keys_daily(); });
+    return {};
+  }
+
+  std::string keys_folder() const { return options.data + "/keys"; }
+  std::string url() const { return https_url(options.address, server->port()); }
+  rt::ServerKeys keys() const {
+    return {credentials.server.certificate_pem, credentials.server.key_pem, credentials.ca_pem};
+  }
+  ServerNames server_names() const {
+    ServerNames names;
+    const std::string host = host_name();
+    if (host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == std::string::npos) names.dns_names = {host};
+    names.ip_addresses = is_any_address(options.address) ? own_addresses() : std::vector{options.address};
+    return names;
+  }
+  base::Status write_kubeconfig() const {
+    return rt::write_file(options.kubeconfig, kubeconfig_text(credentials, url()), 0600);
+  }
+
+  // A server that runs for years outlives its certificate. On the API server's loop.
+  void renew_keys_daily() {
+    api_env->loop().after(base::hours(24), [this] {
+      if (const base::Status renewed = renew_keys(); !renewed.ok())
+        base::log_error("keys", base::format("the keys cannot be renewed: {}", renewed.error().message));
+      renew_keys_daily();
+    });
+  }
+  base::Status renew_keys() {
+    TRY(Credentials now, load_or_make_credentials(keys_folder(), api_env->now(), server_names(), Renewal::kAllButCa));
+    const bool server_changed = now.server.certificate_pem != credentials.server.certificate_pem;
+    const bool admin_changed = now.admin.certificate_pem != credentials.admin.certificate_pem;
+    credentials = std::move(now);
+    if (server_changed) TRY_VOID(server->set_keys(keys()));
+    if (admin_changed) TRY_VOID(write_kubeconfig());
+    return {};
   }
 
   void stop() {
@@ -247,15 +302,6 @@ struct Cluster {
   }
 };
 
-// A node's name is a lower-case DNS name.
-std::string host_name() {
-  char buffer[256] = "localhost";
-  gethostname(buffer, sizeof buffer - 1);
-  std::string name = buffer;
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name;
-}
-
 }  // namespace
 
 int run_up(const Arguments& arguments) {
@@ -274,12 +320,8 @@ int run_up(const Arguments& arguments) {
               << "\n";
     return 2;
   }
-  if (options.runtime != "auto" && options.runtime != "runc" && options.runtime != "process") {
-    std::cerr << "volcano up: --runtime: \"" << options.runtime << "\" is none of auto, runc, process\n";
-    return 2;
-  }
-  if (options.port < 0 || options.port > 65535) {
-    std::cerr << "volcano up: --port: " << options.port << " is no port\n";
+  if (const base::Status valid = check(options); !valid.ok()) {
+    std::cerr << "volcano up: " << valid.error().message << "\n";
     return 2;
   }
   const auto event_ttl = base::parse_go_duration(options.event_ttl);
@@ -302,9 +344,9 @@ int run_up(const Arguments& arguments) {
     return 1;
   }
   std::cout << base::format(
-                   "volcano {} is up at https://{}:{}\n\n  export KUBECONFIG={}\n  kubectl get queues\n\nStop it with "
+                   "volcano {} is up at {}\n\n  export KUBECONFIG={}\n  kubectl get queues\n\nStop it with "
                    "Ctrl-C.\n",
-                   kVersion, options.address, cluster.server->port(), options.kubeconfig)
+                   kVersion, cluster.url(), options.kubeconfig)
             << std::flush;
   wait_for_end({.folder = options.cache_dump_dir, .arguments = {}, .with_scheduler = [&cluster](auto use) {
                   cluster.scheduler.env->loop().post([&cluster, use] { use(cluster.scheduler.part.get()); });

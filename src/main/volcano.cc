@@ -1,7 +1,10 @@
 // The one binary: the program name (vcctl, vc-scheduler, ...) or the first word picks the program.
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <iostream>
 #include <string>
 
 #include "main/programs.h"
@@ -44,18 +47,29 @@ int usage(std::FILE* to) {
   return to == stdout ? 0 : 2;
 }
 
+// The output may still wait in a buffer, and may have no place to go to.
+int finish(int status) {
+  std::cout.flush();
+  errno = 0;
+  const bool written = std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout.good();
+  if (written) return status;
+  std::fprintf(stderr, "volcano: the output could not be written%s%s\n", errno != 0 ? ": " : "",
+               errno != 0 ? std::strerror(errno) : "");
+  return status == 0 ? 1 : status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string path = argc > 0 ? argv[0] : "volcano";
   const std::string name = path.substr(path.rfind('/') + 1);
   for (const Program& program : kPrograms)
-    if (!program.name.empty() && name == program.name) return program.run({argv + 1, argv + argc});
+    if (!program.name.empty() && name == program.name) return finish(program.run({argv + 1, argv + argc}));
   if (argc < 2) return usage(stderr);
   const std::string word = argv[1];
-  if (word == "help" || word == "--help" || word == "-h") return usage(stdout);
+  if (word == "help" || word == "--help" || word == "-h") return finish(usage(stdout));
   for (const Program& program : kPrograms)
-    if (word == program.word || word == program.name) return program.run({argv + 2, argv + argc});
+    if (word == program.word || word == program.name) return finish(program.run({argv + 2, argv + argc}));
   std::fprintf(stderr, "volcano: unknown command \"%s\"\n", word.c_str());
   return usage(stderr);
 }

@@ -29,6 +29,10 @@ base::Result<admission::ServerOptions> server_options(const WebhookFlags& flags)
   if (flags.port < 1 || flags.port > 65535)
     return base::make_error(base::Code::kInvalid,
                             "Configured port is invalid: the port should be in the range of 1 and 65535");
+  for (const auto& [flag, text] : {std::pair{"--graceful-shutdown-time", &flags.graceful_shutdown_time},
+                                   std::pair{"--log-flush-frequency", &flags.log_flush_frequency}})
+    if (!base::parse_go_duration(*text))
+      return base::make_error(base::Code::kInvalid, base::format("{}: \"{}\" is not a duration", flag, *text));
   const auto read = [](std::string_view what, const std::string& path) -> base::Result<std::string> {
     auto text = rt::read_file(path);
     if (!text.ok())
@@ -38,12 +42,14 @@ base::Result<admission::ServerOptions> server_options(const WebhookFlags& flags)
   };
   admission::ServerOptions options;
   TRY(options.ca_pem, read("cacert", flags.ca_cert_file));
-  TRY(options.http.certificate_pem, read("cert", flags.tls_cert_file));
-  TRY(options.http.key_pem, read("key", flags.tls_private_key_file));
+  rt::ServerKeys keys;
+  TRY(keys.certificate_pem, read("cert", flags.tls_cert_file));
+  TRY(keys.key_pem, read("key", flags.tls_private_key_file));
   if (flags.webhook_url.empty() && flags.webhook_namespace.empty() && flags.webhook_service_name.empty())
     return base::make_error(base::Code::kInvalid,
                             "failed to start webhooks as both 'url' and 'namespace/name' of webhook are empty");
-  options.http.client_ca_pem = options.ca_pem;
+  keys.client_ca_pem = options.ca_pem;
+  options.http.tls = std::move(keys);
   options.http.address = flags.listen_address.empty() ? "0.0.0.0" : flags.listen_address;
   options.http.header_time_max = base::seconds(5);
   options.http.request_time_max = base::seconds(30);

@@ -6,13 +6,6 @@ namespace {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
-bool equal_no_case(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (lower(a[i]) != lower(b[i])) return false;
-  return true;
-}
-
 int hex(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (lower(c) >= 'a' && lower(c) <= 'f') return lower(c) - 'a' + 10;
@@ -34,9 +27,23 @@ std::string decode(std::string_view text, bool plus_is_space) {
 
 }  // namespace
 
+bool same_header(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (lower(a[i]) != lower(b[i])) return false;
+  return true;
+}
+
+std::vector<std::string_view> all_headers(const Headers& headers, std::string_view name) {
+  std::vector<std::string_view> values;
+  for (const auto& [key, value] : headers)
+    if (same_header(key, name)) values.push_back(value);
+  return values;
+}
+
 std::string_view header(const Headers& headers, std::string_view name) {
   for (const auto& [key, value] : headers)
-    if (equal_no_case(key, name)) return value;
+    if (same_header(key, name)) return value;
   return {};
 }
 

@@ -13,8 +13,12 @@ namespace rt {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
+// Names of headers, and other words of HTTP, differ not by case.
+bool same_header(std::string_view a, std::string_view b);
 // The first header of that name (compared without case), or empty.
 std::string_view header(const Headers& headers, std::string_view name);
+// All of that name, in order.
+std::vector<std::string_view> all_headers(const Headers& headers, std::string_view name);
 
 struct HttpRequest {
   std::string method;  // upper case
@@ -23,6 +27,10 @@ struct HttpRequest {
   std::string body;
   std::string peer_common_name;  // subject of a client certificate signed by our CA; empty without one
   std::vector<std::string> peer_organizations;
+  bool web_socket = false;  // servers: the peer asks to go on as a WebSocket
+  // Clients: the request may be sent a second time where a kept connection ended without any answer to it. GET and HEAD
+  // always may; of others the sender must be able to tell from the second answer what the first sending did.
+  bool may_repeat = false;
 };
 
 struct HttpResponse {
@@ -31,6 +39,7 @@ struct HttpResponse {
   std::string body;
   // Sent one after the other instead of `body`, without being joined first; servers only.
   std::vector<std::shared_ptr<const std::string>> pieces = {};
+  bool repeated = false;  // clients: an earlier sending had no answer, and may have been carried out all the same
 };
 
 // Splits a target into its decoded path and decoded query pairs, in order.
@@ -48,17 +57,31 @@ std::string percent_encode(std::string_view text);
 // All methods may be called from any thread; they post to the connection's I/O thread.
 class HttpExchange {
  public:
+  using Bytes = std::shared_ptr<const std::string>;
+
   virtual ~HttpExchange() = default;
   virtual void respond(HttpResponse response) = 0;
   // Begins a chunked response (watch, logs).
   virtual void start(int status, Headers headers) = 0;
-  // A chunk. The bytes may be shared between many streams (one watch event is encoded once).
-  virtual void send(std::shared_ptr<const std::string> bytes) = 0;
+  // Goes on as a WebSocket; only where the request asks for it. Each send() is then one text message.
+  virtual void start_web_socket(Headers headers) = 0;
+  // One chunk or message. The bytes may be shared between many streams (a stored object is never copied).
+  virtual void send(std::vector<Bytes> pieces) = 0;
   virtual void finish() = 0;
   // Bytes accepted by send() and not yet written to the socket: the measure of a slow reader.
   virtual std::size_t backlog_bytes() const = 0;
+  // Calls back once, on any thread, when little of the backlog is left; not if the peer goes away first.
+  virtual void on_drained(std::function<void()> callback) = 0;
+  // Returns when little of the backlog is left, or the peer has gone. For threads that have nothing else to do.
+  virtual void wait_until_drained() = 0;
   // Called at most once, on an I/O thread, if the peer goes away before the answer is complete.
   virtual void on_closed(std::function<void()> callback) = 0;
+
+  void send_one(Bytes bytes) {
+    std::vector<Bytes> pieces;
+    pieces.push_back(std::move(bytes));
+    send(std::move(pieces));
+  }
 };
 
 }  // namespace rt

@@ -31,6 +31,10 @@ using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 using base::Code;
 
+// Servers end connections that were quiet for 60 to 90 s (proxies, Go's servers); a request that crosses such an end
+// has no answer.
+constexpr base::Duration kIdleMax = base::seconds(45);
+
 struct Shared {
   explicit Shared(ClientOptions o) : options(std::move(o)) {}
   ClientOptions options;
@@ -56,9 +60,22 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   bool used() const { return used_; }
+  bool got_bytes() const { return got_bytes_; }
+
+  // Waits for the next request. `on_gone` is called if the server ends the connection, or says something that nobody
+  // asked for, or if it has been quiet for so long that the server might end it soon.
+  void rest(std::function<void()> on_gone) {
+    on_gone_ = std::move(on_gone);
+    timer_.expires_after(std::chrono::nanoseconds(kIdleMax.ns));
+    timer_.async_wait([self = shared_from_this(), armed = ++armed_](ErrorCode error) {
+      if (!error && armed == self->armed_ && self->on_gone_) self->leave();
+    });
+    if (!reading_) read();
+  }
 
   void run(const HttpRequest& request, bool stream, base::Duration timeout, Callbacks callbacks) {
     callbacks_ = std::move(callbacks);
+    on_gone_ = nullptr;
     stream_ = stream;
     out_ = encode(request);
     parser_.emplace();
@@ -75,6 +92,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void abort() {
     callbacks_ = {};
+    on_gone_ = nullptr;
     close();
   }
 
@@ -102,8 +120,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void arm(base::Duration timeout) {
     if (timeout.ns <= 0) return;
     timer_.expires_after(std::chrono::nanoseconds(timeout.ns));
-    timer_.async_wait([self = shared_from_this()](ErrorCode error) {
-      if (!error) self->fail(Code::kTimeout, "the server did not answer in time");
+    timer_.async_wait([self = shared_from_this(), armed = ++armed_](ErrorCode error) {
+      // One that ran out just before it was cancelled no longer counts.
+      if (!error && armed == self->armed_) self->fail(Code::kTimeout, "the server did not answer in time");
     });
   }
 
@@ -142,17 +161,23 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void write() {
+    writing_ = true;
     with_stream([this](auto& stream) {
       asio::async_write(stream, asio::buffer(out_), [self = shared_from_this()](ErrorCode error, std::size_t) {
+        self->writing_ = false;
         if (error) return self->fail(Code::kUnavailable, base::format("cannot send: {}", error.message()));
-        self->read();
+        if (!self->reading_) self->read();
       });
     });
   }
 
+  // A resting connection reads too: what it then hears is the answer to the next request, or its end.
   void read() {
+    reading_ = true;
     with_stream([this](auto& stream) {
       stream.async_read_some(asio::buffer(chunk_), [self = shared_from_this()](ErrorCode error, std::size_t size) {
+        self->reading_ = false;
+        if (self->on_gone_) return self->leave();
         if (error) return self->ended(error);
         self->got_bytes_ = true;
         self->in_.append(self->chunk_.data(), size);
@@ -190,7 +215,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (!parser_->is_header_done()) return;
     if (!head_sent_) {
       head_sent_ = true;
-      timer_.cancel();
+      disarm();
       if (callbacks_.on_head) callbacks_.on_head(parser_->get().result_int(), headers());
     }
     std::string body = std::exchange(parser_->get().body(), {});
@@ -204,14 +229,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
     return all;
   }
 
-  void done() {
+  void disarm() {
+    ++armed_;
     timer_.cancel();
+  }
+
+  void done() {
+    disarm();
     used_ = true;
     HttpResponse response;
     response.status = static_cast<int>(parser_->get().result_int());
     response.headers = headers();
     response.body = std::move(parser_->get().body());
-    const bool reusable = parser_->get().keep_alive() && in_.empty();
+    const bool reusable = parser_->get().keep_alive() && in_.empty() && !writing_;
     auto callback = std::exchange(callbacks_, {}).on_done;
     if (!reusable) close();
     callback(std::move(response), reusable);
@@ -225,9 +255,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
     callback(base::make_error(code, base::format("{}:{}: {}", o.host, o.port, why)), false);
   }
 
+  void leave() {
+    close();
+    std::exchange(on_gone_, nullptr)();
+  }
+
   void close() {
     connected_ = false;
-    timer_.cancel();
+    disarm();
     resolver_.cancel();
     ErrorCode ignored;
     socket().close(ignored);
@@ -240,10 +275,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::optional<asio::ssl::stream<tcp::socket>> secure_;
   std::optional<http::response_parser<http::string_body>> parser_;
   Callbacks callbacks_;
+  std::function<void()> on_gone_;  // set: it rests
   std::string out_;
   std::string in_;
   std::array<char, 16384> chunk_;
   bool connected_ = false;
+  bool reading_ = false;
+  bool writing_ = false;
+  std::uint32_t armed_ = 0;  // counts what the timer was set for
   bool stream_ = false;
   bool head_sent_ = false;
   bool got_bytes_ = false;
@@ -261,7 +300,13 @@ class Client : public HttpClient {
   }
   ~Client() override {
     *alive_ = false;
-    shared_->context.stop();
+    asio::post(shared_->context, [this] {
+      for (const auto& one : all_)
+        if (const auto connection = one.lock()) connection->abort();
+      idle_.clear();
+      // After the handlers that hear of it, which keep the connections.
+      asio::post(shared_->context, [this] { shared_->context.stop(); });
+    });
     thread_.join();
   }
 
@@ -283,6 +328,7 @@ class Client : public HttpClient {
   struct Job {
     HttpRequest request;
     std::function<void(base::Result<HttpResponse>)> answer;
+    bool repeated = false;
   };
 
   // I/O thread.
@@ -294,6 +340,7 @@ class Client : public HttpClient {
         idle_.pop_back();
       } else {
         connection = std::make_shared<Connection>(shared_);
+        keep_in_sight(connection);
         ++open_;
       }
       Job job = std::move(waiting_.front());
@@ -302,28 +349,54 @@ class Client : public HttpClient {
     }
   }
 
+  void keep_in_sight(const std::shared_ptr<Connection>& connection) {
+    std::erase_if(all_, [](const auto& one) { return one.expired(); });
+    all_.push_back(connection);
+  }
+
   void start(std::shared_ptr<Connection> connection, Job job) {
     const bool was_used = connection->used();
-    const bool repeatable = job.request.method == "GET" || job.request.method == "HEAD";
     Connection* raw = connection.get();
     HttpRequest request = job.request;
     raw->run(request, false, shared_->options.timeout,
              {nullptr, nullptr,
-              [this, connection, job = std::move(job), was_used, repeatable](base::Result<HttpResponse> response,
-                                                                             bool reusable) mutable {
-                if (reusable) {
-                  idle_.push_back(connection);
-                } else {
+              [this, connection, job = std::move(job), was_used](base::Result<HttpResponse> response,
+                                                                 bool reusable) mutable {
+                if (reusable)
+                  rest(connection);
+                else
                   --open_;
-                }
-                // A kept connection that the server has closed meanwhile: reads are sent once more on a new one.
-                if (!response.ok() && was_used && repeatable && response.error().code == Code::kUnavailable) {
-                  waiting_.push_front(std::move(job));
+                const bool lost = !response.ok() && response.error().code == Code::kUnavailable;
+                if (lost && was_used && !connection->got_bytes() && may_repeat(job.request)) {
+                  repeat(std::move(job));
                 } else {
+                  if (response.ok()) response->repeated = job.repeated;
                   job.answer(std::move(response));
                 }
                 asio::post(shared_->context, [this] { next(); });
               }});
+  }
+
+  void rest(const std::shared_ptr<Connection>& connection) {
+    idle_.push_back(connection);
+    connection->rest([this, raw = connection.get()] {
+      std::erase_if(idle_, [raw](const auto& one) { return one.get() == raw; });
+      --open_;
+    });
+  }
+
+  static bool may_repeat(const HttpRequest& request) {
+    return request.method == "GET" || request.method == "HEAD" || request.may_repeat;
+  }
+
+  // The server has ended a kept connection before it answered. The others are as old: the request goes on a new one.
+  void repeat(Job job) {
+    for (const auto& connection : std::exchange(idle_, {})) {
+      connection->abort();
+      --open_;
+    }
+    job.repeated = true;
+    waiting_.push_front(std::move(job));
   }
 
   std::shared_ptr<Shared> shared_;
@@ -331,6 +404,7 @@ class Client : public HttpClient {
   std::shared_ptr<bool> alive_;  // loop thread
   std::deque<Job> waiting_;
   std::vector<std::shared_ptr<Connection>> idle_;
+  std::vector<std::weak_ptr<Connection>> all_;  // and those of streams
   int open_ = 0;
   asio::executor_work_guard<asio::io_context::executor_type> guard_;
   std::thread thread_;
@@ -378,9 +452,11 @@ std::unique_ptr<HttpStream> Client::stream(HttpRequest request, StreamCallbacks 
     });
   };
   const base::Duration timeout = shared_->options.timeout;
-  asio::post(shared_->context, [connection, request = std::move(request), timeout, inner = std::move(inner)]() mutable {
-    connection->run(request, true, timeout, std::move(inner));
-  });
+  asio::post(shared_->context,
+             [this, connection, request = std::move(request), timeout, inner = std::move(inner)]() mutable {
+               keep_in_sight(connection);
+               connection->run(request, true, timeout, std::move(inner));
+             });
   return std::make_unique<Stream>(shared_, connection, alive);
 }
 

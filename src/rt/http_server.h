@@ -1,10 +1,12 @@
-// An HTTP/1.1 server over TLS (or plain TCP for local metrics), with keep-alive, pipelining in order,
-// chunked answers, client certificates, limits on header and body size, and gzip where asked for.
+// An HTTP/1.1 server over TLS (or plain TCP for local metrics), with keep-alive, pipelining in order, chunked answers,
+// WebSockets, client certificates, and gzip where asked for. What a peer may cost is limited: the size of a request,
+// the time for each step, the number of connections, and the bytes held for all of them together.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -13,19 +15,32 @@
 
 namespace rt {
 
+// PEM texts.
+struct ServerKeys {
+  std::string certificate_pem;
+  std::string key_pem;
+  std::string client_ca_pem;  // client certificates are asked for and, if sent, must verify; empty: they are not
+};
+
 struct ServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: a free one
-  // PEM texts. Without a certificate the server speaks plain HTTP.
-  std::string certificate_pem;
-  std::string key_pem;
-  std::string client_ca_pem;                          // client certificates are asked for and, if sent, must verify
+  // Set: TLS and nothing else; keys that cannot be used are an error. Unset: plain HTTP.
+  std::optional<ServerKeys> tls;
   std::size_t body_bytes_max = std::size_t{3} << 20;  // 413 beyond, as the Kubernetes API server
   std::size_t header_bytes_max = std::size_t{64} << 10;
-  // How long the header of a request may take from its first byte on, and then its body; the connection is closed when
-  // that is over.
+  // A connection is closed that takes longer: for the TLS handshake; until a request begins (90 s, as Go's servers);
+  // for a request's header from its first byte on, and then for its body; for taking any of what is written to it.
+  base::Duration handshake_time_max = base::seconds(10);
+  base::Duration idle_time_max = base::seconds(90);
   base::Duration header_time_max = base::seconds(32);
   base::Duration request_time_max = base::seconds(60);
+  base::Duration write_time_max = base::seconds(60);
+  // Those above get 503. Where the process may open few files it is three quarters of these.
+  int connections_max = 4096;
+  // Of all connections together. Requests that would take more are answered 429, and so are those whose answer would.
+  std::size_t request_bytes_max = std::size_t{256} << 20;
+  std::size_t answer_bytes_max = std::size_t{512} << 20;
   int io_threads = 1;
 };
 
@@ -36,6 +51,8 @@ class HttpServer {
 
   virtual ~HttpServer() = default;  // closes everything and joins the I/O threads
   virtual std::uint16_t port() const = 0;
+  // New keys for connections from now on. Any thread. A server without TLS stays without.
+  virtual base::Status set_keys(const ServerKeys& keys) = 0;
 };
 
 // Listens before it returns. A used port is an error that names address and port.

@@ -24,9 +24,7 @@ struct Pair {
     ServerOptions options;
     const KeyPair key = *issue_certificate(ca, {.common_name = "server", .ip_addresses = {"127.0.0.1"}, .server = true},
                                            env->now(), base::hours(1));
-    options.certificate_pem = key.certificate_pem;
-    options.key_pem = key.key_pem;
-    options.client_ca_pem = ca.certificate_pem;
+    options.tls = ServerKeys{key.certificate_pem, key.key_pem, ca.certificate_pem};
     options.body_bytes_max = body_max;
     server = *listen_http(options, std::move(handler));
     ClientOptions to;
@@ -139,7 +137,7 @@ TEST(Http, many_requests_at_once_each_get_their_own_answer) {
 TEST(Http, a_stream_is_delivered_in_order_and_its_end_is_seen) {
   Pair pair([](HttpRequest, const std::shared_ptr<HttpExchange>& exchange) {
     exchange->start(200, {{"Content-Type", "text/plain"}});
-    for (int i = 0; i < 1000; ++i) exchange->send(std::make_shared<const std::string>(std::to_string(i) + "\n"));
+    for (int i = 0; i < 1000; ++i) exchange->send_one(std::make_shared<const std::string>(std::to_string(i) + "\n"));
     exchange->finish();
   });
   std::string got;
@@ -167,7 +165,7 @@ TEST(Http, a_server_hears_that_the_peer_has_gone) {
   started.get_future().get();
   stream.reset();
   gone.get_future().get();
-  kept->send(std::make_shared<const std::string>("into the void"));
+  kept->send_one(std::make_shared<const std::string>("into the void"));
 }
 
 TEST(Http, a_used_port_is_named) {

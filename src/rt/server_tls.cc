@@ -12,20 +12,26 @@ namespace rt {
 
 namespace asio = boost::asio;
 
-base::Status use_server_keys(asio::ssl::context& tls, const ServerOptions& options) {
+base::Status use_server_keys(asio::ssl::context& tls, const ServerKeys& keys) {
   boost::system::error_code error;
   tls.set_options(
       asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, error);
+  // What a connection may cost: no buffers while it waits, no session kept after it, no handshake after the first.
+  SSL_CTX_set_mode(tls.native_handle(), SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_session_cache_mode(tls.native_handle(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_options(tls.native_handle(), SSL_OP_NO_RENEGOTIATION);
+  // Nobody is there to be asked for the password of a key.
+  if (!error) tls.set_password_callback([](std::size_t, asio::ssl::context::password_purpose) { return ""; }, error);
   // Of TLS 1.2 what has forward secrecy and authenticated encryption; 1.3 has nothing else.
   SSL_CTX_set_cipher_list(tls.native_handle(),
                           "ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384");
-  if (!error) tls.use_certificate_chain(asio::buffer(options.certificate_pem), error);
-  if (!error) tls.use_private_key(asio::buffer(options.key_pem), asio::ssl::context::pem, error);
-  if (!error && !options.client_ca_pem.empty()) {
-    tls.add_certificate_authority(asio::buffer(options.client_ca_pem), error);
+  if (!error) tls.use_certificate_chain(asio::buffer(keys.certificate_pem), error);
+  if (!error) tls.use_private_key(asio::buffer(keys.key_pem), asio::ssl::context::pem, error);
+  if (!error && !keys.client_ca_pem.empty()) {
+    tls.add_certificate_authority(asio::buffer(keys.client_ca_pem), error);
     if (!error) tls.set_verify_mode(asio::ssl::verify_peer, error);
     // Clients are told which authority we accept, so that they offer the right certificate.
-    BIO* bio = BIO_new_mem_buf(options.client_ca_pem.data(), static_cast<int>(options.client_ca_pem.size()));
+    BIO* bio = BIO_new_mem_buf(keys.client_ca_pem.data(), static_cast<int>(keys.client_ca_pem.size()));
     if (X509* ca = PEM_read_bio_X509(bio, nullptr, nullptr, nullptr)) {
       SSL_CTX_add_client_CA(tls.native_handle(), ca);
       X509_free(ca);

@@ -10,7 +10,7 @@
 
 namespace rt {
 
-base::Status use_server_keys(boost::asio::ssl::context& tls, const ServerOptions& options);
+base::Status use_server_keys(boost::asio::ssl::context& tls, const ServerKeys& keys);
 // Of the client's certificate, if it sent one.
 void read_peer_names(SSL* connection, std::string& common_name, std::vector<std::string>& organizations);
 

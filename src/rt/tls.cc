@@ -1,6 +1,7 @@
 // OpenSSL behind a few functions: certificates, keys, digests, base64.
 #include "rt/tls.h"
 
+#include <arpa/inet.h>
 #include <openssl/bio.h>
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
@@ -10,6 +11,8 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
+#include <ctime>
 #include <memory>
 
 #include "base/format.h"
@@ -44,7 +47,7 @@ std::string text_of(BIO* bio) {
 
 std::string key_pem(EVP_PKEY* key) {
   const Bio bio(BIO_new(BIO_s_mem()));
-  PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
+  PEM_write_bio_PrivateKey_traditional(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
   return text_of(bio.get());
 }
 
@@ -52,6 +55,15 @@ std::string certificate_pem(X509* certificate) {
   const Bio bio(BIO_new(BIO_s_mem()));
   PEM_write_bio_X509(bio.get(), certificate);
   return text_of(bio.get());
+}
+
+// Nobody is there to be asked for the password of a key.
+int no_password(char*, int, int, void*) { return -1; }
+
+base::Time time_of(const ASN1_TIME* time) {
+  std::tm parts{};
+  if (ASN1_TIME_to_tm(time, &parts) != 1) return {};
+  return {static_cast<std::int64_t>(::timegm(&parts)) * 1'000'000'000};
 }
 
 bool add_extension(X509* certificate, X509* issuer, int nid, const std::string& value) {
@@ -70,7 +82,7 @@ void add_name(X509_NAME* name, const char* field, const std::string& value) {
                              static_cast<int>(value.size()), -1, 0);
 }
 
-Certificate blank_certificate(base::Time now, base::Duration valid_for, EVP_PKEY* key) {
+Certificate blank_certificate(base::Time now, base::Time end, EVP_PKEY* key) {
   Certificate certificate(X509_new());
   X509_set_version(certificate.get(), 2);
   unsigned char serial[16];
@@ -81,23 +93,30 @@ Certificate blank_certificate(base::Time now, base::Duration valid_for, EVP_PKEY
   BN_free(number);
   // Valid from an hour ago: clocks differ a little.
   ASN1_TIME_set(X509_getm_notBefore(certificate.get()), (now.ns / 1'000'000'000) - 3600);
-  ASN1_TIME_set(X509_getm_notAfter(certificate.get()), (now + valid_for).ns / 1'000'000'000);
+  ASN1_TIME_set(X509_getm_notAfter(certificate.get()), end.ns / 1'000'000'000);
   X509_set_pubkey(certificate.get(), key);
   return certificate;
 }
 
 Result<Key> read_key(const std::string& pem) {
   const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  Key key(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, nullptr));
+  Key key(PEM_read_bio_PrivateKey(bio.get(), nullptr, no_password, nullptr));
   if (!key) return crypto_error("read a private key");
   return key;
 }
 
 Result<Certificate> read_certificate(const std::string& pem) {
   const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  Certificate certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+  Certificate certificate(PEM_read_bio_X509(bio.get(), nullptr, no_password, nullptr));
   if (!certificate) return crypto_error("read a certificate");
   return certificate;
+}
+
+Result<Key> read_or_make_key(const std::string& pem) {
+  if (!pem.empty()) return read_key(pem);
+  Key key(EVP_EC_gen("P-256"));
+  if (!key) return crypto_error("make a key");
+  return key;
 }
 
 void append_ssh_bytes(std::string& out, std::string_view bytes) {
@@ -118,10 +137,10 @@ std::string ssh_number(EVP_PKEY* key, const char* name) {
 
 }  // namespace
 
-Result<KeyPair> make_ca(const std::string& common_name, base::Time now, base::Duration valid_for) {
-  const Key key(EVP_EC_gen("P-256"));
-  if (!key) return crypto_error("make a key");
-  Certificate certificate = blank_certificate(now, valid_for, key.get());
+Result<KeyPair> make_ca(const std::string& common_name, base::Time now, base::Duration valid_for,
+                        const std::string& own_key) {
+  TRY(const Key key, read_or_make_key(own_key));
+  Certificate certificate = blank_certificate(now, now + valid_for, key.get());
   X509_NAME* name = X509_get_subject_name(certificate.get());
   add_name(name, "CN", common_name);
   X509_set_issuer_name(certificate.get(), name);
@@ -133,12 +152,12 @@ Result<KeyPair> make_ca(const std::string& common_name, base::Time now, base::Du
 }
 
 Result<KeyPair> issue_certificate(const KeyPair& ca, const CertificateSubject& subject, base::Time now,
-                                  base::Duration valid_for) {
+                                  base::Duration valid_for, const std::string& own_key) {
   TRY(const Key ca_key, read_key(ca.key_pem));
   TRY(const Certificate ca_certificate, read_certificate(ca.certificate_pem));
-  const Key key(EVP_EC_gen("P-256"));
-  if (!key) return crypto_error("make a key");
-  Certificate certificate = blank_certificate(now, valid_for, key.get());
+  TRY(const Key key, read_or_make_key(own_key));
+  const base::Time end = std::min(now + valid_for, time_of(X509_get0_notAfter(ca_certificate.get())));
+  Certificate certificate = blank_certificate(now, end, key.get());
   X509_NAME* name = X509_get_subject_name(certificate.get());
   for (const std::string& organization : subject.organizations) add_name(name, "O", organization);
   add_name(name, "CN", subject.common_name);
@@ -155,6 +174,62 @@ Result<KeyPair> issue_certificate(const KeyPair& ca, const CertificateSubject& s
     return make_error(Code::kInvalid, base::format("a certificate cannot be made for the names {}", alternatives));
   if (!X509_sign(certificate.get(), ca_key.get(), EVP_sha256())) return crypto_error("sign a certificate");
   return KeyPair{certificate_pem(certificate.get()), key_pem(key.get())};
+}
+
+Result<CertificateFacts> certificate_facts(const std::string& pem) {
+  TRY(const Certificate certificate, read_certificate(pem));
+  CertificateFacts facts;
+  facts.not_before = time_of(X509_get0_notBefore(certificate.get()));
+  facts.not_after = time_of(X509_get0_notAfter(certificate.get()));
+  facts.ca = X509_check_ca(certificate.get()) == 1;
+  auto* names =
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate.get(), NID_subject_alt_name, nullptr, nullptr));
+  for (int i = 0; names && i < sk_GENERAL_NAME_num(names); ++i) {
+    const GENERAL_NAME* name = sk_GENERAL_NAME_value(names, i);
+    if (name->type != GEN_DNS && name->type != GEN_IPADD) continue;
+    const ASN1_STRING* value = name->type == GEN_DNS ? name->d.dNSName : name->d.iPAddress;
+    const std::string bytes(reinterpret_cast<const char*>(ASN1_STRING_get0_data(value)),
+                            static_cast<std::size_t>(ASN1_STRING_length(value)));
+    if (name->type == GEN_DNS) {
+      facts.dns_names.push_back(bytes);
+    } else if (bytes.size() == 4 || bytes.size() == 16) {
+      char text[INET6_ADDRSTRLEN];
+      facts.ip_addresses.emplace_back(
+          ::inet_ntop(bytes.size() == 4 ? AF_INET : AF_INET6, bytes.data(), text, sizeof text));
+    }
+  }
+  GENERAL_NAMES_free(names);
+  return facts;
+}
+
+base::Status check_pair(const KeyPair& pair) {
+  TRY(const Certificate certificate, read_certificate(pair.certificate_pem));
+  TRY(const Key key, read_key(pair.key_pem));
+  if (X509_check_private_key(certificate.get(), key.get()) != 1)
+    return make_error(Code::kInvalid, "the certificate and the key do not belong together");
+  return {};
+}
+
+base::Status check_signed_by(const std::string& certificate_pem, const std::string& ca_pem) {
+  TRY(const Certificate certificate, read_certificate(certificate_pem));
+  TRY(const Certificate ca, read_certificate(ca_pem));
+  if (X509_verify(certificate.get(), X509_get0_pubkey(ca.get())) != 1)
+    return make_error(Code::kInvalid, "the certificate is not signed by the CA");
+  return {};
+}
+
+std::optional<std::string> usual_ip(const std::string& address) {
+  for (const int family : {AF_INET, AF_INET6}) {
+    unsigned char bytes[16];
+    char text[INET6_ADDRSTRLEN];
+    if (::inet_pton(family, address.c_str(), bytes) == 1) return ::inet_ntop(family, bytes, text, sizeof text);
+  }
+  return {};
+}
+
+Result<std::string> traditional_key_pem(const std::string& pem) {
+  TRY(const Key key, read_key(pem));
+  return key_pem(key.get());
 }
 
 Result<SshKeyPair> make_rsa_ssh_key(int bits) {

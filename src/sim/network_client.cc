@@ -275,7 +275,10 @@ class NetworkClient final : public client::Client {
       state->close(broken("connection reset by peer"));
     });
     apiserver::WatchSink sink;
-    sink.on_events = [state](const std::vector<store::Event>& events, bool) { state->take(events); };
+    sink.on_events = [state](const std::vector<store::Event>& events) {
+      state->take(events);
+      return state->connection != 0;
+    };
     sink.on_bookmark = [state, kind](std::int64_t revision, bool) {
       if (!state->connection) return;
       state->seen = std::max(state->seen, revision);
@@ -286,7 +289,9 @@ class NetworkClient final : public client::Client {
     };
     auto opened = state->network.server.api()->watch(at_server, std::move(sink));
     if (!opened.ok()) return state->close(opened.take_error());
-    if (state->connection) state->server_side = *std::move(opened);
+    state->server_side = *std::move(opened);
+    if (base::Status begun = state->server_side->resume(); !begun.ok()) return state->close(begun.take_error());
+    if (!state->connection) state->server_side.reset();
   }
 
   Network& network_;

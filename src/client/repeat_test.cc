@@ -1,0 +1,88 @@
+// Which requests are sent twice, and what is made of the second answer.
+#include "client/repeat.h"
+
+#include <gtest/gtest.h>
+
+#include "api/resource.h"
+
+namespace client {
+namespace {
+
+using api::Json;
+using base::Code;
+
+Json parse(std::string_view text) { return *api::parse_json(text); }
+
+Request request(Verb verb, std::string_view body, std::string subresource = {}) {
+  Request made{.verb = verb, .resource = api::resources::kPods, .ns = "n", .name = "p"};
+  made.subresource = std::move(subresource);
+  made.body = parse(body);
+  return made;
+}
+
+TEST(Repeat, only_what_the_second_answer_tells_about) {
+  EXPECT_TRUE(may_repeat(request(Verb::kGet, "null")));
+  EXPECT_TRUE(may_repeat(request(Verb::kList, "null")));
+  EXPECT_TRUE(may_repeat(request(Verb::kCreate, R"({"metadata":{"name":"p"}})")));
+  EXPECT_FALSE(may_repeat(request(Verb::kCreate, R"({"metadata":{"generateName":"p"}})")));
+  EXPECT_TRUE(may_repeat(request(Verb::kCreate, R"({"target":{"name":"m"}})", "binding")));
+  EXPECT_FALSE(may_repeat(request(Verb::kCreate, "{}", "eviction")));
+  EXPECT_TRUE(may_repeat(request(Verb::kCreate, R"({"deleteOptions":{"preconditions":{"uid":"u"}}})", "eviction")));
+  EXPECT_FALSE(may_repeat(request(Verb::kDelete, "{}")));
+  EXPECT_TRUE(may_repeat(request(Verb::kDelete, R"({"preconditions":{"uid":"u"}})")));
+  EXPECT_FALSE(may_repeat(request(Verb::kUpdate, R"({"metadata":{"name":"p"}})")));
+  EXPECT_TRUE(may_repeat(request(Verb::kUpdate, R"({"metadata":{"name":"p","resourceVersion":"3"}})")));
+  EXPECT_FALSE(may_repeat(request(Verb::kPatch, R"({"metadata":{"labels":{"a":"b"}}})")));
+  EXPECT_TRUE(may_repeat(request(Verb::kPatch, R"({"metadata":{"resourceVersion":"3"}})")));
+  EXPECT_FALSE(may_repeat(request(Verb::kDeleteCollection, "{}")));
+  Request json = request(Verb::kPatch, R"({"metadata":{"resourceVersion":"3"}})");
+  json.patch_type = PatchType::kJson;
+  EXPECT_FALSE(may_repeat(json));
+}
+
+// "yes": carried out; "look" or "no" else.
+std::string verdict(const Request& sent, Code code) {
+  const Verdict made = judge(sent, base::make_error(code, "x"));
+  return made.success ? "yes" : made.look ? "look " + made.look->name : "no";
+}
+
+TEST(Repeat, the_second_answer_says_where_to_look) {
+  Request create = request(Verb::kCreate, R"({"metadata":{"name":"q"}})");
+  create.name.clear();
+  EXPECT_EQ(verdict(create, Code::kAlreadyExists), "look q");
+  EXPECT_EQ(verdict(create, Code::kConflict), "no");
+  EXPECT_EQ(verdict(create, Code::kInvalid), "no");
+  EXPECT_EQ(verdict(request(Verb::kCreate, R"({"target":{"name":"m"}})", "binding"), Code::kConflict), "look p");
+  EXPECT_EQ(verdict(request(Verb::kUpdate, R"({"metadata":{"resourceVersion":"3"}})"), Code::kConflict), "look p");
+  const Request remove = request(Verb::kDelete, R"({"preconditions":{"uid":"u"}})");
+  EXPECT_EQ(verdict(remove, Code::kNotFound), "yes");
+  EXPECT_EQ(verdict(remove, Code::kConflict), "yes");
+  EXPECT_EQ(verdict(remove, Code::kForbidden), "no");
+}
+
+bool ours(const Request& sent, std::string_view present) { return carried_out(sent, parse(present)).has_value(); }
+
+TEST(Repeat, what_is_there_tells_whether_it_is_ours) {
+  const Request bind = request(Verb::kCreate, R"({"metadata":{"uid":"u"},"target":{"name":"m"}})", "binding");
+  EXPECT_TRUE(ours(bind, R"({"metadata":{"uid":"u"},"spec":{"nodeName":"m"}})"));
+  EXPECT_FALSE(ours(bind, R"({"metadata":{"uid":"u"},"spec":{"nodeName":"other"}})"));
+  EXPECT_FALSE(ours(bind, R"({"metadata":{"uid":"another"},"spec":{"nodeName":"m"}})"));
+  const Request create = request(Verb::kCreate, R"({"kind":"Pod","metadata":{"name":"p","labels":{"a":"b"},
+      "ownerReferences":[{"uid":"o"}]},"spec":{"containers":[{"name":"c","image":""}],"tolerations":[]}})");
+  EXPECT_TRUE(ours(create, R"({"metadata":{"name":"p","uid":"u","labels":{"a":"b","c":"d"},
+      "ownerReferences":[{"uid":"o","kind":"Job"}]},
+      "spec":{"containers":[{"name":"c","terminationMessagePath":"/dev/x"}],"restartPolicy":"Always"}})"));
+  EXPECT_FALSE(ours(create, R"({"metadata":{"labels":{"a":"b"},"ownerReferences":[{"uid":"another"}]},
+      "spec":{"containers":[{"name":"c"}]}})"));
+  EXPECT_FALSE(ours(create, R"({"metadata":{"labels":{"a":"b"},"ownerReferences":[{"uid":"o"}]},
+      "spec":{"containers":[{"name":"c"},{"name":"d"}]}})"));
+  const std::string_view object = R"({"metadata":{"resourceVersion":"3"},"spec":{"a":1},"status":{"b":2}})";
+  EXPECT_TRUE(ours(request(Verb::kUpdate, object, "status"), R"({"spec":{"a":7},"status":{"b":2}})"));
+  EXPECT_FALSE(ours(request(Verb::kUpdate, object), R"({"spec":{"a":7},"status":{"b":2}})"));
+  EXPECT_TRUE(ours(request(Verb::kUpdate, object), R"({"spec":{"a":1},"status":{"b":7}})"));
+  EXPECT_TRUE(ours(request(Verb::kPatch, R"({"metadata":{"resourceVersion":"3","labels":{"x":null}}})"),
+                   R"({"metadata":{"labels":{"y":"z"}}})"));
+}
+
+}  // namespace
+}  // namespace client

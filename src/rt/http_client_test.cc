@@ -1,0 +1,147 @@
+// Kept connections that the server ends: noticed, and what had no answer is sent again where it may be.
+#include "rt/http_client.h"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <future>
+#include <thread>
+
+#include "rt/env.h"
+
+namespace rt {
+namespace {
+
+// A server of one connection after the other: each plays its script.
+class Server {
+ public:
+  using Script = std::function<void(int connection)>;
+
+  explicit Server(std::vector<Script> scripts) : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    EXPECT_EQ(::bind(listener_, reinterpret_cast<const sockaddr*>(&at), size), 0);
+    EXPECT_EQ(::listen(listener_, 16), 0);
+    EXPECT_EQ(::getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size), 0);
+    port_ = ntohs(at.sin_port);
+    thread_ = std::thread([this, scripts = std::move(scripts)] {
+      for (const Script& script : scripts) {
+        const int connection = ::accept(listener_, nullptr, nullptr);
+        script(connection);
+        ::close(connection);
+      }
+    });
+  }
+  ~Server() {
+    thread_.join();
+    ::close(listener_);
+  }
+  std::uint16_t port() const { return port_; }
+
+  // Reads one request without a body. False: the peer has gone.
+  static bool hear(int connection) {
+    std::string text;
+    char c = 0;
+    while (!text.ends_with("\r\n\r\n"))
+      if (::recv(connection, &c, 1, 0) != 1)
+        return false;
+      else
+        text += c;
+    return true;
+  }
+  static void answer(int connection, const std::string& body) {
+    const std::string text = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    EXPECT_EQ(::send(connection, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+  }
+
+ private:
+  int listener_;
+  std::uint16_t port_ = 0;
+  std::thread thread_;
+};
+
+struct Caller {
+  std::unique_ptr<RealEnv> env = make_real_env("test");
+  std::unique_ptr<HttpClient> client;
+
+  explicit Caller(std::uint16_t port) {
+    ClientOptions to;
+    to.host = "127.0.0.1";
+    to.port = port;
+    to.tls = false;
+    client = *make_http_client(to, env->loop());
+  }
+  ~Caller() {
+    client.reset();
+    env->stop();
+  }
+  // The answer's body, with "again " before it where the request was sent twice; "lost" without an answer.
+  std::string ask(const std::string& method, bool may_repeat = false) {
+    HttpRequest request{.method = method, .target = "/"};
+    request.may_repeat = may_repeat;
+    std::promise<std::string> got;
+    client->send(std::move(request), [&](base::Result<HttpResponse> response) {
+      got.set_value(response.ok() ? (response->repeated ? "again " : "") + response->body : "lost");
+    });
+    return got.get_future().get();
+  }
+};
+
+void answer_once_then_end(int connection) {
+  ASSERT_TRUE(Server::hear(connection));
+  Server::answer(connection, "first");
+  ASSERT_TRUE(Server::hear(connection));
+}
+
+void answer_two(int connection) {
+  ASSERT_TRUE(Server::hear(connection));
+  Server::answer(connection, "second");
+  EXPECT_FALSE(Server::hear(connection));
+}
+
+TEST(HttpClient, what_a_kept_connection_lost_is_sent_again_where_it_may_be) {
+  for (const auto& [method, may_repeat, wanted] :
+       {std::tuple{"GET", false, "again second"}, std::tuple{"POST", true, "again second"}}) {
+    Server server({answer_once_then_end, answer_two});
+    Caller caller(server.port());
+    EXPECT_EQ(caller.ask("POST"), "first");
+    EXPECT_EQ(caller.ask(method, may_repeat), wanted);
+  }
+}
+
+TEST(HttpClient, what_may_not_be_sent_twice_is_an_error) {
+  Server server({answer_once_then_end, answer_two});
+  Caller caller(server.port());
+  EXPECT_EQ(caller.ask("POST"), "first");
+  EXPECT_EQ(caller.ask("POST"), "lost");
+  EXPECT_EQ(caller.ask("POST"), "second");
+}
+
+TEST(HttpClient, what_is_lost_on_a_new_connection_is_an_error) {
+  Server server({[](int connection) { Server::hear(connection); }});
+  Caller caller(server.port());
+  EXPECT_EQ(caller.ask("GET"), "lost");
+}
+
+TEST(HttpClient, a_resting_connection_that_ends_is_left) {
+  std::promise<void> left;
+  Server server({[&](int connection) {
+                   ASSERT_TRUE(Server::hear(connection));
+                   Server::answer(connection, "first");
+                   ::shutdown(connection, SHUT_WR);
+                   EXPECT_FALSE(Server::hear(connection));  // the client closes its side
+                   left.set_value();
+                 },
+                 answer_two});
+  Caller caller(server.port());
+  EXPECT_EQ(caller.ask("POST"), "first");
+  left.get_future().get();
+  EXPECT_EQ(caller.ask("POST"), "second");
+}
+
+}  // namespace
+}  // namespace rt

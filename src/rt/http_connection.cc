@@ -1,0 +1,474 @@
+// One connection: TLS by Asio, framing by Beast's parser fed by hand. It belongs to one I/O thread, and its requests
+// are answered one after the other: the next is read when little of the answers before it is left.
+#include "rt/http_connection.h"
+
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <deque>
+#include <optional>
+
+#include "base/utf8.h"
+#include "rt/http_framing.h"
+#include "rt/server_tls.h"
+#include "rt/web_socket.h"
+
+namespace rt {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+using ErrorCode = boost::system::error_code;
+using Clock = asio::steady_timer::clock_type;
+using Due = Clock::time_point;
+
+constexpr std::size_t kJoinBytesMax = std::size_t{16} << 10;   // one TLS record; larger buffers are written as they are
+constexpr std::size_t kWriteBytesMax = std::size_t{64} << 10;  // at once: each write that ends shows a reader at work
+constexpr std::size_t kAheadBytesMax = std::size_t{64} << 10;  // read while a request is answered
+constexpr base::Duration kSurplusTime = base::seconds(5);      // for a handshake that only leads to a refusal
+constexpr base::Duration kLingerTime = base::seconds(2);       // for a refused peer to read why
+
+template <class Stream>
+class Connection : public ConnectionBase, public std::enable_shared_from_this<Connection<Stream>> {
+ public:
+  static constexpr bool kTls = !std::is_same_v<Stream, tcp::socket>;
+
+  template <class... Args>
+  Connection(std::shared_ptr<asio::io_context> context, std::shared_ptr<ConnectionsShared> shared, bool surplus,
+             Args&&... args)
+      : ConnectionBase(shared->answer_bytes, shared->options.answer_bytes_max),
+        context_(std::move(context)),
+        shared_(std::move(shared)),
+        stream_(std::forward<Args>(args)...),
+        timer_(*context_),
+        surplus_(surplus) {
+    ++shared_->connections;
+  }
+  ~Connection() override {
+    --shared_->connections;
+    shared_->request_bytes -= counted_;
+  }
+
+  bool post(std::function<void()> task) override {
+    if (shared_->stopped) return false;
+    asio::post(*context_, std::move(task));
+    return true;
+  }
+  void shut() override { gone(); }
+  void write(std::vector<SharedBytes> pieces) override;
+  void answered(bool keep_alive) override;
+  void open_web_socket(Headers headers) override;
+  void start();
+
+ private:
+  // What the peer has to do next, and by when.
+  enum class Step : std::uint8_t { kHandshake, kIdle, kHeader, kBody, kAnswered, kLinger };
+
+  tcp::socket& socket() {
+    if constexpr (kTls)
+      return stream_.next_layer();
+    else
+      return stream_;
+  }
+
+  void enter(Step step, base::Duration time);
+  void due_at(Due due);
+  void on_timer();
+  void welcome();
+  void begin_request();
+  void read();
+  void consume();
+  bool refused_by_header();
+  void watch_progress();
+  bool count_request();
+  void refuse(const Refusal& refusal);
+  void dispatch();
+  void flush();
+  void flush_slice();
+  void written(ErrorCode error, std::size_t size);
+  void run_dry();
+  void linger();
+  void gone();
+  void close();
+
+  std::shared_ptr<asio::io_context> context_;  // an answer may be given after the server is gone
+  std::shared_ptr<ConnectionsShared> shared_;
+  Stream stream_;
+  asio::steady_timer timer_;
+  Due armed_for_ = Due::max();  // the timer; deadlines that move back do not touch it
+  Due peer_due_ = Due::max();
+  Due write_due_ = Due::max();
+  std::array<char, 16384> chunk_;
+  std::string in_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  std::size_t serving_ = 0;  // bytes of the request that is answered now
+  std::size_t counted_ = 0;  // into the sum of the server
+  std::shared_ptr<Exchange> current_;
+  std::optional<WebSocket::Request> upgrade_;  // of `current_`
+  std::unique_ptr<WebSocket> web_socket_;
+  std::deque<SharedBytes> out_;
+  SharedBytes in_flight_;
+  std::size_t in_flight_sent_ = 0;
+  std::string peer_name_;
+  std::vector<std::string> peer_organizations_;
+  Step step_ = Step::kHandshake;
+  bool surplus_;
+  bool opening_ = false;  // the answer to a WebSocket handshake is on its way
+  bool writing_ = false;
+  bool reading_ = false;
+  bool failed_ = false;
+  bool header_seen_ = false;
+  bool continued_ = false;
+  bool wait_to_write_ = false;  // the next request is looked at when this one's answer is nearly out
+  bool close_when_written_ = false;
+};
+
+template <class Stream>
+void Connection<Stream>::start() {
+  if constexpr (kTls) {
+    enter(Step::kHandshake, surplus_ ? kSurplusTime : shared_->options.handshake_time_max);
+    stream_.async_handshake(asio::ssl::stream_base::server, [self = this->shared_from_this()](ErrorCode error) {
+      if (self->failed_) return;
+      if (error) return self->gone();
+      read_peer_names(self->stream_.native_handle(), self->peer_name_, self->peer_organizations_);
+      self->welcome();
+    });
+  } else {
+    welcome();
+  }
+}
+
+template <class Stream>
+void Connection<Stream>::welcome() {
+  begin_request();
+  if (surplus_) refuse({503, "the server has as many connections as it takes, please try again later", 1});
+  if (!failed_) read();
+}
+
+// --- time ---
+
+template <class Stream>
+void Connection<Stream>::enter(Step step, base::Duration time) {
+  step_ = step;
+  peer_due_ = Clock::now() + std::chrono::nanoseconds(time.ns);
+  due_at(peer_due_);
+}
+
+template <class Stream>
+void Connection<Stream>::due_at(Due due) {
+  if (due >= armed_for_) return;
+  armed_for_ = due;
+  timer_.expires_at(due);
+  timer_.async_wait([self = this->shared_from_this()](ErrorCode error) {
+    if (!error && !self->failed_) self->on_timer();
+  });
+}
+
+template <class Stream>
+void Connection<Stream>::on_timer() {
+  const Due due = std::min(peer_due_, write_due_);
+  if (due <= Clock::now()) return gone();
+  armed_for_ = Due::max();
+  if (due != Due::max()) due_at(due);
+}
+
+// --- requests ---
+
+template <class Stream>
+void Connection<Stream>::begin_request() {
+  parser_.emplace();
+  parser_->body_limit(shared_->options.body_bytes_max);
+  parser_->header_limit(static_cast<std::uint32_t>(shared_->options.header_bytes_max));
+  parser_->eager(true);
+  header_seen_ = false;
+  continued_ = false;
+  serving_ = 0;
+  enter(Step::kIdle, shared_->options.idle_time_max);
+}
+
+// A read is pending while a request is answered, so that it is noticed when the peer has gone; not while the peer has
+// sent more than enough ahead.
+template <class Stream>
+void Connection<Stream>::read() {
+  if (reading_ || failed_ || upgrade_) return;
+  if ((current_ || wait_to_write_) && in_.size() >= kAheadBytesMax) return;
+  reading_ = true;
+  stream_.async_read_some(asio::buffer(chunk_), [self = this->shared_from_this()](ErrorCode error, std::size_t size) {
+    self->reading_ = false;
+    if (self->failed_) return;
+    if (error) return self->gone();
+    if (!self->close_when_written_) {
+      self->in_.append(self->chunk_.data(), size);
+      self->consume();
+    }
+    self->read();
+  });
+}
+
+template <class Stream>
+void Connection<Stream>::consume() {
+  while (!current_ && !wait_to_write_ && !in_.empty() && !failed_ && !close_when_written_) {
+    ErrorCode error;
+    const std::size_t used = parser_->put(asio::buffer(in_), error);
+    if (error && error != http::error::need_more) {
+      const std::string_view text = in_;
+      const bool in_header = !parser_->is_header_done();
+      return refuse(parse_refusal(error, in_header ? text : text.substr(used), shared_->options.body_bytes_max));
+    }
+    in_.erase(0, used);
+    if (refused_by_header()) return;
+    if (!count_request()) return;
+    if (parser_->is_done()) {
+      dispatch();
+      continue;
+    }
+    watch_progress();
+    if (used == 0) break;
+  }
+  if (in_.empty() && in_.capacity() > chunk_.size()) in_ = std::string();
+  count_request();
+}
+
+// True if the header is there and the request goes no further.
+template <class Stream>
+bool Connection<Stream>::refused_by_header() {
+  if (header_seen_ || !parser_->is_header_done()) return false;
+  header_seen_ = true;
+  if (const auto refusal = framing_refusal(parser_->get().base())) {
+    refuse(*refusal);
+    return true;
+  }
+  if (!continued_ && !parser_->is_done() && parser_->get()[http::field::expect] == "100-continue") {
+    continued_ = true;
+    auto text = std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n");
+    backlog.add(text->size());
+    write({std::move(text)});
+  }
+  return false;
+}
+
+// A peer that begins a request must end it: a connection that waits for the rest costs as much as a busy one.
+template <class Stream>
+void Connection<Stream>::watch_progress() {
+  const auto& options = shared_->options;
+  if (parser_->is_header_done()) {
+    if (step_ != Step::kBody) enter(Step::kBody, options.request_time_max);
+  } else if (step_ != Step::kHeader) {
+    enter(Step::kHeader, options.header_time_max);
+  }
+}
+
+// Counts what is held of requests. False if the server holds so much of them that this one cannot go on.
+template <class Stream>
+bool Connection<Stream>::count_request() {
+  std::size_t held = in_.size() + serving_;
+  if (parser_ && parser_->is_header_done() && !current_) held += parser_->get().body().size();
+  shared_->request_bytes += held - counted_;  // modulo 2^64: it may be less than before
+  counted_ = held;
+  if (held <= kAheadBytesMax || current_ || shared_->request_bytes <= shared_->options.request_bytes_max) return true;
+  refuse({429, "the server holds too many bytes of requests, please try again later", 1});
+  return false;
+}
+
+template <class Stream>
+void Connection<Stream>::refuse(const Refusal& refusal) {
+  auto text = std::make_shared<const std::string>(refusal_bytes(refusal));
+  backlog.add(text->size());
+  close_when_written_ = true;
+  in_ = std::string();
+  parser_.reset();
+  count_request();
+  write({std::move(text)});
+}
+
+template <class Stream>
+void Connection<Stream>::dispatch() {
+  step_ = Step::kAnswered;
+  peer_due_ = Due::max();
+  auto message = parser_->release();
+  HttpRequest request;
+  request.method = std::string(message.method_string());
+  request.target = std::string(message.target());
+  // Header text ends in objects, messages and logs.
+  for (const auto& field : message)
+    request.headers.emplace_back(std::string(field.name_string()),
+                                 base::to_utf8({field.value().data(), field.value().size()}));
+  request.body = std::move(message.body());
+  request.peer_common_name = peer_name_;
+  request.peer_organizations = peer_organizations_;
+  serving_ = request.body.size();
+  AnswerStyle style;
+  style.keep_alive = message.keep_alive();
+  style.gzip_wanted = header(request.headers, "Accept-Encoding").find("gzip") != std::string_view::npos;
+  style.head = request.method == "HEAD";
+  style.chunked = message.version() == 11;
+  // A peer that already speaks has not waited for the answer to its handshake.
+  if (wants_web_socket(message.base()) && in_.empty()) {
+    request.web_socket = true;
+    upgrade_.emplace(std::move(message.base()));
+  }
+  current_ = std::make_shared<Exchange>(this->shared_from_this(), style);
+  shared_->handler(std::move(request), current_);
+}
+
+// --- answers ---
+
+template <class Stream>
+void Connection<Stream>::write(std::vector<SharedBytes> pieces) {
+  for (SharedBytes& bytes : pieces) {
+    if (failed_)
+      backlog.remove(bytes->size());
+    else
+      out_.push_back(std::move(bytes));
+  }
+  if (!writing_) flush();
+}
+
+template <class Stream>
+void Connection<Stream>::answered(bool keep_alive) {
+  current_.reset();
+  upgrade_.reset();
+  if (failed_) return;
+  serving_ = 0;
+  if (!keep_alive) {
+    close_when_written_ = true;
+    if (!writing_ && !opening_) run_dry();
+    return;
+  }
+  begin_request();
+  wait_to_write_ = !backlog.low();
+  consume();
+  read();
+}
+
+template <class Stream>
+void Connection<Stream>::open_web_socket(Headers headers) {
+  if (failed_ || !upgrade_) return;
+  opening_ = true;
+  web_socket_ = make_web_socket(stream_);
+  web_socket_->accept(*upgrade_, std::move(headers), [self = this->shared_from_this()](ErrorCode error) {
+    self->opening_ = false;
+    if (self->failed_) return;
+    if (error) return self->gone();
+    self->web_socket_->read([self](ErrorCode) { self->gone(); });
+    self->flush();
+  });
+}
+
+template <class Stream>
+void Connection<Stream>::flush() {
+  if (failed_ || opening_ || writing_) return;
+  if (out_.empty()) return run_dry();
+  writing_ = true;
+  write_due_ = Clock::now() + std::chrono::nanoseconds(shared_->options.write_time_max.ns);
+  due_at(write_due_);
+  in_flight_sent_ = 0;
+  // TLS writes one record a buffer: small pieces are joined first, a large one goes alone. Messages keep their bounds.
+  if (web_socket_ || out_.size() == 1 || out_[0]->size() + out_[1]->size() > kJoinBytesMax) {
+    in_flight_ = std::move(out_.front());
+    out_.pop_front();
+  } else {
+    auto joined = std::make_shared<std::string>();
+    while (!out_.empty() && out_.front()->size() + joined->size() <= kJoinBytesMax) {
+      *joined += *out_.front();
+      out_.pop_front();
+    }
+    in_flight_ = std::move(joined);
+  }
+  if (!web_socket_) return flush_slice();
+  web_socket_->write(*in_flight_, [self = this->shared_from_this()](ErrorCode error) {
+    self->written(error, self->in_flight_->size());
+  });
+}
+
+template <class Stream>
+void Connection<Stream>::flush_slice() {
+  const auto rest = asio::buffer(*in_flight_) + in_flight_sent_;
+  asio::async_write(
+      stream_, asio::buffer(rest, kWriteBytesMax),
+      [self = this->shared_from_this()](ErrorCode error, std::size_t size) { self->written(error, size); });
+}
+
+template <class Stream>
+void Connection<Stream>::written(ErrorCode error, std::size_t size) {
+  if (error) {
+    writing_ = false;
+    return gone();
+  }
+  backlog.remove(size);
+  in_flight_sent_ += size;
+  if (in_flight_sent_ < in_flight_->size() && !failed_) {
+    write_due_ = Clock::now() + std::chrono::nanoseconds(shared_->options.write_time_max.ns);
+    return flush_slice();
+  }
+  writing_ = false;
+  write_due_ = Due::max();
+  in_flight_.reset();
+  flush();
+  if (failed_ || !wait_to_write_ || !backlog.low()) return;
+  wait_to_write_ = false;
+  consume();
+  read();
+}
+
+// Nothing is left to write.
+template <class Stream>
+void Connection<Stream>::run_dry() {
+  if (!close_when_written_ || step_ == Step::kLinger) return;
+  if (!web_socket_) return linger();
+  enter(Step::kLinger, kLingerTime);
+  web_socket_->close([self = this->shared_from_this()](ErrorCode) { self->gone(); });
+}
+
+// A socket closed on a peer that still sends would take the answer back: its end is awaited for a moment.
+template <class Stream>
+void Connection<Stream>::linger() {
+  enter(Step::kLinger, kLingerTime);
+  ErrorCode ignored;
+  socket().shutdown(tcp::socket::shutdown_send, ignored);
+  read();
+}
+
+template <class Stream>
+void Connection<Stream>::gone() {
+  if (failed_) return;
+  close();
+  backlog.close();
+  if (const auto current = std::exchange(current_, nullptr)) current->closed();
+}
+
+template <class Stream>
+void Connection<Stream>::close() {
+  failed_ = true;
+  timer_.cancel();
+  ErrorCode ignored;
+  socket().shutdown(tcp::socket::shutdown_both, ignored);
+  socket().close(ignored);
+  for (const SharedBytes& bytes : out_) backlog.remove(bytes->size());
+  out_.clear();
+}
+
+}  // namespace
+
+std::shared_ptr<ConnectionBase> begin_connection(std::shared_ptr<asio::io_context> context,
+                                                 std::shared_ptr<ConnectionsShared> shared, tcp::socket socket,
+                                                 bool surplus) {
+  const auto run = [](auto connection) -> std::shared_ptr<ConnectionBase> {
+    connection->post([connection] { connection->start(); });
+    return connection;
+  };
+  if (const auto tls = shared->tls())
+    return run(std::make_shared<Connection<asio::ssl::stream<tcp::socket>>>(context, std::move(shared), surplus,
+                                                                            std::move(socket), *tls));
+  return run(std::make_shared<Connection<tcp::socket>>(context, std::move(shared), surplus, std::move(socket)));
+}
+
+}  // namespace rt

@@ -1,0 +1,165 @@
+// How an answer becomes bytes, and how those that wait are counted.
+#include "rt/http_exchange.h"
+
+#include <boost/beast/http/status.hpp>
+
+#include "base/format.h"
+#include "rt/gzip.h"
+#include "rt/http_framing.h"
+
+namespace rt {
+namespace {
+
+constexpr std::size_t kGzipBytesMin = std::size_t{128} << 10;  // as the Kubernetes API server
+
+std::size_t size_of(const std::vector<SharedBytes>& pieces) {
+  std::size_t size = 0;
+  for (const SharedBytes& piece : pieces) size += piece->size();
+  return size;
+}
+
+std::string joined(const std::vector<SharedBytes>& pieces) {
+  std::string out;
+  out.reserve(size_of(pieces));
+  for (const SharedBytes& piece : pieces) out += *piece;
+  return out;
+}
+
+}  // namespace
+
+std::string_view status_text(int status) {
+  const auto text = boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(status));
+  return {text.data(), text.size()};
+}
+
+void Backlog::add(std::size_t bytes) {
+  sum_ += bytes;
+  bytes_ += bytes;
+}
+
+void Backlog::remove(std::size_t bytes) {
+  sum_ -= bytes;
+  const std::size_t before = bytes_.fetch_sub(bytes);
+  if (before <= kLow || before - bytes > kLow) return;
+  std::function<void()> callback;
+  {
+    const std::lock_guard lock(mutex_);
+    callback = std::exchange(on_low_, nullptr);
+  }
+  changed_.notify_all();
+  if (callback) callback();
+}
+
+void Backlog::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    on_low_ = nullptr;
+  }
+  changed_.notify_all();
+}
+
+void Backlog::on_low(std::function<void()> callback) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    if (!low()) {
+      on_low_ = std::move(callback);
+      return;
+    }
+  }
+  callback();
+}
+
+void Backlog::wait_until_low() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return closed_ || low(); });
+}
+
+void Exchange::respond(HttpResponse response) {
+  std::vector<SharedBytes> body = std::move(response.pieces);
+  if (body.empty()) body.push_back(std::make_shared<const std::string>(std::move(response.body)));
+  std::size_t size = size_of(body);
+  if (connection_->too_much(size)) {
+    const Refusal refusal{.status = 429,
+                          .message = "too many bytes of answers wait for clients to read them, please try again later",
+                          .retry_after_seconds = 1};
+    response = refusal_response(refusal);
+    size = response.body.size();
+    body.assign(1, std::make_shared<const std::string>(std::move(response.body)));
+  }
+  if (style_.gzip_wanted && size >= kGzipBytesMin)
+    if (auto small = gzip(joined(body))) {
+      size = small->size();
+      body.assign(1, std::make_shared<const std::string>(*std::move(small)));
+      response.headers.emplace_back("Content-Encoding", "gzip");
+    }
+  auto bytes = std::make_shared<std::string>(head(response.status, response.headers));
+  *bytes += base::format("Content-Length: {}\r\n\r\n", size);
+  if (style_.head) body.clear();
+  body.insert(body.begin(), std::move(bytes));
+  enqueue(std::move(body), true);
+}
+
+void Exchange::start(int status, Headers headers) {
+  if (!style_.chunked) style_.keep_alive = false;
+  auto bytes = std::make_shared<std::string>(head(status, headers));
+  *bytes += style_.chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n";
+  enqueue({std::move(bytes)}, false);
+}
+
+void Exchange::start_web_socket(Headers headers) {
+  web_socket_ = true;
+  connection_->post([self = shared_from_this(), headers = std::move(headers)]() mutable {
+    if (!self->closed_) self->connection_->open_web_socket(std::move(headers));
+  });
+}
+
+void Exchange::send(std::vector<Bytes> pieces) {
+  const std::size_t size = size_of(pieces);
+  if (size == 0) return;
+  if (web_socket_) {
+    if (pieces.size() > 1) pieces.assign(1, std::make_shared<const std::string>(joined(pieces)));
+  } else if (style_.chunked) {
+    static const auto end = std::make_shared<const std::string>("\r\n");
+    pieces.insert(pieces.begin(), std::make_shared<const std::string>(base::format("{:x}\r\n", size)));
+    pieces.push_back(end);
+  }
+  enqueue(std::move(pieces), false);
+}
+
+void Exchange::finish() {
+  if (web_socket_ || !style_.chunked) return enqueue({}, true);
+  enqueue({std::make_shared<const std::string>("0\r\n\r\n")}, true);
+}
+
+void Exchange::on_closed(std::function<void()> callback) {
+  connection_->post([self = shared_from_this(), callback = std::move(callback)]() mutable {
+    if (self->closed_) return callback();
+    self->on_closed_ = std::move(callback);
+  });
+}
+
+void Exchange::closed() {
+  closed_ = true;
+  if (auto callback = std::exchange(on_closed_, nullptr)) callback();
+}
+
+std::string Exchange::head(int status, const Headers& headers) const {
+  std::string text = base::format("HTTP/1.1 {} {}\r\n", status, status_text(status));
+  for (const auto& [name, value] : headers) text += name + ": " + value + "\r\n";
+  if (!style_.keep_alive) text += "Connection: close\r\n";
+  return text;
+}
+
+void Exchange::enqueue(std::vector<Bytes> pieces, bool last) {
+  connection_->backlog.add(size_of(pieces));
+  connection_->post([self = shared_from_this(), pieces = std::move(pieces), last]() mutable {
+    self->connection_->write(std::move(pieces));
+    if (!last || self->closed_) return;
+    self->on_closed_ = nullptr;
+    self->connection_->answered(self->style_.keep_alive && !self->web_socket_);
+  });
+}
+
+}  // namespace rt

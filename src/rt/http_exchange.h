@@ -1,0 +1,106 @@
+// One answer of the HTTP server: bytes handed to the connection's I/O thread, and counted while they wait.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "rt/http.h"
+
+namespace rt {
+
+using SharedBytes = HttpExchange::Bytes;
+
+// Bytes that wait to be written on one connection; they count into the sum of the server. Any thread.
+class Backlog {
+ public:
+  static constexpr std::size_t kLow = std::size_t{64} << 10;
+
+  explicit Backlog(std::atomic<std::size_t>& sum) : sum_(sum) {}
+  ~Backlog() { sum_ -= bytes_; }
+  Backlog(const Backlog&) = delete;
+  Backlog& operator=(const Backlog&) = delete;
+
+  std::size_t bytes() const { return bytes_; }
+  bool low() const { return bytes_ <= kLow; }
+  void add(std::size_t bytes);
+  void remove(std::size_t bytes);
+  // Nobody reads any more: who waits goes on, callbacks are dropped.
+  void close();
+  void on_low(std::function<void()> callback);
+  void wait_until_low();
+
+ private:
+  std::atomic<std::size_t>& sum_;
+  std::atomic<std::size_t> bytes_{0};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<void()> on_low_;  // under the mutex, as is the next
+  bool closed_ = false;
+};
+
+// What an exchange sees of its connection, whatever its stream.
+class ConnectionBase {
+ public:
+  ConnectionBase(std::atomic<std::size_t>& sum, std::size_t sum_max) : backlog(sum), sum_(sum), sum_max_(sum_max) {}
+  virtual ~ConnectionBase() = default;
+  // False once the server has stopped; the answer is then dropped.
+  virtual bool post(std::function<void()> task) = 0;
+  // I/O thread, all of them. What is written was added to the backlog before.
+  virtual void shut() = 0;
+  virtual void write(std::vector<SharedBytes> pieces) = 0;
+  virtual void answered(bool keep_alive) = 0;
+  virtual void open_web_socket(Headers headers) = 0;
+
+  // True if the server holds so many answers that nobody has read that this one is too much.
+  bool too_much(std::size_t bytes) const { return bytes > Backlog::kLow && sum_ + bytes > sum_max_; }
+
+  Backlog backlog;
+
+ private:
+  std::atomic<std::size_t>& sum_;
+  std::size_t sum_max_;
+};
+
+struct AnswerStyle {
+  bool keep_alive = true;
+  bool gzip_wanted = false;
+  bool head = false;
+  bool chunked = true;  // HTTP/1.0 knows no chunks: the end of the connection ends the answer
+};
+
+class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchange> {
+ public:
+  Exchange(std::shared_ptr<ConnectionBase> connection, AnswerStyle style)
+      : connection_(std::move(connection)), style_(style) {}
+
+  void respond(HttpResponse response) override;
+  void start(int status, Headers headers) override;
+  void start_web_socket(Headers headers) override;
+  void send(std::vector<Bytes> pieces) override;
+  void finish() override;
+  std::size_t backlog_bytes() const override { return connection_->backlog.bytes(); }
+  void on_drained(std::function<void()> callback) override { connection_->backlog.on_low(std::move(callback)); }
+  void wait_until_drained() override { connection_->backlog.wait_until_low(); }
+  void on_closed(std::function<void()> callback) override;
+
+  void closed();  // I/O thread
+
+ private:
+  std::string head(int status, const Headers& headers) const;
+  void enqueue(std::vector<Bytes> pieces, bool last);
+
+  std::shared_ptr<ConnectionBase> connection_;
+  AnswerStyle style_;
+  std::atomic<bool> web_socket_{false};
+  bool closed_ = false;  // I/O thread, as is the next
+  std::function<void()> on_closed_;
+};
+
+std::string_view status_text(int status);
+
+}  // namespace rt

@@ -1,0 +1,117 @@
+// The rules for headers, and Status objects written by hand: JSON is a higher folder's.
+#include "rt/http_framing.h"
+
+#include <boost/beast/http/error.hpp>
+
+#include "base/format.h"
+#include "base/utf8.h"
+#include "rt/http_exchange.h"
+
+namespace rt {
+namespace {
+
+namespace http = boost::beast::http;
+
+std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+std::string_view reason(int status) {
+  switch (status) {
+    case 413: return "RequestEntityTooLarge";
+    case 429: return "TooManyRequests";
+    case 503: return "ServiceUnavailable";
+    default: return "BadRequest";
+  }
+}
+
+// What a message may quote: short and readable.
+std::string quoted(std::string_view text) { return base::format("{:?}", base::to_utf8(base::utf8_prefix(text, 64))); }
+
+std::string json_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20)
+      out += base::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      out += c;
+  }
+  return out + "\"";
+}
+
+// The value of a header in text that could not be parsed.
+std::string_view raw_value(std::string_view text, std::string_view name) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find("\r\n"));
+    text.remove_prefix(std::min(text.size(), line.size() + 2));
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos || !same_header(line.substr(0, colon), name)) continue;
+    std::string_view value = line.substr(colon + 1);
+    while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) value.remove_prefix(1);
+    return value;
+  }
+  return {};
+}
+
+std::string_view first_line(std::string_view text) {
+  while (text.starts_with("\r\n")) text.remove_prefix(2);
+  return text.substr(0, text.find("\r\n"));
+}
+
+}  // namespace
+
+std::optional<Refusal> framing_refusal(const http::request_header<>& header) {
+  const std::size_t hosts = header.count(http::field::host);
+  if (hosts > 1 || (hosts == 0 && header.version() == 11))
+    return Refusal{400, base::format("a request has exactly one Host header, and this one has {}", hosts)};
+  const std::size_t lengths = header.count(http::field::content_length);
+  const std::size_t encodings = header.count(http::field::transfer_encoding);
+  if (lengths > 1) return Refusal{400, "a request has at most one Content-Length header"};
+  if (encodings == 0) return {};
+  if (encodings > 1) return Refusal{400, "a request has at most one Transfer-Encoding header"};
+  const std::string_view encoding = view(header[http::field::transfer_encoding]);
+  if (!same_header(encoding, "chunked"))
+    return Refusal{400, base::format("Transfer-Encoding: {} is not \"chunked\"", quoted(encoding))};
+  if (lengths > 0) return Refusal{400, "a request has a Content-Length or a Transfer-Encoding header, not both"};
+  if (header.version() == 10) return Refusal{400, "HTTP/1.0 knows no Transfer-Encoding header"};
+  return {};
+}
+
+Refusal parse_refusal(boost::system::error_code error, std::string_view unread, std::size_t body_bytes_max) {
+  if (error == http::error::body_limit)
+    return {413, base::format("Request entity too large: limit is {}", body_bytes_max)};
+  if (error == http::error::header_limit) return {431, "the header of the request is too large"};
+  if (error == http::error::bad_content_length)
+    return {400, base::format("Content-Length: {} is no length, or there are several",
+                              quoted(raw_value(unread, "Content-Length")))};
+  if (error == http::error::bad_transfer_encoding)
+    return {400, base::format("Transfer-Encoding: {} is not \"chunked\", or comes with another framing header",
+                              quoted(raw_value(unread, "Transfer-Encoding")))};
+  if (error == http::error::bad_chunk)
+    return {400, base::format("the size of a chunk: {} is no number that fits", quoted(first_line(unread)))};
+  return {400, "the request could not be read as HTTP/1.1"};
+}
+
+HttpResponse refusal_response(const Refusal& refusal) {
+  HttpResponse response;
+  response.status = refusal.status;
+  response.headers = {{"Content-Type", "application/json"}};
+  std::string details = "{}";
+  if (refusal.retry_after_seconds > 0) {
+    response.headers.emplace_back("Retry-After", std::to_string(refusal.retry_after_seconds));
+    details = base::format("{{\"retryAfterSeconds\":{}}}", refusal.retry_after_seconds);
+  }
+  response.body = base::format(
+      "{{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{{}},\"status\":\"Failure\",\"message\":{},"
+      "\"reason\":\"{}\",\"details\":{},\"code\":{}}}\n",
+      json_string(refusal.message), reason(refusal.status), details, refusal.status);
+  return response;
+}
+
+std::string refusal_bytes(const Refusal& refusal) {
+  const HttpResponse response = refusal_response(refusal);
+  std::string text = base::format("HTTP/1.1 {} {}\r\n", refusal.status, status_text(refusal.status));
+  for (const auto& [name, value] : response.headers) text += name + ": " + value + "\r\n";
+  return text + base::format("Connection: close\r\nContent-Length: {}\r\n\r\n{}", response.body.size(), response.body);
+}
+
+}  // namespace rt

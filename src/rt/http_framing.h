@@ -1,0 +1,31 @@
+// Which requests the HTTP server refuses before anybody looks at them, and in what words: those whose end or whose
+// addressee two readers could see differently, those that are no HTTP/1.x, and those that are too large.
+#pragma once
+
+#include <boost/beast/http/message.hpp>
+#include <boost/system/error_code.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rt/http.h"
+
+namespace rt {
+
+struct Refusal {
+  int status = 400;
+  std::string message;
+  int retry_after_seconds = 0;  // 0: no hint
+};
+
+// Exactly one Host, at most one Content-Length, no Transfer-Encoding but one `chunked` on its own.
+std::optional<Refusal> framing_refusal(const boost::beast::http::request_header<>& header);
+// Of a parser's error. `unread` begins where the parser stopped, or at the header it could not read.
+Refusal parse_refusal(boost::system::error_code error, std::string_view unread, std::size_t body_bytes_max);
+
+// As a Kubernetes Status, whose readers count on `details`.
+HttpResponse refusal_response(const Refusal& refusal);
+// The same as bytes, with which a connection ends.
+std::string refusal_bytes(const Refusal& refusal);
+
+}  // namespace rt

@@ -1,0 +1,37 @@
+// A WebSocket (RFC 6455) on a connection of the HTTP server: text messages go out; pings and closes are answered, and
+// whatever else the peer says is dropped.
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/message.hpp>
+#include <functional>
+#include <memory>
+
+#include "rt/http.h"
+
+namespace rt {
+
+// Every callback keeps alive what it captures until it has run. One write at a time.
+class WebSocket {
+ public:
+  using Request = boost::beast::http::request<boost::beast::http::empty_body>;
+  using Done = std::function<void(boost::system::error_code)>;
+
+  virtual ~WebSocket() = default;
+  virtual void accept(const Request& request, Headers headers, Done done) = 0;
+  // Until the peer has gone, which is an error too.
+  virtual void read(Done done) = 0;
+  virtual void write(const std::string& message, Done done) = 0;  // `message` stays until then
+  virtual void close(Done done) = 0;
+};
+
+// True if the request asks for one as RFC 6455 says.
+bool wants_web_socket(const boost::beast::http::request_header<>& header);
+
+// The stream must outlive the socket.
+std::unique_ptr<WebSocket> make_web_socket(boost::asio::ip::tcp::socket& stream);
+std::unique_ptr<WebSocket> make_web_socket(boost::asio::ssl::stream<boost::asio::ip::tcp::socket>& stream);
+
+}  // namespace rt

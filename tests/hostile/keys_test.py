@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Keys: files that are empty, halves of pairs, of another CA, near their end; a server that was asked for TLS never serves
+without; output that cannot be written; flags that make no sense."""
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+
+import lib
+from lib import VOLCANO, Cluster, Failed, Skipped, expect, row, run, wait_for
+
+
+def refuses(cluster, *says):
+    """Starts and expects an end with a message that has all of `says`; nothing may listen meanwhile."""
+    cluster.start(ready=False)
+    try:
+        code = cluster.process.wait(15)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"it runs: {cluster.output()[-300:]}")
+    said = cluster.output()
+    expect(code == 1, f"exit code {code}: {said}")
+    for word in says:
+        expect(word in said, f"{word!r} is not in {said!r}")
+    expect(" is up at " not in said, said)
+
+
+def fresh():
+    """A cluster that has run once, stopped."""
+    cluster = Cluster("--runtime", "process")
+    cluster.stop()
+    open(cluster.log, "w").close()
+    return cluster
+
+
+@row("empty key files meant plain HTTP under an https banner, with the token accepted", "the file is named and nothing starts")
+def empty_files():
+    cluster = fresh()
+    try:
+        keys = os.path.join(cluster.data, "keys")
+        for name in ["server.crt", "server.key", "ca.crt", "ca.key", "admin.crt", "admin.key", "token"]:
+            path = os.path.join(keys, name)
+            with open(path, "rb") as file:
+                kept = file.read()
+            for content in [b"", b"\n"]:
+                open(cluster.log, "w").close()
+                with open(path, "wb") as file:
+                    file.write(content)
+                refuses(cluster, path, "empty")
+            with open(path, "wb") as file:
+                file.write(kept)
+        cluster.start()
+        cluster.check_healthy()
+        cluster.stop()
+    finally:
+        cluster.remove()
+
+
+@row("half a set of keys, or keys that do not fit together, started", "what is wrong is named and nothing starts")
+def halves_and_strangers():
+    cluster, other = fresh(), fresh()
+    try:
+        keys = os.path.join(cluster.data, "keys")
+        strange = os.path.join(other.data, "keys")
+        good = os.path.join(cluster.scratch, "good")
+        shutil.copytree(keys, good)
+
+        def with_change(change, *says):
+            shutil.rmtree(keys)
+            shutil.copytree(good, keys)
+            change()
+            open(cluster.log, "w").close()
+            refuses(cluster, *says)
+        for name in ["server.crt", "server.key", "ca.crt", "ca.key", "admin.crt", "admin.key"]:
+            with_change(lambda: os.remove(f"{keys}/{name}"), name, "missing")
+            with_change(lambda: open(f"{keys}/{name}", "w").write("nonsense"), name[:name.index(".")])
+        for name in ["server", "ca", "admin"]:
+            with_change(lambda: shutil.copy(f"{strange}/{name}.key", f"{keys}/{name}.key"), name, "belong together")
+
+        def foreign(name):
+            for end in ["crt", "key"]:
+                shutil.copy(f"{strange}/{name}.{end}", f"{keys}/{name}.{end}")
+        for name in ["server", "admin"]:
+            with_change(lambda: foreign(name), f"{name}.crt", "not signed by the CA")
+
+        def without_ca():
+            os.remove(f"{keys}/ca.crt")
+            os.remove(f"{keys}/ca.key")
+        with_change(without_ca, "ca.crt", "missing")
+        with_change(lambda: open(f"{keys}/token", "w").write("two words"), "token")
+    finally:
+        cluster.remove()
+        other.remove()
+
+
+def openssl(*words):
+    if not shutil.which("openssl"):
+        raise Skipped("openssl is not installed")
+    return subprocess.run(["openssl", *words], capture_output=True, text=True, check=True).stdout
+
+
+@row("the administrator's key was in a form that Java clients cannot read", "EC PRIVATE KEY (SEC1), also for data folders made before")
+def the_form_of_the_key():
+    cluster = fresh()
+    try:
+        path = f"{cluster.data}/keys/admin.key"
+        expect("BEGIN EC PRIVATE KEY" in open(path).read(), "the key is not SEC1")
+        openssl("pkcs8", "-topk8", "-nocrypt", "-in", path, "-out", path + ".8")
+        os.replace(path + ".8", path)
+        expect("BEGIN PRIVATE KEY" in open(path).read(), "the key is not PKCS#8")
+        cluster.start()
+        import base64
+        import re
+        inside = base64.b64decode(re.search(r'client-key-data: "?([A-Za-z0-9+/=]+)', open(cluster.kubeconfig).read()).group(1))
+        expect(b"BEGIN EC PRIVATE KEY" in inside, f"the kubeconfig has {inside[:40]}")
+        code, out = lib.kubectl(cluster, "get", "namespaces")
+        expect(code == 0, out)
+        cluster.stop()
+    finally:
+        cluster.remove()
+
+
+@row("the server certificate lacked the address that it was reached by", "it has --address, localhost and the host's name")
+def names_of_the_certificate():
+    cluster = Cluster("--runtime", "process", "--address", "127.0.0.2", start=False)
+    try:
+        cluster.start(ready=False)
+        wait_for(20, "the start", lambda: " is up at https://127.0.0.2:" in cluster.output())
+        shown = openssl("x509", "-in", f"{cluster.data}/keys/server.crt", "-noout", "-ext", "subjectAltName")
+        for name in ["127.0.0.2", "127.0.0.1", "localhost", socket.gethostname().lower()]:
+            expect(name in shown, f"{name} is not in {shown}")
+        code, out = lib.kubectl(cluster, "get", "namespaces")
+        expect(code == 0, out)
+        cluster.stop()
+    finally:
+        cluster.remove()
+
+
+@row("a certificate near its end was served until it ended", "certificates are renewed at the start, for the same keys")
+def near_the_end():
+    cluster = fresh()
+    try:
+        keys = f"{cluster.data}/keys"
+
+        def renew(name, subject, extensions):
+            config = f"{cluster.scratch}/extensions"
+            with open(config, "w") as file:
+                file.write(extensions)
+            openssl("req", "-new", "-key", f"{keys}/{name}.key", "-subj", subject, "-out", f"{cluster.scratch}/request")
+            signer = ["-signkey", f"{keys}/ca.key"] if name == "ca" else ["-CA", f"{keys}/ca.crt", "-CAkey", f"{keys}/ca.key", "-CAcreateserial"]
+            openssl("x509", "-req", "-in", f"{cluster.scratch}/request", "-days", "5", "-extfile", config, *signer, "-out", f"{keys}/{name}.crt")
+        renew("server", "/CN=volcano-apiserver", "subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth\n")
+        renew("admin", "/O=system:masters/CN=volcano-admin", "extendedKeyUsage=clientAuth\n")
+        renew("ca", "/CN=volcano-ca", "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign\n")
+        cluster.start()
+        for name in ["server", "admin", "ca"]:
+            subprocess.run(["openssl", "x509", "-in", f"{keys}/{name}.crt", "-noout", "-checkend", str(60 * 86400)], check=True, capture_output=True)
+        code, out = lib.kubectl(cluster, "get", "namespaces")
+        expect(code == 0, out)
+        cluster.check_healthy()
+        cluster.stop()
+    finally:
+        cluster.remove()
+
+
+@row("a side server whose TLS was asked for by half of the flags served without", "the missing flag is named and nothing starts")
+def half_of_the_flags():
+    cluster = fresh()
+    try:
+        cluster.start()
+        keys = f"{cluster.data}/keys"
+        for program in ["scheduler", "controller-manager"]:
+            done = subprocess.run([VOLCANO, program, "--kubeconfig", cluster.kubeconfig, "--leader-elect=false", "--enable-healthz",
+                                   "--healthz-address=127.0.0.1:0", "--enable-metrics=false", "--tls-cert-file", f"{keys}/server.crt"],
+                                  capture_output=True, text=True, timeout=20)
+            expect(done.returncode != 0 and "--tls-private-key-file" in done.stderr, f"{program}: {done.returncode} {done.stderr}")
+        cluster.stop()
+    finally:
+        cluster.remove()
+
+
+@row("output that could not be written (> /dev/full) was success", "a message and an exit code that is not 0")
+def full_output():
+    manifest = os.path.join(lib.ROOT, "examples/manifests/job-1.yaml")
+    for words in [["help"], ["crd"], ["reference", "api"], ["reference", "metrics"], ["up", "--help"], ["schedule", "--help"],
+                  ["admit", manifest], ["vcctl", "--help"], ["vcctl", "version"], ["scheduler", "--version"], ["webhook-manager", "--help"],
+                  ["controller-manager", "--version"], ["simulate", "--help"]]:
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([VOLCANO, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        expect(done.returncode != 0 and "could not be written" in done.stderr, f"{words}: {done.returncode} {done.stderr[-200:]}")
+
+
+@row("flags that make no sense were taken", "the flag and its value are named")
+def flags():
+    for words, says in [(["up", "--address", "nowhere"], "--address"), (["up", "--address", "1.2.3.4.5"], "1.2.3.4.5"),
+                        (["up", "--port", "65536"], "--port"), (["up", "--port", "99999999999"], "--port"),
+                        (["up", "--storage-gib", "0"], "--storage-gib"), (["up", "--storage-gib", "-1"], "--storage-gib"),
+                        (["up", "--storage-gib", "99999999999"], "--storage-gib")]:
+        done = subprocess.run([VOLCANO, *words, "--data", "/nonexistent/x"], capture_output=True, text=True, timeout=20)
+        expect(done.returncode == 2 and says in done.stderr, f"{words}: {done.returncode} {done.stderr}")
+
+
+if __name__ == "__main__":
+    run()
