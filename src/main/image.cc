@@ -42,7 +42,11 @@ void print_list(const node::ImageStore& store) {
 
 int run_image(const Arguments& arguments) {
   std::string data;
-  const std::vector<Flag> flags{{"data", &data, "the folder that volcano up uses (default ~/.local/share/volcano)"}};
+  int gib = static_cast<int>(node::kImageBytesMax >> 30);
+  const std::vector<Flag> flags{
+      {"data", &data, "the folder that volcano up uses (default ~/.local/share/volcano)"},
+      {"image-gib", &gib, "the most that the unpacked image may take on disk"},
+  };
   for (const std::string& argument : arguments)
     if (argument == "--help" || argument == "-h") return usage(flags, 0);
   const auto rest = parse_flags(flags, arguments);
@@ -51,7 +55,9 @@ int run_image(const Arguments& arguments) {
     const char* home = std::getenv("HOME");
     data = std::string(home ? home : ".") + "/.local/share/volcano";
   }
-  node::ImageStore store(std::filesystem::absolute(data).string() + "/node/images");
+  if (gib < 1 || gib > 1 << 20)
+    return failed(base::make_error(base::Code::kInvalid, base::format("--image-gib: {} is no size", gib)));
+  node::ImageStore store(std::filesystem::absolute(data).string() + "/node/images", std::int64_t{gib} << 30);
   const std::string word = rest->empty() ? "" : rest->front();
   if (word == "import" && rest->size() == 3) {
     const std::string now = base::format_rfc3339({std::time(nullptr) * 1'000'000'000});

@@ -28,6 +28,7 @@
 #include "main/scheduler_host.h"
 #include "main/version.h"
 #include "node/agent.h"
+#include "node/image_name.h"
 #include "rt/files.h"
 #include "rt/kv.h"
 #include "rt/watched_env.h"
@@ -335,7 +336,11 @@ int run_up(const Arguments& arguments) {
     options.data = std::string(home ? home : ".") + "/.local/share/volcano";
   }
   options.data = std::filesystem::absolute(options.data).string();
-  if (options.node_name.empty()) options.node_name = host_name();
+  if (options.node_name.empty()) options.node_name = node::read_machine_facts(options.data).hostname;
+  if (const base::Status named = node::check_node_name(options.node_name); !named.ok()) {
+    std::cerr << "volcano up: --node-name: " << named.error().message << "\n";
+    return 2;
+  }
   if (options.kubeconfig.empty()) options.kubeconfig = options.data + "/kubeconfig";
   block_signals();  // before any thread starts, so that all inherit it
   signal(SIGPIPE, SIG_IGN);

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "node/agent_state.h"
+#include "node/container_text.h"
 #include "node/names.h"
 #include "node/pod_specs.h"
 #include "node/volumes.h"
@@ -12,6 +13,13 @@
 namespace node {
 
 using api::Json;
+
+namespace {
+
+// How long the end of the agent waits for the machine, after pods have had their time.
+constexpr base::Duration kCloseGrace = base::seconds(10);
+
+}  // namespace
 
 Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::unique_ptr<Runtime> r, MachineFacts f)
     : env(environment),
@@ -51,7 +59,7 @@ void Agent::State::open() {
 
 void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
   if (!found.ok()) {
-    last_error = found.error().message;
+    last_error = reason_text(found.error().message);
     base::log_error("node", last_error);
     keep_node();
     if (failed) std::exchange(failed, nullptr)(found.take_error());
@@ -92,13 +100,12 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
     if (worker->timer != 0) env.loop().cancel(worker->timer);
     for (const ContainerState& container : worker->state.containers) containers.erase(container.id);
     workers.erase(uid);
-    const auto self = shared_from_this();
     off_loop<int>(
         [uid](Runtime& machine) {
           machine.remove(uid, true);
           return 0;
         },
-        [self](int) { self->check_stopped(); });
+        [this](int) { check_stopped(); });
     return;
   }
   auto& worker = workers[uid];
@@ -159,6 +166,9 @@ void Agent::State::adopt(PodWorker& worker) {
   const std::string_view phase = status["phase"].as_string();
   if (const auto since = base::parse_rfc3339(status["startTime"].as_string())) worker.state.start_time = *since;
   const auto found = recovered.find(std::string(api::uid_of(pod)));
+  // What was found at the start is old by now. Ends that were told meanwhile were told to nobody, but they are on disk;
+  // later ones find the container known, because both this and they happen on the loop.
+  if (found != recovered.end()) found->second.containers = runtime->containers_of(found->first);
   const bool over = phase == "Succeeded" || phase == "Failed";
   bool running = false;
   if (found != recovered.end()) {
@@ -233,7 +243,7 @@ void Agent::State::exited(const ExitedContainer& exit) {
   const bool from_log =
       exit.exit_code != 0 &&
       container_spec(worker->pod, container)["terminationMessagePolicy"].as_string() == "FallbackToLogsOnError";
-  container.ended.message = runtime->termination_message(found->second.first, exit.id, from_log);
+  container.ended.message = message_text(runtime->termination_message(found->second.first, exit.id, from_log));
   const bool first = container.attempt == 0;
   const bool forgiven = container.ended.finished - container.started >= kBackOffForgiven;
   container.back_off = first || forgiven ? base::Duration{} : next_back_off(container.back_off);
@@ -295,16 +305,22 @@ void Agent::State::check_stopped() {
     }
   }
   closing = true;
-  const bool leave = options.leave_pods;
-  const auto self = shared_from_this();
+  const auto end = [this] {
+    if (stopped) std::exchange(stopped, nullptr)();
+  };
   off_loop<int>(
-      [leave](Runtime& machine) {
+      [leave = options.leave_pods](Runtime& machine) {
         machine.close(leave);
         return 0;
       },
-      [self](int) {
-        if (self->stopped) std::exchange(self->stopped, nullptr)();
-      });
+      [end](int) { end(); });
+  // A call that hangs (a dead network file system, a disk) does not keep the program.
+  env.loop().after(kCloseGrace, [weak = weak_from_this(), end] {
+    const auto self = weak.lock();
+    if (!self || !self->stopped) return;
+    base::log_error("node", "the machine does not answer: what pods have left there is cleared at the next start");
+    end();
+  });
 }
 
 Agent::Agent(rt::Env& env, client::Client& client, Options options) {
@@ -341,20 +357,13 @@ void Agent::stop(std::function<void()> done) {
       worker->state.failure_message = "Pod was terminated in response to imminent node shutdown.";
     }
     for (const std::string& uid : uids) state.step(uid);
-    // Whatever does not end in time is killed by remove() in the runtime.
+    // Whatever does not end in time is killed when the runtime closes.
     state.env.loop().after(state.options.stop_grace + base::seconds(5), [weak = std::weak_ptr<State>(state_)] {
       const auto self = weak.lock();
       if (!self || self->closing) return;
       for (const auto& [uid, worker] : self->workers) {
         worker->state.sandbox = Sandbox::kGone;
         worker->reporting = false;
-        const std::string id = uid;
-        self->off_loop<int>(
-            [id](Runtime& machine) {
-              machine.remove(id, false);
-              return 0;
-            },
-            [](int) {});
       }
       self->check_stopped();
     });

@@ -79,8 +79,8 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void report(PodWorker& worker);
   api::Json status_of(const PodWorker& worker) const;
   Lookups lookups(const PodWorker& worker);
-  void event(const api::Json& pod, const char* type, const char* reason, std::string message,
-             std::string container = {}, bool init = false);
+  void event(const api::Json& pod, const char* type, const char* reason, const std::string& message,
+             const std::string& container = {}, bool init = false);
 
   // node_object.cc
   void keep_node();

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "api/yaml.h"
+#include "base/utf8.h"
 #include "client/testing/fake_client.h"
 #include "client/testing/fake_env.h"
 
@@ -20,6 +21,8 @@ struct Machine {
   std::vector<RecoveredPod> recovered;
   std::set<std::string> failing_images;
   std::optional<std::string> refusal;
+  std::optional<std::string> start_failure;
+  std::string last_words = "last words";
   Runtime::OnExit on_exit;
   rt::Env* env = nullptr;
   std::set<std::string> running;
@@ -53,6 +56,7 @@ class FakeRuntime : public Runtime {
   }
   base::Result<StartedContainer> start(const ContainerSpec& spec) override {
     machine_.log.push_back("start " + spec.name);
+    if (machine_.start_failure) return base::make_error(base::Code::kInternal, *machine_.start_failure);
     machine_.running.insert(spec.id);
     return StartedContainer{machine_.env->now()};
   }
@@ -61,7 +65,14 @@ class FakeRuntime : public Runtime {
     if (signal == SIGKILL) machine_.exit(id, 137);
   }
   void remove(const std::string&, bool logs_too) override { machine_.log.push_back(logs_too ? "erase" : "remove"); }
-  std::string termination_message(const std::string&, const std::string&, bool) const override { return "last words"; }
+  std::string termination_message(const std::string&, const std::string&, bool) const override {
+    return machine_.last_words;
+  }
+  std::vector<RecoveredContainer> containers_of(const std::string& uid) const override {
+    for (const RecoveredPod& pod : machine_.recovered)
+      if (pod.uid == uid) return pod.containers;
+    return {};
+  }
   void close(bool) override { machine_.log.push_back("close"); }
   std::string name() const override { return "fake://1"; }
 
@@ -228,6 +239,51 @@ TEST(Agent, TakesUpAgainWhatRanBeforeItWasKilled) {
   world.machine.exit("c1", 0);
   world.env.run_for(base::seconds(1));
   EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Succeeded");
+}
+
+TEST(Agent, WhatContainersLeaveIsTextInTheStatus) {
+  World world;
+  world.start();
+  world.machine.last_words = "bad \xff\xfe" + std::string(4092, 'a') + "\xe2\x82";
+  world.put("{restartPolicy: Never, containers: [{name: a, image: i}]}");
+  world.machine.exit(world.id(), 1);
+  world.env.run_for(base::seconds(1));
+  const std::string message = world.container()["state"]["terminated"]["message"].str();
+  EXPECT_TRUE(base::is_utf8(message));
+  EXPECT_LE(message.size(), 4096u);
+  EXPECT_TRUE(message.ends_with("a\xEF\xBF\xBD"));
+}
+
+TEST(Agent, AStartThatFailedHasItsTimesAndItsReasonAsText) {
+  World world;
+  world.start();
+  world.machine.start_failure = "no \xff" + std::string(9000, 'x');
+  world.put("{restartPolicy: Never, containers: [{name: a, image: i}]}");
+  world.env.run_for(base::seconds(1));
+  const Json ended = world.container()["state"]["terminated"];
+  EXPECT_EQ(ended["reason"].as_string(), "StartError");
+  EXPECT_EQ(ended["exitCode"].as_int(), 128);
+  EXPECT_EQ(ended["startedAt"].as_string(), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(ended["finishedAt"].as_string(), "2026-01-01T00:00:01Z");
+  EXPECT_TRUE(base::is_utf8(ended["message"].as_string()));
+  EXPECT_LE(ended["message"].as_string().size(), 4096u);
+  for (const auto& [key, event] : world.server.table(api::resources::kEvents)) {
+    EXPECT_TRUE(base::is_utf8(event["message"].as_string()));
+    EXPECT_LE(event["message"].as_string().size(), 1024u);
+  }
+}
+
+TEST(Agent, NamesThatWouldLeaveAFolderAreRefused) {
+  for (const char* spec : {"{containers: [{name: ../../x, image: i}]}", "{containers: [{name: '', image: i}]}",
+                           "{containers: [{name: a, image: i}, {name: a, image: i}]}",
+                           "{containers: [{name: a, image: i}], volumes: [{name: ../v, emptyDir: {}}]}",
+                           "{hostname: 'a/b', containers: [{name: a, image: i}]}"}) {
+    World world;
+    world.start();
+    world.put(spec);
+    EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Failed") << spec;
+    EXPECT_TRUE(world.machine.log.empty()) << spec;
+  }
 }
 
 TEST(Agent, AStopEndsPodsAndSaysSo) {

@@ -6,6 +6,7 @@
 #include "api/quantity.h"
 #include "api/resource.h"
 #include "base/format.h"
+#include "base/utf8.h"
 #include "rt/tls.h"
 
 namespace node {
@@ -16,14 +17,37 @@ using base::make_error;
 
 namespace {
 
-void put(Environment& environment, std::string name, std::string value) {
-  for (auto& [known, old] : environment) {
-    if (known != name) continue;
-    old = std::move(value);
-    return;
-  }
-  environment.emplace_back(std::move(name), std::move(value));
+bool is_name(std::string_view name) {
+  return !name.empty() &&
+         std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < '\x7f' && c != '='; });
 }
+
+// Variables as they come together, up to what the kernel hands to a program.
+class Variables {
+ public:
+  base::Status put(std::string name, std::string value) {
+    const auto failed = [&](const char* why) {
+      return make_error(Code::kInvalid, base::format("environment variable {:?}: {}", name, why));
+    };
+    if (!is_name(name)) return failed("this is no name of a variable");
+    if (value.find('\0') != std::string::npos) return failed("the value contains a NUL character");
+    if (!base::is_utf8(value)) return failed("the value is not valid UTF-8");
+    if (name.size() + value.size() + 2 > kWordBytesMax) return failed("the value is longer than a program is given");
+    bytes_ += name.size() + value.size() + 2;
+    if (bytes_ > kWordsBytesMax) return failed("the environment is larger than a program is given");
+    const auto known = std::find_if(all_.begin(), all_.end(), [&](const auto& entry) { return entry.first == name; });
+    if (known == all_.end())
+      all_.emplace_back(std::move(name), std::move(value));
+    else
+      known->second = std::move(value);
+    return {};
+  }
+  const Environment& all() const { return all_; }
+
+ private:
+  Environment all_;
+  std::size_t bytes_ = 0;  // of all that was put, replaced or not
+};
 
 // One key of a ConfigMap or Secret; ok and empty flag for optional ones that are absent.
 struct KeyValue {
@@ -51,7 +75,7 @@ base::Result<KeyValue> key_value(const Json& pod, const Json& reference, bool se
                     base::format("couldn't find key {} in {} {}/{}", key, secret ? "Secret" : "ConfigMap", ns, name));
 }
 
-base::Status add_all(const Json& pod, const Json& source, const Lookups& lookups, Environment& environment) {
+base::Status add_all(const Json& pod, const Json& source, const Lookups& lookups, Variables& variables) {
   const bool secret = source.has("secretRef");
   const Json& reference = source[secret ? "secretRef" : "configMapRef"];
   const std::string_view name = reference["name"].as_string();
@@ -66,7 +90,9 @@ base::Status add_all(const Json& pod, const Json& source, const Lookups& lookups
     if (secret) {
       TRY(value, rt::base64_decode(value));
     }
-    put(environment, source["prefix"].str() + std::string(member.name()), std::move(value));
+    std::string name = source["prefix"].str() + std::string(member.name());
+    if (!is_name(name)) continue;  // as a kubelet does it: a key can be no name
+    TRY_VOID(variables.put(std::move(name), std::move(value)));
   }
   return {};
 }
@@ -93,7 +119,8 @@ std::string map_text(const Json& map) {
 
 std::string expand(std::string_view text, const Environment& environment) {
   std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
+  // References to references can double the text each time; what is longer than this no program is given.
+  for (std::size_t i = 0; i < text.size() && out.size() <= kWordBytesMax; ++i) {
     if (text[i] != '$' || i + 1 == text.size()) {
       out += text[i];
       continue;
@@ -158,16 +185,16 @@ base::Result<std::string> resource_value(const Json& container, const Json& refe
 }
 
 base::Result<Environment> environment_of(const Json& pod, const Json& container, const Lookups& lookups) {
-  Environment environment;
-  for (const Json& source : container["envFrom"].items()) TRY_VOID(add_all(pod, source, lookups, environment));
+  Variables variables;
+  for (const Json& source : container["envFrom"].items()) TRY_VOID(add_all(pod, source, lookups, variables));
   for (const Json& variable : container["env"].items()) {
     const std::string name = variable["name"].str();
     const Json& from = variable["valueFrom"];
     if (from.is_null()) {
-      put(environment, name, expand(variable["value"].as_string(), environment));
+      TRY_VOID(variables.put(name, expand(variable["value"].as_string(), variables.all())));
     } else if (from.has("fieldRef")) {
       TRY(std::string value, field_value(pod, from["fieldRef"]["fieldPath"].as_string(), lookups));
-      put(environment, name, std::move(value));
+      TRY_VOID(variables.put(name, std::move(value)));
     } else if (from.has("resourceFieldRef")) {
       const Json& reference = from["resourceFieldRef"];
       const Json* other = &container;
@@ -175,16 +202,16 @@ base::Result<Environment> environment_of(const Json& pod, const Json& container,
         if (!reference["containerName"].as_string().empty() && candidate["name"] == reference["containerName"])
           other = &candidate;
       TRY(std::string value, resource_value(*other, reference, lookups));
-      put(environment, name, std::move(value));
+      TRY_VOID(variables.put(name, std::move(value)));
     } else if (from.has("configMapKeyRef") || from.has("secretKeyRef")) {
       const bool secret = from.has("secretKeyRef");
       TRY(KeyValue value, key_value(pod, from[secret ? "secretKeyRef" : "configMapKeyRef"], secret, lookups));
-      if (value.present) put(environment, name, std::move(value.value));
+      if (value.present) TRY_VOID(variables.put(name, std::move(value.value)));
     } else {
       return make_error(Code::kInvalid, base::format("variable {:?}: this kind of valueFrom is not supported", name));
     }
   }
-  return environment;
+  return variables.all();
 }
 
 }  // namespace node

@@ -13,10 +13,14 @@
 
 namespace node {
 
+// What the kernel gives a program at most: one word (NAME=value, or an argument), and about all of them together.
+inline constexpr std::size_t kWordBytesMax = 131072;
+inline constexpr std::size_t kWordsBytesMax = 2 << 20;
+
 using Environment = std::vector<std::pair<std::string, std::string>>;  // in order, each name once
 
 base::Result<Environment> environment_of(const api::Json& pod, const api::Json& container, const Lookups& lookups);
-// Replaces $(NAME) by its value, leaves unknown names, turns $$ into $.
+// Replaces $(NAME) by its value, leaves unknown names, turns $$ into $. The result ends soon after kWordBytesMax.
 std::string expand(std::string_view text, const Environment& environment);
 // metadata.labels['a'], status.podIP, spec.nodeName, ...: an error names a path that is not supported.
 base::Result<std::string> field_value(const api::Json& pod, std::string_view path, const Lookups& lookups);

@@ -9,6 +9,7 @@
 
 #include "api/json.h"
 #include "base/result.h"
+#include "node/image_name.h"
 
 namespace node {
 
@@ -22,13 +23,16 @@ struct StoredImage {
   std::string created;    // RFC 3339, when it came here
 };
 
-// "nginx" and "docker.io/library/nginx:latest" are one name; "registry:5000/a/b@sha256:..." stays.
-std::string normal_image_name(std::string_view name);
+// An image as it is unpacked: more than any that is in use, and less than a disk.
+inline constexpr std::int64_t kImageBytesMax = std::int64_t{64} << 30;
+// Docker makes no more.
+inline constexpr std::size_t kLayersMax = 127;
 
 // Several processes may use one store at a time. All methods block.
 class ImageStore {
  public:
-  explicit ImageStore(std::string folder) : folder_(std::move(folder)) {}
+  explicit ImageStore(std::string folder, std::int64_t image_bytes_max = kImageBytesMax)
+      : folder_(std::move(folder)), image_bytes_max_(image_bytes_max) {}
 
   std::optional<StoredImage> find(std::string_view name) const;
   std::vector<StoredImage> list() const;  // by name
@@ -43,11 +47,15 @@ class ImageStore {
   void cancel() { cancelled_ = true; }
 
  private:
+  base::Status run(const std::vector<std::string>& words, const std::string& work) const;
+  base::Result<std::string> kind_of(const std::string& file) const;
+  base::Result<StoredImage> unpack_root(const std::string& file, const std::string& work);
   base::Result<StoredImage> unpack_layout(const std::string& layout, const std::string& work);
   base::Status keep(StoredImage& image, const std::string& work);
   base::Status change_index(const std::function<void(api::Json&)>& change);
 
   std::string folder_;
+  std::int64_t image_bytes_max_;
   std::atomic<bool> cancelled_{false};
 };
 

@@ -6,9 +6,11 @@
 #include "api/quantity.h"
 #include "api/resource.h"
 #include "base/format.h"
+#include "base/utf8.h"
 #include "node/environment.h"
 #include "node/pod_plan.h"
 #include "node/pod_status.h"
+#include "node/security_context.h"
 #include "rt/tls.h"
 
 namespace node {
@@ -18,6 +20,14 @@ using base::Code;
 using base::make_error;
 
 namespace {
+
+// Beyond what any machine has; sums and products of these stay far from the end of the numbers.
+constexpr std::int64_t kCpuMilliMax = 1'000'000'000;
+constexpr std::int64_t kMemoryBytesMax = std::int64_t{1} << 60;
+
+constexpr std::size_t kPathMax = 4095;
+
+std::int64_t bounded(std::int64_t value, std::int64_t max) { return std::clamp<std::int64_t>(value, 0, max); }
 
 std::string resolv_conf_of(const Json& pod) {
   const Json& spec = pod["spec"];
@@ -44,9 +54,15 @@ std::string resolv_conf_of(const Json& pod) {
          (options.empty() ? "" : "options" + options + "\n");
 }
 
-std::vector<std::string> words(const Json& list, const Environment& environment) {
+base::Result<std::vector<std::string>> words(const char* field, const Json& list, const Environment& environment) {
   std::vector<std::string> out;
-  for (const Json& word : list.items()) out.push_back(expand(word.as_string(), environment));
+  std::size_t bytes = 0;
+  for (const Json& word : list.items()) {
+    out.push_back(expand(word.as_string(), environment));
+    bytes += out.back().size() + 1;
+    if (out.back().size() >= kWordBytesMax || bytes > kWordsBytesMax)
+      return make_error(Code::kInvalid, base::format("{}: longer than a program is given", field));
+  }
   return out;
 }
 
@@ -58,30 +74,12 @@ base::Status add_mounts(const Json& json, const Environment& environment, Contai
     if (sub == ".." || sub.starts_with("/") || sub.starts_with("../") || sub.ends_with("/..") ||
         sub.find("/../") != std::string::npos)
       return make_error(Code::kInvalid, base::format("subPath {:?} leaves the volume", sub));
+    if (sub.size() > kPathMax || sub.find('\0') != std::string::npos)
+      return make_error(Code::kInvalid, "subPath: this is no path");
     spec.mounts.push_back(
         {"volume:" + mount["name"].str() + "/" + sub, mount["mountPath"].str(), mount["readOnly"].as_bool()});
   }
   return {};
-}
-
-void set_security(const Json& pod, const Json& json, ContainerSpec& spec) {
-  const Json& mine = json["securityContext"];
-  const Json& shared = pod["spec"]["securityContext"];
-  const auto number = [&](const char* key) -> std::optional<std::int64_t> {
-    if (mine[key].is_int()) return mine[key].as_int();
-    if (shared[key].is_int()) return shared[key].as_int();
-    return std::nullopt;
-  };
-  spec.user = number("runAsUser");
-  spec.group = number("runAsGroup");
-  for (const Json& group : shared["supplementalGroups"].items()) spec.extra_groups.push_back(group.as_int());
-  if (shared["fsGroup"].is_int()) spec.extra_groups.push_back(shared["fsGroup"].as_int());
-  spec.must_not_be_root = mine.has("runAsNonRoot") ? mine["runAsNonRoot"].as_bool() : shared["runAsNonRoot"].as_bool();
-  spec.privileged = mine["privileged"].as_bool();
-  spec.no_new_privileges = mine.has("allowPrivilegeEscalation") && !mine["allowPrivilegeEscalation"].as_bool();
-  spec.read_only_root = mine["readOnlyRootFilesystem"].as_bool();
-  for (const Json& name : mine["capabilities"]["add"].items()) spec.capabilities_added.push_back(name.str());
-  for (const Json& name : mine["capabilities"]["drop"].items()) spec.capabilities_dropped.push_back(name.str());
 }
 
 void set_resources(const Json& pod, const Json& json, const Lookups& lookups, ContainerSpec& spec) {
@@ -92,9 +90,9 @@ void set_resources(const Json& pod, const Json& json, const Lookups& lookups, Co
   auto request_memory = api::Quantity::from_json(resources["requests"]["memory"]);
   if (!request_cpu) request_cpu = limit_cpu;
   if (!request_memory) request_memory = limit_memory;
-  if (request_cpu) spec.cpu_request_milli = request_cpu->milli_value();
-  if (limit_cpu) spec.cpu_limit_milli = limit_cpu->milli_value();
-  if (limit_memory) spec.memory_limit_bytes = limit_memory->value();
+  if (request_cpu) spec.cpu_request_milli = bounded(request_cpu->milli_value(), kCpuMilliMax);
+  if (limit_cpu) spec.cpu_limit_milli = bounded(limit_cpu->milli_value(), kCpuMilliMax);
+  if (limit_memory) spec.memory_limit_bytes = bounded(limit_memory->value(), kMemoryBytesMax);
   // The more memory a burstable container asked for, the later the kernel picks it.
   const std::string qos = qos_class(pod);
   if (qos == "Guaranteed") {
@@ -104,11 +102,9 @@ void set_resources(const Json& pod, const Json& json, const Lookups& lookups, Co
   } else {
     const auto total = lookups.allocatable.find("memory");
     const std::int64_t bytes = total == lookups.allocatable.end() ? 0 : total->second.value();
-    const std::int64_t asked = request_memory ? request_memory->value() : 0;
-    std::int64_t score =
-        bytes > 0 ? 1000 - static_cast<std::int64_t>(1000.0 * static_cast<double>(asked) / static_cast<double>(bytes))
-                  : 999;
-    spec.oom_score_adjustment = static_cast<int>(std::min<std::int64_t>(999, std::max<std::int64_t>(3, score)));
+    const std::int64_t asked = request_memory ? bounded(request_memory->value(), kMemoryBytesMax) : 0;
+    const double share = bytes > 0 ? 1000.0 * static_cast<double>(asked) / static_cast<double>(bytes) : 1.0;
+    spec.oom_score_adjustment = static_cast<int>(std::clamp(1000.0 - share, 3.0, 999.0));
   }
 }
 
@@ -117,7 +113,8 @@ void set_pod_limits(const Json& pod, SandboxSpec& spec) {
   const auto read = [](const Json& container, const char* list, const char* name) -> std::int64_t {
     const auto quantity = api::Quantity::from_json(container["resources"][list][name]);
     if (!quantity) return 0;
-    return std::string_view(name) == "cpu" ? quantity->milli_value() : quantity->value();
+    return std::string_view(name) == "cpu" ? bounded(quantity->milli_value(), kCpuMilliMax)
+                                           : bounded(quantity->value(), kMemoryBytesMax);
   };
   bool cpu_limited = true, memory_limited = true;
   for (const Json& container : pod["spec"]["containers"].items()) {
@@ -127,7 +124,7 @@ void set_pod_limits(const Json& pod, SandboxSpec& spec) {
     const std::int64_t memory = read(container, "limits", "memory");
     spec.cpu_request_milli += request;
     spec.cpu_limit_milli += limit;
-    spec.memory_limit_bytes += memory;
+    spec.memory_limit_bytes = std::min(kMemoryBytesMax, spec.memory_limit_bytes + memory);
     cpu_limited = cpu_limited && limit > 0;
     memory_limited = memory_limited && memory > 0;
   }
@@ -171,7 +168,7 @@ std::string hostname_of(const Json& pod) {
   std::string name = pod["spec"]["hostname"].str();
   if (name.empty()) name = api::name_of(pod);
   // The kernel takes 64 bytes; names of pods may be longer.
-  if (name.size() > 63) name.resize(63);
+  name = base::utf8_prefix(name, 63);
   while (name.ends_with('-') || name.ends_with('.')) name.pop_back();
   return name;
 }
@@ -217,8 +214,8 @@ base::Result<ContainerSpec> container_spec_for(const Json& pod, const ContainerS
   spec.attempt = container.attempt;
   spec.id = container_id(spec.pod_uid, spec.name, spec.attempt);
   spec.image = json["image"].str();
-  spec.command = words(json["command"], environment);
-  spec.arguments = words(json["args"], environment);
+  TRY(spec.command, words("command", json["command"], environment));
+  TRY(spec.arguments, words("args", json["args"], environment));
   spec.working_directory = json["workingDir"].str();
   spec.terminal = json["tty"].as_bool();
   TRY_VOID(add_mounts(json, environment, spec));
@@ -226,7 +223,8 @@ base::Result<ContainerSpec> container_spec_for(const Json& pod, const ContainerS
   if (spec.must_not_be_root && spec.user && *spec.user == 0)
     return make_error(Code::kInvalid, "container's runAsUser breaks non-root policy");
   set_resources(pod, json, lookups, spec);
-  spec.termination_message_path = json["terminationMessagePath"].as_string("/dev/termination-log");
+  spec.termination_message_path = json["terminationMessagePath"].as_string();
+  if (!spec.termination_message_path.starts_with('/')) spec.termination_message_path = "/dev/termination-log";
   spec.environment = std::move(environment);
   return spec;
 }

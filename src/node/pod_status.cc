@@ -22,8 +22,9 @@ Json ended_json(const EndedRun& run) {
     ended.set("signal", run.exit_code - 128);
   ended.set("reason", run.reason);
   if (!run.message.empty()) ended.set("message", run.message);
-  ended.set("startedAt", run.started.is_set() ? Json(base::format_rfc3339(run.started)) : Json());
-  ended.set("finishedAt", run.finished.is_set() ? Json(base::format_rfc3339(run.finished)) : Json());
+  // As with a kubelet, what never ran began with the epoch.
+  ended.set("startedAt", base::format_rfc3339(run.started));
+  ended.set("finishedAt", base::format_rfc3339(run.finished));
   ended.set("containerID", full_id(run.id));
   return Json::object({{"terminated", ended}});
 }

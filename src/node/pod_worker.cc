@@ -5,8 +5,10 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "node/agent_state.h"
+#include "node/container_text.h"
 #include "node/pod_specs.h"
 #include "node/pod_status.h"
+#include "node/security_context.h"
 #include "node/volumes.h"
 
 namespace node {
@@ -29,9 +31,9 @@ std::string field_path(const std::string& container, bool init) {
 
 }  // namespace
 
-void Agent::State::event(const Json& pod, const char* type, const char* reason, std::string message,
-                         std::string container, bool init) {
-  events.record(pod, {type, reason, std::move(message), field_path(container, init)});
+void Agent::State::event(const Json& pod, const char* type, const char* reason, const std::string& message,
+                         const std::string& container, bool init) {
+  events.record(pod, {type, reason, reason_text(message), field_path(container, init)});
 }
 
 Lookups Agent::State::lookups(const PodWorker& worker) {
@@ -57,10 +59,12 @@ void Agent::State::step(const std::string& uid) {
   worker->stepping = true;
   if (!worker->settled && !worker->refused && worker->state.failure_reason.empty() &&
       worker->state.sandbox == Sandbox::kNone) {
-    if (const auto why = runtime->refusal(worker->pod)) {
+    auto why = shape_refusal(worker->pod);
+    if (!why) why = runtime->refusal(worker->pod);
+    if (why) {
       worker->refused = true;
       worker->state.failure_reason = "UnsupportedByNode";
-      worker->state.failure_message = base::format("Pod was rejected: {}", *why);
+      worker->state.failure_message = reason_text("Pod was rejected: " + *why);
       event(worker->pod, "Warning", "UnsupportedByNode", worker->state.failure_message);
     }
   }
@@ -233,18 +237,20 @@ void Agent::State::image_failed(PodWorker& worker, std::size_t index, const std:
                                 const base::Error& error) {
   ContainerState& of = worker.state.containers[index];
   const std::string uid(api::uid_of(worker.pod));
-  const std::string& why = error.message;
+  const std::string why = reason_text(error.message);
   const bool never = error.code == base::Code::kNotFound;
-  if (!never)
+  const bool malformed = error.code == base::Code::kInvalid;
+  const bool tried = !never && !malformed;
+  if (tried)
     event(worker.pod, "Warning", "Failed", base::format("Failed to pull image \"{}\": {}", image, why), of.name,
           of.init);
-  const char* reason = never ? "ErrImageNeverPull" : "ErrImagePull";
+  const char* reason = never ? "ErrImageNeverPull" : malformed ? "InvalidImageName" : "ErrImagePull";
   event(worker.pod, "Warning", "Failed", base::format("Error: {}", reason), of.name, of.init);
   of.waiting_reason = reason;
   of.waiting_message = why;
   of.retry_back_off = next_back_off(of.retry_back_off);
   of.retry_at = env.now() + of.retry_back_off;
-  if (!never) {
+  if (tried) {
     // A moment later the container says that it waits, as users know it.
     env.loop().after(base::seconds(2), [weak = weak_from_this(), uid, index, image, why] {
       const auto self = weak.lock();
@@ -275,7 +281,7 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
   auto spec = container_spec_for(worker.pod, container, lookups(worker));
   if (!spec.ok()) {
     container.waiting_reason = "CreateContainerConfigError";
-    container.waiting_message = spec.error().message;
+    container.waiting_message = reason_text(spec.error().message);
     event(worker.pod, "Warning", "Failed", "Error: " + spec.error().message, container.name, container.init);
     container.retry_back_off = doubled(container.retry_back_off, base::seconds(2), base::seconds(30));
     container.retry_at = env.now() + container.retry_back_off;
@@ -310,7 +316,7 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
         } else {
           of.phase = RunPhase::kEnded;
           of.started = env.now();
-          of.ended = {of.id, {}, env.now(), 128, "StartError", started.error().message};
+          of.ended = {of.id, {}, env.now(), 128, "StartError", message_text(started.error().message)};
           of.back_off = of.attempt == 0 ? base::Duration{} : next_back_off(of.back_off);
           event(found->pod, "Warning", "Failed", "Error: " + started.error().message, of.name, of.init);
         }

@@ -63,6 +63,14 @@ struct SandboxSpec {
   std::string address;                  // had before, if it was
 };
 
+// A profile that confines a container: the runtime's, none, or one of the machine's by its name.
+struct Confinement {
+  enum class Kind : std::uint8_t { kDefault, kNone, kNamed };
+
+  Kind kind = Kind::kDefault;
+  std::string name = {};
+};
+
 struct ContainerSpec {
   std::string pod_uid;
   std::string name;
@@ -77,6 +85,7 @@ struct ContainerSpec {
   std::optional<std::int64_t> user;
   std::optional<std::int64_t> group;
   std::vector<std::int64_t> extra_groups;
+  bool image_groups = true;  // and those that the image's group file gives the user
   bool must_not_be_root = false;
   bool privileged = false;
   bool no_new_privileges = false;
@@ -84,6 +93,9 @@ struct ContainerSpec {
   bool terminal = false;
   std::vector<std::string> capabilities_added;
   std::vector<std::string> capabilities_dropped;
+  Confinement seccomp;
+  Confinement apparmor;
+  std::vector<std::pair<std::string, std::string>> sysctls;
   std::int64_t cpu_request_milli = 0;
   std::int64_t cpu_limit_milli = 0;     // 0: none
   std::int64_t memory_limit_bytes = 0;  // 0: none
@@ -148,19 +160,21 @@ class Runtime {
   // Why this pod cannot run here, or nothing. Quick and pure.
   virtual std::optional<std::string> refusal(const api::Json& pod) const = 0;
   virtual bool image_present(const std::string& image) const = 0;
-  // Blocking. Errors: kNotFound "ErrImageNeverPull", others "ErrImagePull".
+  // Blocking. Errors: kNotFound "ErrImageNeverPull", kInvalid "InvalidImageName", others "ErrImagePull".
   virtual base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy policy) = 0;
   // Blocking; gives the pod's address. May be called again after a failure or a restart of the agent.
   virtual base::Result<std::string> prepare(const SandboxSpec& spec) = 0;
   // Blocking: rewrites the files of one volume in place, atomically for readers.
   virtual base::Status update_volume(const std::string& pod_uid, const VolumeSpec& volume) = 0;
+  // What is on disk of a pod's containers at this moment: the facts, whatever was told before. Quick.
+  virtual std::vector<RecoveredContainer> containers_of(const std::string& pod_uid) const = 0;
   // Blocking.
   virtual base::Result<StartedContainer> start(const ContainerSpec& spec) = 0;
   // Quick. A process that is gone already is no error.
   virtual void signal(const std::string& pod_uid, const std::string& container_id, int signal) = 0;
   // Blocking, idempotent: kills what still runs, takes away network, mounts and volumes. `logs_too`: the pod's folder.
   virtual void remove(const std::string& pod_uid, bool logs_too) = 0;
-  // What the container left in its message file, at most 4096 bytes; `or_log`: else the end of its output. Quick.
+  // What the container left in its message file, its end; `or_log`: else the end of its output. Any bytes. Quick.
   virtual std::string termination_message(const std::string& pod_uid, const std::string& container_id,
                                           bool or_log) const = 0;
   // Blocking: takes away what belongs to the machine as a whole (bridge, cgroup), when no pod is left.

@@ -1,6 +1,8 @@
 // Which files each kind of volume consists of.
 #include "node/volumes.h"
 
+#include <algorithm>
+
 #include "api/quantity.h"
 #include "api/resource.h"
 #include "base/format.h"
@@ -17,11 +19,22 @@ namespace {
 
 using Files = std::vector<FileSpec>;
 
+// A path that stays below a folder, in words that a file system takes.
 base::Status check_path(std::string_view path) {
-  if (path.empty() || path.starts_with('/') || path == ".." || path.starts_with("../") || path.ends_with("/..") ||
-      path.find("/../") != std::string_view::npos)
-    return make_error(Code::kInvalid, base::format("path {:?} leaves the volume", path));
-  return {};
+  bool fine = !path.empty() && path.size() <= 4095 && path.find('\0') == std::string_view::npos;
+  for (std::string_view rest = path; fine && !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find('/'));
+    fine = !word.empty() && word != "." && word != ".." && word.size() <= 255;
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+  }
+  if (fine && !path.ends_with('/') && !path.starts_with("..")) return {};
+  return make_error(Code::kInvalid, base::format("path {:?} leaves the volume", path));
+}
+
+base::Result<int> mode_of(const Json& value, int fallback) {
+  const std::int64_t mode = value.as_int(fallback);
+  if (mode >= 0 && mode <= 0777) return static_cast<int>(mode);
+  return make_error(Code::kInvalid, base::format("mode {} is not between 0 and 0777", mode));
 }
 
 // The entries of a ConfigMap or Secret that `source` (items, optional) selects.
@@ -48,6 +61,7 @@ base::Status add_object_files(const Json& pod, const Json& source, bool secret, 
   if (source["items"].empty()) {
     for (const char* map : {"data", "binaryData"}) {
       for (const Json::Member& member : (*object)[map].members()) {
+        TRY_VOID(check_path(member.name()));
         TRY(std::string content, content_of(member.name()));
         files.push_back({std::string(member.name()), std::move(content), default_mode});
       }
@@ -61,7 +75,8 @@ base::Status add_object_files(const Json& pod, const Json& source, bool secret, 
       return content.take_error();
     }
     TRY_VOID(check_path(item["path"].as_string()));
-    files.push_back({item["path"].str(), std::move(*content), static_cast<int>(item["mode"].as_int(default_mode))});
+    TRY(const int mode, mode_of(item["mode"], default_mode));
+    files.push_back({item["path"].str(), std::move(*content), mode});
   }
   return {};
 }
@@ -70,7 +85,8 @@ base::Status add_downward_files(const Json& pod, const Json& source, int default
                                 Files& files) {
   for (const Json& item : source["items"].items()) {
     TRY_VOID(check_path(item["path"].as_string()));
-    FileSpec file{item["path"].str(), {}, static_cast<int>(item["mode"].as_int(default_mode))};
+    TRY(const int mode, mode_of(item["mode"], default_mode));
+    FileSpec file{item["path"].str(), {}, mode};
     if (item.has("fieldRef")) {
       TRY(file.content, field_value(pod, item["fieldRef"]["fieldPath"].as_string(), lookups));
     } else {
@@ -90,7 +106,7 @@ base::Status add_downward_files(const Json& pod, const Json& source, int default
 }
 
 base::Status add_projected_files(const Json& pod, const Json& projected, const Lookups& lookups, Files& files) {
-  const int mode = static_cast<int>(projected["defaultMode"].as_int(0644));
+  TRY(const int mode, mode_of(projected["defaultMode"], 0644));
   for (const Json& source : projected["sources"].items()) {
     if (source.has("configMap")) {
       TRY_VOID(add_object_files(pod, source["configMap"], false, mode, lookups, files));
@@ -147,16 +163,16 @@ base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lo
   if (const Json& group = pod["spec"]["securityContext"]["fsGroup"]; group.is_int()) spec.group = group.as_int();
   if (volume.has("configMap")) {
     spec.kind = VolumeSpec::Kind::kFiles;
-    const int mode = static_cast<int>(volume["configMap"]["defaultMode"].as_int(0644));
+    TRY(const int mode, mode_of(volume["configMap"]["defaultMode"], 0644));
     TRY_VOID(add_object_files(pod, volume["configMap"], false, mode, lookups, spec.files));
   } else if (volume.has("secret")) {
     spec.kind = VolumeSpec::Kind::kFiles;
     spec.memory = true;
-    const int mode = static_cast<int>(volume["secret"]["defaultMode"].as_int(0644));
+    TRY(const int mode, mode_of(volume["secret"]["defaultMode"], 0644));
     TRY_VOID(add_object_files(pod, volume["secret"], true, mode, lookups, spec.files));
   } else if (volume.has("downwardAPI")) {
     spec.kind = VolumeSpec::Kind::kFiles;
-    const int mode = static_cast<int>(volume["downwardAPI"]["defaultMode"].as_int(0644));
+    TRY(const int mode, mode_of(volume["downwardAPI"]["defaultMode"], 0644));
     TRY_VOID(add_downward_files(pod, volume["downwardAPI"], mode, lookups, spec.files));
   } else if (volume.has("projected")) {
     spec.kind = VolumeSpec::Kind::kFiles;
@@ -169,7 +185,8 @@ base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lo
     TRY_VOID(follow_claim(pod, volume["persistentVolumeClaim"], lookups, spec));
   } else if (volume.has("emptyDir") || volume.size() == 1) {
     spec.memory = volume["emptyDir"]["medium"].as_string() == "Memory";
-    if (const auto limit = api::Quantity::from_json(volume["emptyDir"]["sizeLimit"])) spec.bytes_max = limit->value();
+    if (const auto limit = api::Quantity::from_json(volume["emptyDir"]["sizeLimit"]))
+      spec.bytes_max = std::max<std::int64_t>(0, limit->value());
   } else {
     std::string kind;
     for (const Json::Member& member : volume.members())

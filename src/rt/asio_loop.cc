@@ -2,18 +2,21 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <thread>
 
+#include "base/format.h"
+#include "base/log.h"
 #include "rt/env.h"
 #include "rt/http_client.h"
 #include "rt/kv.h"
@@ -23,10 +26,14 @@ namespace {
 
 namespace asio = boost::asio;
 
+// Some of the work waits for other programs. Never destroyed: that would wait for work that hangs.
 asio::thread_pool& pool() {
-  static asio::thread_pool instance(8);  // some of the work waits for other programs
-  return instance;
+  static auto* const instance = new asio::thread_pool(8);
+  return *instance;
 }
+
+// How long an environment that stops waits for its work on the pool, which may refer to what is destroyed next.
+constexpr std::chrono::seconds kWorkGrace{10};
 
 // Timers due at the same instant fire in the order of their ids.
 class AsioLoop : public Loop {
@@ -87,10 +94,19 @@ class AsioLoop : public Loop {
   TimerId next_id_ = 1;
 };
 
+// The loop, and how much work is under way; work that hangs keeps it beyond its environment.
+struct LoopWithWork {
+  AsioLoop loop;
+  std::mutex mutex;
+  std::condition_variable changed;
+  int outstanding = 0;  // guarded by mutex
+};
+
 class AsioEnv : public RealEnv {
  public:
-  explicit AsioEnv(const std::string& name) : random_(seed()), guard_(asio::make_work_guard(loop_.context())) {
-    thread_ = std::thread([this] { loop_.context().run(); });
+  explicit AsioEnv(const std::string& name)
+      : name_(name), random_(seed()), guard_(asio::make_work_guard(shared_->loop.context())) {
+    thread_ = std::thread([this] { shared_->loop.context().run(); });
     pthread_setname_np(thread_.native_handle(), name.substr(0, 15).c_str());
   }
   ~AsioEnv() override { stop(); }
@@ -104,28 +120,34 @@ class AsioEnv : public RealEnv {
                 .count()};
   }
   base::Random& random() override { return random_; }
-  Loop& loop() override { return loop_; }
+  Loop& loop() override { return shared_->loop; }
   void offload(Task work, Task done) override {
-    outstanding_.fetch_add(1);
-    asio::post(pool(), [this, work = std::move(work), done = std::move(done)]() mutable {
+    {
+      const std::lock_guard lock(shared_->mutex);
+      ++shared_->outstanding;
+    }
+    asio::post(pool(), [shared = shared_, work = std::move(work), done = std::move(done)]() mutable {
       work();
-      loop_.post(std::move(done));
-      outstanding_.fetch_sub(1);
-      outstanding_.notify_all();
+      work = nullptr;
+      shared->loop.post(std::move(done));
+      const std::lock_guard lock(shared->mutex);
+      --shared->outstanding;
+      shared->changed.notify_all();
     });
   }
   base::Result<std::unique_ptr<HttpClient>> http_client(ClientOptions options) override {
-    return make_http_client(std::move(options), loop_);
+    return make_http_client(std::move(options), shared_->loop);
   }
   base::Result<std::unique_ptr<KvStore>> open_store(const std::string& path, std::size_t bytes_max) override {
     return open_lmdb(path, bytes_max);
   }
   void stop() override {
     if (!thread_.joinable()) return;
-    loop_.context().stop();
+    shared_->loop.context().stop();
     thread_.join();
-    // Work on the pool still refers to this environment.
-    for (int left = outstanding_.load(); left > 0; left = outstanding_.load()) outstanding_.wait(left);
+    std::unique_lock lock(shared_->mutex);
+    if (shared_->changed.wait_for(lock, kWorkGrace, [this] { return shared_->outstanding == 0; })) return;
+    base::log_error("rt", base::format("{} stops without {} pieces of work that hang", name_, shared_->outstanding));
   }
 
  private:
@@ -134,10 +156,10 @@ class AsioEnv : public RealEnv {
     return std::uint64_t{device()} << 32 | device();
   }
 
-  AsioLoop loop_;
+  std::string name_;
+  std::shared_ptr<LoopWithWork> shared_ = std::make_shared<LoopWithWork>();
   base::Random random_;
   asio::executor_work_guard<asio::io_context::executor_type> guard_;
-  std::atomic<int> outstanding_ = 0;
   std::thread thread_;
 };
 

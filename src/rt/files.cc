@@ -75,11 +75,4 @@ base::Status make_folders(const std::string& path, int mode) {
   return {};
 }
 
-base::Status remove_tree(const std::string& path) {
-  std::error_code error;
-  std::filesystem::remove_all(path, error);
-  if (error) return failed("remove", path, error.value());
-  return {};
-}
-
 }  // namespace rt

@@ -37,6 +37,15 @@ class FakeEnv : public rt::Env, private rt::Loop {
   }
   // What is due now.
   void settle() { run_for({}); }
+  // The next callback that is due now, if there is one.
+  bool step() {
+    if (tasks_.empty() || tasks_.begin()->first.first > elapsed_) return false;
+    auto first = tasks_.extract(tasks_.begin());
+    first.mapped()();
+    return true;
+  }
+  // Nothing that was under way happens any more, as when a process is killed.
+  void drop_tasks() { tasks_.clear(); }
 
  private:
   static constexpr base::Time kStart{1'767'225'600'000'000'000};  // 2026-01-01T00:00:00Z

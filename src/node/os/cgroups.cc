@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstring>
 
 #include "base/format.h"
@@ -37,13 +39,21 @@ base::Status write_existing(const FileWrite& file) {
                           base::format("cannot write {:?} to {}: {}", file.content, file.path, std::strerror(error)));
 }
 
-void remove_group(const std::string& folder) {
+// True when the group and all below it are gone.
+bool remove_group(const std::string& folder) {
   for (const std::string& name : list_folder(folder)) {
     struct stat facts {};
     const std::string path = folder + "/" + name;
     if (::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) remove_group(path);
   }
-  ::rmdir(folder.c_str());
+  if (::rmdir(folder.c_str()) == 0 || errno != EBUSY) return true;
+  const std::string processes = read_text(folder + "/cgroup.procs");
+  for (const std::string_view line : split(processes, '\n')) {
+    pid_t pid = 0;
+    std::from_chars(line.data(), line.data() + line.size(), pid);
+    if (pid > 0) ::kill(pid, SIGKILL);
+  }
+  return false;
 }
 
 // "/a/b" -> "/a", "/a/b"
@@ -92,6 +102,7 @@ CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, 
     if (limits.cpu_limit_milli > 0) plan.files.push_back({folder + "/cpu.max", base::format("{} 100000", quota)});
     if (limits.memory_limit_bytes > 0)
       plan.files.push_back({folder + "/memory.max", std::to_string(limits.memory_limit_bytes)});
+    plan.files.push_back({folder + "/pids.max", std::to_string(kPidsMax)});
     return plan;
   }
   if (const auto cpu = layout.v1.find("cpu"); cpu != layout.v1.end()) {
@@ -108,6 +119,10 @@ CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, 
     plan.folders.push_back(folder);
     if (limits.memory_limit_bytes > 0)
       plan.files.push_back({folder + "/memory.limit_in_bytes", std::to_string(limits.memory_limit_bytes)});
+  }
+  if (const auto pids = layout.v1.find("pids"); pids != layout.v1.end()) {
+    plan.folders.push_back(pids->second + path);
+    plan.files.push_back({pids->second + path + "/pids.max", std::to_string(kPidsMax)});
   }
   return plan;
 }
@@ -127,7 +142,8 @@ void remove_cgroup(const CgroupLayout& layout, const std::string& path) {
   std::vector<std::string> mounts;
   for (const auto& [controller, mount_point] : layout.v1) mounts.push_back(mount_point);
   if (!layout.v2.empty()) mounts.push_back(layout.v2);
-  for (const std::string& mount_point : mounts) remove_group(mount_point + path);
+  for (const std::string& mount_point : mounts)
+    for (int wait = 0; wait < 200 && !remove_group(mount_point + path); ++wait) ::usleep(10'000);
 }
 
 }  // namespace node

@@ -20,6 +20,9 @@ struct CgroupLayout {
 // From the text of /proc/self/mountinfo.
 CgroupLayout cgroup_layout(std::string_view mountinfo);
 
+// Processes and threads of a pod at most: what one pod starts cannot keep others from starting anything.
+inline constexpr int kPidsMax = 4096;
+
 struct PodLimits {
   std::int64_t cpu_request_milli = 0;
   std::int64_t cpu_limit_milli = 0;     // 0: none
@@ -40,7 +43,7 @@ struct CgroupPlan {
 CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits);
 
 base::Status make_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits);
-// With everything below; groups that still hold processes stay.
+// With everything below; kills what still runs there. Blocks for two seconds at most.
 void remove_cgroup(const CgroupLayout& layout, const std::string& path);
 
 }  // namespace node

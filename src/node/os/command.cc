@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <ctime>
 
 #include "base/format.h"
+#include "node/container_text.h"
 
 extern char** environ;
 
@@ -80,33 +82,83 @@ int spawn(const std::vector<std::string>& words, const CommandOptions& options, 
   return failure;
 }
 
-// Moves bytes until both outputs are closed; false when time ran out.
-bool exchange(Pipe& in, Pipe& out, Pipe& err, const CommandOptions& options, CommandResult& result) {
-  const std::int64_t deadline = monotonic_ms() + options.timeout.ns / 1'000'000;
-  std::string_view rest = options.input;
-  if (rest.empty()) in.close(1);
-  while (out.ends[0] >= 0 || err.ends[0] >= 0) {
-    pollfd waits[3] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}, {in.ends[1], POLLOUT, 0}};
-    const std::int64_t left = deadline - monotonic_ms();
-    if (left <= 0 || (options.cancelled != nullptr && *options.cancelled)) return false;
-    const std::int64_t slice = options.cancelled != nullptr ? std::min<std::int64_t>(left, 200) : left;
-    if (::poll(waits, 3, static_cast<int>(slice)) < 0 && errno != EINTR) return false;
-    for (int i = 0; i < 2; ++i) {
-      Pipe& pipe = i == 0 ? out : err;
-      if (pipe.ends[0] < 0 || waits[i].revents == 0) continue;
-      char buffer[16384];
-      const ssize_t got = ::read(pipe.ends[0], buffer, sizeof buffer);
-      if (got > 0) (i == 0 ? result.out : result.err).append(buffer, static_cast<std::size_t>(got));
-      if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) pipe.close(0);
-    }
-    if (in.ends[1] >= 0 && waits[2].revents != 0) {
-      const ssize_t put = ::write(in.ends[1], rest.data(), rest.size());
-      if (put > 0) rest.remove_prefix(static_cast<std::size_t>(put));
-      if (rest.empty() || (put < 0 && errno != EINTR && errno != EAGAIN)) in.close(1);
-    }
+// A running program and what passes between it and us.
+class Exchange {
+ public:
+  Exchange(const std::string& name, pid_t pid, Pipe& in, Pipe& out, Pipe& err, const CommandOptions& options)
+      : name_(name),
+        // Readable when the program has ended, whoever else still holds its outputs.
+        end_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))),
+        pipes_{&out, &err, &in},
+        options_(options),
+        rest_(options.input),
+        deadline_(monotonic_ms() + options.timeout.ns / 1'000'000) {
+    if (rest_.empty()) in.close(1);
   }
-  return true;
-}
+  ~Exchange() {
+    if (end_ >= 0) ::close(end_);
+  }
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  // Until the outputs are closed and the program has ended.
+  base::Status run(CommandResult& result) {
+    while (!ended_ || pipes_[0]->ends[0] >= 0 || pipes_[1]->ends[0] >= 0) {
+      TRY_VOID(check());
+      const bool ask = options_.cancelled != nullptr || options_.guard;
+      const std::int64_t left = std::max<std::int64_t>(1, deadline_ - monotonic_ms());
+      pollfd waits[4] = {{pipes_[0]->ends[0], POLLIN, 0},
+                         {pipes_[1]->ends[0], POLLIN, 0},
+                         {pipes_[2]->ends[1], POLLOUT, 0},
+                         {ended_ ? -1 : end_, POLLIN, 0}};
+      if (::poll(waits, 4, static_cast<int>(ask ? std::min<std::int64_t>(left, 200) : left)) < 0 && errno != EINTR)
+        return base::make_error(base::Code::kUnavailable, base::format("{}: {}", name_, std::strerror(errno)));
+      if (waits[0].revents != 0) read_some(0, result.out);
+      if (waits[1].revents != 0) read_some(1, result.err);
+      if (waits[2].revents != 0) write_some();
+      ended_ = ended_ || waits[3].revents != 0;
+      if (result.out.size() + result.err.size() > options_.output_bytes_max)
+        return base::make_error(base::Code::kTooLarge,
+                                base::format("{} says more than {} bytes", name_, options_.output_bytes_max));
+    }
+    return {};
+  }
+
+  // After a kill: false if the program cannot even end.
+  bool wait_for_end() {
+    pollfd wait{end_, POLLIN, 0};
+    return ended_ || ::poll(&wait, 1, 5000) > 0;
+  }
+
+ private:
+  base::Status check() const {
+    if (options_.cancelled != nullptr && *options_.cancelled)
+      return base::make_error(base::Code::kUnavailable, base::format("{} was told to end", name_));
+    if (monotonic_ms() >= deadline_)
+      return base::make_error(base::Code::kTimeout, base::format("{} did not end within {}", name_,
+                                                                 base::format_go_duration(options_.timeout)));
+    return options_.guard ? options_.guard() : base::Status();
+  }
+  void read_some(int which, std::string& into) {
+    char buffer[16384];
+    const ssize_t got = ::read(pipes_[which]->ends[0], buffer, sizeof buffer);
+    if (got > 0) into.append(buffer, static_cast<std::size_t>(got));
+    if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) pipes_[which]->close(0);
+  }
+  void write_some() {
+    const ssize_t put = ::write(pipes_[2]->ends[1], rest_.data(), rest_.size());
+    if (put > 0) rest_.remove_prefix(static_cast<std::size_t>(put));
+    if (rest_.empty() || (put < 0 && errno != EINTR && errno != EAGAIN)) pipes_[2]->close(1);
+  }
+
+  const std::string& name_;
+  int end_;
+  Pipe* pipes_[3];
+  const CommandOptions& options_;
+  std::string_view rest_;
+  std::int64_t deadline_;
+  bool ended_ = false;
+};
 
 }  // namespace
 
@@ -123,14 +175,17 @@ base::Result<CommandResult> run_command(const std::vector<std::string>& words, c
   out.close(1);
   err.close(1);
   CommandResult result;
-  const bool ended = exchange(in, out, err, options, result);
-  if (!ended) ::kill(pid, SIGKILL);
+  Exchange exchange(words[0], pid, in, out, err, options);
+  base::Status done = exchange.run(result);
+  if (!done.ok()) {
+    ::kill(pid, SIGKILL);
+    // One that hangs in the kernel is left to whoever ends it.
+    if (!exchange.wait_for_end()) return done.error();
+  }
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!ended)
-    return base::make_error(base::Code::kTimeout, base::format("{} did not end within {}", words[0],
-                                                               base::format_go_duration(options.timeout)));
+  if (!done.ok()) return done.error();
   result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return result;
 }
@@ -138,9 +193,7 @@ base::Result<CommandResult> run_command(const std::vector<std::string>& words, c
 base::Status must_run(const std::vector<std::string>& words, const CommandOptions& options) {
   TRY(const CommandResult result, run_command(words, options));
   if (result.exit_code == 0) return {};
-  std::string said = result.err.empty() ? result.out : result.err;
-  while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
-  if (said.size() > 1000) said.resize(1000);
+  const std::string said = reason_text(result.err.empty() ? result.out : result.err);
   std::string line;
   for (std::size_t i = 0; i < words.size() && i < 6; ++i) line += (i == 0 ? "" : " ") + words[i];
   return base::make_error(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,12 @@ struct CommandOptions {
   std::vector<std::string> environment = {};  // NAME=value; empty: ours
   base::Duration timeout = base::seconds(30);
   const std::atomic<bool>* cancelled = nullptr;  // once true, the program is killed
-  std::string folder = {};                       // where the program runs; empty: where we do
-  int keep_fd = -1;                              // becomes descriptor 3 of the program
-  std::string output_path = {};  // takes both outputs instead of us: for programs that leave others behind
+  // Asked a few times a second; an error kills the program and is the result.
+  std::function<base::Status()> guard = {};
+  std::string folder = {};                  // where the program runs; empty: where we do
+  int keep_fd = -1;                         // becomes descriptor 3 of the program
+  std::string output_path = {};             // takes both outputs instead of us: for programs that leave others behind
+  std::size_t output_bytes_max = 16 << 20;  // a program that says more is killed
 };
 
 // Blocks. An error when the program cannot be started or does not end in time (it is killed then).

@@ -29,13 +29,4 @@ class CriLog {
   int fd_ = -1;
 };
 
-// One parsed line; views into it.
-struct CriLine {
-  std::string_view time;
-  std::string_view stream;
-  bool partial = false;
-  std::string_view text;  // without the newline
-};
-bool parse_cri_line(std::string_view line, CriLine& out);
-
 }  // namespace node

@@ -9,9 +9,14 @@
 #include <cstdlib>
 
 #include "base/format.h"
+#include "node/container_text.h"
 #include "node/os/command.h"
+#include "node/os/image_tree.h"
 #include "node/os/pod_folders.h"
 #include "rt/files.h"
+#include "rt/rooted_files.h"
+
+extern char** environ;
 
 namespace node {
 
@@ -22,6 +27,15 @@ using base::make_error;
 namespace {
 
 constexpr base::Duration kLong = base::minutes(15);
+constexpr std::size_t kJsonMax = 4 << 20;
+constexpr std::size_t kListingMax = 256 << 20;
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> out;
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (!std::string_view(*entry).starts_with("TMPDIR=")) out.emplace_back(*entry);
+  return out;
+}
 
 // A folder that is gone when the work ends, whichever way.
 struct WorkFolder {
@@ -40,18 +54,18 @@ std::string folder_of_id(const std::string& id) {
   return colon == std::string::npos ? id : id.substr(colon + 1);
 }
 
-base::Result<Json> read_blob(const std::string& layout, std::string_view digest) {
-  const std::size_t colon = digest.find(':');
-  if (colon == std::string_view::npos)
-    return make_error(Code::kInvalid, base::format("digest {:?} is malformed", digest));
-  TRY(const std::string text, rt::read_file(layout + "/blobs/" + std::string(digest.substr(0, colon)) + "/" +
-                                            std::string(digest.substr(colon + 1))));
-  return api::parse_json(text);
+base::Result<Json> read_json(const rt::RootedPath& file) {
+  TRY(const std::string text, rt::read_rooted_file(file, kJsonMax));
+  auto json = api::parse_json(text);
+  if (!json.ok())
+    return make_error(Code::kInvalid, base::format("the archive's {}: {}", file.path, json.error().message));
+  return json;
 }
 
-std::int64_t size_of(const std::string& folder) {
-  const auto said = run_command({"du", "-sb", folder}, {.timeout = base::minutes(2)});
-  return said.ok() ? std::atoll(said->out.c_str()) : 0;
+base::Result<Json> read_blob(const std::string& layout, std::string_view digest) {
+  if (!is_digest(digest)) return make_error(Code::kInvalid, base::format("digest {:?} is malformed", digest));
+  const std::size_t colon = digest.find(':');
+  return read_json({layout, base::format("blobs/{}/{}", digest.substr(0, colon), digest.substr(colon + 1))});
 }
 
 // The last line of what skopeo says is the reason.
@@ -75,21 +89,6 @@ bool is_loopback(const std::string& name) {
 }
 
 }  // namespace
-
-std::string normal_image_name(std::string_view name) {
-  std::string text(name);
-  const std::size_t slash = text.find('/');
-  const std::string first = text.substr(0, slash);
-  const bool has_host = slash != std::string::npos && (first.find('.') != std::string::npos ||
-                                                       first.find(':') != std::string::npos || first == "localhost");
-  if (!has_host) text = slash == std::string::npos ? "docker.io/library/" + text : "docker.io/" + text;
-  if (text.starts_with("index.docker.io/")) text = "docker.io/" + text.substr(16);
-  if (text.starts_with("docker.io/") && text.find('/', 10) == std::string::npos)
-    text = "docker.io/library/" + text.substr(10);
-  if (text.find('@') != std::string::npos) return text;
-  if (text.find(':', text.rfind('/')) == std::string::npos) text += ":latest";
-  return text;
-}
 
 std::vector<StoredImage> ImageStore::list() const {
   std::vector<StoredImage> images;
@@ -151,64 +150,93 @@ base::Status ImageStore::keep(StoredImage& image, const std::string& work) {
   });
 }
 
+// A program that works below `work`, and takes no more of the disk than an image may.
+base::Status ImageStore::run(const std::vector<std::string>& words, const std::string& work) const {
+  const SpaceGuard space(folder_, image_bytes_max_);
+  CommandOptions options{.timeout = kLong, .cancelled = &cancelled_};
+  options.guard = [&] { return space.check(); };
+  // What it leaves when it is killed goes with the folder.
+  options.environment = own_environment();
+  options.environment.push_back("TMPDIR=" + work);
+  return must_run(words, options);
+}
+
 base::Result<StoredImage> ImageStore::unpack_layout(const std::string& layout, const std::string& work) {
-  TRY(const std::string text, rt::read_file(layout + "/index.json"));
-  TRY(const Json index, api::parse_json(text));
+  TRY(const Json index, read_json({layout, "index.json"}));
   if (index["manifests"].empty()) return make_error(Code::kInvalid, "the archive holds no image");
   TRY(const Json manifest, read_blob(layout, index["manifests"].items().front()["digest"].as_string()));
+  if (manifest["layers"].size() > kLayersMax)
+    return make_error(Code::kTooLarge, base::format("the image has {} layers; at most {} are taken",
+                                                    manifest["layers"].size(), std::size_t{kLayersMax}));
   StoredImage image;
   image.id = manifest["config"]["digest"].str();
   TRY(image.config, read_blob(layout, image.id));
   std::vector<std::string> words{"umoci", "unpack", "--image", layout + ":image", work + "/bundle"};
   if (::geteuid() != 0) words.insert(words.begin() + 2, "--rootless");
-  TRY_VOID(must_run(words, {.timeout = kLong, .cancelled = &cancelled_}));
+  TRY_VOID(run(words, work));
   if (::rename((work + "/bundle/rootfs").c_str(), (work + "/rootfs").c_str()) != 0)
     return make_error(Code::kInternal, "umoci left no root file system");
   remove_tree(work + "/bundle");
   remove_tree(layout);
-  image.bytes = size_of(work + "/rootfs");
+  TRY(image.bytes, inspect_image_tree(work + "/rootfs"));
+  return image;
+}
+
+// "oci", "oci-archive", "docker-archive"; empty: a tar of a root file system.
+base::Result<std::string> ImageStore::kind_of(const std::string& file) const {
+  struct stat facts {};
+  if (::access(file.c_str(), R_OK) != 0 || ::stat(file.c_str(), &facts) != 0)
+    return make_error(Code::kNotFound, base::format("cannot read {}", file));
+  if (S_ISDIR(facts.st_mode)) {
+    if (::access((file + "/oci-layout").c_str(), F_OK) == 0) return std::string("oci");
+    return make_error(Code::kInvalid, base::format("{} is a folder, but not an OCI layout", file));
+  }
+  if (!S_ISREG(facts.st_mode)) return make_error(Code::kInvalid, base::format("{} is not a regular file", file));
+  const auto listed = run_command({"tar", "--quoting-style=escape", "-tf", file},
+                                  {.timeout = kLong, .cancelled = &cancelled_, .output_bytes_max = kListingMax});
+  if (!listed.ok()) {
+    if (listed.error().code != Code::kTooLarge) return listed.error();
+    return make_error(Code::kTooLarge, base::format("{} has more entries than an image may have", file));
+  }
+  if (listed->exit_code != 0)
+    return make_error(Code::kInvalid, base::format("{} is not a tar archive: {}", file, reason_text(listed->err)));
+  const std::string lines = "\n" + listed->out;
+  const auto has = [&](const char* entry) {
+    return lines.find(base::format("\n{}\n", entry)) != std::string::npos ||
+           lines.find(base::format("\n./{}\n", entry)) != std::string::npos;
+  };
+  return std::string(has("oci-layout") ? "oci-archive" : has("manifest.json") ? "docker-archive" : "");
+}
+
+base::Result<StoredImage> ImageStore::unpack_root(const std::string& file, const std::string& work) {
+  TRY_VOID(rt::make_folders(work + "/rootfs", 0755));
+  // Devices in dev/ are left out: a container has a /dev of its own. tar itself keeps names and links inside.
+  std::vector<std::string> words{
+      "tar", "-xf", file, "-C", work + "/rootfs", "--numeric-owner", "--exclude=./dev/*", "--exclude=dev/*"};
+  if (::geteuid() == 0) words.push_back("--same-owner");
+  TRY_VOID(run(words, work));
+  TRY(const CommandResult sum, run_command({"sha256sum", file}, {.timeout = kLong, .cancelled = &cancelled_}));
+  StoredImage image;
+  image.id = "sha256:" + sum.out.substr(0, 64);
+  if (!is_digest(image.id)) return make_error(Code::kInternal, base::format("sha256sum: {}", reason_text(sum.err)));
+  TRY(image.bytes, inspect_image_tree(work + "/rootfs"));
   return image;
 }
 
 base::Result<StoredImage> ImageStore::import_file(const std::string& name, const std::string& file,
                                                   const std::string& now) {
+  TRY_VOID(check_image_name(name));
   TRY_VOID(rt::make_folders(folder_, 0755));
-  if (::access(file.c_str(), R_OK) != 0) return make_error(Code::kNotFound, base::format("cannot read {}", file));
   const WorkFolder work(folder_);
   TRY_VOID(rt::make_folders(work.path, 0755));
-  struct stat facts {};
-  ::stat(file.c_str(), &facts);
-  std::string kind;
-  if (S_ISDIR(facts.st_mode)) {
-    kind = ::access((file + "/oci-layout").c_str(), F_OK) == 0 ? "oci" : "";
-    if (kind.empty()) return make_error(Code::kInvalid, base::format("{} is a folder, but not an OCI layout", file));
-  } else {
-    TRY(const CommandResult listed, run_command({"tar", "-tf", file}, {.timeout = kLong, .cancelled = &cancelled_}));
-    if (listed.exit_code != 0)
-      return make_error(Code::kInvalid, base::format("{} is not a tar archive: {}", file, listed.err));
-    const std::string lines = "\n" + listed.out;
-    const auto has = [&](const char* entry) {
-      return lines.find(base::format("\n{}\n", entry)) != std::string::npos ||
-             lines.find(base::format("\n./{}\n", entry)) != std::string::npos;
-    };
-    kind = has("oci-layout") ? "oci-archive" : has("manifest.json") ? "docker-archive" : "";
-  }
+  TRY(const std::string kind, kind_of(file));
   StoredImage image;
   if (kind.empty()) {
-    TRY_VOID(rt::make_folders(work.path + "/rootfs", 0755));
-    std::vector<std::string> words{"tar", "-xf", file, "-C", work.path + "/rootfs", "--numeric-owner"};
-    if (::geteuid() == 0)
-      words.push_back("--same-owner");
-    else
-      words.insert(words.end(), {"--exclude=./dev/*", "--exclude=dev/*"});
-    TRY_VOID(must_run(words, {.timeout = kLong, .cancelled = &cancelled_}));
-    TRY(const CommandResult sum, run_command({"sha256sum", file}, {.timeout = kLong, .cancelled = &cancelled_}));
-    image.id = "sha256:" + sum.out.substr(0, 64);
-    image.bytes = size_of(work.path + "/rootfs");
+    TRY(image, unpack_root(file, work.path));
   } else {
     const std::string layout = work.path + "/layout";
-    TRY_VOID(must_run({"skopeo", "copy", "--quiet", "--insecure-policy", kind + ":" + file, "oci:" + layout + ":image"},
-                      {.timeout = kLong, .cancelled = &cancelled_}));
+    TRY_VOID(run({"skopeo", "copy", "--quiet", "--insecure-policy", kind + ":" + file, "oci:" + layout + ":image"},
+                 work.path));
     TRY(image, unpack_layout(layout, work.path));
   }
   image.name = normal_image_name(name);
@@ -219,6 +247,7 @@ base::Result<StoredImage> ImageStore::import_file(const std::string& name, const
 }
 
 base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::string& now) {
+  TRY_VOID(check_image_name(name));
   const std::string normal = normal_image_name(name);
   if (find_program("skopeo").empty() || find_program("umoci").empty())
     return make_error(Code::kUnavailable, base::format("failed to pull and unpack image {:?}: it is not in the local "
@@ -232,7 +261,7 @@ base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::s
   // As docker does it: a registry on this machine may speak plain HTTP.
   if (is_loopback(normal)) words.push_back("--src-tls-verify=false");
   words.insert(words.end(), {"docker://" + normal, "oci:" + layout + ":image"});
-  if (base::Status copied = must_run(words, {.timeout = kLong, .cancelled = &cancelled_}); !copied.ok())
+  if (base::Status copied = run(words, work.path); !copied.ok())
     return make_error(Code::kUnavailable,
                       base::format("failed to pull and unpack image {:?}: {}", normal, reason_of(copied.error())));
   TRY(StoredImage image, unpack_layout(layout, work.path));

@@ -7,6 +7,8 @@
 #include <charconv>
 
 #include "node/agent.h"
+#include "node/container_text.h"
+#include "node/image_name.h"
 #include "rt/files.h"
 
 namespace node {
@@ -33,6 +35,16 @@ std::string value_of(const std::string& path, std::string_view key) {
   return {};
 }
 
+// A machine's own name can be anything; a node's cannot.
+std::string node_name_from(std::string name) {
+  for (char& c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.')) c = '-';
+  }
+  while (name.ends_with('-') || name.ends_with('.')) name.pop_back();
+  return check_node_name(name).ok() ? name : "localhost";
+}
+
 }  // namespace
 
 MachineFacts read_machine_facts(const std::string& data_dir) {
@@ -44,8 +56,7 @@ MachineFacts read_machine_facts(const std::string& data_dir) {
     const std::string_view machine = names.machine;
     facts.architecture = machine == "x86_64" ? "amd64" : machine == "aarch64" ? "arm64" : std::string(machine);
   }
-  for (char& c : facts.hostname) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '_' ? '-' : c;
-  if (facts.hostname.empty()) facts.hostname = "localhost";
+  facts.hostname = node_name_from(facts.hostname);
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   facts.cpus = ::sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : ::sysconf(_SC_NPROCESSORS_ONLN);
@@ -57,10 +68,10 @@ MachineFacts read_machine_facts(const std::string& data_dir) {
   struct statvfs disk {};
   if (::statvfs(data_dir.empty() ? "/" : data_dir.c_str(), &disk) == 0 || ::statvfs("/", &disk) == 0)
     facts.disk_bytes = static_cast<std::int64_t>(disk.f_blocks) * static_cast<std::int64_t>(disk.f_frsize);
-  facts.os_image = value_of("/etc/os-release", "PRETTY_NAME=");
+  facts.os_image = reason_text(value_of("/etc/os-release", "PRETTY_NAME="));
   if (facts.os_image.size() >= 2 && facts.os_image.front() == '"')
     facts.os_image = facts.os_image.substr(1, facts.os_image.size() - 2);
-  facts.machine_id = first_line("/etc/machine-id");
+  facts.machine_id = reason_text(first_line("/etc/machine-id"));
   facts.boot_id = first_line("/proc/sys/kernel/random/boot_id");
   return facts;
 }

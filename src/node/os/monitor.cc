@@ -67,6 +67,7 @@ void say(int fd, const std::string& text) {
     if (spec["uid"].is_int() && ::setuid(static_cast<uid_t>(spec["uid"].as_int())) != 0)
       fail(base::format("setuid {}", spec["uid"].as_int()), errno);
   }
+  if (spec["noNewPrivileges"].as_bool() && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs", errno);
   const std::string folder = spec["cwd"].str();
   if (!folder.empty() && ::chdir(folder.c_str()) != 0)
     fail(base::format("chdir to cwd ({:?}) set in config.json failed", folder), errno);

@@ -5,6 +5,10 @@
 #include <charconv>
 
 #include "base/format.h"
+#include "base/utf8.h"
+#include "node/capabilities.h"
+#include "node/os/cgroups.h"
+#include "node/os/seccomp.h"
 
 namespace node {
 
@@ -14,64 +18,12 @@ using base::make_error;
 
 namespace {
 
-constexpr const char* kDefaultCapabilities[] = {
-    "CAP_CHOWN",   "CAP_DAC_OVERRIDE", "CAP_FSETID",           "CAP_FOWNER",
-    "CAP_MKNOD",   "CAP_NET_RAW",      "CAP_SETGID",           "CAP_SETUID",
-    "CAP_SETFCAP", "CAP_SETPCAP",      "CAP_NET_BIND_SERVICE", "CAP_SYS_CHROOT",
-    "CAP_KILL",    "CAP_AUDIT_WRITE"};
-// In the kernel's order: the index is the bit.
-constexpr const char* kAllCapabilities[] = {"CAP_CHOWN",
-                                            "CAP_DAC_OVERRIDE",
-                                            "CAP_DAC_READ_SEARCH",
-                                            "CAP_FOWNER",
-                                            "CAP_FSETID",
-                                            "CAP_KILL",
-                                            "CAP_SETGID",
-                                            "CAP_SETUID",
-                                            "CAP_SETPCAP",
-                                            "CAP_LINUX_IMMUTABLE",
-                                            "CAP_NET_BIND_SERVICE",
-                                            "CAP_NET_BROADCAST",
-                                            "CAP_NET_ADMIN",
-                                            "CAP_NET_RAW",
-                                            "CAP_IPC_LOCK",
-                                            "CAP_IPC_OWNER",
-                                            "CAP_SYS_MODULE",
-                                            "CAP_SYS_RAWIO",
-                                            "CAP_SYS_CHROOT",
-                                            "CAP_SYS_PTRACE",
-                                            "CAP_SYS_PACCT",
-                                            "CAP_SYS_ADMIN",
-                                            "CAP_SYS_BOOT",
-                                            "CAP_SYS_NICE",
-                                            "CAP_SYS_RESOURCE",
-                                            "CAP_SYS_TIME",
-                                            "CAP_SYS_TTY_CONFIG",
-                                            "CAP_MKNOD",
-                                            "CAP_LEASE",
-                                            "CAP_AUDIT_WRITE",
-                                            "CAP_AUDIT_CONTROL",
-                                            "CAP_SETFCAP",
-                                            "CAP_MAC_OVERRIDE",
-                                            "CAP_MAC_ADMIN",
-                                            "CAP_SYSLOG",
-                                            "CAP_WAKE_ALARM",
-                                            "CAP_BLOCK_SUSPEND",
-                                            "CAP_AUDIT_READ",
-                                            "CAP_PERFMON",
-                                            "CAP_BPF",
-                                            "CAP_CHECKPOINT_RESTORE"};
-constexpr const char* kMasked[] = {"/proc/acpi",
-                                   "/proc/asound",
-                                   "/proc/kcore",
-                                   "/proc/keys",
-                                   "/proc/latency_stats",
-                                   "/proc/timer_list",
-                                   "/proc/timer_stats",
-                                   "/proc/sched_debug",
-                                   "/proc/scsi",
-                                   "/sys/firmware",
-                                   "/sys/devices/virtual/powercap"};
+constexpr std::int64_t kIdMax = 2147483647;
+constexpr std::size_t kImageGroupsMax = 1024;
+constexpr const char* kMasked[] = {"/proc/acpi",       "/proc/asound",      "/proc/interrupts",
+                                   "/proc/kcore",      "/proc/keys",        "/proc/latency_stats",
+                                   "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug",
+                                   "/proc/scsi",       "/sys/firmware",     "/sys/devices/virtual/powercap"};
 constexpr const char* kReadOnly[] = {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"};
 
 template <class List>
@@ -79,37 +31,6 @@ Json strings(const List& list) {
   Json json = Json::array();
   for (const auto& item : list) json.push_back(Json(item));
   return json;
-}
-
-std::string capability_name(std::string name) {
-  for (char& c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return name.starts_with("CAP_") ? name : "CAP_" + name;
-}
-
-Json capabilities_json(const ContainerSpec& spec, std::uint64_t available) {
-  std::vector<std::string> set;
-  if (spec.privileged)
-    set.assign(std::begin(kAllCapabilities), std::end(kAllCapabilities));
-  else
-    set.assign(std::begin(kDefaultCapabilities), std::end(kDefaultCapabilities));
-  const auto without = [&](const std::string& name) {
-    set.erase(std::remove(set.begin(), set.end(), name), set.end());
-  };
-  for (const std::string& dropped : spec.capabilities_dropped) {
-    if (capability_name(dropped) == "CAP_ALL") set.clear();
-    without(capability_name(dropped));
-  }
-  for (const std::string& added : spec.capabilities_added) {
-    if (capability_name(added) == "CAP_ALL")
-      set.assign(std::begin(kAllCapabilities), std::end(kAllCapabilities));
-    else if (std::find(set.begin(), set.end(), capability_name(added)) == set.end())
-      set.push_back(capability_name(added));
-  }
-  // What the machine does not let even root have cannot be given on.
-  for (std::size_t bit = 0; bit < std::size(kAllCapabilities); ++bit)
-    if ((available >> bit & 1) == 0) without(kAllCapabilities[bit]);
-  const Json list = strings(set);
-  return Json::object({{"bounding", list}, {"effective", list}, {"permitted", list}});
 }
 
 Json mount_json(const char* target, const char* type, const char* source, std::initializer_list<const char*> options) {
@@ -129,14 +50,14 @@ Json mounts_json(const BundleInput& input) {
     list.push_back(mount_json("/dev/mqueue", "mqueue", "mqueue", {"nosuid", "noexec", "nodev"}));
     list.push_back(mount_json("/dev/shm", "tmpfs", "shm", {"nosuid", "noexec", "nodev", "mode=1777", "size=65536k"}));
   }
-  // The host's network cannot be shown by a sysfs of ours.
+  // The host's network cannot be shown by a sysfs of ours. What is mounted below the host's would stay writable.
   if (input.network_namespace.empty())
     list.push_back(privileged ? mount_json("/sys", "bind", "/sys", {"rbind", "nosuid", "noexec", "nodev"})
-                              : mount_json("/sys", "bind", "/sys", {"rbind", "nosuid", "noexec", "nodev", "ro"}));
+                              : mount_json("/sys", "bind", "/sys", {"bind", "nosuid", "noexec", "nodev", "ro"}));
   else
     list.push_back(privileged ? mount_json("/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev"})
                               : mount_json("/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev", "ro"}));
-  if (!input.network_namespace.empty())
+  if (!input.network_namespace.empty() || !privileged)
     list.push_back(mount_json("/sys/fs/cgroup", "cgroup", "cgroup",
                               {"nosuid", "noexec", "nodev", "relatime", privileged ? "rw" : "ro"}));
   std::vector<MountSpec> mounts = input.mounts;
@@ -163,7 +84,8 @@ Json resources_json(const ContainerSpec& spec) {
   Json memory = Json::object();
   if (spec.memory_limit_bytes > 0) memory.set("limit", spec.memory_limit_bytes);
   Json devices = Json::array({Json::object({{"allow", spec.privileged}, {"access", "rwm"}})});
-  return Json::object({{"devices", devices}, {"cpu", cpu}, {"memory", memory}});
+  return Json::object(
+      {{"devices", devices}, {"cpu", cpu}, {"memory", memory}, {"pids", Json::object({{"limit", kPidsMax}})}});
 }
 
 Json namespaces_json(const BundleInput& input) {
@@ -198,6 +120,16 @@ Json environment_json(const BundleInput& input) {
   return list;
 }
 
+// What cannot be the words of a process.
+base::Status check_texts(const std::vector<std::string>& words, const std::string& folder) {
+  for (const std::string& word : words)
+    if (word.find('\0') != std::string::npos)
+      return make_error(Code::kInvalid, "the command or its arguments contain a NUL character");
+  if (folder.find('\0') != std::string::npos || !folder.starts_with('/'))
+    return make_error(Code::kInvalid, base::format("working directory {:?} is not an absolute path", folder));
+  return {};
+}
+
 // Field `index` of the passwd or group line whose field `by` is `value`.
 std::string lookup(const std::string& text, std::size_t by, std::string_view value, std::size_t index) {
   std::size_t begin = 0;
@@ -218,9 +150,31 @@ std::string lookup(const std::string& text, std::size_t by, std::string_view val
   return {};
 }
 
-bool number(std::string_view text, std::int64_t& out) {
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return failure == std::errc{} && end == text.data() + text.size();
+// A user's or group's id. Others than these the kernel does not have.
+bool is_id(std::string_view text, std::int64_t& out) {
+  std::int64_t value = -1;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc{} || end != text.data() + text.size() || value < 0 || value > kIdMax) return false;
+  out = value;
+  return true;
+}
+
+// The groups whose members include `user`.
+std::vector<std::int64_t> groups_of(std::string_view text, std::string_view user) {
+  std::vector<std::int64_t> found;
+  while (!text.empty() && !user.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const std::size_t last = line.rfind(':');
+    if (last == std::string_view::npos) continue;
+    const std::string members = base::format(",{},", line.substr(last + 1));
+    const std::string id = lookup(std::string(line), 0, line.substr(0, line.find(':')), 2);
+    std::int64_t group = 0;
+    if (members.find(base::format(",{},", user)) != std::string::npos && is_id(id, group) &&
+        found.size() < kImageGroupsMax)
+      found.push_back(group);
+  }
+  return found;
 }
 
 }  // namespace
@@ -242,27 +196,28 @@ base::Result<UserIds> resolve_user(const ContainerSpec& spec, const ImageConfig&
   const std::string user = image.user.substr(0, image.user.find(':'));
   const std::string group =
       image.user.find(':') == std::string::npos ? "" : image.user.substr(image.user.find(':') + 1);
-  if (!user.empty() && !number(user, ids.uid)) {
-    if (!number(lookup(passwd, 0, user, 2), ids.uid))
+  if (!user.empty() && !is_id(user, ids.uid)) {
+    if (!is_id(lookup(passwd, 0, user, 2), ids.uid))
       return make_error(Code::kInvalid,
                         base::format("unable to find user {}: no matching entries in passwd file", user));
   }
-  number(lookup(passwd, 2, std::to_string(ids.uid), 3), ids.gid);
-  if (!group.empty() && !number(group, ids.gid)) {
-    if (!number(lookup(groups, 0, group, 2), ids.gid))
+  (void)is_id(lookup(passwd, 2, std::to_string(ids.uid), 3), ids.gid);
+  if (!group.empty() && !is_id(group, ids.gid)) {
+    if (!is_id(lookup(groups, 0, group, 2), ids.gid))
       return make_error(Code::kInvalid,
                         base::format("unable to find group {}: no matching entries in group file", group));
   }
   if (spec.user) {
     ids.uid = *spec.user;
     ids.gid = 0;
-    number(lookup(passwd, 2, std::to_string(ids.uid), 3), ids.gid);
+    (void)is_id(lookup(passwd, 2, std::to_string(ids.uid), 3), ids.gid);
   }
   if (spec.group) ids.gid = *spec.group;
   if (spec.must_not_be_root && ids.uid == 0)
     return make_error(Code::kInvalid, "container has runAsNonRoot and image will run as root");
   const std::string home = lookup(passwd, 2, std::to_string(ids.uid), 5);
-  ids.home = home.empty() ? "/" : home;
+  ids.home = home.empty() ? "/" : base::to_utf8(base::utf8_prefix(home, 4096));
+  ids.groups = groups_of(groups, lookup(passwd, 2, std::to_string(ids.uid), 0));
   return ids;
 }
 
@@ -275,23 +230,39 @@ base::Result<Json> make_bundle(const BundleInput& input) {
   if (words.empty())
     return make_error(Code::kInvalid, "no command specified: neither the pod nor the image says what to run");
   std::string folder = spec.working_directory.empty() ? input.image.working_directory : spec.working_directory;
-  if (folder.empty()) folder = "/";
+  if (folder.empty()) folder.assign(1, '/');
+  TRY_VOID(check_texts(words, folder));
+  const std::vector<std::string> capabilities = capabilities_of(spec, input.privileges.bounding);
   Json user = Json::object({{"uid", input.user.uid}, {"gid", input.user.gid}});
-  if (!spec.extra_groups.empty()) user.set("additionalGids", strings(spec.extra_groups));
+  std::vector<std::int64_t> groups = spec.extra_groups;
+  if (spec.image_groups) groups.insert(groups.end(), input.user.groups.begin(), input.user.groups.end());
+  if (!groups.empty()) user.set("additionalGids", strings(groups));
   Json process = Json::object({{"terminal", false},
                                {"user", user},
                                {"args", strings(words)},
                                {"env", environment_json(input)},
                                {"cwd", folder},
-                               {"capabilities", capabilities_json(spec, input.capabilities)},
+                               {"capabilities", Json::object({{"bounding", strings(capabilities)},
+                                                              {"effective", strings(capabilities)},
+                                                              {"permitted", strings(capabilities)}})},
                                {"noNewPrivileges", spec.no_new_privileges},
-                               {"oomScoreAdj", spec.oom_score_adjustment}});
+                               {"oomScoreAdj", permitted_oom_score(spec.oom_score_adjustment, input.privileges)}});
+  if (!input.apparmor_profile.empty()) process.set("apparmorProfile", input.apparmor_profile);
   Json linux = Json::object({{"cgroupsPath", input.cgroup_path},
                              {"resources", resources_json(spec)},
                              {"namespaces", namespaces_json(input)}});
   if (!spec.privileged) {
     linux.set("maskedPaths", strings(kMasked));
     linux.set("readonlyPaths", strings(kReadOnly));
+  }
+  if (!input.seccomp.is_null())
+    linux.set("seccomp", input.seccomp);
+  else if (spec.seccomp.kind == Confinement::Kind::kDefault && input.privileges.seccomp)
+    linux.set("seccomp", default_seccomp(capabilities));
+  if (!spec.sysctls.empty()) {
+    Json settings = Json::object();
+    for (const auto& [name, value] : spec.sysctls) settings.set(name, value);
+    linux.set("sysctl", std::move(settings));
   }
   return Json::object({{"ociVersion", "1.0.2"},
                        {"process", process},

@@ -6,6 +6,7 @@
 
 #include "api/json.h"
 #include "base/result.h"
+#include "node/os/privileges.h"
 #include "node/runtime.h"
 
 namespace node {
@@ -24,6 +25,7 @@ struct UserIds {
   std::int64_t uid = 0;
   std::int64_t gid = 0;
   std::string home = "/";
+  std::vector<std::int64_t> groups = {};  // more of them, from the group file
 };
 // `passwd` and `groups` are the texts of the root file system's files.
 base::Result<UserIds> resolve_user(const ContainerSpec& spec, const ImageConfig& image, const std::string& passwd,
@@ -39,9 +41,11 @@ struct BundleInput {
   std::string ipc_namespace;      // the same
   bool own_ipc = false;           // without a path: one of the container's own
   bool host_pid = false;
-  std::uint64_t capabilities = ~std::uint64_t{0};  // that the machine has to give, as bits
-  std::string cgroup_path;                         // below each hierarchy
-  std::vector<MountSpec> mounts;                   // sources resolved
+  Privileges privileges;          // what there is to give on
+  api::Json seccomp;              // a profile of the machine's; null: what the spec says otherwise
+  std::string apparmor_profile;   // empty: none
+  std::string cgroup_path;        // below each hierarchy
+  std::vector<MountSpec> mounts;  // sources resolved
 };
 // An error when neither the pod nor the image says what to run, or an image's user breaks runAsNonRoot.
 base::Result<api::Json> make_bundle(const BundleInput& input);

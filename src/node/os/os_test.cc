@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "node/cri_line.h"
 #include "node/os/cgroups.h"
 #include "node/os/command.h"
 #include "node/os/cri_log.h"
@@ -59,7 +60,8 @@ TEST(Cgroups, PlanOfV2EnablesControllersOnTheWay) {
             "/sys/fs/cgroup/v/podu/cgroup.subtree_control <- +cpu +memory +pids\n"
             "/sys/fs/cgroup/v/podu/cpu.weight <- 10\n"
             "/sys/fs/cgroup/v/podu/cpu.max <- 50000 100000\n"
-            "/sys/fs/cgroup/v/podu/memory.max <- 1048576\n");
+            "/sys/fs/cgroup/v/podu/memory.max <- 1048576\n"
+            "/sys/fs/cgroup/v/podu/pids.max <- 4096\n");
 }
 
 TEST(Cgroups, NoLimitsWriteNoLimits) {
@@ -121,7 +123,7 @@ TEST(OciBundle, GivesNoCapabilityThatTheMachineLacks) {
   spec.privileged = true;
   BundleInput input;
   input.spec = &spec;
-  input.capabilities = 0b101001;  // CHOWN, FOWNER, KILL
+  input.privileges.bounding = 0b101001;  // CHOWN, FOWNER, KILL
   EXPECT_EQ((*make_bundle(input))["process"]["capabilities"]["bounding"].dump(),
             "[\"CAP_CHOWN\",\"CAP_FOWNER\",\"CAP_KILL\"]");
 }
@@ -243,16 +245,6 @@ TEST(VolumeFolders, FilesChangeTogetherAndOldOnesGo) {
   ASSERT_TRUE(lay_out_volume(path, volume).ok());
   EXPECT_EQ(read_text(path + "/a"), "changed");
   EXPECT_EQ(::access((path + "/dir").c_str(), F_OK), -1);
-}
-
-TEST(VolumeFolders, SubPathsStayInside) {
-  const TemporaryFolder folder;
-  const std::string path = folder.path + "/v";
-  ASSERT_TRUE(lay_out_volume(path, {.name = "v"}).ok());
-  EXPECT_TRUE(volume_path(path, "new/sub").ok());
-  ASSERT_EQ(::symlink("/etc", (path + "/out").c_str()), 0);
-  EXPECT_FALSE(volume_path(path, "out").ok());
-  EXPECT_FALSE(volume_path(path, "out/new").ok());
 }
 
 TEST(Command, GivesOutputAndExitCode) {

@@ -2,8 +2,6 @@
 #include "node/os/pod_folders.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,9 +9,11 @@
 
 #include "api/json.h"
 #include "base/format.h"
-#include "node/os/cri_log.h"
+#include "base/log.h"
+#include "node/container_text.h"
 #include "node/os/proc.h"
 #include "rt/files.h"
+#include "rt/rooted_files.h"
 
 namespace node {
 
@@ -34,28 +34,6 @@ std::vector<std::string> list_folder(const std::string& path) {
 
 namespace {
 
-void remove_below(int parent, const char* name, dev_t device) {
-  const int fd = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) {
-    ::unlinkat(parent, name, 0);
-    return;
-  }
-  struct stat facts {};
-  if (::fstat(fd, &facts) != 0 || facts.st_dev != device) {
-    ::close(fd);
-    return;  // a mount: what is below is not ours to delete
-  }
-  DIR* folder = ::fdopendir(fd);
-  std::vector<std::string> names;
-  while (const dirent* entry = ::readdir(folder)) {
-    const std::string child = entry->d_name;
-    if (child != "." && child != "..") names.push_back(child);
-  }
-  for (const std::string& child : names) remove_below(fd, child.c_str(), device);
-  ::closedir(folder);
-  ::unlinkat(parent, name, AT_REMOVEDIR);
-}
-
 int number_of(const std::string& text) {
   int value = -1;
   std::from_chars(text.data(), text.data() + text.size(), value);
@@ -65,24 +43,13 @@ int number_of(const std::string& text) {
 }  // namespace
 
 void remove_tree(const std::string& path) {
-  struct stat facts {};
-  if (::lstat(path.c_str(), &facts) != 0) return;
-  struct stat above {};
-  const std::string parent = path.substr(0, path.rfind('/'));
-  // A mount point itself is left alone, too.
-  if (::stat(parent.c_str(), &above) == 0 && above.st_dev != facts.st_dev) return;
-  remove_below(AT_FDCWD, path.c_str(), facts.st_dev);
+  if (const base::Status removed = rt::remove_tree(path); !removed.ok())
+    base::log_warning("node", removed.error().message);
 }
 
 std::string read_text(const std::string& path) {
   auto text = rt::read_file(path);
   return text.ok() ? std::move(*text) : std::string();
-}
-
-std::string resolve_mount(const PodFolders& folders, const std::string& pod_uid, const std::string& source) {
-  static constexpr std::string_view kVolume = "volume:";
-  if (!source.starts_with(kVolume)) return source;
-  return folders.volumes(pod_uid) + "/" + source.substr(kVolume.size());
 }
 
 std::string PodFolders::container(const std::string& uid, const std::string& name, int attempt) const {
@@ -123,26 +90,35 @@ std::string PodFolders::log_tail(const std::string& folder) const {
   // pods/UID/containers/NAME/ATTEMPT -> pods/UID/logs/NAME/ATTEMPT.log
   const std::size_t at = folder.rfind("/containers/");
   if (at == std::string::npos) return {};
-  const int fd =
-      ::open((folder.substr(0, at) + "/logs/" + folder.substr(at + 12) + ".log").c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return {};
-  std::string text(16384, '\0');
-  struct stat facts {};
-  ::fstat(fd, &facts);
-  const ssize_t got =
-      ::pread(fd, text.data(), text.size(), std::max<off_t>(0, facts.st_size - static_cast<off_t>(text.size())));
-  ::close(fd);
-  text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
-  std::vector<std::string> lines;
-  std::size_t begin = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin)) {
-    CriLine line;
-    if (parse_cri_line(std::string_view(text).substr(begin, end - begin), line))
-      lines.push_back(std::string(line.text) + (line.partial ? "" : "\n"));
+  const auto end = rt::read_rooted_tail({folder.substr(0, at) + "/logs", folder.substr(at + 12) + ".log"}, 65536);
+  return end.ok() ? log_tail_text(*end) : std::string();
+}
+
+RecoveredContainer PodFolders::read_run(const std::string& folder, const Exits& exits) const {
+  RecoveredContainer run;
+  run.id = read_text(folder + "/id");
+  const std::string started = read_text(folder + "/started");
+  std::from_chars(started.data(), started.data() + started.size(), run.started_at.ns);
+  // The order matters: a monitor writes the exit before it ends, so one that is gone has written all that it will.
+  const bool monitored = described_process(read_text(folder + "/monitor")) != 0;
+  ExitedContainer exit;
+  const bool ended = !run.id.empty() && exits.read(run.id, exit, folder + "/oom");
+  // A container that was made, but not let go, waits at this FIFO of the runtime.
+  const bool held = !run.id.empty() && ::access((runtime_state(run.id) + "/exec.fifo").c_str(), F_OK) == 0;
+  const bool had_process = ended || monitored || ::access((folder + "/pid").c_str(), F_OK) == 0;
+  run.started = !started.empty() && !held && had_process;
+  if (ended) {
+    run.exit_code = exit.exit_code;
+    run.finished_at = exit.finished;
+    run.out_of_memory = exit.out_of_memory;
+  } else if (monitored) {
+    run.running = run.started;
+  } else {
+    run.lost = true;
+    run.exit_code = 137;
+    run.finished_at = run.started_at;
   }
-  std::string out;
-  for (std::size_t i = lines.size() > 80 ? lines.size() - 80 : 0; i < lines.size(); ++i) out += lines[i];
-  return out.size() > 2048 ? out.substr(out.size() - 2048) : out;
+  return run;
 }
 
 std::vector<RecoveredContainer> PodFolders::containers_of(const std::string& uid, const Exits& exits) const {
@@ -154,24 +130,9 @@ std::vector<RecoveredContainer> PodFolders::containers_of(const std::string& uid
       if (const int attempt = number_of(text); attempt >= 0) attempts.push_back(attempt);
     std::sort(attempts.begin(), attempts.end());
     for (const int attempt : attempts) {
-      const std::string folder = container(uid, name, attempt);
-      RecoveredContainer run{.name = name, .attempt = attempt};
-      run.id = read_text(folder + "/id");
-      const std::string started = read_text(folder + "/started");
-      run.started = !started.empty();
-      std::from_chars(started.data(), started.data() + started.size(), run.started_at.ns);
-      ExitedContainer exit;
-      if (!run.id.empty() && exits.read(run.id, exit, folder + "/oom")) {
-        run.exit_code = exit.exit_code;
-        run.finished_at = exit.finished;
-        run.out_of_memory = exit.out_of_memory;
-      } else if (described_process(read_text(folder + "/monitor")) != 0) {
-        run.running = run.started;
-      } else {
-        run.lost = true;
-        run.exit_code = 137;
-        run.finished_at = run.started_at;
-      }
+      RecoveredContainer run = read_run(container(uid, name, attempt), exits);
+      run.name = name;
+      run.attempt = attempt;
       found.push_back(std::move(run));
     }
   }

@@ -32,18 +32,21 @@ class PodFolders {
   std::string find_container(const std::string& uid, const std::string& id) const;
   // The last 80 lines, at most 2048 bytes, that the container of that folder wrote.
   std::string log_tail(const std::string& container_folder) const;
-  // Every pod's folder; containers in order of name and attempt.
+  // Every pod's folder; containers in order of name and attempt, as the disk has them at this moment.
   std::vector<RecoveredPod> recover(const Exits& exits) const;
   std::vector<RecoveredContainer> containers_of(const std::string& uid, const Exits& exits) const;
+  // Where an OCI runtime keeps what it knows of containers, and of one of them.
+  std::string runtime_state() const { return data_dir_ + "/runc"; }
+  std::string runtime_state(const std::string& id) const { return runtime_state() + "/" + id; }
 
  private:
+  RecoveredContainer read_run(const std::string& folder, const Exits& exits) const;
+
   std::string data_dir_;
 };
 
 std::vector<std::string> list_folder(const std::string& path);  // sorted; empty when there is none
-void remove_tree(const std::string& path);                      // does not cross into mounts
+void remove_tree(const std::string& path);                      // rt::remove_tree; what stays is logged
 std::string read_text(const std::string& path);                 // empty on an error
-// A file is removed from the front of paths that begin with "volume:".
-std::string resolve_mount(const PodFolders& folders, const std::string& pod_uid, const std::string& source);
 
 }  // namespace node

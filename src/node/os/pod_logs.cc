@@ -15,7 +15,7 @@
 
 #include "base/format.h"
 #include "node/agent.h"
-#include "node/os/cri_log.h"
+#include "node/cri_line.h"
 #include "node/os/pod_folders.h"
 
 namespace node {

@@ -37,6 +37,16 @@ bool read_stat(pid_t pid, Stat& out) {
   return out.start != 0;
 }
 
+std::vector<pid_t> all_processes() {
+  std::vector<pid_t> found;
+  DIR* folder = ::opendir("/proc");
+  if (folder == nullptr) return found;
+  while (const dirent* entry = ::readdir(folder))
+    if (const pid_t pid = static_cast<pid_t>(std::atoi(entry->d_name)); pid > 0) found.push_back(pid);
+  ::closedir(folder);
+  return found;
+}
+
 }  // namespace
 
 std::string describe_process(pid_t pid) {
@@ -56,16 +66,22 @@ pid_t described_process(std::string_view description) {
   return pid;
 }
 
+std::vector<pid_t> processes_with_argument(std::string_view word) {
+  std::vector<pid_t> found;
+  const std::string wanted = base::format("{0}{1}{0}", std::string(1, '\0'), word);
+  for (const pid_t pid : all_processes()) {
+    const auto line = rt::read_file(base::format("/proc/{}/cmdline", pid));
+    if (line.ok() && line->find(wanted) != std::string::npos) found.push_back(pid);
+  }
+  return found;
+}
+
 std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> children;
-  DIR* folder = ::opendir("/proc");
-  if (folder == nullptr) return children;
-  while (const dirent* entry = ::readdir(folder)) {
-    const pid_t pid = static_cast<pid_t>(std::atoi(entry->d_name));
+  for (const pid_t pid : all_processes()) {
     Stat stat;
-    if (pid > 0 && read_stat(pid, stat) && stat.parent == parent) children.push_back(pid);
+    if (read_stat(pid, stat) && stat.parent == parent) children.push_back(pid);
   }
-  ::closedir(folder);
   return children;
 }
 

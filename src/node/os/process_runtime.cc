@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "node/os/command.h"
 #include "node/os/proc.h"
+#include "node/security_context.h"
 #include "rt/files.h"
 
 namespace node {
@@ -71,8 +72,9 @@ base::Result<std::vector<RecoveredPod>> ProcessRuntime::open(OnExit on_exit) {
 std::optional<std::string> ProcessRuntime::refusal(const Json& pod) const {
   if (!options_.host_rootfs)
     return "without root and an OCI runtime pods are plain processes on the host's files, which needs --host-rootfs";
-  const bool root = ::geteuid() == 0;
-  const Json& shared = pod["spec"]["securityContext"];
+  if (auto why = security_refusal(
+          pod, {.containers = false, .root = ::geteuid() == 0, .user = static_cast<std::int64_t>(::geteuid())}))
+    return why;
   for (const char* list : {"initContainers", "containers"}) {
     for (const Json& container : pod["spec"][list].items()) {
       const std::string_view name = container["name"].as_string();
@@ -86,12 +88,6 @@ std::optional<std::string> ProcessRuntime::refusal(const Json& pod) const {
       if (container["command"].empty())
         return base::format(
             "container {} has arguments but no command, and plain processes have no image to take it from", name);
-      const Json& user = container["securityContext"].has("runAsUser") ? container["securityContext"]["runAsUser"]
-                                                                       : shared["runAsUser"];
-      if (user.is_int() && !root && user.as_int() != static_cast<std::int64_t>(::geteuid()))
-        return base::format("container {} is to run as user {}, which needs root", name, user.as_int());
-      if (container["securityContext"]["privileged"].as_bool() && !root)
-        return base::format("container {} is privileged, which needs root", name);
     }
   }
   return std::nullopt;
@@ -113,6 +109,8 @@ base::Result<std::string> ProcessRuntime::prepare(const SandboxSpec& spec) {
 }
 
 base::Result<StartedContainer> ProcessRuntime::start(const ContainerSpec& spec) {
+  if (spec.must_not_be_root && (spec.user ? *spec.user : static_cast<std::int64_t>(::geteuid())) == 0)
+    return make_error(Code::kInvalid, "container has runAsNonRoot and would run as root");
   const std::string folder = folders_.container(spec.pod_uid, spec.name, spec.attempt);
   // Only the attempt before is kept for `logs --previous`.
   if (spec.attempt >= 2) {
@@ -133,6 +131,7 @@ base::Result<StartedContainer> ProcessRuntime::start(const ContainerSpec& spec) 
                             {"cwd", spec.working_directory.empty() ? std::string("/") : spec.working_directory},
                             {"log", log},
                             {"exit", folders_.exits() + "/" + spec.id}});
+  if (spec.no_new_privileges) json.set("noNewPrivileges", true);
   if (spec.user && *spec.user != static_cast<std::int64_t>(::geteuid())) json.set("uid", *spec.user);
   if (spec.group && *spec.group != static_cast<std::int64_t>(::getegid())) json.set("gid", *spec.group);
   TRY_VOID(rt::write_file(folder + "/spec.json", json.dump(), 0600));
@@ -172,6 +171,10 @@ void ProcessRuntime::remove(const std::string& pod_uid, bool logs_too) {
 std::string ProcessRuntime::termination_message(const std::string& pod_uid, const std::string& container_id,
                                                 bool or_log) const {
   return or_log ? folders_.log_tail(folders_.find_container(pod_uid, container_id)) : std::string();
+}
+
+std::vector<RecoveredContainer> ProcessRuntime::containers_of(const std::string& pod_uid) const {
+  return folders_.containers_of(pod_uid, exits_);
 }
 
 void ProcessRuntime::close(bool) { exits_.close(); }

@@ -25,6 +25,7 @@ class ProcessRuntime : public Runtime {
   void remove(const std::string& pod_uid, bool logs_too) override;
   std::string termination_message(const std::string& pod_uid, const std::string& container_id,
                                   bool or_log) const override;
+  std::vector<RecoveredContainer> containers_of(const std::string& pod_uid) const override;
   void close(bool leave_pods) override;
   std::string name() const override { return "process://1"; }
 

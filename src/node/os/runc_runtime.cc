@@ -1,8 +1,6 @@
 // How containers are made, started and cleared away.
 #include "node/os/runc_runtime.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,18 +8,21 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/format.h"
 #include "base/log.h"
+#include "base/utf8.h"
+#include "node/container_text.h"
 #include "node/os/command.h"
-#include "node/os/cri_log.h"
+#include "node/os/container_mounts.h"
 #include "node/os/oci_bundle.h"
 #include "node/os/proc.h"
 #include "node/os/process_runtime.h"
 #include "node/os/volume_folders.h"
+#include "node/security_context.h"
 #include "rt/files.h"
+#include "rt/rooted_files.h"
 #include "rt/tls.h"
 
 namespace node {
@@ -29,6 +30,26 @@ namespace node {
 using api::Json;
 using base::Code;
 using base::make_error;
+
+namespace {
+
+constexpr int kStartsMax = 3;
+constexpr std::size_t kAccountFileMax = 1 << 20;
+
+// "runc version 1.1.5+ds1\ncommit: ..." -> "1.1.5+ds1"
+std::string version_in(std::string_view said) {
+  const std::string_view line = said.substr(0, said.find('\n'));
+  return reason_text(line.substr(std::min(line.size(), line.rfind(' ') + 1)));
+}
+
+// The image's list of users or groups, which may be missing. Whatever else an image has there starts nothing.
+base::Result<std::string> account_file(const std::string& root, const std::string& name) {
+  auto text = rt::read_rooted_file({root, name}, kAccountFileMax);
+  if (text.ok() || text.error().code == Code::kNotFound) return text.ok() ? std::move(*text) : std::string();
+  return make_error(Code::kInvalid, base::format("the image's {}: {}", name, text.error().message));
+}
+
+}  // namespace
 
 std::string missing_for_containers(const Options& options) {
   if (::geteuid() != 0) return "root";
@@ -53,10 +74,10 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
         base::format("data directory {}: overlay mounts cannot have , : \\ or \" in their path", options_.data_dir));
   TRY_VOID(rt::make_folders(folders_.pods(), 0711));
   TRY_VOID(exits_.open(folders_.exits(), std::move(on_exit)));
-  runc_ = find_program(options_.runc);
-  conmon_ = find_program(options_.conmon);
-  if (const auto said = run_command({runc_, "--version"}); said.ok())
-    version_ = said->out.substr(13, said->out.find('\n') - 13);
+  programs_ = {find_program(options_.runc), find_program(options_.conmon), folders_.runtime_state(), folders_.exits()};
+  if (const auto said = run_command({programs_.runc, "--version"}); said.ok())
+    version_ = version_in(base::to_utf8(said->out));
+  apparmor_ = read_apparmor();
   cgroups_ = cgroup_layout(read_text("/proc/self/mountinfo"));
   images_.sweep();
   TRY_VOID(network_.open(options_.data_dir, options_.bridge_subnet));
@@ -78,6 +99,10 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
 
 std::optional<std::string> RuncRuntime::refusal(const Json& pod) const {
   const Json& spec = pod["spec"];
+  if (auto why = security_refusal(pod, {.seccomp = read_privileges().seccomp,
+                                        .apparmor = apparmor_.enabled,
+                                        .apparmor_profiles = apparmor_.profiles}))
+    return why;
   if (spec["shareProcessNamespace"].as_bool()) return "shareProcessNamespace is not supported on this node";
   if (spec.has("runtimeClassName") && !spec["runtimeClassName"].as_string().empty())
     return "runtimeClassName is not supported on this node";
@@ -89,6 +114,7 @@ bool RuncRuntime::image_present(const std::string& image) const {
 }
 
 base::Result<ImageAnswer> RuncRuntime::ensure_image(const std::string& image, PullPolicy policy) {
+  TRY_VOID(check_image_name(image));
   const auto found = images_.find(image);
   // What somebody imported under a name is what that name means here, whatever a registry has.
   if (found && (policy != PullPolicy::kAlways || found->imported)) return ImageAnswer{found->id, false, found->bytes};
@@ -207,140 +233,64 @@ base::Status RuncRuntime::mount_root(const ContainerSpec& spec, const std::strin
   return make_error(Code::kUnavailable, base::format("cannot mount the root file system: {}", std::strerror(first)));
 }
 
-base::Result<std::vector<MountSpec>> RuncRuntime::mounts_for(const ContainerSpec& spec, const std::string& folder) {
-  std::vector<MountSpec> mounts;
-  const std::string pod = folders_.pod(spec.pod_uid);
-  for (MountSpec mount : spec.mounts) {
-    static constexpr std::string_view kVolume = "volume:";
-    std::string_view rest = mount.source;
-    if (rest.starts_with(kVolume)) {
-      rest.remove_prefix(kVolume.size());
-      const std::size_t slash = rest.find('/');
-      const std::string volume = folders_.volumes(spec.pod_uid) + "/" + std::string(rest.substr(0, slash));
-      const std::string sub(slash == std::string_view::npos ? "" : rest.substr(slash + 1));
-      struct stat facts {};
-      // Volumes made of API objects are read-only for containers.
-      if (::lstat((volume + "/..data").c_str(), &facts) == 0) mount.read_only = true;
-      TRY(mount.source, volume_path(volume, sub));
-    }
-    mounts.push_back(std::move(mount));
+base::Result<BundleInput> RuncRuntime::bundle_input(const ContainerSpec& spec, const std::string& folder) {
+  const auto pod = api::parse_json(read_text(folders_.pod(spec.pod_uid) + "/pod.json"));
+  if (!pod.ok()) return make_error(Code::kInternal, "the pod's folder is incomplete");
+  BundleInput input;
+  TRY_VOID(mount_root(spec, folder, input.image));
+  input.spec = &spec;
+  input.root = folder + "/rootfs";
+  TRY(const std::string passwd, account_file(input.root, "etc/passwd"));
+  TRY(const std::string groups, account_file(input.root, "etc/group"));
+  TRY(input.user, resolve_user(spec, input.image, passwd, groups));
+  input.hostname = (*pod)["hostname"].str();
+  if (!(*pod)["hostNetwork"].as_bool()) {
+    input.network_namespace = folders_.pod(spec.pod_uid) + "/netns";
+    if (!(*pod)["hostIPC"].as_bool()) input.ipc_namespace = folders_.pod(spec.pod_uid) + "/ipcns";
   }
-  const auto add = [&](const std::string& source, const std::string& target, bool read_only) {
-    for (const MountSpec& mount : mounts)
-      if (mount.target == target) return;
-    mounts.push_back({source, target, read_only});
-  };
-  add(pod + "/hosts", "/etc/hosts", false);
-  add(pod + "/resolv.conf", "/etc/resolv.conf", false);
-  add(pod + "/hostname", "/etc/hostname", false);
-  TRY_VOID(rt::write_file(folder + "/termination-log", "", 0666));
-  add(folder + "/termination-log", spec.termination_message_path, false);
-  return mounts;
+  input.own_ipc = !(*pod)["hostIPC"].as_bool();
+  input.host_pid = (*pod)["hostPID"].as_bool();
+  input.privileges = read_privileges();
+  if (spec.seccomp.kind == Confinement::Kind::kNamed) {
+    TRY(input.seccomp, seccomp_profile(options_.data_dir + "/seccomp", spec.seccomp.name));
+  }
+  input.apparmor_profile = apparmor_profile_for(spec.apparmor, apparmor_);
+  input.cgroup_path = pod_cgroup(spec.pod_uid) + "/" + spec.id;
+  TRY(input.mounts, container_mounts(folders_, spec, folder));
+  return input;
 }
 
-namespace {
-
-// conmon's one line: {"pid": 12} or {"pid": -1, "message": "..."}.
-base::Status read_sync(int fd) {
-  std::string text;
-  for (;;) {
-    pollfd wait{fd, POLLIN, 0};
-    const int ready = ::poll(&wait, 1, 60'000);
-    if (ready == 0) return make_error(Code::kTimeout, "the container was not made within a minute");
-    if (ready < 0 && errno == EINTR) continue;
-    char buffer[4096];
-    const ssize_t got = ::read(fd, buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    text.append(buffer, static_cast<std::size_t>(got));
-    if (text.find('\n') != std::string::npos) break;
-  }
-  const auto json = api::parse_json(text);
-  if (!json.ok()) return make_error(Code::kInternal, base::format("conmon gave no answer {}", text));
-  if ((*json)["pid"].as_int(-1) > 0 || (*json)["data"].as_int(-1) > 0) return {};
-  return make_error(Code::kInternal, (*json)["message"].str());
-}
-
-// runc writes log lines; the last error is the reason.
-std::string last_error_of(const std::string& text) {
-  std::string found;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) end = text.size();
-    const std::string line = text.substr(begin, end - begin);
-    if (const auto json = api::parse_json(line); json.ok() && (*json)["level"].as_string() == "error")
-      found = (*json)["msg"].str();
-    begin = end + 1;
-  }
-  return found;
-}
-
-}  // namespace
-
-base::Status RuncRuntime::launch(const ContainerSpec& spec, const std::string& folder, const std::string& log) {
-  int sync[2];
-  if (::pipe2(sync, O_CLOEXEC) != 0) return make_error(Code::kUnavailable, std::strerror(errno));
-  const std::string state = options_.data_dir + "/runc";
-  const std::vector<std::string> words{conmon_,
-                                       "-b",
-                                       folder,
-                                       "-c",
-                                       spec.id,
-                                       "-u",
-                                       spec.id,
-                                       "-n",
-                                       spec.name,
-                                       "-r",
-                                       runc_,
-                                       "--runtime-arg",
-                                       "--root=" + state,
-                                       "--runtime-arg",
-                                       "--log=" + folder + "/runc.log",
-                                       "--runtime-arg",
-                                       "--log-format=json",
-                                       "-p",
-                                       folder + "/pidfile",
-                                       "-P",
-                                       folder + "/conmon.pid",
-                                       "-l",
-                                       "k8s-file:" + log,
-                                       "--exit-dir",
-                                       folders_.exits(),
-                                       "--persist-dir",
-                                       folder,
-                                       "--full-attach",
-                                       "--log-level",
-                                       "error",
-                                       "--log-size-max",
-                                       std::to_string(kLogBytesMax)};
-  CommandOptions options;
-  options.environment = {"_OCI_SYNCPIPE=3", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
-  options.keep_fd = sync[1];
-  options.output_path = folder + "/conmon.log";
-  // It leaves a file "oom" where it runs. Its other paths are ours, so they have to be absolute for this.
-  if (folder.starts_with('/')) options.folder = folder;
-  auto ran = run_command(words, options);
-  ::close(sync[1]);
-  base::Status made = ran.ok() ? read_sync(sync[0]) : base::Status(ran.error());
-  ::close(sync[0]);
+base::Result<StartedContainer> RuncRuntime::start_once(const ContainerSpec& spec) {
+  const std::string folder = folders_.container(spec.pod_uid, spec.name, spec.attempt);
+  clear_container(folder, spec.id);
+  remove_tree(folder);
+  exits_.forget(spec.id);
+  TRY_VOID(rt::make_folders(folder, 0711));
+  const std::string log = folders_.log(spec.pod_uid, spec.name, spec.attempt);
+  TRY_VOID(rt::make_folders(log.substr(0, log.rfind('/')), 0700));
+  base::Time now;
+  const auto made = [&]() -> base::Status {
+    TRY(const BundleInput input, bundle_input(spec, folder));
+    TRY(const Json bundle, make_bundle(input));
+    TRY_VOID(rt::write_file(folder + "/config.json", bundle.dump(), 0600));
+    TRY_VOID(rt::write_file(folder + "/id", spec.id, 0600));
+    return launch_container(programs_,
+                            {.id = spec.id, .name = spec.name, .folder = folder, .log = log, .before_start = [&] {
+                               now = wall_clock();
+                               return folders_.write_started(folder, spec.id, now);
+                             }});
+  }();
   if (!made.ok()) {
-    const std::string reason = last_error_of(read_text(folder + "/runc.log"));
-    return make_error(Code::kInternal, reason.empty() ? made.error().message : reason);
+    ::unlink((folder + "/started").c_str());
+    clear_container(folder, spec.id);
+    exits_.forget(spec.id);
+    return made.error();
   }
-  const pid_t pid = static_cast<pid_t>(std::atoi(read_text(folder + "/pidfile").c_str()));
-  const pid_t monitor = static_cast<pid_t>(std::atoi(read_text(folder + "/conmon.pid").c_str()));
-  TRY_VOID(rt::write_file(folder + "/pid", describe_process(pid), 0600));
-  TRY_VOID(rt::write_file(folder + "/monitor", describe_process(monitor), 0600));
-  base::Status started =
-      must_run({runc_, "--root=" + state, "--log=" + folder + "/runc.log", "--log-format=json", "start", spec.id});
-  if (started.ok()) return {};
-  const std::string reason = last_error_of(read_text(folder + "/runc.log"));
-  return make_error(Code::kInternal, reason.empty() ? started.error().message : reason);
+  exits_.watch(spec.id, read_text(folder + "/monitor"), folder + "/oom");
+  return StartedContainer{now};
 }
 
 base::Result<StartedContainer> RuncRuntime::start(const ContainerSpec& spec) {
-  const std::string folder = folders_.container(spec.pod_uid, spec.name, spec.attempt);
   if (spec.attempt >= 2) {
     ::unlink(folders_.log(spec.pod_uid, spec.name, spec.attempt - 2).c_str());
     remove_tree(folders_.container(spec.pod_uid, spec.name, spec.attempt - 2));
@@ -349,46 +299,13 @@ base::Result<StartedContainer> RuncRuntime::start(const ContainerSpec& spec) {
     const std::string before = folders_.container(spec.pod_uid, spec.name, spec.attempt - 1);
     clear_container(before, read_text(before + "/id"));
   }
-  clear_container(folder, spec.id);
-  remove_tree(folder);
-  exits_.forget(spec.id);
-  TRY_VOID(rt::make_folders(folder, 0711));
-  const std::string log = folders_.log(spec.pod_uid, spec.name, spec.attempt);
-  TRY_VOID(rt::make_folders(log.substr(0, log.rfind('/')), 0700));
-  const auto pod = api::parse_json(read_text(folders_.pod(spec.pod_uid) + "/pod.json"));
-  if (!pod.ok()) return make_error(Code::kInternal, "the pod's folder is incomplete");
-  const auto made = [&]() -> base::Status {
-    BundleInput input;
-    TRY_VOID(mount_root(spec, folder, input.image));
-    input.spec = &spec;
-    input.root = folder + "/rootfs";
-    TRY(input.user,
-        resolve_user(spec, input.image, read_text(input.root + "/etc/passwd"), read_text(input.root + "/etc/group")));
-    input.hostname = (*pod)["hostname"].str();
-    if (!(*pod)["hostNetwork"].as_bool()) {
-      input.network_namespace = folders_.pod(spec.pod_uid) + "/netns";
-      if (!(*pod)["hostIPC"].as_bool()) input.ipc_namespace = folders_.pod(spec.pod_uid) + "/ipcns";
-    }
-    input.own_ipc = !(*pod)["hostIPC"].as_bool();
-    input.host_pid = (*pod)["hostPID"].as_bool();
-    const std::string status = read_text("/proc/self/status");
-    if (const std::size_t at = status.find("CapBnd:"); at != std::string::npos)
-      input.capabilities = std::strtoull(status.c_str() + at + 7, nullptr, 16);
-    input.cgroup_path = pod_cgroup(spec.pod_uid) + "/" + spec.id;
-    TRY(input.mounts, mounts_for(spec, folder));
-    TRY(const Json bundle, make_bundle(input));
-    TRY_VOID(rt::write_file(folder + "/config.json", bundle.dump(), 0600));
-    TRY_VOID(rt::write_file(folder + "/id", spec.id, 0600));
-    return launch(spec, folder, log);
-  }();
-  if (!made.ok()) {
-    clear_container(folder, spec.id);
-    return made.error();
+  // Nothing of the container has run yet when a start fails, so that another try is the same start.
+  for (int tried = 1;; ++tried) {
+    auto started = start_once(spec);
+    if (started.ok() || tried == kStartsMax || started.error().code == Code::kInvalid) return started;
+    base::log_warning("node", base::format("start of container {} failed and is tried again: {}", spec.name,
+                                           started.error().message));
   }
-  const base::Time now = wall_clock();
-  TRY_VOID(folders_.write_started(folder, spec.id, now));
-  exits_.watch(spec.id, read_text(folder + "/monitor"), folder + "/oom");
-  return StartedContainer{now};
 }
 
 void RuncRuntime::signal(const std::string& pod_uid, const std::string& container_id, int signal) {
@@ -397,33 +314,40 @@ void RuncRuntime::signal(const std::string& pod_uid, const std::string& containe
   if (const pid_t pid = described_process(read_text(folder + "/pid")); pid != 0) ::kill(pid, signal);
 }
 
-// Ends what runs, and takes the root file system and the runtime's record away. The log and the exit code stay.
+// Ends what runs, and takes the mounts and the runtime's record away. The log and the exit code stay.
+void RuncRuntime::end_run(const std::string& folder, const std::string& id) {
+  end_container(programs_, folder, id);
+  release_mounts(folder);
+  ::umount2((folder + "/rootfs").c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+  ::umount2((folder + "/scratch").c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+}
+
 void RuncRuntime::clear_container(const std::string& folder, const std::string& id) {
-  if (!id.empty() && ::access(folder.c_str(), F_OK) == 0) {
-    if (const pid_t pid = described_process(read_text(folder + "/pid")); pid != 0) ::kill(pid, SIGKILL);
-    if (::access((options_.data_dir + "/runc/" + id).c_str(), F_OK) == 0)
-      (void)run_command({runc_, "--root=" + options_.data_dir + "/runc", "delete", "--force", id});
-    for (int wait = 0; wait < 200 && described_process(read_text(folder + "/monitor")) != 0; ++wait) ::usleep(10'000);
-    if (const pid_t monitor = described_process(read_text(folder + "/monitor")); monitor != 0) ::kill(monitor, SIGKILL);
-  }
-  ::umount2((folder + "/rootfs").c_str(), MNT_DETACH);
-  ::umount2((folder + "/scratch").c_str(), MNT_DETACH);
-  for (const char* name : {"/upper", "/work", "/rootfs", "/scratch"}) remove_tree(folder + name);
+  end_run(folder, id);
+  for (const char* name : {"/upper", "/work", "/rootfs", "/scratch", "/places"}) remove_tree(folder + name);
+}
+
+// Everything of the pod that is not a file: quick, whatever its containers have written.
+void RuncRuntime::release(const std::string& pod_uid) {
+  const std::string pod = folders_.pod(pod_uid);
+  for (const RecoveredContainer& run : folders_.containers_of(pod_uid, exits_))
+    end_run(folders_.container(pod_uid, run.name, run.attempt), run.id);
+  const auto json = api::parse_json(read_text(pod + "/pod.json"));
+  network_.disconnect(pod_uid, pod + "/netns", pod + "/ipcns",
+                      json.ok() && !(*json)["hostNetwork"].as_bool() ? (*json)["ip"].str() : std::string());
+  take_down_volumes(folders_.volumes(pod_uid));
+  remove_cgroup(cgroups_, pod_cgroup(pod_uid));
 }
 
 void RuncRuntime::remove(const std::string& pod_uid, bool logs_too) {
   const std::string pod = folders_.pod(pod_uid);
   if (::access(pod.c_str(), F_OK) != 0) return;
+  release(pod_uid);
   for (const RecoveredContainer& run : folders_.containers_of(pod_uid, exits_)) {
     clear_container(folders_.container(pod_uid, run.name, run.attempt), run.id);
     if (logs_too && !run.id.empty()) exits_.forget(run.id);
   }
-  const auto json = api::parse_json(read_text(pod + "/pod.json"));
-  network_.disconnect(pod_uid, pod + "/netns", pod + "/ipcns",
-                      json.ok() && !(*json)["hostNetwork"].as_bool() ? (*json)["ip"].str() : std::string());
-  take_down_volumes(folders_.volumes(pod_uid));
   remove_tree(folders_.volumes(pod_uid));
-  remove_cgroup(cgroups_, pod_cgroup(pod_uid));
   if (logs_too) remove_tree(pod);
 }
 
@@ -431,9 +355,13 @@ std::string RuncRuntime::termination_message(const std::string& pod_uid, const s
                                              bool or_log) const {
   const std::string folder = folders_.find_container(pod_uid, container_id);
   if (folder.empty()) return {};
-  std::string text = read_text(folder + "/termination-log");
-  if (text.size() > 4096) text = text.substr(text.size() - 4096);
-  return text.empty() && or_log ? folders_.log_tail(folder) : text;
+  const auto text = rt::read_rooted_tail({folder, "termination-log"}, kMessageBytesMax);
+  if (text.ok() && !text->empty()) return *text;
+  return or_log ? folders_.log_tail(folder) : std::string();
+}
+
+std::vector<RecoveredContainer> RuncRuntime::containers_of(const std::string& pod_uid) const {
+  return folders_.containers_of(pod_uid, exits_);
 }
 
 void RuncRuntime::close(bool leave_pods) {
@@ -444,9 +372,11 @@ void RuncRuntime::close(bool leave_pods) {
     name_server_.reset();
   }
   if (leave_pods) return;
-  for (const std::string& uid : list_folder(folders_.pods())) remove(uid, false);
+  // Files last: there can be more of them than there is time.
+  for (const std::string& uid : list_folder(folders_.pods())) release(uid);
   network_.close();
   remove_cgroup(cgroups_, cgroup_);
+  for (const std::string& uid : list_folder(folders_.pods())) remove(uid, false);
 }
 
 }  // namespace node

@@ -10,15 +10,16 @@
 #include "node/os/dns.h"
 #include "node/os/exits.h"
 #include "node/os/network.h"
+#include "node/os/oci_bundle.h"
 #include "node/os/pod_folders.h"
+#include "node/os/profiles.h"
+#include "node/os/runc_launch.h"
 #include "node/runtime.h"
 
 namespace node {
 
 // What this machine lacks for containers, or nothing.
 std::string missing_for_containers(const Options& options);
-
-struct ImageConfig;
 
 class RuncRuntime : public Runtime {
  public:
@@ -35,6 +36,7 @@ class RuncRuntime : public Runtime {
   void remove(const std::string& pod_uid, bool logs_too) override;
   std::string termination_message(const std::string& pod_uid, const std::string& container_id,
                                   bool or_log) const override;
+  std::vector<RecoveredContainer> containers_of(const std::string& pod_uid) const override;
   void set_names(std::shared_ptr<const NameTable> names) override;
   void close(bool leave_pods) override;
   std::string name() const override { return "runc://" + version_; }
@@ -43,8 +45,10 @@ class RuncRuntime : public Runtime {
   base::Status ensure_network();
   base::Status write_pod_files(const SandboxSpec& spec, const std::string& ip);
   base::Status mount_root(const ContainerSpec& spec, const std::string& folder, ImageConfig& image);
-  base::Status launch(const ContainerSpec& spec, const std::string& folder, const std::string& log);
-  base::Result<std::vector<MountSpec>> mounts_for(const ContainerSpec& spec, const std::string& folder);
+  base::Result<BundleInput> bundle_input(const ContainerSpec& spec, const std::string& folder);
+  base::Result<StartedContainer> start_once(const ContainerSpec& spec);
+  void end_run(const std::string& folder, const std::string& id);
+  void release(const std::string& pod_uid);
   void clear_container(const std::string& folder, const std::string& id);
   std::string pod_cgroup(const std::string& uid) const { return cgroup_ + "/pod" + uid; }
 
@@ -55,7 +59,9 @@ class RuncRuntime : public Runtime {
   Network network_;
   CgroupLayout cgroups_;
   std::string cgroup_;  // "/volcano-1a2b3c4d"
-  std::string runc_, conmon_, version_;
+  RuncPrograms programs_;
+  AppArmor apparmor_;
+  std::string version_;
   mutable std::mutex mutex_;  // guards the members below
   std::unique_ptr<NameServer> name_server_;
   std::shared_ptr<const NameTable> names_;

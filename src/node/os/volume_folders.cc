@@ -10,7 +10,6 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 
@@ -144,26 +143,6 @@ void take_down_volumes(const std::string& volumes_folder) {
     if (::stat(volumes_folder.c_str(), &above) == 0 && above.st_dev != facts.st_dev)
       ::umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
   }
-}
-
-base::Result<std::string> volume_path(const std::string& volume, const std::string& sub) {
-  char root[PATH_MAX], full[PATH_MAX];
-  if (::realpath(volume.c_str(), root) == nullptr)
-    return make_error(Code::kUnavailable, base::format("volume {}: {}", volume, std::strerror(errno)));
-  if (sub.empty()) return std::string(root);
-  const std::string wanted = volume + "/" + sub;
-  if (::access(wanted.c_str(), F_OK) != 0) {
-    // The part that exists must stay inside before anything is made below it.
-    std::string existing = wanted;
-    while (::access(existing.c_str(), F_OK) != 0) existing.resize(existing.rfind('/'));
-    if (::realpath(existing.c_str(), full) == nullptr ||
-        !(std::string(full) + "/").starts_with(std::string(root) + "/"))
-      return make_error(Code::kInvalid, base::format("subPath {:?} leaves the volume", sub));
-    TRY_VOID(rt::make_folders(wanted, 0755));
-  }
-  if (::realpath(wanted.c_str(), full) == nullptr || !(std::string(full) + "/").starts_with(std::string(root) + "/"))
-    return make_error(Code::kInvalid, base::format("subPath {:?} leaves the volume", sub));
-  return std::string(full);
 }
 
 }  // namespace node

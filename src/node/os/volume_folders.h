@@ -12,7 +12,5 @@ namespace node {
 base::Status lay_out_volume(const std::string& path, const VolumeSpec& volume);
 // Unmounts what lay_out_volume mounted. The folders go with the pod's.
 void take_down_volumes(const std::string& volumes_folder);
-// The path behind "volume/sub", made as a folder if it is not there; an error if links lead out of the volume.
-base::Result<std::string> volume_path(const std::string& volume, const std::string& sub);
 
 }  // namespace node

@@ -1,0 +1,211 @@
+// The agent is killed at every step of a container's life; what the container did is reported all the same.
+#include <gtest/gtest.h>
+
+#include "api/yaml.h"
+#include "client/testing/fake_client.h"
+#include "client/testing/fake_env.h"
+#include "node/agent.h"
+
+namespace node {
+namespace {
+
+using api::Json;
+
+// A machine that outlives agents: what is here is on its disk, or runs.
+struct Machine {
+  std::map<std::string, RecoveredPod> pods;  // by uid
+  Runtime::OnExit on_exit;                   // of the agent that lives
+  int starts = 0;
+  bool die_in_start = false;  // the next start is cut short: the container is made, but not let go
+  rt::Env* env = nullptr;
+
+  RecoveredContainer* running() {
+    for (auto& [uid, pod] : pods)
+      for (RecoveredContainer& run : pod.containers)
+        if (run.running) return &run;
+    return nullptr;
+  }
+  // True if there was something to end. The exit is on disk before anybody is told.
+  bool end(int code) {
+    RecoveredContainer* run = running();
+    if (run == nullptr) return false;
+    run->running = false;
+    run->exit_code = code;
+    run->finished_at = env->now();
+    if (on_exit) on_exit({run->id, code, false, run->finished_at});
+    return true;
+  }
+};
+
+class LastingRuntime : public Runtime {
+ public:
+  explicit LastingRuntime(Machine& machine) : machine_(machine) {}
+  base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) override {
+    machine_.on_exit = std::move(on_exit);
+    std::vector<RecoveredPod> pods;
+    for (const auto& [uid, pod] : machine_.pods) pods.push_back(pod);
+    return pods;
+  }
+  std::optional<std::string> refusal(const Json&) const override { return {}; }
+  bool image_present(const std::string&) const override { return true; }
+  base::Result<ImageAnswer> ensure_image(const std::string&, PullPolicy) override { return ImageAnswer{"sha256:1"}; }
+  base::Result<std::string> prepare(const SandboxSpec& spec) override {
+    RecoveredPod& pod = machine_.pods[spec.uid];
+    pod.uid = spec.uid;
+    pod.ip = "10.0.0.9";
+    pod.prepared = true;
+    return pod.ip;
+  }
+  base::Status update_volume(const std::string&, const VolumeSpec&) override { return {}; }
+  base::Result<StartedContainer> start(const ContainerSpec& spec) override {
+    std::vector<RecoveredContainer>& runs = machine_.pods[spec.pod_uid].containers;
+    std::erase_if(runs, [&](const RecoveredContainer& run) { return run.id == spec.id; });
+    RecoveredContainer run{.name = spec.name, .attempt = spec.attempt, .id = spec.id};
+    run.started = run.running = !machine_.die_in_start;
+    run.started_at = machine_.env->now();
+    runs.push_back(run);
+    if (run.started) ++machine_.starts;
+    return StartedContainer{run.started_at};
+  }
+  void signal(const std::string&, const std::string& id, int) override {
+    if (const RecoveredContainer* run = machine_.running(); run != nullptr && run->id == id) machine_.end(143);
+  }
+  void remove(const std::string& uid, bool logs_too) override {
+    const auto found = machine_.pods.find(uid);
+    if (found == machine_.pods.end()) return;
+    found->second.prepared = false;
+    for (RecoveredContainer& run : found->second.containers) run.running = false;
+    if (logs_too) machine_.pods.erase(found);
+  }
+  std::string termination_message(const std::string&, const std::string&, bool) const override { return {}; }
+  std::vector<RecoveredContainer> containers_of(const std::string& uid) const override {
+    const auto found = machine_.pods.find(uid);
+    return found == machine_.pods.end() ? std::vector<RecoveredContainer>() : found->second.containers;
+  }
+  void close(bool) override {}
+  std::string name() const override { return "fake://1"; }
+
+ private:
+  Machine& machine_;
+};
+
+struct World {
+  client::testing::FakeEnv env;
+  client::testing::FakeClient server{env};
+  Machine machine;
+  std::unique_ptr<Agent> agent;
+
+  World() {
+    machine.env = &env;
+    const auto pod = api::parse_yaml(
+        "{metadata: {name: p, namespace: ns, uid: u}, spec: {restartPolicy: Never, containers: [{name: a, image: "
+        "i}]}}");
+    CHECK(pod.ok());
+    server.put(api::resources::kPods, *pod);
+    start();
+  }
+  void start() {
+    MachineFacts facts;
+    facts.cpus = 2;
+    facts.memory_bytes = 1 << 30;
+    Options options;
+    options.node_name = "n1";
+    agent = std::make_unique<Agent>(env, server, options, std::make_unique<LastingRuntime>(machine), facts);
+    agent->start();
+  }
+  void kill() {
+    machine.on_exit = {};
+    agent.reset();
+    env.drop_tasks();
+  }
+  Json pod() const {
+    const Json* found = server.find(api::resources::kPods, "ns/p");
+    return found == nullptr ? Json() : *found;
+  }
+  void erase_as_kubectl_does() {
+    Json doomed = pod();
+    doomed.edit("metadata").set("deletionTimestamp", base::format_rfc3339(env.now() + base::seconds(30)));
+    doomed.edit("metadata").set("deletionGracePeriodSeconds", 30);
+    server.put(api::resources::kPods, doomed);
+  }
+};
+
+constexpr int kSteps = 50;  // callbacks until the pod runs, and then some
+
+struct Moment {
+  int kill;    // the step before which the agent is killed
+  int revive;  // when the next one starts
+  int end;     // when the container ends by itself
+};
+
+void play(World& world, const Moment& at) {
+  for (int step = 0; step < 3 * kSteps; ++step) {
+    if (step == at.kill) world.kill();
+    if (step == at.revive) world.start();
+    if (step == at.end) world.machine.end(0);
+    (void)world.env.step();
+  }
+  // One that had not begun by then ends now.
+  for (int second = 0; second < 60; ++second) {
+    world.env.run_for(base::seconds(1));
+    world.machine.end(0);
+  }
+}
+
+TEST(AgentRestart, EndsAreReportedWheneverTheAgentIsKilled) {
+  for (int kill = 0; kill < kSteps; ++kill) {
+    for (int end = 0; end < 2 * kSteps; ++end) {
+      for (const int pause : {0, 2}) {
+        World world;
+        const Moment at{kill, kill + pause, end};
+        play(world, at);
+        const Json status = world.pod()["status"];
+        ASSERT_EQ(status["phase"].as_string(), "Succeeded") << kill << " " << end << " " << pause;
+        ASSERT_EQ(world.machine.starts, 1) << kill << " " << end << " " << pause;
+      }
+    }
+  }
+}
+
+TEST(AgentRestart, PodsCanBeDeletedWheneverTheAgentIsKilled) {
+  for (int kill = 0; kill < kSteps; ++kill) {
+    for (int end = 0; end < 2 * kSteps; end += 3) {
+      World world;
+      for (int step = 0; step < 3 * kSteps; ++step) {
+        if (step == kSteps / 2) world.erase_as_kubectl_does();
+        if (step == kill) {
+          world.kill();
+          world.start();
+        }
+        if (step == end) world.machine.end(0);
+        (void)world.env.step();
+      }
+      world.env.run_for(base::seconds(60));
+      ASSERT_TRUE(world.pod().is_null()) << kill << " " << end << ": " << world.pod().dump();
+      ASSERT_TRUE(world.machine.pods.empty()) << kill << " " << end;
+    }
+  }
+}
+
+TEST(AgentRestart, AStartThatWasCutShortIsDoneAgain) {
+  for (int kill = 0; kill < kSteps; ++kill) {
+    World world;
+    world.machine.die_in_start = true;
+    for (int step = 0; step < kill; ++step) {
+      (void)world.env.step();
+      if (!world.machine.pods.empty() && !world.machine.pods.begin()->second.containers.empty()) break;
+    }
+    world.kill();
+    world.machine.die_in_start = false;
+    world.start();
+    for (int second = 0; second < 60; ++second) {
+      world.env.run_for(base::seconds(1));
+      world.machine.end(0);
+    }
+    ASSERT_EQ(world.pod()["status"]["phase"].as_string(), "Succeeded") << kill;
+    ASSERT_EQ(world.machine.starts, 1) << kill;
+  }
+}
+
+}  // namespace
+}  // namespace node

@@ -1,0 +1,20 @@
+// What is mounted into a container: volumes, and the files that every container has.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "node/os/pod_folders.h"
+#include "node/runtime.h"
+
+namespace node {
+
+// The mounts of the container that lies in `folder`, with sources resolved. Places inside volumes, which containers may
+// change meanwhile, are pinned below folder/places.
+base::Result<std::vector<MountSpec>> container_mounts(const PodFolders& folders, const ContainerSpec& spec,
+                                                      const std::string& folder);
+// Takes the pinned places away.
+void release_mounts(const std::string& folder);
+
+}  // namespace node

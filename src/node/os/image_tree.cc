@@ -1,0 +1,81 @@
+// Walking and watching.
+#include "node/os/image_tree.h"
+
+#include <fts.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/format.h"
+#include "node/container_text.h"
+
+namespace node {
+
+using base::Code;
+using base::make_error;
+
+namespace {
+
+struct Space {
+  std::int64_t free = 0;
+  std::int64_t total = 0;
+};
+
+Space space_of(const std::string& folder) {
+  struct statvfs facts {};
+  if (::statvfs(folder.c_str(), &facts) != 0) return {};
+  const std::int64_t block = static_cast<std::int64_t>(facts.f_frsize);
+  return {static_cast<std::int64_t>(facts.f_bavail) * block, static_cast<std::int64_t>(facts.f_blocks) * block};
+}
+
+}  // namespace
+
+base::Result<std::int64_t> inspect_image_tree(const std::string& root) {
+  std::string start = root;
+  char* const starts[] = {start.data(), nullptr};
+  FTS* const walk = ::fts_open(starts, FTS_PHYSICAL | FTS_XDEV, nullptr);
+  if (walk == nullptr) return make_error(Code::kUnavailable, base::format("{}: {}", root, std::strerror(errno)));
+  std::int64_t bytes = 0, entries = 0;
+  base::Status fine;
+  while (fine.ok()) {
+    const FTSENT* const entry = ::fts_read(walk);
+    if (entry == nullptr) break;
+    if (entry->fts_info == FTS_DP) continue;
+    const std::string inside(
+        std::string_view(entry->fts_path).substr(std::min(root.size() + 1, std::strlen(entry->fts_path))));
+    if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS) {
+      fine = make_error(Code::kInvalid,
+                        base::format("the image's {}: {}", reason_text(inside), std::strerror(entry->fts_errno)));
+    } else if (++entries > kImageEntriesMax) {
+      fine =
+          make_error(Code::kTooLarge, base::format("the image has more than {} files", std::int64_t{kImageEntriesMax}));
+    } else {
+      const struct stat& facts = *entry->fts_statp;
+      bytes += static_cast<std::int64_t>(facts.st_blocks) * 512;
+      if (!S_ISCHR(facts.st_mode) && !S_ISBLK(facts.st_mode)) continue;
+      if (!inside.starts_with("dev/") || ::unlink(entry->fts_accpath) != 0)
+        fine = make_error(Code::kInvalid, base::format("the image's {} is a device", reason_text(inside)));
+    }
+  }
+  ::fts_close(walk);
+  if (!fine.ok()) return fine.error();
+  return bytes;
+}
+
+SpaceGuard::SpaceGuard(std::string folder, std::int64_t bytes_max)
+    : folder_(std::move(folder)), bytes_max_(bytes_max), free_at_start_(space_of(folder_).free) {}
+
+base::Status SpaceGuard::check() const {
+  const Space now = space_of(folder_);
+  if (free_at_start_ - now.free > bytes_max_)
+    return make_error(Code::kTooLarge, base::format("the image takes more than {} MiB", bytes_max_ >> 20));
+  if (now.free < now.total / 20)
+    return make_error(Code::kTooLarge, "the image does not fit: a twentieth of the disk stays free");
+  return {};
+}
+
+}  // namespace node

@@ -1,0 +1,19 @@
+// What this program may do on the machine, as far as containers depend on it.
+#pragma once
+
+#include <cstdint>
+
+namespace node {
+
+struct Privileges {
+  std::uint64_t bounding = ~std::uint64_t{0};  // capabilities that processes of ours can have, as bits
+  std::uint64_t effective = ~std::uint64_t{0};
+  int oom_score_adjustment = 0;  // our own
+  bool seccomp = true;           // the kernel filters system calls
+};
+Privileges read_privileges();
+
+// Without CAP_SYS_RESOURCE nobody goes below what he has; a runtime that tries ends without a word.
+int permitted_oom_score(int wanted, const Privileges& privileges);
+
+}  // namespace node

@@ -1,0 +1,34 @@
+// What a pod may ask about its containers' rights: every field of its security contexts is obeyed or refused by name.
+// Pure.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "api/json.h"
+#include "node/runtime.h"
+
+namespace node {
+
+// What this machine and its runtime can enforce.
+struct SecurityMeans {
+  bool containers = true;  // false: plain processes of the host
+  bool root = true;        // this program runs as root
+  std::int64_t user = 0;   // and if not, as whom
+  bool seccomp = true;
+  bool apparmor = false;
+  std::set<std::string> apparmor_profiles;  // loaded
+};
+
+// The AppArmor profile that RuntimeDefault means, where the machine's administrator has loaded one of that name.
+inline constexpr std::string_view kAppArmorDefault = "volcano-default";
+
+// Why the pod cannot run, beginning with the field's path; or nothing.
+std::optional<std::string> security_refusal(const api::Json& pod, const SecurityMeans& means);
+// Names that become paths, numbers that become ids: the same for every runtime.
+std::optional<std::string> shape_refusal(const api::Json& pod);
+// Of a pod that was not refused.
+void set_security(const api::Json& pod, const api::Json& container, ContainerSpec& spec);
+
+}  // namespace node
