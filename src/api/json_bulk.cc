@@ -10,8 +10,9 @@ namespace api {
 namespace {
 
 // False beyond a limit. `levels` are those above `value`.
-bool add_extent(const Json& value, const Extent& most, std::size_t levels, Extent& sum) {
+bool add_extent(const Json& value, const ExtentLimits& most, std::size_t levels, Extent& sum) {
   count_work(1);
+  if (++sum.values > most.values) return false;
   switch (value.type()) {
     case Json::Type::kString: sum.bytes += value.as_string().size() + 2; break;
     case Json::Type::kArray:
@@ -58,7 +59,7 @@ std::size_t erase_members(Json& object, const std::set<std::string, std::less<>>
   return erase_members(object, [&](const Json::Member& member) { return names.contains(member.name()); });
 }
 
-std::optional<Extent> extent_within(const Json& value, Extent most) {
+std::optional<Extent> extent_within(const Json& value, const ExtentLimits& most) {
   Extent sum;
   if (!add_extent(value, most, 0, sum)) return std::nullopt;
   return sum;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
@@ -17,14 +18,21 @@ namespace api {
 std::size_t erase_members(Json& object, const std::function<bool(const Json::Member&)>& gone);
 std::size_t erase_members(Json& object, const std::set<std::string, std::less<>>& names);
 
-// How large a value is as text (about: escapes are not counted) and how deeply it is nested (a scalar: 0).
+// How large a value is: as text (about: escapes are not counted), how deeply it is nested (a scalar: 0), and of how
+// many values it is made.
 struct Extent {
   std::size_t bytes = 0;
   std::size_t levels = 0;
+  std::size_t values = 0;
 };
-// Empty beyond either limit; stops there, so that a value whose parts are shared a million times costs no more than one
-// at the limit.
-std::optional<Extent> extent_within(const Json& value, Extent most);
+struct ExtentLimits {
+  std::size_t bytes = SIZE_MAX;
+  std::size_t levels = SIZE_MAX;
+  std::size_t values = SIZE_MAX;
+};
+// Empty beyond any limit; stops there, so that a value whose parts are shared a million times costs no more than one at
+// the limit.
+std::optional<Extent> extent_within(const Json& value, const ExtentLimits& most);
 
 // Appends the path of a key that occurs twice, shortened, unless there are enough already: a body can repeat a key a
 // hundred thousand times below a name a megabyte long.

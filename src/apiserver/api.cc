@@ -37,12 +37,13 @@ Result<Change> prepare(const Context& at, Request& request) {
 
 struct Api::State : std::enable_shared_from_this<Api::State> {
   State(rt::Env& e, store::Store& s, ApiOptions o)
-      : env(e), store(s), options(std::move(o)), latest(s), aside(e, latest, options.hooks) {}
+      : env(e), store(s), options(std::move(o)), latest(s), side_work(e), aside(e, side_work, latest, options.hooks) {}
 
   rt::Env& env;
   store::Store& store;
   ApiOptions options;
   Latest latest;
+  SideWork side_work;
   Aside aside;
 
   void write(Request request, OnAnswer on_answer) {
@@ -52,7 +53,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     }
     aside.decide(
         std::move(request), prepare,
-        [self = shared_from_this(), on_answer = std::move(on_answer)](Result<Change> prepared, Request decided) {
+        [self = shared_from_this(), on_answer = std::move(on_answer)](Result<Change> prepared, const Request& decided) {
           self->commit(decided, std::move(prepared), on_answer);
         });
   }
@@ -96,6 +97,7 @@ Api::~Api() = default;
 
 rt::Env& Api::env() { return state_->env; }
 store::Store& Api::store() { return state_->store; }
+SideWork& Api::side_work() { return state_->side_work; }
 api::PodLogs* Api::pod_logs() { return state_->options.pod_logs; }
 const api::ObjectReader& Api::reader() const { return state_->latest; }
 
@@ -107,10 +109,10 @@ void Api::call(Request request, OnAnswer on_answer) {
       if (!request.subresource.empty() && request.subresource != "status")
         return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
       return on_answer(get_object(state_->store, request));
-    case Verb::kList: return list_objects(state_->env, state_->store, std::move(request), std::move(on_answer));
+    case Verb::kList: return list_objects(state_->side_work, state_->store, std::move(request), std::move(on_answer));
     case Verb::kDeleteCollection:
       return delete_collection(
-          state_->env, state_->store, std::move(request),
+          state_->env, state_->side_work, state_->store, std::move(request),
           [state = state_](Request one, OnAnswer done) { state->write(std::move(one), std::move(done)); },
           std::move(on_answer));
     case Verb::kWatch: return on_answer(bad_request("a watch is not a call"));

@@ -9,6 +9,7 @@
 #include "api/admission.h"
 #include "api/pod_logs.h"
 #include "apiserver/request.h"
+#include "apiserver/side_work.h"
 #include "rt/env.h"
 #include "store/store.h"
 
@@ -47,6 +48,7 @@ class Api {
 
   rt::Env& env();
   store::Store& store();
+  SideWork& side_work();  // loop thread only
   api::PodLogs* pod_logs();
   const api::ObjectReader& reader() const;
 

@@ -1,6 +1,8 @@
 // What all writes share: field checks, defaults, admission, the last steps of an update.
 #include "apiserver/change.h"
 
+#include "api/json_bulk.h"
+#include "api/limits.h"
 #include "api/managed_fields.h"
 #include "apiserver/strategy.h"
 #include "base/format.h"
@@ -28,6 +30,13 @@ base::Status check_fields(Request& request, Json& object, std::vector<std::strin
   for (const std::string& problem : problems) all += (all.empty() ? "" : ", ") + problem;
   return bad_request(base::format("{} in version \"{}\" cannot be handled as a {}: strict decoding error: {}",
                                   request.kind->kind, request.kind->resource.version, request.kind->kind, all));
+}
+
+base::Status check_size(const Json& object) {
+  constexpr std::size_t kMeasuredMax =
+      api::kObjectBytesMax + api::kObjectBytesMax / 16;  // it measures a little too much
+  if (api::extent_within(object, {.bytes = kMeasuredMax})) return {};
+  return make_error(Code::kTooLarge, base::format("Request entity too large: limit is {}", api::kObjectBytesMax));
 }
 
 base::Status check_identifying_types(const Json& object) {
@@ -190,10 +199,12 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   Change change;
   TRY_VOID(check_preconditions(request, old_object, changed));
   TRY_VOID(check_fields(request, changed, change.warnings));
+  TRY_VOID(check_size(changed));
   keep_server_metadata(old_object, changed);
   separate_status(kind, request.subresource, old_object, changed);
   keep_namespace_finalizers(request, old_object, changed);
   normalize(kind, changed);
+  TRY_VOID(check_size(changed));
   TRY_VOID(run_mutating(context, request, api::Operation::kUpdate, changed, old_object, change.warnings));
   normalize(kind, changed);
   canonicalize(kind, changed);
@@ -216,6 +227,7 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   if (!managed_by_apply)
     api::record_update(*kind.schema, old_object, changed,
                        {manager_for(request), kind.resource.api_version(), request.subresource, context.now});
+  TRY_VOID(check_size(changed));  // what is known of its owners counts
   change.action = may_go(changed) ? Change::Action::kErase : Change::Action::kPut;
   change.object = std::move(changed);
   return change;

@@ -43,6 +43,9 @@ base::Result<Change> prepare_eviction(const Context& context, Request& request);
 
 // Unknown fields, by the request's field validation: an error (Strict), warnings (Warn), or silence.
 base::Status check_fields(Request& request, api::Json& object, std::vector<std::string>& warnings);
+// Refuses an object that is larger than any that is stored, before more is done with it: what defaults make of three
+// bytes can be two hundred. The store has the last word on those that are near the limit.
+base::Status check_size(const api::Json& object);
 // What identifies an object is read before types are checked: it must be text where it is given.
 base::Status check_identifying_types(const api::Json& object);
 // Prunes and fills what every stored object of the kind has.

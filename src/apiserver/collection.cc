@@ -67,10 +67,10 @@ struct Deletion : std::enable_shared_from_this<Deletion> {
 
 }  // namespace
 
-void delete_collection(rt::Env& env, const store::Store& store, Request request,
+void delete_collection(rt::Env& env, SideWork& side_work, const store::Store& store, Request request,
                        std::function<void(Request, OnAnswer)> write, OnAnswer on_answer) {
   auto deletion = std::make_shared<Deletion>(env, request, std::move(write), std::move(on_answer));
-  select_objects(env, store, std::move(request), [deletion](Result<Page> page) {
+  select_objects(side_work, store, std::move(request), [deletion](Result<Page> page) {
     if (!page.ok()) return deletion->on_answer(page.take_error());
     deletion->page = *std::move(page);
     deletion->turn();

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "apiserver/request.h"
+#include "apiserver/side_work.h"
 #include "rt/env.h"
 #include "store/store.h"
 
@@ -11,7 +12,7 @@ namespace apiserver {
 
 // `write` deletes one. The answer is the list as it was; the first refusal takes its place, and does not keep the
 // others from being deleted.
-void delete_collection(rt::Env& env, const store::Store& store, Request request,
+void delete_collection(rt::Env& env, SideWork& side_work, const store::Store& store, Request request,
                        std::function<void(Request, OnAnswer)> write, OnAnswer on_answer);
 
 }  // namespace apiserver

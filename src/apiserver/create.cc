@@ -82,10 +82,12 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   Change change;
   TRY_VOID(check_type(request, object));
   TRY_VOID(check_fields(request, object, change.warnings));
+  TRY_VOID(check_size(object));
   TRY_VOID(check_namespace(context, request, object));
   const Json sent_managed = object["metadata"]["managedFields"];
   set_server_metadata(context, kind, object);
   normalize(kind, object);
+  TRY_VOID(check_size(object));
   const bool by_apply = request.verb == Verb::kPatch;  // apply of an object that does not exist yet
   TRY_VOID(run_mutating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
   normalize(kind, object);
@@ -107,6 +109,7 @@ Result<Change> prepare_create(const Context& context, Request& request) {
     api::record_update(*kind.schema, Json(), object,
                        {manager_for(request), kind.resource.api_version(), "", context.now});
   }
+  TRY_VOID(check_size(object));  // what is known of its owners counts
   change.action = Change::Action::kPut;
   change.object = std::move(object);
   change.status = 201;

@@ -125,16 +125,20 @@ Page page_of(Candidates& candidates, std::int64_t remaining) {
 
 }  // namespace
 
-void select_objects(rt::Env& env, const store::Store& store, Request request, std::function<void(Result<Page>)> done) {
-  constexpr std::size_t kBytesMax = std::size_t{256} << 10;  // parsed for a selector on the loop
+void select_objects(SideWork& side_work, const store::Store& store, Request request,
+                    std::function<void(Result<Page>)> done) {
+  constexpr std::size_t kCostMax = std::size_t{256} << 10;  // bytes of objects and selectors gone through on the loop
+  const std::size_t selector_bytes = request.label_selector.size() + request.field_selector.size();
   std::int64_t remaining = 0;
   auto candidates = candidates_for(store, request, remaining);
   if (!candidates.ok()) return done(candidates.take_error());
-  if ((*candidates)->selection.by_names() || (*candidates)->bytes <= kBytesMax)
-    return done(page_of(**candidates, remaining));
+  const Selection& selection = (*candidates)->selection;
+  const std::size_t parsed = selection.by_names() ? 0 : (*candidates)->bytes;
+  const std::size_t compared = (*candidates)->objects.size() * selector_bytes;
+  if (selection.everything() || parsed + compared <= kCostMax) return done(page_of(**candidates, remaining));
   auto page = std::make_shared<Page>();
-  env.offload([found = *candidates, page, remaining] { *page = page_of(*found, remaining); },
-              [page, done = std::move(done)] { done(std::move(*page)); });
+  side_work.run([found = *candidates, page, remaining] { *page = page_of(*found, remaining); },
+                [page, done = std::move(done)] { done(std::move(*page)); });
 }
 
 Answer answer_for(const api::KindInfo& kind, const Page& page) {
@@ -153,9 +157,9 @@ Answer answer_for(const api::KindInfo& kind, const Page& page) {
   return answer;
 }
 
-void list_objects(rt::Env& env, const store::Store& store, Request request, OnAnswer on_answer) {
+void list_objects(SideWork& side_work, const store::Store& store, Request request, OnAnswer on_answer) {
   const api::KindInfo& kind = *request.kind;
-  select_objects(env, store, std::move(request), [&kind, on_answer = std::move(on_answer)](Result<Page> page) {
+  select_objects(side_work, store, std::move(request), [&kind, on_answer = std::move(on_answer)](Result<Page> page) {
     if (!page.ok()) return on_answer(page.take_error());
     on_answer(answer_for(kind, *page));
   });

@@ -5,7 +5,7 @@
 
 #include "api/json.h"
 #include "apiserver/request.h"
-#include "rt/env.h"
+#include "apiserver/side_work.h"
 #include "store/store.h"
 
 namespace apiserver {
@@ -19,9 +19,9 @@ struct Page {
 };
 
 // Selects on the loop, or off it where many objects have to be looked into. Both callbacks run on the loop.
-void select_objects(rt::Env& env, const store::Store& store, Request request,
+void select_objects(SideWork& side_work, const store::Store& store, Request request,
                     std::function<void(base::Result<Page>)> done);
-void list_objects(rt::Env& env, const store::Store& store, Request request, OnAnswer on_answer);
+void list_objects(SideWork& side_work, const store::Store& store, Request request, OnAnswer on_answer);
 Answer answer_for(const api::KindInfo& kind, const Page& page);
 
 }  // namespace apiserver

@@ -226,7 +226,7 @@ class RealServer : public Server {
 
   // An answer that takes long to make is made off the loop.
   void respond_aside(const std::shared_ptr<HttpExchange>& exchange, std::function<HttpResponse()> make) {
-    api_.env().offload([exchange, make = std::move(make)] { exchange->respond(make()); }, [] {});
+    api_.side_work().run([exchange, make = std::move(make)] { exchange->respond(make()); }, [] {});
   }
 
   static HttpResponse encode(const api::KindInfo& kind, Answer answer, const Format& format, bool reading,

@@ -228,18 +228,23 @@ std::vector<Json> volume_cells(const Json& volume, base::Time now) {
           text_or(volume["spec"]["volumeMode"], "<unset>")};
 }
 
+// Every address with every port: they are counted, and three of them are shown.
 std::vector<Json> endpoints_cells(const Json& endpoints, base::Time now) {
-  std::vector<std::string> all;
-  for (const Json& subset : endpoints["subsets"].items())
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string> shown;
+  std::size_t all = 0;
+  for (const Json& subset : endpoints["subsets"].items()) {
+    const auto ports = subset["ports"].items();
+    all += subset["addresses"].size() * std::max<std::size_t>(ports.size(), 1);
     for (const Json& address : subset["addresses"].items()) {
-      if (subset["ports"].empty()) all.push_back(address["ip"].str());
-      for (const Json& port : subset["ports"].items()) all.push_back(address["ip"].str() + ":" + port["port"].dump());
+      if (shown.size() == kShown) break;
+      if (ports.empty()) shown.push_back(address["ip"].str());
+      for (const Json& port : ports.first(std::min(ports.size(), kShown - std::min(shown.size(), kShown))))
+        shown.push_back(address["ip"].str() + ":" + port["port"].dump());
     }
-  std::string text =
-      all.empty()
-          ? "<none>"
-          : join({all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(all.size(), 3))});
-  if (all.size() > 3) text += base::format(" + {} more...", all.size() - 3);
+  }
+  std::string text = shown.empty() ? "<none>" : join(shown);
+  if (all > kShown) text += base::format(" + {} more...", all - kShown);
   return {Json(text), age_of(endpoints, now)};
 }
 

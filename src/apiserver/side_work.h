@@ -1,0 +1,26 @@
+// Long work off the loop, a few pieces at a time: the pool's threads also carry the store's commits, which every write
+// waits for.
+#pragma once
+
+#include <memory>
+
+#include "rt/env.h"
+
+namespace apiserver {
+
+// Loop thread only.
+class SideWork {
+ public:
+  explicit SideWork(rt::Env& env);
+  ~SideWork();
+
+  // Like Env::offload(), when its turn comes.
+  void run(rt::Task work, rt::Task done);
+  std::size_t waiting() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace apiserver
