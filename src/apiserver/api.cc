@@ -6,6 +6,7 @@
 #include "apiserver/change.h"
 #include "apiserver/collection.h"
 #include "apiserver/list.h"
+#include "base/format.h"
 
 namespace apiserver {
 

@@ -227,6 +227,7 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   if (!managed_by_apply)
     api::record_update(*kind.schema, old_object, changed,
                        {manager_for(request), kind.resource.api_version(), request.subresource, context.now});
+  TRY_VOID(check_size(changed));  // what is known of its owners counts
   change.action = may_go(changed) ? Change::Action::kErase : Change::Action::kPut;
   change.object = std::move(changed);
   return change;

@@ -109,6 +109,7 @@ Result<Change> prepare_create(const Context& context, Request& request) {
     api::record_update(*kind.schema, Json(), object,
                        {manager_for(request), kind.resource.api_version(), "", context.now});
   }
+  TRY_VOID(check_size(object));  // what is known of its owners counts
   change.action = Change::Action::kPut;
   change.object = std::move(object);
   change.status = 201;

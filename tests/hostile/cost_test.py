@@ -175,6 +175,50 @@ def element_order(cluster):
     cluster.request("DELETE", f"{PODS}/ordered")
 
 
+@row("bodies that become a hundred times as large with their defaults", "refused before more is done with them")
+def amplified(cluster):
+    before = cluster.rss_mib()
+    for count in (20_000, 1_000_000):
+        body = '{"metadata":{"name":"a"},"spec":{"containers":[' + ",".join(["{}"] * count) + "]}}"
+        answered(within(cluster, 5, f"{count} empty containers", lambda: cluster.request("POST", PODS, body)), 413)
+    expect(cluster.rss_mib() < before + 600, f"{cluster.rss_mib() - before} MiB for refused pods")
+
+
+@row("a job, a queue and a group of 1 MiB and more parts than anybody needs", "answered, without holding the loop")
+def large_kinds(cluster):
+    jobs = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs"
+    template = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
+    task = {"name": "t", "replicas": 0, "template": template}
+    bodies = [
+        (jobs, {"metadata": {"name": "long"}, "spec": {"plugins": {"x" * 1_000_000: ["a"] * 100_000}, "tasks": [task]}}),
+        (jobs, {"metadata": {"name": "events"},
+                "spec": {"policies": [{"events": ["x"] * 100_000, "action": "AbortJob"}], "tasks": [task]}}),
+        (jobs, {"metadata": {"name": "tasks"}, "spec": {"tasks": [{"replicas": 0, "template": template}] * 5000}}),
+        (QUEUES, {"metadata": {"name": "amounts"},
+                  "spec": {"capability": {f"example.com/r{i}": "-1" for i in range(50_000)}}}),
+        (QUEUES, {"metadata": {"name": "paths", "annotations": {
+            "volcano.sh/hierarchy": "root" + "/a" * 60_000, "volcano.sh/hierarchy-weights": "1" + "/1" * 60_000}},
+            "spec": {}}),
+    ]
+    for path, body in bodies:
+        name = body["metadata"]["name"]
+        status, answer = within(cluster, 10, name, lambda: cluster.request("POST", path, body))
+        expect(status in (201, 400, 413, 422), f"{name}: {status}")
+        expect(status == 201 or len(json.dumps(answer)) < 300_000, f"{name}: a refusal of {len(json.dumps(answer))} bytes")
+        cluster.request("DELETE", f"{path}/{name}")
+
+
+@row("a table of endpoints with 30,000 addresses, each with 30,000 ports", "they are counted, not written out")
+def endpoints_table(cluster):
+    path = "/api/v1/namespaces/default/endpoints"
+    subset = {"addresses": [{"ip": "1.2.3.4"}] * 30_000, "ports": [{"port": 80}] * 30_000}
+    cluster.create(path, {"metadata": {"name": "many"}, "subsets": [subset]})
+    table = within(cluster, 5, "the table", lambda: cluster.get(
+        f"{path}/many", headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}))
+    expect("+ 899999997 more..." in str(answered(table, 200)["rows"]), f"cells {table[1]['rows'][0]['cells']}")
+    cluster.request("DELETE", f"{path}/many")
+
+
 @row("labels, finalizers, owners and data keys by the ten thousand", "created, changed and deleted without holding the loop")
 def many_parts(cluster):
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "nobody"}
