@@ -148,7 +148,7 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
   void register_from(std::size_t index);
   void put_bundle(std::size_t index, const api::ResourceId& resource, Json configuration);
   void listen();
-  rt::HttpResponse readiness() const;
+  std::string readiness() const;
   void end(base::Result<std::uint16_t> result) {
     if (auto callback = std::exchange(done, nullptr)) callback(std::move(result));
   }
@@ -206,12 +206,11 @@ void Server::State::put_bundle(std::size_t index, const api::ResourceId& resourc
               });
 }
 
-// Ready, since whoever listens answers; with what it has to do without.
-rt::HttpResponse Server::State::readiness() const {
+std::string Server::State::readiness() const {
   std::string text = "ok\n";
   for (const client::Informer* informer : {&objects.queues, &objects.namespaces})
     if (!informer->trouble().empty()) text += base::format("[-]{}\n", informer->trouble());
-  return plain(200, std::move(text));
+  return text;
 }
 
 void Server::State::listen() {
@@ -220,7 +219,7 @@ void Server::State::listen() {
     loop->post([weak, request = std::move(request), exchange] {
       const auto self = weak.lock();
       if (!self) return;
-      if (rt::parse_target(request.target).path == "/readyz") return exchange->respond(self->readiness());
+      if (rt::parse_target(request.target).path == "/readyz") return exchange->respond(plain(200, self->readiness()));
       answer_http_confirmed(request, self->hooks, self->client, self->objects,
                             [self, exchange](rt::HttpResponse answer) { exchange->respond(std::move(answer)); });
     });
@@ -256,6 +255,8 @@ void Server::start(std::function<void(base::Result<std::uint16_t>)> done) {
   });
   state.objects.queues.start();
 }
+
+std::string Server::readiness() const { return state_->readiness(); }
 
 void Server::set_pod_rules(std::vector<PodGroupRule> rules) {
   state_->options.rules.pod_rules = std::move(rules);

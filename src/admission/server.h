@@ -40,6 +40,8 @@ class Server {
   // Registers the CA with every enabled path's configuration, waits for the view of queues and namespaces, then
   // listens. `done` comes on the loop: with the port, or with why the server cannot start.
   void start(std::function<void(base::Result<std::uint16_t>)> done);
+  // What /readyz says: it answers, and what it has to do without.
+  std::string readiness() const;
   // From now on answers by these rules (a changed configuration file).
   void set_pod_rules(std::vector<PodGroupRule> rules);
 

@@ -6,6 +6,8 @@
 #include "admission/fake_objects_for_tests.h"
 #include "admission/review.h"
 #include "base/format.h"
+#include "client/testing/fake_client.h"
+#include "client/testing/fake_env.h"
 
 namespace admission {
 namespace {
@@ -50,6 +52,24 @@ TEST(WebhookServer, refuses_what_it_cannot_read) {
 
 TEST(WebhookServer, names_its_configurations) {
   EXPECT_EQ(configuration_name("/jobs/mutate"), "volcano-admission-service-jobs-mutate");
+}
+
+TEST(WebhookServer, answers_although_it_may_not_list_namespaces) {
+  // The server's own loop is not run here: what it answers is in `start`'s callback and in the calls.
+  client::testing::FakeEnv env;
+  client::testing::FakeClient client(env);
+  client.forbids = [](const client::Request& request) { return request.resource == api::resources::kNamespaces; };
+  ServerOptions options;
+  options.rules.enabled = {"/podgroups/mutate"};
+  client.put({"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations"},
+             json(base::format(R"({{"metadata": {{"name": "{}"}}, "webhooks": []}})",
+                               configuration_name("/podgroups/mutate"))));
+  Server server(env, client, std::move(options));
+  std::uint16_t port = 0;
+  server.start([&](base::Result<std::uint16_t> started) { port = started.ok() ? *started : 0; });
+  env.settle();
+  EXPECT_NE(port, 0);
+  EXPECT_EQ(server.readiness(), "ok\n[-]namespaces cannot be listed: forbidden\n");
 }
 
 TEST(JsonPatch, turns_one_document_into_another) {

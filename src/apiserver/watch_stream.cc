@@ -13,7 +13,9 @@ using store::EventType;
 
 namespace {
 
-constexpr std::size_t kBacklogMax = std::size_t{256} << 10;  // beyond, events wait in history
+// Beyond, events wait in history. More of what all streams share than of what is made for one.
+constexpr std::size_t kSharedBacklogMax = std::size_t{1} << 20;
+constexpr std::size_t kOwnBacklogMax = std::size_t{256} << 10;
 constexpr std::int64_t kLifetimeAskedMax = 365 * 86400;
 constexpr base::Duration kLifetimeMin =
     base::minutes(30);  // and up to twice that, as the Kubernetes API server ends watches
@@ -56,8 +58,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
       self->end(true);
     });
     if (const base::Status begun = watch_->resume(); !begun.ok()) {
-      end(false);
-      return refuse(begun.error());
+      end(started_);
+      return started_ ? void() : refuse(begun.error());
     }
     start();
     exchange_->on_closed([&loop, self] { loop.post([self] { self->end(false); }); });
@@ -94,7 +96,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
       if (format_.web_socket) exchange_->send(std::exchange(pieces, {}));
     }
     if (!pieces.empty()) exchange_->send(std::move(pieces));
-    if (exchange_->backlog_bytes() <= kBacklogMax) return true;
+    const bool shared = format_.kind == Format::Kind::kJson && !format_.web_socket;
+    if (exchange_->backlog_bytes() <= (shared ? kSharedBacklogMax : kOwnBacklogMax)) return true;
     exchange_->on_drained([&loop = api_.env().loop(), weak = weak_from_this()] {
       loop.post([weak] {
         if (const auto self = weak.lock()) self->go_on();

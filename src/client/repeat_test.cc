@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "api/resource.h"
+#include "client/http_client.h"
+#include "client/testing/fake_env.h"
+#include "rt/http_client.h"
 
 namespace client {
 namespace {
@@ -82,6 +87,62 @@ TEST(Repeat, what_is_there_tells_whether_it_is_ours) {
   EXPECT_TRUE(ours(request(Verb::kUpdate, object), R"({"spec":{"a":1},"status":{"b":7}})"));
   EXPECT_TRUE(ours(request(Verb::kPatch, R"({"metadata":{"resourceVersion":"3","labels":{"x":null}}})"),
                    R"({"metadata":{"labels":{"y":"z"}}})"));
+}
+
+// A connection whose answers are written down beforehand, each with whether it came to the second sending.
+struct Scripted : rt::HttpClient {
+  std::deque<std::pair<rt::HttpResponse, bool>> answers;
+  std::vector<std::string> asked;
+
+  void send(rt::HttpRequest request, OnResponse on_response) override {
+    asked.push_back(request.method + (request.may_repeat ? "*" : ""));
+    auto [response, repeated] = std::move(answers.front());
+    answers.pop_front();
+    response.repeated = repeated;
+    on_response(std::move(response));
+  }
+  std::unique_ptr<rt::HttpStream> stream(rt::HttpRequest, StreamCallbacks) override { return nullptr; }
+};
+
+struct ScriptedEnv : testing::FakeEnv {
+  Scripted* http = nullptr;
+
+  base::Result<std::unique_ptr<rt::HttpClient>> http_client(rt::ClientOptions) override {
+    auto made = std::make_unique<Scripted>();
+    http = made.get();
+    return std::unique_ptr<rt::HttpClient>(std::move(made));
+  }
+};
+
+// What the caller of a create gets when these are the answers.
+std::string outcome(std::deque<std::pair<rt::HttpResponse, bool>> answers, std::string& asked) {
+  ScriptedEnv env;
+  const auto client = *make_http_client({.access = {.server = "http://h"}}, env);
+  env.http->answers = std::move(answers);
+  std::string got;
+  client->call(request(Verb::kCreate, R"({"metadata":{"name":"p"},"data":{"k":"v"}})"), [&](base::Result<Json> result) {
+    got = result.ok() ? "ok " + (*result)["metadata"]["uid"].str() : result.error().message;
+  });
+  for (const std::string& one : env.http->asked) asked += one + " ";
+  return got;
+}
+
+TEST(Repeat, the_caller_of_a_create_sees_what_its_first_sending_did) {
+  const rt::HttpResponse made{201, {}, R"({"metadata":{"name":"p","uid":"1"},"data":{"k":"v"}})"};
+  const rt::HttpResponse taken{
+      409, {}, R"({"kind":"Status","reason":"AlreadyExists","message":"p already exists","code":409})"};
+  const rt::HttpResponse ours{200, {}, R"({"metadata":{"name":"p","uid":"1"},"data":{"k":"v","l":"w"}})"};
+  const rt::HttpResponse strange{200, {}, R"({"metadata":{"name":"p","uid":"2"},"data":{"k":"w"}})"};
+  std::string asked;
+  EXPECT_EQ(outcome({{made, false}}, asked), "ok 1");
+  EXPECT_EQ(outcome({{made, true}}, asked), "ok 1");
+  EXPECT_EQ(outcome({{taken, false}}, asked), "p already exists");
+  EXPECT_EQ(asked, "POST* POST* POST* ");
+  asked.clear();
+  EXPECT_EQ(outcome({{taken, true}, {ours, false}}, asked), "ok 1");
+  EXPECT_EQ(outcome({{taken, true}, {strange, false}}, asked), "p already exists");
+  EXPECT_EQ(outcome({{taken, true}, {taken, false}}, asked), "p already exists");
+  EXPECT_EQ(asked, "POST* GET* POST* GET* POST* GET* ");
 }
 
 }  // namespace

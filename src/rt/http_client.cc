@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "base/format.h"
+#include "rt/client_tls.h"
 
 namespace rt {
 namespace {
@@ -460,38 +461,14 @@ std::unique_ptr<HttpStream> Client::stream(HttpRequest request, StreamCallbacks 
   return std::make_unique<Stream>(shared_, connection, alive);
 }
 
-base::Status set_up_tls(Shared& shared) {
-  const ClientOptions& options = shared.options;
-  if (!options.tls) return {};
-  shared.tls.emplace(asio::ssl::context::tls_client);
-  asio::ssl::context& tls = *shared.tls;
-  ErrorCode error;
-  if (options.insecure_skip_verify) {
-    tls.set_verify_mode(asio::ssl::verify_none, error);
-  } else {
-    tls.set_verify_mode(asio::ssl::verify_peer, error);
-    if (!options.ca_pem.empty())
-      tls.add_certificate_authority(asio::buffer(options.ca_pem), error);
-    else
-      tls.set_default_verify_paths(error);
-    if (error)
-      return base::make_error(Code::kInvalid, base::format("the CA certificate cannot be used: {}", error.message()));
-  }
-  if (!options.certificate_pem.empty()) {
-    tls.use_certificate_chain(asio::buffer(options.certificate_pem), error);
-    if (!error) tls.use_private_key(asio::buffer(options.key_pem), asio::ssl::context::pem, error);
-    if (error)
-      return base::make_error(Code::kInvalid,
-                              base::format("the client certificate cannot be used: {}", error.message()));
-  }
-  return {};
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<HttpClient>> make_http_client(ClientOptions options, Loop& loop) {
   auto shared = std::make_shared<Shared>(std::move(options));
-  TRY_VOID(set_up_tls(*shared));
+  if (shared->options.tls) {
+    shared->tls.emplace(asio::ssl::context::tls_client);
+    TRY_VOID(use_client_keys(*shared->tls, shared->options));
+  }
   return std::unique_ptr<HttpClient>(std::make_unique<Client>(std::move(shared), loop));
 }
 

@@ -123,15 +123,35 @@ def the_form_of_the_key():
 
 @row("the server certificate lacked the address that it was reached by", "it has --address, localhost and the host's name")
 def names_of_the_certificate():
-    cluster = Cluster("--runtime", "process", "--address", "127.0.0.2", start=False)
+    for address, url, name in [("127.0.0.2", "https://127.0.0.2:", "127.0.0.2"), ("::1", "https://[::1]:", "0:0:0:0:0:0:0:1"),
+                               ("0.0.0.0", "https://127.0.0.1:", "127.0.0.1")]:
+        if address == "::1" and not os.path.exists("/proc/net/if_inet6"):
+            continue
+        cluster = Cluster("--runtime", "process", "--address", address, start=False)
+        try:
+            cluster.start(ready=False)
+            wait_for(20, f"the start at {url}", lambda: f" is up at {url}" in cluster.output())
+            shown = openssl("x509", "-in", f"{cluster.data}/keys/server.crt", "-noout", "-ext", "subjectAltName")
+            for wanted in [name, "127.0.0.1", "localhost", socket.gethostname().lower()]:
+                expect(wanted in shown, f"{wanted} is not in {shown}")
+            code, out = lib.kubectl(cluster, "get", "namespaces")
+            expect(code == 0, out)
+            cluster.stop()
+        finally:
+            cluster.remove()
+
+
+@row("a start that was killed while it made its keys left half of them", "the next start makes them anew; the set appears as a whole")
+def a_start_that_was_killed():
+    cluster = Cluster("--runtime", "process", start=False)
     try:
-        cluster.start(ready=False)
-        wait_for(20, "the start", lambda: " is up at https://127.0.0.2:" in cluster.output())
-        shown = openssl("x509", "-in", f"{cluster.data}/keys/server.crt", "-noout", "-ext", "subjectAltName")
-        for name in ["127.0.0.2", "127.0.0.1", "localhost", socket.gethostname().lower()]:
-            expect(name in shown, f"{name} is not in {shown}")
-        code, out = lib.kubectl(cluster, "get", "namespaces")
-        expect(code == 0, out)
+        os.makedirs(f"{cluster.data}/keys.new")
+        with open(f"{cluster.data}/keys.new/ca.key", "w") as file:
+            file.write("half")
+        cluster.start()
+        expect(not os.path.exists(f"{cluster.data}/keys.new"), "the stage is left")
+        expect(os.stat(f"{cluster.data}/keys").st_mode & 0o777 == 0o700, "others can look into the keys")
+        cluster.check_healthy()
         cluster.stop()
     finally:
         cluster.remove()
