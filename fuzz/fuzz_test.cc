@@ -78,6 +78,8 @@ TEST(Fuzz, definitions_of_worlds_are_read_or_refused) { run("definition", 20'000
 TEST(Fuzz, any_configuration_of_the_scheduler_runs_or_is_refused) { run("scheduler_config", 20'000); }
 TEST(Fuzz, any_arguments_of_plugins_run) { run("plugin_arguments", 40'000); }
 TEST(Fuzz, any_objects_can_be_scheduled) { run("scheduler_objects", 10'000); }
+TEST(Fuzz, what_containers_leave_is_text) { run("termination", 10'000); }
+TEST(Fuzz, what_images_say_makes_a_container_or_is_refused) { run("image", 20'000); }
 TEST(FuzzDeathTest, the_canary_is_noticed) {
   EXPECT_DEATH(find_target("canary")->run("a cat"), "broken promise: the canary");
 }

@@ -31,6 +31,8 @@ constexpr std::array kTargets = {
     Target{"plugin_arguments", plugin_arguments},
     Target{"scheduler_objects", scheduler_objects},
     Target{"writes", writes},
+    Target{"termination", termination},
+    Target{"image", image},
     Target{"canary", canary},
 };
 
