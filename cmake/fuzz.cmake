@@ -3,14 +3,14 @@ file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/fuzz/*.cc)
 list(FILTER fuzz_sources EXCLUDE REGEX "(libfuzzer|fuzz_test)\\.cc$")
 add_library(fuzz STATIC ${fuzz_sources} ${CMAKE_SOURCE_DIR}/src/main/credentials.cc)
 target_include_directories(fuzz PUBLIC ${CMAKE_SOURCE_DIR}/fuzz)
-target_link_libraries(fuzz PUBLIC sim apiserver rt api)
+target_link_libraries(fuzz PUBLIC sim apiserver node rt api)
 add_executable(fuzz_test ${CMAKE_SOURCE_DIR}/fuzz/fuzz_test.cc)
 target_link_libraries(fuzz_test PRIVATE fuzz GTest::gtest GTest::gtest_main)
 add_test(NAME fuzz COMMAND fuzz_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 if(VOLCANO_FUZZ)
   set(fuzz_targets
-    canary cel connection database definition devices http json keys patch patch_limits plugin_arguments quantity route
-    scheduler_config scheduler_objects selector writes yaml)
+    canary cel connection database definition devices http image json keys patch patch_limits plugin_arguments quantity
+    route scheduler_config scheduler_objects selector termination writes yaml)
   foreach(target ${fuzz_targets})
     add_executable(fuzz_${target} ${CMAKE_SOURCE_DIR}/fuzz/libfuzzer.cc)
     target_compile_definitions(fuzz_${target} PRIVATE FUZZ_TARGET="${target}")

@@ -82,6 +82,8 @@ TEST(Fuzz, any_configuration_of_the_scheduler_runs_or_is_refused) { run("schedul
 TEST(Fuzz, any_arguments_of_plugins_run) { run("plugin_arguments", 40'000); }
 TEST(Fuzz, any_objects_can_be_scheduled) { run("scheduler_objects", 10'000); }
 TEST(Fuzz, a_damaged_database_is_refused_or_served) { run("database", 200); }
+TEST(Fuzz, what_containers_leave_is_text) { run("termination", 10'000); }
+TEST(Fuzz, what_images_say_makes_a_container_or_is_refused) { run("image", 20'000); }
 TEST(FuzzDeathTest, the_canary_is_noticed) {
   EXPECT_DEATH(find_target("canary")->run("a cat"), "broken promise: the canary");
 }

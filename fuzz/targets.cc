@@ -35,6 +35,8 @@ constexpr std::array kTargets = {
     Target{"scheduler_objects", scheduler_objects},
     Target{"writes", writes},
     Target{"database", database},
+    Target{"termination", termination},
+    Target{"image", image},
     Target{"canary", canary},
 };
 

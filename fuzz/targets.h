@@ -36,5 +36,7 @@ void plugin_arguments(std::string_view input);
 void scheduler_objects(std::string_view input);
 void writes(std::string_view input);
 void database(std::string_view input);
+void termination(std::string_view input);
+void image(std::string_view input);
 
 }  // namespace fuzz

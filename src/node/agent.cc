@@ -100,13 +100,7 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
     if (worker->timer != 0) env.loop().cancel(worker->timer);
     for (const ContainerState& container : worker->state.containers) containers.erase(container.id);
     workers.erase(uid);
-    off_loop<int>(
-        [uid](Runtime& machine) {
-          machine.remove(uid, true);
-          return 0;
-        },
-        [this](int) { check_stopped(); });
-    return;
+    return erase_pod(uid);
   }
   auto& worker = workers[uid];
   if (!worker) {
@@ -120,6 +114,21 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
   }
   worker->pod = *after;
   step(uid);
+}
+
+// A start that is under way would leave a container behind that belongs to nobody.
+void Agent::State::erase_pod(const std::string& uid) {
+  if (calls.contains(uid)) {
+    to_erase.insert(uid);
+    return;
+  }
+  call_for<int>(
+      uid,
+      [uid](Runtime& machine) {
+        machine.remove(uid, true);
+        return 0;
+      },
+      [this](int) { check_stopped(); });
 }
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "client/event_recorder.h"
@@ -47,9 +48,11 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   std::map<std::string, ExitedContainer> early_exits;  // by id: ends that came before the start was reported
   std::function<void(base::Error)> failed;
   std::function<void()> stopped;
-  bool ready = false;      // the runtime is open
-  int pulls = 0;           // under way; the rest waits, so that slow registries hold up nothing else
-  bool names_due = false;  // a refresh of names is posted
+  bool ready = false;                // the runtime is open
+  std::map<std::string, int> calls;  // by uid: blocking calls for the pod that are under way
+  std::set<std::string> to_erase;    // uids of pods that are gone, once no call for them is under way
+  int pulls = 0;                     // under way; the rest waits, so that slow registries hold up nothing else
+  bool names_due = false;            // a refresh of names is posted
   bool stopping = false;
   bool closing = false;
   std::string last_error;  // in the Ready condition
@@ -64,6 +67,8 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void check_stopped();
   void refresh_volumes();
   void refresh_names();
+
+  void erase_pod(const std::string& uid);
 
   // pod_worker.cc
   void step(const std::string& uid);
@@ -99,6 +104,16 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
                 [weak = weak_from_this(), done = std::move(done), result] {
                   if (weak.lock()) done(std::move(**result));
                 });
+  }
+  // The same for one pod: its folder is not taken away meanwhile.
+  template <class T>
+  void call_for(const std::string& uid, std::function<T(Runtime&)> work, std::function<void(T)> done) {
+    ++calls[uid];
+    off_loop<T>(std::move(work), [this, uid, done = std::move(done)](T result) {
+      if (--calls[uid] == 0) calls.erase(uid);
+      done(std::move(result));
+      if (!calls.contains(uid) && to_erase.erase(uid) != 0) erase_pod(uid);
+    });
   }
 };
 

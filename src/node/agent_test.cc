@@ -286,6 +286,59 @@ TEST(Agent, NamesThatWouldLeaveAFolderAreRefused) {
   }
 }
 
+// Calls to the machine take their time.
+struct SlowEnv : client::testing::FakeEnv {
+  base::Duration call{};
+  void offload(rt::Task work, rt::Task done) override {
+    loop().after(call, [this, work = std::move(work), done = std::move(done)] {
+      work();
+      loop().post(done);
+    });
+  }
+};
+
+TEST(Agent, APodThatIsGoneIsTakenAwayAfterItsStart) {
+  SlowEnv env;
+  client::testing::FakeClient server{env};
+  Machine machine;
+  machine.env = &env;
+  Options options;
+  options.node_name = "n1";
+  Agent agent(env, server, options, std::make_unique<FakeRuntime>(machine), {});
+  agent.start();
+  env.run_for(base::seconds(1));
+  env.call = base::seconds(10);
+  server.put(api::resources::kPods,
+             *api::parse_yaml("{metadata: {name: p, namespace: ns}, spec: {containers: [{name: a, image: i}]}}"));
+  env.run_for(base::seconds(21));  // prepared, pulled, and starting
+  env.call = {};
+  server.erase(api::resources::kPods, "ns/p");
+  env.run_for(base::seconds(1));
+  EXPECT_EQ(machine.log, (std::vector<std::string>{"prepare p"}));
+  env.run_for(base::seconds(20));
+  EXPECT_EQ(machine.log, (std::vector<std::string>{"prepare p", "start a", "erase"}));
+}
+
+TEST(Agent, AStopDoesNotWaitForAMachineThatHangs) {
+  SlowEnv env;
+  client::testing::FakeClient server{env};
+  Machine machine;
+  machine.env = &env;
+  Options options;
+  options.node_name = "n1";
+  Agent agent(env, server, options, std::make_unique<FakeRuntime>(machine), {});
+  agent.start();
+  env.run_for(base::seconds(1));
+  server.put(api::resources::kPods,
+             *api::parse_yaml("{metadata: {name: p, namespace: ns}, spec: {containers: [{name: a, image: i}]}}"));
+  env.call = base::hours(1);
+  env.run_for(base::seconds(1));
+  bool stopped = false;
+  agent.stop([&] { stopped = true; });
+  env.run_for(base::seconds(25));
+  EXPECT_TRUE(stopped);
+}
+
 TEST(Agent, AStopEndsPodsAndSaysSo) {
   World world;
   world.start();

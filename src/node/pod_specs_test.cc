@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/yaml.h"
+#include "base/format.h"
 #include "node/environment.h"
 #include "node/image_store.h"
 #include "node/names.h"
@@ -107,6 +108,20 @@ TEST(Environment, NamesWhatIsMissing) {
     ASSERT_FALSE(environment.ok());
     EXPECT_EQ(environment.error().message, test.message);
   }
+}
+
+TEST(Environment, IsBoundedAndText) {
+  Fixture fixture;
+  fixture.objects["Secret/ns/bytes"] = yaml("data: {k: '/w=='}");
+  for (const char* env : {"[{name: A, valueFrom: {secretKeyRef: {name: bytes, key: k}}}]", "[{name: 'A=B', value: x}]",
+                          "[{name: '', value: x}]", "[{name: A, value: \"a\\0b\"}]"})
+    EXPECT_FALSE(
+        environment_of(yaml("metadata: {namespace: ns}"), yaml(std::string("{env: ") + env + "}"), fixture.lookups)
+            .ok())
+        << env;
+  std::string doubling = "{env: [{name: V0, value: xxxxxxxx}";
+  for (int i = 1; i < 60; ++i) doubling += base::format(", {{name: V{0}, value: $(V{1})$(V{1})}}", i, i - 1);
+  EXPECT_FALSE(environment_of(Json(), yaml(doubling + "]}"), fixture.lookups).ok());
 }
 
 TEST(Volumes, LaysOutFilesWithTheirModes) {

@@ -156,23 +156,23 @@ void Agent::State::prepare(PodWorker& worker) {
     worker.volume_versions[volume.name] = std::move(version);
   }
   state.sandbox = Sandbox::kPreparing;
-  off_loop<base::Result<std::string>>([spec](Runtime& machine) { return machine.prepare(spec); },
-                                      [this, uid, failed](base::Result<std::string> ip) {
-                                        PodWorker* found = find(uid);
-                                        if (found == nullptr) return;
-                                        if (ip.ok()) {
-                                          found->state.sandbox = Sandbox::kReady;
-                                          found->state.prepare_back_off = {};
-                                          found->state.ip = *ip;
-                                          refresh_names();
-                                        } else if (ip.error().code == base::Code::kInvalid) {
-                                          failed(*found, "FailedMount", ip.error().message);
-                                        } else {
-                                          failed(*found, "FailedCreatePodSandBox",
-                                                 "Failed to create pod sandbox: " + ip.error().message);
-                                        }
-                                        step(uid);
-                                      });
+  call_for<base::Result<std::string>>(
+      uid, [spec](Runtime& machine) { return machine.prepare(spec); },
+      [this, uid, failed](base::Result<std::string> ip) {
+        PodWorker* found = find(uid);
+        if (found == nullptr) return;
+        if (ip.ok()) {
+          found->state.sandbox = Sandbox::kReady;
+          found->state.prepare_back_off = {};
+          found->state.ip = *ip;
+          refresh_names();
+        } else if (ip.error().code == base::Code::kInvalid) {
+          failed(*found, "FailedMount", ip.error().message);
+        } else {
+          failed(*found, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + ip.error().message);
+        }
+        step(uid);
+      });
 }
 
 void Agent::State::pull(PodWorker& worker, std::size_t index) {
@@ -297,8 +297,8 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
   container.phase = RunPhase::kStarting;
   container.id = spec->id;
   containers[container.id] = {uid, index};
-  off_loop<base::Result<StartedContainer>>(
-      [started_spec = *spec](Runtime& machine) { return machine.start(started_spec); },
+  call_for<base::Result<StartedContainer>>(
+      uid, [started_spec = *spec](Runtime& machine) { return machine.start(started_spec); },
       [this, uid, index](base::Result<StartedContainer> started) {
         PodWorker* found = find(uid);
         if (found == nullptr) return;
@@ -327,7 +327,8 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
 void Agent::State::remove(PodWorker& worker) {
   const std::string uid(api::uid_of(worker.pod));
   worker.state.sandbox = Sandbox::kRemoving;
-  off_loop<int>(
+  call_for<int>(
+      uid,
       [uid](Runtime& machine) {
         machine.remove(uid, false);
         return 0;

@@ -1,4 +1,4 @@
-// The real Env: a thread with an Asio loop, the system's clocks, and one small pool shared by all environments.
+// The real Env: a thread with an Asio loop, the system's clocks, and a small pool.
 #include <pthread.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -26,11 +27,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Some of the work waits for other programs. Never destroyed: that would wait for work that hangs.
-asio::thread_pool& pool() {
-  static auto* const instance = new asio::thread_pool(8);
-  return *instance;
-}
+// An environment's own, so that work that hangs holds up nobody else's. Some of it waits for other programs.
+constexpr std::size_t kPoolThreads = 8;
 
 // How long an environment that stops waits for its work on the pool, which may refer to what is destroyed next.
 constexpr std::chrono::seconds kWorkGrace{10};
@@ -126,7 +124,8 @@ class AsioEnv : public RealEnv {
       const std::lock_guard lock(shared_->mutex);
       ++shared_->outstanding;
     }
-    asio::post(pool(), [shared = shared_, work = std::move(work), done = std::move(done)]() mutable {
+    if (pool_ == nullptr) pool_ = std::make_unique<asio::thread_pool>(kPoolThreads);
+    asio::post(*pool_, [shared = shared_, work = std::move(work), done = std::move(done)]() mutable {
       work();
       work = nullptr;
       shared->loop.post(std::move(done));
@@ -148,6 +147,7 @@ class AsioEnv : public RealEnv {
     std::unique_lock lock(shared_->mutex);
     if (shared_->changed.wait_for(lock, kWorkGrace, [this] { return shared_->outstanding == 0; })) return;
     base::log_error("rt", base::format("{} stops without {} pieces of work that hang", name_, shared_->outstanding));
+    (void)pool_.release();  // to destroy it would be to wait for them
   }
 
  private:
@@ -160,6 +160,7 @@ class AsioEnv : public RealEnv {
   std::shared_ptr<LoopWithWork> shared_ = std::make_shared<LoopWithWork>();
   base::Random random_;
   asio::executor_work_guard<asio::io_context::executor_type> guard_;
+  std::unique_ptr<asio::thread_pool> pool_;  // made on first use
   std::thread thread_;
 };
 

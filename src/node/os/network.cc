@@ -43,6 +43,25 @@ void change_rules(bool add, const std::string& bridge, const std::string& subnet
       {"iptables", "-w", "-t", "nat", verb, "POSTROUTING", "-s", subnet, "!", "-d", subnet, "-j", "MASQUERADE"});
   (void)run_command({"iptables", "-w", first, "FORWARD", "-i", bridge, "-j", "ACCEPT"});
   (void)run_command({"iptables", "-w", first, "FORWARD", "-o", bridge, "-j", "ACCEPT"});
+  // What listens on the host's loopback is not for pods, even where the machine routes such addresses.
+  (void)run_command({"iptables", "-w", first, "INPUT", "-i", bridge, "-d", "127.0.0.0/8", "-j", "DROP"});
+}
+
+bool write_setting(const std::string& path, std::string_view value) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const bool written = fd >= 0 && ::write(fd, value.data(), value.size()) == static_cast<ssize_t>(value.size());
+  if (fd >= 0) ::close(fd);
+  return written;
+}
+
+// The kernel drops packets for 127.0.0.0/8 that come from outside, unless it is told otherwise, for one interface or
+// for all.
+void close_loopback(const std::string& bridge) {
+  (void)write_setting(base::format("/proc/sys/net/ipv4/conf/{}/route_localnet", bridge), "0");
+  if (read_text(base::format("/proc/sys/net/ipv4/conf/{}/route_localnet", "all")).starts_with("1"))
+    base::log_warning("node",
+                      "net.ipv4.conf.all.route_localnet is 1: only packet filters keep pods from what listens on "
+                      "this machine's loopback");
 }
 
 }  // namespace
@@ -105,14 +124,13 @@ base::Status Network::ensure_bridge() {
     change_rules(true, bridge_, prefix_ + "0/24");
     const std::string forwarding = "/proc/sys/net/ipv4/ip_forward";
     if (read_text(forwarding).starts_with("0")) {
-      const int fd = ::open(forwarding.c_str(), O_WRONLY | O_CLOEXEC);
-      forwarding_set_ = fd >= 0 && ::write(fd, "1", 1) == 1;
-      if (fd >= 0) ::close(fd);
+      forwarding_set_ = write_setting(forwarding, "1");
       TRY_VOID(rt::write_file(
           folder_ + "/network.json",
           Json::object({{"prefix", prefix_}, {"bridge", bridge_}, {"forwarding_set", forwarding_set_}}).dump(), 0600));
     }
   }
+  close_loopback(bridge_);
   up_ = true;
   return {};
 }
@@ -181,9 +199,8 @@ void Network::close() {
   change_rules(false, bridge_, prefix_ + "0/24");
   (void)run_command({"ip", "link", "del", bridge_});
   if (forwarding_set_) {
-    const int fd = ::open("/proc/sys/net/ipv4/ip_forward", O_WRONLY | O_CLOEXEC);
-    if (fd >= 0 && ::write(fd, "0", 1) != 1) base::log_warning("node", "cannot restore net.ipv4.ip_forward");
-    if (fd >= 0) ::close(fd);
+    if (!write_setting("/proc/sys/net/ipv4/ip_forward", "0"))
+      base::log_warning("node", "cannot restore net.ipv4.ip_forward");
   }
   up_ = false;
 }

@@ -1,6 +1,7 @@
 // The machine's side where it is pure: control groups, OCI bundles, name queries, log lines, volumes on disk.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/format.h"
@@ -9,9 +10,12 @@
 #include "node/os/command.h"
 #include "node/os/cri_log.h"
 #include "node/os/dns.h"
+#include "node/os/image_tree.h"
 #include "node/os/oci_bundle.h"
 #include "node/os/pod_folders.h"
+#include "node/os/proc.h"
 #include "node/os/volume_folders.h"
+#include "rt/files.h"
 
 namespace node {
 namespace {
@@ -202,6 +206,80 @@ struct TemporaryFolder {
   ~TemporaryFolder() { remove_tree(path); }
 };
 
+// Where a kill of the agent can leave a container, as files, and what is read from them.
+struct RunCase {
+  const char* what;
+  std::vector<std::string> files;  // of the container's folder
+  bool monitored, held, exited;
+  bool started, running, lost;
+};
+TEST(PodFolders, ReadsFromFilesWhereARunIs) {
+  for (const RunCase& test : {
+           RunCase{"made up only", {"id"}, false, false, false, false, false, true},
+           RunCase{"created, not noted", {"id", "pid", "monitor"}, true, true, false, false, false, false},
+           RunCase{"noted, not let go", {"id", "pid", "monitor", "started"}, true, true, false, false, false, false},
+           RunCase{"let go", {"id", "pid", "monitor", "started"}, true, false, false, true, true, false},
+           RunCase{"ended", {"id", "pid", "monitor", "started"}, false, false, true, true, false, false},
+           RunCase{"ended, its monitor still there",
+                   {"id", "pid", "monitor", "started"},
+                   true,
+                   false,
+                   true,
+                   true,
+                   false,
+                   false},
+           RunCase{"its monitor killed", {"id", "pid", "monitor", "started"}, false, false, false, true, false, true},
+           RunCase{"a plain process that never began", {"id", "started"}, false, false, false, false, false, true},
+       }) {
+    const TemporaryFolder data;
+    const PodFolders folders(data.path);
+    const std::string folder = folders.container("u", "a", 0);
+    ASSERT_TRUE(rt::make_folders(folder, 0700).ok());
+    for (const std::string& name : test.files)
+      ASSERT_TRUE(rt::write_file(folder + "/" + name,
+                                 name == "id"        ? "ID"
+                                 : name == "monitor" ? (test.monitored ? describe_process(::getpid()) : "1 1")
+                                                     : "1",
+                                 0600)
+                      .ok());
+    if (test.held) {
+      ASSERT_TRUE(rt::make_folders(folders.runtime_state("ID"), 0700).ok());
+      ASSERT_EQ(::mkfifo((folders.runtime_state("ID") + "/exec.fifo").c_str(), 0600), 0);
+    }
+    Exits exits;
+    ASSERT_TRUE(exits.open(folders.exits(), [](ExitedContainer) {}).ok());
+    if (test.exited) {
+      ASSERT_TRUE(rt::write_file(folders.exits() + "/ID", "3", 0600).ok());
+    }
+    const std::vector<RecoveredContainer> runs = folders.containers_of("u", exits);
+    ASSERT_EQ(runs.size(), 1u);
+    EXPECT_EQ(runs[0].started, test.started) << test.what;
+    EXPECT_EQ(runs[0].running, test.running) << test.what;
+    EXPECT_EQ(runs[0].lost, test.lost) << test.what;
+    EXPECT_EQ(runs[0].exit_code, test.exited ? 3 : test.lost ? 137 : 0) << test.what;
+  }
+}
+
+TEST(Privileges, NoOomScoreIsAskedForThatMayNotBeSet) {
+  const Privileges all{.oom_score_adjustment = 0};
+  const Privileges without{.effective = ~(std::uint64_t{1} << 24), .oom_score_adjustment = 100};
+  EXPECT_EQ(permitted_oom_score(-997, all), -997);
+  EXPECT_EQ(permitted_oom_score(-997, without), 100);
+  EXPECT_EQ(permitted_oom_score(1000, without), 1000);
+}
+
+TEST(ImageTree, DevicesHaveNoPlaceInImages) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make device nodes";
+  const TemporaryFolder folder;
+  ASSERT_TRUE(rt::make_folders(folder.path + "/r/dev", 0755).ok());
+  ASSERT_TRUE(rt::make_folders(folder.path + "/r/etc", 0755).ok());
+  ASSERT_EQ(::mknod((folder.path + "/r/dev/disk").c_str(), S_IFBLK | 0600, makedev(8, 0)), 0);
+  EXPECT_TRUE(inspect_image_tree(folder.path + "/r").ok());
+  EXPECT_EQ(::access((folder.path + "/r/dev/disk").c_str(), F_OK), -1);
+  ASSERT_EQ(::mknod((folder.path + "/r/etc/disk").c_str(), S_IFCHR | 0600, makedev(1, 5)), 0);
+  EXPECT_EQ(inspect_image_tree(folder.path + "/r").error().message, "the image's etc/disk is a device");
+}
+
 TEST(CriLog, WhatIsWrittenCanBeParsed) {
   const TemporaryFolder folder;
   const std::string path = folder.path + "/log";
@@ -255,6 +333,13 @@ TEST(Command, GivesOutputAndExitCode) {
   EXPECT_EQ(result->exit_code, 3);
   EXPECT_FALSE(run_command({"/no/such/program"}).ok());
   EXPECT_FALSE(run_command({"sleep", "10"}, {.timeout = base::milliseconds(50)}).ok());
+  // One that closes its outputs and goes on is not waited for without end either.
+  EXPECT_FALSE(
+      run_command({"sh", "-c", "exec > /dev/null 2>&1; exec sleep 10"}, {.timeout = base::milliseconds(50)}).ok());
+  EXPECT_EQ(run_command({"yes"}, {.output_bytes_max = 1000}).error().code, base::Code::kTooLarge);
+  const auto guarded =
+      run_command({"sleep", "10"}, {.guard = [] { return base::make_error(base::Code::kTooLarge, "full"); }});
+  EXPECT_EQ(guarded.error().message, "full");
 }
 
 }  // namespace

@@ -302,7 +302,9 @@ base::Result<StartedContainer> RuncRuntime::start(const ContainerSpec& spec) {
   // Nothing of the container has run yet when a start fails, so that another try is the same start.
   for (int tried = 1;; ++tried) {
     auto started = start_once(spec);
-    if (started.ok() || tried == kStartsMax || started.error().code == Code::kInvalid) return started;
+    if (started.ok() || tried == kStartsMax) return started;
+    const Code code = started.error().code;
+    if (code == Code::kInvalid || code == Code::kTimeout) return started;
     base::log_warning("node", base::format("start of container {} failed and is tried again: {}", spec.name,
                                            started.error().message));
   }
