@@ -79,8 +79,8 @@ struct Load {
     if (sent >= wanted || env.uptime() - begin > limit) {
       if (open == 0) {
         end = env.uptime();
-        finished.set_value();
         open = -1;
+        finished.set_value();  // the load may be gone now
       }
       return;
     }

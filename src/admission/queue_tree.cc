@@ -239,16 +239,17 @@ std::string check_parent(const Json& queue, const ObjectReader& objects, int dep
   if (parent == name) return base::format("queue {} cannot use itself as parent", name);
   const Tree tree(queue, objects);
   int depth = 1;
+  std::int64_t pods = 0;  // of the parent
   std::string at = name;
   for (std::string above = parent; !is_top(above);) {
     const auto ancestor = tree.find(above);
+    if (above == parent && ancestor) pods = allocated_pods(*ancestor);
     if (!ancestor)
       return base::format("failed to get parent queue {} of queue {}: {}", above, at, queue_not_found(above));
     if (++depth > depth_max) return base::format("queue {} exceeds the maximum allowed depth of {}", name, depth_max);
     at = above;
     above = (*ancestor)["spec"]["parent"].str();
   }
-  const std::int64_t pods = allocated_pods(*tree.find(parent));
   const auto is_other = [&](const Json& child) { return api::name_of(child) != name; };
   if (pods != 0 && std::ranges::none_of(tree.children(parent), is_other))
     return base::format("queue {} cannot be the parent queue of queue {} because it has allocated Pods: {}", parent,

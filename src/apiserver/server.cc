@@ -1,5 +1,5 @@
 // HTTP requests into the pipeline and answers out of it. Decoding happens on the I/O thread, everything else on the
-// loop.
+// loop, but for what is large: that is decoded and encoded beside both.
 #include "apiserver/server.h"
 
 #include <atomic>
@@ -85,11 +85,30 @@ class RealServer : public Server {
     Request request = **std::move(routed);
     request.user = *std::move(user);
     request.default_manager = manager_of(rt::header(http.headers, "User-Agent"));
+    const Format format = negotiate(http, target);
+    if (http.body.size() > kLongBytes && request.subresource != "log")
+      return decode_aside(std::move(http), std::move(request), format, std::move(exchange));
     if (auto decoded = decode_body(http, request); !decoded.ok()) return fail(*exchange, decoded.error());
     if (request.subresource == "log") return serve_log(api_, std::move(request), target, std::move(exchange));
-    const Format format = negotiate(http, target);
     api_.env().loop().post([this, request = std::move(request), format, exchange = std::move(exchange)]() mutable {
       serve(std::move(request), format, std::move(exchange));
+    });
+  }
+
+  // To read a large body takes long, and this thread has other connections.
+  void decode_aside(HttpRequest http, Request request, const Format& format, std::shared_ptr<HttpExchange> exchange) {
+    struct Body {
+      HttpRequest http;
+      Request request;
+      base::Status decoded = {};
+    };
+    auto body = std::make_shared<Body>(Body{std::move(http), std::move(request)});
+    api_.env().loop().post([this, body, format, exchange = std::move(exchange)] {
+      api_.side_work().run([body] { body->decoded = decode_body(body->http, body->request); },
+                           [this, body, format, exchange] {
+                             if (!body->decoded.ok()) return fail(*exchange, body->decoded.error());
+                             serve(std::move(body->request), format, exchange);
+                           });
     });
   }
 
