@@ -77,7 +77,7 @@ class LastingRuntime : public Runtime {
     for (RecoveredContainer& run : found->second.containers) run.running = false;
     if (logs_too) machine_.pods.erase(found);
   }
-  std::string termination_message(const std::string&, const std::string&, bool) const override { return {}; }
+  std::string termination_message(const std::string&, const std::string&, bool) const override { return "last words"; }
   std::vector<RecoveredContainer> containers_of(const std::string& uid) const override {
     const auto found = machine_.pods.find(uid);
     return found == machine_.pods.end() ? std::vector<RecoveredContainer>() : found->second.containers;
@@ -159,6 +159,8 @@ TEST(AgentRestart, EndsAreReportedWheneverTheAgentIsKilled) {
       play(world, {.kill = kill, .revive = kill + end % 3, .end = end});
       ASSERT_EQ(world.pod()["status"]["phase"].as_string(), "Succeeded") << kill << " " << end;
       ASSERT_EQ(world.machine.starts, 1) << kill << " " << end;
+      const Json& container = world.pod()["status"]["containerStatuses"].items().front();
+      ASSERT_EQ(container["state"]["terminated"]["message"].as_string(), "last words") << kill << " " << end;
     }
   }
 }

@@ -303,6 +303,15 @@ def loopback_of_the_host(cluster):
     delete(cluster, "reach")
 
 
+@row("a pod on the host's network that writes to /sys and to control groups", "they are read-only")
+def control_groups_of_the_host(cluster):
+    script = "for at in /sys/fs/cgroup /sys/fs/cgroup/* /sys/kernel /sys/kernel/*; do mkdir $at/evil 2> /dev/null && echo made $at; done; echo done"
+    create(cluster, "sys", script, hostNetwork=True)
+    expect(ended(cluster, "sys")["exitCode"] == 0, str(state(cluster, "sys")))
+    expect(log_of(cluster, "sys").strip() == "done", log_of(cluster, "sys"))
+    delete(cluster, "sys")
+
+
 # --- ends at bad moments; each row has a cluster of its own beside the shared one ---
 
 
