@@ -203,7 +203,10 @@ void Agent::State::adopt(PodWorker& worker) {
         container.started = run.started_at;
         container.phase = run.running ? RunPhase::kRunning : RunPhase::kEnded;
         container.image_ready = true;
-        if (!run.running) container.ended = end_of(run);
+        if (!run.running) {
+          container.ended = end_of(run);
+          if (!run.lost) container.ended.message = last_words(worker, container);
+        }
         containers[run.id] = {std::string(api::uid_of(pod)), i};
       }
     }
@@ -223,14 +226,17 @@ void Agent::State::adopt(PodWorker& worker) {
 void Agent::State::forget_strangers() {
   for (const auto& [uid, pod] : recovered) {
     base::log_info("node", base::format("removing what is left of pod {}/{}", pod.ns, pod.name));
-    off_loop<int>(
-        [uid = uid](Runtime& machine) {
-          machine.remove(uid, true);
-          return 0;
-        },
-        [](int) {});
+    erase_pod(uid);
   }
   recovered.clear();
+}
+
+// What a container in kEnded has left to be told.
+std::string Agent::State::last_words(const PodWorker& worker, const ContainerState& container) const {
+  const bool or_log =
+      container.ended.exit_code != 0 &&
+      container_spec(worker.pod, container)["terminationMessagePolicy"].as_string() == "FallbackToLogsOnError";
+  return message_text(runtime->termination_message(std::string(api::uid_of(worker.pod)), container.ended.id, or_log));
 }
 
 void Agent::State::exited(const ExitedContainer& exit) {
@@ -249,10 +255,7 @@ void Agent::State::exited(const ExitedContainer& exit) {
   container.ended = {exit.id, container.started, exit.finished, exit.exit_code, {}, {}};
   if (container.ended.finished < container.started) container.ended.finished = container.started;
   container.ended.reason = exit.out_of_memory ? "OOMKilled" : exit.exit_code == 0 ? "Completed" : "Error";
-  const bool from_log =
-      exit.exit_code != 0 &&
-      container_spec(worker->pod, container)["terminationMessagePolicy"].as_string() == "FallbackToLogsOnError";
-  container.ended.message = message_text(runtime->termination_message(found->second.first, exit.id, from_log));
+  container.ended.message = last_words(*worker, container);
   const bool first = container.attempt == 0;
   const bool forgiven = container.ended.finished - container.started >= kBackOffForgiven;
   container.back_off = first || forgiven ? base::Duration{} : next_back_off(container.back_off);
@@ -279,10 +282,11 @@ void Agent::State::refresh_volumes() {
       std::string& known = worker->volume_versions[spec->name];
       if (known == version) continue;
       known = version;
-      off_loop<base::Status>([uid = uid, spec = *spec](Runtime& machine) { return machine.update_volume(uid, spec); },
-                             [](base::Status updated) {
-                               if (!updated.ok()) base::log_error("node", updated.error().message);
-                             });
+      call_for<base::Status>(
+          uid, [uid = uid, spec = *spec](Runtime& machine) { return machine.update_volume(uid, spec); },
+          [](base::Status updated) {
+            if (!updated.ok()) base::log_error("node", updated.error().message);
+          });
     }
   }
 }
@@ -306,6 +310,8 @@ void Agent::State::refresh_names() {
 
 void Agent::State::check_stopped() {
   if (!stopping || closing) return;
+  // A start under way would leave a container behind.
+  if (!calls.empty() && !impatient) return;
   if (!options.leave_pods) {
     for (const auto& [uid, worker] : workers) {
       const PodState& state = worker->state;
@@ -366,17 +372,18 @@ void Agent::stop(std::function<void()> done) {
       worker->state.failure_message = "Pod was terminated in response to imminent node shutdown.";
     }
     for (const std::string& uid : uids) state.step(uid);
-    // Whatever does not end in time is killed when the runtime closes.
-    state.env.loop().after(state.options.stop_grace + base::seconds(5), [weak = std::weak_ptr<State>(state_)] {
-      const auto self = weak.lock();
-      if (!self || self->closing) return;
-      for (const auto& [uid, worker] : self->workers) {
-        worker->state.sandbox = Sandbox::kGone;
-        worker->reporting = false;
-      }
-      self->check_stopped();
-    });
   }
+  // Whatever does not end in time is killed when the runtime closes.
+  state.env.loop().after(state.options.stop_grace + base::seconds(5), [weak = std::weak_ptr<State>(state_)] {
+    const auto self = weak.lock();
+    if (!self || self->closing) return;
+    self->impatient = true;
+    for (const auto& [uid, worker] : self->workers) {
+      worker->state.sandbox = Sandbox::kGone;
+      worker->reporting = false;
+    }
+    self->check_stopped();
+  });
   state.check_stopped();
 }
 

@@ -54,6 +54,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   int pulls = 0;                     // under way; the rest waits, so that slow registries hold up nothing else
   bool names_due = false;            // a refresh of names is posted
   bool stopping = false;
+  bool impatient = false;  // the time that pods and calls had when stopping is over
   bool closing = false;
   std::string last_error;  // in the Ready condition
 
@@ -64,10 +65,10 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void forget_strangers();
   void exited(const ExitedContainer& exit);
   void adopt(PodWorker& worker);
+  std::string last_words(const PodWorker& worker, const ContainerState& container) const;
   void check_stopped();
   void refresh_volumes();
   void refresh_names();
-
   void erase_pod(const std::string& uid);
 
   // pod_worker.cc
@@ -113,6 +114,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
       if (--calls[uid] == 0) calls.erase(uid);
       done(std::move(result));
       if (!calls.contains(uid) && to_erase.erase(uid) != 0) erase_pod(uid);
+      check_stopped();
     });
   }
 };

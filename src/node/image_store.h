@@ -49,6 +49,8 @@ class ImageStore {
  private:
   base::Status run(const std::vector<std::string>& words, const std::string& work) const;
   base::Result<std::string> kind_of(const std::string& file) const;
+  base::Result<api::Json> json_in(const std::string& kind, const std::string& file, const std::string& name) const;
+  base::Status check_layers(const std::string& kind, const std::string& file) const;
   base::Result<StoredImage> unpack_root(const std::string& file, const std::string& work);
   base::Result<StoredImage> unpack_layout(const std::string& layout, const std::string& work);
   base::Status keep(StoredImage& image, const std::string& work);

@@ -123,8 +123,8 @@ class AsioEnv : public RealEnv {
     {
       const std::lock_guard lock(shared_->mutex);
       ++shared_->outstanding;
+      if (pool_ == nullptr) pool_ = std::make_unique<asio::thread_pool>(kPoolThreads);
     }
-    if (pool_ == nullptr) pool_ = std::make_unique<asio::thread_pool>(kPoolThreads);
     asio::post(*pool_, [shared = shared_, work = std::move(work), done = std::move(done)]() mutable {
       work();
       work = nullptr;
@@ -160,7 +160,7 @@ class AsioEnv : public RealEnv {
   std::shared_ptr<LoopWithWork> shared_ = std::make_shared<LoopWithWork>();
   base::Random random_;
   asio::executor_work_guard<asio::io_context::executor_type> guard_;
-  std::unique_ptr<asio::thread_pool> pool_;  // made on first use
+  std::unique_ptr<asio::thread_pool> pool_;  // made on first use, under the mutex
   std::thread thread_;
 };
 

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import lib
-from lib import Cluster, Skipped, expect, row, run, wait_for
+from lib import Cluster, Failed, Skipped, expect, row, run, wait_for
 
 PODS = "/api/v1/namespaces/default/pods"
 CAN_RUN = os.geteuid() == 0 and all(shutil.which(word) for word in ("runc", "conmon", "ip"))
@@ -98,6 +98,15 @@ def end(cluster, seconds=15):
     cluster.remove()
 
 
+def discard(cluster):
+    """After a row, whatever came of it: pods must not outlive the test."""
+    try:
+        cluster.stop(45)
+    except Failed:
+        pass
+    cluster.remove()
+
+
 def wait_for_nothing(cluster):
     for _ in range(40):
         left = marks(cluster)
@@ -176,6 +185,19 @@ def program_not_there(cluster):
     done = ended(cluster, "noprog")
     expect(done["reason"] == "StartError" and "no-such-" in done["message"], str(done)[:300])
     delete(cluster, "noprog")
+
+
+@row("a FIFO of a volume where the runtime looks for users", "the start fails in time, and the pod goes with all its processes")
+def passwd_is_a_fifo_of_a_volume(cluster):
+    body = pod("waits", "true", volumes=[{"name": "v", "emptyDir": {}}])
+    body["spec"]["initContainers"] = [{"name": "first", "image": "i", "command": ["mkfifo", "/v/passwd"], "volumeMounts": [{"name": "v", "mountPath": "/v"}]}]
+    body["spec"]["containers"][0]["volumeMounts"] = [{"name": "v", "mountPath": "/etc/passwd", "subPath": "passwd"}]
+    cluster.create(PODS, body)
+    uid = cluster.get(f"{PODS}/waits")[1]["metadata"]["uid"]
+    expect(ended(cluster, "waits", 150)["reason"] == "StartError", str(state(cluster, "waits")))
+    delete(cluster, "waits")
+    search = ["find", "/sys/fs/cgroup", "-name", f"pod{uid}"]
+    wait_for(20, "the end of its control groups", lambda: not subprocess.run(search, capture_output=True).stdout)
 
 
 # --- what containers take ---
@@ -281,6 +303,17 @@ def loopback_of_the_host(cluster):
     delete(cluster, "reach")
 
 
+@row("a pod on the host's network that writes to /sys and to control groups", "the host's are read-only")
+def control_groups_of_the_host(cluster):
+    # /sys/fs/cgroup itself may be a folder of the container's own.
+    script = "for at in /sys/fs/cgroup/* /sys/fs/cgroup/*/* /sys/kernel /sys/kernel/*; do mkdir $at/evil 2> /dev/null && echo made $at; done; echo done"
+    create(cluster, "sys", script, hostNetwork=True)
+    expect(ended(cluster, "sys")["exitCode"] == 0, str(state(cluster, "sys")))
+    expect(log_of(cluster, "sys").strip() == "done", log_of(cluster, "sys"))
+    expect(not os.path.exists("/sys/fs/cgroup/evil"), "a control group on the host")
+    delete(cluster, "sys")
+
+
 # --- ends at bad moments; each row has a cluster of its own beside the shared one ---
 
 
@@ -311,7 +344,7 @@ def guaranteed_without_the_right(_):
         end(cluster)
     finally:
         lib.VOLCANO = program
-        cluster.remove()
+        discard(cluster)
 
 
 @row("pods that end around a kill -9 of the program", "every end is seen, and every pod can be deleted")
@@ -336,7 +369,7 @@ def ends_around_a_kill(_):
         cluster.check_healthy()
         end(cluster)
     finally:
-        cluster.remove()
+        discard(cluster)
 
 
 @row("a stop while pods ignore SIGTERM, write, and wait on FIFOs", "the program ends in time and leaves nothing")
@@ -350,7 +383,7 @@ def stop_with_hung_pods(_):
             is_running(cluster, f"deaf-{number}")
         end(cluster, 25)
     finally:
-        cluster.remove()
+        discard(cluster)
 
 
 @row("a runtime that hangs for ever", "the program ends all the same")
@@ -383,7 +416,7 @@ def stop_with_a_hung_runtime(_):
                 except ProcessLookupError:
                     pass
         subprocess.run(["ip", "link", "del", bridge_of(cluster)], check=False)
-        cluster.remove()
+        discard(cluster)
 
 
 if __name__ == "__main__":

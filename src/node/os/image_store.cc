@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/format.h"
@@ -29,6 +30,7 @@ namespace {
 constexpr base::Duration kLong = base::minutes(15);
 constexpr std::size_t kJsonMax = 4 << 20;
 constexpr std::size_t kListingMax = 256 << 20;
+constexpr std::size_t kManifestsMax = 100;
 
 std::vector<std::string> own_environment() {
   std::vector<std::string> out;
@@ -208,6 +210,45 @@ base::Result<std::string> ImageStore::kind_of(const std::string& file) const {
   return std::string(has("oci-layout") ? "oci-archive" : has("manifest.json") ? "docker-archive" : "");
 }
 
+// A JSON file of an archive, wherever in it; null if there is none.
+base::Result<Json> ImageStore::json_in(const std::string& kind, const std::string& file,
+                                       const std::string& name) const {
+  if (kind == "oci") return read_json({file, name});
+  for (const std::string& spelled : {name, "./" + name}) {
+    TRY(const CommandResult read,
+        run_command({"tar", "-xOf", file, "--occurrence=1", "--", spelled},
+                    {.timeout = kLong, .cancelled = &cancelled_, .output_bytes_max = kJsonMax}));
+    if (read.exit_code != 0) continue;
+    auto json = api::parse_json(read.out);
+    if (!json.ok()) return make_error(Code::kInvalid, base::format("the archive's {}: {}", name, json.error().message));
+    return json;
+  }
+  return Json();
+}
+
+// Before anything is unpacked: the tools take minutes for thousands of layers.
+base::Status ImageStore::check_layers(const std::string& kind, const std::string& file) const {
+  std::size_t layers = 0, seen = 0;
+  if (kind == "docker-archive") {
+    TRY(const Json manifest, json_in(kind, file, "manifest.json"));
+    for (const Json& image : manifest.items()) layers = std::max(layers, image["Layers"].size());
+  } else {
+    TRY(const Json index, json_in(kind, file, "index.json"));
+    for (const Json& entry : index["manifests"].items()) {
+      const std::string_view digest = entry["digest"].as_string();
+      if (!is_digest(digest)) return make_error(Code::kInvalid, base::format("digest {:?} is malformed", digest));
+      const std::size_t colon = digest.find(':');
+      TRY(const Json manifest,
+          json_in(kind, file, base::format("blobs/{}/{}", digest.substr(0, colon), digest.substr(colon + 1))));
+      layers = std::max(layers, manifest["layers"].size());
+      if (++seen > kManifestsMax) return make_error(Code::kTooLarge, "the archive holds too many images");
+    }
+  }
+  if (layers <= kLayersMax) return {};
+  return make_error(Code::kTooLarge,
+                    base::format("the image has {} layers; at most {} are taken", layers, std::size_t{kLayersMax}));
+}
+
 base::Result<StoredImage> ImageStore::unpack_root(const std::string& file, const std::string& work) {
   TRY_VOID(rt::make_folders(work + "/rootfs", 0755));
   // Devices in dev/ are left out: a container has a /dev of its own. tar itself keeps names and links inside.
@@ -234,6 +275,7 @@ base::Result<StoredImage> ImageStore::import_file(const std::string& name, const
   if (kind.empty()) {
     TRY(image, unpack_root(file, work.path));
   } else {
+    TRY_VOID(check_layers(kind, file));
     const std::string layout = work.path + "/layout";
     TRY_VOID(run({"skopeo", "copy", "--quiet", "--insecure-policy", kind + ":" + file, "oci:" + layout + ":image"},
                  work.path));

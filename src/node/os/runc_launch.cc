@@ -130,7 +130,7 @@ void end_unknown_monitors(const std::string& id) {
 }  // namespace
 
 bool is_own_fault(std::string_view reason) {
-  for (const char* words : {"exec: ", "exec format error", "executable file not found", "chdir to cwd", "exec /"})
+  for (const char* words : {"exec: \"", "exec format error", "executable file not found", "chdir to cwd", "exec /"})
     if (reason.find(words) != std::string_view::npos) return true;
   return false;
 }
