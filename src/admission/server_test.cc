@@ -55,7 +55,6 @@ TEST(WebhookServer, names_its_configurations) {
 }
 
 TEST(WebhookServer, answers_although_it_may_not_list_namespaces) {
-  // The server's own loop is not run here: what it answers is in `start`'s callback and in the calls.
   client::testing::FakeEnv env;
   client::testing::FakeClient client(env);
   client.forbids = [](const client::Request& request) { return request.resource == api::resources::kNamespaces; };

@@ -29,7 +29,8 @@ class PodLogStream {
 class PodLogs {
  public:
   virtual ~PodLogs() = default;
-  // From any thread. `on_data` and then `on_end` (once) may come on any thread.
+  // From any thread. `on_data` and then `on_end` (once) may come on any thread but a loop's: `on_data` returns when the
+  // reader has room for more.
   virtual std::shared_ptr<PodLogStream> open(std::string ns, std::string pod, std::string uid, PodLogOptions options,
                                              std::function<void(std::string)> on_data,
                                              std::function<void(base::Status)> on_end) = 0;

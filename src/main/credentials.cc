@@ -7,6 +7,7 @@
 
 #include "api/yaml.h"
 #include "base/format.h"
+#include "base/log.h"
 #include "rt/files.h"
 
 namespace volcano_main {
@@ -52,6 +53,13 @@ base::Status write_pair(const std::string& path, const rt::KeyPair& pair) {
   return rt::write_file(path + ".crt", pair.certificate_pem, 0600);
 }
 
+base::Status write_renewed(const std::string& path, const rt::KeyPair& pair) {
+  TRY(const rt::CertificateFacts facts, rt::certificate_facts(pair.certificate_pem));
+  TRY_VOID(rt::write_file(path + ".crt", pair.certificate_pem, 0600));
+  base::log_info("keys", base::format("{}.crt is renewed, until {}", path, base::format_rfc3339(facts.not_after)));
+  return {};
+}
+
 bool near_end(const rt::CertificateFacts& facts, base::Time now) {
   return now < facts.not_before || facts.not_after - now < kNearEnd;
 }
@@ -67,7 +75,7 @@ Result<rt::KeyPair> load_ca(const std::string& path, base::Time now, Renewal ren
   if (!facts.ca) return make_error(Code::kInvalid, path + ".crt is not the certificate of a CA");
   if (renewal == Renewal::kAllButCa || !near_end(facts, now)) return *std::move(present);
   TRY(rt::KeyPair renewed, rt::make_ca("volcano-ca", now, kTenYears, present->key_pem));
-  TRY_VOID(rt::write_file(path + ".crt", renewed.certificate_pem, 0600));
+  TRY_VOID(write_renewed(path, renewed));
   return renewed;
 }
 
@@ -98,7 +106,7 @@ Result<rt::KeyPair> load_issued(const std::string& path, const rt::KeyPair& ca, 
   // Near the end of its CA a certificate cannot be made to last longer.
   if (covers(facts, subject) && facts.not_before <= now && better.not_after <= facts.not_after)
     return *std::move(present);
-  TRY_VOID(rt::write_file(path + ".crt", renewed.certificate_pem, 0600));
+  TRY_VOID(write_renewed(path, renewed));
   return renewed;
 }
 

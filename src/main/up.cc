@@ -146,6 +146,7 @@ struct Cluster {
   std::unique_ptr<apiserver::Api> api;
   std::unique_ptr<apiserver::EventExpiry> event_expiry;  // on the API server's loop
   std::unique_ptr<apiserver::Server> server;
+  rt::Loop::TimerId renewal = 0;  // of the keys; the API server's loop
   Component<controllers::Manager> manager;
   Component<scheduler::Scheduler> scheduler;
   std::unique_ptr<ConfigFile> scheduler_conf;  // on the scheduler's loop
@@ -269,7 +270,7 @@ struct Cluster {
 
   // A server that runs for years outlives its certificate. On the API server's loop.
   void renew_keys_daily() {
-    api_env->loop().after(base::hours(24), [this] {
+    renewal = api_env->loop().after(base::hours(24), [this] {
       if (const base::Status renewed = renew_keys(); !renewed.ok())
         base::log_error("keys", base::format("the keys cannot be renewed: {}", renewed.error().message));
       renew_keys_daily();
@@ -277,12 +278,12 @@ struct Cluster {
   }
   base::Status renew_keys() {
     TRY(Credentials now, load_or_make_credentials(keys_folder(), api_env->now(), server_names(), Renewal::kAllButCa));
-    const bool server_changed = now.server.certificate_pem != credentials.server.certificate_pem;
-    const bool admin_changed = now.admin.certificate_pem != credentials.admin.certificate_pem;
+    const bool changed = now.server.certificate_pem != credentials.server.certificate_pem ||
+                         now.admin.certificate_pem != credentials.admin.certificate_pem;
     credentials = std::move(now);
-    if (server_changed) TRY_VOID(server->set_keys(keys()));
-    if (admin_changed) TRY_VOID(write_kubeconfig());
-    return {};
+    if (!changed) return {};
+    TRY_VOID(server->set_keys(keys()));
+    return write_kubeconfig();
   }
 
   void stop() {
@@ -294,6 +295,10 @@ struct Cluster {
     });
     scheduler.stop();
     manager.stop();
+    on_loop<bool>(*api_env, [this](auto done) {
+      api_env->loop().cancel(renewal);
+      done(true);
+    });
     server.reset();
     on_loop<bool>(*api_env, [this](auto done) {
       event_expiry.reset();

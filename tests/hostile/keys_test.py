@@ -4,9 +4,7 @@ without; output that cannot be written; flags that make no sense."""
 import os
 import shutil
 import socket
-import ssl
 import subprocess
-import sys
 
 import lib
 from lib import VOLCANO, Cluster, Failed, Skipped, expect, row, run, wait_for

@@ -3,9 +3,7 @@
 import base64
 import os
 import socket
-import ssl
 import struct
-import subprocess
 import time
 
 import lib
@@ -101,6 +99,35 @@ def a_watcher_that_reads_late(cluster):
     for i in range(200):
         expect(f"\\u003c{i}\\u003e".encode() in heard or f"<{i}>".encode() in heard, f"event {i} was not told")
     connection.close()
+
+
+@row("readers of a log that did not read it each held all of it in memory", "the file is read as fast as they take it; one that reads gets all")
+def logs_that_nobody_reads(_):
+    cluster = Cluster("--runtime", "process", "--host-rootfs")
+    try:
+        pods = "/api/v1/namespaces/default/pods"
+        node = wait_for(10, "a node", lambda: cluster.get("/api/v1/nodes")[1]["items"])[0]["metadata"]["name"]
+        script = "for i in $(seq 60); do head -c 100000 /dev/zero | tr '\\0' x; echo; done"
+        cluster.create(pods, {"metadata": {"name": "talker"}, "spec": {"nodeName": node, "restartPolicy": "Never", "containers": [
+            {"name": "c", "image": "nginx:latest", "command": ["sh", "-c", script]}]}})
+        wait_for(30, "the end of the pod", lambda: cluster.get(f"{pods}/talker")[1]["status"].get("phase") == "Succeeded")
+        before = cluster.rss_mib()
+        connections = idle_connections(cluster, 60)
+        for connection in connections:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.sendall(f"GET {pods}/talker/log HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {cluster.token()}\r\n\r\n".encode())
+        time.sleep(3)
+        grown = cluster.rss_mib() - before
+        expect(grown < 100, f"60 readers of 6 MB cost {grown} MiB")
+        for connection in connections:
+            connection.close()
+        status, text = cluster.get(f"{pods}/talker/log")
+        expect(status == 200 and len(text) == 60 * 100001, f"the log has {len(text)} bytes")
+        cluster.request("DELETE", f"{pods}/talker?gracePeriodSeconds=0")
+        cluster.check_healthy()
+        cluster.stop()
+    finally:
+        cluster.remove()
 
 
 @row("a connection that finished TLS and said nothing stayed for ever", "it is closed, and so is one that never finishes TLS")
