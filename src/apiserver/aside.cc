@@ -23,7 +23,7 @@ struct Write {
   Aside::Decide decide;
   Aside::Done done;
   Snapshot seen;
-  base::Random random;
+  base::Random random;  // as it is before the first throw: every turn throws the same, or it would ask anew each time
   base::Time now;
   int turns = 0;
   // Of the last turn.
@@ -56,7 +56,8 @@ struct Aside::State : std::enable_shared_from_this<Aside::State> {
     side_work.run(
         [self, write] {
           write->left = write->request;
-          write->decided = write->decide({write->now, write->random, self->hooks, write->seen}, write->left);
+          base::Random random = write->random;
+          write->decided = write->decide({write->now, random, self->hooks, write->seen}, write->left);
         },
         [self, write]() mutable { self->look_again(std::move(write)); });
   }

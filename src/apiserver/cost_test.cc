@@ -115,6 +115,16 @@ TEST(LongWrites, hold_for_what_they_saw_or_are_decided_again) {
   EXPECT_EQ(stored["data"]["other"].as_string(), "1");
 }
 
+TEST(LongWrites, get_generated_names) {
+  Bench b;
+  Json map = map_of("", 5'000);
+  map.set("metadata", Json::object({{"generateName", "large-"}}));
+  const auto made = b.call(b.request(Verb::kCreate, "", map));
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_TRUE(api::name_of(object_of(*made)).starts_with("large-"));
+  EXPECT_TRUE(b.call(b.request(Verb::kCreate, "", map)).ok());
+}
+
 TEST(LongWrites, see_that_their_object_or_namespace_is_missing) {
   Bench b;
   EXPECT_EQ(b.call(b.request(Verb::kUpdate, "nobody", map_of("nobody", 4000))).error().code, Code::kNotFound);
