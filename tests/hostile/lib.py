@@ -221,6 +221,17 @@ def b64(data):
     return base64.b64encode(data).decode()
 
 
+def end(cluster):
+    """Stops a cluster so that its pods and interfaces go, and removes its folder; why it would not stop, if so."""
+    try:
+        cluster.stop()
+        return None
+    except Failed as why:
+        return str(why)
+    finally:
+        cluster.remove()
+
+
 def run(shared=None):
     """Plays the rows of this file, those named on the command line or all. Rows take a Cluster: the shared one, made by
     `shared()` and made again after a row that ended it, or none where `shared` is None (such rows make their own)."""
@@ -248,13 +259,10 @@ def run(shared=None):
             print(f"FAIL {name}: {fault}; must: {must}; {why}", flush=True)
             if cluster is not None:
                 print("    " + "\n    ".join(cluster.output().splitlines()[-12:]), flush=True)
-                cluster.kill()
+                end(cluster)
                 cluster = None
-    if cluster is not None:
-        try:
-            cluster.stop()
-            cluster.remove()
-        except Failed as why:
-            failures += 1
-            print(f"FAIL end of {os.path.basename(sys.argv[0])}: {why}", flush=True)
+    why = end(cluster) if cluster is not None else None
+    if why:
+        failures += 1
+        print(f"FAIL end of {os.path.basename(sys.argv[0])}: {why}", flush=True)
     sys.exit(1 if failures else 0)
