@@ -2,6 +2,7 @@
 """Everything hostile at once for SOAK_SECONDS (600): requests, connections, watches that nobody reads, pods. Then: what
 was acknowledged is there, also after kill -9; memory is back within 20 % of what it was after a first round; no mount,
 cgroup, network link, process or descriptor is left."""
+import hashlib
 import os
 import random
 import socket
@@ -156,7 +157,7 @@ class Load:
 
 
 def leftovers(cluster):
-    """What of the machine still belongs to the cluster's folder: mounts, cgroups, links, processes."""
+    """What of the machine still belongs to the cluster's folder: mounts, processes, control groups, network links."""
     found = []
     with open("/proc/self/mountinfo") as mounts:
         found += [line.split()[4] for line in mounts if cluster.data in line]
@@ -168,8 +169,13 @@ def leftovers(cluster):
                 found.append(f"process {pid} {text[:100]}")
         except OSError:
             pass
+    # Bridges and control groups are named after the node's folder.
+    digest = hashlib.sha256(f"{cluster.data}/node".encode()).hexdigest()[:8]
+    for folder, folders, _ in os.walk("/sys/fs/cgroup"):
+        found += [os.path.join(folder, one) for one in folders if one == f"volcano-{digest}"]
+        folders[:] = [one for one in folders if folder.count("/") < 5]
     links = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True).stdout
-    found += [line.split(":")[1].strip() for line in links.splitlines() if line.split(":")[1].strip().startswith("vc")]
+    found += [line.split(":")[1].strip() for line in links.splitlines() if f"vcbr{digest}" in line]
     return found
 
 
@@ -215,7 +221,10 @@ def soak():
     expect(not lost, f"lost: {lost}")
     expect(not [name for name, value in load.acknowledged.items() if value is None and name in there], "a deleted object is back")
     cluster.stop()
-    wait_for(20, "the end of what the pods used", lambda: not leftovers(cluster))
+    end = time.monotonic() + 20 * PATIENCE
+    while leftovers(cluster) and time.monotonic() < end:
+        time.sleep(0.5)
+    expect(not leftovers(cluster), f"left behind: {leftovers(cluster)[:5]}")
     cluster.remove()
 
 
