@@ -46,6 +46,11 @@ class RealServer : public Server {
   ~RealServer() override { http_.reset(); }
 
   base::Status listen() {
+    options_.http.refusal_before_body = [this](const HttpRequest& http) -> std::optional<HttpResponse> {
+      auto user = let_in(http, rt::parse_target(http.target));
+      if (user.ok()) return {};
+      return error_response(user.error());
+    };
     auto http = rt::listen_http(options_.http, [this](HttpRequest request, std::shared_ptr<HttpExchange> exchange) {
       receive(std::move(request), std::move(exchange));
     });
@@ -63,14 +68,21 @@ class RealServer : public Server {
 
  private:
   // I/O thread from here to `serve`.
+
+  // Who asks, if they may: by the header alone.
+  Result<UserInfo> let_in(const HttpRequest& http, const rt::Target& target) const {
+    TRY(UserInfo caller, authenticate(http, options_.token));
+    TRY(UserInfo user, act_as(std::move(caller), http));
+    TRY_VOID(check_text(target));
+    TRY_VOID(authorize(user, http, target));
+    return user;
+  }
+
   void receive(HttpRequest http, std::shared_ptr<HttpExchange> exchange) {
     const rt::Target target = rt::parse_target(http.target);
     if (serve_open_path(target, *exchange)) return;
-    auto user = authenticate(http, options_.token);
-    if (user.ok()) user = act_as(*std::move(user), http);
+    auto user = let_in(http, target);
     if (!user.ok()) return fail(*exchange, user.error());
-    for (const base::Status& checked : {check_text(target), authorize(*user, http, target)})
-      if (!checked.ok()) return fail(*exchange, checked.error());
     if (target.path == "/metrics" && http.method == "GET") return serve_metrics(std::move(exchange));
     if (const auto page = options_.pages.find(target.path);
         page != options_.pages.end() && http.method == "GET" && ready_)
@@ -273,12 +285,14 @@ class RealServer : public Server {
     return response;
   }
 
-  static void fail(HttpExchange& exchange, const base::Error& error) {
+  static HttpResponse error_response(const base::Error& error) {
     HttpResponse response = json_response(base::http_status(error.code), status_object(error));
     if (error.retry_after_seconds > 0)
       response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_seconds));
-    exchange.respond(std::move(response));
+    return response;
   }
+
+  static void fail(HttpExchange& exchange, const base::Error& error) { exchange.respond(error_response(error)); }
 
   Json version_document() const {
     // Clients compare this with their own Kubernetes version, so it names the level of the API we speak.

@@ -89,7 +89,8 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   bool refused_by_header();
   void watch_progress();
   bool count_request();
-  void refuse(const Refusal& refusal);
+  void refuse(std::string last_answer);
+  HttpRequest request_of(const http::request<http::string_body>& message) const;
   void dispatch();
   void flush();
   void flush_slice();
@@ -149,7 +150,8 @@ void Connection<Stream>::start() {
 template <class Stream>
 void Connection<Stream>::welcome() {
   begin_request();
-  if (surplus_) refuse({503, "the server has as many connections as it takes, please try again later", 1});
+  if (surplus_)
+    refuse(refusal_bytes({503, "the server has as many connections as it takes, please try again later", 1}));
   if (!failed_) read();
 }
 
@@ -221,7 +223,8 @@ void Connection<Stream>::consume() {
     if (error && error != http::error::need_more) {
       const std::string_view text = in_;
       const bool in_header = !parser_->is_header_done();
-      return refuse(parse_refusal(error, in_header ? text : text.substr(used), shared_->options.body_bytes_max));
+      return refuse(
+          refusal_bytes(parse_refusal(error, in_header ? text : text.substr(used), shared_->options.body_bytes_max)));
     }
     in_.erase(0, used);
     if (refused_by_header()) return;
@@ -243,9 +246,14 @@ bool Connection<Stream>::refused_by_header() {
   if (header_seen_ || !parser_->is_header_done()) return false;
   header_seen_ = true;
   if (const auto refusal = framing_refusal(parser_->get().base())) {
-    refuse(*refusal);
+    refuse(refusal_bytes(*refusal));
     return true;
   }
+  if (!parser_->is_done() && shared_->options.refusal_before_body)
+    if (const auto response = shared_->options.refusal_before_body(request_of(parser_->get()))) {
+      refuse(closing_bytes(*response));
+      return true;
+    }
   if (!continued_ && !parser_->is_done() && parser_->get()[http::field::expect] == "100-continue") {
     continued_ = true;
     auto text = std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n");
@@ -274,13 +282,13 @@ bool Connection<Stream>::count_request() {
   shared_->request_bytes += held - counted_;  // modulo 2^64: it may be less than before
   counted_ = held;
   if (held <= kAheadBytesMax || current_ || shared_->request_bytes <= shared_->options.request_bytes_max) return true;
-  refuse({429, "the server holds too many bytes of requests, please try again later", 1});
+  refuse(refusal_bytes({429, "the server holds too many bytes of requests, please try again later", 1}));
   return false;
 }
 
 template <class Stream>
-void Connection<Stream>::refuse(const Refusal& refusal) {
-  auto text = std::make_shared<const std::string>(refusal_bytes(refusal));
+void Connection<Stream>::refuse(std::string last_answer) {
+  auto text = std::make_shared<const std::string>(std::move(last_answer));
   backlog.add(text->size());
   close_when_written_ = true;
   in_ = std::string();
@@ -289,11 +297,9 @@ void Connection<Stream>::refuse(const Refusal& refusal) {
   write({std::move(text)});
 }
 
+// Without its body.
 template <class Stream>
-void Connection<Stream>::dispatch() {
-  step_ = Step::kAnswered;
-  peer_due_ = Due::max();
-  auto message = parser_->release();
+HttpRequest Connection<Stream>::request_of(const http::request<http::string_body>& message) const {
   HttpRequest request;
   request.method = std::string(message.method_string());
   request.target = std::string(message.target());
@@ -301,9 +307,18 @@ void Connection<Stream>::dispatch() {
   for (const auto& field : message)
     request.headers.emplace_back(std::string(field.name_string()),
                                  base::to_utf8({field.value().data(), field.value().size()}));
-  request.body = std::move(message.body());
   request.peer_common_name = peer_name_;
   request.peer_organizations = peer_organizations_;
+  return request;
+}
+
+template <class Stream>
+void Connection<Stream>::dispatch() {
+  step_ = Step::kAnswered;
+  peer_due_ = Due::max();
+  auto message = parser_->release();
+  HttpRequest request = request_of(message);
+  request.body = std::move(message.body());
   serving_ = request.body.size();
   AnswerStyle style;
   style.keep_alive = message.keep_alive();

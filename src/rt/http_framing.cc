@@ -107,11 +107,12 @@ HttpResponse refusal_response(const Refusal& refusal) {
   return response;
 }
 
-std::string refusal_bytes(const Refusal& refusal) {
-  const HttpResponse response = refusal_response(refusal);
-  std::string text = base::format("HTTP/1.1 {} {}\r\n", refusal.status, status_text(refusal.status));
+std::string closing_bytes(const HttpResponse& response) {
+  std::string text = base::format("HTTP/1.1 {} {}\r\n", response.status, status_text(response.status));
   for (const auto& [name, value] : response.headers) text += name + ": " + value + "\r\n";
   return text + base::format("Connection: close\r\nContent-Length: {}\r\n\r\n{}", response.body.size(), response.body);
 }
+
+std::string refusal_bytes(const Refusal& refusal) { return closing_bytes(refusal_response(refusal)); }
 
 }  // namespace rt

@@ -25,7 +25,8 @@ Refusal parse_refusal(boost::system::error_code error, std::string_view unread, 
 
 // As a Kubernetes Status, whose readers count on `details`.
 HttpResponse refusal_response(const Refusal& refusal);
-// The same as bytes, with which a connection ends.
+// A response as bytes, with which a connection ends.
+std::string closing_bytes(const HttpResponse& response);
 std::string refusal_bytes(const Refusal& refusal);
 
 }  // namespace rt

@@ -42,6 +42,9 @@ struct ServerOptions {
   std::size_t request_bytes_max = std::size_t{256} << 20;
   std::size_t answer_bytes_max = std::size_t{512} << 20;
   int io_threads = 1;
+  // Asked when the header of a request is there and its body is not: a response ends the request and the connection,
+  // so that a stranger's body is neither read nor held. The request has no body yet. I/O thread. May be unset.
+  std::function<std::optional<HttpResponse>(const HttpRequest&)> refusal_before_body = {};
 };
 
 class HttpServer {

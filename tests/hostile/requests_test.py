@@ -346,5 +346,28 @@ def web_socket_nonsense(cluster):
             pass
 
 
+@row("strangers begin requests with bodies of 3 MiB and never end them", "401 from the header alone; nothing of the bodies is held, and others are served")
+def bodies_of_strangers(cluster):
+    before = cluster.rss_mib()
+    path = "/api/v1/namespaces/default/configmaps"
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n".encode()
+    held = []
+    for _ in range(120):
+        connection = cluster.connect()
+        connection.settimeout(5)
+        held.append(connection)
+        connection.sendall(head + b"x" * 1000)
+        answer = connection.recv(2000)
+        expect(answer.startswith(b"HTTP/1.1 401"), str(answer[:200]))
+        try:
+            connection.sendall(b"x" * 1000000)
+        except OSError:
+            pass  # it may be closed by now
+    expect(cluster.rss_mib() - before < 60, f"{cluster.rss_mib() - before} MiB are held")
+    cluster.create(path, {"metadata": {"generateName": "served-"}, "data": {"v": "x" * 500000}})
+    for connection in held:
+        connection.close()
+
+
 if __name__ == "__main__":
     run(Cluster)
