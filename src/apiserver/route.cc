@@ -140,7 +140,7 @@ Result<Verb> verb_for(const rt::HttpRequest& http, const rt::Target& target, con
 
 // The rules of Kubernetes for who manages fields.
 base::Status check_field_manager(Verb verb, std::string_view manager) {
-  const auto wrong = [verb, manager](const char* reason, std::string why) {
+  const auto wrong = [verb](const char* reason, std::string why) {
     base::Error error = make_error(Code::kInvalid, {});
     error.group = "meta.k8s.io";
     error.kind = verb == Verb::kCreate ? "CreateOptions" : verb == Verb::kUpdate ? "UpdateOptions" : "PatchOptions";
