@@ -44,7 +44,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   template <class... Args>
   Connection(std::shared_ptr<asio::io_context> context, std::shared_ptr<ConnectionsShared> shared, bool surplus,
              Args&&... args)
-      : ConnectionBase(shared->answer_bytes, shared->options.answer_bytes_max),
+      : ConnectionBase({shared, &shared->answer_bytes}, shared->options.answer_bytes_max),
         context_(std::move(context)),
         shared_(std::move(shared)),
         stream_(std::forward<Args>(args)...),

@@ -33,12 +33,12 @@ std::string_view status_text(int status) {
 }
 
 void Backlog::add(std::size_t bytes) {
-  sum_ += bytes;
+  *sum_ += bytes;
   bytes_ += bytes;
 }
 
 void Backlog::remove(std::size_t bytes) {
-  sum_ -= bytes;
+  *sum_ -= bytes;
   const std::size_t before = bytes_.fetch_sub(bytes);
   if (before <= kLow || before - bytes > kLow) return;
   std::function<void()> callback;

@@ -15,13 +15,16 @@ namespace rt {
 
 using SharedBytes = HttpExchange::Bytes;
 
+// The bytes that wait on all connections of a server. An answer may outlive the server, and the last one its sum.
+using ByteSum = std::shared_ptr<std::atomic<std::size_t>>;
+
 // Bytes that wait to be written on one connection; they count into the sum of the server. Any thread.
 class Backlog {
  public:
   static constexpr std::size_t kLow = std::size_t{64} << 10;
 
-  explicit Backlog(std::atomic<std::size_t>& sum) : sum_(sum) {}
-  ~Backlog() { sum_ -= bytes_; }
+  explicit Backlog(ByteSum sum) : sum_(std::move(sum)) {}
+  ~Backlog() { *sum_ -= bytes_; }
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;
 
@@ -35,7 +38,7 @@ class Backlog {
   void wait_until_low();
 
  private:
-  std::atomic<std::size_t>& sum_;
+  ByteSum sum_;
   std::atomic<std::size_t> bytes_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -46,7 +49,7 @@ class Backlog {
 // What an exchange sees of its connection, whatever its stream.
 class ConnectionBase {
  public:
-  ConnectionBase(std::atomic<std::size_t>& sum, std::size_t sum_max) : backlog(sum), sum_(sum), sum_max_(sum_max) {}
+  ConnectionBase(ByteSum sum, std::size_t sum_max) : backlog(sum), sum_(std::move(sum)), sum_max_(sum_max) {}
   virtual ~ConnectionBase() = default;
   // False once the server has stopped; the answer is then dropped.
   virtual bool post(std::function<void()> task) = 0;
@@ -57,12 +60,12 @@ class ConnectionBase {
   virtual void open_web_socket(Headers headers) = 0;
 
   // True if the server holds so many answers that nobody has read that this one is too much.
-  bool too_much(std::size_t bytes) const { return bytes > Backlog::kLow && sum_ + bytes > sum_max_; }
+  bool too_much(std::size_t bytes) const { return bytes > Backlog::kLow && *sum_ + bytes > sum_max_; }
 
   Backlog backlog;
 
  private:
-  std::atomic<std::size_t>& sum_;
+  ByteSum sum_;
   std::size_t sum_max_;
 };
 
