@@ -190,6 +190,7 @@ SandboxSpec sandbox_spec(const Json& pod) {
   if (const std::string_view subdomain = body["subdomain"].as_string(); !subdomain.empty())
     spec.fqdn = base::format("{}.{}.{}.svc.cluster.local", spec.hostname, subdomain, spec.ns);
   spec.set_hostname_as_fqdn = body["setHostnameAsFQDN"].as_bool();
+  spec.host_users = body["hostUsers"].as_bool(true);
   spec.host_network = body["hostNetwork"].as_bool();
   spec.host_pid = body["hostPID"].as_bool();
   spec.host_ipc = body["hostIPC"].as_bool();

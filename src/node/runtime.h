@@ -50,6 +50,7 @@ struct SandboxSpec {
   std::string hostname;
   std::string fqdn;  // in /etc/hosts; empty without a subdomain
   bool set_hostname_as_fqdn = false;
+  bool host_users = true;  // false: ids of its own, in a user namespace
   bool host_network = false;
   bool host_pid = false;
   bool host_ipc = false;
@@ -90,6 +91,7 @@ struct ContainerSpec {
   bool privileged = false;
   bool no_new_privileges = false;
   bool read_only_root = false;
+  bool unmasked_proc = false;
   bool terminal = false;
   std::vector<std::string> capabilities_added;
   std::vector<std::string> capabilities_dropped;

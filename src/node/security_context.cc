@@ -43,9 +43,12 @@ struct Rule {
 
 Refusal fine(const Context&, const Json&) { return std::nullopt; }
 
+bool has_own_users(const Json& pod) { return !pod["spec"]["hostUsers"].as_bool(true); }
+
 Refusal is_id(const Context& context, const Json& value) {
-  if (value.is_int() && value.as_int() >= 0 && value.as_int() <= kIdMax) return std::nullopt;
-  return base::format("{}: {} is not between 0 and {}", context.path, value.dump(), kIdMax);
+  const std::int64_t last = has_own_users(context.pod) ? kPodIds - 1 : kIdMax;
+  if (value.is_int() && value.as_int() >= 0 && value.as_int() <= last) return std::nullopt;
+  return base::format("{}: {} is not between 0 and {}", context.path, value.dump(), last);
 }
 
 Refusal user_rule(const Context& context, const Json& value) {
@@ -146,7 +149,9 @@ Refusal capabilities_rule(const Context& context, const Json& value) {
 
 Refusal proc_mount_rule(const Context& context, const Json& value) {
   if (value.as_string() == "Default") return std::nullopt;
-  return base::format("{}: {} needs a user namespace, which pods do not have on this node", context.path, value.dump());
+  if (value.as_string() != "Unmasked") return base::format("{}: {} is not known", context.path, value.dump());
+  if (has_own_users(context.pod)) return std::nullopt;
+  return base::format("{}: {} needs a user namespace (hostUsers: false)", context.path, value.dump());
 }
 
 Refusal read_only_rule(const Context& context, const Json& value) {
@@ -201,6 +206,15 @@ Refusal check(const Context& context, std::span<const Rule> rules) {
   return std::nullopt;
 }
 
+Refusal host_users_refusal(const Json& pod, const SecurityMeans& means) {
+  if (!has_own_users(pod)) return std::nullopt;
+  for (const char* field : {"hostNetwork", "hostPID", "hostIPC"})
+    if (pod["spec"][field].as_bool())
+      return base::format("spec.{}: a pod with hostUsers: false cannot share what belongs to the host's users", field);
+  if (!means.no_user_namespaces.empty()) return base::format("spec.hostUsers: {}", means.no_user_namespaces);
+  return std::nullopt;
+}
+
 // A DNS label: what Kubernetes demands of these names, and what cannot leave a folder.
 bool is_label(std::string_view name) {
   if (name.empty() || name.size() > 63 || name.front() == '-' || name.back() == '-') return false;
@@ -220,8 +234,7 @@ Confinement confinement(const Json& mine, const Json& shared) {
 
 Refusal security_refusal(const Json& pod, const SecurityMeans& means) {
   const Json& spec = pod["spec"];
-  if (spec.has("hostUsers") && !spec["hostUsers"].as_bool(true))
-    return "spec.hostUsers: user namespaces are not supported by this node's runtime";
+  if (auto why = host_users_refusal(pod, means)) return why;
   if (auto why = check({pod, spec["securityContext"], "spec.securityContext", means}, kPodRules)) return why;
   for (const char* list : {"initContainers", "containers"}) {
     for (const Json& container : spec[list].items()) {
@@ -270,6 +283,7 @@ void set_security(const Json& pod, const Json& json, ContainerSpec& spec) {
   spec.must_not_be_root = mine.has("runAsNonRoot") ? mine["runAsNonRoot"].as_bool() : shared["runAsNonRoot"].as_bool();
   spec.privileged = mine["privileged"].as_bool();
   spec.no_new_privileges = mine.has("allowPrivilegeEscalation") && !mine["allowPrivilegeEscalation"].as_bool();
+  spec.unmasked_proc = mine["procMount"].as_string() == "Unmasked";
   spec.read_only_root = mine["readOnlyRootFilesystem"].as_bool();
   for (const Json& name : mine["capabilities"]["add"].items()) spec.capabilities_added.push_back(name.str());
   for (const Json& name : mine["capabilities"]["drop"].items()) spec.capabilities_dropped.push_back(name.str());

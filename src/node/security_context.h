@@ -2,6 +2,7 @@
 // Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,7 +20,12 @@ struct SecurityMeans {
   bool seccomp = true;
   bool apparmor = false;
   std::set<std::string> apparmor_profiles;  // loaded
+  // Why pods cannot have user namespaces; empty: they can.
+  std::string no_user_namespaces = "user namespaces are not supported by this node's runtime";
 };
+
+// How many ids a pod with a user namespace has, as users and as groups.
+inline constexpr std::int64_t kPodIds = 65536;
 
 // The AppArmor profile that RuntimeDefault means, where the machine's administrator has loaded one of that name.
 inline constexpr std::string_view kAppArmorDefault = "volcano-default";

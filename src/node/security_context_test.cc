@@ -55,7 +55,27 @@ TEST(SecurityContext, FieldsAreObeyedOrRefusedByName) {
     EXPECT_TRUE(refusal.value_or("").starts_with(test.refusal) && refusal.has_value() == (*test.refusal != '\0'))
         << test.shared << test.mine << refusal.value_or("obeyed");
   }
+}
+
+TEST(SecurityContext, UsersOfAPodsOwnAreFewAndShareNothingOfTheHost) {
+  const SecurityMeans able{.no_user_namespaces = {}};
+  for (const auto& [fields, refusal] : {
+           std::pair{"", ""},
+           {"securityContext: {runAsUser: 65535, fsGroup: 65535}", ""},
+           {"containers: [{name: a, securityContext: {procMount: Unmasked}}]", ""},
+           {"hostNetwork: true", "spec.hostNetwork: "},
+           {"hostPID: true", "spec.hostPID: "},
+           {"hostIPC: true", "spec.hostIPC: "},
+           {"securityContext: {runAsUser: 65536}", "spec.securityContext.runAsUser: 65536 is not between 0 and 65535"},
+           {"securityContext: {supplementalGroups: [65536]}", "spec.securityContext.supplementalGroups: 65536 "},
+           {"containers: [{name: a, securityContext: {runAsGroup: 70000}}]", "spec.containers[a].securityContext.runA"},
+       }) {
+    const auto why = security_refusal(pod_with(std::string("{hostUsers: false, ") + fields + "}"), able);
+    EXPECT_TRUE(why.value_or("").starts_with(refusal) && why.has_value() == (*refusal != '\0')) << fields;
+  }
+  EXPECT_EQ(security_refusal(pod_with("{hostUsers: false}"), {.no_user_namespaces = "why"}), "spec.hostUsers: why");
   EXPECT_TRUE(security_refusal(pod_with("{hostUsers: false}"), {})->starts_with("spec.hostUsers: "));
+  EXPECT_FALSE(security_refusal(pod_with("{hostUsers: true, hostPID: true}"), {}).has_value());
 }
 
 TEST(SecurityContext, PlainProcessesGiveNoConfinement) {

@@ -251,7 +251,8 @@ def refused_contexts(cluster):
             ("container", {"procMount": "Unmasked"}, "procMount"), ("container", {"seLinuxOptions": {"level": "s0"}}, "seLinuxOptions"),
             ("container", {"windowsOptions": {"hostProcess": True}}, "windowsOptions"), ("container", {"capabilities": {"add": ["FLY"]}}, "capabilities.add"),
             ("pod", {"sysctls": [{"name": "kernel.panic", "value": "1"}]}, "sysctls"), ("pod", {"appArmorProfile": {"type": "Localhost", "localhostProfile": "nope"}}, "appArmorProfile"),
-            ("spec", {"hostUsers": False}, "hostUsers"))):
+            ("spec", {"hostUsers": False, "hostPID": True}, "hostPID"), ("spec", {"hostUsers": False, "hostNetwork": True}, "hostNetwork"),
+            ("spec", {"hostUsers": False, "securityContext": {"runAsUser": 65536}}, "runAsUser"))):
         name = f"refused-{number}"
         body = pod(name, "true")
         target = {"container": body["spec"]["containers"][0].setdefault("securityContext", {}), "pod": body["spec"].setdefault("securityContext", {}), "spec": body["spec"]}[where]
@@ -263,6 +264,111 @@ def refused_contexts(cluster):
         wait_for(20, f"the refusal of {named}", lambda: status(cluster, name).get("phase") == "Failed")
         expect(named in status(cluster, name)["message"], status(cluster, name)["message"])
         delete(cluster, name)
+
+
+def has_user_namespaces(cluster):
+    """Whether this machine can have pods with hostUsers: false, as the node itself says."""
+    create(cluster, "tries", "true", hostUsers=False)
+    wait_for(30, "the end of tries", lambda: status(cluster, "tries").get("phase") in ("Succeeded", "Failed"))
+    message = status(cluster, "tries").get("message", "")
+    delete(cluster, "tries")
+    if message:
+        expect(message.startswith("spec.hostUsers: ") or "spec.hostUsers: " in message, message)
+        raise Skipped(message)
+
+
+def ids_on_the_host(cluster, name):
+    """The host's ids of the processes of a pod."""
+    uid = cluster.get(f"{PODS}/{name}")[1]["metadata"]["uid"]
+    found = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cgroup") as group, open(f"/proc/{pid}/status") as facts:
+                if f"pod{uid}" in group.read():
+                    found |= {int(word) for line in facts if line.startswith(("Uid:", "Gid:")) for word in line.split()[1:]}
+        except OSError:
+            pass
+    return found
+
+
+def full_of_volumes(name, script, host_folder, **more):
+    """A pod with hostUsers: false and a volume of every kind."""
+    volumes = {"empty": {"emptyDir": {}}, "memory": {"emptyDir": {"medium": "Memory"}}, "config": {"configMap": {"name": "of-users"}},
+               "secret": {"secret": {"secretName": "of-users", "defaultMode": 0o400}}, "host": {"hostPath": {"path": host_folder}}}
+    mounts = [{"name": volume, "mountPath": f"/mnt/{volume}"} for volume in volumes] + [{"name": "empty", "mountPath": "/mnt/sub", "subPath": "a/b"}]
+    return pod(name, script, {"volumeMounts": mounts, **more.pop("container", {})}, hostUsers=False,
+               volumes=[{"name": volume, **source} for volume, source in volumes.items()], **more)
+
+
+@row("pods with hostUsers: false", "root in them is nobody on the host, each has other ids, files work, and nothing of them stays")
+def own_users(_):
+    cluster = start()
+    try:
+        has_user_namespaces(cluster)
+        cluster.create("/api/v1/namespaces/default/configmaps", {"metadata": {"name": "of-users"}, "data": {"k": "of config"}})
+        cluster.create("/api/v1/namespaces/default/secrets", {"metadata": {"name": "of-users"}, "stringData": {"k": "of secret"}})
+        host_folder = os.path.join(cluster.scratch, "shared")
+        os.mkdir(host_folder, 0o700)
+        with open(os.path.join(host_folder, "secret"), "w") as file:
+            file.write("of host\n")
+        os.chmod(os.path.join(host_folder, "secret"), 0o600)
+        script = """set -e
+echo map $(cat /proc/self/uid_map) / $(cat /proc/self/gid_map)
+echo I am $(id -u) $(id -g)
+echo owners $(stat -c %u:%g / /usr /etc/hosts /mnt/empty /mnt/sub /mnt/config/k /mnt/host/secret | sort -u)
+for at in /new /usr/new /mnt/empty/new /mnt/memory/new /mnt/sub/new /mnt/host/new /etc/hosts /dev/termination-log; do echo written >> $at; done
+mv /usr/bin/id /usr/bin/moved
+echo $(cat /mnt/config/k) $(cat /mnt/secret/k) $(cat /mnt/host/secret)
+chown 1000:1000 /mnt/empty/new
+ls /sys/class/net | tr '\\n' ' '
+mkdir /sys/fs/cgroup/*/evil 2> /dev/null && echo a control group
+(echo 1 > /proc/sys/kernel/panic) 2> /dev/null && echo a setting of the host
+echo listening; touch /mnt/host/ready-$HOSTNAME
+while [ ! -e /mnt/host/go ]; do sleep 0.1; done"""
+        firsts = []
+        for name in ("users-a", "users-b"):
+            cluster.create(PODS, full_of_volumes(name, script, host_folder))
+        for name in ("users-a", "users-b"):
+            wait_for(40, f"{name}", lambda n=name: os.path.exists(f"{host_folder}/ready-{n}") or state(cluster, n))
+            text = log_of(cluster, name)
+            expect(not state(cluster, name), f"{state(cluster, name)} {text}")
+            first = int(text.split("map 0 ")[1].split()[0])
+            expect(f"map 0 {first} 65536 / 0 {first} 65536" in text and first >= 65536 * 16 and first % 65536 == 0, text)
+            expect("I am 0 0\nowners 0:0\nof config of secret of host\neth0 lo listening\n" in text, text)
+            expect(ids_on_the_host(cluster, name) == {first} or min(ids_on_the_host(cluster, name)) >= first, f"ids on the host: {ids_on_the_host(cluster, name)}")
+            expect(max(ids_on_the_host(cluster, name)) < first + 65536, f"ids on the host: {ids_on_the_host(cluster, name)}")
+            firsts.append(first)
+        expect(firsts[0] != firsts[1], f"both have {firsts[0]}")
+        cluster.kill()  # what is mounted for them is known afterwards
+        cluster.start()
+        for name in ("users-a", "users-b"):
+            is_running(cluster, name)
+        with open(os.path.join(host_folder, "go"), "w"):
+            pass
+        for name in ("users-a", "users-b"):
+            done = ended(cluster, name)
+            expect(done["exitCode"] == 0 and done["message"] == "written\n", str(done))
+            delete(cluster, name)
+        wait_for(20, "the end of their mounts", lambda: not [mark for mark in marks(cluster) if "/pods/" in mark or "/rootfs" in mark])
+        # Another user of the pod's and a root that is read-only; all rights; a volume that cannot be mounted for it.
+        cluster.create(PODS, full_of_volumes("users-c", "id -u; echo x > /new || cat /mnt/empty/../config/k", host_folder,
+                                             container={"securityContext": {"runAsUser": 1000, "readOnlyRootFilesystem": True}}))
+        expect(ended(cluster, "users-c")["exitCode"] == 0, log_of(cluster, "users-c"))
+        expect(log_of(cluster, "users-c").startswith("1000\n") and "of config" in log_of(cluster, "users-c"), log_of(cluster, "users-c"))
+        script = "mount -t tmpfs none /mnt && echo mounted; mkdir /sys/fs/cgroup/*/evil 2> /dev/null && echo a control group; ls /dev/mem 2> /dev/null; true"
+        create(cluster, "users-p", script, {"securityContext": {"privileged": True}}, hostUsers=False)
+        expect(ended(cluster, "users-p")["exitCode"] == 0 and log_of(cluster, "users-p") == "mounted\n", f"{state(cluster, 'users-p')} {log_of(cluster, 'users-p')}")
+        create(cluster, "users-h", "true", {"volumeMounts": [{"name": "all", "mountPath": "/all"}]}, hostUsers=False, volumes=[{"name": "all", "hostPath": {"path": "/"}}])
+        expect('volume "all"' in ended(cluster, "users-h")["message"], str(state(cluster, "users-h")))
+        create(cluster, "users-d", "sleep 1000", hostUsers=False)  # ended by the stop
+        is_running(cluster, "users-d")
+        with open("/proc/self/mountinfo") as mounts:
+            roots = [line.split()[4] for line in mounts if line.split()[4].startswith("/run/volcano-" + bridge_of(cluster)[4:])]
+        expect(len(roots) == 1, f"roots: {roots}")
+        end(cluster)
+        expect(not os.path.exists(os.path.dirname(os.path.dirname(roots[0]))), "its folder in /run")
+    finally:
+        discard(cluster)
 
 
 @row("an environment in which every variable doubles the one before", "a refusal, not gigabytes")

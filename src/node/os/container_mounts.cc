@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/format.h"
+#include "node/os/user_namespace.h"
 #include "rt/files.h"
 #include "rt/rooted_files.h"
 
@@ -22,26 +23,36 @@ using base::make_error;
 
 namespace {
 
+constexpr std::string_view kVolume = "volume:";
+
+// Where something is mounted for the runtime to mount it from there.
+struct Place {
+  std::string at;
+  std::string user_file;  // mounted with the ids of this user namespace; empty: as it is
+  bool read_only = false;
+};
+
+base::Status mount_place(const std::string& source, const Place& place) {
+  struct stat facts {};
+  if (::stat(source.c_str(), &facts) != 0) return make_error(Code::kUnavailable, std::strerror(errno));
+  TRY_VOID(rt::make_folders(place.at.substr(0, place.at.rfind('/')), 0700));
+  TRY_VOID(S_ISDIR(facts.st_mode) ? rt::make_folders(place.at, 0700) : rt::write_file(place.at, "", 0600));
+  if (!place.user_file.empty()) return mount_mapped({source, place.at, place.user_file, place.read_only});
+  if (::mount(source.c_str(), place.at.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0) return {};
+  return make_error(Code::kUnavailable, std::strerror(errno));
+}
+
 // The runtime would look the path up again, and a container that runs could have put a link there by then. So the place
 // itself, which is open, is mounted where nobody else writes, and the runtime mounts that.
-base::Result<std::string> pin(const rt::RootedPath& place, const std::string& at) {
-  auto opened = rt::open_below(place);
+base::Status pin(const rt::RootedPath& path, const Place& place) {
+  auto opened = rt::open_below(path);
   if (!opened.ok()) {
     if (opened.error().code != Code::kInvalid) return opened.take_error();
-    return make_error(Code::kInvalid, base::format("subPath {:?} leaves the volume", place.path));
+    return make_error(Code::kInvalid, base::format("subPath {:?} leaves the volume", path.path));
   }
-  struct stat facts {};
-  if (::fstat(opened->get(), &facts) != 0) return make_error(Code::kUnavailable, std::strerror(errno));
-  TRY_VOID(rt::make_folders(at.substr(0, at.rfind('/')), 0700));
-  if (S_ISDIR(facts.st_mode))
-    TRY_VOID(rt::make_folders(at, 0700));
-  else
-    TRY_VOID(rt::write_file(at, "", 0600));
-  const std::string source = base::format("/proc/self/fd/{}", opened->get());
-  if (::mount(source.c_str(), at.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
-    return make_error(Code::kUnavailable,
-                      base::format("cannot mount subPath {:?}: {}", place.path, std::strerror(errno)));
-  return at;
+  base::Status mounted = mount_place(base::format("/proc/self/fd/{}", opened->get()), place);
+  if (mounted.ok()) return mounted;
+  return base::within(mounted.take_error(), base::format("cannot mount subPath {:?}", path.path));
 }
 
 base::Result<std::string> real_path(const std::string& path) {
@@ -51,28 +62,42 @@ base::Result<std::string> real_path(const std::string& path) {
   return std::string(real);
 }
 
+// Finds the volume that `mount` names, and where to mount it from.
+base::Status resolve(const std::string& volumes, Place place, MountSpec& mount) {
+  const std::string_view rest = std::string_view(mount.source).substr(kVolume.size());
+  const std::size_t slash = rest.find('/');
+  const std::string name(rest.substr(0, slash));
+  const std::string sub(slash == std::string_view::npos ? "" : rest.substr(slash + 1));
+  const std::string volume = volumes + "/" + name;
+  struct stat facts {};
+  // Volumes made of API objects are read-only for containers.
+  if (::lstat((volume + "/..data").c_str(), &facts) == 0) mount.read_only = true;
+  TRY(mount.source, real_path(volume));  // of a hostPath: where its link leads, and the link is ours
+  if (sub.empty() && place.user_file.empty()) return {};
+  place.read_only = mount.read_only;
+  if (!sub.empty()) {
+    TRY_VOID(pin({mount.source, sub}, place));
+  } else {
+    base::Status mounted = mount_place(mount.source, place);
+    if (!mounted.ok()) return base::within(mounted.take_error(), base::format("cannot mount volume {:?}", name));
+  }
+  mount.source = place.at;
+  // In a user namespace the runtime may not change what we have mounted, and need not.
+  if (!place.user_file.empty()) mount.read_only = false;
+  return {};
+}
+
 }  // namespace
 
 base::Result<std::vector<MountSpec>> container_mounts(const PodFolders& folders, const ContainerSpec& spec,
                                                       const std::string& folder) {
-  static constexpr std::string_view kVolume = "volume:";
   std::vector<MountSpec> mounts;
   const std::string pod = folders.pod(spec.pod_uid);
+  const auto first_id = folders.first_id(spec.pod_uid);
+  const std::string user_file = first_id ? folders.user_namespace(spec.pod_uid) : std::string();
   for (MountSpec mount : spec.mounts) {
-    std::string_view rest = mount.source;
-    if (rest.starts_with(kVolume)) {
-      rest.remove_prefix(kVolume.size());
-      const std::size_t slash = rest.find('/');
-      const std::string volume = folders.volumes(spec.pod_uid) + "/" + std::string(rest.substr(0, slash));
-      const std::string sub(slash == std::string_view::npos ? "" : rest.substr(slash + 1));
-      struct stat facts {};
-      // Volumes made of API objects are read-only for containers.
-      if (::lstat((volume + "/..data").c_str(), &facts) == 0) mount.read_only = true;
-      TRY(mount.source, real_path(volume));  // of a hostPath: where its link leads, and the link is ours
-      if (!sub.empty()) {
-        TRY(mount.source, pin({mount.source, sub}, base::format("{}/places/{}", folder, mounts.size())));
-      }
-    }
+    const std::string at = base::format("{}/places/{}", folder, mounts.size());
+    if (mount.source.starts_with(kVolume)) TRY_VOID(resolve(folders.volumes(spec.pod_uid), {at, user_file}, mount));
     mounts.push_back(std::move(mount));
   }
   const auto add = [&](const std::string& source, const std::string& target, bool read_only) {
@@ -84,8 +109,14 @@ base::Result<std::vector<MountSpec>> container_mounts(const PodFolders& folders,
   add(pod + "/resolv.conf", "/etc/resolv.conf", false);
   add(pod + "/hostname", "/etc/hostname", false);
   TRY_VOID(rt::write_file(folder + "/termination-log", "", 0666));
+  if (first_id) TRY_VOID(give_file(folder + "/termination-log", *first_id));
   add(folder + "/termination-log", spec.termination_message_path, false);
   return mounts;
+}
+
+base::Status give_file(const std::string& path, std::int64_t first_id) {
+  if (::chown(path.c_str(), static_cast<uid_t>(first_id), static_cast<gid_t>(first_id)) == 0) return {};
+  return make_error(Code::kUnavailable, base::format("{}: {}", path, std::strerror(errno)));
 }
 
 void release_mounts(const std::string& folder) {

@@ -35,6 +35,16 @@ void touch(const std::string& path) {
   if (fd >= 0) ::close(fd);
 }
 
+base::Status make_namespaces(const PodNamespaces& pod) {
+  const NamespaceFiles& files = pod.files;
+  for (const std::string* file : {&files.network, &files.ipc, &files.user}) ::umount2(file->c_str(), MNT_DETACH);
+  touch(files.network);
+  touch(files.ipc);
+  if (!pod.first_id) return must_run({"unshare", "--net=" + files.network, "--ipc=" + files.ipc, "true"});
+  touch(files.user);
+  return pin_namespaces(files, *pod.first_id);
+}
+
 // Rules that let pods out and between them; a machine without netfilter does without.
 void change_rules(bool add, const std::string& bridge, const std::string& subnet) {
   const char* verb = add ? "-A" : "-D";
@@ -150,21 +160,19 @@ std::string Network::free_address(const std::string& wanted) {
   return {};
 }
 
-base::Result<std::string> Network::connect(const std::string& pod_uid, const std::string& network_file,
-                                           const std::string& ipc_file, const std::string& wanted) {
+base::Result<std::string> Network::connect(const std::string& pod_uid, const PodNamespaces& pod,
+                                           const std::string& wanted) {
   TRY_VOID(ensure_bridge());
-  const bool fresh = !is_namespace_file(network_file) || !is_namespace_file(ipc_file);
+  const std::string& network_file = pod.files.network;
+  const bool fresh = !is_namespace_file(network_file) || !is_namespace_file(pod.files.ipc) ||
+                     (pod.first_id && !is_namespace_file(pod.files.user));
   if (!fresh && !wanted.empty()) {
     take(wanted);
     return wanted;
   }
   const std::string name = interface_of(pod_uid);
   if (fresh) {
-    ::umount2(network_file.c_str(), MNT_DETACH);
-    ::umount2(ipc_file.c_str(), MNT_DETACH);
-    touch(network_file);
-    touch(ipc_file);
-    TRY_VOID(must_run({"unshare", "--net=" + network_file, "--ipc=" + ipc_file, "true"}));
+    TRY_VOID(make_namespaces(pod));
   }
   (void)run_command({"ip", "link", "del", name});
   const std::string ip = free_address(wanted);
@@ -177,14 +185,13 @@ base::Result<std::string> Network::connect(const std::string& pod_uid, const std
                               ip, gateway_));
   }();
   if (connected.ok()) return ip;
-  disconnect(pod_uid, network_file, ipc_file, ip);
+  disconnect(pod_uid, pod, ip);
   return connected.error();
 }
 
-void Network::disconnect(const std::string& pod_uid, const std::string& network_file, const std::string& ipc_file,
-                         const std::string& ip) {
+void Network::disconnect(const std::string& pod_uid, const PodNamespaces& pod, const std::string& ip) {
   (void)run_command({"ip", "link", "del", interface_of(pod_uid)});
-  for (const std::string* file : {&network_file, &ipc_file}) {
+  for (const std::string* file : {&pod.files.network, &pod.files.ipc, &pod.files.user}) {
     ::umount2(file->c_str(), MNT_DETACH);
     ::unlink(file->c_str());
   }

@@ -1,13 +1,22 @@
 // Pods' addresses: one bridge, and a pair of virtual interfaces a pod. The settings are made with iproute2.
 #pragma once
 
+#include <cstdint>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "base/result.h"
+#include "node/os/user_namespace.h"
 
 namespace node {
+
+// Where a pod's namespaces are kept.
+struct PodNamespaces {
+  NamespaceFiles files;
+  std::optional<std::int64_t> first_id = {};  // of the host's ids, when it has a user namespace of its own
+};
 
 // Thread-safe.
 class Network {
@@ -20,10 +29,8 @@ class Network {
   const std::string& gateway() const { return gateway_; }
 
   // Makes the pinned namespaces and the interfaces; gives the pod's address. `wanted` is used if it is free.
-  base::Result<std::string> connect(const std::string& pod_uid, const std::string& network_file,
-                                    const std::string& ipc_file, const std::string& wanted);
-  void disconnect(const std::string& pod_uid, const std::string& network_file, const std::string& ipc_file,
-                  const std::string& ip);
+  base::Result<std::string> connect(const std::string& pod_uid, const PodNamespaces& pod, const std::string& wanted);
+  void disconnect(const std::string& pod_uid, const PodNamespaces& pod, const std::string& ip);
   // Takes the bridge away.
   void close();
 

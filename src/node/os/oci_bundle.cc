@@ -9,6 +9,7 @@
 #include "node/capabilities.h"
 #include "node/os/cgroups.h"
 #include "node/os/seccomp.h"
+#include "node/security_context.h"
 
 namespace node {
 
@@ -41,7 +42,8 @@ Json mounts_json(const BundleInput& input) {
   const bool privileged = input.spec->privileged;
   Json list = Json::array();
   list.push_back(mount_json("/proc", "proc", "proc", {"nosuid", "noexec", "nodev"}));
-  if (privileged) {
+  // The host's devices are its users'; in a user namespace nobody could open one, or put a file beside it.
+  if (privileged && input.user_namespace.empty()) {
     list.push_back(mount_json("/dev", "bind", "/dev", {"rbind", "nosuid"}));
   } else {
     list.push_back(mount_json("/dev", "tmpfs", "tmpfs", {"nosuid", "strictatime", "mode=755", "size=65536k"}));
@@ -90,6 +92,7 @@ Json resources_json(const ContainerSpec& spec) {
 
 Json namespaces_json(const BundleInput& input) {
   Json list = Json::array({Json::object({{"type", "mount"}}), Json::object({{"type", "uts"}})});
+  if (!input.user_namespace.empty()) list.push_back(Json::object({{"type", "user"}, {"path", input.user_namespace}}));
   if (!input.host_pid) list.push_back(Json::object({{"type", "pid"}}));
   if (!input.network_namespace.empty())
     list.push_back(Json::object({{"type", "network"}, {"path", input.network_namespace}}));
@@ -98,6 +101,17 @@ Json namespaces_json(const BundleInput& input) {
   else if (input.own_ipc)
     list.push_back(Json::object({{"type", "ipc"}}));
   return list;
+}
+
+// What the kernel cannot translate, a process in a user namespace cannot have.
+base::Status check_ids(const BundleInput& input, const std::vector<std::int64_t>& groups) {
+  if (input.user_namespace.empty()) return {};
+  std::vector<std::int64_t> ids = groups;
+  ids.insert(ids.end(), {input.user.uid, input.user.gid});
+  const std::int64_t last = *std::max_element(ids.begin(), ids.end());
+  if (last < kPodIds) return {};
+  return make_error(Code::kInvalid,
+                    base::format("id {} is not one of the {} that a pod with hostUsers: false has", last, kPodIds));
 }
 
 Json environment_json(const BundleInput& input) {
@@ -236,6 +250,7 @@ base::Result<Json> make_bundle(const BundleInput& input) {
   Json user = Json::object({{"uid", input.user.uid}, {"gid", input.user.gid}});
   std::vector<std::int64_t> groups = spec.extra_groups;
   if (spec.image_groups) groups.insert(groups.end(), input.user.groups.begin(), input.user.groups.end());
+  TRY_VOID(check_ids(input, groups));
   if (!groups.empty()) user.set("additionalGids", strings(groups));
   Json process = Json::object({{"terminal", false},
                                {"user", user},
@@ -251,7 +266,12 @@ base::Result<Json> make_bundle(const BundleInput& input) {
   Json linux = Json::object({{"cgroupsPath", input.cgroup_path},
                              {"resources", resources_json(spec)},
                              {"namespaces", namespaces_json(input)}});
-  if (!spec.privileged) {
+  if (!input.user_namespace.empty()) {
+    const Json map = Json::array({Json::object({{"containerID", 0}, {"hostID", input.first_id}, {"size", kPodIds}})});
+    linux.set("uidMappings", map);
+    linux.set("gidMappings", map);
+  }
+  if (!spec.privileged && !spec.unmasked_proc) {
     linux.set("maskedPaths", strings(kMasked));
     linux.set("readonlyPaths", strings(kReadOnly));
   }

@@ -41,13 +41,15 @@ struct BundleInput {
   std::string ipc_namespace;      // the same
   bool own_ipc = false;           // without a path: one of the container's own
   bool host_pid = false;
+  std::string user_namespace;     // a path; empty: the host's
+  std::int64_t first_id = 0;      // of the host's ids, in a user namespace
   Privileges privileges;          // what there is to give on
   api::Json seccomp;              // a profile of the machine's; null: what the spec says otherwise
   std::string apparmor_profile;   // empty: none
   std::string cgroup_path;        // below each hierarchy
   std::vector<MountSpec> mounts;  // sources resolved
 };
-// An error when neither the pod nor the image says what to run, or an image's user breaks runAsNonRoot.
+// An error when neither the pod nor the image says what to run, or the user has ids that the user namespace lacks.
 base::Result<api::Json> make_bundle(const BundleInput& input);
 
 }  // namespace node

@@ -4,6 +4,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "base/format.h"
 #include "node/cri_line.h"
 #include "node/os/cgroups.h"
@@ -14,6 +16,7 @@
 #include "node/os/oci_bundle.h"
 #include "node/os/pod_folders.h"
 #include "node/os/proc.h"
+#include "node/os/user_namespace.h"
 #include "node/os/volume_folders.h"
 #include "rt/files.h"
 
@@ -121,6 +124,42 @@ TEST(OciBundle, WritesLimitsNamespacesAndEnvironment) {
   EXPECT_NE(bundle["linux"]["namespaces"].dump().find("{\"type\":\"network\",\"path\":\"/n\"}"), std::string::npos);
 }
 
+TEST(OciBundle, AUserNamespaceComesWithItsIdsAndOnlyThese) {
+  ContainerSpec spec;
+  spec.command = {"x"};
+  BundleInput input;
+  input.spec = &spec;
+  EXPECT_FALSE((*make_bundle(input))["linux"].has("uidMappings"));
+  input.user_namespace = "/u";
+  input.first_id = 1 << 20;
+  const Json linux = (*make_bundle(input))["linux"];
+  for (const char* map : {"uidMappings", "gidMappings"})
+    EXPECT_EQ(linux[map].dump(), "[{\"containerID\":0,\"hostID\":1048576,\"size\":65536}]");
+  EXPECT_NE(linux["namespaces"].dump().find("{\"type\":\"user\",\"path\":\"/u\"}"), std::string::npos);
+  input.user.uid = 65535;
+  EXPECT_TRUE(make_bundle(input).ok());
+  input.user.uid = 65536;  // the image's word
+  EXPECT_EQ(make_bundle(input).error().code, base::Code::kInvalid);
+  input.user = {.groups = {70000}};
+  EXPECT_EQ(make_bundle(input).error().code, base::Code::kInvalid);
+}
+
+TEST(PodIds, ARangeIsThePodsOwn) {
+  const auto first = choose_pod_ids("a", {});
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(choose_pod_ids("a", {}), first);
+  EXPECT_EQ(*first % kPodIds, 0);
+  // A taken one is followed by the next, at the end by the first.
+  std::set<std::int64_t> taken;
+  for (std::int64_t range = kPodIdsBegin; range < kPodIdsEnd; range += kPodIds) taken.insert(range);
+  EXPECT_EQ(choose_pod_ids("a", taken), std::nullopt);
+  for (const std::int64_t free : {kPodIdsBegin, kPodIdsEnd - kPodIds, *first}) {
+    taken.erase(free);
+    EXPECT_EQ(choose_pod_ids("a", taken), free);
+    taken.insert(free);
+  }
+}
+
 TEST(OciBundle, GivesNoCapabilityThatTheMachineLacks) {
   ContainerSpec spec;
   spec.command = {"x"};
@@ -205,6 +244,25 @@ struct TemporaryFolder {
   }
   ~TemporaryFolder() { remove_tree(path); }
 };
+
+TEST(PodFolders, IdsOfPodsAreKeptAndNeverShared) {
+  const TemporaryFolder data;
+  const PodFolders folders(data.path);
+  for (const char* uid : {"a", "b", "c", "host"}) ASSERT_TRUE(rt::make_folders(folders.pod(uid), 0700).ok());
+  // Another pod has what would be the pod's own choice.
+  ASSERT_TRUE(rt::write_file(folders.pod("b") + "/ids", std::to_string(*choose_pod_ids("a", {})), 0600).ok());
+  std::set<std::int64_t> seen;
+  for (const char* uid : {"a", "b", "c"}) {
+    ASSERT_TRUE(folders.give_ids(uid).ok());
+    const auto first = folders.first_id(uid);
+    ASSERT_TRUE(first && seen.insert(*first).second) << uid;
+    ASSERT_TRUE(folders.give_ids(uid).ok());
+    EXPECT_EQ(PodFolders(data.path).first_id(uid), first);
+  }
+  EXPECT_EQ(folders.first_id("host"), std::nullopt);
+  ASSERT_TRUE(rt::write_file(folders.pod("host") + "/ids", "0", 0600).ok());  // damaged: never the host's root
+  EXPECT_EQ(folders.first_id("host"), std::nullopt);
+}
 
 // Where a kill of the agent can leave a container, as files, and what is read from them.
 struct RunCase {

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "api/json.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/container_text.h"
 #include "node/os/proc.h"
+#include "node/os/user_namespace.h"
 #include "rt/files.h"
 #include "rt/rooted_files.h"
 
@@ -59,12 +61,31 @@ std::string PodFolders::log(const std::string& uid, const std::string& name, int
   return base::format("{}/logs/{}/{}.log", pod(uid), name, attempt);
 }
 
+std::optional<std::int64_t> PodFolders::first_id(const std::string& uid) const {
+  const std::string text = read_text(pod(uid) + "/ids");
+  std::int64_t first = 0;
+  std::from_chars(text.data(), text.data() + text.size(), first);
+  if (first < kPodIdsBegin || first >= kPodIdsEnd || first % kPodIds != 0) return std::nullopt;
+  return first;
+}
+
+base::Status PodFolders::give_ids(const std::string& uid) const {
+  if (first_id(uid)) return {};
+  std::set<std::int64_t> taken;
+  for (const std::string& other : list_folder(pods()))
+    if (const auto first = first_id(other)) taken.insert(*first);
+  const auto first = choose_pod_ids(uid, taken);
+  if (!first) return base::make_error(base::Code::kUnavailable, "no ids are left for another user namespace");
+  return rt::write_file(pod(uid) + "/ids", std::to_string(*first), 0600);
+}
+
 base::Status PodFolders::write_pod(const SandboxSpec& spec, const std::string& ip) const {
   const Json json =
       Json::object({{"namespace", spec.ns},
                     {"name", spec.name},
                     {"ip", ip},
                     {"hostname", spec.set_hostname_as_fqdn && !spec.fqdn.empty() ? spec.fqdn : spec.hostname},
+                    {"hostUsers", spec.host_users},
                     {"hostNetwork", spec.host_network},
                     {"hostPID", spec.host_pid},
                     {"hostIPC", spec.host_ipc}});

@@ -1,12 +1,15 @@
 // Where a pod's files lie below the data directory, and what they tell after a restart.
 //
 //   pods/UID/pod.json                         names, address
+//   pods/UID/ids                              the first of its ids on the host, if it has a user namespace of its own
 //   pods/UID/volumes/NAME
 //   pods/UID/logs/CONTAINER/ATTEMPT.log
 //   pods/UID/containers/CONTAINER/ATTEMPT/    id, started, monitor, pid, spec.json or an OCI bundle
 //   exits/CONTAINER_ID                        exit code
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +28,12 @@ class PodFolders {
   std::string volumes(const std::string& uid) const { return pod(uid) + "/volumes"; }
   std::string container(const std::string& uid, const std::string& name, int attempt) const;
   std::string log(const std::string& uid, const std::string& name, int attempt) const;
+
+  // Where a pod's user namespace is kept; what its container's ids begin with, when it has one.
+  std::string user_namespace(const std::string& uid) const { return pod(uid) + "/userns"; }
+  std::optional<std::int64_t> first_id(const std::string& uid) const;
+  // Gives the pod ids that no other pod here has. One call at a time.
+  base::Status give_ids(const std::string& uid) const;
 
   base::Status write_pod(const SandboxSpec& spec, const std::string& ip) const;
   base::Status write_started(const std::string& container_folder, const std::string& id, base::Time at) const;

@@ -16,6 +16,7 @@
 #include "node/container_text.h"
 #include "node/os/command.h"
 #include "node/os/container_mounts.h"
+#include "node/os/container_root.h"
 #include "node/os/oci_bundle.h"
 #include "node/os/proc.h"
 #include "node/os/process_runtime.h"
@@ -65,6 +66,7 @@ std::string missing_for_containers(const Options& options) {
 RuncRuntime::RuncRuntime(Options options)
     : options_(std::move(options)), folders_(options_.data_dir), images_(options_.data_dir + "/images") {
   cgroup_ = "/volcano-" + rt::sha256_hex(options_.data_dir).substr(0, 8);
+  mapped_roots_ = "/run" + cgroup_;
 }
 
 base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
@@ -78,6 +80,8 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
   if (const auto said = run_command({programs_.runc, "--version"}); said.ok())
     version_ = version_in(base::to_utf8(said->out));
   apparmor_ = read_apparmor();
+  no_user_namespaces_ = missing_for_user_namespaces(
+      {options_.data_dir + "/userns-trial", mapped_roots_, options_.host_rootfs ? "/" : options_.data_dir});
   cgroups_ = cgroup_layout(read_text("/proc/self/mountinfo"));
   images_.sweep();
   TRY_VOID(network_.open(options_.data_dir, options_.bridge_subnet));
@@ -101,7 +105,8 @@ std::optional<std::string> RuncRuntime::refusal(const Json& pod) const {
   const Json& spec = pod["spec"];
   if (auto why = security_refusal(pod, {.seccomp = read_privileges().seccomp,
                                         .apparmor = apparmor_.enabled,
-                                        .apparmor_profiles = apparmor_.profiles}))
+                                        .apparmor_profiles = apparmor_.profiles,
+                                        .no_user_namespaces = no_user_namespaces_}))
     return why;
   if (spec["shareProcessNamespace"].as_bool()) return "shareProcessNamespace is not supported on this node";
   if (spec.has("runtimeClassName") && !spec["runtimeClassName"].as_string().empty())
@@ -180,19 +185,31 @@ base::Status RuncRuntime::write_pod_files(const SandboxSpec& spec, const std::st
     resolv.replace(at, kPlace.size(), network_.gateway());
   TRY_VOID(rt::write_file(folder + "/hosts", hosts, 0644));
   TRY_VOID(rt::write_file(folder + "/resolv.conf", resolv, 0644));
-  return rt::write_file(folder + "/hostname", spec.hostname + "\n", 0644);
+  TRY_VOID(rt::write_file(folder + "/hostname", spec.hostname + "\n", 0644));
+  if (const auto first = folders_.first_id(spec.uid))
+    for (const char* name : {"/hosts", "/resolv.conf", "/hostname"}) TRY_VOID(give_file(folder + name, *first));
+  return {};
+}
+
+PodNamespaces RuncRuntime::namespaces_of(const std::string& uid) const {
+  const std::string folder = folders_.pod(uid);
+  return {{folders_.user_namespace(uid), folder + "/netns", folder + "/ipcns"}, folders_.first_id(uid)};
 }
 
 base::Result<std::string> RuncRuntime::prepare(const SandboxSpec& spec) {
   const std::string folder = folders_.pod(spec.uid);
   TRY_VOID(rt::make_folders(folders_.volumes(spec.uid), 0711));
   ::chmod(folder.c_str(), 0711);
+  if (!spec.host_users) {
+    const std::lock_guard lock(mutex_);
+    TRY_VOID(folders_.give_ids(spec.uid));
+  }
   for (const VolumeSpec& volume : spec.volumes)
     TRY_VOID(lay_out_volume(folders_.volumes(spec.uid) + "/" + volume.name, volume));
   std::string ip = options_.host_ip;
   TRY_VOID(ensure_network());
   if (!spec.host_network) {
-    TRY(ip, network_.connect(spec.uid, folder + "/netns", folder + "/ipcns", spec.address));
+    TRY(ip, network_.connect(spec.uid, namespaces_of(spec.uid), spec.address));
   }
   TRY_VOID(make_pod_cgroup(cgroups_, pod_cgroup(spec.uid),
                            {spec.cpu_request_milli, spec.cpu_limit_milli, spec.memory_limit_bytes}));
@@ -208,38 +225,32 @@ base::Status RuncRuntime::update_volume(const std::string& pod_uid, const Volume
   return lay_out_volume(folders_.volumes(pod_uid) + "/" + volume.name, volume);
 }
 
-base::Status RuncRuntime::mount_root(const ContainerSpec& spec, const std::string& folder, ImageConfig& image) {
-  std::string lower = "/";
+base::Status RuncRuntime::mount_image(const ContainerSpec& spec, const std::string& folder, BundleInput& input) {
+  RootMount root{"/", folder, folder + "/rootfs"};
   if (const auto found = images_.find(spec.image)) {
-    lower = found->root;
-    image = image_config_from(found->config);
+    root.lower = found->root;
+    input.image = image_config_from(found->config);
   } else if (!options_.host_rootfs) {
     return make_error(Code::kNotFound, base::format("image {:?} is no longer in the store", spec.image));
   }
-  const auto mount_below = [&](const std::string& base_folder) {
-    for (const char* name : {"/upper", "/work"}) ::mkdir((base_folder + name).c_str(), 0755);
-    ::chmod((base_folder + "/upper").c_str(), 0755);
-    const std::string options =
-        base::format("lowerdir={},upperdir={}/upper,workdir={}/work", lower, base_folder, base_folder);
-    return ::mount("overlay", (folder + "/rootfs").c_str(), "overlay", 0, options.c_str()) == 0;
-  };
-  TRY_VOID(rt::make_folders(folder + "/rootfs", 0755));
-  if (mount_below(folder)) return {};
-  // A file system that cannot be the upper side (an overlay, for one): changes go to memory then.
-  const int first = errno;
-  TRY_VOID(rt::make_folders(folder + "/scratch", 0755));
-  if (::mount("tmpfs", (folder + "/scratch").c_str(), "tmpfs", 0, "mode=755") == 0 && mount_below(folder + "/scratch"))
-    return {};
-  return make_error(Code::kUnavailable, base::format("cannot mount the root file system: {}", std::strerror(first)));
+  if (const auto first = folders_.first_id(spec.pod_uid)) {
+    input.user_namespace = root.user_file = folders_.user_namespace(spec.pod_uid);
+    input.first_id = root.first_id = *first;
+    root.at = mapped_root(mapped_roots_, folder);
+  }
+  input.root = root.at;
+  return mount_root(root);
 }
 
 base::Result<BundleInput> RuncRuntime::bundle_input(const ContainerSpec& spec, const std::string& folder) {
   const auto pod = api::parse_json(read_text(folders_.pod(spec.pod_uid) + "/pod.json"));
   if (!pod.ok()) return make_error(Code::kInternal, "the pod's folder is incomplete");
+  // Who asked for ids of its own never gets the host's instead.
+  if (!(*pod)["hostUsers"].as_bool(true) && !folders_.first_id(spec.pod_uid))
+    return make_error(Code::kInternal, "the pod's folder does not say which ids it has");
   BundleInput input;
-  TRY_VOID(mount_root(spec, folder, input.image));
+  TRY_VOID(mount_image(spec, folder, input));
   input.spec = &spec;
-  input.root = folder + "/rootfs";
   TRY(const std::string passwd, account_file(input.root, "etc/passwd"));
   TRY(const std::string groups, account_file(input.root, "etc/group"));
   TRY(input.user, resolve_user(spec, input.image, passwd, groups));
@@ -320,13 +331,12 @@ void RuncRuntime::signal(const std::string& pod_uid, const std::string& containe
 void RuncRuntime::end_run(const std::string& folder, const std::string& id) {
   end_container(programs_, folder, id);
   release_mounts(folder);
-  ::umount2((folder + "/rootfs").c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
-  ::umount2((folder + "/scratch").c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+  for (const std::string& root : {folder + "/rootfs", mapped_root(mapped_roots_, folder)}) unmount_root(folder, root);
 }
 
 void RuncRuntime::clear_container(const std::string& folder, const std::string& id) {
   end_run(folder, id);
-  for (const char* name : {"/upper", "/work", "/rootfs", "/scratch", "/places"}) remove_tree(folder + name);
+  for (const char* name : {"/upper", "/work", "/rootfs", "/scratch", "/places", "/lower"}) remove_tree(folder + name);
 }
 
 // Everything of the pod that is not a file: quick, whatever its containers have written.
@@ -335,7 +345,7 @@ void RuncRuntime::release(const std::string& pod_uid) {
   for (const RecoveredContainer& run : folders_.containers_of(pod_uid, exits_))
     end_run(folders_.container(pod_uid, run.name, run.attempt), run.id);
   const auto json = api::parse_json(read_text(pod + "/pod.json"));
-  network_.disconnect(pod_uid, pod + "/netns", pod + "/ipcns",
+  network_.disconnect(pod_uid, namespaces_of(pod_uid),
                       json.ok() && !(*json)["hostNetwork"].as_bool() ? (*json)["ip"].str() : std::string());
   take_down_volumes(folders_.volumes(pod_uid));
   remove_cgroup(cgroups_, pod_cgroup(pod_uid));
@@ -378,6 +388,7 @@ void RuncRuntime::close(bool leave_pods) {
   for (const std::string& uid : list_folder(folders_.pods())) release(uid);
   network_.close();
   remove_cgroup(cgroups_, cgroup_);
+  ::rmdir(mapped_roots_.c_str());
   for (const std::string& uid : list_folder(folders_.pods())) remove(uid, false);
 }
 

@@ -44,7 +44,8 @@ class RuncRuntime : public Runtime {
  private:
   base::Status ensure_network();
   base::Status write_pod_files(const SandboxSpec& spec, const std::string& ip);
-  base::Status mount_root(const ContainerSpec& spec, const std::string& folder, ImageConfig& image);
+  PodNamespaces namespaces_of(const std::string& uid) const;
+  base::Status mount_image(const ContainerSpec& spec, const std::string& folder, BundleInput& input);
   base::Result<BundleInput> bundle_input(const ContainerSpec& spec, const std::string& folder);
   base::Result<StartedContainer> start_once(const ContainerSpec& spec);
   void end_run(const std::string& folder, const std::string& id);
@@ -61,6 +62,8 @@ class RuncRuntime : public Runtime {
   std::string cgroup_;  // "/volcano-1a2b3c4d"
   RuncPrograms programs_;
   AppArmor apparmor_;
+  std::string mapped_roots_;        // see container_root.h
+  std::string no_user_namespaces_;  // why there are none; empty: there are
   std::string version_;
   mutable std::mutex mutex_;  // guards the members below
   std::unique_ptr<NameServer> name_server_;
