@@ -163,7 +163,8 @@ TEST(Http, a_server_hears_that_the_peer_has_gone) {
   });
   auto stream = pair.client->stream({"GET", "/", {}, "", "", {}}, {nullptr, nullptr, nullptr});
   started.get_future().get();
-  stream.reset();
+  // It belongs to the loop.
+  pair.env->loop().post([owned = std::shared_ptr<HttpStream>(std::move(stream))]() mutable { owned.reset(); });
   gone.get_future().get();
   kept->send_one(std::make_shared<const std::string>("into the void"));
 }
