@@ -265,7 +265,10 @@ struct Cluster {
     return names;
   }
   base::Status write_kubeconfig() const {
-    return rt::write_file(options.kubeconfig, kubeconfig_text(credentials, url()), 0600);
+    const std::string text = kubeconfig_text(credentials, url());
+    // A full disk must not keep a cluster from starting that needs nothing written.
+    if (const auto present = rt::read_file(options.kubeconfig); present.ok() && *present == text) return {};
+    return rt::write_file(options.kubeconfig, text, 0600);
   }
 
   // A server that runs for years outlives its certificate. On the API server's loop.

@@ -170,11 +170,12 @@ def a_start_right_after_a_kill():
     cluster.remove()
 
 
-@row("the disk is full", "writes are refused with the reason, deletions go through, and writes again once there is room")
+@row("the disk is full", "writes are refused with the reason, deletions go through, a start succeeds, and writes again once there is room")
 def a_full_disk():
     if os.geteuid() != 0:
         raise Skipped("mounting a small disk needs root")
     cluster = Cluster(*FLAGS, start=False)
+    cluster.kubeconfig = cluster.data + "/kubeconfig"
     os.makedirs(cluster.data)
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", cluster.data]).returncode != 0:
         raise Skipped("no disk can be mounted here")
@@ -202,6 +203,9 @@ def a_full_disk():
         for i in range(20):
             status, answer = cluster.request("DELETE", f"{MAPS}/m{i}")
             expect(status == 200, f"the deletion of m{i}: {status} {str(answer)[:300]}")
+        cluster.kill()
+        cluster.start()  # on a disk that is still full
+        expect(cluster.get(f"{MAPS}/m0")[0] == 404, "a deleted object is back")
         os.unlink(cluster.data + "/ballast")
         wait_for(20, "writes after there was room", lambda: cluster.request("POST", MAPS, {"metadata": {"generateName": "n"}})[0] == 201)
         names = {m["metadata"]["name"] for m in cluster.get(MAPS)[1]["items"]}
