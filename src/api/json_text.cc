@@ -180,7 +180,8 @@ void write(std::string& out, const Json& json, int indent, int depth) {
 }  // namespace
 
 Result<Json> parse_json(std::string_view text, ParseOptions options) {
-  static constexpr std::size_t kKeptCapacity = std::size_t{8} << 20;
+  // A parser holds about fourteen bytes for each of its capacity, and every thread has one.
+  static constexpr std::size_t kKeptCapacity = std::size_t{1} << 20;
   thread_local simdjson::dom::parser parser;
   if (text.data() == nullptr) text = "";  // of a value that is not there
   auto parsed = parser.parse(text.data(), text.size(), true);
