@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/format.h"
-#include "scheduler/model/feature_gates.h"
+#include "scheduler/model/core/feature_gates.h"
 
 namespace volcano_main {
 namespace {

@@ -19,7 +19,7 @@
 #include "main/programs.h"
 #include "main/side_server.h"
 #include "main/version.h"
-#include "scheduler/model/feature_gates.h"
+#include "scheduler/model/core/feature_gates.h"
 
 namespace volcano_main {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "base/format.h"
-#include "scheduler/model/feature_gates.h"
+#include "scheduler/model/core/feature_gates.h"
 
 namespace scheduler {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "scheduler/bounded_fetch.h"
-#include "scheduler/model/node_usage.h"
+#include "scheduler/model/nodes/node_usage.h"
 
 namespace scheduler {
 

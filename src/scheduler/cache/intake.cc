@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/time.h"
-#include "scheduler/model/group_status.h"
+#include "scheduler/model/core/group_status.h"
 
 namespace scheduler {
 namespace {

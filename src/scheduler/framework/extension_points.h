@@ -14,7 +14,7 @@
 #include "scheduler/framework/folds.h"
 #include "scheduler/framework/votes.h"
 #include "scheduler/framework/wait_reason.h"
-#include "scheduler/model/ids.h"
+#include "scheduler/model/core/ids.h"
 
 namespace scheduler {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scheduler/model/node_set.h"
+#include "scheduler/model/nodes/node_set.h"
 
 namespace scheduler {
 

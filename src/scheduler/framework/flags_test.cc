@@ -3,7 +3,7 @@
 
 #include "scheduler/cache/scheduler_share.h"
 #include "scheduler/framework/node_sampling.h"
-#include "scheduler/model/feature_gates.h"
+#include "scheduler/model/core/feature_gates.h"
 #include "scheduler/options.h"
 #include "scheduler/outbox_requests.h"
 #include "scheduler/usage_collector.h"

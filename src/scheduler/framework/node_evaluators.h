@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "scheduler/framework/fit.h"
-#include "scheduler/model/node_set.h"
+#include "scheduler/model/nodes/node_set.h"
 
 namespace scheduler {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "scheduler/model/node_set.h"
+#include "scheduler/model/nodes/node_set.h"
 
 namespace scheduler {
 

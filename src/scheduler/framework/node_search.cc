@@ -8,7 +8,7 @@
 
 #include "base/format.h"
 #include "scheduler/framework/node_search_state.h"
-#include "scheduler/model/column_kernels.h"
+#include "scheduler/model/nodes/column_kernels.h"
 
 namespace scheduler {
 namespace {

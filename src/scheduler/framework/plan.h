@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "api/quantity.h"
-#include "scheduler/model/dra.h"
-#include "scheduler/model/ids.h"
-#include "scheduler/model/job.h"
-#include "scheduler/model/volumes.h"
+#include "scheduler/model/core/ids.h"
+#include "scheduler/model/core/job.h"
+#include "scheduler/model/devices/dra.h"
+#include "scheduler/model/storage/volumes.h"
 
 namespace scheduler {
 

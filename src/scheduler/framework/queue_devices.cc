@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "scheduler/model/claim_demand.h"
+#include "scheduler/model/devices/claim_demand.h"
 #include "scheduler/model/queue_path.h"
 
 namespace scheduler {

@@ -5,7 +5,7 @@
 
 #include "base/format.h"
 #include "scheduler/framework/session.h"
-#include "scheduler/model/group_status.h"
+#include "scheduler/model/core/group_status.h"
 #include "scheduler/model/queue_path.h"
 
 namespace scheduler {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/model/ids.h"
+#include "scheduler/model/core/ids.h"
 
 namespace scheduler {
 

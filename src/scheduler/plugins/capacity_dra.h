@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <map>
 
-#include "scheduler/model/claim_demand.h"
-#include "scheduler/model/ids.h"
+#include "scheduler/model/core/ids.h"
+#include "scheduler/model/devices/claim_demand.h"
 
 namespace scheduler {
 

@@ -1,7 +1,7 @@
 // What do nodes with Ascend 310P chips report in ConfigMaps?
 #include "scheduler/plugins/mindcluster_reports.h"
 
-#include "scheduler/model/shape.h"
+#include "scheduler/model/pods/shape.h"
 #include "scheduler/plugins/device_family.h"
 
 namespace scheduler {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scheduler/model/device_notes.h"
+#include "scheduler/model/devices/device_notes.h"
 
 namespace scheduler {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/model/numa.h"
-#include "scheduler/model/shape.h"
+#include "scheduler/model/pods/shape.h"
+#include "scheduler/model/topology/numa.h"
 
 namespace scheduler {
 

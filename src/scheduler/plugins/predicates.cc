@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "scheduler/framework/plugin.h"
-#include "scheduler/model/column_kernels.h"
 #include "scheduler/model/model.h"
+#include "scheduler/model/nodes/column_kernels.h"
 #include "scheduler/plugins/node_facts.h"
 #include "scheduler/plugins/predicates_dra.h"
 #include "scheduler/plugins/predicates_volumes.h"

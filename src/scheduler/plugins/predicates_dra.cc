@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "scheduler/model/dra_allocator.h"
+#include "scheduler/model/devices/dra_allocator.h"
 
 namespace scheduler {
 namespace {

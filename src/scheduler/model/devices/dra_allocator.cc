@@ -1,0 +1,324 @@
+// Which devices of a node satisfy the claims of a pod?
+#include "scheduler/model/devices/dra_allocator.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+
+namespace scheduler {
+namespace {
+
+using api::Json;
+
+constexpr std::size_t kDevicesMax = 32;  // of one claim, as the API has it
+constexpr std::size_t kClaimsMax = 64;   // of one pod; the search is as deep as all their devices together
+
+bool names_request(const std::vector<std::string>& names, const std::string& wish) {
+  if (names.empty()) return true;
+  const std::string request = wish.substr(0, wish.find('/'));
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return name == wish || name == request; });
+}
+
+bool is_tolerated(const Json& taint, const Json& tolerations) {
+  return std::any_of(tolerations.items().begin(), tolerations.items().end(), [&](const Json& t) {
+    if (!t["effect"].as_string().empty() && t["effect"] != taint["effect"]) return false;
+    const std::string_view key = t["key"].as_string();
+    if (!key.empty() && key != taint["key"].as_string()) return false;
+    const bool exists = t["operator"].as_string() == "Exists";
+    return exists || (!key.empty() && t["value"].as_string() == taint["value"].as_string());
+  });
+}
+
+bool is_untainted(const Device& device, const Json& tolerations) {
+  return std::all_of(device.taints.items().begin(), device.taints.items().end(), [&](const Json& taint) {
+    const std::string_view effect = taint["effect"].as_string();
+    return (effect != "NoSchedule" && effect != "NoExecute") || is_tolerated(taint, tolerations);
+  });
+}
+
+// An id that is the same each time the same claim gets the same device, and another one for every other claim.
+std::string share_id_for(const ResourceClaim& claim, const DeviceName& device) {
+  const std::string text =
+      claim.uid + "\n" + claim.key + "\n" + device.driver + "\n" + device.pool + "\n" + device.device;
+  std::uint64_t a = 0xcbf29ce484222325ull, b = 0x84222325cbf29ce4ull;
+  for (const char c : text) {
+    a = (a ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+    b = (b + static_cast<unsigned char>(c)) * 0x9e3779b97f4a7c15ull;
+    b ^= b >> 31;
+  }
+  return base::format("{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}", a >> 32, a >> 16 & 0xffff, a & 0xfff, b >> 52,
+                      b & 0xffffffffffffull);
+}
+
+// The amount that a request takes of a shared capacity, rounded up as its policy says; nothing when it has no such
+// amount.
+std::optional<api::Quantity> by_policy(const std::optional<api::Quantity>& asked, const api::Quantity& whole,
+                                       const CapacityPolicy& policy) {
+  if (!asked) return policy.usual ? *policy.usual : whole;
+  if (!policy.valid.empty()) {
+    auto at = std::lower_bound(policy.valid.begin(), policy.valid.end(), *asked);
+    return at == policy.valid.end() ? std::nullopt : std::optional(*at);
+  }
+  if (!policy.min) return asked;
+  api::Quantity out = std::max(*asked, *policy.min);
+  if (policy.step && policy.step->sign() > 0) {
+    const double steps = (out - *policy.min).as_double() / policy.step->as_double();
+    if (steps > 1e15) return std::nullopt;
+    auto whole_steps = static_cast<std::int64_t>(steps);
+    while (*policy.min + policy.step->times(whole_steps) < out) ++whole_steps;
+    out = *policy.min + policy.step->times(whole_steps);
+  }
+  if (policy.max && out > *policy.max) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::map<std::string, Allocation>> DeviceSearch::run(const std::vector<const ResourceClaim*>& wanted,
+                                                                   NodeId node) {
+  node_ = node;
+  wanted_ = wanted;
+  chosen_.clear();
+  problem_.clear();
+  steps_ = 0;
+  lost_ = 0;
+  reachable_.clear();
+  if (wanted.size() > kClaimsMax) {
+    problem_ = "the pod has too many resource claims";
+    return std::nullopt;
+  }
+  const NodeRow& row = nodes_[node];
+  for (const Device* device : claims_.devices()) {
+    const bool selected = std::any_of(device->node_terms.begin(), device->node_terms.end(), [&](const NodeTerm& term) {
+      if (term.is_empty()) return false;
+      const bool labels = std::all_of(term.expressions.begin(), term.expressions.end(),
+                                      [&](const Requirement& r) { return r.matches(row.labels, symbols_); });
+      return labels && std::all_of(term.fields.begin(), term.fields.end(), [&](const Requirement& r) {
+               const Symbol name = symbols_.find(row.name);
+               const bool listed = name.is_set() && std::binary_search(r.values.begin(), r.values.end(), name);
+               return r.op == Requirement::Op::kIn ? listed : r.op == Requirement::Op::kNotIn && !listed;
+             });
+    });
+    if (device->everywhere || device->node == row.name || selected) reachable_.push_back(device);
+  }
+  if (!request(0, 0)) return std::nullopt;
+  std::map<std::string, Allocation> out;
+  for (const ResourceClaim* claim : wanted_) out.emplace(claim->key, result_for(*claim));
+  return out;
+}
+
+bool DeviceSearch::request(std::size_t claim, std::size_t request) {
+  if (claim == wanted_.size()) return true;
+  if (request == wanted_[claim]->requests.size()) return this->request(claim + 1, 0);
+  const std::vector<DeviceWish>& wishes = wanted_[claim]->requests[request].wishes;
+  for (std::size_t i = 0; i < wishes.size(); ++i) {
+    if (wish(claim, request, wishes[i], static_cast<std::int64_t>(i))) return true;
+    if (!problem_.empty()) return false;
+  }
+  return false;
+}
+
+bool DeviceSearch::wish(std::size_t claim, std::size_t request, const DeviceWish& wish, std::int64_t rank) {
+  const std::size_t before = chosen_.size();
+  lost_ += rank;
+  bool found = false;
+  if (wish.all) {
+    std::size_t count = 0;
+    found = true;
+    for (const Device* device : reachable_) {
+      if (!found || !problem_.empty()) break;
+      if (!is_suitable(*wanted_[claim], wish, *device)) continue;
+      found = ++count <= kDevicesMax && take(*wanted_[claim], wish, *device);
+    }
+    found = found && count > 0 && problem_.empty() && this->request(claim, request + 1);
+  } else if (static_cast<std::size_t>(wish.count) <= kDevicesMax) {
+    found = devices(claim, request, wish, 0, wish.count);
+  }
+  if (found) return true;
+  chosen_.resize(before);
+  lost_ -= rank;
+  return false;
+}
+
+bool DeviceSearch::devices(std::size_t claim, std::size_t request, const DeviceWish& wish, std::size_t from,
+                           std::int64_t left) {
+  if (left == 0) return this->request(claim, request + 1);
+  for (std::size_t i = from; i < reachable_.size(); ++i) {
+    if (++steps_ > steps_max_) problem_ = "the search for devices took too long";
+    if (!problem_.empty()) return false;
+    if (!is_suitable(*wanted_[claim], wish, *reachable_[i])) continue;
+    const std::size_t before = chosen_.size();
+    if (!take(*wanted_[claim], wish, *reachable_[i])) continue;
+    if (devices(claim, request, wish, i + 1, left - 1)) return true;
+    chosen_.resize(before);
+  }
+  return false;
+}
+
+// Whether the class and the request select the device, whoever has it. Kubernetes names the class or the claim where a
+// selector fails.
+bool DeviceSearch::is_suitable(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) {
+  const DeviceClass* its = claims_.find_class(wish.device_class);
+  if (its == nullptr) return false;
+  const auto selected = [&](const std::vector<DeviceSelector>& selectors, std::string_view kind,
+                            std::string_view name) {
+    std::string why;
+    for (std::size_t i = 0; i < selectors.size(); ++i) {
+      const int verdict = claims_.selects(selectors[i], device, why);
+      if (verdict < 0)
+        problem_ = base::format("{} {}: selector #{}: CEL {} error: {}", kind, name, i,
+                                selectors[i].program ? "runtime" : "compile", why);
+      if (verdict <= 0) return false;
+    }
+    return true;
+  };
+  if (!selected(its->selectors, "class", wish.device_class) || !selected(wish.selectors, "claim", claim.key))
+    return false;
+  if (device.shared) return true;
+  return std::all_of(wish.capacity.begin(), wish.capacity.end(), [&](const auto& asked) {
+    auto offered = device.capacity.find(plain_device_name(asked.first, device.name.driver));
+    return offered != device.capacity.end() && asked.second <= offered->second.first;
+  });
+}
+
+bool DeviceSearch::take(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) {
+  if (!is_untainted(device, wish.tolerations)) return false;
+  DeviceGrant grant{.device = device.name,
+                    .request = wish.name,
+                    .admin_access = wish.admin_access,
+                    .share_id = {},
+                    .consumed = {},
+                    .tolerations = wish.tolerations};
+  // A claim takes the same device, or the same share, once.
+  const bool twice = std::any_of(chosen_.begin(), chosen_.end(),
+                                 [&](const Choice& c) { return c.device == &device && c.claim == &claim; });
+  if (twice) return false;
+  if (!wish.admin_access) {
+    if (claims_.is_taken(device.name)) return false;
+    const bool held = std::any_of(chosen_.begin(), chosen_.end(), [&](const Choice& c) { return c.device == &device; });
+    if (held && !device.shared) return false;
+    if (device.shared) {
+      auto consumed = consumption(wish, device);
+      if (!consumed) return false;
+      grant.consumed = *std::move(consumed);
+      grant.share_id = share_id_for(claim, device.name);
+    }
+    if (!has_counters(device)) return false;
+  }
+  if (!satisfies_constraints(claim, wish, device)) return false;
+  std::size_t of_claim = 0;
+  for (const Choice& choice : chosen_) of_claim += choice.claim == &claim ? 1 : 0;
+  if (of_claim >= kDevicesMax) return false;
+  chosen_.push_back({&claim, &wish, &device, std::move(grant)});
+  return true;
+}
+
+std::optional<Quantities> DeviceSearch::consumption(const DeviceWish& wish, const Device& device) const {
+  for (const auto& [name, amount] : wish.capacity) {
+    if (!device.capacity.contains(plain_device_name(name, device.name.driver))) return std::nullopt;
+  }
+  Quantities out;
+  const Quantities* others = claims_.consumed(device.name);
+  for (const auto& [name, offer] : device.capacity) {
+    std::optional<api::Quantity> asked;
+    for (const auto& [wanted, amount] : wish.capacity) {
+      if (plain_device_name(wanted, device.name.driver) == name) asked = amount;
+    }
+    const auto amount = by_policy(asked, offer.first, offer.second);
+    if (!amount) return std::nullopt;
+    api::Quantity sum = *amount;
+    if (others != nullptr) {
+      if (auto used = others->find(name); used != others->end()) sum += used->second;
+    }
+    for (const Choice& choice : chosen_) {
+      auto used = choice.grant.consumed.find(name);
+      if (choice.device == &device && used != choice.grant.consumed.end()) sum += used->second;
+    }
+    if (sum > offer.first) return std::nullopt;
+    out.insert_or_assign(name, *amount);
+  }
+  return out;
+}
+
+bool DeviceSearch::has_counters(const Device& device) const {
+  if (device.counters.empty()) return true;
+  const auto* sets = claims_.counters_of(device.name);
+  if (sets == nullptr) return false;
+  const auto is_used = [&](const Device& other) {
+    if (claims_.is_taken(other.name) || claims_.consumed(other.name) != nullptr) return true;
+    return std::any_of(chosen_.begin(), chosen_.end(),
+                       [&](const Choice& c) { return c.device == &other && !c.grant.admin_access; });
+  };
+  if (is_used(device)) return true;  // a shared device draws its counters once
+  for (const auto& [set, wanted] : device.counters) {
+    auto offered = sets->find(set);
+    if (offered == sets->end()) return false;
+    Quantities left = offered->second;
+    for (const Device* other : claims_.devices()) {
+      if (other->name.driver != device.name.driver || other->name.pool != device.name.pool || other->counters.empty() ||
+          !is_used(*other))
+        continue;
+      for (const auto& [other_set, amounts] : other->counters) {
+        if (other_set != set) continue;
+        for (const auto& [name, amount] : amounts) left[name] -= amount;
+      }
+    }
+    for (const auto& [name, amount] : wanted) {
+      auto rest = left.find(name);
+      if (rest == left.end() || amount > rest->second) return false;
+    }
+  }
+  return true;
+}
+
+bool DeviceSearch::satisfies_constraints(const ResourceClaim& claim, const DeviceWish& wish,
+                                         const Device& device) const {
+  return std::all_of(claim.constraints.begin(), claim.constraints.end(), [&](const DeviceConstraint& constraint) {
+    if (!names_request(constraint.requests, wish.name)) return true;
+    const auto value_of = [&](const Device& of) {
+      auto found = of.attributes.find(plain_device_name(constraint.attribute, of.name.driver));
+      return found == of.attributes.end() ? nullptr : &found->second;
+    };
+    const Json* own = value_of(device);
+    if (own == nullptr) return false;
+    return std::all_of(chosen_.begin(), chosen_.end(), [&](const Choice& choice) {
+      if (choice.claim != &claim || !names_request(constraint.requests, choice.wish->name)) return true;
+      const Json* theirs = value_of(*choice.device);
+      return theirs != nullptr && (*own == *theirs) != constraint.distinct;
+    });
+  });
+}
+
+// A node's own device ties the claim to the node; devices that a selector reaches tie it to what all selectors choose.
+Allocation DeviceSearch::result_for(const ResourceClaim& claim) const {
+  Allocation out;
+  bool local = false;
+  std::vector<Json> expressions, fields;
+  for (const Choice& choice : chosen_) {
+    if (choice.claim != &claim) continue;
+    out.grants.push_back(choice.grant);
+    local |= !choice.device->node.empty();
+    for (const Json& term : choice.device->node_selector["nodeSelectorTerms"].items()) {
+      for (const Json& one : term["matchExpressions"].items()) {
+        if (std::find(expressions.begin(), expressions.end(), one) == expressions.end()) expressions.push_back(one);
+      }
+      for (const Json& one : term["matchFields"].items()) {
+        if (std::find(fields.begin(), fields.end(), one) == fields.end()) fields.push_back(one);
+      }
+    }
+  }
+  if (local) {
+    expressions.clear();
+    fields = {Json::object(
+        {{"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({Json(nodes_[node_].name)})}})};
+  }
+  if (expressions.empty() && fields.empty()) return out;
+  Json term = Json::object();
+  if (!expressions.empty()) term.set("matchExpressions", Json::array(std::move(expressions)));
+  if (!fields.empty()) term.set("matchFields", Json::array(std::move(fields)));
+  out.node_selector = Json::object({{"nodeSelectorTerms", Json::array({term})}});
+  return out;
+}
+
+}  // namespace scheduler

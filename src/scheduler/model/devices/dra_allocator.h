@@ -1,0 +1,61 @@
+// Which devices of a node satisfy the claims of a pod?
+//
+// A search with backtracking over requests, their alternatives, and devices in their stated order: the first solution
+// counts. Its work is bounded; past the bound the node counts as unfit.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/devices/dra.h"
+#include "scheduler/model/nodes/node_table.h"
+
+namespace scheduler {
+
+class DeviceSearch {
+ public:
+  DeviceSearch(const ResourceClaims& claims, const NodeTable& nodes, const Symbols& symbols, std::uint64_t steps_max)
+      : claims_(claims), nodes_(nodes), symbols_(symbols), steps_max_(steps_max) {}
+
+  // What each claim would get on the node, by key; nothing when they do not all get what they ask for.
+  std::optional<std::map<std::string, Allocation>> run(const std::vector<const ResourceClaim*>& wanted, NodeId node);
+  // Why the last run found nothing, where that is more than a lack of devices.
+  const std::string& problem() const { return problem_; }
+  // How far down its lists of alternatives the last run had to go: 0 where every first choice was possible.
+  std::int64_t preference_lost() const { return lost_; }
+
+ private:
+  struct Choice {
+    const ResourceClaim* claim;
+    const DeviceWish* wish;
+    const Device* device;
+    DeviceGrant grant;
+  };
+
+  bool request(std::size_t claim, std::size_t request);
+  bool wish(std::size_t claim, std::size_t request, const DeviceWish& wish, std::int64_t rank);
+  bool devices(std::size_t claim, std::size_t request, const DeviceWish& wish, std::size_t from, std::int64_t left);
+  bool take(const ResourceClaim& claim, const DeviceWish& wish, const Device& device);
+  bool is_suitable(const ResourceClaim& claim, const DeviceWish& wish, const Device& device);
+  bool satisfies_constraints(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) const;
+  bool has_counters(const Device& device) const;
+  std::optional<Quantities> consumption(const DeviceWish& wish, const Device& device) const;
+  Allocation result_for(const ResourceClaim& claim) const;
+
+  const ResourceClaims& claims_;
+  const NodeTable& nodes_;
+  const Symbols& symbols_;
+  const std::uint64_t steps_max_;
+  std::uint64_t steps_ = 0;
+  NodeId node_;
+  std::vector<const ResourceClaim*> wanted_;
+  std::vector<const Device*> reachable_;
+  std::vector<Choice> chosen_;
+  std::string problem_;
+  std::int64_t lost_ = 0;
+};
+
+}  // namespace scheduler

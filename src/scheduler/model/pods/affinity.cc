@@ -1,0 +1,189 @@
+// Which pods does each selector choose, and on which nodes do they run?
+#include "scheduler/model/pods/affinity.h"
+
+#include <algorithm>
+
+namespace scheduler {
+namespace {
+
+std::uint64_t label_key(Symbol key, Symbol value) { return (std::uint64_t{key.index} + 1) << 32 | value.index; }
+
+void append(std::string& out, std::uint32_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
+
+void append(std::string& out, const LabelSelector& selector) {
+  append(out, selector.present ? 1 : 0);
+  for (const Requirement& r : selector.requirements) {
+    append(out, r.key.index);
+    append(out, static_cast<std::uint32_t>(r.op));
+    append(out, static_cast<std::uint32_t>(r.number));
+    append(out, static_cast<std::uint32_t>(r.values.size()));
+    for (const Symbol value : r.values) append(out, value.index);
+  }
+  append(out, 0xffff'fffe);
+}
+
+}  // namespace
+
+void NodeCounts::add(std::uint32_t node, std::int64_t amount) {
+  auto at = std::lower_bound(entries_.begin(), entries_.end(), node,
+                             [](const Entry& e, std::uint32_t n) { return e.node < n; });
+  if (at == entries_.end() || at->node != node) at = entries_.insert(at, {node, 0});
+  at->count += amount;
+  if (at->count == 0) entries_.erase(at);
+}
+
+std::int64_t NodeCounts::get(std::uint32_t node) const {
+  auto at = std::lower_bound(entries_.begin(), entries_.end(), node,
+                             [](const Entry& e, std::uint32_t n) { return e.node < n; });
+  return at != entries_.end() && at->node == node ? at->count : 0;
+}
+
+bool PodAffinity::selects(const PodSelector& selector, const LabelSet& set) const {
+  bool in_scope = std::binary_search(selector.namespaces.begin(), selector.namespaces.end(), set.ns);
+  if (!in_scope && selector.namespace_selector.present) {
+    auto found = namespaces_.find(set.ns.index);
+    in_scope = selector.namespace_selector.matches(found == namespaces_.end() ? Labels{} : found->second, symbols_);
+  }
+  return in_scope && selector.labels.matches(set.labels, symbols_);
+}
+
+bool PodAffinity::selects_all(const Matcher& matcher, const LabelSet& set) const {
+  return std::all_of(matcher.all_of.begin(), matcher.all_of.end(),
+                     [&](const PodSelector& s) { return selects(s, set); });
+}
+
+void PodAffinity::set_matchers(LabelSet& set, std::vector<std::uint32_t> matchers) {
+  set.matchers = std::move(matchers);
+  set.signature = signatures_.emplace(set.matchers, static_cast<std::uint32_t>(signatures_.size())).first->second;
+}
+
+MatcherId PodAffinity::matcher_for(std::vector<PodSelector> all_of) {
+  std::string text;
+  for (const PodSelector& selector : all_of) {
+    for (const Symbol ns : selector.namespaces) append(text, ns.index);
+    append(text, 0xffff'fffd);
+    append(text, selector.namespace_selector);
+    append(text, selector.labels);
+  }
+  const MatcherId id{static_cast<std::uint32_t>(matchers_.size())};
+  auto [found, added] = by_text_.emplace(std::move(text), id);
+  if (!added) return found->second;
+  matchers_.push_back({std::move(all_of), {}, {}});
+  owned_of_matcher_.emplace_back();
+  const std::uint64_t label = index_label(matchers_.back());
+  matchers_by_label_[label].push_back(id.index);
+  const auto consider = [&](LabelSet& set) {
+    if (!selects_all(matchers_.back(), set)) return;
+    std::vector<std::uint32_t> matchers = set.matchers;
+    matchers.push_back(id.index);
+    set_matchers(set, std::move(matchers));
+  };
+  if (label == 0) {
+    for (LabelSet& set : label_sets_) consider(set);
+  } else {
+    for (const std::uint32_t set : label_sets_by_label_[label]) consider(label_sets_[set]);
+  }
+  new_matchers_.push_back(id);
+  return id;
+}
+
+LabelSetId PodAffinity::label_set_for(Symbol ns, Labels labels) {
+  std::string text;
+  append(text, ns.index);
+  for (const auto& [key, value] : labels) append(text, key.index), append(text, value.index);
+  const LabelSetId id{static_cast<std::uint32_t>(label_sets_.size())};
+  auto [found, added] = label_set_by_text_.emplace(std::move(text), id);
+  if (!added) return found->second;
+  label_sets_.push_back({ns, std::move(labels), {}, 0});
+  LabelSet& set = label_sets_.back();
+  std::vector<std::uint32_t> matchers;
+  const auto consider = [&](std::uint64_t label) {
+    auto listed = matchers_by_label_.find(label);
+    if (listed == matchers_by_label_.end()) return;
+    for (const std::uint32_t i : listed->second) {
+      if (selects_all(matchers_[i], set)) matchers.push_back(i);
+    }
+  };
+  consider(0);
+  for (const auto& [key, value] : set.labels) {
+    const std::uint64_t label = label_key(key, value);
+    label_sets_by_label_[label].push_back(id.index);
+    consider(label);
+  }
+  std::sort(matchers.begin(), matchers.end());
+  if (!matchers.empty()) set_matchers(set, std::move(matchers));
+  return id;
+}
+
+bool PodAffinity::matches(MatcherId matcher, LabelSetId labels) const {
+  const auto& list = label_sets_[labels.index].matchers;
+  return std::binary_search(list.begin(), list.end(), matcher.index);
+}
+
+std::vector<const OwnedTerm*> PodAffinity::terms_selecting(LabelSetId labels) const {
+  std::vector<const OwnedTerm*> out;
+  for (const std::uint32_t matcher : label_sets_[labels.index].matchers) {
+    for (const std::uint32_t term : owned_of_matcher_[matcher]) {
+      if (!owned_[term].required_apart.empty() || !owned_[term].preferred.empty()) out.push_back(&owned_[term]);
+    }
+  }
+  return out;
+}
+
+std::uint64_t PodAffinity::index_label(const Matcher& matcher) {
+  for (const PodSelector& selector : matcher.all_of) {
+    for (const Requirement& r : selector.labels.requirements) {
+      if (r.op == Requirement::Op::kIn && r.values.size() == 1) return label_key(r.key, r.values[0]);
+    }
+  }
+  return 0;
+}
+
+OwnedTerm& PodAffinity::owned(MatcherId matcher, Symbol key) {
+  auto [found, added] =
+      owned_by_term_.emplace(std::pair{matcher.index, key.index}, static_cast<std::uint32_t>(owned_.size()));
+  if (added) {
+    owned_of_matcher_[matcher.index].push_back(static_cast<std::uint32_t>(owned_.size()));
+    owned_.push_back({matcher, key, {}, {}});
+  }
+  return owned_[found->second];
+}
+
+void PodAffinity::count(MatcherId matcher, NodeId node, bool terminating, std::int64_t sign) {
+  matchers_[matcher.index].pods.add(node.index, sign);
+  if (terminating) matchers_[matcher.index].terminating.add(node.index, sign);
+}
+
+void PodAffinity::place(const Shape& shape, LabelSetId labels, NodeId node, bool terminating, std::int64_t sign) {
+  for (const std::uint32_t matcher : label_sets_[labels.index].matchers)
+    count(MatcherId{matcher}, node, terminating, sign);
+  const auto add = [&](NodeCounts& counts, std::int64_t amount) {
+    const bool was_empty = counts.empty();
+    counts.add(node.index, amount);
+    if (was_empty != counts.empty()) ++ownership_changes_;
+  };
+  for (const PodTerm& term : shape.anti_affinity) add(owned(term.matcher, term.topology_key).required_apart, sign);
+  for (const PodTerm& term : shape.preferred_pods) {
+    add(owned(term.matcher, term.topology_key).preferred, sign * term.weight);
+  }
+}
+
+void PodAffinity::set_namespace_labels(Symbol ns, Labels labels) {
+  namespaces_[ns.index] = std::move(labels);
+  for (std::uint32_t i = 0; i < matchers_.size(); ++i) {
+    const auto& all = matchers_[i].all_of;
+    if (std::none_of(all.begin(), all.end(), [](const PodSelector& s) { return s.namespace_selector.present; }))
+      continue;
+    matchers_[i].pods = {};
+    matchers_[i].terminating = {};
+    for (LabelSet& set : label_sets_) {
+      std::vector<std::uint32_t> matchers = set.matchers;
+      std::erase(matchers, i);
+      if (selects_all(matchers_[i], set)) matchers.insert(std::lower_bound(matchers.begin(), matchers.end(), i), i);
+      if (matchers != set.matchers) set_matchers(set, std::move(matchers));
+    }
+    new_matchers_.push_back(MatcherId{i});
+  }
+}
+
+}  // namespace scheduler

@@ -1,0 +1,447 @@
+// What does a pod ask of a node? Pods whose answers are equal share one Shape.
+#include "scheduler/model/pods/shape.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "api/resource.h"
+
+namespace scheduler {
+namespace {
+
+constexpr std::int64_t kDefaultMilliCpu = 100;
+constexpr std::int64_t kDefaultMemory = 200 * 1024 * 1024;
+
+void append(std::string& out, char tag, const api::Json& value) {
+  if (value.is_null()) return;
+  out.push_back(tag);
+  value.dump_to(out);
+}
+
+bool is_sidecar(const api::Json& container) { return container["restartPolicy"].as_string() == "Always"; }
+
+void append_containers(std::string& out, char tag, const api::Json& containers) {
+  for (const api::Json& container : containers.items()) {
+    out.push_back(tag);
+    if (is_sidecar(container)) out.push_back('s');
+    append(out, 'r', container["resources"]);
+    append(out, 'i', container["image"]);
+    for (const api::Json& port : container["ports"].items()) {
+      if (port["hostPort"].as_int() > 0) append(out, 'p', port);
+    }
+  }
+}
+
+Request requests_of(const api::Json& container, Dimensions& dimensions) {
+  return request_from(api::resource_list_from(container["resources"]["requests"]), dimensions);
+}
+
+// The kubelet has said that it will never grant what the spec asks for.
+bool is_resize_infeasible(const api::Json& pod) {
+  for (const api::Json& condition : pod["status"]["conditions"].items()) {
+    if (condition["type"].as_string() == "PodResizePending" && condition["reason"].as_string() == "Infeasible")
+      return true;
+  }
+  return false;
+}
+
+// What the kubelet granted, where it is not simply what the spec asks for; by the container's position.
+void append_resize(std::string& out, const api::Json& pod) {
+  bool differs = false;
+  for (const api::Json& status : pod["status"]["containerStatuses"].items()) {
+    const api::Json& granted = status["resources"]["requests"];
+    const api::Json& allocated = status["allocatedResources"];
+    if (granted.is_null() && allocated.is_null()) continue;
+    std::int64_t index = 0;
+    for (const api::Json& container : pod["spec"]["containers"].items()) {
+      const std::int64_t position = index++;
+      const api::Json& asked = container["resources"]["requests"];
+      const auto as_asked = [&](const api::Json& one) { return one.is_null() || one == asked; };
+      if (container["name"] != status["name"] || (as_asked(granted) && as_asked(allocated))) continue;
+      append(out, 'q', position);
+      append(out, 'r', status["resources"]);
+      append(out, 'a', status["allocatedResources"]);
+      differs = true;
+    }
+  }
+  if (differs && is_resize_infeasible(pod)) out.push_back('X');
+}
+
+bool is_pod_level_resource(std::string_view name) {
+  return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
+}
+
+// In-place resize: what the kubelet has granted counts while it is more than the spec asks for.
+Request effective_request(const api::Json& pod, const api::Json& container, Dimensions& dimensions) {
+  Request out = requests_of(container, dimensions);
+  const std::string_view name = container["name"].as_string();
+  for (const api::Json& status : pod["status"]["containerStatuses"].items()) {
+    if (status["name"].as_string() != name || !status["resources"].is_object()) continue;
+    Request granted = request_from(api::resource_list_from(status["resources"]["requests"]), dimensions);
+    granted.set_max(request_from(api::resource_list_from(status["allocatedResources"]), dimensions));
+    if (is_resize_infeasible(pod)) return granted;
+    out.set_max(granted);
+  }
+  return out;
+}
+
+struct NonZero {
+  std::int64_t cpu = 0;
+  std::int64_t memory = 0;
+};
+
+NonZero nonzero_of(const Request& request, const api::Json& container) {
+  const api::Json& named = container["resources"]["requests"];
+  return {named.has("cpu") ? request.get(kCpu) : kDefaultMilliCpu,
+          named.has("memory") ? request.get(kMemory) : kDefaultMemory};
+}
+
+// Non-zero requests follow the same algorithm as requests, on the two dimensions that scores read.
+NonZero pod_nonzero(const api::Json& pod, Dimensions& dimensions) {
+  NonZero sum, most, sidecars;
+  for (const api::Json& container : pod["spec"]["containers"].items()) {
+    const NonZero one = nonzero_of(requests_of(container, dimensions), container);
+    sum.cpu += one.cpu;
+    sum.memory += one.memory;
+  }
+  for (const api::Json& container : pod["spec"]["initContainers"].items()) {
+    NonZero one = nonzero_of(requests_of(container, dimensions), container);
+    if (is_sidecar(container)) {
+      sum.cpu += one.cpu;
+      sum.memory += one.memory;
+      sidecars.cpu += one.cpu;
+      sidecars.memory += one.memory;
+      one = sidecars;
+    } else {
+      one.cpu += sidecars.cpu;
+      one.memory += sidecars.memory;
+    }
+    most.cpu = std::max(most.cpu, one.cpu);
+    most.memory = std::max(most.memory, one.memory);
+  }
+  NonZero out{std::max(sum.cpu, most.cpu), std::max(sum.memory, most.memory)};
+  const Request overhead = request_from(api::resource_list_from(pod["spec"]["overhead"]), dimensions);
+  out.cpu += overhead.get(kCpu);
+  out.memory += overhead.get(kMemory);
+  return out;
+}
+
+PodSelector pod_selector_from(const api::Json& term, Symbol own_namespace, Symbols& symbols) {
+  PodSelector out;
+  for (const api::Json& ns : term["namespaces"].items()) out.namespaces.push_back(symbols.intern(ns.as_string()));
+  out.namespace_selector = label_selector_from(term["namespaceSelector"], symbols);
+  if (out.namespaces.empty() && !out.namespace_selector.present) out.namespaces.push_back(own_namespace);
+  std::sort(out.namespaces.begin(), out.namespaces.end());
+  out.labels = label_selector_from(term["labelSelector"], symbols);
+  return out;
+}
+
+void add_label_keys(PodSelector& selector, const api::Json& keys, const api::Json& pod, Symbols& symbols, bool invert) {
+  for (const api::Json& key : keys.items()) {
+    const api::Json* value = pod["metadata"]["labels"].find(key.as_string());
+    if (value == nullptr) continue;
+    selector.labels.requirements.push_back({.key = symbols.intern(key.as_string()),
+                                            .op = invert ? Requirement::Op::kNotIn : Requirement::Op::kIn,
+                                            .values = {symbols.intern(value->as_string())}});
+  }
+}
+
+struct PodTermReader {
+  const api::Json& pod;
+  Symbols& symbols;
+  MatcherSource& matchers;
+  Symbol own_namespace;
+
+  PodSelector selector(const api::Json& term) const {
+    PodSelector out = pod_selector_from(term, own_namespace, symbols);
+    add_label_keys(out, term["matchLabelKeys"], pod, symbols, false);
+    add_label_keys(out, term["mismatchLabelKeys"], pod, symbols, true);
+    return out;
+  }
+  PodTerm term(const api::Json& json, std::int64_t weight) const {
+    return {matchers.matcher_for({selector(json)}), symbols.intern(json["topologyKey"].as_string()), weight};
+  }
+};
+
+// Required affinity asks for domains that hold a pod matching all terms at once, so every term gets the joint matcher.
+void read_required(const PodTermReader& reader, const api::Json& list, bool joint, std::vector<PodTerm>& out) {
+  std::vector<PodSelector> all;
+  for (const api::Json& term : list.items()) all.push_back(reader.selector(term));
+  for (const api::Json& term : list.items()) {
+    out.push_back({joint ? reader.matchers.matcher_for(all) : reader.matchers.matcher_for({reader.selector(term)}),
+                   reader.symbols.intern(term["topologyKey"].as_string()), 0});
+  }
+}
+
+void read_preferred(const PodTermReader& reader, const api::Json& list, std::int64_t sign, std::vector<PodTerm>& out) {
+  for (const api::Json& item : list.items()) {
+    if (item["weight"].as_int() != 0)
+      out.push_back(reader.term(item["podAffinityTerm"], sign * item["weight"].as_int()));
+  }
+}
+
+void read_spread(const PodTermReader& reader, const api::Json& list, std::vector<SpreadConstraint>& out) {
+  for (const api::Json& item : list.items()) {
+    SpreadConstraint one;
+    PodSelector selector;
+    selector.namespaces = {reader.own_namespace};
+    selector.labels = label_selector_from(item["labelSelector"], reader.symbols);
+    add_label_keys(selector, item["matchLabelKeys"], reader.pod, reader.symbols, false);
+    if (selector.labels.is_empty()) selector.labels.present = false;  // an empty selector counts no pods
+    one.matcher = reader.matchers.matcher_for({selector});
+    one.topology_key = reader.symbols.intern(item["topologyKey"].as_string());
+    one.max_skew = item["maxSkew"].as_int(1);
+    one.min_domains = item["minDomains"].as_int(0);
+    one.hard = item["whenUnsatisfiable"].as_string() != "ScheduleAnyway";
+    one.honor_affinity = item["nodeAffinityPolicy"].as_string() != "Ignore";
+    one.honor_taints = item["nodeTaintsPolicy"].as_string() == "Honor";
+    out.push_back(one);
+  }
+}
+
+void read_node_affinity(const api::Json& affinity, Symbols& symbols, Shape& out) {
+  const api::Json& required = affinity["requiredDuringSchedulingIgnoredDuringExecution"];
+  out.has_required_terms = required.is_object();
+  for (const api::Json& term : required["nodeSelectorTerms"].items()) {
+    out.required_terms.push_back(node_term_from(term, symbols));
+  }
+  for (const api::Json& item : affinity["preferredDuringSchedulingIgnoredDuringExecution"].items()) {
+    NodeTerm term = node_term_from(item["preference"], symbols);
+    term.weight = item["weight"].as_int();
+    if (term.weight != 0 && !term.is_empty()) out.preferred_terms.push_back(std::move(term));
+  }
+}
+
+void read_image(std::string image, Symbols& symbols, Shape& out) {
+  ++out.image_places;
+  if (image.empty()) return;
+  const std::size_t slash = image.rfind('/');
+  if (image.find(':', slash == std::string::npos ? 0 : slash) == std::string::npos) image += ":latest";
+  out.images.push_back(symbols.intern(image));
+}
+
+void read_containers(const api::Json& containers, Symbols& symbols, bool init, Shape& out) {
+  for (const api::Json& container : containers.items()) {
+    read_image(container["image"].str(), symbols, out);
+    if (init && is_sidecar(container)) out.sidecars = true;
+    if (init && !is_sidecar(container)) continue;
+    for (const api::Json& port : container["ports"].items()) {
+      if (port["hostPort"].as_int() <= 0) continue;
+      HostPort one{port["hostIP"].str(), port["protocol"].str(), port["hostPort"].as_int()};
+      if (one.ip.empty()) one.ip = "0.0.0.0";
+      if (one.protocol.empty()) one.protocol = "TCP";
+      out.ports.push_back(std::move(one));
+    }
+  }
+}
+
+std::string revocable_zone_of(const api::Json& pod) {
+  const api::Json& annotations = pod["metadata"]["annotations"];
+  if (const api::Json* zone = annotations.find("volcano.sh/revocable-zone")) return zone->as_string() == "*" ? "*" : "";
+  return parse_go_bool(annotations["volcano.sh/preemptable"].as_string()) ? "*" : "";
+}
+
+constexpr std::string_view kNumaPolicy = "volcano.sh/numa-topology-policy";
+
+std::vector<ClaimUse> claims_of(const api::Json& pod) {
+  std::vector<ClaimUse> out;
+  for (const api::Json& use : pod["spec"]["resourceClaims"].items()) {
+    ClaimUse one{use["name"].str(), use["resourceClaimName"].str(), false};
+    bool resolved = !one.claim.empty(), needed = true;
+    one.templated = !resolved;
+    for (const api::Json& status : pod["status"]["resourceClaimStatuses"].items()) {
+      if (resolved || status["name"] != use["name"]) continue;
+      one.claim = status["resourceClaimName"].str();
+      resolved = true;
+      needed = !one.claim.empty();  // a template may make none: then there is nothing to wait for
+    }
+    if (needed) out.push_back(std::move(one));
+  }
+  return out;
+}
+
+// Annotations and labels by which a pod chooses among devices.
+std::map<std::string, std::string, std::less<>> device_wishes_of(const api::Json& pod) {
+  static constexpr std::string_view kAnnotations[] = {kNumaPolicy,
+                                                      "volcano.sh/vgpu-mode",
+                                                      "volcano.sh/vgpu-use-gpuuuid",
+                                                      "volcano.sh/vgpu-nouse-gpuuuid",
+                                                      "volcano.sh/vgpu-podgroup-policy",
+                                                      "nvidia.com/use-gputype",
+                                                      "nvidia.com/nouse-gputype",
+                                                      "huawei.com/vnpu-mode"};
+  static constexpr std::string_view kLabels[] = {"ring-controller.atlas", "vnpu-level", "vnpu-dvpp"};
+  std::map<std::string, std::string, std::less<>> out;
+  const api::Json& annotations = pod["metadata"]["annotations"];
+  const api::Json& labels = pod["metadata"]["labels"];
+  for (const std::string_view key : kAnnotations) {
+    if (const api::Json* value = annotations.find(key)) out.emplace(key, value->str());
+  }
+  for (const std::string_view key : kLabels) {
+    if (const api::Json* value = labels.find(key)) out.emplace(key, value->str());
+  }
+  return out;
+}
+
+std::optional<api::Quantity> amount_of(const api::Json& list, std::string_view name) {
+  return api::Quantity::from_json(list[name]);
+}
+
+bool is_guaranteed(const api::Json& spec) {
+  bool any = false;
+  for (const std::string_view list : {"containers", "initContainers"}) {
+    for (const api::Json& container : spec[list].items()) {
+      for (const std::string_view name : {"cpu", "memory"}) {
+        const auto limit = amount_of(container["resources"]["limits"], name);
+        const auto request = amount_of(container["resources"]["requests"], name);
+        if (!limit || limit->is_zero() || (request && *request != *limit)) return false;
+        any = true;
+      }
+    }
+  }
+  return any;
+}
+
+void read_asks(const api::Json& containers, bool init, std::vector<ContainerAsk>& out) {
+  for (const api::Json& container : containers.items()) {
+    ContainerAsk ask{.name = container["name"].str(), .init = init};
+    const api::Json& resources = container["resources"];
+    const auto cpu = amount_of(resources["requests"], "cpu");
+    const auto limit = amount_of(resources["limits"], "cpu");
+    ask.cpu = cpu ? cpu->milli_value() : limit ? limit->milli_value() : 0;
+    for (const std::string_view list : {"limits", "requests"}) {
+      for (const auto& member : resources[list].members()) {
+        if (member.name().find('/') == std::string_view::npos) continue;
+        const auto amount = api::Quantity::from_json(member.value);
+        if (amount) ask.devices.emplace(std::string(member.name()), amount->value());
+      }
+    }
+    out.push_back(std::move(ask));
+  }
+}
+
+}  // namespace
+
+bool HostPort::conflicts_with(const HostPort& other) const {
+  if (port != other.port || protocol != other.protocol) return false;
+  return ip == other.ip || ip == "0.0.0.0" || other.ip == "0.0.0.0";
+}
+
+void shape_key(const api::Json& pod, std::string& out) {
+  out.clear();
+  const api::Json& spec = pod["spec"];
+  append_containers(out, 'C', spec["containers"]);
+  append_containers(out, 'I', spec["initContainers"]);
+  append(out, 'O', spec["overhead"]);
+  append(out, 'R', spec["resources"]);
+  append(out, 'S', spec["nodeSelector"]);
+  append(out, 'A', spec["affinity"]);
+  append(out, 'T', spec["tolerations"]);
+  append(out, 'P', spec["topologySpreadConstraints"]);
+  const api::Json& affinity = spec["affinity"];
+  bool namespaced =
+      !spec["topologySpreadConstraints"].empty() || affinity.has("podAffinity") || affinity.has("podAntiAffinity");
+  bool label_keys = false;
+  if (namespaced) label_keys = out.find("atchLabelKeys") != std::string::npos;
+  for (const api::Json& volume : spec["volumes"].items()) {
+    if (const api::Json* claim = volume.find("persistentVolumeClaim")) {
+      append(out, 'V', (*claim)["claimName"]);
+      namespaced = true;
+    } else if (volume.has("ephemeral")) {
+      append(out, 'E', pod["metadata"]["name"].str() + "-" + volume["name"].str());
+      namespaced = true;
+    } else if (const api::Json* image = volume.find("image")) {
+      append(out, 'G', api::Json((*image)["reference"].as_string()));
+    }
+  }
+  for (const ClaimUse& use : claims_of(pod)) {
+    append(out, 'D', use.pod_claim);
+    append(out, use.templated ? 't' : 'c', use.claim);
+    namespaced = true;
+  }
+  if (namespaced) append(out, 'N', api::namespace_of(pod));
+  if (label_keys) append(out, 'L', pod["metadata"]["labels"]);
+  append_resize(out, pod);
+  for (const auto& [key, value] : device_wishes_of(pod)) {
+    append(out, 'W', key);
+    append(out, 'v', value);
+  }
+  out += "Z" + revocable_zone_of(pod);
+}
+
+Request pod_request(const api::Json& pod, Dimensions& dimensions) {
+  Request sum, most, sidecars;
+  const api::Json& spec = pod["spec"];
+  for (const api::Json& container : spec["containers"].items()) sum.add(effective_request(pod, container, dimensions));
+  for (const api::Json& container : spec["initContainers"].items()) {
+    Request one = requests_of(container, dimensions);
+    if (is_sidecar(container)) {
+      sum.add(one);
+      sidecars.add(one);
+      one = sidecars;
+    } else {
+      one.add(sidecars);
+    }
+    most.set_max(one);
+  }
+  sum.set_max(most);
+  for (const auto& [name, quantity] : api::resource_list_from(spec["resources"]["requests"])) {
+    if (!is_pod_level_resource(name)) continue;
+    if (auto dim = dimensions.dim_of(name)) sum.add(*dim, Dimensions::amount_of(*dim, quantity) - sum.get(*dim));
+  }
+  sum.add(request_from(api::resource_list_from(spec["overhead"]), dimensions));
+  for (Part& part : sum.parts) part.amount = std::max<std::int64_t>(part.amount, 0);
+  sum.add(kPods, 1);
+  return sum;
+}
+
+Shape shape_from(const api::Json& pod, Dimensions& dimensions, Symbols& symbols, MatcherSource& matchers) {
+  Shape out;
+  const api::Json& spec = pod["spec"];
+  out.request = pod_request(pod, dimensions);
+  out.best_effort = out.request.is_empty();
+  const NonZero nonzero = pod_nonzero(pod, dimensions);
+  out.nonzero_cpu = std::max(nonzero.cpu, out.request.get(kCpu));
+  out.nonzero_memory = std::max(nonzero.memory, out.request.get(kMemory));
+  out.ns = std::string(api::namespace_of(pod));
+  out.node_selector = labels_from(spec["nodeSelector"], symbols);
+  read_node_affinity(spec["affinity"]["nodeAffinity"], symbols, out);
+  out.tolerations = tolerations_from(spec["tolerations"], symbols);
+  read_containers(spec["containers"], symbols, false, out);
+  read_containers(spec["initContainers"], symbols, true, out);
+  const PodTermReader reader{pod, symbols, matchers, symbols.intern(api::namespace_of(pod))};
+  const api::Json& together = spec["affinity"]["podAffinity"];
+  const api::Json& apart = spec["affinity"]["podAntiAffinity"];
+  read_required(reader, together["requiredDuringSchedulingIgnoredDuringExecution"], true, out.affinity);
+  read_required(reader, apart["requiredDuringSchedulingIgnoredDuringExecution"], false, out.anti_affinity);
+  read_preferred(reader, together["preferredDuringSchedulingIgnoredDuringExecution"], 1, out.preferred_pods);
+  read_preferred(reader, apart["preferredDuringSchedulingIgnoredDuringExecution"], -1, out.preferred_pods);
+  read_spread(reader, spec["topologySpreadConstraints"], out.spread);
+  for (const api::Json& volume : spec["volumes"].items()) {
+    if (const api::Json* claim = volume.find("persistentVolumeClaim")) {
+      out.volumes.push_back({(*claim)["claimName"].str(), false});
+    } else if (volume.has("ephemeral")) {
+      out.volumes.push_back({std::string(api::name_of(pod)) + "-" + volume["name"].str(), true});
+    } else if (const api::Json* image = volume.find("image")) {
+      read_image((*image)["reference"].str(), symbols, out);
+    }
+  }
+  out.revocable_zone = revocable_zone_of(pod);
+  out.claims = claims_of(pod);
+  out.device_wishes = device_wishes_of(pod);
+  if (auto policy = out.device_wishes.find(kNumaPolicy); policy != out.device_wishes.end())
+    out.numa_policy = policy->second;
+  out.guaranteed = is_guaranteed(spec);
+  read_asks(spec["initContainers"], true, out.asks);
+  read_asks(spec["containers"], false, out.asks);
+  const bool devices =
+      std::any_of(out.asks.begin(), out.asks.end(), [](const ContainerAsk& ask) { return !ask.devices.empty(); });
+  if (!devices && !out.guaranteed) out.asks.clear();
+  return out;
+}
+
+bool parse_go_bool(std::string_view text) {
+  return text == "1" || text == "t" || text == "T" || text == "TRUE" || text == "true" || text == "True";
+}
+
+}  // namespace scheduler

@@ -1,0 +1,126 @@
+// What does a pod ask of a node? Pods whose answers are equal share one Shape.
+//
+// The key of a shape is a canonical text of every field of the pod that a filter or a score reads, except its labels:
+// those matter only through the matchers that select them (affinity.h), and are interned apart.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "api/json.h"
+#include "scheduler/model/core/ids.h"
+#include "scheduler/model/core/resource.h"
+#include "scheduler/model/core/selector.h"
+
+namespace scheduler {
+
+struct HostPort {
+  std::string ip;
+  std::string protocol;
+  std::int64_t port = 0;
+  bool conflicts_with(const HostPort& other) const;
+};
+
+// Which pods a term looks at. Namespaces: the listed ones and those that the namespace selector chooses.
+struct PodSelector {
+  std::vector<Symbol> namespaces;
+  LabelSelector namespace_selector;
+  LabelSelector labels;
+  bool operator==(const PodSelector&) const = default;
+};
+
+struct PodTerm {
+  MatcherId matcher;
+  Symbol topology_key;
+  std::int64_t weight = 0;  // of preferred terms; negative for anti-affinity
+};
+
+struct SpreadConstraint {
+  MatcherId matcher;
+  Symbol topology_key;
+  std::int64_t max_skew = 1;
+  std::int64_t min_domains = 0;  // 0: not set
+  bool hard = true;              // DoNotSchedule
+  bool honor_affinity = true;
+  bool honor_taints = false;
+};
+
+struct VolumeUse {
+  std::string claim;       // the PersistentVolumeClaim's name
+  bool ephemeral = false;  // made for this pod alone
+};
+
+// A claim on devices (resource.k8s.io); empty: made from a template, and not yet there.
+struct ClaimUse {
+  std::string pod_claim;  // the name within the pod
+  std::string claim;
+  bool templated = false;  // made for this pod alone
+};
+
+// What one container asks for of devices and whole CPUs.
+struct ContainerAsk {
+  std::string name;
+  bool init = false;
+  std::int64_t cpu = 0;                                      // thousandths; requested
+  std::map<std::string, std::int64_t, std::less<>> devices;  // extended resources: limits, or else requests
+};
+
+struct Shape {
+  Request request;
+  std::int64_t nonzero_cpu = 0;
+  std::int64_t nonzero_memory = 0;
+  bool best_effort = false;
+  bool sidecars = false;  // has a restartable init container
+  std::string ns;         // set only where the namespace matters
+  Labels node_selector;
+  bool has_required_terms = false;
+  std::vector<NodeTerm> required_terms;
+  std::vector<NodeTerm> preferred_terms;
+  std::vector<Toleration> tolerations;
+  std::vector<HostPort> ports;
+  std::vector<PodTerm> affinity;
+  std::vector<PodTerm> anti_affinity;
+  std::vector<PodTerm> preferred_pods;
+  std::vector<SpreadConstraint> spread;
+  std::vector<VolumeUse> volumes;
+  std::vector<Symbol> images;
+  std::int32_t image_places = 0;  // containers, init containers and volumes that are images
+  std::string revocable_zone;
+  std::vector<ClaimUse> claims;
+  std::vector<ContainerAsk> asks;  // of pods that ask for extended resources, or are Guaranteed
+  bool guaranteed = false;         // QoS: every container limits cpu and memory to what it asks for
+  std::string numa_policy;         // volcano.sh/numa-topology-policy
+  std::map<std::string, std::string, std::less<>> device_wishes;  // annotations and labels that choose devices
+
+  std::uint32_t uses = 0;     // tasks of this shape
+  std::uint32_t pending = 0;  // of them Pending
+
+  bool reads_pods() const {
+    return !affinity.empty() || !anti_affinity.empty() || !preferred_pods.empty() || !spread.empty();
+  }
+  // Filters or scores of this shape look at more than the node's own columns.
+  bool is_plain() const { return !reads_pods() && volumes.empty() && ports.empty(); }
+};
+
+// The canonical text. `out` is cleared first.
+void shape_key(const api::Json& pod, std::string& out);
+
+// The sum of what the pod asks for (containers, init containers, sidecars, overhead, pod level), with one pod.
+Request pod_request(const api::Json& pod, Dimensions& dimensions);
+
+// Makes the shape; `matcher_for` interns selectors over pods.
+class MatcherSource {
+ public:
+  virtual ~MatcherSource() = default;
+  virtual MatcherId matcher_for(std::vector<PodSelector> all_of) = 0;
+};
+Shape shape_from(const api::Json& pod, Dimensions& dimensions, Symbols& symbols, MatcherSource& matchers);
+
+// True for the words that Go takes for true.
+bool parse_go_bool(std::string_view text);
+
+}  // namespace scheduler

@@ -1,0 +1,110 @@
+// Which pods are one class, and which differ.
+#include "scheduler/model/pods/shape.h"
+
+#include <gtest/gtest.h>
+
+#include "scheduler/model/model.h"
+
+namespace scheduler {
+namespace {
+
+api::Json parse(std::string_view text) {
+  auto out = api::parse_json(text);
+  EXPECT_TRUE(out.ok()) << text;
+  return out.ok() ? *out : api::Json();
+}
+
+struct RequestCase {
+  const char* fact;
+  const char* spec;
+  std::int64_t cpu;
+};
+
+TEST(PodRequest, follows_containers_init_containers_sidecars_overhead_and_pod_level) {
+  const RequestCase cases[] = {
+      {"sum of containers",
+       R"({"containers":[{"resources":{"requests":{"cpu":"1"}}},{"resources":{"requests":{"cpu":"500m"}}}]})", 1500},
+      {"largest init container",
+       R"({"containers":[{"resources":{"requests":{"cpu":"1"}}}],"initContainers":[{"resources":{"requests":{"cpu":"3"}}}]})",
+       3000},
+      {"sidecars add to containers and to later init containers",
+       R"({"containers":[{"resources":{"requests":{"cpu":"1"}}}],"initContainers":[{"restartPolicy":"Always","resources":{"requests":{"cpu":"2"}}},{"resources":{"requests":{"cpu":"2"}}}]})",
+       4000},
+      {"overhead is added", R"({"containers":[{"resources":{"requests":{"cpu":"1"}}}],"overhead":{"cpu":"250m"}})",
+       1250},
+      {"pod level replaces",
+       R"({"containers":[{"resources":{"requests":{"cpu":"1"}}}],"resources":{"requests":{"cpu":"5"}}})", 5000},
+  };
+  for (const RequestCase& one : cases) {
+    Dimensions dimensions;
+    const Request request = pod_request(api::Json::object({{"spec", parse(one.spec)}}), dimensions);
+    EXPECT_EQ(request.get(kCpu), one.cpu) << one.fact;
+    EXPECT_EQ(request.get(kPods), 1) << one.fact;
+  }
+}
+
+// Every field that a filter or a score reads splits classes; fields that none reads do not.
+TEST(ShapeKey, splits_exactly_where_a_decision_could_differ) {
+  const api::Json base_pod = parse(
+      R"({"metadata":{"name":"a","namespace":"n","uid":"1","labels":{"x":"1"}},"spec":{"schedulerName":"volcano","containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}})");
+  std::string key, other;
+  shape_key(base_pod, key);
+  const char* splitting[] = {
+      R"({"nodeSelector":{"a":"b"}})",
+      R"({"affinity":{"nodeAffinity":{}}})",
+      R"({"tolerations":[{"key":"k","operator":"Exists"}]})",
+      R"({"overhead":{"cpu":"1"}})",
+      R"({"topologySpreadConstraints":[{"maxSkew":1}]})",
+      R"({"resources":{"requests":{"cpu":"1"}}})",
+      R"({"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"c"}}]})",
+      R"({"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"2"}}}]})",
+      R"({"containers":[{"name":"c","image":"j","resources":{"requests":{"cpu":"1"}}}]})",
+      R"({"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}},"ports":[{"hostPort":80}]}]})",
+      R"({"initContainers":[{"name":"i","resources":{}}]})",
+  };
+  for (const char* change : splitting) {
+    api::Json pod = base_pod;
+    const api::Json fields = parse(change);
+    for (const auto& member : fields.members()) pod.edit("spec").set(member.name(), member.value);
+    shape_key(pod, other);
+    EXPECT_NE(key, other) << change;
+  }
+  const char* silent[] = {
+      R"({"hostname":"h"})",
+      R"({"serviceAccountName":"s"})",
+      R"({"restartPolicy":"Never"})",
+      R"({"priority":5})",
+      R"({"volumes":[{"name":"v","emptyDir":{}}]})",
+      R"({"containers":[{"name":"other","image":"i","command":["x"],"env":[],"resources":{"requests":{"cpu":"1"}}}]})",
+  };
+  for (const char* change : silent) {
+    api::Json pod = base_pod;
+    const api::Json fields = parse(change);
+    for (const auto& member : fields.members()) pod.edit("spec").set(member.name(), member.value);
+    shape_key(pod, other);
+    EXPECT_EQ(key, other) << change;
+  }
+  api::Json renamed = base_pod;
+  renamed.edit("metadata").set("name", "b");
+  renamed.edit("metadata").set("labels", api::Json::object({{"y", "2"}}));
+  shape_key(renamed, other);
+  EXPECT_EQ(key, other);
+}
+
+TEST(Toleration, matches_as_kubernetes_does) {
+  Symbols symbols;
+  const auto taints = taints_from(parse(R"([{"key":"k","value":"v","effect":"NoSchedule"}])"), symbols);
+  const auto tolerated = [&](std::string_view text) {
+    return tolerates(tolerations_from(parse(text), symbols), taints[0]);
+  };
+  EXPECT_TRUE(tolerated(R"([{"operator":"Exists"}])"));
+  EXPECT_TRUE(tolerated(R"([{"key":"k","operator":"Exists"}])"));
+  EXPECT_TRUE(tolerated(R"([{"key":"k","value":"v"}])"));
+  EXPECT_TRUE(tolerated(R"([{"key":"k","value":"v","effect":"NoSchedule"}])"));
+  EXPECT_FALSE(tolerated(R"([{"key":"k","value":"w"}])"));
+  EXPECT_FALSE(tolerated(R"([{"key":"k","value":"v","effect":"NoExecute"}])"));
+  EXPECT_FALSE(tolerated(R"([{"key":"j","operator":"Exists"}])"));
+}
+
+}  // namespace
+}  // namespace scheduler
