@@ -2,7 +2,7 @@
 #include "scheduler/device_config_sources.h"
 
 #include "scheduler/framework/arguments.h"
-#include "scheduler/plugins/mindcluster_reports.h"
+#include "scheduler/plugins/devices/mindcluster_reports.h"
 
 namespace scheduler {
 

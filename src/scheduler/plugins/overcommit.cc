@@ -3,7 +3,7 @@
 
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
-#include "scheduler/plugins/group_reserve.h"
+#include "scheduler/plugins/queues/group_reserve.h"
 
 namespace scheduler {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "scheduler/framework/plugin.h"
 #include "scheduler/framework/session.h"
-#include "scheduler/plugins/queue_gauges.h"
-#include "scheduler/plugins/queue_reserve.h"
-#include "scheduler/plugins/queue_shortage.h"
+#include "scheduler/plugins/queues/queue_gauges.h"
+#include "scheduler/plugins/queues/queue_reserve.h"
+#include "scheduler/plugins/queues/queue_shortage.h"
 
 namespace scheduler {
 namespace {

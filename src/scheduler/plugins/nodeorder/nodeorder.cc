@@ -1,0 +1,240 @@
+// Nodeorder: the Kubernetes scores, weighted and summed.
+#include "scheduler/plugins/nodeorder/nodeorder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "scheduler/framework/node_evaluators.h"
+#include "scheduler/framework/plugin.h"
+#include "scheduler/model/model.h"
+#include "scheduler/plugins/nodeorder/capacity_kernel.h"
+
+namespace scheduler {
+namespace {
+
+// floor(part * 100 / whole) for 0 <= part <= whole below 2^46: the double quotient never rounds up across an integer.
+inline double percent_floor(double part, double whole) { return std::floor(part * 100.0 / whole); }
+
+// Least allocated, most allocated and balanced allocation in one pass: all three only read the node's own columns.
+class CapacityScorer final : public NodeScorer {
+ public:
+  CapacityScorer(const Model& model, const NodeOrderWeights& weights, const Shape& shape)
+      : nodes_(model.nodes), shape_(shape), weights_(weights) {
+    for (const Part& part : shape.request.parts) {
+      if (part.dim > kPods && part.amount > 0 && model.dimensions.name(part.dim) == "nvidia.com/gpu") gpu_ = part;
+    }
+    cpu_ = static_cast<double>(shape.request.get(kCpu));
+    memory_ = static_cast<double>(shape.request.get(kMemory));
+    balanced_ = weights.balanced != 0 && (cpu_ > 0 || memory_ > 0 || gpu_.amount > 0);
+  }
+  Reach reach() const override { return Reach::kNode; }
+
+  void add_scores(const NodeSet& candidates, std::vector<double>& totals) override {
+    // Rows without a node behind the last are not worth scoring.
+    const std::size_t rows = std::min((nodes_.size() + 3) / 4 * 4, totals.size());
+    if (gpu_.amount > 0 || candidates.count() * 8 < rows) return NodeScorer::add_scores(candidates, totals);
+    add_capacity_scores(
+        {nodes_.allocatable(kCpu).data(), nodes_.allocatable(kMemory).data(), nodes_.nonzero_cpu().data(),
+         nodes_.nonzero_memory().data(), nodes_.seen_cpu().data(), nodes_.seen_memory().data(),
+         static_cast<double>(shape_.nonzero_cpu), static_cast<double>(shape_.nonzero_memory), cpu_, memory_,
+         weights_.least, weights_.most, balanced_ ? weights_.balanced : 0},
+        totals.data(), rows);
+  }
+
+  double score(std::uint32_t n) override {
+    const auto cpu_cap = static_cast<double>(nodes_.allocatable(kCpu)[n]);
+    const auto memory_cap = static_cast<double>(nodes_.allocatable(kMemory)[n]);
+    const double cpu = static_cast<double>(nodes_.nonzero_cpu()[n]) + static_cast<double>(shape_.nonzero_cpu);
+    const double memory = static_cast<double>(nodes_.nonzero_memory()[n]) + static_cast<double>(shape_.nonzero_memory);
+    double total = 0;
+    if (weights_.least != 0)
+      total += weights_.least * mean(least(cpu, cpu_cap), cpu_cap, least(memory, memory_cap), memory_cap);
+    if (weights_.most != 0)
+      total += weights_.most * mean(most(cpu, cpu_cap), cpu_cap, most(memory, memory_cap), memory_cap);
+    if (balanced_) total += weights_.balanced * balance(n, cpu_cap, memory_cap);
+    return total;
+  }
+
+ private:
+  static double least(double used, double cap) { return cap == 0 || used > cap ? 0 : percent_floor(cap - used, cap); }
+  static double most(double used, double cap) { return cap == 0 ? 0 : percent_floor(std::min(used, cap), cap); }
+  // The mean over the resources that the node has, in whole points.
+  static double mean(double a, double a_cap, double b, double b_cap) {
+    const int count = (a_cap != 0) + (b_cap != 0);
+    return count == 0 ? 0 : std::floor((a + b) / count);
+  }
+
+  static double fraction(double used, double cap) { return std::min(1.0, used / cap); }
+
+  double spread(std::uint32_t n, double cpu_cap, double memory_cap, bool with_pod) const {
+    const double add = with_pod ? 1 : 0;
+    double fractions[3];
+    int count = 0;
+    if (cpu_cap != 0) fractions[count++] = fraction(static_cast<double>(nodes_.seen_cpu()[n]) + add * cpu_, cpu_cap);
+    if (memory_cap != 0)
+      fractions[count++] = fraction(static_cast<double>(nodes_.seen_memory()[n]) + add * memory_, memory_cap);
+    if (gpu_.amount > 0 && n < nodes_.allocatable(gpu_.dim).size() && nodes_.allocatable(gpu_.dim)[n] != 0) {
+      const auto used = static_cast<double>(nodes_.used(gpu_.dim)[n] + nodes_.pipelined(gpu_.dim)[n]);
+      fractions[count++] =
+          fraction(used + add * static_cast<double>(gpu_.amount), static_cast<double>(nodes_.allocatable(gpu_.dim)[n]));
+    }
+    if (count < 2) return 0;
+    if (count == 2) return std::fabs(fractions[0] - fractions[1]) / 2;
+    const double middle = (fractions[0] + fractions[1] + fractions[2]) / 3;
+    double variance = 0;
+    for (const double f : fractions) variance += (f - middle) * (f - middle);
+    return std::sqrt(variance / 3);
+  }
+
+  double balance(std::uint32_t n, double cpu_cap, double memory_cap) const {
+    const double after = std::trunc((1 - spread(n, cpu_cap, memory_cap, true)) * 100);
+    const double before = std::trunc((1 - spread(n, cpu_cap, memory_cap, false)) * 100);
+    return 50 + std::trunc((50 + after - before) / 2);
+  }
+
+  const NodeTable& nodes_;
+  const Shape& shape_;
+  const NodeOrderWeights weights_;
+  Part gpu_{0, 0};
+  double cpu_ = 0, memory_ = 0;
+  bool balanced_ = false;
+};
+
+class PreferredAffinityScorer final : public NodeScorer {
+ public:
+  PreferredAffinityScorer(const Model& model, const Shape& shape, double weight)
+      : raw_(model.nodes.known().words().size() * 64), weight_(weight) {
+    for (const NodeTerm& term : shape.preferred_terms) {
+      model.nodes.nodes_matching(term).for_each([&](std::uint32_t n) { raw_[n] += term.weight; });
+    }
+  }
+  Reach reach() const override { return Reach::kStatic; }
+  Normalise normalise() const override { return Normalise::kMax; }
+  double weight() const override { return weight_; }
+  std::int64_t raw(std::uint32_t n) override { return raw_[n]; }
+
+ private:
+  std::vector<std::int64_t> raw_;
+  double weight_;
+};
+
+class TaintScorer final : public NodeScorer {
+ public:
+  TaintScorer(const Model& model, const Shape& shape, double weight) : nodes_(model.nodes), weight_(weight) {
+    for (const auto& taints : model.nodes.taint_sets()) {
+      counts_.push_back(std::count_if(taints.begin(), taints.end(), [&](const Taint& taint) {
+        return taint.effect == Taint::Effect::kPreferNoSchedule && !tolerates_softly(shape, taint);
+      }));
+      matters_ |=
+          counts_.back() != 0 && !model.nodes.nodes_with_taints(static_cast<std::uint32_t>(counts_.size() - 1)).empty();
+    }
+  }
+  // Where no node has such a taint, every node scores the same.
+  bool matters() const { return matters_; }
+  Reach reach() const override { return Reach::kStatic; }
+  Normalise normalise() const override { return Normalise::kReverseMax; }
+  double weight() const override { return weight_; }
+  std::int64_t raw(std::uint32_t n) override { return counts_[nodes_[NodeId{n}].taint_set]; }
+
+ private:
+  // Only tolerations for this effect, or for every effect, are looked at.
+  static bool tolerates_softly(const Shape& shape, const Taint& taint) { return tolerates(shape.tolerations, taint); }
+
+  const NodeTable& nodes_;
+  std::vector<std::int64_t> counts_;  // by taint set
+  double weight_;
+  bool matters_ = false;
+};
+
+constexpr double kMiB = 1024.0 * 1024.0;
+
+class ImageScorer final : public NodeScorer {
+ public:
+  ImageScorer(const Model& model, const Shape& shape, double weight)
+      : model_(model), shape_(shape), weight_(weight), nodes_(static_cast<double>(model.nodes.known_count())) {}
+  Reach reach() const override { return Reach::kStatic; }
+  double weight() const override { return weight_; }
+  double score(std::uint32_t n) override {
+    double sum = 0;
+    for (const Symbol image : shape_.images) {
+      for (const ImageOnNode& have : model_.nodes[NodeId{n}].images) {
+        if (have.name != image) continue;
+        const NodeTable::ImageState* state = model_.nodes.image(image);
+        sum += std::trunc(static_cast<double>(state->bytes) * (static_cast<double>(state->nodes) / nodes_));
+        break;
+      }
+    }
+    const double low = 23 * kMiB, high = 1000 * kMiB * shape_.image_places;
+    const double clamped = std::clamp(sum, low, std::max(low, high));
+    return high <= low ? 0 : std::trunc(100 * (clamped - low) / (high - low));
+  }
+
+ private:
+  const Model& model_;
+  const Shape& shape_;
+  double weight_;
+  double nodes_;
+};
+
+class NodeOrderPlugin final : public Plugin {
+ public:
+  void attach(PluginSetup& setup) override {
+    const Arguments& arguments = setup.arguments();
+    const auto weight = [&](std::string_view key, std::int64_t fallback) {
+      return static_cast<double>(arguments.get_int(key, fallback));
+    };
+    weights_ = {.least = weight("leastrequested.weight", 1),
+                .most = weight("mostrequested.weight", 0),
+                .balanced = weight("balancedresource.weight", 1),
+                .node_affinity = weight("nodeaffinity.weight", 2),
+                .pod_affinity = weight("podaffinity.weight", 2),
+                .taints = weight("tainttoleration.weight", 3),
+                .images = weight("imagelocality.weight", 1),
+                .spread = weight("podtopologyspread.weight", 2)};
+    Model& model = setup.model();
+    const auto add = [&](auto make) { setup.on<NodeOrder>(make); };
+    add([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {
+      const Shape& shape = model.shape_of(task);
+      if (weights_.images == 0 || !any_image(model, shape)) return nullptr;
+      return std::make_unique<ImageScorer>(model, shape, weights_.images);
+    });
+    add([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {
+      return std::make_unique<CapacityScorer>(model, weights_, model.shape_of(task));
+    });
+    add([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {
+      const Shape& shape = model.shape_of(task);
+      if (weights_.node_affinity == 0 || shape.preferred_terms.empty()) return nullptr;
+      return std::make_unique<PreferredAffinityScorer>(model, shape, weights_.node_affinity);
+    });
+    add([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {
+      if (weights_.taints == 0) return nullptr;
+      auto scorer = std::make_unique<TaintScorer>(model, model.shape_of(task), weights_.taints);
+      if (!scorer->matters()) return nullptr;
+      return scorer;
+    });
+    add([this, &model](const Task& task) {
+      return make_pod_affinity_scorer(model, domains_, task, weights_.pod_affinity);
+    });
+    add([this, &model](const Task& task) { return make_spread_scorer(model, domains_, task, weights_.spread); });
+    if (weights_.spread == 0) return;
+    setup.on<ClassKey>([&model](const Task& task) {
+      const MatcherId spread = default_spread_of(model, task);
+      return spread.is_set() ? spread.index + 1 : 0;
+    });
+  }
+
+ private:
+  static bool any_image(const Model& model, const Shape& shape) {
+    return std::any_of(shape.images.begin(), shape.images.end(),
+                       [&](Symbol s) { return model.nodes.image(s) != nullptr; });
+  }
+
+  NodeOrderWeights weights_;
+  DomainCache domains_;
+};
+
+}  // namespace
+
+std::unique_ptr<Plugin> make_nodeorder() { return std::make_unique<NodeOrderPlugin>(); }
+
+}  // namespace scheduler

@@ -1,0 +1,227 @@
+// Which tasks of a group shall stand together, and which apart? (task-topology)
+#include "scheduler/plugins/topology/task_buckets.h"
+
+#include <algorithm>
+
+namespace scheduler {
+namespace {
+
+std::vector<std::string> split(std::string_view text, char by) {
+  std::vector<std::string> out;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(by, start), text.size());
+    std::string_view one = text.substr(start, end - start);
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    while (one.ends_with(' ')) one.remove_suffix(1);
+    if (!one.empty()) out.emplace_back(one);
+    start = end + 1;
+  }
+  return out;
+}
+
+// Positions of the named roles; nothing when one is unknown or named twice.
+std::optional<std::vector<std::uint32_t>> roles_named(const std::vector<std::string>& names, const Job& job) {
+  std::vector<std::uint32_t> out;
+  for (const std::string& name : names) {
+    const auto found =
+        std::find_if(job.roles.begin(), job.roles.end(), [&](const Role& role) { return role.name == name; });
+    if (found == job.roles.end()) return std::nullopt;
+    const auto at = static_cast<std::uint32_t>(found - job.roles.begin());
+    if (std::find(out.begin(), out.end(), at) != out.end()) return std::nullopt;
+    out.push_back(at);
+  }
+  return out;
+}
+
+bool relate(std::string_view groups, const Job& job, std::vector<std::vector<bool>>& matrix) {
+  for (const std::string& group : split(groups, ';')) {
+    const auto roles = roles_named(split(group, ','), job);
+    if (!roles) return false;
+    for (const std::uint32_t a : *roles) {
+      for (const std::uint32_t b : *roles) {
+        if (a != b || roles->size() == 1) matrix[a][b] = true;
+      }
+    }
+  }
+  return true;
+}
+
+double score_of(const Request& request) {
+  double out = 0;
+  for (const Part& part : request.parts) {
+    out += part.dim == kMemory ? static_cast<double>(part.amount) / (1024 * 1024) : static_cast<double>(part.amount);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<RoleTopology> role_topology_from(const TaskTopologyWish& wish, const Job& job) {
+  const std::size_t count = job.roles.size();
+  RoleTopology out;
+  out.together.assign(count, std::vector<bool>(count));
+  out.apart = out.together;
+  out.order.assign(count, 0);
+  out.priority.assign(count, 0);
+  if (!relate(wish.affinity, job, out.together) || !relate(wish.anti_affinity, job, out.apart)) return std::nullopt;
+  const auto order = roles_named(split(wish.order, ','), job);
+  if (!order) return std::nullopt;
+  for (std::size_t i = 0; i < order->size(); ++i) out.order[(*order)[i]] = static_cast<int>(order->size() - i);
+  for (std::size_t a = 0; a < count; ++a) {
+    for (std::size_t b = 0; b < count; ++b) {
+      const int together = !out.together[a][b] ? 0 : a == b ? 2 : 3;
+      const int apart = !out.apart[a][b] ? 0 : a == b ? 4 : 1;
+      out.priority[a] = std::max({out.priority[a], together, apart});
+    }
+  }
+  return out;
+}
+
+TaskBuckets::TaskBuckets(const Model& model, const Job& job, RoleTopology topology)
+    : model_(model), topology_(std::move(topology)) {
+  std::vector<TaskId> tasks;
+  for (const TaskId id : job.tasks) {
+    const Task& task = model.task(id);
+    const bool counts = task.node.is_set() || task.status == TaskStatus::kPending;
+    if (counts && topology_.priority[task.role] > 0 && model.notes.role_is_annotated(id)) tasks.push_back(id);
+  }
+  sort(tasks);
+  std::map<std::uint32_t, std::uint32_t> bucket_of_node;
+  for (const TaskId id : tasks) {
+    const Task& task = model.task(id);
+    if (!task.node.is_set()) {
+      put(task, bucket_for(task.role));
+      continue;
+    }
+    const auto known = bucket_of_node.find(task.node.index);
+    const std::uint32_t bucket = known != bucket_of_node.end() ? known->second : add_bucket();
+    bucket_of_node[task.node.index] = bucket;
+    put(task, bucket);
+  }
+  for (Bucket& bucket : buckets_) {
+    std::sort(bucket.waiting.begin(), bucket.waiting.end(),
+              [&](TaskId a, TaskId b) { return model.text(a).uid < model.text(b).uid; });
+    largest_ = std::max(largest_, bucket.size);
+  }
+}
+
+// Tasks with a node first, then the user's order, then what constrains most, then the name.
+void TaskBuckets::sort(std::vector<TaskId>& tasks) const {
+  std::sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) {
+    const Task &left = model_.task(a), &right = model_.task(b);
+    if (left.node.is_set() != right.node.is_set()) return left.node.is_set();
+    if (topology_.order[left.role] != topology_.order[right.role])
+      return topology_.order[left.role] > topology_.order[right.role];
+    if (topology_.priority[left.role] != topology_.priority[right.role])
+      return topology_.priority[left.role] > topology_.priority[right.role];
+    return model_.text(a).name < model_.text(b).name;
+  });
+}
+
+std::uint32_t TaskBuckets::add_bucket() {
+  buckets_.push_back({});
+  buckets_.back().by_role.assign(topology_.priority.size(), 0);
+  return static_cast<std::uint32_t>(buckets_.size() - 1);
+}
+
+std::int32_t TaskBuckets::affinity(std::uint32_t role, const std::vector<std::int32_t>& counts, bool only_apart) const {
+  std::int32_t out = 0;
+  for (std::size_t other = 0; other < counts.size(); ++other) {
+    if (topology_.together[role][other] && !only_apart) out += counts[other];
+    if (topology_.apart[role][other]) out -= counts[other];
+  }
+  return out;
+}
+
+// The bucket that suits the role best; the lighter of equals; a new one rather than one that hinders.
+std::uint32_t TaskBuckets::bucket_for(std::uint32_t role) {
+  std::optional<std::uint32_t> best;
+  std::int32_t most = 0;
+  for (std::uint32_t i = 0; i < buckets_.size(); ++i) {
+    const std::int32_t here = affinity(role, buckets_[i].by_role, false);
+    if (best && (here < most || (here == most && buckets_[i].score >= buckets_[*best].score))) continue;
+    best = i;
+    most = here;
+  }
+  return best && most >= 0 ? *best : add_bucket();
+}
+
+void TaskBuckets::put(const Task& task, std::uint32_t at) {
+  Bucket& bucket = buckets_[at];
+  const Request& request = model_.shape_of(task).request;
+  of_task_[task.id.index] = at;
+  ++bucket.size;
+  ++bucket.by_role[task.role];
+  if (task.node.is_set()) {
+    ++bucket.on_node[task.node.index];
+    return;
+  }
+  bucket.score += score_of(request);
+  bucket.waiting.push_back(task.id);
+  bucket.request += Resource(request);
+}
+
+std::optional<std::uint32_t> TaskBuckets::bucket_of(TaskId task) const {
+  const auto found = of_task_.find(task.index);
+  return found == of_task_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void TaskBuckets::placed(const Task& task) {
+  const auto at = bucket_of(task.id);
+  if (!at) return;
+  Bucket& bucket = buckets_[*at];
+  ++bucket.on_node[task.node.index];
+  std::vector<std::int32_t>& here = placed_now_[task.node.index];
+  here.resize(topology_.priority.size());
+  ++here[task.role];
+  const auto waits = std::find(bucket.waiting.begin(), bucket.waiting.end(), task.id);
+  if (waits == bucket.waiting.end()) return;
+  bucket.waiting.erase(waits);
+  bucket.request -= Resource(model_.shape_of(task).request);
+}
+
+void TaskBuckets::removed(const Task& task) {
+  const auto at = bucket_of(task.id);
+  if (!at || !task.node.is_set()) return;
+  Bucket& bucket = buckets_[*at];
+  // Taken back before this heard of the placement: another plugin refused it.
+  if (std::find(bucket.waiting.begin(), bucket.waiting.end(), task.id) != bucket.waiting.end()) return;
+  if (const auto here = bucket.on_node.find(task.node.index); here != bucket.on_node.end() && --here->second == 0)
+    bucket.on_node.erase(here);
+  if (const auto here = placed_now_.find(task.node.index); here != placed_now_.end() && here->second[task.role] > 0)
+    --here->second[task.role];
+  if (is_releasing(task.status)) return;  // a pod that is evicted is not placed again
+  const auto before = [&](TaskId a, TaskId b) { return model_.text(a).uid < model_.text(b).uid; };
+  bucket.waiting.insert(std::lower_bound(bucket.waiting.begin(), bucket.waiting.end(), task.id, before), task.id);
+  bucket.request += Resource(model_.shape_of(task).request);
+}
+
+std::int32_t TaskBuckets::score(const Task& task, NodeId node) const {
+  const auto at = bucket_of(task.id);
+  if (!at) return 0;
+  const NodeTable& nodes = model_.nodes;
+  Resource room;
+  for (Dim d = 0; d < model_.dimensions.size(); ++d) {
+    room.set(d, static_cast<double>(nodes.idle(d)[node.index] + nodes.releasing(d)[node.index]));
+  }
+  for (const Part& part : model_.shape_of(task).request.parts) {
+    if (room.get(part.dim) < static_cast<double>(part.amount)) return 0;
+  }
+  const Bucket& bucket = buckets_[*at];
+  const auto here = bucket.on_node.find(node.index);
+  std::int32_t out = here == bucket.on_node.end() ? 0 : here->second;
+  if (const auto placed = placed_now_.find(node.index); placed != placed_now_.end()) {
+    out += std::min(0, affinity(task.role, placed->second, true));
+  }
+  out += static_cast<std::int32_t>(bucket.waiting.size());
+  Resource rest = bucket.request;
+  for (const TaskId id : bucket.waiting) {
+    if (rest.less_equal(room, Missing::kZero)) break;
+    if (id == task.id) continue;
+    rest -= Resource(model_.shape_of(model_.task(id)).request);
+    --out;
+  }
+  return out;
+}
+
+}  // namespace scheduler
