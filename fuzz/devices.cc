@@ -4,8 +4,8 @@
 
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
-#include "scheduler/framework/decider.h"
 #include "scheduler/plugins/all.h"
+#include "scheduler/session/decider.h"
 #include "targets.h"
 
 namespace fuzz {

@@ -4,8 +4,8 @@
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
 #include "scheduler/framework/config_report.h"
-#include "scheduler/framework/decider.h"
 #include "scheduler/plugins/all.h"
+#include "scheduler/session/decider.h"
 #include "scheduler/usage_collector.h"
 #include "targets.h"
 

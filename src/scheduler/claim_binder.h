@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "client/client.h"
-#include "scheduler/framework/plan.h"
+#include "scheduler/session/plan.h"
 
 namespace scheduler {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "scheduler/cache/intake.h"
-#include "scheduler/framework/node_sampling.h"
 #include "scheduler/options.h"
+#include "scheduler/search/node_sampling.h"
 
 namespace scheduler {
 

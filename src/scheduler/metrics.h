@@ -11,7 +11,7 @@
 
 #include "base/metrics.h"
 #include "base/time.h"
-#include "scheduler/framework/decider.h"
+#include "scheduler/session/decider.h"
 
 namespace scheduler {
 

@@ -13,7 +13,7 @@
 #include "client/event_recorder.h"
 #include "rt/env.h"
 #include "scheduler/cache/intake.h"
-#include "scheduler/framework/plan.h"
+#include "scheduler/session/plan.h"
 
 namespace scheduler {
 

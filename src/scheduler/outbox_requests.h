@@ -5,7 +5,7 @@
 
 #include "base/time.h"
 #include "client/client.h"
-#include "scheduler/framework/plan.h"
+#include "scheduler/session/plan.h"
 
 namespace scheduler {
 

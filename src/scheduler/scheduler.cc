@@ -13,12 +13,12 @@
 #include "scheduler/device_config_sources.h"
 #include "scheduler/dump/dump.h"
 #include "scheduler/framework/config_report.h"
-#include "scheduler/framework/decider.h"
 #include "scheduler/intake_options.h"
 #include "scheduler/metrics.h"
 #include "scheduler/outbox.h"
 #include "scheduler/outside_asker.h"
 #include "scheduler/plugins/all.h"
+#include "scheduler/session/decider.h"
 #include "scheduler/usage_collector.h"
 
 namespace scheduler {

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "client/client.h"
 #include "rt/env.h"
-#include "scheduler/framework/plan.h"
+#include "scheduler/session/plan.h"
 
 namespace scheduler {
 

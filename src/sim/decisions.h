@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/framework/decider.h"
-#include "scheduler/framework/invariants.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/session/decider.h"
+#include "scheduler/session/invariants.h"
 #include "sim/chronicle.h"
 
 namespace sim {

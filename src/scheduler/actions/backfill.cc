@@ -2,7 +2,7 @@
 #include <unordered_map>
 
 #include "scheduler/framework/action.h"
-#include "scheduler/framework/queue_heap.h"
+#include "scheduler/session/queue_heap.h"
 
 namespace scheduler {
 namespace {

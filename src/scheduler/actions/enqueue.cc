@@ -1,6 +1,6 @@
 // Which waiting groups may have their pods created? (Pending to Inqueue)
 #include "scheduler/framework/action.h"
-#include "scheduler/framework/queue_heap.h"
+#include "scheduler/session/queue_heap.h"
 
 namespace scheduler {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "scheduler/framework/queue_heap.h"
+#include "scheduler/session/queue_heap.h"
 
 namespace scheduler {
 

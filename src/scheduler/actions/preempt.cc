@@ -4,7 +4,7 @@
 #include "scheduler/actions/preempt_dry_run.h"
 #include "scheduler/actions/victims.h"
 #include "scheduler/framework/action.h"
-#include "scheduler/framework/queue_heap.h"
+#include "scheduler/session/queue_heap.h"
 
 namespace scheduler {
 namespace {

@@ -1,7 +1,7 @@
 // Who must give back what other queues deserve?
 #include "scheduler/actions/victims.h"
 #include "scheduler/framework/action.h"
-#include "scheduler/framework/queue_heap.h"
+#include "scheduler/session/queue_heap.h"
 
 namespace scheduler {
 namespace {

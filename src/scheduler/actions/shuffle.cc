@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "scheduler/framework/action.h"
-#include "scheduler/framework/session.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

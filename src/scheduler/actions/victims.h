@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/framework/session.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "scheduler/framework/queue_heap.h"
+#include "scheduler/session/queue_heap.h"
 
 namespace scheduler {
 

@@ -5,8 +5,8 @@
 
 #include "scheduler/actions/all.h"
 #include "scheduler/framework/config_report.h"
-#include "scheduler/framework/decider.h"
 #include "scheduler/plugins/all.h"
+#include "scheduler/session/decider.h"
 
 namespace scheduler {
 namespace {

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/cache/scheduler_share.h"
-#include "scheduler/framework/node_sampling.h"
 #include "scheduler/model/core/feature_gates.h"
 #include "scheduler/options.h"
 #include "scheduler/outbox_requests.h"
+#include "scheduler/search/node_sampling.h"
 #include "scheduler/usage_collector.h"
 
 namespace scheduler {

@@ -7,8 +7,8 @@
 #include "base/random.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
-#include "scheduler/framework/decider.h"
 #include "scheduler/plugins/all.h"
+#include "scheduler/session/decider.h"
 
 namespace scheduler {
 namespace {

@@ -8,9 +8,9 @@
 #include "base/random.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
-#include "scheduler/framework/decider.h"
 #include "scheduler/model/domain_sums.h"
 #include "scheduler/plugins/all.h"
+#include "scheduler/session/decider.h"
 
 namespace scheduler {
 namespace {

@@ -14,8 +14,8 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "scheduler/cache/intake.h"
-#include "scheduler/framework/decider.h"
 #include "scheduler/options.h"
+#include "scheduler/session/decider.h"
 
 namespace scheduler {
 

@@ -2,9 +2,9 @@
 #include <map>
 
 #include "base/format.h"
-#include "scheduler/framework/node_evaluators.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
+#include "scheduler/search/node_evaluators.h"
 
 namespace scheduler {
 namespace {

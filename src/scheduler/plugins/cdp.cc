@@ -1,6 +1,6 @@
 // Cool-down protection: a pod that started a short while ago is not evicted.
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/format.h"
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

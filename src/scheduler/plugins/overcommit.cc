@@ -2,8 +2,8 @@
 #include <unordered_map>
 
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
 #include "scheduler/plugins/queues/group_reserve.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

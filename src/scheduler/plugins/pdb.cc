@@ -3,7 +3,7 @@
 // COMPAT(pdb-unlabelled): a pod without labels is never a victim, although no budget can select it; the configuration
 // can switch that off.
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

@@ -4,10 +4,10 @@
 #include <unordered_map>
 
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
 #include "scheduler/plugins/queues/queue_gauges.h"
 #include "scheduler/plugins/queues/queue_reserve.h"
 #include "scheduler/plugins/queues/queue_shortage.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

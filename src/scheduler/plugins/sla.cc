@@ -2,7 +2,7 @@
 #include "base/format.h"
 #include "base/saturate.h"
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

@@ -8,9 +8,9 @@
 #include <map>
 
 #include "base/format.h"
-#include "scheduler/framework/node_evaluators.h"
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
+#include "scheduler/search/node_evaluators.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

@@ -5,9 +5,9 @@
 #include <unordered_map>
 
 #include "base/format.h"
-#include "scheduler/framework/node_by_node_filter.h"
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
+#include "scheduler/search/node_by_node_filter.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

@@ -16,11 +16,11 @@
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
 #include "scheduler/dump/dump.h"
-#include "scheduler/framework/decider.h"
-#include "scheduler/framework/invariants.h"
 #include "scheduler/intake_options.h"
 #include "scheduler/one_shot/one_shot.h"
 #include "scheduler/plugins/all.h"
+#include "scheduler/session/decider.h"
+#include "scheduler/session/invariants.h"
 
 namespace scenario {
 namespace {

@@ -5,12 +5,12 @@
 
 #include "base/format.h"
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
 #include "scheduler/plugins/capacity/capacity_dra.h"
 #include "scheduler/plugins/capacity/capacity_tree.h"
 #include "scheduler/plugins/queues/admitted_tasks.h"
 #include "scheduler/plugins/queues/queue_gauges.h"
 #include "scheduler/plugins/queues/queue_shortage.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

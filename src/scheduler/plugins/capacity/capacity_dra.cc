@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
 #include "scheduler/model/model.h"
 #include "scheduler/model/queue_path.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/time.h"
-#include "scheduler/framework/fit.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
+#include "scheduler/search/fit.h"
 
 namespace scheduler {
 

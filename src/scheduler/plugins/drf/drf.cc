@@ -3,8 +3,8 @@
 #include <unordered_map>
 
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
 #include "scheduler/plugins/drf/drf_tree.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

@@ -8,10 +8,10 @@
 #include <set>
 
 #include "base/format.h"
-#include "scheduler/framework/node_evaluators.h"
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
 #include "scheduler/plugins/extender/extender_bodies.h"
+#include "scheduler/search/node_evaluators.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

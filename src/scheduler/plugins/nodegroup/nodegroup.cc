@@ -1,10 +1,10 @@
 // Nodegroup: queues keep to the groups of nodes that they name.
 #include <algorithm>
 
-#include "scheduler/framework/node_by_node_filter.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
 #include "scheduler/plugins/nodegroup/nodegroup_limits.h"
+#include "scheduler/search/node_by_node_filter.h"
 
 namespace scheduler {
 namespace {

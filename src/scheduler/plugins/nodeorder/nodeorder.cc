@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "scheduler/framework/node_evaluators.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
 #include "scheduler/plugins/nodeorder/capacity_kernel.h"
+#include "scheduler/search/node_evaluators.h"
 
 namespace scheduler {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "scheduler/framework/node_evaluators.h"
 #include "scheduler/model/model.h"
 #include "scheduler/plugins/predicates/node_facts.h"
+#include "scheduler/search/node_evaluators.h"
 
 namespace scheduler {
 

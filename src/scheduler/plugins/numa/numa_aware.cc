@@ -6,10 +6,10 @@
 #include <map>
 
 #include "base/format.h"
-#include "scheduler/framework/node_evaluators.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
 #include "scheduler/plugins/numa/numa_assign.h"
+#include "scheduler/search/node_evaluators.h"
 
 namespace scheduler {
 namespace {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "scheduler/framework/node_evaluators.h"
 #include "scheduler/model/model.h"
 #include "scheduler/plugins/predicates/node_facts.h"
+#include "scheduler/search/node_evaluators.h"
 
 namespace scheduler {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "scheduler/framework/session.h"
 #include "scheduler/plugins/queues/group_reserve.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 

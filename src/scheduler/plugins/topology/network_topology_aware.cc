@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
 #include "scheduler/plugins/topology/network_topology_score.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

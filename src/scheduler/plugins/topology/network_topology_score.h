@@ -4,8 +4,8 @@
 #include <map>
 #include <memory>
 
-#include "scheduler/framework/node_evaluators.h"
 #include "scheduler/model/domain_sums.h"
+#include "scheduler/search/node_evaluators.h"
 
 namespace scheduler {
 

@@ -2,10 +2,10 @@
 #include <memory>
 #include <unordered_map>
 
-#include "scheduler/framework/node_evaluators.h"
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/session.h"
 #include "scheduler/plugins/topology/task_buckets.h"
+#include "scheduler/search/node_evaluators.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

@@ -1,5 +1,5 @@
 // What do the pods of each queue hold of devices, beside what they ask for as resources?
-#include "scheduler/framework/queue_devices.h"
+#include "scheduler/session/queue_devices.h"
 
 #include <algorithm>
 #include <cmath>

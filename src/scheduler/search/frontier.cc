@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "scheduler/framework/node_search.h"
-#include "scheduler/framework/node_search_state.h"
+#include "scheduler/search/node_search.h"
+#include "scheduler/search/node_search_state.h"
 
 namespace scheduler {
 namespace {

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/framework/node_evaluators.h"
-#include "scheduler/framework/node_sampling.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
+#include "scheduler/search/node_evaluators.h"
+#include "scheduler/search/node_sampling.h"
 
 namespace scheduler {
 

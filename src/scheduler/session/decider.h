@@ -12,9 +12,9 @@
 #include "base/random.h"
 #include "base/time.h"
 #include "scheduler/framework/config.h"
-#include "scheduler/framework/plan.h"
-#include "scheduler/framework/session.h"
 #include "scheduler/model/model.h"
+#include "scheduler/session/plan.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 

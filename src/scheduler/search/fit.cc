@@ -1,5 +1,5 @@
 // Why does a node not take a pod, and how is that told?
-#include "scheduler/framework/fit.h"
+#include "scheduler/search/fit.h"
 
 #include <algorithm>
 

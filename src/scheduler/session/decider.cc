@@ -1,5 +1,5 @@
 // The cycle: from the model and a configuration to a plan.
-#include "scheduler/framework/decider.h"
+#include "scheduler/session/decider.h"
 
 #include <algorithm>
 

@@ -15,13 +15,13 @@
 
 #include "base/time.h"
 #include "scheduler/framework/config.h"
-#include "scheduler/framework/fit.h"
-#include "scheduler/framework/live_heap.h"
-#include "scheduler/framework/node_search.h"
-#include "scheduler/framework/plan.h"
 #include "scheduler/framework/plugin.h"
-#include "scheduler/framework/queue_devices.h"
 #include "scheduler/model/model.h"
+#include "scheduler/search/fit.h"
+#include "scheduler/search/node_search.h"
+#include "scheduler/session/live_heap.h"
+#include "scheduler/session/plan.h"
+#include "scheduler/session/queue_devices.h"
 
 namespace scheduler {
 

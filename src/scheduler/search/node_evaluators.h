@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "scheduler/framework/fit.h"
 #include "scheduler/model/nodes/node_set.h"
+#include "scheduler/search/fit.h"
 
 namespace scheduler {
 

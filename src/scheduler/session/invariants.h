@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/framework/decider.h"
 #include "scheduler/model/model.h"
+#include "scheduler/session/decider.h"
 
 namespace scheduler {
 

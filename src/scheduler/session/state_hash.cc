@@ -1,5 +1,5 @@
 // Is the model exactly as it was?
-#include "scheduler/framework/state_hash.h"
+#include "scheduler/session/state_hash.h"
 
 #include <string_view>
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "scheduler/framework/session.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

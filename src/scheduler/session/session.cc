@@ -1,12 +1,12 @@
 // What happens between the opening and the close of one scheduling cycle?
-#include "scheduler/framework/session.h"
+#include "scheduler/session/session.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 #include "base/format.h"
-#include "scheduler/framework/state_hash.h"
+#include "scheduler/session/state_hash.h"
 
 namespace scheduler {
 

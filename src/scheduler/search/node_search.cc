@@ -1,5 +1,5 @@
 // Which node is best for a pod, and why does none fit?
-#include "scheduler/framework/node_search.h"
+#include "scheduler/search/node_search.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/format.h"
-#include "scheduler/framework/node_search_state.h"
 #include "scheduler/model/nodes/column_kernels.h"
+#include "scheduler/search/node_search_state.h"
 
 namespace scheduler {
 namespace {

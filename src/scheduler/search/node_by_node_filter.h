@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "scheduler/framework/node_evaluators.h"
+#include "scheduler/search/node_evaluators.h"
 
 namespace scheduler {
 

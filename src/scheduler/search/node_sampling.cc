@@ -1,5 +1,5 @@
 // How many feasible nodes are enough, where sampling was asked for?
-#include "scheduler/framework/node_sampling.h"
+#include "scheduler/search/node_sampling.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,5 +1,5 @@
 // In which order do victims go?
-#include "scheduler/framework/session.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

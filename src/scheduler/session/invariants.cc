@@ -1,12 +1,12 @@
 // What must hold after every cycle, whatever was decided?
-#include "scheduler/framework/invariants.h"
+#include "scheduler/session/invariants.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "base/format.h"
-#include "scheduler/framework/state_hash.h"
+#include "scheduler/session/state_hash.h"
 
 namespace scheduler {
 namespace {

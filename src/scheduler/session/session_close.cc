@@ -4,9 +4,9 @@
 #include <tuple>
 
 #include "base/format.h"
-#include "scheduler/framework/session.h"
 #include "scheduler/model/core/group_status.h"
 #include "scheduler/model/queue_path.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "scheduler/framework/session.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 

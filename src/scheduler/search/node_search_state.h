@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/framework/node_search.h"
+#include "scheduler/search/node_search.h"
 
 namespace scheduler {
 

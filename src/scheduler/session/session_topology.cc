@@ -1,7 +1,7 @@
 // What does a session know of the network: what groups' wishes come to, where groups already are, what was promised?
 #include <algorithm>
 
-#include "scheduler/framework/session.h"
+#include "scheduler/session/session.h"
 
 namespace scheduler {
 namespace {
