@@ -6,7 +6,7 @@
 #include "scheduler/framework/config_report.h"
 #include "scheduler/plugins/all.h"
 #include "scheduler/session/decider.h"
-#include "scheduler/usage_collector.h"
+#include "scheduler/sources/usage_collector.h"
 #include "targets.h"
 
 namespace fuzz {

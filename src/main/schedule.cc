@@ -9,7 +9,7 @@
 #include "main/schedule_flags.h"
 #include "rt/env.h"
 #include "rt/files.h"
-#include "scheduler/bounded_fetch.h"
+#include "scheduler/sources/bounded_fetch.h"
 
 namespace volcano_main {
 namespace {

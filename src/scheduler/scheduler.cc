@@ -10,16 +10,16 @@
 #include "client/informer.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
-#include "scheduler/device_config_sources.h"
 #include "scheduler/dump/dump.h"
+#include "scheduler/effects/outbox.h"
 #include "scheduler/framework/config_report.h"
 #include "scheduler/intake_options.h"
 #include "scheduler/metrics.h"
-#include "scheduler/outbox.h"
-#include "scheduler/outside_asker.h"
 #include "scheduler/plugins/all.h"
 #include "scheduler/session/decider.h"
-#include "scheduler/usage_collector.h"
+#include "scheduler/sources/device_config_sources.h"
+#include "scheduler/sources/outside_asker.h"
+#include "scheduler/sources/usage_collector.h"
 
 namespace scheduler {
 namespace {

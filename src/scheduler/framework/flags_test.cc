@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/cache/scheduler_share.h"
+#include "scheduler/effects/outbox_requests.h"
 #include "scheduler/model/core/feature_gates.h"
 #include "scheduler/options.h"
-#include "scheduler/outbox_requests.h"
 #include "scheduler/search/node_sampling.h"
-#include "scheduler/usage_collector.h"
+#include "scheduler/sources/usage_collector.h"
 
 namespace scheduler {
 namespace {

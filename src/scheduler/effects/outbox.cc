@@ -1,5 +1,5 @@
 // How do decisions reach the API server?
-#include "scheduler/outbox.h"
+#include "scheduler/effects/outbox.h"
 
 #include <deque>
 #include <map>
@@ -9,9 +9,9 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "scheduler/claim_binder.h"
-#include "scheduler/outbox_requests.h"
-#include "scheduler/volume_binder.h"
+#include "scheduler/effects/claim_binder.h"
+#include "scheduler/effects/outbox_requests.h"
+#include "scheduler/effects/volume_binder.h"
 
 namespace scheduler {
 namespace {

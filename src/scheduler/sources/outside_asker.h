@@ -5,8 +5,8 @@
 #include <functional>
 #include <set>
 
-#include "scheduler/bounded_fetch.h"
 #include "scheduler/model/outside.h"
+#include "scheduler/sources/bounded_fetch.h"
 
 namespace scheduler {
 

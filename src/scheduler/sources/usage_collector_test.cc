@@ -1,5 +1,5 @@
 // A metrics source is asked over HTTP, and its values become facts of nodes.
-#include "scheduler/usage_collector.h"
+#include "scheduler/sources/usage_collector.h"
 
 #include <gtest/gtest.h>
 

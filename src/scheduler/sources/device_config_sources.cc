@@ -1,5 +1,5 @@
 // Which ConfigMaps tell of devices, by the configuration?
-#include "scheduler/device_config_sources.h"
+#include "scheduler/sources/device_config_sources.h"
 
 #include "scheduler/framework/arguments.h"
 #include "scheduler/plugins/devices/mindcluster_reports.h"

@@ -1,6 +1,6 @@
 // What another program's answer comes to: a body, or why there is none; questions asked once, answers put into the
 // book.
-#include "scheduler/bounded_fetch.h"
+#include "scheduler/sources/bounded_fetch.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "base/format.h"
 #include "rt/http_server.h"
-#include "scheduler/outside_asker.h"
+#include "scheduler/sources/outside_asker.h"
 
 namespace scheduler {
 namespace {

@@ -1,5 +1,5 @@
 // Which requests say what a plan decided?
-#include "scheduler/outbox_requests.h"
+#include "scheduler/effects/outbox_requests.h"
 
 #include "api/resource.h"
 #include "base/format.h"

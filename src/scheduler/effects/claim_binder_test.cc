@@ -1,5 +1,5 @@
 // What is written to a resource claim before its pod is bound, and what happens when somebody else writes too.
-#include "scheduler/claim_binder.h"
+#include "scheduler/effects/claim_binder.h"
 
 #include <gtest/gtest.h>
 

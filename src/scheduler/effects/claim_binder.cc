@@ -1,5 +1,5 @@
 // Before a pod is bound: how do its resource claims get their devices and its name?
-#include "scheduler/claim_binder.h"
+#include "scheduler/effects/claim_binder.h"
 
 #include "api/resource.h"
 #include "base/format.h"

@@ -1,5 +1,5 @@
 // Before a pod is bound: how do its claims get their volumes?
-#include "scheduler/volume_binder.h"
+#include "scheduler/effects/volume_binder.h"
 
 #include "api/resource.h"
 #include "base/format.h"

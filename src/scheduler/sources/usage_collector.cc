@@ -1,5 +1,5 @@
 // How busy are the nodes, says the metrics source of the configuration?
-#include "scheduler/usage_collector.h"
+#include "scheduler/sources/usage_collector.h"
 
 #include <cmath>
 #include <cstdlib>

@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "scheduler/bounded_fetch.h"
 #include "scheduler/model/nodes/node_usage.h"
+#include "scheduler/sources/bounded_fetch.h"
 
 namespace scheduler {
 

@@ -1,5 +1,5 @@
 // What becomes of writes that the server refuses for good.
-#include "scheduler/outbox.h"
+#include "scheduler/effects/outbox.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Who asks the questions that cycles left, and brings the answers?
-#include "scheduler/outside_asker.h"
+#include "scheduler/sources/outside_asker.h"
 
 namespace scheduler {
 namespace {

@@ -1,5 +1,5 @@
 // How is another program asked over HTTP, within a time and a size?
-#include "scheduler/bounded_fetch.h"
+#include "scheduler/sources/bounded_fetch.h"
 
 #include <charconv>
 
