@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-#include "main/credentials.h"
+#include "main/host/credentials.h"
 #include "rt/http_server.h"
 #include "targets.h"
 

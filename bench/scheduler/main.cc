@@ -17,8 +17,8 @@
 #include "base/format.h"
 #include "check.h"
 #include "loads.h"
+#include "main/host/resource_use.h"
 #include "main/programs.h"
-#include "main/resource_use.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // What was `volcano schedule` asked to do?
-#include "main/schedule_flags.h"
+#include "main/host/schedule_flags.h"
 
 #include <charconv>
 

@@ -1,5 +1,5 @@
 // Files and Events of records that cannot be read.
-#include "main/quarantine.h"
+#include "main/host/quarantine.h"
 
 #include "api/kinds.h"
 #include "base/format.h"

@@ -1,5 +1,5 @@
 // Which files does `volcano schedule` read, and what do they hold?
-#include "main/schedule_files.h"
+#include "main/host/schedule_files.h"
 
 #include <algorithm>
 #include <filesystem>

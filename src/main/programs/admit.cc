@@ -5,9 +5,9 @@
 #include "api/resource.h"
 #include "api/yaml.h"
 #include "base/format.h"
+#include "main/host/schedule_files.h"
+#include "main/host/webhook_flags.h"
 #include "main/programs.h"
-#include "main/schedule_files.h"
-#include "main/webhook_flags.h"
 #include "rt/tls.h"
 
 namespace volcano_main {

@@ -1,5 +1,5 @@
 // Grammar of addresses, and those of this machine.
-#include "main/address.h"
+#include "main/host/address.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>

@@ -1,10 +1,10 @@
 // /healthz and /metrics.
-#include "main/side_server.h"
+#include "main/host/side_server.h"
 
 #include <optional>
 
 #include "base/format.h"
-#include "main/address.h"
+#include "main/host/address.h"
 #include "rt/files.h"
 
 namespace volcano_main {

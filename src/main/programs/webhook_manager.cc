@@ -9,12 +9,12 @@
 #include "base/log.h"
 #include "cli/vcctl.h"
 #include "client/http_client.h"
-#include "main/config_file.h"
-#include "main/connection.h"
+#include "main/host/config_file.h"
+#include "main/host/connection.h"
+#include "main/host/side_server.h"
+#include "main/host/version.h"
+#include "main/host/webhook_flags.h"
 #include "main/programs.h"
-#include "main/side_server.h"
-#include "main/version.h"
-#include "main/webhook_flags.h"
 #include "rt/files.h"
 
 namespace volcano_main {

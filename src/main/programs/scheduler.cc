@@ -13,12 +13,12 @@
 #include "client/http_client.h"
 #include "client/leader_election.h"
 #include "client/without_patch.h"
-#include "main/config_file.h"
-#include "main/connection.h"
+#include "main/host/config_file.h"
+#include "main/host/connection.h"
+#include "main/host/scheduler_host.h"
+#include "main/host/side_server.h"
+#include "main/host/version.h"
 #include "main/programs.h"
-#include "main/scheduler_host.h"
-#include "main/side_server.h"
-#include "main/version.h"
 #include "scheduler/metrics.h"
 
 namespace volcano_main {

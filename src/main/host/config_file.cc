@@ -1,5 +1,5 @@
 // A configuration file that is read again when it changed.
-#include "main/config_file.h"
+#include "main/host/config_file.h"
 
 #include "base/format.h"
 #include "base/log.h"

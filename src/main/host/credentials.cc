@@ -1,5 +1,5 @@
 // Files of the CA and of the certificates it signed.
-#include "main/credentials.h"
+#include "main/host/credentials.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // Parsing and printing of flag rows.
-#include "main/flags.h"
+#include "main/host/flags.h"
 
 #include <algorithm>
 #include <charconv>

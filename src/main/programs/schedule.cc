@@ -3,10 +3,10 @@
 #include <future>
 #include <iostream>
 
+#include "main/host/resource_use.h"
+#include "main/host/schedule_files.h"
+#include "main/host/schedule_flags.h"
 #include "main/programs.h"
-#include "main/resource_use.h"
-#include "main/schedule_files.h"
-#include "main/schedule_flags.h"
 #include "rt/env.h"
 #include "rt/files.h"
 #include "scheduler/sources/bounded_fetch.h"

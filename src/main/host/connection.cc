@@ -1,5 +1,5 @@
 // Finding the API server.
-#include "main/connection.h"
+#include "main/host/connection.h"
 
 #include <unistd.h>
 

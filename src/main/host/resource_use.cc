@@ -1,5 +1,5 @@
 // How much time and memory did this process use?
-#include "main/resource_use.h"
+#include "main/host/resource_use.h"
 
 #include <sys/resource.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
-#include "main/flags.h"
+#include "main/host/flags.h"
 #include "main/programs.h"
 #include "rt/files.h"
 #include "sim/world.h"

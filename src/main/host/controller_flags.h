@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "client/leader_election.h"
 #include "controllers/all.h"
-#include "main/flags.h"
+#include "main/host/flags.h"
 
 namespace volcano_main {
 

@@ -6,7 +6,7 @@
 
 #include "base/format.h"
 #include "base/time.h"
-#include "main/flags.h"
+#include "main/host/flags.h"
 #include "main/programs.h"
 #include "node/image_store.h"
 

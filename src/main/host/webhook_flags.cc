@@ -1,5 +1,5 @@
 // Rows of the webhook flags and what they mean for admission.
-#include "main/webhook_flags.h"
+#include "main/host/webhook_flags.h"
 
 #include <optional>
 

@@ -1,5 +1,5 @@
 // What do vc-scheduler and `volcano up` do around a scheduler?
-#include "main/scheduler_host.h"
+#include "main/host/scheduler_host.h"
 
 #include <signal.h>
 

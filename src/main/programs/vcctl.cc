@@ -8,9 +8,9 @@
 
 #include "base/format.h"
 #include "client/http_client.h"
-#include "main/connection.h"
+#include "main/host/connection.h"
+#include "main/host/version.h"
 #include "main/programs.h"
-#include "main/version.h"
 #include "rt/files.h"
 #include "rt/http_client.h"
 

@@ -1,5 +1,5 @@
 // Rows and meaning of the controller flags.
-#include "main/controller_flags.h"
+#include "main/host/controller_flags.h"
 
 #include <algorithm>
 #include <cctype>

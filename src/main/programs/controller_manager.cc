@@ -14,11 +14,11 @@
 #include "client/without_patch.h"
 #include "controllers/all.h"
 #include "controllers/metrics.h"
-#include "main/connection.h"
-#include "main/controller_flags.h"
+#include "main/host/connection.h"
+#include "main/host/controller_flags.h"
+#include "main/host/side_server.h"
+#include "main/host/version.h"
 #include "main/programs.h"
-#include "main/side_server.h"
-#include "main/version.h"
 #include "scheduler/model/core/feature_gates.h"
 
 namespace volcano_main {

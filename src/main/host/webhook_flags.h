@@ -7,7 +7,7 @@
 
 #include "admission/hooks.h"
 #include "base/result.h"
-#include "main/flags.h"
+#include "main/host/flags.h"
 
 namespace volcano_main {
 

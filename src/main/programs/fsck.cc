@@ -5,9 +5,9 @@
 
 #include "base/format.h"
 #include "base/time.h"
-#include "main/flags.h"
+#include "main/host/flags.h"
+#include "main/host/quarantine.h"
 #include "main/programs.h"
-#include "main/quarantine.h"
 #include "rt/env.h"
 #include "rt/files.h"
 #include "rt/kv.h"
