@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "apiserver/route.h"
+#include "apiserver/http/route.h"
 #include "rt/http_server.h"
 #include "targets.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "admission/hooks.h"
-#include "apiserver/api.h"
+#include "apiserver/pipeline/api.h"
 #include "client/testing/fake_env.h"
 #include "targets.h"
 

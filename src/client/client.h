@@ -1,4 +1,4 @@
-// The one way components talk to an API server: in process (apiserver/local_client.h) or over HTTPS
+// The one way components talk to an API server: in process (apiserver/pipeline/local_client.h) or over HTTPS
 // (client/http_client.h), from one loop. Objects travel as Json.
 #pragma once
 

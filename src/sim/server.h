@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/admission.h"
-#include "apiserver/api.h"
+#include "apiserver/pipeline/api.h"
 #include "base/random.h"
 #include "rt/kv.h"
 #include "sim/env.h"

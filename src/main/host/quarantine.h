@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/api.h"
+#include "apiserver/pipeline/api.h"
 #include "base/result.h"
 #include "store/store.h"
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "api/kinds.h"
-#include "apiserver/metrics.h"
+#include "apiserver/pipeline/metrics.h"
 #include "base/format.h"
 #include "controllers/metrics.h"
 #include "main/programs.h"

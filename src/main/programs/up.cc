@@ -10,11 +10,11 @@
 #include <iostream>
 
 #include "admission/hooks.h"
-#include "apiserver/api.h"
-#include "apiserver/event_expiry.h"
-#include "apiserver/local_client.h"
-#include "apiserver/metrics.h"
-#include "apiserver/server.h"
+#include "apiserver/http/server.h"
+#include "apiserver/pipeline/api.h"
+#include "apiserver/pipeline/event_expiry.h"
+#include "apiserver/pipeline/local_client.h"
+#include "apiserver/pipeline/metrics.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "controllers/all.h"

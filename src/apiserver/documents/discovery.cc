@@ -1,0 +1,187 @@
+// Discovery documents, from the rows of all kinds.
+#include "apiserver/documents/discovery.h"
+
+#include <map>
+#include <vector>
+
+#include "api/kinds.h"
+
+namespace apiserver {
+
+using api::Json;
+using api::KindInfo;
+
+namespace {
+
+// group -> version -> kinds, in a stable order.
+using Groups = std::map<std::string, std::map<std::string, std::vector<const KindInfo*>>>;
+
+const Groups& groups() {
+  static const Groups all = [] {
+    Groups made;
+    for (const KindInfo& kind : api::all_kinds()) made[kind.resource.group][kind.resource.version].push_back(&kind);
+    return made;
+  }();
+  return all;
+}
+
+Json strings(const std::vector<std::string>& values) {
+  Json list = Json::array();
+  for (const std::string& value : values) list.push_back(value);
+  return list;
+}
+
+Json verbs(std::initializer_list<const char*> values) {
+  Json list = Json::array();
+  for (const char* value : values) list.push_back(value);
+  return list;
+}
+
+// Namespaces go one by one.
+Json resource_verbs(const KindInfo& kind) {
+  if (kind.kind == "Namespace") return verbs({"create", "delete", "get", "list", "patch", "update", "watch"});
+  return verbs({"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"});
+}
+
+struct Sub {
+  std::string name;
+  std::string kind, group, version;  // of what is sent
+  Json verbs;
+};
+
+std::vector<Sub> subresources(const KindInfo& kind) {
+  std::vector<Sub> subs;
+  for (const std::string& name : kind.subresources) {
+    if (name == "binding")
+      subs.push_back({name, "Binding", "", "v1", verbs({"create"})});
+    else if (name == "eviction")
+      subs.push_back({name, "Eviction", "policy", "v1", verbs({"create"})});
+    else if (name == "log")
+      subs.push_back({name, kind.kind, "", "", verbs({"get"})});
+    else
+      subs.push_back({name, kind.kind, "", "", verbs({"update"})});
+  }
+  if (kind.status_subresource) subs.push_back({"status", kind.kind, "", "", verbs({"get", "patch", "update"})});
+  return subs;
+}
+
+Json resource_list(const std::string& group_version, const std::vector<const KindInfo*>& kinds) {
+  Json rows = Json::array();
+  for (const KindInfo* kind : kinds) {
+    Json row = Json::object({{"name", kind->resource.plural},
+                             {"singularName", kind->singular},
+                             {"namespaced", kind->namespaced},
+                             {"kind", kind->kind},
+                             {"verbs", resource_verbs(*kind)}});
+    if (!kind->short_names.empty()) row.set("shortNames", strings(kind->short_names));
+    if (!kind->categories.empty()) row.set("categories", strings(kind->categories));
+    rows.push_back(std::move(row));
+    for (const Sub& sub : subresources(*kind)) {
+      Json sub_row = Json::object(
+          {{"name", kind->resource.plural + "/" + sub.name}, {"singularName", ""}, {"namespaced", kind->namespaced}});
+      if (!sub.version.empty()) {
+        if (!sub.group.empty()) sub_row.set("group", sub.group);
+        sub_row.set("version", sub.version);
+      }
+      sub_row.set("kind", sub.kind);
+      sub_row.set("verbs", sub.verbs);
+      rows.push_back(std::move(sub_row));
+    }
+  }
+  return Json::object(
+      {{"kind", "APIResourceList"}, {"apiVersion", "v1"}, {"groupVersion", group_version}, {"resources", rows}});
+}
+
+Json version_row(const std::string& group, const std::string& version) {
+  return Json::object({{"groupVersion", group + "/" + version}, {"version", version}});
+}
+
+Json group_document(const std::string& group, const std::map<std::string, std::vector<const KindInfo*>>& versions,
+                    bool top) {
+  Json document = Json::object();
+  if (top) {
+    document.set("kind", "APIGroup");
+    document.set("apiVersion", "v1");
+  }
+  document.set("name", group);
+  Json list = Json::array();
+  for (const auto& [version, kinds] : versions) list.push_back(version_row(group, version));
+  document.set("versions", std::move(list));
+  document.set("preferredVersion", version_row(group, versions.begin()->first));
+  return document;
+}
+
+Json aggregated_resource(const KindInfo& kind) {
+  Json row = Json::object(
+      {{"resource", kind.resource.plural},
+       {"responseKind",
+        Json::object({{"group", kind.resource.group}, {"version", kind.resource.version}, {"kind", kind.kind}})},
+       {"scope", kind.namespaced ? "Namespaced" : "Cluster"},
+       {"singularResource", kind.singular},
+       {"verbs", resource_verbs(kind)}});
+  if (!kind.short_names.empty()) row.set("shortNames", strings(kind.short_names));
+  if (!kind.categories.empty()) row.set("categories", strings(kind.categories));
+  Json subs = Json::array();
+  for (const Sub& sub : subresources(kind))
+    subs.push_back(Json::object(
+        {{"subresource", sub.name},
+         {"responseKind", Json::object({{"group", sub.version.empty() ? kind.resource.group : sub.group},
+                                        {"version", sub.version.empty() ? kind.resource.version : sub.version},
+                                        {"kind", sub.kind}})},
+         {"verbs", sub.verbs}}));
+  if (!subs.empty()) row.set("subresources", std::move(subs));
+  return row;
+}
+
+Json aggregated(bool core) {
+  Json items = Json::array();
+  for (const auto& [group, versions] : groups()) {
+    if (group.empty() != core) continue;
+    Json version_rows = Json::array();
+    for (const auto& [version, kinds] : versions) {
+      Json resources = Json::array();
+      for (const KindInfo* kind : kinds) resources.push_back(aggregated_resource(*kind));
+      version_rows.push_back(Json::object({{"version", version}, {"resources", resources}, {"freshness", "Current"}}));
+    }
+    Json metadata = Json::object({{"creationTimestamp", Json()}});
+    if (!group.empty()) metadata.set("name", group);
+    items.push_back(Json::object({{"metadata", metadata}, {"versions", version_rows}}));
+  }
+  return Json::object({{"kind", "APIGroupDiscoveryList"},
+                       {"apiVersion", "apidiscovery.k8s.io/v2"},
+                       {"metadata", Json::object()},
+                       {"items", items}});
+}
+
+}  // namespace
+
+std::optional<Json> discovery_document(std::string_view path, bool want_aggregated, std::string_view server_address) {
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  if (path == "/api") {
+    if (want_aggregated) return aggregated(true);
+    return Json::object(
+        {{"kind", "APIVersions"},
+         {"versions", Json::array({Json("v1")})},
+         {"serverAddressByClientCIDRs",
+          Json::array({Json::object({{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", server_address}})})}});
+  }
+  if (path == "/apis") {
+    if (want_aggregated) return aggregated(false);
+    Json list = Json::array();
+    for (const auto& [group, versions] : groups())
+      if (!group.empty()) list.push_back(group_document(group, versions, false));
+    return Json::object({{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", list}});
+  }
+  if (path == "/api/v1") return resource_list("v1", groups().at("").at("v1"));
+  if (!path.starts_with("/apis/")) return {};
+  const std::string rest(path.substr(6));
+  const std::size_t slash = rest.find('/');
+  const auto group = groups().find(rest.substr(0, slash));
+  if (group == groups().end() || group->first.empty()) return {};
+  if (slash == std::string::npos) return group_document(group->first, group->second, true);
+  const auto version = group->second.find(rest.substr(slash + 1));
+  if (version == group->second.end()) return {};
+  return resource_list(group->first + "/" + version->first, version->second);
+}
+
+}  // namespace apiserver

@@ -1,0 +1,270 @@
+// OpenAPI documents, made once from the schemas of all kinds.
+#include "apiserver/documents/openapi.h"
+
+#include <map>
+#include <set>
+
+#include "api/json.h"
+#include "api/kinds.h"
+#include "api/schema_json.h"
+#include "apiserver/documents/openapi_proto.h"
+#include "base/format.h"
+#include "rt/tls.h"
+
+namespace apiserver {
+
+using api::Json;
+using api::KindInfo;
+using api::Schema;
+
+namespace {
+
+struct Style {
+  std::string_view prefix;  // of references
+  bool v3 = false;
+};
+constexpr Style kV2{"#/definitions/", false};
+constexpr Style kV3{"#/components/schemas/", true};
+
+// Collects definitions while walking.
+class Definitions {
+ public:
+  explicit Definitions(Style style) : style_(style) {}
+
+  Json reference(const Schema& schema) {
+    if (pending_names_.insert(schema.name).second) pending_.push_back(&schema);
+    return Json::object({{"$ref", std::string(style_.prefix) + schema.name}});
+  }
+
+  Json inline_schema(const Schema& schema) {
+    using Kind = Schema::Kind;
+    Json out = Json::object();
+    switch (schema.kind) {
+      case Kind::kObject:
+        if (!schema.name.empty()) return reference(schema);
+        return object(schema);
+      case Kind::kMap:
+        out.set("type", "object");
+        out.set("additionalProperties", inline_schema(*schema.element));
+        if (schema.atomic) out.set("x-kubernetes-map-type", "atomic");
+        return out;
+      case Kind::kList: return list(schema);
+      case Kind::kString: out.set("type", "string"); break;
+      case Kind::kInteger: out.set("type", "integer"); break;
+      case Kind::kNumber: out.set("type", "number"); break;
+      case Kind::kBoolean: out.set("type", "boolean"); break;
+      case Kind::kIntOrString:
+        if (style_.v3) {
+          out.set("x-kubernetes-int-or-string", true);
+        } else {
+          out.set("type", "string");
+          out.set("format", "int-or-string");
+        }
+        return out;
+      case Kind::kQuantity:
+        if (style_.v3)
+          return Json::object(
+              {{"oneOf", Json::array({Json::object({{"type", "string"}}), Json::object({{"type", "number"}})})}});
+        return Json::object({{"type", "string"}});
+      case Kind::kAny: return Json::object({{"type", "object"}});
+    }
+    if (!schema.format.empty() && schema.format != "micro-time") out.set("format", schema.format);
+    if (schema.format == "micro-time") out.set("format", "date-time");
+    api::add_validation(schema, out);
+    return out;
+  }
+
+  // The definitions reached so far, and what they reach.
+  Json take() {
+    while (!pending_.empty()) {
+      const Schema* schema = pending_.back();
+      pending_.pop_back();
+      done_[schema->name] = object(*schema);
+    }
+    Json all = Json::object();
+    for (const auto& [name, definition] : done_) all.set(name, definition);
+    return all;
+  }
+
+  void mark_kind(const KindInfo& kind) {
+    reference(*kind.schema);
+    kinds_[kind.schema->name] = &kind;
+  }
+
+ private:
+  Json list(const Schema& schema) {
+    Json out = Json::object({{"type", "array"}});
+    out.set("items", inline_schema(*schema.element));
+    if (schema.items_min) out.set("minItems", *schema.items_min);
+    if (schema.list_type == Schema::ListType::kMap) {
+      Json keys = Json::array();
+      for (const std::string& key : schema.list_keys) keys.push_back(key);
+      out.set("x-kubernetes-list-map-keys", std::move(keys));
+      out.set("x-kubernetes-list-type", "map");
+    } else {
+      out.set("x-kubernetes-list-type", schema.list_type == Schema::ListType::kSet ? "set" : "atomic");
+    }
+    if (schema.patch_merge) {
+      if (!schema.patch_merge_key.empty()) out.set("x-kubernetes-patch-merge-key", schema.patch_merge_key);
+      out.set("x-kubernetes-patch-strategy", schema.patch_retain_keys ? "merge,retainKeys" : "merge");
+    }
+    return out;
+  }
+
+  Json object(const Schema& schema) {
+    Json out = Json::object({{"type", "object"}});
+    if (!schema.description.empty()) out.set("description", schema.description);
+    const auto kind = kinds_.find(schema.name);
+    Json properties = Json::object();
+    if (kind != kinds_.end()) {
+      properties.set("apiVersion", Json::object({{"type", "string"}}));
+      properties.set("kind", Json::object({{"type", "string"}}));
+    }
+    Json required = Json::array();
+    for (const api::SchemaField& field : schema.fields) {
+      Json property = inline_schema(*field.schema);
+      if (style_.v3 && property.has("$ref") && (!field.description.empty() || !field.default_value.is_null()))
+        property = Json::object({{"allOf", Json::array({property})}});
+      if (!property.has("$ref")) {
+        if (!field.description.empty()) property.set("description", field.description);
+        if (!field.default_value.is_null()) property.set("default", field.default_value);
+      }
+      properties.set(field.name, std::move(property));
+      if (field.required) required.push_back(field.name);
+    }
+    if (!properties.empty()) out.set("properties", std::move(properties));
+    if (!required.empty()) out.set("required", std::move(required));
+    if (schema.atomic) out.set("x-kubernetes-map-type", "atomic");
+    if (kind != kinds_.end()) {
+      const KindInfo& info = *kind->second;
+      out.set("x-kubernetes-group-version-kind",
+              Json::array({Json::object(
+                  {{"group", info.resource.group}, {"kind", info.kind}, {"version", info.resource.version}})}));
+    }
+    return out;
+  }
+
+  Style style_;
+  std::vector<const Schema*> pending_;
+  std::set<std::string> pending_names_;
+  std::map<std::string, Json> done_;
+  std::map<std::string, const KindInfo*> kinds_;
+};
+
+Json parameter(const char* name, const char* type, bool v3) {
+  Json row = Json::object({{"name", name}, {"in", "query"}});
+  if (v3)
+    row.set("schema", Json::object({{"type", type}, {"uniqueItems", true}}));
+  else
+    row.set("type", type);
+  return row;
+}
+
+Json operation(const KindInfo& kind, const char* action, bool write, bool v3) {
+  Json parameters = Json::array();
+  if (write)
+    for (const char* name : {"dryRun", "fieldManager", "fieldValidation"})
+      parameters.push_back(parameter(name, "string", v3));
+  Json out = Json::object({{"operationId", std::string(action) + kind.kind}, {"parameters", parameters}});
+  out.set("responses", Json::object({{"200", Json::object({{"description", "OK"}})}}));
+  out.set("x-kubernetes-action", action);
+  out.set("x-kubernetes-group-version-kind",
+          Json::object({{"group", kind.resource.group}, {"kind", kind.kind}, {"version", kind.resource.version}}));
+  return out;
+}
+
+void add_paths(const KindInfo& kind, bool v3, Json& paths) {
+  const std::string ns = kind.namespaced ? "{namespace}" : "";
+  const std::string collection = api::resource_path(kind.resource, ns, "", "");
+  Json many = Json::object({{"get", operation(kind, "list", false, v3)}, {"post", operation(kind, "post", true, v3)}});
+  paths.set(collection, std::move(many));
+  Json one = Json::object({{"get", operation(kind, "get", false, v3)}, {"put", operation(kind, "put", true, v3)}});
+  one.set("delete", operation(kind, "delete", true, v3));
+  one.set("patch", operation(kind, "patch", true, v3));
+  paths.set(collection + "/{name}", std::move(one));
+}
+
+std::string group_path(const KindInfo& kind) {
+  return kind.resource.group.empty() ? "api/" + kind.resource.version
+                                     : "apis/" + kind.resource.group + "/" + kind.resource.version;
+}
+
+struct Documents {
+  Json v2;
+  std::string v2_text, v2_proto, v2_hash;
+  std::map<std::string, std::string, std::less<>> v3;  // by group path
+  std::string v3_index;
+};
+
+Json info() { return Json::object({{"title", "Kubernetes"}, {"version", "v1.36.1"}}); }
+
+Documents make_documents() {
+  Documents documents;
+  Definitions all(kV2);
+  Json paths = Json::object();
+  std::map<std::string, std::vector<const KindInfo*>> groups;
+  for (const KindInfo& kind : api::all_kinds()) {
+    all.mark_kind(kind);
+    add_paths(kind, false, paths);
+    groups[group_path(kind)].push_back(&kind);
+  }
+  all.reference(api::core_schema("meta.v1.DeleteOptions"));
+  all.reference(api::core_schema("meta.v1.Status"));
+  documents.v2 = Json::object({{"swagger", "2.0"}, {"info", info()}, {"paths", paths}, {"definitions", all.take()}});
+  documents.v2_text = documents.v2.dump();
+  documents.v2_proto = openapi_v2_proto(documents.v2);
+  documents.v2_hash = rt::sha256_hex(documents.v2_text);
+  Json index = Json::object();
+  for (const auto& [path, kinds] : groups) {
+    Definitions definitions(kV3);
+    Json group_paths = Json::object();
+    for (const KindInfo* kind : kinds) {
+      definitions.mark_kind(*kind);
+      add_paths(*kind, true, group_paths);
+    }
+    const Json document = Json::object({{"openapi", "3.0.0"},
+                                        {"info", info()},
+                                        {"paths", group_paths},
+                                        {"components", Json::object({{"schemas", definitions.take()}})}});
+    const std::string text = document.dump();
+    index.set(path, Json::object({{"serverRelativeURL",
+                                   base::format("/openapi/v3/{}?hash={}", path, rt::sha256_hex(text).substr(0, 32))}}));
+    documents.v3.emplace(path, text);
+  }
+  documents.v3_index = Json::object({{"paths", index}}).dump();
+  return documents;
+}
+
+const Documents& documents() {
+  static const Documents made = make_documents();
+  return made;
+}
+
+rt::HttpResponse text_response(std::string_view type, const std::string& body) {
+  rt::HttpResponse response;
+  response.headers = {{"Content-Type", std::string(type)}};
+  response.body = body;
+  return response;
+}
+
+}  // namespace
+
+std::optional<rt::HttpResponse> openapi_document(const rt::Target& target, std::string_view accept) {
+  const std::string& path = target.path;
+  if (!path.starts_with("/openapi/")) return {};
+  if (path == "/openapi/v2") {
+    if (accept.find("proto-openapi.spec.v2") != std::string_view::npos ||
+        accept.find("com.github.proto-openapi") != std::string_view::npos ||
+        accept.find("application/com.github") != std::string_view::npos)
+      return text_response("application/com.github.proto-openapi.spec.v2.v1.0+protobuf", documents().v2_proto);
+    return text_response("application/json", documents().v2_text);
+  }
+  if (path == "/openapi/v3") return text_response("application/json", documents().v3_index);
+  if (path.starts_with("/openapi/v3/")) {
+    const auto found = documents().v3.find(std::string_view(path).substr(12));
+    if (found != documents().v3.end()) return text_response("application/json", found->second);
+  }
+  return {};
+}
+
+}  // namespace apiserver

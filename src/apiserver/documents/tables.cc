@@ -1,0 +1,460 @@
+// Column definitions and cells. Kubernetes' own kinds compute theirs here; custom resources follow their column rows.
+#include "apiserver/documents/tables.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "api/quantity.h"
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+
+namespace {
+
+struct Printer {
+  std::vector<api::Column> columns;  // after NAME; paths unused
+  std::function<std::vector<Json>(const Json& object, base::Time now)> cells;
+};
+
+Json age(const Json& timestamp, base::Time now) {
+  const auto time = base::parse_rfc3339(timestamp.as_string());
+  return time ? Json(base::format_human_duration(now - *time)) : Json("<unknown>");
+}
+Json age_of(const Json& object, base::Time now) { return age(object["metadata"]["creationTimestamp"], now); }
+Json text_or(const Json& value, std::string_view fallback) {
+  return value.as_string().empty() ? Json(fallback) : value;
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator = ",") {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : std::string(separator)) + part;
+  return out;
+}
+
+// The STATUS column of pods: the most telling reason of phase, init containers and containers.
+std::string pod_status(const Json& pod) {
+  const Json& status = pod["status"];
+  std::string reason(status["phase"].as_string());
+  if (!status["reason"].as_string().empty()) reason = status["reason"].as_string();
+  for (const Json& condition : status["conditions"].items())
+    if (condition["type"].as_string() == "PodScheduled" && condition["reason"].as_string() == "SchedulingGated")
+      reason = "SchedulingGated";
+  bool initializing = false;
+  std::size_t at = 0;
+  for (const Json& container : status["initContainerStatuses"].items()) {
+    const std::size_t index = at++;
+    const Json& terminated = container["state"]["terminated"];
+    if (terminated.is_object() && terminated["exitCode"].as_int() == 0) continue;
+    if (terminated.is_object()) {
+      reason = terminated["reason"].as_string().empty()
+                   ? base::format("Init:ExitCode:{}", terminated["exitCode"].as_int())
+                   : "Init:" + terminated["reason"].str();
+    } else if (const std::string_view waiting = container["state"]["waiting"]["reason"].as_string();
+               !waiting.empty() && waiting != "PodInitializing") {
+      reason = base::format("Init:{}", waiting);
+    } else {
+      reason = base::format("Init:{}/{}", index, pod["spec"]["initContainers"].size());
+    }
+    initializing = true;
+    break;
+  }
+  if (!initializing) {
+    bool running = false;
+    const auto containers = status["containerStatuses"].items();
+    for (std::size_t i = containers.size(); i-- > 0;) {
+      const Json& state = containers[i]["state"];
+      if (!state["waiting"]["reason"].as_string().empty())
+        reason = state["waiting"]["reason"].as_string();
+      else if (!state["terminated"]["reason"].as_string().empty())
+        reason = state["terminated"]["reason"].as_string();
+      else if (state["terminated"].is_object())
+        reason = base::format("ExitCode:{}", state["terminated"]["exitCode"].as_int());
+      else if (containers[i]["ready"].as_bool() && state["running"].is_object())
+        running = true;
+    }
+    if (reason == "Completed" && running) reason = "Running";
+  }
+  const std::string_view phase = status["phase"].as_string();
+  if (api::is_deleting(pod) && phase != "Succeeded" && phase != "Failed") reason = "Terminating";
+  return reason;
+}
+
+std::vector<Json> pod_cells(const Json& pod, base::Time now) {
+  const Json& status = pod["status"];
+  std::int64_t ready = 0;
+  std::int64_t restarts = 0;
+  std::optional<base::Time> last_restart;
+  for (const Json& container : status["containerStatuses"].items()) {
+    restarts += container["restartCount"].as_int();
+    if (container["ready"].as_bool() && container["state"]["running"].is_object()) ++ready;
+    if (const auto finished = base::parse_rfc3339(container["lastState"]["terminated"]["finishedAt"].as_string()))
+      last_restart = std::max(last_restart.value_or(*finished), *finished);
+  }
+  std::string restart_text = std::to_string(restarts);
+  if (restarts > 0 && last_restart)
+    restart_text += base::format(" ({} ago)", base::format_human_duration(now - *last_restart));
+  std::int64_t gates = 0;
+  std::int64_t gates_ready = 0;
+  std::map<std::string_view, std::int64_t> met;
+  for (const Json& condition : status["conditions"].items())
+    if (condition["status"].as_string() == "True") ++met[condition["type"].as_string()];
+  for (const Json& gate : pod["spec"]["readinessGates"].items()) {
+    ++gates;
+    gates_ready += met[gate["conditionType"].as_string()];
+  }
+  return {Json(base::format("{}/{}", ready, pod["spec"]["containers"].size())),
+          Json(pod_status(pod)),
+          Json(restart_text),
+          age_of(pod, now),
+          text_or(status["podIP"], "<none>"),
+          text_or(pod["spec"]["nodeName"], "<none>"),
+          text_or(status["nominatedNodeName"], "<none>"),
+          gates == 0 ? Json("<none>") : Json(base::format("{}/{}", gates_ready, gates))};
+}
+
+std::vector<Json> node_cells(const Json& node, base::Time now) {
+  std::vector<std::string> states;
+  for (const Json& condition : node["status"]["conditions"].items())
+    if (condition["type"].as_string() == "Ready")
+      states.emplace_back(condition["status"].as_string() == "True" ? "Ready" : "NotReady");
+  if (states.empty()) states.emplace_back("Unknown");
+  if (node["spec"]["unschedulable"].as_bool()) states.emplace_back("SchedulingDisabled");
+  std::vector<std::string> roles;
+  for (const Json::Member& label : node["metadata"]["labels"].members()) {
+    constexpr std::string_view kPrefix = "node-role.kubernetes.io/";
+    if (label.name().starts_with(kPrefix) && label.name().size() > kPrefix.size())
+      roles.emplace_back(label.name().substr(kPrefix.size()));
+  }
+  const auto address = [&](std::string_view type) {
+    for (const Json& row : node["status"]["addresses"].items())
+      if (row["type"].as_string() == type) return row["address"].str();
+    return std::string("<none>");
+  };
+  const Json& info = node["status"]["nodeInfo"];
+  return {Json(join(states)),
+          Json(roles.empty() ? "<none>" : join(roles)),
+          age_of(node, now),
+          info["kubeletVersion"],
+          Json(address("InternalIP")),
+          Json(address("ExternalIP")),
+          text_or(info["osImage"], "<unknown>"),
+          text_or(info["kernelVersion"], "<unknown>"),
+          text_or(info["containerRuntimeVersion"], "<unknown>")};
+}
+
+std::vector<Json> service_cells(const Json& service, base::Time now) {
+  const Json& spec = service["spec"];
+  std::vector<std::string> ports;
+  for (const Json& port : spec["ports"].items()) {
+    std::string text = port["port"].dump();
+    if (port["nodePort"].as_int() > 0) text += ":" + port["nodePort"].dump();
+    ports.push_back(text + "/" + port["protocol"].str());
+  }
+  std::vector<std::string> selector;
+  for (const Json::Member& member : spec["selector"].members())
+    selector.push_back(std::string(member.name()) + "=" + member.value.str());
+  return {spec["type"],         text_or(spec["clusterIP"], "<none>"),
+          Json("<none>"),       Json(ports.empty() ? "<none>" : join(ports)),
+          age_of(service, now), Json(selector.empty() ? "<none>" : join(selector))};
+}
+
+std::vector<Json> event_cells(const Json& event, base::Time now) {
+  const Json& last = !event["lastTimestamp"].is_null() ? event["lastTimestamp"]
+                     : !event["eventTime"].is_null()   ? event["eventTime"]
+                                                       : event["metadata"]["creationTimestamp"];
+  const Json& first = !event["firstTimestamp"].is_null() ? event["firstTimestamp"] : last;
+  const Json& object = event["involvedObject"];
+  std::string kind = object["kind"].str();
+  std::ranges::transform(kind, kind.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  const std::int64_t count = std::max<std::int64_t>(event["count"].as_int(), 1);
+  const std::string seen = age(last, now).str();
+  std::string message = event["message"].str();
+  while (!message.empty() && message.back() == '\n') message.pop_back();
+  return {Json(count > 1 ? base::format("{} (x{} over {})", seen, count, age(first, now).str()) : seen),
+          event["type"],
+          event["reason"],
+          Json(kind + "/" + object["name"].str()),
+          object["fieldPath"].is_null() ? Json("") : object["fieldPath"],
+          Json(event["source"]["component"].as_string().empty() ? event["reportingComponent"].str()
+                                                                : event["source"]["component"].str()),
+          Json(message),
+          age(first, now),
+          Json(count),
+          event["metadata"]["name"]};
+}
+
+std::vector<Json> claim_cells(const Json& claim, base::Time now) {
+  static const std::map<std::string_view, std::string_view> kModes{
+      {"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}};
+  std::vector<std::string> modes;
+  const bool bound = !claim["spec"]["volumeName"].as_string().empty();
+  for (const Json& mode : (bound ? claim["status"]["accessModes"] : Json()).items()) {
+    const auto found = kModes.find(mode.as_string());
+    if (found != kModes.end()) modes.emplace_back(found->second);
+  }
+  const std::string phase = api::is_deleting(claim) ? "Terminating" : claim["status"]["phase"].str();
+  return {Json(phase),
+          Json(claim["spec"]["volumeName"].as_string()),
+          Json(bound ? claim["status"]["capacity"]["storage"].as_string() : ""),
+          Json(join(modes)),
+          Json(claim["spec"]["storageClassName"].as_string()),
+          Json("<unset>"),
+          age_of(claim, now),
+          text_or(claim["spec"]["volumeMode"], "<unset>")};
+}
+
+std::vector<Json> volume_cells(const Json& volume, base::Time now) {
+  static const std::map<std::string_view, std::string_view> kModes{
+      {"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}};
+  std::vector<std::string> modes;
+  for (const Json& mode : volume["spec"]["accessModes"].items()) {
+    const auto found = kModes.find(mode.as_string());
+    if (found != kModes.end()) modes.emplace_back(found->second);
+  }
+  const Json& claim = volume["spec"]["claimRef"];
+  return {volume["spec"]["capacity"]["storage"],
+          Json(join(modes)),
+          volume["spec"]["persistentVolumeReclaimPolicy"],
+          volume["status"]["phase"],
+          Json(claim.is_object() ? claim["namespace"].str() + "/" + claim["name"].str() : ""),
+          Json(volume["spec"]["storageClassName"].as_string()),
+          Json("<unset>"),
+          Json(volume["status"]["reason"].as_string()),
+          age_of(volume, now),
+          text_or(volume["spec"]["volumeMode"], "<unset>")};
+}
+
+// Every address with every port: they are counted, and three of them are shown.
+std::vector<Json> endpoints_cells(const Json& endpoints, base::Time now) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string> shown;
+  std::size_t all = 0;
+  for (const Json& subset : endpoints["subsets"].items()) {
+    const auto ports = subset["ports"].items();
+    all += subset["addresses"].size() * std::max<std::size_t>(ports.size(), 1);
+    for (const Json& address : subset["addresses"].items()) {
+      if (shown.size() == kShown) break;
+      if (ports.empty()) shown.push_back(address["ip"].str());
+      for (const Json& port : ports.first(std::min(ports.size(), kShown - std::min(shown.size(), kShown))))
+        shown.push_back(address["ip"].str() + ":" + port["port"].dump());
+    }
+  }
+  std::string text = shown.empty() ? "<none>" : join(shown);
+  if (all > kShown) text += base::format(" + {} more...", all - kShown);
+  return {Json(text), age_of(endpoints, now)};
+}
+
+const std::map<std::string_view, Printer>& printers() {
+  static const std::map<std::string_view, Printer> table = {
+      {"Pod",
+       {{{"Ready", ""},
+         {"Status", ""},
+         {"Restarts", ""},
+         {"Age", ""},
+         {"IP", "", "string", 1},
+         {"Node", "", "string", 1},
+         {"Nominated Node", "", "string", 1},
+         {"Readiness Gates", "", "string", 1}},
+        pod_cells}},
+      {"Node",
+       {{{"Status", ""},
+         {"Roles", ""},
+         {"Age", ""},
+         {"Version", ""},
+         {"Internal-IP", "", "string", 1},
+         {"External-IP", "", "string", 1},
+         {"OS-Image", "", "string", 1},
+         {"Kernel-Version", "", "string", 1},
+         {"Container-Runtime", "", "string", 1}},
+        node_cells}},
+      {"Service",
+       {{{"Type", ""},
+         {"Cluster-IP", ""},
+         {"External-IP", ""},
+         {"Port(s)", ""},
+         {"Age", ""},
+         {"Selector", "", "string", 1}},
+        service_cells}},
+      {"Namespace",
+       {{{"Status", ""}, {"Age", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{o["status"]["phase"], age_of(o, now)};
+        }}},
+      {"ConfigMap",
+       {{{"Data", "", "integer"}, {"Age", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{Json(static_cast<std::int64_t>(o["data"].size() + o["binaryData"].size())),
+                                   age_of(o, now)};
+        }}},
+      {"Secret",
+       {{{"Type", ""}, {"Data", "", "integer"}, {"Age", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{o["type"], Json(static_cast<std::int64_t>(o["data"].size())), age_of(o, now)};
+        }}},
+      {"ServiceAccount",
+       {{{"Secrets", "", "integer"}, {"Age", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{Json(static_cast<std::int64_t>(o["secrets"].size())), age_of(o, now)};
+        }}},
+      {"Event",
+       {{{"Last Seen", ""},
+         {"Type", ""},
+         {"Reason", ""},
+         {"Object", ""},
+         {"Subobject", "", "string", 1},
+         {"Source", "", "string", 1},
+         {"Message", ""},
+         {"First Seen", "", "string", 1},
+         {"Count", "", "string", 1},
+         {"Name", "", "string", 1}},
+        event_cells}},
+      {"Endpoints", {{{"Endpoints", ""}, {"Age", ""}}, endpoints_cells}},
+      {"PersistentVolumeClaim",
+       {{{"Status", ""},
+         {"Volume", ""},
+         {"Capacity", ""},
+         {"Access Modes", ""},
+         {"StorageClass", ""},
+         {"VolumeAttributesClass", ""},
+         {"Age", ""},
+         {"VolumeMode", "", "string", 1}},
+        claim_cells}},
+      {"PersistentVolume",
+       {{{"Capacity", ""},
+         {"Access Modes", ""},
+         {"Reclaim Policy", ""},
+         {"Status", ""},
+         {"Claim", ""},
+         {"StorageClass", ""},
+         {"VolumeAttributesClass", ""},
+         {"Reason", ""},
+         {"Age", ""},
+         {"VolumeMode", "", "string", 1}},
+        volume_cells}},
+      {"StorageClass",
+       {{{"Provisioner", ""},
+         {"ReclaimPolicy", ""},
+         {"VolumeBindingMode", ""},
+         {"AllowVolumeExpansion", ""},
+         {"Age", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{o["provisioner"], o["reclaimPolicy"], o["volumeBindingMode"],
+                                   Json(o["allowVolumeExpansion"].as_bool()), age_of(o, now)};
+        }}},
+      {"PriorityClass",
+       {{{"Value", "", "integer"}, {"Global-Default", "", "boolean"}, {"Age", ""}, {"PreemptionPolicy", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{o["value"], Json(o["globalDefault"].as_bool()), age_of(o, now),
+                                   o["preemptionPolicy"]};
+        }}},
+      {"Lease",
+       {{{"Holder", ""}, {"Age", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{Json(o["spec"]["holderIdentity"].as_string()), age_of(o, now)};
+        }}},
+      {"NetworkPolicy",
+       {{{"Pod-Selector", ""}, {"Age", ""}},
+        [](const Json& o, base::Time now) {
+          std::vector<std::string> labels;
+          for (const Json::Member& m : o["spec"]["podSelector"]["matchLabels"].members())
+            labels.push_back(std::string(m.name()) + "=" + m.value.str());
+          return std::vector<Json>{Json(labels.empty() ? "<none>" : join(labels)), age_of(o, now)};
+        }}},
+  };
+  return table;
+}
+
+const Printer& default_printer() {
+  static const Printer printer{{{"Age", "", "date"}},
+                               [](const Json& o, base::Time now) { return std::vector<Json>{age_of(o, now)}; }};
+  return printer;
+}
+
+const Json& at_path(const Json& object, std::string_view path) {
+  const Json* at = &object;
+  path.remove_prefix(1);
+  while (!path.empty()) {
+    const std::size_t dot = path.find('.');
+    at = &(*at)[path.substr(0, dot)];
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  }
+  return *at;
+}
+
+std::vector<Json> custom_cells(const api::KindInfo& kind, const Json& object, base::Time now) {
+  std::vector<Json> cells;
+  for (const api::Column& column : kind.columns) {
+    const Json& value = at_path(object, column.path);
+    if (column.type == "date")
+      cells.push_back(value.is_null() ? Json() : age(value, now));
+    else
+      cells.push_back(value);
+  }
+  return cells;
+}
+
+// A custom resource without columns shows its age.
+bool own_columns(const api::KindInfo& kind) { return kind.custom && !kind.columns.empty(); }
+
+Json definition(std::string_view name, std::string_view type, std::string_view format, int priority) {
+  return Json::object(
+      {{"name", name}, {"type", type}, {"format", format}, {"description", ""}, {"priority", priority}});
+}
+
+Json columns_for(const api::KindInfo& kind) {
+  Json columns = Json::array();
+  const bool event = kind.kind == "Event";
+  if (!event) columns.push_back(definition("Name", "string", "name", 0));
+  const auto found = printers().find(kind.kind);
+  const Printer& printer = found == printers().end() ? default_printer() : found->second;
+  for (const api::Column& column : own_columns(kind) ? kind.columns : printer.columns)
+    columns.push_back(definition(column.name, column.type, "", column.priority));
+  return columns;
+}
+
+Json row_for(const api::KindInfo& kind, const Json& object, base::Time now, IncludeObject include) {
+  const auto found = printers().find(kind.kind);
+  const Printer& printer = found == printers().end() ? default_printer() : found->second;
+  std::vector<Json> cells = own_columns(kind) ? custom_cells(kind, object, now) : printer.cells(object, now);
+  if (kind.kind != "Event") cells.insert(cells.begin(), object["metadata"]["name"]);
+  Json row = Json::object({{"cells", Json::array(std::move(cells))}});
+  if (include == IncludeObject::kMetadata)
+    row.set("object", Json::object({{"kind", "PartialObjectMetadata"},
+                                    {"apiVersion", "meta.k8s.io/v1"},
+                                    {"metadata", object["metadata"]}}));
+  else if (include == IncludeObject::kObject)
+    row.set("object", object);
+  return row;
+}
+
+}  // namespace
+
+Json make_table_for(const api::KindInfo& kind, const Json& object, base::Time now, IncludeObject include,
+                    bool with_columns) {
+  Json table = Json::object({{"kind", "Table"},
+                             {"apiVersion", "meta.k8s.io/v1"},
+                             {"metadata", Json::object({{"resourceVersion", object["metadata"]["resourceVersion"]}})}});
+  table.set("columnDefinitions", with_columns ? columns_for(kind) : Json());
+  table.set("rows", Json::array({row_for(kind, object, now, include)}));
+  return table;
+}
+
+Json make_table(const api::KindInfo& kind, const Json& list, base::Time now, IncludeObject include) {
+  const Json* items = list.find("items");
+  if (!items) return make_table_for(kind, list, now, include, true);
+  Json table = Json::object({{"kind", "Table"},
+                             {"apiVersion", "meta.k8s.io/v1"},
+                             {"metadata", list["metadata"]},
+                             {"columnDefinitions", columns_for(kind)}});
+  std::vector<Json> rows;
+  rows.reserve(items->size());
+  for (const Json& item : items->items()) rows.push_back(row_for(kind, item, now, include));
+  table.set("rows", Json::array(std::move(rows)));
+  return table;
+}
+
+}  // namespace apiserver

@@ -1,0 +1,182 @@
+// Certificates, tokens, impersonation.
+#include "apiserver/http/access.h"
+
+#include <algorithm>
+
+#include "apiserver/http/route.h"
+#include "base/format.h"
+#include "rt/tls.h"
+
+namespace apiserver {
+
+using base::Code;
+using base::make_error;
+using base::Result;
+
+namespace {
+
+constexpr std::string_view kMasters = "system:masters";
+constexpr std::string_view kAuthenticated = "system:authenticated";
+constexpr std::string_view kServiceAccount = "system:serviceaccount:";
+constexpr std::string_view kTokenProtocol = "base64url.bearer.authorization.k8s.io.";
+
+// Every comparison looks at every byte.
+bool equal_secret(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+std::vector<std::string_view> subprotocols(const rt::HttpRequest& http) {
+  std::vector<std::string_view> all;
+  for (std::string_view list : rt::all_headers(http.headers, "Sec-WebSocket-Protocol"))
+    while (!list.empty()) {
+      const std::size_t comma = std::min(list.find(','), list.size());
+      if (const std::string_view one = trimmed(list.substr(0, comma)); !one.empty()) all.push_back(one);
+      list.remove_prefix(std::min(comma + 1, list.size()));
+    }
+  return all;
+}
+
+// Base64 for URLs, without padding.
+std::string decode_token(std::string_view text) {
+  std::string plain(text);
+  std::ranges::replace(plain, '-', '+');
+  std::ranges::replace(plain, '_', '/');
+  while (plain.size() % 4 != 0) plain += '=';
+  auto decoded = rt::base64_decode(plain);
+  return decoded.ok() ? *std::move(decoded) : std::string();
+}
+
+// The token of the request; empty: none.
+std::string bearer_token(const rt::HttpRequest& http) {
+  const std::string_view authorization = trimmed(rt::header(http.headers, "Authorization"));
+  const std::size_t space = authorization.find(' ');
+  if (space != std::string_view::npos && rt::same_header(authorization.substr(0, space), "bearer"))
+    return std::string(trimmed(authorization.substr(space + 1)));
+  if (!http.web_socket) return {};
+  // As for Kubernetes, there must be another protocol, which can be answered.
+  const auto offered = subprotocols(http);
+  const auto is_token = [](std::string_view one) { return one.starts_with(kTokenProtocol); };
+  const auto found = std::ranges::find_if(offered, is_token);
+  if (found == offered.end() || std::ranges::count_if(offered, is_token) > 1 || offered.size() < 2) return {};
+  return decode_token(found->substr(kTokenProtocol.size()));
+}
+
+bool is_administrator(const UserInfo& user) { return std::ranges::find(user.groups, kMasters) != user.groups.end(); }
+
+std::string_view verb_name(Verb verb) {
+  switch (verb) {
+    case Verb::kGet: return "get";
+    case Verb::kList: return "list";
+    case Verb::kWatch: return "watch";
+    case Verb::kCreate: return "create";
+    case Verb::kUpdate: return "update";
+    case Verb::kPatch: return "patch";
+    case Verb::kDelete: return "delete";
+    case Verb::kDeleteCollection: return "deletecollection";
+  }
+  return "";
+}
+
+// Groups that come with a name.
+void add_implied_groups(UserInfo& user) {
+  const auto add = [&user](std::string group) {
+    if (std::ranges::find(user.groups, group) == user.groups.end()) user.groups.push_back(std::move(group));
+  };
+  if (user.groups.empty() && user.name.starts_with(kServiceAccount)) {
+    const std::string rest = user.name.substr(kServiceAccount.size());
+    add("system:serviceaccounts");
+    add("system:serviceaccounts:" + rest.substr(0, rest.find(':')));
+  }
+  add(std::string(user.name == "system:anonymous" ? "system:unauthenticated" : kAuthenticated));
+}
+
+}  // namespace
+
+Result<UserInfo> authenticate(const rt::HttpRequest& http, std::string_view token) {
+  UserInfo user;
+  if (!http.peer_common_name.empty()) {
+    user.name = http.peer_common_name;
+    user.groups = http.peer_organizations;
+  } else if (!token.empty() && equal_secret(bearer_token(http), token)) {
+    user.name = "volcano-admin";
+    user.groups = {std::string(kMasters)};
+  } else {
+    return make_error(Code::kUnauthorized, "Unauthorized");
+  }
+  user.groups.emplace_back(kAuthenticated);
+  return user;
+}
+
+Result<UserInfo> act_as(UserInfo user, const rt::HttpRequest& http) {
+  constexpr std::string_view kPrefix = "impersonate-";
+  UserInfo other;
+  bool asked = false;
+  for (const auto& [name, value] : http.headers) {
+    if (!rt::same_header(std::string_view(name).substr(0, kPrefix.size()), kPrefix)) continue;
+    asked = true;
+    if (rt::same_header(name, "Impersonate-Group")) {
+      other.groups.push_back(value);
+    } else if (rt::same_header(name, "Impersonate-User")) {
+      if (!other.name.empty()) return bad_request("Impersonate-User: a request acts as one user");
+      other.name = value;
+    } else {
+      // A uid or an extra could be seen nowhere.
+      return bad_request(base::format("{}: only a user and groups can be impersonated here", name));
+    }
+  }
+  if (!asked) return user;
+  if (other.name.empty()) return bad_request("Impersonate-User: it must name a user where groups are given");
+  if (!is_administrator(user)) {
+    base::Error error = make_error(
+        Code::kForbidden, base::format("users \"{}\" is forbidden: User \"{}\" cannot impersonate resource \"users\" "
+                                       "in API group \"\" at the cluster scope",
+                                       other.name, user.name));
+    error.kind = "users";
+    error.name = other.name;
+    return error;
+  }
+  add_implied_groups(other);
+  return other;
+}
+
+base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const rt::Target& target) {
+  if (is_administrator(user)) return {};
+  const auto routed = route(http, target);
+  if (!routed.ok() || !*routed) {
+    std::string method = http.method;
+    for (char& c : method) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    return make_error(Code::kForbidden,
+                      base::format("forbidden: User \"{}\" cannot {} path \"{}\"", user.name, method, target.path));
+  }
+  const Request& request = **routed;
+  const api::ResourceId& resource = request.kind->resource;
+  const std::string what = resource.plural + (request.subresource.empty() ? "" : "/" + request.subresource);
+  const std::string where =
+      request.ns.empty() ? "at the cluster scope" : base::format("in the namespace \"{}\"", request.ns);
+  base::Error error = make_error(
+      Code::kForbidden,
+      base::format("{}{} is forbidden: User \"{}\" cannot {} resource \"{}\" in API group \"{}\" {}",
+                   api::qualified_plural(*request.kind), request.name.empty() ? "" : " \"" + request.name + "\"",
+                   user.name, verb_name(request.verb), what, resource.group, where));
+  error.group = resource.group;
+  error.kind = resource.plural;
+  error.name = request.name;
+  return error;
+}
+
+std::string chosen_subprotocol(const rt::HttpRequest& http) {
+  for (const std::string_view one : subprotocols(http))
+    if (!one.starts_with(kTokenProtocol)) return std::string(one);
+  return {};
+}
+
+}  // namespace apiserver

@@ -1,0 +1,130 @@
+// Who is let in, as whom, and what may stand as a manager's name.
+#include "apiserver/http/access.h"
+
+#include <gtest/gtest.h>
+
+#include "apiserver/http/route.h"
+#include "apiserver/pipeline/manager_name.h"
+
+namespace apiserver {
+namespace {
+
+using base::Code;
+
+constexpr const char* kPods = "/api/v1/namespaces/n/pods";
+
+rt::HttpRequest http(rt::Headers headers, std::string target = kPods) {
+  rt::HttpRequest request;
+  request.method = "GET";
+  request.target = std::move(target);
+  request.headers = std::move(headers);
+  return request;
+}
+
+bool lets_in(const rt::HttpRequest& request) { return authenticate(request, "secret").ok(); }
+
+TEST(Access, a_token_is_taken_with_bearer_in_any_case) {
+  for (const char* scheme : {"Bearer", "bearer", "BEARER"})
+    EXPECT_TRUE(lets_in(http({{"authorization", std::string(scheme) + "  secret "}})));
+  for (const char* value : {"Bearer secre", "Bearer secrets", "Bearer", "Bearer ", "Basic secret", "secret", ""})
+    EXPECT_FALSE(lets_in(http({{"Authorization", value}}))) << value;
+  EXPECT_FALSE(authenticate(http({{"Authorization", "Bearer "}}), "").ok());
+}
+
+TEST(Access, browsers_give_the_token_as_a_subprotocol) {
+  constexpr const char* kName = "Sec-WebSocket-Protocol";
+  const std::string token = "base64url.bearer.authorization.k8s.io.c2VjcmV0";  // secret
+  rt::HttpRequest request = http({{kName, token + ", v1 ,v2"}});
+  EXPECT_FALSE(lets_in(request));  // no WebSocket
+  request.web_socket = true;
+  EXPECT_TRUE(lets_in(request));
+  EXPECT_EQ(chosen_subprotocol(request), "v1");
+  request.headers = {{kName, token}};
+  EXPECT_FALSE(lets_in(request));
+  request.headers = {{kName, token + "," + token + ",v1"}};
+  EXPECT_FALSE(lets_in(request));
+  request.headers = {{kName, "v1"}, {kName, token}};
+  EXPECT_TRUE(lets_in(request));
+}
+
+// "name: groups", or the code of the error.
+std::string acting(const UserInfo& user, rt::Headers headers) {
+  const auto other = act_as(user, http(std::move(headers)));
+  if (!other.ok()) return std::to_string(base::http_status(other.error().code));
+  std::string text = other->name + ":";
+  for (const std::string& group : other->groups) text += " " + group;
+  return text;
+}
+
+TEST(Access, an_administrator_acts_as_others) {
+  const UserInfo admin{"admin", {"system:masters"}}, jane{"jane", {"dev"}};
+  EXPECT_EQ(acting(admin, {}), "admin: system:masters");
+  EXPECT_EQ(acting(admin, {{"Impersonate-User", "jane"}}), "jane: system:authenticated");
+  EXPECT_EQ(acting(admin, {{"impersonate-group", "a"}, {"IMPERSONATE-USER", "jane"}, {"Impersonate-Group", "b"}}),
+            "jane: a b system:authenticated");
+  EXPECT_EQ(acting(admin, {{"Impersonate-User", "system:serviceaccount:n:s"}}),
+            "system:serviceaccount:n:s: system:serviceaccounts system:serviceaccounts:n system:authenticated");
+  EXPECT_EQ(acting(admin, {{"Impersonate-User", "system:anonymous"}}), "system:anonymous: system:unauthenticated");
+  EXPECT_EQ(acting(admin, {{"Impersonate-Group", "a"}}), "400");
+  EXPECT_EQ(acting(admin, {{"Impersonate-User", ""}}), "400");
+  EXPECT_EQ(acting(admin, {{"Impersonate-User", "a"}, {"Impersonate-User", "b"}}), "400");
+  EXPECT_EQ(acting(admin, {{"Impersonate-User", "jane"}, {"Impersonate-Uid", "7"}}), "400");
+  EXPECT_EQ(acting(admin, {{"Impersonate-Extra-Scopes", "x"}}), "400");
+  EXPECT_EQ(acting(jane, {{"Impersonate-User", "admin"}, {"Impersonate-Group", "system:masters"}}), "403");
+}
+
+std::string refused(const char* method, const std::string& target) {
+  rt::HttpRequest request = http({}, target);
+  request.method = method;
+  const base::Status status = authorize({"jane", {"dev"}}, request, rt::parse_target(target));
+  return status.ok() ? "let in" : status.error().message;
+}
+
+TEST(Access, others_are_refused_in_kubernetes_words) {
+  EXPECT_TRUE(authorize({"x", {"system:masters"}}, http({}), rt::parse_target(kPods)).ok());
+  EXPECT_EQ(refused("GET", kPods),
+            "pods is forbidden: User \"jane\" cannot list resource \"pods\" in API group \"\" in the namespace \"n\"");
+  EXPECT_EQ(refused("POST", std::string(kPods) + "/p/binding"),
+            "pods \"p\" is forbidden: User \"jane\" cannot create resource \"pods/binding\" in API group \"\" in the "
+            "namespace \"n\"");
+  EXPECT_EQ(refused("GET", "/apis/scheduling.volcano.sh/v1beta1/queues?watch=1"),
+            "queues.scheduling.volcano.sh is forbidden: User \"jane\" cannot watch resource \"queues\" in API group "
+            "\"scheduling.volcano.sh\" at the cluster scope");
+  EXPECT_EQ(refused("GET", "/metrics"), "forbidden: User \"jane\" cannot get path \"/metrics\"");
+}
+
+TEST(ManagerNames, are_printable_and_short) {
+  EXPECT_EQ(manager_of("kubectl/v1.36 (linux)"), "kubectl");
+  EXPECT_EQ(manager_of(""), "unknown");
+  EXPECT_EQ(manager_of("/x"), "unknown");
+  EXPECT_EQ(manager_of("a\x01"
+                       "b\xE2\x80\x8B"
+                       "c"),
+            "abc");  // control and zero-width characters
+  EXPECT_EQ(manager_of("\xFF"), "\xEF\xBF\xBD");
+  std::string long_name;
+  for (int i = 0; i < 100; ++i) long_name += "\xE2\x82\xAC";  // three bytes each: 42 fit
+  EXPECT_EQ(manager_of(long_name), long_name.substr(0, 126));
+  EXPECT_TRUE(is_printable("ein N\xC3\xA4me"));
+  for (const char* bad : {"\n", "\x7F", "\xC2\x85", "\xC2\xA0", "\xE2\x80\xA8", "\xEE\x80\x80", "\xFF"})
+    EXPECT_FALSE(is_printable(bad)) << bad;
+}
+
+TEST(Numbers, fit_or_are_named) {
+  EXPECT_EQ(*parse_number("limit", "9223372036854775807"), INT64_MAX);
+  EXPECT_EQ(*parse_number("limit", "-1"), -1);
+  for (const char* bad : {"9223372036854775808", "", " 1", "1 ", "0x1", "1e3", "+1"}) {
+    const auto read = parse_number("limit", bad);
+    ASSERT_FALSE(read.ok()) << bad;
+    EXPECT_EQ(read.error().code, Code::kBadRequest);
+    EXPECT_NE(read.error().message.find("limit: invalid value \"" + std::string(bad) + "\""), std::string::npos);
+  }
+}
+
+TEST(Statuses, always_have_details) {
+  EXPECT_TRUE(status_object(bad_request("x"))["details"].is_object());
+  EXPECT_TRUE(status_object(base::make_error(Code::kNotFound, "x"))["details"].is_object());
+}
+
+}  // namespace
+}  // namespace apiserver

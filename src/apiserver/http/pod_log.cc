@@ -1,0 +1,126 @@
+// Options of a log request, the choice of the container, and the stream.
+#include "apiserver/http/pod_log.h"
+
+#include <algorithm>
+
+#include "apiserver/http/route.h"
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+using base::Result;
+
+namespace {
+
+bool truthy(std::string_view text) { return text == "true" || text == "1" || text == "True"; }
+
+Result<std::optional<std::int64_t>> number(const rt::Target& target, std::string_view key) {
+  const std::string_view text = target.get(key);
+  if (text.empty()) return std::optional<std::int64_t>();
+  TRY(const std::int64_t value, parse_number(key, text));
+  if (value < 0)
+    return bad_request(base::format("{}: Invalid value: \"{}\": must be greater than or equal to 0", key, text));
+  return std::optional<std::int64_t>(value);
+}
+
+Result<api::PodLogOptions> read_options(const rt::Target& target, base::Time now) {
+  api::PodLogOptions options;
+  options.container = target.get("container");
+  options.follow = truthy(target.get("follow"));
+  options.previous = truthy(target.get("previous"));
+  options.timestamps = truthy(target.get("timestamps"));
+  TRY(options.tail_lines, number(target, "tailLines"));
+  TRY(options.limit_bytes, number(target, "limitBytes"));
+  TRY(const auto since_seconds, number(target, "sinceSeconds"));
+  if (since_seconds) options.since = now - base::seconds(std::min(*since_seconds, now.ns / 1'000'000'000));
+  if (const std::string_view text = target.get("sinceTime"); !text.empty()) {
+    if (since_seconds) return bad_request("at most one of `sinceTime` or `sinceSeconds` may be specified");
+    const auto time = base::parse_rfc3339(text);
+    if (!time) return bad_request(base::format("sinceTime: Invalid value: \"{}\"", text));
+    options.since = *time;
+  }
+  return options;
+}
+
+Result<std::string> choose_container(const Json& pod, const std::string& asked) {
+  std::vector<std::string> all;
+  std::vector<std::string> ordinary;
+  for (const char* list : {"initContainers", "containers"})
+    for (const Json& container : pod["spec"][list].items()) {
+      all.push_back(container["name"].str());
+      if (std::string_view(list) == "containers") ordinary.push_back(container["name"].str());
+    }
+  if (!asked.empty()) {
+    for (const std::string& name : all)
+      if (name == asked) return asked;
+    return bad_request(base::format("container {} is not valid for pod {}", asked, api::name_of(pod)));
+  }
+  if (ordinary.size() == 1) return ordinary[0];
+  std::string list;
+  for (const std::string& name : ordinary) list += (list.empty() ? "" : " ") + name;
+  return bad_request(
+      base::format("a container name must be specified for pod {}, choose one of: [{}]", api::name_of(pod), list));
+}
+
+void fail(rt::HttpExchange& exchange, const base::Error& error) {
+  rt::HttpResponse response;
+  response.status = base::http_status(error.code);
+  response.headers = {{"Content-Type", "application/json"}};
+  response.body = status_object(error).dump() + "\n";
+  exchange.respond(std::move(response));
+}
+
+// Keeps the source alive until it ends or the peer goes. Callbacks come on any thread, one at a time.
+struct LogAnswer {
+  std::shared_ptr<rt::HttpExchange> exchange;
+  std::shared_ptr<api::PodLogStream> stream;
+  bool started = false;
+
+  void start() {
+    if (started) return;
+    started = true;
+    exchange->start(200, {{"Content-Type", "text/plain"}});
+  }
+};
+
+}  // namespace
+
+void serve_log(Api& api, Request request, const rt::Target& target, std::shared_ptr<rt::HttpExchange> exchange) {
+  if (request.verb != Verb::kGet)
+    return fail(*exchange, base::make_error(base::Code::kMethodNotAllowed,
+                                            "the server does not allow this method on the requested resource"));
+  auto options = read_options(target, api.env().now());
+  if (!options.ok()) return fail(*exchange, options.error());
+  api.env().loop().post([&api, request = std::move(request), options = *std::move(options),
+                         exchange = std::move(exchange)]() mutable {
+    const store::ObjectPtr stored = api.store().find(request.resource, request.ns, request.name, store::View::kDurable);
+    if (!stored) return fail(*exchange, not_found(*request.kind, request.name));
+    const Json pod = stored->json();
+    auto container = choose_container(pod, options.container);
+    if (!container.ok()) return fail(*exchange, container.error());
+    options.container = *std::move(container);
+    if (pod["spec"]["nodeName"].as_string().empty())
+      return exchange->respond({200, {{"Content-Type", "text/plain"}}, ""});  // nothing has run yet
+    if (!api.pod_logs())
+      return fail(*exchange, base::make_error(base::Code::kUnavailable, "no node agent in this process keeps logs"));
+    auto answer = std::make_shared<LogAnswer>();
+    answer->exchange = exchange;
+    answer->stream = api.pod_logs()->open(
+        request.ns, request.name, std::string(api::uid_of(pod)), std::move(options),
+        [answer](std::string bytes) {
+          answer->start();
+          answer->exchange->send_one(std::make_shared<const std::string>(std::move(bytes)));
+          answer->exchange->wait_until_drained();  // the reader of the file goes as fast as the peer
+        },
+        [answer](base::Status status) {
+          if (!status.ok() && !answer->started) return fail(*answer->exchange, status.error());
+          answer->start();
+          answer->exchange->finish();
+        });
+    // A follower that goes away stops the source. The exchange keeps the answer, and with it the stream, until then.
+    exchange->on_closed([&api, answer] { api.env().loop().post([answer] { answer->stream.reset(); }); });
+  });
+}
+
+}  // namespace apiserver

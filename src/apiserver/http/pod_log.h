@@ -1,0 +1,14 @@
+// GET pods/x/log: a container's output, streamed from the node agent.
+#pragma once
+
+#include <memory>
+
+#include "apiserver/pipeline/api.h"
+#include "rt/http.h"
+
+namespace apiserver {
+
+// From an I/O thread.
+void serve_log(Api& api, Request request, const rt::Target& target, std::shared_ptr<rt::HttpExchange> exchange);
+
+}  // namespace apiserver

@@ -1,0 +1,18 @@
+// From an HTTP request to an API request: paths, query parameters, verbs.
+#pragma once
+
+#include <optional>
+
+#include "apiserver/pipeline/request.h"
+#include "rt/http.h"
+
+namespace apiserver {
+
+// Fills everything but the user and the body. Paths outside the resources ("/healthz", "/openapi/v2") are not routed:
+// nothing. Unknown resources are kNotFound ("the server could not find the requested resource").
+base::Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Target& target);
+
+// Decodes JSON or YAML by content type into `request.body`; notes duplicate keys.
+base::Status decode_body(const rt::HttpRequest& http, Request& request);
+
+}  // namespace apiserver

@@ -1,0 +1,328 @@
+// HTTP requests into the pipeline and answers out of it. Decoding happens on the I/O thread, everything else on the
+// loop, but for what is large: that is decoded and encoded beside both.
+#include "apiserver/http/server.h"
+
+#include <atomic>
+
+#include "api/yaml.h"
+#include "apiserver/documents/discovery.h"
+#include "apiserver/documents/openapi.h"
+#include "apiserver/documents/tables.h"
+#include "apiserver/http/access.h"
+#include "apiserver/http/pod_log.h"
+#include "apiserver/http/route.h"
+#include "apiserver/http/watch_stream.h"
+#include "apiserver/pipeline/aside.h"
+#include "apiserver/pipeline/manager_name.h"
+#include "base/format.h"
+#include "base/utf8.h"
+
+namespace apiserver {
+
+using api::Json;
+using base::Code;
+using base::Result;
+using rt::HttpExchange;
+using rt::HttpRequest;
+using rt::HttpResponse;
+
+namespace {
+
+// A loop that one callback holds for longer answers nobody.
+constexpr base::Duration kStandsStill = base::seconds(2);
+
+// Paths and parameters end in objects, messages and logs.
+base::Status check_text(const rt::Target& target) {
+  if (!base::is_utf8(target.path)) return bad_request("the path of the request is no valid UTF-8");
+  for (const auto& [key, value] : target.query)
+    if (!base::is_utf8(key) || !base::is_utf8(value))
+      return bad_request(base::format("{:?}: the query parameter is no valid UTF-8", base::to_utf8(key)));
+  return {};
+}
+
+class RealServer : public Server {
+ public:
+  RealServer(Api& api, ServerOptions options) : api_(api), options_(std::move(options)) {}
+  ~RealServer() override { http_.reset(); }
+
+  base::Status listen() {
+    options_.http.refusal_before_body = [this](const HttpRequest& http) -> std::optional<HttpResponse> {
+      auto user = let_in(http, rt::parse_target(http.target));
+      if (user.ok()) return {};
+      return error_response(user.error());
+    };
+    auto http = rt::listen_http(options_.http, [this](HttpRequest request, std::shared_ptr<HttpExchange> exchange) {
+      receive(std::move(request), std::move(exchange));
+    });
+    if (!http.ok()) return http.take_error();
+    http_ = *std::move(http);
+    const std::string& address = options_.http.address;
+    const bool v6 = address.find(':') != std::string::npos;
+    address_ = base::format("{}:{}", v6 ? "[" + address + "]" : address, http_->port());
+    return {};
+  }
+
+  std::uint16_t port() const override { return http_->port(); }
+  void set_ready(bool ready) override { ready_ = ready; }
+  base::Status set_keys(const rt::ServerKeys& keys) override { return http_->set_keys(keys); }
+
+ private:
+  // I/O thread from here to `serve`.
+
+  // Who asks, if they may: by the header alone.
+  Result<UserInfo> let_in(const HttpRequest& http, const rt::Target& target) const {
+    TRY(UserInfo caller, authenticate(http, options_.token));
+    TRY(UserInfo user, act_as(std::move(caller), http));
+    TRY_VOID(check_text(target));
+    TRY_VOID(authorize(user, http, target));
+    return user;
+  }
+
+  void receive(HttpRequest http, std::shared_ptr<HttpExchange> exchange) {
+    const rt::Target target = rt::parse_target(http.target);
+    if (serve_open_path(target, *exchange)) return;
+    auto user = let_in(http, target);
+    if (!user.ok()) return fail(*exchange, user.error());
+    if (target.path == "/metrics" && http.method == "GET") return serve_metrics(std::move(exchange));
+    if (const auto page = options_.pages.find(target.path);
+        page != options_.pages.end() && http.method == "GET" && ready_)
+      return page->second([exchange](std::string text) {
+        exchange->respond({200, {{"Content-Type", "application/json"}}, std::move(text)});
+      });
+    if (serve_document(http, target, *exchange)) return;
+    auto routed = route(http, target);
+    if (!routed.ok()) return fail(*exchange, routed.error());
+    if (!*routed)
+      return fail(*exchange, base::make_error(Code::kNotFound, "the server could not find the requested resource"));
+    Request request = **std::move(routed);
+    request.user = *std::move(user);
+    request.default_manager = manager_of(rt::header(http.headers, "User-Agent"));
+    const Format format = negotiate(http, target);
+    if (http.body.size() > kLongBytes && request.subresource != "log")
+      return decode_aside(std::move(http), std::move(request), format, std::move(exchange));
+    if (auto decoded = decode_body(http, request); !decoded.ok()) return fail(*exchange, decoded.error());
+    if (request.subresource == "log") return serve_log(api_, std::move(request), target, std::move(exchange));
+    api_.env().loop().post([this, request = std::move(request), format, exchange = std::move(exchange)]() mutable {
+      serve(std::move(request), format, std::move(exchange));
+    });
+  }
+
+  // To read a large body takes long, and this thread has other connections.
+  void decode_aside(HttpRequest http, Request request, const Format& format, std::shared_ptr<HttpExchange> exchange) {
+    struct Body {
+      HttpRequest http;
+      Request request;
+      base::Status decoded = {};
+    };
+    auto body = std::make_shared<Body>(Body{std::move(http), std::move(request)});
+    api_.env().loop().post([this, body, format, exchange = std::move(exchange)] {
+      api_.side_work().run([body] { body->decoded = decode_body(body->http, body->request); },
+                           [this, body, format, exchange] {
+                             if (!body->decoded.ok()) return fail(*exchange, body->decoded.error());
+                             serve(std::move(body->request), format, exchange);
+                           });
+    });
+  }
+
+  bool serve_open_path(const rt::Target& target, HttpExchange& exchange) {
+    const std::string& path = target.path;
+    if (path != "/healthz" && path != "/livez" && path != "/readyz" && path != "/version") return false;
+    if (path == "/version") {
+      exchange.respond(json_response(200, version_document()));
+      return true;
+    }
+    const bool stands_still = options_.loop_held && options_.loop_held() > kStandsStill;
+    const bool healthy = path == "/readyz" ? ready_.load() && !failing_.load() && !stands_still : true;
+    HttpResponse response;
+    response.status = healthy ? 200 : 500;
+    response.headers = {{"Content-Type", "text/plain; charset=utf-8"}, {"X-Content-Type-Options", "nosniff"}};
+    if (target.has("verbose")) {
+      response.body = base::format("[+]ping ok\n[{}]storage {}\n[{}]loop {}\n[{}]start {}\n{} check {}\n",
+                                   failing_ ? '-' : '+', failing_ ? "failed" : "ok", stands_still ? '-' : '+',
+                                   stands_still ? "stands still" : "ok", ready_ ? '+' : '-',
+                                   ready_ ? "ok" : "not finished", path.substr(1), healthy ? "passed" : "failed");
+    } else {
+      response.body = healthy ? "ok" : "not ready";
+    }
+    exchange.respond(std::move(response));
+    return true;
+  }
+
+  void serve_metrics(std::shared_ptr<HttpExchange> exchange) {
+    api_.env().loop().post([this, metrics = metrics_, exchange = std::move(exchange)] {
+      HttpResponse response;
+      response.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}};
+      response.body = metrics->text(api_.store());
+      respond_aside(exchange, [response = std::move(response), others = options_.other_metrics]() mutable {
+        if (others) response.body += others();
+        return std::move(response);
+      });
+    });
+  }
+
+  // Documents that no loop is needed for.
+  bool serve_document(const HttpRequest& http, const rt::Target& target, HttpExchange& exchange) {
+    if (http.method != "GET" && http.method != "HEAD") return false;
+    const std::string_view accept = rt::header(http.headers, "Accept");
+    if (auto openapi = openapi_document(target, accept)) {
+      exchange.respond(*std::move(openapi));
+      return true;
+    }
+    const bool aggregated = accept.find("as=APIGroupDiscoveryList") != std::string_view::npos &&
+                            accept.find("v=v2;") != std::string_view::npos;
+    const auto document = discovery_document(target.path, aggregated, address_);
+    if (!document) return false;
+    HttpResponse response = json_response(200, *document);
+    if (aggregated && (*document)["kind"].as_string() == "APIGroupDiscoveryList")
+      response.headers = {{"Content-Type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}};
+    exchange.respond(std::move(response));
+    return true;
+  }
+
+  static Format negotiate(const HttpRequest& http, const rt::Target& target) {
+    Format format;
+    std::string_view accept = rt::header(http.headers, "Accept");
+    while (!accept.empty()) {
+      const std::size_t comma = accept.find(',');
+      const std::string_view choice = accept.substr(0, comma);
+      accept = comma == std::string_view::npos ? std::string_view() : accept.substr(comma + 1);
+      if (choice.find("as=Table") != std::string_view::npos && choice.find("json") != std::string_view::npos) {
+        format.kind = Format::Kind::kTable;
+        break;
+      }
+      if (choice.find("as=PartialObjectMetadata") != std::string_view::npos &&
+          choice.find("json") != std::string_view::npos) {
+        format.kind = Format::Kind::kMetadata;
+        break;
+      }
+      if (choice.find("yaml") != std::string_view::npos) {
+        format.kind = Format::Kind::kYaml;
+        break;
+      }
+      if (choice.find("json") != std::string_view::npos || choice.find("*/*") != std::string_view::npos) break;
+    }
+    const std::string_view include = target.get("includeObject");
+    format.include = include == "None"     ? IncludeObject::kNone
+                     : include == "Object" ? IncludeObject::kObject
+                                           : IncludeObject::kMetadata;
+    if (http.web_socket) format.web_socket = chosen_subprotocol(http);
+    return format;
+  }
+
+  // Loop thread.
+  void serve(Request request, Format format, std::shared_ptr<HttpExchange> exchange) {
+    failing_ = api_.store().failing();
+    if (request.verb == Verb::kWatch) return stream_watch(api_, metrics_, request, format, std::move(exchange));
+    const api::KindInfo* kind = request.kind;
+    const bool reading =
+        request.verb == Verb::kGet || request.verb == Verb::kList || request.verb == Verb::kDeleteCollection;
+    const auto count = [metrics = metrics_, &env = api_.env(), kind, verb = request.verb,
+                        subresource = request.subresource, began = api_.env().uptime()](const Result<Answer>& answer) {
+      const int status = answer.ok() ? answer->status : base::http_status(answer.error().code);
+      metrics->answered(verb, *kind, subresource, status, env.uptime() - began);
+    };
+    api_.call(std::move(request), [this, kind, format, reading, count,
+                                   exchange = std::move(exchange)](Result<Answer> answer) {
+      count(answer);
+      if (!answer.ok()) return fail(*exchange, answer.error());
+      if (format.kind == Format::Kind::kJson || bytes_of(*answer) <= kLongBytes)
+        return exchange->respond(encode(*kind, *std::move(answer), format, reading, api_.env().now()));
+      respond_aside(exchange, [kind, answer = *std::move(answer), format, reading, now = api_.env().now()]() mutable {
+        return encode(*kind, std::move(answer), format, reading, now);
+      });
+    });
+  }
+
+  static std::size_t bytes_of(const Answer& answer) {
+    std::size_t bytes = 0;
+    for (const auto& piece : answer.pieces) bytes += piece->size();
+    return bytes;
+  }
+
+  // An answer that takes long to make is made off the loop.
+  void respond_aside(const std::shared_ptr<HttpExchange>& exchange, std::function<HttpResponse()> make) {
+    api_.side_work().run([exchange, make = std::move(make)] { exchange->respond(make()); }, [] {});
+  }
+
+  static HttpResponse encode(const api::KindInfo& kind, Answer answer, const Format& format, bool reading,
+                             base::Time now) {
+    HttpResponse response;
+    response.status = answer.status;
+    response.headers = {{"Content-Type", "application/json"}};
+    for (const std::string& warning : answer.warnings) {
+      std::string text;
+      for (const char c : warning) {
+        if (c == '"' || c == '\\') text += '\\';
+        text += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+      }
+      response.headers.emplace_back("Warning", "299 - \"" + text + "\"");
+    }
+    if (format.kind == Format::Kind::kJson) {
+      if (answer.pieces.empty()) response.body = answer.object.dump();
+      response.pieces = std::move(answer.pieces);
+      return response;
+    }
+    const Json object = object_of(std::move(answer));
+    const bool status = object["kind"].as_string() == "Status";
+    if (format.kind == Format::Kind::kYaml) {
+      response.headers[0].second = "application/yaml";
+      response.body = api::to_yaml(object);
+    } else if (status || (!reading && format.kind == Format::Kind::kMetadata)) {
+      response.body = object.dump();
+    } else if (format.kind == Format::Kind::kTable) {
+      response.body = make_table(kind, object, now, format.include).dump();
+    } else {
+      response.body = metadata_only(object).dump();
+    }
+    return response;
+  }
+
+  static HttpResponse json_response(int status, const Json& body) {
+    HttpResponse response;
+    response.status = status;
+    response.headers = {{"Content-Type", "application/json"}};
+    response.body = body.dump() + "\n";
+    return response;
+  }
+
+  static HttpResponse error_response(const base::Error& error) {
+    HttpResponse response = json_response(base::http_status(error.code), status_object(error));
+    if (error.retry_after_seconds > 0)
+      response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_seconds));
+    return response;
+  }
+
+  static void fail(HttpExchange& exchange, const base::Error& error) { exchange.respond(error_response(error)); }
+
+  Json version_document() const {
+    // Clients compare this with their own Kubernetes version, so it names the level of the API we speak.
+    return Json::object({{"major", "1"},
+                         {"minor", "36"},
+                         {"gitVersion", "v1.36.1+volcano-" + options_.version},
+                         {"gitCommit", ""},
+                         {"gitTreeState", "clean"},
+                         {"buildDate", "1970-01-01T00:00:00Z"},
+                         {"goVersion", ""},
+                         {"compiler", "c++"},
+                         {"platform", "linux/amd64"}});
+  }
+
+  Api& api_;
+  // Of the API server's loop; streams may outlive the server.
+  std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
+  ServerOptions options_;
+  std::string address_;
+  std::unique_ptr<rt::HttpServer> http_;
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> failing_{false};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> start_server(Api& api, ServerOptions options) {
+  auto server = std::make_unique<RealServer>(api, std::move(options));
+  TRY_VOID(server->listen());
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace apiserver

@@ -1,0 +1,41 @@
+// The API server as clients meet it: HTTPS, authentication, content types, health, metrics.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "apiserver/pipeline/api.h"
+#include "rt/http_server.h"
+
+namespace apiserver {
+
+struct ServerOptions {
+  rt::ServerOptions http;
+  std::string token;             // the bearer token of the administrator
+  std::string version;           // as /version says it
+  std::string audience_address;  // "127.0.0.1:6443", for discovery
+  // Metrics of other parts of this process, as text, for /metrics. Any thread; may be unset.
+  std::function<std::string()> other_metrics = {};
+  // How long the callback that runs now has held the API's loop; any thread. Unset: nobody watches it.
+  std::function<base::Duration()> loop_held = {};
+  // Further documents, by path: each answers JSON through its argument, from any thread. Called
+  // by any thread, once set_ready() was.
+  std::map<std::string, std::function<void(std::function<void(std::string)>)>> pages = {};
+};
+
+class Server {
+ public:
+  virtual ~Server() = default;
+  virtual std::uint16_t port() const = 0;
+  // Readiness is false until this is called.
+  virtual void set_ready(bool ready) = 0;
+  // New keys for connections from now on. Any thread.
+  virtual base::Status set_keys(const rt::ServerKeys& keys) = 0;
+};
+
+// `api` lives on its own loop and must outlive the server.
+base::Result<std::unique_ptr<Server>> start_server(Api& api, ServerOptions options);
+
+}  // namespace apiserver

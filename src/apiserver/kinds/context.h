@@ -1,0 +1,21 @@
+// What decisions about a write may look at beside the request.
+#pragma once
+
+#include <vector>
+
+#include "api/admission.h"
+#include "apiserver/kinds/latest.h"
+#include "base/random.h"
+#include "base/time.h"
+
+namespace apiserver {
+
+// Whoever decides a write may do so on any thread.
+struct Context {
+  base::Time now;
+  base::Random& random;
+  const std::vector<api::AdmissionHook>& hooks;
+  const Lookups& objects;
+};
+
+}  // namespace apiserver

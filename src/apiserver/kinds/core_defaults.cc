@@ -1,0 +1,168 @@
+// Defaults of Kubernetes' own kinds that depend on more than one field.
+#include "apiserver/kinds/strategy.h"
+#include "rt/tls.h"
+
+namespace apiserver {
+
+using api::Json;
+
+namespace {
+
+// Defaults come before types are checked: what is no object stays as it is, and validation names it.
+bool takes_members(const Json& value) { return value.is_object() || value.is_null(); }
+
+void set_if_absent(Json& object, std::string_view key, Json value) {
+  if (!takes_members(object)) return;
+  const Json* present = object.find(key);
+  if (!present || present->is_null()) object.set(key, std::move(value));
+}
+
+// ":latest" and no tag are pulled always; a digest or another tag if not present.
+std::string_view pull_policy_for(std::string_view image) {
+  if (image.find('@') != std::string_view::npos) return "IfNotPresent";
+  const std::size_t slash = image.rfind('/');
+  const std::size_t colon = image.rfind(':');
+  const bool tagged = colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash);
+  return !tagged || image.substr(colon + 1) == "latest" ? "Always" : "IfNotPresent";
+}
+
+void default_probe(Json& probe) {
+  set_if_absent(probe, "timeoutSeconds", 1);
+  set_if_absent(probe, "periodSeconds", 10);
+  set_if_absent(probe, "successThreshold", 1);
+  set_if_absent(probe, "failureThreshold", 3);
+  if (probe["httpGet"].is_object()) {
+    set_if_absent(probe.edit("httpGet"), "path", "/");
+    set_if_absent(probe.edit("httpGet"), "scheme", "HTTP");
+  }
+}
+
+void default_container(Json& container, bool host_network) {
+  set_if_absent(container, "terminationMessagePath", "/dev/termination-log");
+  set_if_absent(container, "terminationMessagePolicy", "File");
+  set_if_absent(container, "imagePullPolicy", pull_policy_for(container["image"].as_string()));
+  set_if_absent(container, "resources", Json::object());
+  if (container["resources"].is_object() && !container["resources"]["limits"].empty()) {
+    Json& resources = container.edit("resources");
+    const Json limits = resources["limits"];
+    for (const Json::Member& limit : limits.members())
+      set_if_absent(resources.edit("requests"), limit.name(), limit.value);
+  }
+  for (const char* name : {"livenessProbe", "readinessProbe", "startupProbe"})
+    if (container[name].is_object()) default_probe(container.edit(name));
+  if (container["ports"].is_array())
+    for (std::size_t i = 0; i < container["ports"].size(); ++i) {
+      Json& port = container.edit("ports").edit(i);
+      if (!port.is_object()) continue;
+      set_if_absent(port, "protocol", "TCP");
+      if (host_network) set_if_absent(port, "hostPort", port["containerPort"]);
+    }
+  if (container["env"].is_array())
+    for (std::size_t i = 0; i < container["env"].size(); ++i)
+      if (container["env"][i]["valueFrom"]["fieldRef"].is_object())
+        set_if_absent(container.edit("env").edit(i).edit_path({"valueFrom", "fieldRef"}), "apiVersion", "v1");
+}
+
+void default_field_refs(Json& source) {
+  if (!source["items"].is_array()) return;
+  for (std::size_t i = 0; i < source["items"].size(); ++i)
+    if (source["items"][i]["fieldRef"].is_object())
+      set_if_absent(source.edit("items").edit(i).edit("fieldRef"), "apiVersion", "v1");
+}
+
+void default_volume(Json& volume) {
+  for (const char* name : {"secret", "configMap", "downwardAPI", "projected"})
+    if (volume[name].is_object()) set_if_absent(volume.edit(name), "defaultMode", 420);
+  if (volume["downwardAPI"].is_object()) default_field_refs(volume.edit("downwardAPI"));
+  if (volume["hostPath"].is_object()) set_if_absent(volume.edit("hostPath"), "type", "");
+  bool has_source = false;
+  for (const Json::Member& member : volume.members())
+    has_source = has_source || (member.name() != "name" && !member.value.is_null());
+  if (!has_source) volume.set("emptyDir", Json::object());
+}
+
+void default_pod_spec(Json& spec) {
+  if (!spec.is_object()) return;
+  set_if_absent(spec, "restartPolicy", "Always");
+  set_if_absent(spec, "terminationGracePeriodSeconds", 30);
+  set_if_absent(spec, "dnsPolicy", "ClusterFirst");
+  set_if_absent(spec, "securityContext", Json::object());
+  set_if_absent(spec, "schedulerName", "default-scheduler");
+  set_if_absent(spec, "enableServiceLinks", true);
+  const bool host_network = spec["hostNetwork"].as_bool();
+  for (const char* list : {"containers", "initContainers"})
+    if (spec[list].is_array())
+      for (std::size_t i = 0; i < spec[list].size(); ++i)
+        if (spec[list][i].is_object()) default_container(spec.edit(list).edit(i), host_network);
+  if (spec["volumes"].is_array())
+    for (std::size_t i = 0; i < spec["volumes"].size(); ++i)
+      if (spec["volumes"][i].is_object()) default_volume(spec.edit("volumes").edit(i));
+}
+
+// stringData is write-only. What is no text stays, for validation to name.
+void fold_string_data(Json& object) {
+  const Json text = object["stringData"];
+  if (!takes_members(text) || !takes_members(object["data"])) return;
+  for (const Json::Member& member : text.members())
+    if (!member.value.is_string() && !member.value.is_null()) return;
+  object.erase("stringData");
+  for (const Json::Member& member : text.members())
+    object.edit("data").set(member.name(), rt::base64_encode(member.value.as_string()));
+}
+
+void default_service(Json& object) {
+  Json& spec = object.edit("spec");
+  if (!spec.is_object()) return;
+  set_if_absent(spec, "type", "ClusterIP");
+  set_if_absent(spec, "sessionAffinity", "None");
+  if (spec["type"].as_string() == "ExternalName") return;
+  set_if_absent(spec, "internalTrafficPolicy", "Cluster");
+  set_if_absent(spec, "ipFamilyPolicy", "SingleStack");
+  set_if_absent(spec, "ipFamilies", Json::array({Json("IPv4")}));
+  if (spec["clusterIP"].is_string()) set_if_absent(spec, "clusterIPs", Json::array({spec["clusterIP"]}));
+  if (!spec["ports"].is_array()) return;
+  for (std::size_t i = 0; i < spec["ports"].size(); ++i) {
+    Json& port = spec.edit("ports").edit(i);
+    if (!port.is_object()) continue;
+    set_if_absent(port, "protocol", "TCP");
+    set_if_absent(port, "targetPort", port["port"]);
+  }
+}
+
+}  // namespace
+
+void apply_core_defaults(const api::KindInfo& kind, Json& object) {
+  const std::string_view name = kind.kind;
+  if (name == "Pod") {
+    default_pod_spec(object.edit("spec"));
+  } else if (name == "Service") {
+    default_service(object);
+  } else if (name == "Namespace") {
+    if (Json& metadata = object.edit("metadata"); takes_members(metadata) && takes_members(metadata["labels"]))
+      metadata.edit("labels").set("kubernetes.io/metadata.name", api::name_of(object));
+  } else if (name == "Secret") {
+    set_if_absent(object, "type", "Opaque");
+    if (object.has("stringData")) fold_string_data(object);
+  } else if (name == "PersistentVolumeClaim") {
+    set_if_absent(object.edit("spec"), "volumeMode", "Filesystem");
+  } else if (name == "PersistentVolume") {
+    set_if_absent(object.edit("spec"), "volumeMode", "Filesystem");
+    set_if_absent(object.edit("spec"), "persistentVolumeReclaimPolicy", "Retain");
+    if (object["spec"]["hostPath"].is_object()) set_if_absent(object.edit_path({"spec", "hostPath"}), "type", "");
+  } else if (name == "StorageClass") {
+    set_if_absent(object, "reclaimPolicy", "Delete");
+    set_if_absent(object, "volumeBindingMode", "Immediate");
+  } else if (name == "PriorityClass") {
+    set_if_absent(object, "preemptionPolicy", "PreemptLowerPriority");
+    set_if_absent(object, "value", 0);
+  } else if (name == "NetworkPolicy") {
+    const Json& given = object["spec"]["policyTypes"];
+    if (object["spec"].is_object() && (given.is_null() || (given.is_array() && given.empty()))) {
+      Json types = Json::array({Json("Ingress")});
+      if (!object["spec"]["egress"].is_null()) types.push_back("Egress");
+      object.edit("spec").set("policyTypes", std::move(types));
+    }
+  }
+}
+
+}  // namespace apiserver

@@ -1,0 +1,144 @@
+// What may be changed, deleted and asked: namespaces, subresources, options in the address, fields that are fixed.
+#include <gtest/gtest.h>
+
+#include "apiserver/http/route.h"
+#include "apiserver/pipeline/api_for_tests.h"
+
+namespace apiserver {
+namespace {
+
+using api::Json;
+using base::Code;
+namespace resources = api::resources;
+
+constexpr std::optional<Code> kOk = {};
+
+Json parse(std::string_view text) { return *api::parse_json(text); }
+
+struct Bench : ApiForTests {
+  // What HTTP would ask; the error's code and message, or the object.
+  base::Result<Json> ask(std::string method, std::string target, std::string_view body = "",
+                         std::string type = "application/json") {
+    rt::HttpRequest http;
+    http.method = std::move(method);
+    http.target = std::move(target);
+    http.headers = {{"Content-Type", std::move(type)}};
+    http.body = body;
+    TRY(auto routed, route(http, rt::parse_target(http.target)));
+    CHECK(routed.has_value());
+    TRY_VOID(decode_body(http, *routed));
+    routed->default_manager = "test";
+    std::optional<base::Result<Answer>> answer;
+    api.call(*std::move(routed), [&](base::Result<Answer> a) { answer.emplace(std::move(a)); });
+    env.settle();
+    TRY(Answer got, *std::move(answer));
+    return object_of(std::move(got));
+  }
+  std::optional<Code> code(std::string method, std::string target, std::string_view body = "",
+                           std::string type = "application/json") {
+    const auto answer = ask(std::move(method), std::move(target), body, std::move(type));
+    return answer.ok() ? kOk : std::optional(answer.error().code);
+  }
+};
+
+constexpr const char* kMerge = "application/merge-patch+json";
+constexpr const char* kPods = "/api/v1/namespaces/default/pods";
+constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
+constexpr std::string_view kPod = R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"x"}]}})";
+
+TEST(Namespaces, that_end_stay_until_their_finalizers_are_gone) {
+  Bench b;
+  const std::string space = "/api/v1/namespaces/n";
+  ASSERT_EQ(b.code("POST", "/api/v1/namespaces", R"({"metadata":{"name":"n"}})"), kOk);
+  ASSERT_EQ(b.code("DELETE", space), kOk);
+  ASSERT_EQ(b.code("PATCH", space, R"({"metadata":{"labels":{"a":"b"}}})", kMerge), kOk);
+  ASSERT_EQ(b.code("PATCH", space, R"({"spec":{"finalizers":null}})", kMerge), kOk);
+  auto ending = b.ask("GET", space);
+  ASSERT_TRUE(ending.ok());
+  EXPECT_EQ((*ending)["metadata"]["labels"]["a"].as_string(), "b");
+  ending->edit("spec").erase("finalizers");
+  ASSERT_EQ(b.code("PUT", space + "/finalize", ending->dump()), kOk);
+  EXPECT_EQ(b.code("GET", space), Code::kNotFound);
+}
+
+TEST(Namespaces, that_a_cluster_needs_are_not_deleted) {
+  Bench b;
+  for (const char* name : {"default", "kube-system", "kube-public"})
+    EXPECT_EQ(b.code("DELETE", std::string("/api/v1/namespaces/") + name), Code::kForbidden);
+  EXPECT_EQ(b.code("DELETE", "/api/v1/namespaces"), Code::kMethodNotAllowed);
+  EXPECT_EQ(b.code("DELETE", "/api/v1/pods"), Code::kMethodNotAllowed);
+  EXPECT_EQ(b.code("DELETE", kPods), kOk);
+}
+
+TEST(Subresources, are_those_of_the_kind) {
+  Bench b;
+  ASSERT_EQ(b.code("POST", kMaps, R"({"metadata":{"name":"a"}})"), kOk);
+  ASSERT_EQ(b.code("POST", kPods, kPod), kOk);
+  const std::string map = std::string(kMaps) + "/a/";
+  for (const char* name : {"binding", "eviction", "odd"})
+    EXPECT_EQ(b.code("POST", map + name, R"({"target":{"name":"n"}})"), Code::kNotFound) << name;
+  EXPECT_EQ(b.code("GET", map + "status"), Code::kNotFound);
+  EXPECT_EQ(b.code("GET", map + "log"), Code::kNotFound);
+  EXPECT_EQ(b.code("GET", std::string(kPods) + "/p/status"), kOk);
+  EXPECT_EQ(b.code("POST", std::string(kPods) + "/p/binding", R"({"target":{"name":"n"}})"), kOk);
+}
+
+TEST(Deletion, takes_its_options_from_the_address_too) {
+  Bench b;
+  ASSERT_EQ(b.code("POST", kPods, kPod), kOk);
+  ASSERT_EQ(b.code("POST", std::string(kPods) + "/p/binding", R"({"target":{"name":"n"}})"), kOk);
+  const std::string pod = std::string(kPods) + "/p";
+  EXPECT_EQ(b.code("DELETE", pod + "?propagationPolicy=Never"), Code::kBadRequest);
+  EXPECT_EQ(b.code("DELETE", pod + "?gracePeriodSeconds=x"), Code::kBadRequest);
+  EXPECT_EQ(b.code("DELETE", pod, R"({"gracePeriodSeconds":"0"})"), Code::kBadRequest);
+  const auto ending = b.ask("DELETE", pod + "?gracePeriodSeconds=7&propagationPolicy=Foreground");
+  ASSERT_TRUE(ending.ok());
+  EXPECT_EQ((*ending)["metadata"]["deletionGracePeriodSeconds"].as_int(), 7);
+  EXPECT_EQ((*ending)["metadata"]["finalizers"], parse(R"(["foregroundDeletion"])"));
+}
+
+TEST(Watches, say_how_long) {
+  rt::HttpRequest http;
+  http.method = "GET";
+  const auto asked = route(http, rt::parse_target(std::string(kPods) + "?watch=1&timeoutSeconds=9"));
+  ASSERT_TRUE(asked.ok());
+  EXPECT_EQ((*asked)->timeout_seconds, 9);
+  EXPECT_FALSE(route(http, rt::parse_target(std::string(kPods) + "?watch=1&timeoutSeconds=x")).ok());
+}
+
+TEST(Pods, keep_their_tolerations_but_for_the_seconds) {
+  Bench b;
+  ASSERT_EQ(b.code("POST", kPods, kPod), kOk);
+  const std::string path = std::string(kPods) + "/p";
+  auto pod = *b.ask("GET", path);
+  pod.edit("spec").edit("tolerations").edit(std::size_t{0}).set("tolerationSeconds", 5);
+  EXPECT_EQ(b.code("PUT", path, pod.dump()), kOk);
+  pod.edit("metadata").erase("resourceVersion");
+  pod.edit("spec").edit("tolerations").edit(std::size_t{0}).set("key", "other");
+  EXPECT_EQ(b.code("PUT", path, pod.dump()), Code::kInvalid);
+}
+
+TEST(ConfigMaps, that_are_immutable_keep_all_their_data) {
+  Bench b;
+  ASSERT_EQ(b.code("POST", kMaps, R"({"metadata":{"name":"a"},"immutable":true,"data":{"k":"v"}})"), kOk);
+  const std::string map = std::string(kMaps) + "/a";
+  for (const char* patch : {R"({"binaryData":{"b":"dg=="}})", R"({"data":{"k":"w"}})", R"({"immutable":false})"})
+    EXPECT_EQ(b.code("PATCH", map, patch, kMerge), Code::kInvalid) << patch;
+  EXPECT_EQ(b.code("PATCH", map, R"({"metadata":{"labels":{"a":"b"}}})", kMerge), kOk);
+}
+
+TEST(Metadata, has_types) {
+  Bench b;
+  ASSERT_EQ(b.code("POST", kMaps, R"({"metadata":{"name":"a"}})"), kOk);
+  for (const char* metadata :
+       {R"({"labels":["x"]})", R"({"annotations":"x"})", R"({"finalizers":[5]})", R"({"ownerReferences":"x"})",
+        R"({"ownerReferences":[{"kind":"Pod"}]})", R"({"name":5})", R"({"resourceVersion":5})"}) {
+    Json body = Json::object({{"metadata", parse(metadata)}});
+    EXPECT_NE(b.code("PATCH", std::string(kMaps) + "/a", body.dump(), kMerge), kOk) << metadata;
+    if (!body["metadata"].has("name")) body.edit("metadata").set("name", "b");
+    EXPECT_NE(b.code("POST", kMaps, body.dump()), kOk) << metadata;
+  }
+}
+
+}  // namespace
+}  // namespace apiserver

@@ -1,0 +1,162 @@
+// Dispatch of requests to the prepare functions, and the commit of what they decide.
+#include "apiserver/pipeline/api.h"
+
+#include "apiserver/pipeline/aside.h"
+#include "apiserver/pipeline/bounds.h"
+#include "apiserver/pipeline/change.h"
+#include "apiserver/pipeline/collection.h"
+#include "apiserver/pipeline/list.h"
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+using base::Code;
+using base::Result;
+
+namespace {
+
+// Any thread.
+Result<Change> prepare(const Context& at, Request& request) {
+  switch (request.verb) {
+    case Verb::kCreate:
+      if (request.subresource == "binding") return prepare_binding(at, request);
+      if (request.subresource == "eviction") return prepare_eviction(at, request);
+      if (request.subresource.empty()) return prepare_create(at, request);
+      break;
+    case Verb::kUpdate: return prepare_update(at, request);
+    case Verb::kPatch: return prepare_patch(at, request);
+    case Verb::kDelete:
+      if (request.subresource.empty()) return prepare_delete(at, request);
+      break;
+    default: break;
+  }
+  return base::make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource");
+}
+
+// The store knows neither kinds nor their words.
+base::Error about(const api::KindInfo& kind, std::string_view name, base::Error error) {
+  if (error.code == Code::kInvalid) return invalid(kind, name, {{"FieldValueInvalid", error.message, ""}});
+  if (error.code == Code::kTooLarge) error.message = base::format("{} {}", api::qualified_plural(kind), error.message);
+  error.group = kind.resource.group;
+  error.kind = kind.resource.plural;
+  error.name = name;
+  return error;
+}
+
+}  // namespace
+
+struct Api::State : std::enable_shared_from_this<Api::State> {
+  State(rt::Env& e, store::Store& s, ApiOptions o)
+      : env(e), store(s), options(std::move(o)), latest(s), side_work(e), aside(e, side_work, latest, options.hooks) {}
+
+  rt::Env& env;
+  store::Store& store;
+  ApiOptions options;
+  Latest latest;
+  SideWork side_work;
+  Aside aside;
+
+  void write(Request request, OnAnswer on_answer) {
+    if (!is_long(latest, request)) {
+      auto prepared = prepare({env.now(), env.random(), options.hooks, latest}, request);
+      return commit(request, std::move(prepared), std::move(on_answer));
+    }
+    aside.decide(
+        std::move(request), prepare,
+        [self = shared_from_this(), on_answer = std::move(on_answer)](Result<Change> prepared, const Request& decided) {
+          self->commit(decided, std::move(prepared), on_answer);
+        });
+  }
+
+  void commit(const Request& request, Result<Change> prepared, OnAnswer on_answer) {
+    if (!prepared.ok()) {
+      base::Error error = prepared.take_error();
+      bound_error(error);
+      return on_answer(std::move(error));
+    }
+    Change change = *std::move(prepared);
+    Answer answer;
+    answer.status = change.status;
+    answer.warnings = std::move(change.warnings);
+    bound_warnings(answer.warnings);
+    if (change.action == Change::Action::kNone || request.dry_run) {
+      answer.object = change.answer ? *std::move(change.answer) : std::move(change.object);
+      return on_answer(std::move(answer));
+    }
+    auto finish = [answer = std::move(answer), special = std::move(change.answer), kind = request.kind,
+                   name = std::string(api::name_of(change.object)),
+                   on_answer](Result<store::ObjectPtr> stored) mutable {
+      if (!stored.ok()) return on_answer(about(*kind, name, stored.take_error()));
+      if (special)
+        answer.object = *std::move(special);
+      else
+        answer.pieces.emplace_back(*stored, &(*stored)->bytes);
+      on_answer(std::move(answer));
+    };
+    if (change.action == Change::Action::kPut)
+      return store.put(request.resource, std::move(change.object), std::move(finish));
+    // The name comes from the object: an update may be what lets it go.
+    const std::string ns(api::namespace_of(change.object));
+    const std::string name(api::name_of(change.object));
+    store.erase(request.resource, ns, name, std::move(change.object), std::move(finish));
+  }
+};
+
+Api::Api(rt::Env& env, store::Store& store, ApiOptions options)
+    : state_(std::make_shared<State>(env, store, std::move(options))) {}
+Api::~Api() = default;
+
+rt::Env& Api::env() { return state_->env; }
+store::Store& Api::store() { return state_->store; }
+SideWork& Api::side_work() { return state_->side_work; }
+api::PodLogs* Api::pod_logs() { return state_->options.pod_logs; }
+const api::ObjectReader& Api::reader() const { return state_->latest; }
+
+void Api::call(Request request, OnAnswer on_answer) {
+  if (!request.subresource.empty() && !has_subresource(*request.kind, request.subresource))
+    return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
+  switch (request.verb) {
+    case Verb::kGet:
+      if (!request.subresource.empty() && request.subresource != "status")
+        return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
+      return on_answer(get_object(state_->store, request));
+    case Verb::kList: return list_objects(state_->side_work, state_->store, std::move(request), std::move(on_answer));
+    case Verb::kDeleteCollection:
+      return delete_collection(
+          state_->env, state_->side_work, state_->store, std::move(request),
+          [state = state_](Request one, OnAnswer done) { state->write(std::move(one), std::move(done)); },
+          std::move(on_answer));
+    case Verb::kWatch: return on_answer(bad_request("a watch is not a call"));
+    default: return state_->write(std::move(request), std::move(on_answer));
+  }
+}
+
+void Api::bootstrap(std::function<void(base::Status)> done) {
+  std::vector<Request> requests;
+  const auto add = [&](const api::ResourceId& id, const std::string& ns, Json object) {
+    Request request;
+    request.verb = Verb::kCreate;
+    request.kind = api::find_kind(id);
+    request.resource = static_cast<std::uint32_t>(request.kind - api::all_kinds().data());
+    request.ns = ns;
+    request.body = std::move(object);
+    request.default_manager = "kube-apiserver";
+    requests.push_back(std::move(request));
+  };
+  for (const char* name : {"default", "kube-system", "kube-public", "kube-node-lease", "volcano-system"})
+    add(api::resources::kNamespaces, "", Json::object({{"metadata", Json::object({{"name", name}})}}));
+  for (const auto& [name, value] :
+       {std::pair{"system-node-critical", 2'000'001'000}, std::pair{"system-cluster-critical", 2'000'000'000}})
+    add(api::resources::kPriorityClasses, "",
+        Json::object({{"metadata", Json::object({{"name", name}})}, {"value", value}}));
+  auto left = std::make_shared<std::size_t>(requests.size());
+  auto failed = std::make_shared<std::optional<base::Error>>();
+  for (Request& request : requests)
+    state_->write(std::move(request), [left, failed, done](Result<Answer> answer) {
+      if (!answer.ok() && answer.error().code != Code::kAlreadyExists && !*failed) *failed = answer.take_error();
+      if (--*left == 0) done(*failed ? base::Status(**failed) : base::Status());
+    });
+}
+
+}  // namespace apiserver

@@ -1,0 +1,63 @@
+// The request pipeline: every request of every transport goes through here, on the API server's loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/admission.h"
+#include "api/pod_logs.h"
+#include "apiserver/pipeline/request.h"
+#include "apiserver/pipeline/side_work.h"
+#include "rt/env.h"
+#include "store/store.h"
+
+namespace apiserver {
+
+struct WatchSink {
+  // Events in order, as they were stored. False: no more of them until ApiWatch::resume().
+  std::function<bool(const std::vector<store::Event>&)> on_events;
+  std::function<void(std::int64_t revision, bool initial_end)> on_bookmark;
+};
+
+// Ends the watch when destroyed. Loop thread only.
+class ApiWatch {
+ public:
+  virtual ~ApiWatch() = default;
+  // Begins to tell, or goes on after an on_events() that returned false; what happened meanwhile is read from history,
+  // so that a watcher who waits costs nothing. kExpired: history does not reach back that far.
+  virtual base::Status resume() = 0;
+};
+
+struct ApiOptions {
+  std::vector<api::AdmissionHook> hooks;
+  api::PodLogs* pod_logs = nullptr;  // may be null: no node agent in this process
+};
+
+class Api {
+ public:
+  Api(rt::Env& env, store::Store& store, ApiOptions options);
+  ~Api();
+
+  // Loop thread only; `on_answer` runs on the loop: at once for reads but long ones, when durable for writes.
+  void call(Request request, OnAnswer on_answer);
+  // Tells nothing before it is resumed.
+  base::Result<std::unique_ptr<ApiWatch>> watch(const Request& request, WatchSink sink);
+
+  // Makes the objects every cluster has: namespaces default, kube-system, kube-node-lease, kube-public; priority
+  // classes.
+  void bootstrap(std::function<void(base::Status)> done);
+
+  rt::Env& env();
+  store::Store& store();
+  SideWork& side_work();  // loop thread only
+  api::PodLogs* pod_logs();
+  const api::ObjectReader& reader() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace apiserver

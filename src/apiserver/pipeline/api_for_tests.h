@@ -1,0 +1,23 @@
+// What an API server looks like in a test: a store in memory, and an environment that runs as far as it is told.
+#pragma once
+
+#include <memory>
+
+#include "apiserver/pipeline/api.h"
+#include "client/testing/fake_env.h"
+
+namespace apiserver {
+
+struct ApiForTests {
+  client::testing::FakeEnv env;
+  std::unique_ptr<rt::KvStore> kv = rt::make_memory_kv();
+  std::unique_ptr<store::Store> store = *store::Store::open(env, *kv);
+  Api api{env, *store, ApiOptions{}};
+
+  ApiForTests() {
+    api.bootstrap([](base::Status) {});
+    env.settle();
+  }
+};
+
+}  // namespace apiserver

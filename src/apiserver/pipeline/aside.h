@@ -1,0 +1,41 @@
+// Writes that take long are decided off the loop, each by what it saw, and again if that has changed.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "api/admission.h"
+#include "apiserver/kinds/latest.h"
+#include "apiserver/pipeline/change.h"
+#include "apiserver/pipeline/side_work.h"
+#include "rt/env.h"
+
+namespace apiserver {
+
+// Objects and answers of more text than this are long: to walk, to compare and to write them takes milliseconds.
+inline constexpr std::size_t kLongBytes = std::size_t{64} << 10;
+// A body of more values is long, whatever its text: defaults make each of them more.
+inline constexpr std::size_t kLongValues = 2000;
+
+// Whether deciding the write may hold the loop for longer than a short write does.
+bool is_long(const Lookups& objects, const Request& request);
+
+// Loop thread only.
+class Aside {
+ public:
+  // Decides a write; any thread.
+  using Decide = std::function<base::Result<Change>(const Context&, Request&)>;
+  using Done = std::function<void(base::Result<Change>, const Request&)>;
+
+  Aside(rt::Env& env, SideWork& side_work, const Latest& latest, const std::vector<api::AdmissionHook>& hooks);
+  ~Aside();
+
+  // `done` comes on the loop, in the turn in which what was decided still holds.
+  void decide(Request request, Decide decide, Done done);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace apiserver

@@ -1,0 +1,236 @@
+// What all writes share: field checks, defaults, admission, the last steps of an update.
+#include "apiserver/pipeline/change.h"
+
+#include "api/json_bulk.h"
+#include "api/limits.h"
+#include "api/managed_fields.h"
+#include "apiserver/kinds/strategy.h"
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+using base::Code;
+using base::make_error;
+using base::Result;
+
+base::Status check_fields(Request& request, Json& object, std::vector<std::string>& warnings) {
+  std::vector<std::string> problems;
+  for (const std::string& path : request.duplicate_keys)
+    problems.push_back(base::format("duplicate field \"{}\"", path));
+  std::vector<std::string> removed;
+  api::prune(*request.kind->schema, object, {.custom_resource = request.kind->custom}, &removed);
+  for (const std::string& path : removed) problems.push_back(base::format("unknown field \"{}\"", path));
+  if (problems.empty() || request.field_validation == FieldValidation::kIgnore) return {};
+  if (request.field_validation == FieldValidation::kWarn) {
+    for (std::string& problem : problems) warnings.push_back(std::move(problem));
+    return {};
+  }
+  std::string all;
+  for (const std::string& problem : problems) all += (all.empty() ? "" : ", ") + problem;
+  return bad_request(base::format("{} in version \"{}\" cannot be handled as a {}: strict decoding error: {}",
+                                  request.kind->kind, request.kind->resource.version, request.kind->kind, all));
+}
+
+base::Status check_size(const Json& object) {
+  constexpr std::size_t kMeasuredMax =
+      api::kObjectBytesMax + api::kObjectBytesMax / 16;  // it measures a little too much
+  if (api::extent_within(object, {.bytes = kMeasuredMax})) return {};
+  return make_error(Code::kTooLarge, base::format("Request entity too large: limit is {}", api::kObjectBytesMax));
+}
+
+base::Status check_identifying_types(const Json& object) {
+  if (!object.is_object()) return bad_request("the request body is not an object");
+  const Json& metadata = object["metadata"];
+  if (!metadata.is_null() && !metadata.is_object()) return bad_request("metadata: must be an object");
+  const auto check = [](const Json& in, std::string_view path, std::string_view key) -> base::Status {
+    const Json& value = in[key];
+    if (value.is_null() || value.is_string()) return {};
+    return bad_request(base::format("{}{}: must be a string, not {}", path, key, value.dump()));
+  };
+  for (const char* key : {"apiVersion", "kind"}) TRY_VOID(check(object, "", key));
+  for (const char* key : {"name", "namespace", "uid", "resourceVersion", "generateName"})
+    TRY_VOID(check(metadata, "metadata.", key));
+  return {};
+}
+
+void normalize(const api::KindInfo& kind, Json& object) {
+  api::prune(*kind.schema, object, {.custom_resource = kind.custom}, nullptr);
+  api::apply_defaults(*kind.schema, object, {.custom_resource = kind.custom});
+  if (!kind.custom) apply_core_defaults(kind, object);
+}
+
+namespace {
+
+api::AdmissionRequest review_for(const Request& request, api::Operation operation, const Json& object,
+                                 const Json& old_object) {
+  api::AdmissionRequest review;
+  review.operation = operation;
+  review.resource = request.kind->resource;
+  review.kind = request.kind->kind;
+  review.subresource = request.subresource;
+  review.ns = request.ns;
+  review.name = request.name.empty() ? std::string(api::name_of(object)) : request.name;
+  review.object = object;
+  review.old_object = old_object;
+  review.user = request.user.name;
+  review.groups = request.user.groups;
+  review.dry_run = request.dry_run;
+  return review;
+}
+
+bool applies(const api::AdmissionHook& hook, const Request& request, api::Operation operation) {
+  if (hook.resource != request.kind->resource || !request.subresource.empty()) return false;
+  for (const api::Operation o : hook.operations)
+    if (o == operation) return true;
+  return false;
+}
+
+// A webhook's refusal reads as it does on a cluster.
+base::Error refusal(const api::AdmissionHook& hook, const api::AdmissionAnswer& answer) {
+  std::string name = hook.path;
+  if (name.starts_with('/')) name.erase(0, 1);
+  const std::size_t slash = name.find('/');
+  const std::string webhook = slash == std::string::npos
+                                  ? name
+                                  : (hook.mutating ? "mutate" : "validate") + name.substr(0, slash - 1) + ".volcano.sh";
+  return make_error(answer.code == Code::kBadRequest ? Code::kDenied : answer.code,
+                    base::format("admission webhook \"{}\" denied the request: {}", webhook, answer.message));
+}
+
+}  // namespace
+
+base::Status run_mutating(const Context& context, const Request& request, api::Operation operation, Json& object,
+                          const Json& old_object, std::vector<std::string>& warnings) {
+  for (const api::AdmissionHook& hook : context.hooks) {
+    if (!hook.mutating || !applies(hook, request, operation)) continue;
+    api::AdmissionAnswer answer = hook.review(review_for(request, operation, object, old_object), context.objects);
+    for (std::string& warning : answer.warnings) warnings.push_back(std::move(warning));
+    if (!answer.allowed) return refusal(hook, answer);
+    if (answer.object) object = *std::move(answer.object);
+  }
+  return {};
+}
+
+base::Status run_validating(const Context& context, const Request& request, api::Operation operation,
+                            const Json& object, const Json& old_object, std::vector<std::string>& warnings) {
+  for (const api::AdmissionHook& hook : context.hooks) {
+    if (hook.mutating || !applies(hook, request, operation)) continue;
+    api::AdmissionAnswer answer = hook.review(review_for(request, operation, object, old_object), context.objects);
+    for (std::string& warning : answer.warnings) warnings.push_back(std::move(warning));
+    if (!answer.allowed) return refusal(hook, answer);
+  }
+  return {};
+}
+
+namespace {
+
+bool is_namespace(const Json& object) {
+  return object["kind"].as_string() == "Namespace" && object["apiVersion"].as_string() == "v1";
+}
+
+// Only the subresource finalize takes the finalizers out of a namespace's spec.
+void keep_namespace_finalizers(const Request& request, const Json& old_object, Json& changed) {
+  if (!is_namespace(old_object) || request.subresource == "finalize") return;
+  const Json* held = old_object["spec"].find("finalizers");
+  const Json& spec = changed["spec"];
+  if (held && (spec.is_null() || spec.is_object())) changed.edit("spec").set("finalizers", *held);
+}
+
+}  // namespace
+
+std::string manager_for(const Request& request) {
+  return !request.field_manager.empty() ? request.field_manager : request.default_manager;
+}
+
+bool may_go(const Json& object) {
+  if (!api::is_deleting(object)) return false;
+  if (!object["metadata"]["finalizers"].empty()) return false;
+  // A namespace goes when its contents are gone; its finalizer is in the spec.
+  if (is_namespace(object) && !object["spec"]["finalizers"].empty()) return false;
+  // A pod that is given grace goes when the node says that its processes are gone (a delete with grace 0).
+  return object["metadata"]["deletionGracePeriodSeconds"].as_int() == 0;
+}
+
+namespace {
+
+// The parts of metadata that belong to the server.
+void keep_server_metadata(const Json& old_object, Json& changed) {
+  const Json& old_meta = old_object["metadata"];
+  Json& meta = changed.edit("metadata");
+  for (const char* key : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
+                          "deletionGracePeriodSeconds", "generation", "generateName"}) {
+    const Json* value = old_meta.find(key);
+    if (value)
+      meta.set(key, *value);
+    else
+      meta.erase(key);
+  }
+  meta.erase("selfLink");
+}
+
+bool same_but_bookkeeping(Json a, Json b) {
+  for (Json* object : {&a, &b}) {
+    Json& meta = object->edit("metadata");
+    meta.erase("managedFields");
+    meta.erase("resourceVersion");
+  }
+  return a == b;
+}
+
+base::Status check_preconditions(const Request& request, const Json& old_object, const Json& changed) {
+  const std::string_view name = api::name_of(old_object);
+  const std::string_view wanted_version = api::resource_version_of(changed);
+  if (!wanted_version.empty() && wanted_version != "0" && wanted_version != api::resource_version_of(old_object))
+    return conflict(*request.kind, name,
+                    "the object has been modified; please apply your changes to the latest version and try again");
+  const std::string_view wanted_uid = api::uid_of(changed);
+  if (!wanted_uid.empty() && wanted_uid != api::uid_of(old_object))
+    return conflict(*request.kind, name,
+                    base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", wanted_uid,
+                                 api::uid_of(old_object)));
+  return {};
+}
+
+}  // namespace
+
+Result<Change> finish_update(const Context& context, Request& request, const Json& old_object, Json changed) {
+  const api::KindInfo& kind = *request.kind;
+  Change change;
+  TRY_VOID(check_preconditions(request, old_object, changed));
+  TRY_VOID(check_fields(request, changed, change.warnings));
+  TRY_VOID(check_size(changed));
+  keep_server_metadata(old_object, changed);
+  separate_status(kind, request.subresource, old_object, changed);
+  keep_namespace_finalizers(request, old_object, changed);
+  normalize(kind, changed);
+  TRY_VOID(check_size(changed));
+  TRY_VOID(run_mutating(context, request, api::Operation::kUpdate, changed, old_object, change.warnings));
+  normalize(kind, changed);
+  canonicalize(kind, changed);
+  std::vector<base::Cause> causes;
+  api::validate(*kind.schema, changed, {.custom_resource = kind.custom}, causes);
+  check_metadata(kind, changed, causes);
+  // These rules take the types for granted.
+  if (!kind.custom && causes.empty()) check_core_update(kind, request.subresource, old_object, changed, causes);
+  if (!causes.empty()) return invalid(kind, api::name_of(old_object), std::move(causes));
+  if (kind.has_generation && generation_parts_differ(kind, old_object, changed))
+    changed.edit("metadata").set("generation", old_object["metadata"]["generation"].as_int() + 1);
+  TRY_VOID(run_validating(context, request, api::Operation::kUpdate, changed, old_object, change.warnings));
+
+  const bool managed_by_apply = request.verb == Verb::kPatch && request.patch_type == PatchType::kApply;
+  if (same_but_bookkeeping(old_object, changed) &&
+      (!managed_by_apply || changed["metadata"]["managedFields"] == old_object["metadata"]["managedFields"])) {
+    change.object = old_object;
+    return change;  // a write that changes nothing keeps its revision
+  }
+  if (!managed_by_apply)
+    api::record_update(*kind.schema, old_object, changed,
+                       {manager_for(request), kind.resource.api_version(), request.subresource, context.now});
+  TRY_VOID(check_size(changed));  // what is known of its owners counts
+  change.action = may_go(changed) ? Change::Action::kErase : Change::Action::kPut;
+  change.object = std::move(changed);
+  return change;
+}
+
+}  // namespace apiserver

@@ -1,0 +1,55 @@
+// What a write request would do, decided without doing it. Each prepare_* function reads the newest state of the store
+// and returns the one change to commit; nothing else in this folder writes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/admission.h"
+#include "apiserver/kinds/context.h"
+#include "apiserver/pipeline/request.h"
+
+namespace apiserver {
+
+struct Change {
+  enum class Action : std::uint8_t { kNone, kPut, kErase };
+
+  Action action = Action::kNone;
+  api::Json object;  // to put, or the last state of what is erased
+  int status = 200;
+  std::optional<api::Json> answer = {};  // sent instead of the stored object
+  std::vector<std::string> warnings = {};
+};
+
+base::Result<Change> prepare_create(const Context& context, Request& request);
+base::Result<Change> prepare_update(const Context& context, Request& request);
+base::Result<Change> prepare_patch(const Context& context, Request& request);
+base::Result<Change> prepare_delete(const Context& context, Request& request);
+base::Result<Change> prepare_binding(const Context& context, Request& request);
+base::Result<Change> prepare_eviction(const Context& context, Request& request);
+
+// --- shared by the above (change.cc) ---
+
+// Unknown fields, by the request's field validation: an error (Strict), warnings (Warn), or silence.
+base::Status check_fields(Request& request, api::Json& object, std::vector<std::string>& warnings);
+// Refuses an object that is larger than any that is stored, before more is done with it: what defaults make of three
+// bytes can be two hundred. The store has the last word on those that are near the limit.
+base::Status check_size(const api::Json& object);
+// What identifies an object is read before types are checked: it must be text where it is given.
+base::Status check_identifying_types(const api::Json& object);
+// Prunes and fills what every stored object of the kind has.
+void normalize(const api::KindInfo& kind, api::Json& object);
+base::Status run_mutating(const Context& context, const Request& request, api::Operation operation, api::Json& object,
+                          const api::Json& old_object, std::vector<std::string>& warnings);
+base::Status run_validating(const Context& context, const Request& request, api::Operation operation,
+                            const api::Json& object, const api::Json& old_object, std::vector<std::string>& warnings);
+// The checks and effects that every change of an existing object shares; `changed` is the wanted state.
+base::Result<Change> finish_update(const Context& context, Request& request, const api::Json& old_object,
+                                   api::Json changed);
+// The manager's name in managedFields.
+std::string manager_for(const Request& request);
+// True once nothing holds an object that is being deleted.
+bool may_go(const api::Json& object);
+
+}  // namespace apiserver

@@ -1,0 +1,119 @@
+// POST: a new object.
+#include "api/managed_fields.h"
+#include "apiserver/kinds/strategy.h"
+#include "apiserver/pipeline/change.h"
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+using base::Result;
+
+namespace {
+
+constexpr std::string_view kNameAlphabet = "bcdfghjklmnpqrstvwxz2456789";  // as Kubernetes' generated names
+
+base::Status check_type(const Request& request, Json& object) {
+  const api::KindInfo& kind = *request.kind;
+  TRY_VOID(check_identifying_types(object));
+  const std::string version = kind.resource.api_version();
+  if (object["apiVersion"].is_null()) object.set("apiVersion", version);
+  if (object["kind"].is_null()) object.set("kind", kind.kind);
+  if (object["apiVersion"].as_string() != version || object["kind"].as_string() != kind.kind)
+    return bad_request(
+        base::format("the API version in the data ({}, kind {}) does not match the expected API version ({}, kind {})",
+                     object["apiVersion"].as_string(), object["kind"].as_string(), version, kind.kind));
+  if (object["metadata"].is_null()) object.set("metadata", Json::object());
+  return {};
+}
+
+base::Status check_namespace(const Context& context, const Request& request, Json& object) {
+  Json& meta = object.edit("metadata");
+  if (!request.kind->namespaced) {
+    meta.erase("namespace");
+    return {};
+  }
+  const std::string_view sent = meta["namespace"].as_string();
+  if (!sent.empty() && sent != request.ns)
+    return bad_request(base::format(
+        "the namespace of the provided object does not match the namespace sent on the request ({} and {})", sent,
+        request.ns));
+  if (request.ns.empty()) return bad_request("an empty namespace may not be set during creation");
+  meta.set("namespace", request.ns);
+  const auto found = context.objects.find(api::resources::kNamespaces, "", request.ns);
+  const api::KindInfo& namespaces = *api::find_kind(api::resources::kNamespaces);
+  if (!found) return not_found(namespaces, request.ns);
+  if (api::is_deleting(*found)) {
+    base::Error error = base::make_error(
+        base::Code::kForbidden,
+        base::format(
+            "{} \"{}\" is forbidden: unable to create new content in namespace {} because it is being terminated",
+            api::qualified_plural(*request.kind), meta["name"].as_string(), request.ns));
+    error.causes.push_back(
+        {"NamespaceTerminating", base::format("namespace {} is being terminated", request.ns), "metadata.namespace"});
+    error.kind = request.kind->resource.plural;
+    error.group = request.kind->resource.group;
+    error.name = meta["name"].as_string();
+    return error;
+  }
+  return {};
+}
+
+void set_server_metadata(const Context& context, const api::KindInfo& kind, Json& object) {
+  Json& meta = object.edit("metadata");
+  for (const char* key :
+       {"resourceVersion", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"})
+    meta.erase(key);
+  if (meta["name"].as_string().empty() && !meta["generateName"].as_string().empty()) {
+    const std::string prefix(meta["generateName"].as_string().substr(0, 58));
+    meta.set("name", prefix + context.random.text(5, kNameAlphabet));
+  }
+  meta.set("uid", context.random.uuid());
+  meta.set("creationTimestamp", base::format_rfc3339(context.now));
+  if (kind.has_generation) meta.set("generation", 1);
+  if (kind.custom && kind.status_subresource) object.erase("status");
+}
+
+}  // namespace
+
+Result<Change> prepare_create(const Context& context, Request& request) {
+  const api::KindInfo& kind = *request.kind;
+  Json object = std::move(request.body);
+  Change change;
+  TRY_VOID(check_type(request, object));
+  TRY_VOID(check_fields(request, object, change.warnings));
+  TRY_VOID(check_size(object));
+  TRY_VOID(check_namespace(context, request, object));
+  const Json sent_managed = object["metadata"]["managedFields"];
+  set_server_metadata(context, kind, object);
+  normalize(kind, object);
+  TRY_VOID(check_size(object));
+  const bool by_apply = request.verb == Verb::kPatch;  // apply of an object that does not exist yet
+  TRY_VOID(run_mutating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
+  normalize(kind, object);
+  canonicalize(kind, object);
+  std::vector<base::Cause> causes;
+  if (!kind.custom) prepare_core_create(context, kind, object, causes);
+  api::validate(*kind.schema, object, {.custom_resource = kind.custom}, causes);
+  check_metadata(kind, object, causes);
+  if (!kind.custom) check_core_create(kind, object, causes);
+  if (!causes.empty()) return invalid(kind, api::name_of(object), std::move(causes));
+  request.name = api::name_of(object);
+  TRY_VOID(run_validating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
+  if (context.objects.stored(request.resource, request.kind->namespaced ? request.ns : "", request.name))
+    return already_exists(kind, request.name);
+  if (by_apply) {
+    if (!sent_managed.is_null()) object.edit("metadata").set("managedFields", sent_managed);
+  } else {
+    object.edit("metadata").erase("managedFields");
+    api::record_update(*kind.schema, Json(), object,
+                       {manager_for(request), kind.resource.api_version(), "", context.now});
+  }
+  TRY_VOID(check_size(object));  // what is known of its owners counts
+  change.action = Change::Action::kPut;
+  change.object = std::move(object);
+  change.status = 201;
+  return change;
+}
+
+}  // namespace apiserver

@@ -1,0 +1,168 @@
+// GET: one object, or a list with selectors, limits and continuation.
+#include "apiserver/pipeline/list.h"
+
+#include <charconv>
+
+#include "api/selector.h"
+#include "apiserver/pipeline/selection.h"
+#include "base/format.h"
+#include "rt/tls.h"
+
+namespace apiserver {
+
+using api::Json;
+using base::Code;
+using base::Result;
+
+namespace {
+
+// {"rv":..., "start":"ns/name"} in base64, opaque to clients.
+struct Continuation {
+  std::int64_t revision = 0;
+  std::string after;
+};
+
+std::string encode(const Continuation& token) {
+  return rt::base64_encode(Json::object({{"rv", token.revision}, {"start", token.after}}).dump());
+}
+
+Result<Continuation> decode_continuation(const std::string& text) {
+  auto bytes = rt::base64_decode(text);
+  if (bytes.ok()) {
+    auto json = api::parse_json(*bytes);
+    if (json.ok() && (*json)["rv"].is_int() && (*json)["start"].is_string())
+      return Continuation{(*json)["rv"].as_int(), (*json)["start"].str()};
+  }
+  return bad_request("continue key is not valid");
+}
+
+base::Status check_version(const store::Store& store, const Request& request) {
+  if (request.resource_version.empty() || request.resource_version == "0") return {};
+  std::int64_t wanted = 0;
+  const std::string& text = request.resource_version;
+  if (std::from_chars(text.data(), text.data() + text.size(), wanted).ptr != text.data() + text.size())
+    return bad_request(base::format("resourceVersion: Invalid value: \"{}\": must be a number", text));
+  if (request.resource_version_match == "Exact" && wanted != store.revision())
+    return base::make_error(Code::kExpired,
+                            base::format("The provided resource version {} is not available any more", wanted));
+  if (wanted > store.revision()) {
+    base::Error error = base::make_error(
+        Code::kTimeout, base::format("Too large resource version: {}, current: {}", wanted, store.revision()));
+    error.causes.push_back({"ResourceVersionTooLarge", "Too large resource version", ""});
+    error.retry_after_seconds = 1;
+    return error;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Answer> get_object(const store::Store& store, const Request& request) {
+  const store::ObjectPtr object = store.find(request.resource, request.ns, request.name, store::View::kDurable);
+  if (!object) return not_found(*request.kind, request.name);
+  Answer answer;
+  answer.pieces.emplace_back(object, &object->bytes);
+  return answer;
+}
+
+namespace {
+
+// The objects that a list may hold, in order, with what is asked of them.
+struct Candidates {
+  Selection selection;
+  std::vector<store::ObjectPtr> objects;
+  std::size_t bytes = 0;
+  std::int64_t revision = 0;
+  std::int64_t limit = 0;
+};
+
+// Looks no further than a page where every object is wanted; the others are only counted.
+Result<std::shared_ptr<Candidates>> candidates_for(const store::Store& store, const Request& request,
+                                                   std::int64_t& remaining) {
+  auto found = std::make_shared<Candidates>();
+  TRY(found->selection, Selection::parse(*request.kind, request.label_selector, request.field_selector));
+  TRY_VOID(check_version(store, request));
+  Continuation from;
+  if (!request.continue_token.empty()) {
+    TRY(from, decode_continuation(request.continue_token));
+  }
+  found->revision = from.revision > 0 ? from.revision : store.revision();
+  found->limit = request.limit;
+  const bool all = found->selection.everything();
+  store.for_each(request.resource, request.ns, from.after, store::View::kDurable, [&](const store::ObjectPtr& object) {
+    if (all && request.limit > 0 && static_cast<std::int64_t>(found->objects.size()) >= request.limit) {
+      ++remaining;
+      return true;
+    }
+    found->objects.push_back(object);
+    found->bytes += object->bytes.size();
+    return true;
+  });
+  return found;
+}
+
+// Any thread.
+Page page_of(Candidates& candidates, std::int64_t remaining) {
+  Page page;
+  const bool all = candidates.selection.everything();
+  bool more = remaining > 0;
+  for (store::ObjectPtr& object : candidates.objects) {
+    if (!all && !candidates.selection.matches(*object)) continue;
+    if (candidates.limit > 0 && static_cast<std::int64_t>(page.objects.size()) >= candidates.limit) {
+      more = true;  // how many more is told only where that is cheap
+      break;
+    }
+    page.objects.push_back(std::move(object));
+  }
+  page.metadata = Json::object({{"resourceVersion", std::to_string(candidates.revision)}});
+  if (more) {
+    const store::Object& last = *page.objects.back();
+    page.metadata.set("continue", encode({candidates.revision, last.ns + "/" + last.name}));
+    if (all) page.metadata.set("remainingItemCount", remaining);
+  }
+  return page;
+}
+
+}  // namespace
+
+void select_objects(SideWork& side_work, const store::Store& store, Request request,
+                    std::function<void(Result<Page>)> done) {
+  constexpr std::size_t kCostMax = std::size_t{256} << 10;  // bytes of objects and selectors gone through on the loop
+  const std::size_t selector_bytes = request.label_selector.size() + request.field_selector.size();
+  std::int64_t remaining = 0;
+  auto candidates = candidates_for(store, request, remaining);
+  if (!candidates.ok()) return done(candidates.take_error());
+  const Selection& selection = (*candidates)->selection;
+  const std::size_t parsed = selection.by_names() ? 0 : (*candidates)->bytes;
+  const std::size_t compared = (*candidates)->objects.size() * selector_bytes;
+  if (selection.everything() || parsed + compared <= kCostMax) return done(page_of(**candidates, remaining));
+  auto page = std::make_shared<Page>();
+  side_work.run([found = *candidates, page, remaining] { *page = page_of(*found, remaining); },
+                [page, done = std::move(done)] { done(std::move(*page)); });
+}
+
+Answer answer_for(const api::KindInfo& kind, const Page& page) {
+  static const auto kComma = std::make_shared<const std::string>(",");
+  static const auto kEnd = std::make_shared<const std::string>("]}\n");
+  Answer answer;
+  answer.pieces.reserve(2 * page.objects.size() + 2);
+  answer.pieces.push_back(std::make_shared<const std::string>(
+      base::format("{{\"kind\":\"{}\",\"apiVersion\":\"{}\",\"metadata\":{},\"items\":[", kind.list_kind(),
+                   kind.resource.api_version(), page.metadata.dump())));
+  for (const store::ObjectPtr& object : page.objects) {
+    if (answer.pieces.size() > 1) answer.pieces.push_back(kComma);
+    answer.pieces.emplace_back(object, &object->bytes);
+  }
+  answer.pieces.push_back(kEnd);
+  return answer;
+}
+
+void list_objects(SideWork& side_work, const store::Store& store, Request request, OnAnswer on_answer) {
+  const api::KindInfo& kind = *request.kind;
+  select_objects(side_work, store, std::move(request), [&kind, on_answer = std::move(on_answer)](Result<Page> page) {
+    if (!page.ok()) return on_answer(page.take_error());
+    on_answer(answer_for(kind, *page));
+  });
+}
+
+}  // namespace apiserver

@@ -1,0 +1,93 @@
+// The metrics of the API server, under the names that dashboards for Kubernetes know.
+#include "apiserver/pipeline/metrics.h"
+
+#include "base/format.h"
+
+namespace apiserver {
+namespace {
+
+std::string_view name_of(Verb verb) {
+  switch (verb) {
+    case Verb::kGet: return "GET";
+    case Verb::kList: return "LIST";
+    case Verb::kWatch: return "WATCH";
+    case Verb::kCreate: return "POST";
+    case Verb::kUpdate: return "PUT";
+    case Verb::kPatch: return "PATCH";
+    case Verb::kDelete: return "DELETE";
+    case Verb::kDeleteCollection: return "DELETECOLLECTION";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::span<const base::MetricRow> metric_rows() {
+  using enum base::MetricType;
+  static const base::MetricRow kRows[] = {
+      {"apiserver_request_total",
+       kCounter,
+       {"verb", "group", "version", "resource", "subresource", "code"},
+       "Requests answered by the pipeline."},
+      {"apiserver_request_duration_seconds",
+       kHistogram,
+       {"verb", "group", "version", "resource", "subresource"},
+       "Time from a request's arrival in the pipeline to its answer; of a write, with its way to the disk.",
+       {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}},
+      {"apiserver_longrunning_requests",
+       kGauge,
+       {"verb", "group", "version", "resource"},
+       "Watches over HTTP that are open."},
+      {"apiserver_storage_objects", kGauge, {"resource"}, "Objects stored."},
+      {"apiserver_storage_revision", kGauge, {}, "The revision of the newest durable write."},
+  };
+  return kRows;
+}
+
+std::span<const base::MetricRow> loop_metric_rows() {
+  static const base::MetricRow kRows[] = {
+      {"volcano_api_loop_seconds",
+       base::MetricType::kHistogram,
+       {},
+       "How long one callback held the API server's loop, while every other request waited.",
+       {0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5}},
+  };
+  return kRows;
+}
+
+RequestMetrics::RequestMetrics() { metrics_.add(metric_rows()); }
+
+void RequestMetrics::answered(Verb verb, const api::KindInfo& kind, const std::string& subresource, int status,
+                              base::Duration took) {
+  const api::ResourceId& resource = kind.resource;
+  const std::string key =
+      base::format("{}/{}/{}/{}", static_cast<const void*>(&kind), static_cast<int>(verb), subresource, status);
+  auto [at, is_new] = handles_.try_emplace(key);
+  if (is_new) {
+    std::vector<std::string> labels = {std::string(name_of(verb)), resource.group, resource.version, resource.plural,
+                                       subresource};
+    at->second.seconds = metrics_.histogram("apiserver_request_duration_seconds", labels);
+    labels.push_back(std::to_string(status));
+    at->second.requests = metrics_.counter("apiserver_request_total", labels);
+  }
+  at->second.requests.add();
+  at->second.seconds.observe(took.seconds());
+}
+
+void RequestMetrics::watching(const api::KindInfo& kind, int change) {
+  int& open = watches_[&kind];
+  open += change;
+  const api::ResourceId& resource = kind.resource;
+  metrics_.gauge("apiserver_longrunning_requests", {"WATCH", resource.group, resource.version, resource.plural})
+      .set(open);
+}
+
+std::string RequestMetrics::text(const store::Store& store) {
+  for (std::uint32_t i = 0; i < api::all_kinds().size(); ++i)
+    metrics_.gauge("apiserver_storage_objects", {api::qualified_plural(api::all_kinds()[i])})
+        .set(static_cast<double>(store.count(i)));
+  metrics_.gauge("apiserver_storage_revision").set(static_cast<double>(store.revision()));
+  return metrics_.text();
+}
+
+}  // namespace apiserver

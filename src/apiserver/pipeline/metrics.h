@@ -1,0 +1,42 @@
+// What does the API server count?
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "apiserver/pipeline/request.h"
+#include "base/metrics.h"
+#include "base/time.h"
+#include "store/store.h"
+
+namespace apiserver {
+
+std::span<const base::MetricRow> metric_rows();
+// Of the loop itself (rt/watched_env.h): whoever makes the loop observes it.
+std::span<const base::MetricRow> loop_metric_rows();
+
+// The API server's loop only.
+class RequestMetrics {
+ public:
+  RequestMetrics();
+
+  // One answered request of the pipeline; its time includes the wait for the disk.
+  void answered(Verb verb, const api::KindInfo& kind, const std::string& subresource, int status, base::Duration took);
+  // A watch begins (1) or ends (-1).
+  void watching(const api::KindInfo& kind, int change);
+  std::string text(const store::Store& store);
+
+ private:
+  struct Handles {
+    base::Counter requests;
+    base::Histogram seconds;
+  };
+
+  base::Metrics metrics_;
+  std::unordered_map<std::string, Handles> handles_;  // never walked
+  std::unordered_map<const api::KindInfo*, int> watches_;
+};
+
+}  // namespace apiserver

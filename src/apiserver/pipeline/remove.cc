@@ -1,0 +1,204 @@
+// DELETE and eviction: grace, preconditions, finalizers, propagation.
+#include "apiserver/kinds/strategy.h"
+#include "apiserver/pipeline/change.h"
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+using base::Result;
+
+namespace {
+
+// Grace applies to a pod that a node may be running. Others go at once.
+std::int64_t grace_seconds_for(const api::KindInfo& kind, const Json& object, const Json& options) {
+  if (kind.kind != "Pod" || !kind.resource.group.empty()) return 0;
+  const std::string_view phase = object["status"]["phase"].as_string();
+  if (object["spec"]["nodeName"].as_string().empty() || phase == "Succeeded" || phase == "Failed") return 0;
+  const Json& asked = options["gracePeriodSeconds"];
+  if (asked.is_number()) return std::max<std::int64_t>(asked.as_int(), 0);
+  return object["spec"]["terminationGracePeriodSeconds"].as_int(30);
+}
+
+void set_finalizer(Json& object, std::string_view finalizer, bool wanted) {
+  Json list = Json::array();
+  bool present = false;
+  for (const Json& item : object["metadata"]["finalizers"].items()) {
+    if (item.as_string() == finalizer) {
+      present = true;
+      if (!wanted) continue;
+    }
+    list.push_back(item);
+  }
+  if (wanted && !present) list.push_back(Json(finalizer));
+  if (list.empty())
+    object.edit("metadata").erase("finalizers");
+  else
+    object.edit("metadata").set("finalizers", std::move(list));
+}
+
+base::Status check_preconditions(const Request& request, const Json& object) {
+  const Json& wanted = request.body["preconditions"];
+  const std::string_view uid = wanted["uid"].as_string();
+  if (!uid.empty() && uid != api::uid_of(object))
+    return conflict(
+        *request.kind, request.name,
+        base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, api::uid_of(object)));
+  const std::string_view version = wanted["resourceVersion"].as_string();
+  if (!version.empty() && version != api::resource_version_of(object))
+    return conflict(
+        *request.kind, request.name,
+        base::format("Precondition failed: ResourceVersion in precondition: {}, ResourceVersion in object meta: {}",
+                     version, api::resource_version_of(object)));
+  return {};
+}
+
+base::Status check_options(const Request& request) {
+  const Json& options = request.body;
+  if (options.is_null()) return {};
+  if (!options.is_object()) return bad_request("DeleteOptions: the body is not an object");
+  const Json& policy = options["propagationPolicy"];
+  if (!policy.is_null() && policy.as_string() != "Foreground" && policy.as_string() != "Background" &&
+      policy.as_string() != "Orphan")
+    return bad_request(
+        base::format("DeleteOptions: propagationPolicy: Unsupported value: {}: supported values: \"Foreground\", "
+                     "\"Background\", \"Orphan\", \"nil\"",
+                     policy.dump()));
+  if (!policy.is_null() && options.has("orphanDependents"))
+    return bad_request("DeleteOptions: propagationPolicy: orphanDependents and deletionPropagation cannot be both set");
+  const Json& grace = options["gracePeriodSeconds"];
+  if (!grace.is_null() && !grace.is_int())
+    return bad_request(base::format("DeleteOptions: gracePeriodSeconds: must be an integer, not {}", grace.dump()));
+  const Json& orphan = options["orphanDependents"];
+  if (!orphan.is_null() && !orphan.is_bool())
+    return bad_request(base::format("DeleteOptions: orphanDependents: must be a boolean, not {}", orphan.dump()));
+  if (grace.as_int() < 0) return bad_request("DeleteOptions: gracePeriodSeconds: must not be negative");
+  return {};
+}
+
+// The namespaces that a cluster cannot be without.
+base::Status check_protected(const Request& request) {
+  const std::string& name = request.name;
+  if (request.kind->kind != "Namespace" || (name != "default" && name != "kube-system" && name != "kube-public"))
+    return {};
+  base::Error error = base::make_error(
+      base::Code::kForbidden, base::format("namespaces \"{}\" is forbidden: this namespace may not be deleted", name));
+  error.kind = request.kind->resource.plural;
+  error.name = name;
+  return error;
+}
+
+}  // namespace
+
+Result<Change> prepare_delete(const Context& context, Request& request) {
+  const api::KindInfo& kind = *request.kind;
+  TRY_VOID(check_options(request));
+  for (const Json& value : request.body["dryRun"].items())
+    if (value.as_string() == "All") request.dry_run = true;
+  const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
+  if (!stored) return not_found(kind, request.name);
+  TRY_VOID(check_protected(request));
+  const Json before = stored->json();
+  TRY_VOID(check_preconditions(request, before));
+  Change change;
+  TRY_VOID(run_validating(context, request, api::Operation::kDelete, Json(), before, change.warnings));
+
+  Json object = before;
+  const std::string_view policy = request.body["propagationPolicy"].as_string();
+  const Json& orphan = request.body["orphanDependents"];
+  const bool explicit_policy = !policy.empty() || orphan.is_bool();
+  if (explicit_policy) {
+    set_finalizer(object, "foregroundDeletion", policy == "Foreground");
+    set_finalizer(object, "orphan", policy == "Orphan" || orphan.as_bool());
+  }
+  const std::int64_t grace = grace_seconds_for(kind, object, request.body);
+  Json& meta = object.edit("metadata");
+  const bool deleting = api::is_deleting(before);
+  const std::int64_t old_grace = meta["deletionGracePeriodSeconds"].as_int();
+  if (!deleting || grace < old_grace) {
+    meta.set("deletionTimestamp", base::format_rfc3339(context.now + base::seconds(grace)));
+    meta.set("deletionGracePeriodSeconds", grace);
+    if (kind.has_generation && !deleting) meta.set("generation", meta["generation"].as_int() + 1);
+  }
+  if (kind.kind == "Namespace") object.edit("status").set("phase", "Terminating");
+  if (may_go(object)) {
+    change.action = Change::Action::kErase;
+    change.object = before;
+    if (kind.custom || kind.kind != "Pod") change.answer = success_status(kind, request.name, api::uid_of(before));
+    return change;
+  }
+  change.action = object == before ? Change::Action::kNone : Change::Action::kPut;
+  change.object = std::move(object);
+  return change;
+}
+
+// POST pods/x/eviction: a delete with the options inside. Disruption budgets are not asked.
+Result<Change> prepare_eviction(const Context& context, Request& request) {
+  const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
+  if (!stored) return not_found(*request.kind, request.name);
+  const std::string_view kind = request.body["kind"].as_string();
+  if (!kind.empty() && kind != "Eviction")
+    return bad_request(base::format("pods/eviction takes an Eviction, not a {}", kind));
+  request.body = request.body["deleteOptions"];
+  request.subresource.clear();
+  TRY(Change change, prepare_delete(context, request));
+  change.status = 201;
+  change.answer = Json::object(
+      {{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", Json::object()}, {"status", "Success"}, {"code", 201}});
+  return change;
+}
+
+// POST pods/x/binding: the scheduler's decision.
+Result<Change> prepare_binding(const Context& context, Request& request) {
+  const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
+  if (!stored) return not_found(*request.kind, request.name);
+  const Json before = stored->json();
+  const Json& target = request.body["target"];
+  const std::string node = target["name"].str();
+  if (!target["kind"].is_null() && target["kind"].as_string() != "Node" && !target["kind"].as_string().empty())
+    return bad_request(base::format("target.kind: Unsupported value: {}: supported values: \"Node\", \"<empty>\"",
+                                    target["kind"].dump()));
+  if (node.empty()) return bad_request("target.name: Required value");
+  for (const Json::Member& annotation : request.body["metadata"]["annotations"].members())
+    if (!annotation.value.is_string())
+      return bad_request(base::format("metadata.annotations.{}: must be a string", annotation.name()));
+  const std::string_view uid = api::uid_of(request.body);
+  if (!uid.empty() && uid != api::uid_of(before))
+    return conflict(
+        *request.kind, request.name,
+        base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, api::uid_of(before)));
+  if (api::is_deleting(before))
+    return conflict(*request.kind, request.name,
+                    base::format("pod {} is being deleted, cannot be assigned to a host", request.name));
+  const std::string_view assigned = before["spec"]["nodeName"].as_string();
+  if (!assigned.empty())
+    return conflict(*request.kind, request.name,
+                    base::format("pod {} is already assigned to node \"{}\"", request.name, assigned));
+  if (!before["spec"]["schedulingGates"].empty())
+    return conflict(*request.kind, request.name,
+                    base::format("pod {} has non-empty .spec.schedulingGates", request.name));
+  Json object = before;
+  object.edit("spec").set("nodeName", node);
+  for (const Json::Member& annotation : request.body["metadata"]["annotations"].members())
+    object.edit_path({"metadata", "annotations"}).set(annotation.name(), annotation.value);
+  Json conditions = Json::array();
+  for (const Json& condition : object["status"]["conditions"].items())
+    if (condition["type"].as_string() != "PodScheduled") conditions.push_back(condition);
+  conditions.push_back(Json::object({{"type", "PodScheduled"},
+                                     {"status", "True"},
+                                     {"lastProbeTime", Json()},
+                                     {"lastTransitionTime", base::format_rfc3339(context.now)}}));
+  object.edit("status").set("conditions", std::move(conditions));
+  canonicalize(*request.kind, object);
+  if (request.kind->has_generation)
+    object.edit("metadata").set("generation", before["metadata"]["generation"].as_int() + 1);
+  Change change;
+  change.action = Change::Action::kPut;
+  change.object = std::move(object);
+  change.status = 201;
+  change.answer = Json::object(
+      {{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", Json::object()}, {"status", "Success"}, {"code", 201}});
+  return change;
+}
+
+}  // namespace apiserver

@@ -1,0 +1,87 @@
+// One API request after routing and decoding, and its answer. HTTP and in-process callers both arrive in this form.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/json.h"
+#include "api/kinds.h"
+#include "base/result.h"
+
+namespace apiserver {
+
+enum class Verb : std::uint8_t { kGet, kList, kWatch, kCreate, kUpdate, kPatch, kDelete, kDeleteCollection };
+enum class PatchType : std::uint8_t { kJson, kMerge, kStrategic, kApply };
+enum class FieldValidation : std::uint8_t { kIgnore, kWarn, kStrict };
+
+struct UserInfo {
+  std::string name;
+  std::vector<std::string> groups;
+};
+
+struct Request {
+  Verb verb = Verb::kGet;
+  const api::KindInfo* kind = nullptr;
+  std::uint32_t resource = 0;  // index of `kind` in all_kinds()
+  std::string ns;
+  std::string name;
+  std::string subresource;
+  UserInfo user;
+  std::string default_manager;  // of managedFields, when fieldManager is not given: from the user agent
+
+  api::Json body;
+  std::vector<std::string> duplicate_keys;  // found while parsing the body
+  PatchType patch_type = PatchType::kMerge;
+
+  // List and watch.
+  std::string label_selector;
+  std::string field_selector;
+  std::int64_t limit = 0;
+  std::string continue_token;
+  std::string resource_version;
+  std::string resource_version_match;
+  std::int64_t timeout_seconds = 0;  // of a watch; 0: the server's own
+  bool bookmarks = false;
+  bool send_initial_events = false;
+
+  // Writes.
+  bool dry_run = false;
+  bool force = false;
+  std::string field_manager;
+  FieldValidation field_validation = FieldValidation::kWarn;
+};
+
+struct Answer {
+  int status = 200;
+  api::Json object;
+  // Stored bytes, which one after the other are the JSON text. Set instead of `object`.
+  std::vector<std::shared_ptr<const std::string>> pieces;
+  std::vector<std::string> warnings;
+};
+// The object of an answer, whichever way it is given.
+api::Json object_of(Answer answer);
+using OnAnswer = std::function<void(base::Result<Answer>)>;
+
+// Whether objects of the kind have "status", "binding" and so on beside them.
+bool has_subresource(const api::KindInfo& kind, std::string_view name);
+
+// The names used in messages: `jobs.batch.volcano.sh "x" not found`.
+base::Error not_found(const api::KindInfo& kind, std::string_view name);
+base::Error already_exists(const api::KindInfo& kind, std::string_view name);
+base::Error conflict(const api::KindInfo& kind, std::string_view name, std::string_view why);
+// `Job.batch.volcano.sh "x" is invalid: a, b`, with the causes.
+base::Error invalid(const api::KindInfo& kind, std::string_view name, std::vector<base::Cause> causes);
+base::Error bad_request(std::string message);
+
+// The Kubernetes Status object of an error, or of a success.
+api::Json status_object(const base::Error& error);
+api::Json success_status(const api::KindInfo& kind, std::string_view name, std::string_view uid);
+
+// A whole number of 64 bits; errors name the parameter and its value.
+base::Result<std::int64_t> parse_number(std::string_view name, std::string_view text);
+
+}  // namespace apiserver

@@ -1,0 +1,69 @@
+// Which fields a kind can be selected by, and matching.
+#include "apiserver/pipeline/selection.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+
+namespace apiserver {
+
+using base::Result;
+
+namespace {
+
+struct Selectable {
+  std::string_view kind;
+  std::vector<std::string_view> fields;
+};
+
+const std::vector<Selectable>& selectable_fields() {
+  static const std::vector<Selectable> table = {
+      {"Pod",
+       {"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
+        "status.phase", "status.podIP", "status.nominatedNodeName"}},
+      {"Event",
+       {"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+        "involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
+        "reportingComponent", "source", "type"}},
+      {"Node", {"spec.unschedulable"}},
+      {"Namespace", {"status.phase"}},
+      {"Secret", {"type"}},
+  };
+  return table;
+}
+
+}  // namespace
+
+Result<Selection> Selection::parse(const api::KindInfo& kind, const std::string& labels, const std::string& fields) {
+  Selection selection;
+  TRY(selection.labels_, api::parse_label_selector(labels));
+  TRY(selection.fields_, api::parse_field_selector(fields));
+  for (api::FieldTerm& term : selection.fields_) {
+    if (term.path == "metadata.name" || (term.path == "metadata.namespace" && kind.namespaced)) continue;
+    selection.by_metadata_only_ = false;
+    bool known = false;
+    for (const Selectable& row : selectable_fields())
+      if (!kind.custom && row.kind == kind.kind) known = std::ranges::find(row.fields, term.path) != row.fields.end();
+    if (!known) return bad_request(base::format("field label not supported: {}", term.path));
+    if (term.path == "source") term.path = "source.component";
+    // An absent boolean is false.
+    if ((term.path == "spec.unschedulable" || term.path == "spec.hostNetwork") && term.value == "false") {
+      term.value = "true";
+      term.equal = !term.equal;
+    }
+  }
+  if (!selection.labels_.requirements.empty()) selection.by_metadata_only_ = false;
+  return selection;
+}
+
+bool Selection::matches(const store::Object& object) const {
+  if (everything()) return true;
+  if (by_metadata_only_)
+    return std::ranges::all_of(fields_, [&](const api::FieldTerm& term) {
+      return ((term.path == "metadata.name" ? object.name : object.ns) == term.value) == term.equal;
+    });
+  const api::Json json = object.json();
+  return labels_.matches(json["metadata"]["labels"]) && api::matches(fields_, json);
+}
+
+}  // namespace apiserver

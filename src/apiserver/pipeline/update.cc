@@ -1,0 +1,142 @@
+// PUT and PATCH: an existing object changes (or, by apply, comes to be).
+#include "api/managed_fields.h"
+#include "api/patch.h"
+#include "apiserver/kinds/strategy.h"
+#include "apiserver/pipeline/change.h"
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+using base::Code;
+using base::Result;
+
+namespace {
+
+base::Status check_subresource(const Request& request) {
+  if (request.subresource.empty() || request.subresource == "status" || request.subresource == "finalize") return {};
+  return base::make_error(Code::kNotFound, "the server could not find the requested resource");
+}
+
+base::Status check_identity(const Request& request, const Json& object) {
+  TRY_VOID(check_identifying_types(object));
+  const std::string_view name = api::name_of(object);
+  if (!name.empty() && name != request.name)
+    return bad_request(
+        base::format("the name of the object ({}) does not match the name on the URL ({})", name, request.name));
+  const std::string_view ns = api::namespace_of(object);
+  if (!ns.empty() && ns != request.ns)
+    return bad_request(base::format("the namespace of the object ({}) does not match the namespace on the request ({})",
+                                    ns, request.ns));
+  const std::string_view version = object["apiVersion"].as_string();
+  const std::string_view kind = object["kind"].as_string();
+  if ((!version.empty() && version != request.kind->resource.api_version()) ||
+      (!kind.empty() && kind != request.kind->kind))
+    return bad_request(
+        base::format("the API version in the data ({}, kind {}) does not match the expected API version ({}, kind {})",
+                     version, kind, request.kind->resource.api_version(), request.kind->kind));
+  return {};
+}
+
+void set_type(const api::KindInfo& kind, Json& object) {
+  object.set("apiVersion", kind.resource.api_version());
+  object.set("kind", kind.kind);
+  if (object["metadata"].is_null()) object.set("metadata", Json::object());
+}
+
+Result<Json> patched(const Context& context, Request& request, const Json& live) {
+  switch (request.patch_type) {
+    case PatchType::kJson: return api::apply_json_patch(live, request.body);
+    case PatchType::kMerge:
+      if (!request.body.is_object()) return bad_request("the merge patch is not an object");
+      return api::apply_merge_patch(live, request.body);
+    case PatchType::kStrategic:
+      if (request.kind->custom)
+        return base::make_error(Code::kUnsupportedMediaType,
+                                "the body of the request was in an unknown format - accepted media types include: "
+                                "application/json-patch+json, "
+                                "application/merge-patch+json, application/apply-patch+yaml");
+      return api::apply_strategic_patch(*request.kind->schema, live, request.body);
+    case PatchType::kApply:
+      return api::apply_configuration(
+          *request.kind->schema, live, request.body,
+          {manager_for(request), request.kind->resource.api_version(), request.subresource, context.now},
+          request.force);
+  }
+  return bad_request("unknown patch type");
+}
+
+// The parts of an applied configuration that its subresource may not set are ignored.
+base::Status prepare_configuration(Request& request, std::vector<std::string>& warnings) {
+  if (request.field_manager.empty())
+    return bad_request(
+        "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch");
+  TRY_VOID(check_identity(request, request.body));
+  if (request.body["kind"].as_string().empty() || request.body["apiVersion"].as_string().empty())
+    return bad_request("an applied configuration must have apiVersion and kind");
+  TRY_VOID(check_fields(request, request.body, warnings));
+  if (request.kind->status_subresource) {
+    if (request.subresource == "status") {
+      Json only = request.body;
+      only.erase("spec");
+      request.body = std::move(only);
+    } else {
+      request.body.erase("status");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Change> prepare_update(const Context& context, Request& request) {
+  TRY_VOID(check_subresource(request));
+  const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
+  if (!stored) return not_found(*request.kind, request.name);
+  Json object = std::move(request.body);
+  TRY_VOID(check_identity(request, object));
+  set_type(*request.kind, object);
+  if (api::resource_version_of(object).empty() && request.kind->custom) {
+    std::vector<base::Cause> causes{
+        {"FieldValueInvalid", "Invalid value: 0x0: must be specified for an update", "metadata.resourceVersion"}};
+    return invalid(*request.kind, request.name, std::move(causes));
+  }
+  return finish_update(context, request, stored->json(), std::move(object));
+}
+
+Result<Change> prepare_patch(const Context& context, Request& request) {
+  TRY_VOID(check_subresource(request));
+  std::vector<std::string> warnings;
+  const bool apply = request.patch_type == PatchType::kApply;
+  if (apply) TRY_VOID(prepare_configuration(request, warnings));
+  const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
+  if (!stored && (!apply || !request.subresource.empty())) return not_found(*request.kind, request.name);
+  const Json live = stored ? stored->json() : Json();
+  if (stored && apply && !api::uid_of(request.body).empty() && api::uid_of(request.body) != api::uid_of(live))
+    return conflict(
+        *request.kind, request.name,
+        base::format("uid mismatch: the provided object specified uid {}, and the existing object's uid is {}",
+                     api::uid_of(request.body), api::uid_of(live)));
+  auto result = patched(context, request, live);
+  if (!result.ok()) {
+    base::Error error = result.take_error();
+    error.group = request.kind->resource.group;
+    error.kind = request.kind->resource.plural;
+    error.name = request.name;
+    return error;
+  }
+  Json object = *std::move(result);
+  TRY_VOID(check_identity(request, object));
+  set_type(*request.kind, object);
+  request.duplicate_keys.clear();
+  auto change = [&]() -> Result<Change> {
+    if (stored) return finish_update(context, request, live, std::move(object));
+    object.edit("metadata").set("name", request.name);
+    request.body = std::move(object);
+    return prepare_create(context, request);
+  }();
+  if (change.ok()) change->warnings.insert(change->warnings.begin(), warnings.begin(), warnings.end());
+  return change;
+}
+
+}  // namespace apiserver
