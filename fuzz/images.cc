@@ -1,5 +1,5 @@
 // What images say: their names, their configuration, their lists of users, as they become a container.
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/utf8.h"
 #include "node/image_name.h"
 #include "node/os/oci_bundle.h"

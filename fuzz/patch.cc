@@ -1,5 +1,5 @@
 // The three kinds of patches on any two documents: the input is both, one a line.
-#include "api/patch.h"
+#include "api/schema/patch.h"
 
 #include "api/kinds.h"
 #include "targets.h"

@@ -1,10 +1,10 @@
 // Any patch on any object costs no more than its limits: steps, size, levels. The input is both, one a line.
-#include "api/json_bulk.h"
+#include "api/json/json_bulk.h"
+#include "api/json/limits.h"
+#include "api/json/work.h"
 #include "api/kinds.h"
-#include "api/limits.h"
-#include "api/managed_fields.h"
-#include "api/patch.h"
-#include "api/work.h"
+#include "api/schema/managed_fields.h"
+#include "api/schema/patch.h"
 #include "targets.h"
 
 namespace fuzz {

@@ -1,5 +1,5 @@
 // What containers and runtimes leave behind (message files, logs, exits), as it becomes a pod's status.
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/utf8.h"
 #include "node/container_text.h"
 #include "node/pod_plan.h"

@@ -1,8 +1,8 @@
 // JSON, YAML, quantities, selectors and definitions of worlds: what was read and written again reads the same.
-#include "api/json.h"
-#include "api/quantity.h"
+#include "api/json/json.h"
+#include "api/json/yaml.h"
+#include "api/schema/quantity.h"
 #include "api/selector.h"
-#include "api/yaml.h"
 #include "sim/definition.h"
 #include "targets.h"
 

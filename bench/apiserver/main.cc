@@ -9,7 +9,7 @@
 #include <future>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/format.h"
 #include "client/kubeconfig.h"
 #include "rt/env.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "api/quantity.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 
 namespace bench {

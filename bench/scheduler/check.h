@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 namespace bench {
 

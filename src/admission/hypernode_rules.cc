@@ -2,7 +2,7 @@
 #include "admission/field_errors.h"
 #include "admission/names.h"
 #include "admission/rules.h"
-#include "api/pattern_problem.h"
+#include "api/schema/pattern_problem.h"
 #include "base/format.h"
 
 namespace admission {

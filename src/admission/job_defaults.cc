@@ -1,6 +1,6 @@
 // What a Job gets that its author left out (webhooks.md 4).
 #include "admission/rules.h"
-#include "api/quantity.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 #include "base/saturate.h"
 

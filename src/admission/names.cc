@@ -1,7 +1,7 @@
 // The grammar of names.
 #include "admission/names.h"
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/format.h"
 
 namespace admission {

@@ -3,7 +3,7 @@
 
 #include "admission/names.h"
 #include "admission/pod_template.h"
-#include "api/quantity.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 
 namespace admission {

@@ -4,8 +4,8 @@
 
 #include "admission/names.h"
 #include "admission/rules.h"
+#include "api/json/yaml.h"
 #include "api/resource.h"
-#include "api/yaml.h"
 #include "base/format.h"
 
 namespace admission {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "admission/field_errors.h"
-#include "api/json.h"
+#include "api/json/json.h"
 
 namespace admission {
 

@@ -8,8 +8,8 @@
 #include "admission/queue_tree.h"
 #include "admission/rules.h"
 #include "api/kinds.h"
-#include "api/quantity.h"
 #include "api/resource.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 
 namespace admission {

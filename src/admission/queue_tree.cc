@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "admission/rules.h"
-#include "api/quantity.h"
 #include "api/resource.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 
 namespace admission {

@@ -7,7 +7,7 @@
 
 #include "admission/hooks.h"
 #include "api/admission.h"
-#include "api/schema.h"
+#include "api/schema/schema.h"
 
 namespace admission {
 

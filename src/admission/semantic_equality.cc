@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "admission/rules.h"
-#include "api/quantity.h"
-#include "api/schema.h"
+#include "api/schema/quantity.h"
+#include "api/schema/schema.h"
 #include "base/time.h"
 
 namespace admission {

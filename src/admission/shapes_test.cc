@@ -3,7 +3,7 @@
 
 #include "admission/fake_objects_for_tests.h"
 #include "admission/review.h"
-#include "api/quantity.h"
+#include "api/schema/quantity.h"
 #include "base/random.h"
 
 namespace admission {

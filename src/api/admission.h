@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/resource.h"
 #include "base/result.h"
 

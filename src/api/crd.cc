@@ -1,7 +1,7 @@
 // Structural schemas, written in place: a CRD knows no references.
 #include "api/crd.h"
 
-#include "api/schema_json.h"
+#include "api/schema/schema_json.h"
 
 namespace api {
 namespace {

@@ -1,7 +1,7 @@
 // CustomResourceDefinitions of our kinds, for clusters that are not ours.
 #pragma once
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/kinds.h"
 
 namespace api {

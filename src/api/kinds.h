@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/resource.h"
-#include "api/schema.h"
+#include "api/schema/schema.h"
 
 namespace api {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "api/kinds.h"
-#include "api/schema.h"
+#include "api/schema/schema.h"
 #include "base/format.h"
 #include "base/time.h"
 #include "base/utf8.h"

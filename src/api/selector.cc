@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "api/problems.h"
+#include "api/json/problems.h"
 #include "base/format.h"
 
 namespace api {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 
 namespace api {

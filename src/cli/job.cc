@@ -1,9 +1,9 @@
 // vcctl job: run, list, view, suspend, resume, delete (cli.md 2.2 to 2.6).
 #include <algorithm>
 
-#include "api/quantity.h"
+#include "api/json/yaml.h"
 #include "api/resource.h"
-#include "api/yaml.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 #include "cli/table.h"
 #include "cli/vcctl.h"

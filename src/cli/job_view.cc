@@ -1,6 +1,6 @@
 // One job in words (cli.md 2.4). Labels and values are separated by a tab, levels are two blanks.
-#include "api/quantity.h"
 #include "api/resource.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 #include "cli/table.h"
 #include "cli/vcctl.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/resource.h"
 #include "base/result.h"
 

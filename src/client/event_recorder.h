@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "client/client.h"
 #include "rt/env.h"
 

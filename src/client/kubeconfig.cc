@@ -1,7 +1,7 @@
 // How a kubeconfig names a server and credentials.
 #include "client/kubeconfig.h"
 
-#include "api/yaml.h"
+#include "api/json/yaml.h"
 #include "base/format.h"
 #include "rt/files.h"
 #include "rt/tls.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/resource.h"
 
 namespace client {

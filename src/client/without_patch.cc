@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "api/kinds.h"
-#include "api/patch.h"
+#include "api/schema/patch.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "client/list_items.h"

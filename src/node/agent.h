@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/pod_logs.h"
-#include "api/quantity.h"
+#include "api/schema/quantity.h"
 #include "client/client.h"
 #include "node/runtime.h"
 #include "rt/env.h"

@@ -1,7 +1,7 @@
 // The agent is killed at every step of a container's life; what the container did is reported all the same.
 #include <gtest/gtest.h>
 
-#include "api/yaml.h"
+#include "api/json/yaml.h"
 #include "client/testing/fake_client.h"
 #include "client/testing/fake_env.h"
 #include "node/agent.h"

@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-#include "api/yaml.h"
+#include "api/json/yaml.h"
 #include "base/utf8.h"
 #include "client/testing/fake_client.h"
 #include "client/testing/fake_env.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/utf8.h"
 #include "node/cri_line.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "node/lookups.h"
 

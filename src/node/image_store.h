@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "node/image_name.h"
 

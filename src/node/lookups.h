@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/json.h"
-#include "api/quantity.h"
+#include "api/json/json.h"
+#include "api/schema/quantity.h"
 
 namespace node {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "node/runtime.h"
 
 namespace node {

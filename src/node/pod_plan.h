@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "node/pod_state.h"
 
 namespace node {

@@ -1,7 +1,7 @@
 // From a pod's JSON to what the runtime starts. Pure.
 #pragma once
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "node/lookups.h"
 #include "node/pod_state.h"

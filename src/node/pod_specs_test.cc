@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/yaml.h"
+#include "api/json/yaml.h"
 #include "base/format.h"
 #include "node/environment.h"
 #include "node/image_store.h"

@@ -1,7 +1,7 @@
 // The status that the agent reports for a pod. Pure.
 #pragma once
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "node/pod_state.h"
 
 namespace node {

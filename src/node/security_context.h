@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "node/runtime.h"
 
 namespace node {

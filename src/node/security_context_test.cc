@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/yaml.h"
+#include "api/json/yaml.h"
 #include "node/capabilities.h"
 #include "node/container_text.h"
 #include "node/image_name.h"

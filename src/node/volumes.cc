@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "api/quantity.h"
 #include "api/resource.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 #include "node/environment.h"
 #include "rt/tls.h"

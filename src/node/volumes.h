@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "node/lookups.h"
 #include "node/runtime.h"

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "base/time.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "api/kinds.h"
-#include "api/patch.h"
+#include "api/schema/patch.h"
 #include "base/format.h"
 
 namespace sim {

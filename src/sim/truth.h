@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/resource.h"
 #include "sim/chronicle.h"
 #include "store/store.h"

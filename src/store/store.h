@@ -18,8 +18,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json.h"
-#include "api/limits.h"
+#include "api/json/json.h"
+#include "api/json/limits.h"
 #include "api/resource.h"
 #include "base/result.h"
 #include "rt/env.h"

@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "api/json.h"
-#include "api/quantity.h"
+#include "api/json/json.h"
+#include "api/schema/quantity.h"
 
 namespace api::cel {
 

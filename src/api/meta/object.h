@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/fields.h"
+#include "api/schema/fields.h"
 
 namespace api {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 namespace apiserver {
 

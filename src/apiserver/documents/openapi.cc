@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/kinds.h"
-#include "api/schema_json.h"
+#include "api/schema/schema_json.h"
 #include "apiserver/documents/openapi_proto.h"
 #include "base/format.h"
 #include "rt/tls.h"

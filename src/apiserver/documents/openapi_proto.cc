@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "api/yaml.h"
+#include "api/json/yaml.h"
 
 namespace apiserver {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 namespace apiserver {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <map>
 
-#include "api/quantity.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 
 namespace apiserver {

@@ -1,8 +1,8 @@
 // Paths "/api/v1/namespaces/ns/pods/name/status" and "/apis/group/version/...", and their query parameters.
 #include "apiserver/http/route.h"
 
+#include "api/json/yaml.h"
 #include "api/protobuf.h"
-#include "api/yaml.h"
 #include "apiserver/pipeline/manager_name.h"
 #include "base/format.h"
 

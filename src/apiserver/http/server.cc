@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "api/yaml.h"
+#include "api/json/yaml.h"
 #include "apiserver/documents/discovery.h"
 #include "apiserver/documents/openapi.h"
 #include "apiserver/documents/tables.h"

@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "api/json_bulk.h"
-#include "api/quantity.h"
+#include "api/json/json_bulk.h"
+#include "api/schema/quantity.h"
 #include "apiserver/kinds/strategy.h"
 #include "base/format.h"
 #include "rt/tls.h"

@@ -1,8 +1,8 @@
 // Metadata rules, status subresources, generations, canonical forms.
 #include "apiserver/kinds/strategy.h"
 
-#include "api/json_bulk.h"
-#include "api/quantity.h"
+#include "api/json/json_bulk.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 
 namespace apiserver {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/kinds.h"
 #include "apiserver/kinds/context.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "api/json_bulk.h"
+#include "api/json/json_bulk.h"
 #include "base/random.h"
 
 namespace apiserver {

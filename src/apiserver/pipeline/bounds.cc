@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "api/problems.h"
+#include "api/json/problems.h"
 #include "base/format.h"
 #include "base/utf8.h"
 

@@ -1,9 +1,9 @@
 // What all writes share: field checks, defaults, admission, the last steps of an update.
 #include "apiserver/pipeline/change.h"
 
-#include "api/json_bulk.h"
-#include "api/limits.h"
-#include "api/managed_fields.h"
+#include "api/json/json_bulk.h"
+#include "api/json/limits.h"
+#include "api/schema/managed_fields.h"
 #include "apiserver/kinds/strategy.h"
 #include "base/format.h"
 

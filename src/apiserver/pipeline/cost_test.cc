@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "api/problems.h"
+#include "api/json/problems.h"
+#include "api/json/work.h"
 #include "api/resource.h"
-#include "api/work.h"
 #include "apiserver/pipeline/api_for_tests.h"
 #include "apiserver/pipeline/aside.h"
 #include "apiserver/pipeline/bounds.h"

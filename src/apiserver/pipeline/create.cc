@@ -1,5 +1,5 @@
 // POST: a new object.
-#include "api/managed_fields.h"
+#include "api/schema/managed_fields.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/change.h"
 #include "base/format.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "apiserver/pipeline/request.h"
 #include "apiserver/pipeline/side_work.h"
 #include "store/store.h"

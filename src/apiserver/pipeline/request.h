@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/kinds.h"
 #include "base/result.h"
 

@@ -1,6 +1,6 @@
 // PUT and PATCH: an existing object changes (or, by apply, comes to be).
-#include "api/managed_fields.h"
-#include "api/patch.h"
+#include "api/schema/managed_fields.h"
+#include "api/schema/patch.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/change.h"
 #include "base/format.h"

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "api/quantity.h"
 #include "api/resource.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 #include "controllers/cluster/cluster.h"
 #include "rt/files.h"

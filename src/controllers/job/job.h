@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/time.h"
 
 namespace controllers::job {

@@ -1,8 +1,8 @@
 // PodGroup content, controllers.md 3.9.
 #include "controllers/job/podgroup.h"
 
-#include "api/quantity.h"
 #include "api/resource.h"
+#include "api/schema/quantity.h"
 #include "controllers/job/usage.h"
 
 namespace controllers::job {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "controllers/job/job.h"
 
 namespace controllers::job {

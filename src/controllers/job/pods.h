@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "controllers/job/job.h"
 

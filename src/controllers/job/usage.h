@@ -4,7 +4,7 @@
 #include <functional>
 #include <string_view>
 
-#include "api/quantity.h"
+#include "api/schema/quantity.h"
 #include "controllers/job/job.h"
 
 namespace controllers::job {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <set>
 
-#include "api/quantity.h"
 #include "api/resource.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 #include "controllers/job/usage.h"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "api/yaml.h"
+#include "api/json/yaml.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "rt/files.h"

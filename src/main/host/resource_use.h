@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "scheduler/one_shot/one_shot.h"
 
 namespace volcano_main {

@@ -2,8 +2,8 @@
 #include <iostream>
 
 #include "admission/review.h"
+#include "api/json/yaml.h"
 #include "api/resource.h"
-#include "api/yaml.h"
 #include "base/format.h"
 #include "main/host/schedule_files.h"
 #include "main/host/webhook_flags.h"

@@ -3,7 +3,7 @@
 
 #include <iostream>
 
-#include "api/yaml.h"
+#include "api/json/yaml.h"
 #include "main/programs.h"
 
 namespace volcano_main {

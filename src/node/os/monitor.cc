@@ -19,7 +19,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/format.h"
 #include "node/agent.h"
 #include "node/os/cri_log.h"

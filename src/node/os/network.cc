@@ -6,7 +6,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/os/command.h"

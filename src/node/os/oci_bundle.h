@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "node/os/privileges.h"
 #include "node/runtime.h"

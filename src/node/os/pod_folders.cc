@@ -8,7 +8,7 @@
 #include <charconv>
 #include <set>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/container_text.h"

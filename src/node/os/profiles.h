@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "node/runtime.h"
 

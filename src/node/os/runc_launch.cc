@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/format.h"
 #include "base/utf8.h"
 #include "node/container_text.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 namespace node {
 

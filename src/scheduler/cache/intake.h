@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/resource.h"
 #include "scheduler/cache/scheduler_share.h"
 #include "scheduler/model/model.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 namespace scheduler {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 namespace scheduler {
 

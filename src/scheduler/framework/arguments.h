@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 namespace scheduler {
 

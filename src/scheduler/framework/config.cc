@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "api/yaml.h"
+#include "api/json/yaml.h"
 #include "base/format.h"
 #include "scheduler/framework/extension_points.h"
 

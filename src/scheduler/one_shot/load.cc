@@ -3,8 +3,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "api/json/yaml.h"
 #include "api/kinds.h"
-#include "api/yaml.h"
 #include "base/format.h"
 #include "scheduler/dump/dump.h"
 #include "scheduler/one_shot/one_shot.h"

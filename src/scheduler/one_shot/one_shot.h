@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "scheduler/cache/intake.h"

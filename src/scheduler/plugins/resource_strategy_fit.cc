@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/format.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"

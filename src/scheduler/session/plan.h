@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/quantity.h"
+#include "api/schema/quantity.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/job.h"
 #include "scheduler/model/devices/dra.h"

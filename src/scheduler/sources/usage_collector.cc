@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/format.h"
 #include "base/log.h"
 

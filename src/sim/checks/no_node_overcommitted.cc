@@ -1,7 +1,7 @@
 // At every instant, the pods bound to a node ask for no more than it has.
 #include <map>
 
-#include "api/quantity.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 #include "sim/checks/all.h"
 #include "sim/world.h"

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "api/quantity.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 #include "sim/checks/all.h"
 #include "sim/world.h"

@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "api/quantity.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 #include "objects.h"
 

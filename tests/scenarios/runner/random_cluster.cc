@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/format.h"
 #include "base/random.h"
 #include "random_policy.h"

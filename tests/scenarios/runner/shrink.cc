@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/format.h"
 
 namespace scenario {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "api/fields.h"
+#include "api/schema/fields.h"
 
 namespace api {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "api/resource.h"
 #include "base/result.h"
 #include "controllers/job/job.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "scheduler/model/core/ids.h"
 
 namespace scheduler {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/time.h"
 #include "scheduler/model/core/box.h"
 #include "scheduler/model/core/ids.h"

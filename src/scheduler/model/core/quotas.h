@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "api/quantity.h"
+#include "api/schema/quantity.h"
 
 namespace scheduler {
 

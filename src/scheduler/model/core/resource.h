@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/quantity.h"
+#include "api/schema/quantity.h"
 #include "scheduler/model/core/box.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/symbols.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/symbols.h"
 

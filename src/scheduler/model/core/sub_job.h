@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/selector.h"
 #include "scheduler/model/core/status.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "api/cel/expression.h"
-#include "api/json.h"
+#include "api/json/json.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/selector.h"
 #include "scheduler/model/nodes/node_table.h"

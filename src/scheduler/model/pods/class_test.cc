@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "api/schema.h"
+#include "api/schema/schema.h"
 #include "scheduler/model/pods/shape.h"
 
 namespace scheduler {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "scheduler/model/core/ids.h"
 
 namespace scheduler {

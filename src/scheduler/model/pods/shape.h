@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/resource.h"
 #include "scheduler/model/core/selector.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/selector.h"
 #include "scheduler/model/pods/affinity.h"

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/pattern.h"
+#include "api/schema/pattern.h"
 #include "scheduler/model/nodes/node_table.h"
 
 namespace scheduler {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "api/quantity.h"
 #include "api/resource.h"
+#include "api/schema/quantity.h"
 
 namespace scheduler {
 namespace {

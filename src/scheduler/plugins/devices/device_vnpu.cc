@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "api/yaml.h"
+#include "api/json/yaml.h"
 #include "base/format.h"
 #include "scheduler/plugins/devices/device_family.h"
 

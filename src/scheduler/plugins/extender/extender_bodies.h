@@ -1,7 +1,7 @@
 // How do pods, nodes, groups and queues look to an extender? JSON with the field names that extenders of Volcano read.
 #pragma once
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "scheduler/model/model.h"
 
 namespace scheduler {

@@ -1,0 +1,112 @@
+// Json values: text round trips, numbers as Go writes them, sharing and editing.
+#include "api/json/json.h"
+
+#include <gtest/gtest.h>
+
+#include "api/json/limits.h"
+
+namespace api {
+namespace {
+
+Json parse(std::string_view text) {
+  auto parsed = parse_json(text);
+  EXPECT_TRUE(parsed.ok()) << text;
+  return parsed.ok() ? *parsed : Json();
+}
+
+TEST(Json, texts_are_written_as_go_writes_them) {
+  struct Row {
+    const char* in;
+    const char* out;
+  };
+  for (const Row& row :
+       {Row{"1.0", "1"}, Row{"1e2", "100"}, Row{"0.5", "0.5"}, Row{"1e-7", "1e-7"}, Row{"1e21", "1e+21"},
+        Row{"123456789012345678901234567890", "1.2345678901234568e+29"},
+        Row{"18446744073709551615", "18446744073709551615"}, Row{"18446744073709551616", "18446744073709552000"},
+        Row{"-9223372036854775808", "-9223372036854775808"}, Row{"\"<&>\\u2028\"", "\"\\u003c\\u0026\\u003e\\u2028\""},
+        Row{"\"\\u0001\\n\\\"\"", "\"\\u0001\\n\\\"\""}, Row{"[ ]", "[]"},
+        Row{"{\"b\":1,\"a\":[true,null]}", "{\"b\":1,\"a\":[true,null]}"}})
+    EXPECT_EQ(parse(row.in).dump(), row.out) << row.in;
+}
+
+TEST(Json, what_is_not_json_is_refused) {
+  for (const char* text : {"", "{", "[1,]", "nul", "1e309", "\"\xff\"", "{\"a\":1}{", "'a'"})
+    EXPECT_FALSE(parse_json(text).ok()) << text;
+  EXPECT_FALSE(parse_json(Json()["nothing"].as_string()).ok());  // a view without an address
+}
+
+TEST(Json, what_is_written_can_be_read) {
+  for (const char* text : {"\xff", "a\xC3", "\xED\xA0\x80", "\xE2\x80"}) {
+    const Json value = Json::object({{text, text}});
+    const auto again = parse_json(value.dump());
+    ASSERT_TRUE(again.ok()) << value.dump();
+    EXPECT_NE(again->members()[0].name().find("\xEF\xBF\xBD"), std::string_view::npos);
+  }
+  // Halves of surrogate pairs, which Go reads as U+FFFD.
+  for (const char* text : {"\"\\ud800\"", "\"\\udc00x\"", "\"\\ud800\\ud800\""}) {
+    const auto value = parse_json(text);
+    if (value.ok()) {
+      EXPECT_TRUE(parse_json(value->dump()).ok()) << text;
+    }
+  }
+}
+
+TEST(Json, readable_objects_are_bounded_in_depth) {
+  const auto nested = [](std::size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
+  EXPECT_TRUE(check_readable(nested(kObjectLevelsMax)).ok());
+  EXPECT_EQ(check_readable(nested(kObjectLevelsMax + 1)).error().message, "nested too deeply: more than 1000 levels");
+  EXPECT_TRUE(parse_json(nested(kDocumentLevelsMax)).ok());
+  EXPECT_FALSE(parse_json(nested(kDocumentLevelsMax + 1)).ok());
+  EXPECT_FALSE(check_readable("{\"a\":\"\xff\"}").ok());
+  EXPECT_FALSE(check_readable("").ok());
+}
+
+TEST(Json, the_last_of_two_keys_wins_and_is_reported) {
+  std::vector<std::string> twice;
+  const auto json = parse_json(R"({"a":{"b":1,"b":2},"l":[{"c":1,"c":1}]})", {&twice});
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ((*json)["a"]["b"].as_int(), 2);
+  EXPECT_EQ(twice, (std::vector<std::string>{"a.b", "l[0].c"}));
+}
+
+TEST(Json, an_edit_leaves_copies_alone) {
+  const Json before = parse(R"({"metadata":{"labels":{"a":"a long enough string to be shared"}},"list":[1,2]})");
+  Json after = before;
+  after.edit_path({"metadata", "labels"}).set("b", "x");
+  after.edit("list").edit(0) = 7;
+  EXPECT_EQ(before["metadata"]["labels"].size(), 1u);
+  EXPECT_EQ(before["list"][std::size_t{0}].as_int(), 1);
+  EXPECT_EQ(after["list"].dump(), "[7,2]");
+  EXPECT_TRUE(after.erase("list"));
+  EXPECT_FALSE(after.erase("list"));
+}
+
+TEST(Json, large_objects_find_set_and_lose_members) {
+  Json large = Json::object();
+  for (int i = 0; i < 500; ++i) large.set("key-" + std::to_string(i * 7 % 500), i);
+  const Json shared = large;
+  large.set("key-3", "new");
+  EXPECT_TRUE(large.erase("key-499"));
+  EXPECT_FALSE(large.erase("key-499"));
+  EXPECT_EQ(large.size(), 499u);
+  EXPECT_EQ(large["key-3"].as_string(), "new");
+  EXPECT_EQ(shared["key-499"].as_int(), 357);
+  EXPECT_EQ(shared["key-3"].as_int(), 429);
+  for (int i = 0; i < 500; ++i) EXPECT_EQ(shared["key-" + std::to_string(i * 7 % 500)].as_int(), i);
+  EXPECT_FALSE(large.has("key-500"));
+  EXPECT_EQ(parse(shared.dump()), shared);
+  EXPECT_EQ(parse(large.sorted().dump()), large);
+  for (int i = 0; i < 480; ++i) large.erase("key-" + std::to_string(i));
+  EXPECT_EQ(large.size(), 19u);
+  EXPECT_TRUE(large.has("key-490"));
+}
+
+TEST(Json, equality_is_by_value_and_ignores_member_order) {
+  EXPECT_EQ(parse(R"({"a":1,"b":[1.0]})"), parse(R"({"b":[1],"a":1})"));
+  EXPECT_FALSE(parse(R"({"a":1})") == parse(R"({"a":1,"b":null})"));
+  EXPECT_FALSE(Json("1") == Json(1));
+  EXPECT_EQ(parse(R"({"b":{"d":1,"c":2},"a":1})").sorted().dump(), R"({"a":1,"b":{"c":2,"d":1}})");
+}
+
+}  // namespace
+}  // namespace api

@@ -1,0 +1,88 @@
+// YAML scalars as Kubernetes reads them, documents, and output that reads back.
+#include "api/json/yaml.h"
+
+#include <gtest/gtest.h>
+
+namespace api {
+namespace {
+
+TEST(Yaml, scalars_mean_what_kubernetes_reads) {
+  struct Row {
+    const char* yaml;
+    const char* json;
+  };
+  for (const Row& row : {Row{"y", "true"},
+                         Row{"Yes", "true"},
+                         Row{"on", "true"},
+                         Row{"TRUE", "true"},
+                         Row{"n", "false"},
+                         Row{"No", "false"},
+                         Row{"off", "false"},
+                         Row{"tRue", "\"tRue\""},
+                         Row{"nUll", "\"nUll\""},
+                         Row{"~", "null"},
+                         Row{"", "null"},
+                         Row{"0644", "420"},
+                         Row{"0o17", "15"},
+                         Row{"0x1F", "31"},
+                         Row{"0b11", "3"},
+                         Row{"1_000", "1000"},
+                         Row{"0x_1F", "31"},
+                         Row{"08", "8"},
+                         Row{"1e400", "\"1e400\""},
+                         Row{"1e", "\"1e\""},
+                         Row{"1:30", "\"1:30\""},
+                         Row{"2001-01-01", "\"2001-01-01\""},
+                         Row{"9223372036854775808", "9223372036854776000"},
+                         Row{"12345678901234567890", "12345678901234567000"},
+                         Row{"1.", "1"},
+                         Row{".5", "0.5"},
+                         Row{"1e3", "1000"},
+                         Row{"!!binary aGk=", "\"hi\""},
+                         Row{"'1'", "\"1\""},
+                         Row{"!!str 1", "\"1\""}})
+    EXPECT_EQ(parse_yaml(std::string("a: ") + row.yaml).value()["a"].dump(), row.json) << row.yaml;
+  for (const char* text : {"a: .inf", "a: .NaN", "a: [", "a: 'open", "? [1]\n: x", "a: *nothing"})
+    EXPECT_FALSE(parse_yaml(text).ok()) << text;
+}
+
+TEST(Yaml, keys_resolve_merge_and_repeat) {
+  EXPECT_EQ(parse_yaml("y: 1").value().dump(), R"({"true":1})");
+  EXPECT_EQ(parse_yaml("b: &x {k: 1, l: 2}\nc:\n  <<: *x\n  k: 3\n").value()["c"].dump(), R"({"k":3,"l":2})");
+  std::vector<std::string> twice;
+  EXPECT_EQ(parse_yaml("a:\n  b: 1\n  b: 2\n", {&twice}).value()["a"]["b"].as_int(), 2);
+  EXPECT_EQ(twice, std::vector<std::string>{"a.b"});
+}
+
+TEST(Yaml, aliases_are_bounded) {
+  std::string text = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n";
+  for (int i = 1; i < 8; ++i) {
+    text += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int k = 0; k < 10; ++k) text += std::string(k ? "," : "") + "*a" + std::to_string(i - 1);
+    text += "]\n";
+  }
+  const auto parsed = parse_yaml(text);
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_NE(parsed.error().message.find("excessive aliasing"), std::string::npos);
+}
+
+TEST(Yaml, documents_know_their_lines) {
+  const auto documents = parse_yaml_documents("a: 1\n---\n---\n# nothing\n---\nb: 2\n");
+  ASSERT_TRUE(documents.ok());
+  ASSERT_EQ(documents->size(), 2u);
+  EXPECT_EQ((*documents)[1].value["b"].as_int(), 2);
+  EXPECT_EQ((*documents)[1].line, 6);
+}
+
+TEST(Yaml, what_is_written_reads_back) {
+  const Json json = *parse_json(
+      R"({"plain":"a b","number":"1","bool":"yes","null":"null","empty":"","colon":"a: b","hash":"a #b","dash":"- a","lines":"one\ntwo\n",
+    "no end":"one\ntwo","space":" a","tab":"\ta","date":"2026-01-01","list":[{"a":1,"b":[[1,2],[]]},"x"],"nothing":{},"quote":"it's \"so\"","at":"@x","star":"*x"})");
+  const std::string text = to_yaml(json);
+  const auto back = parse_yaml(text);
+  ASSERT_TRUE(back.ok()) << text;
+  EXPECT_EQ(*back, json) << text;
+}
+
+}  // namespace
+}  // namespace api

@@ -1,0 +1,253 @@
+// Bookkeeping of owners, and the three-way merge of server-side apply.
+#include "api/schema/managed_fields.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "api/json/json_bulk.h"
+#include "api/json/problems.h"
+#include "api/schema/field_set.h"
+#include "base/format.h"
+
+namespace api {
+namespace {
+
+using base::Cause;
+using base::Code;
+
+struct Entry {
+  std::string manager, operation, api_version, subresource, time;
+  FieldSet fields;
+};
+
+std::vector<Entry> entries_of(const Json& object) {
+  std::vector<Entry> entries;
+  for (const Json& row : object["metadata"]["managedFields"].items())
+    entries.push_back({row["manager"].str(), row["operation"].str(), row["apiVersion"].str(), row["subresource"].str(),
+                       row["time"].str(), field_set_from(row["fieldsV1"])});
+  return entries;
+}
+
+void store_entries(std::vector<Entry> entries, Json& object) {
+  if (!object["metadata"].is_null() && !object["metadata"].is_object()) return;  // validation names it
+  std::erase_if(entries, [](const Entry& e) { return e.fields.empty(); });
+  // Applies first, then by time, then by name, as Kubernetes orders them.
+  std::ranges::stable_sort(entries, [](const Entry& a, const Entry& b) {
+    if (a.operation != b.operation) return a.operation == "Apply";
+    if (a.time != b.time) return a.time < b.time;
+    return std::tie(a.manager, a.subresource) < std::tie(b.manager, b.subresource);
+  });
+  if (entries.empty()) {
+    object.edit("metadata").erase("managedFields");
+    return;
+  }
+  Json list = Json::array();
+  for (const Entry& entry : entries) {
+    Json row =
+        Json::object({{"manager", entry.manager}, {"operation", entry.operation}, {"apiVersion", entry.api_version}});
+    row.set("time", entry.time);
+    row.set("fieldsType", "FieldsV1");
+    row.set("fieldsV1", to_fields_v1(entry.fields));
+    if (!entry.subresource.empty()) row.set("subresource", entry.subresource);
+    list.push_back(std::move(row));
+  }
+  object.edit("metadata").set("managedFields", std::move(list));
+}
+
+Entry& entry_for(std::vector<Entry>& entries, const FieldManager& manager, std::string_view operation) {
+  for (Entry& entry : entries)
+    if (entry.manager == manager.name && entry.operation == operation && entry.subresource == manager.subresource)
+      return entry;
+  entries.push_back({manager.name, std::string(operation), manager.api_version, manager.subresource, "", {}});
+  return entries.back();
+}
+
+// Kubernetes' own: the oldest updates beyond so many become one entry, or whoever writes under many names makes every
+// later write of the object slower.
+constexpr std::size_t kUpdateManagersMax = 10;
+constexpr std::string_view kOldUpdates = "ancient-changes";
+
+void cap_update_managers(std::vector<Entry>& entries) {
+  std::vector<std::size_t> updates;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (entries[i].operation == "Update" && !entries[i].fields.empty()) updates.push_back(i);
+  if (updates.size() <= kUpdateManagersMax) return;
+  std::ranges::stable_sort(updates, [&](std::size_t a, std::size_t b) { return entries[a].time < entries[b].time; });
+  std::size_t left = updates.size();
+  std::map<std::string, std::size_t> first_of_version;
+  for (const std::size_t at : updates) {
+    if (left <= kUpdateManagersMax) break;
+    Entry& old = entries[at];
+    const auto [bucket, is_first] = first_of_version.try_emplace(old.api_version, at);
+    if (is_first) continue;
+    Entry& into = entries[bucket->second];
+    into.manager = kOldUpdates;
+    into.subresource.clear();
+    into.time = old.time;
+    add(into.fields, old.fields);
+    old.fields = FieldSet();  // entries without fields are not stored
+    --left;
+  }
+}
+
+// The value of `live` with `config` laid over it.
+Json merge(const Schema& schema, const Json& live, const Json& config) {
+  const Shape shape = shape_of(schema, config);
+  if (shape == Shape::kLeaf) {
+    // An empty object or keyed list in the configuration leaves the live content.
+    const bool container =
+        (config.is_object() || config.is_array()) && config.empty() && live.type() == config.type() && !schema.atomic;
+    const bool keyed = schema.kind != Schema::Kind::kList || schema.list_type != Schema::ListType::kAtomic;
+    return container && keyed ? live : config;
+  }
+  if (live.type() != config.type()) return config;
+  if (shape == Shape::kObject) {
+    Json out = live;
+    for (const Json::Member& member : config.members()) {
+      const Json* old = live.find(member.name());
+      out.set(member.name(), old ? merge(child_schema(schema, member.name()), *old, member.value) : member.value);
+    }
+    return out;
+  }
+  // Lists: the configuration's items in its order, then the live items it does not name, in theirs.
+  std::map<std::string, const Json*> old_items;
+  for (const Json& item : live.items()) old_items.emplace(list_element(schema, item), &item);
+  std::map<std::string, const Json*> new_items;
+  for (const Json& item : config.items()) new_items.emplace(list_element(schema, item), &item);
+  Json out = Json::array();
+  for (const Json& item : live.items()) {
+    const auto changed = new_items.find(list_element(schema, item));
+    if (changed == new_items.end())
+      out.push_back(item);
+    else
+      out.push_back(shape == Shape::kKeyedList ? merge(*schema.element, item, *changed->second) : item);
+  }
+  for (const Json& item : config.items())
+    if (!old_items.contains(list_element(schema, item))) out.push_back(item);
+  return out;
+}
+
+// Takes the members of `gone` out of `value`.
+void remove_fields(const Schema& schema, Json& value, const FieldSet& gone) {
+  const Shape shape = shape_of(schema, value);
+  if (shape == Shape::kObject) {
+    std::set<std::string, std::less<>> names;
+    for (const auto& [element, child] : gone.children) {
+      const std::string name = element.substr(2);
+      if (!value.has(name)) continue;
+      const Schema& inner = child_schema(schema, name);
+      if (child.member && (child.children.empty() || shape_of(inner, value[name]) == Shape::kLeaf)) {
+        names.insert(name);
+        continue;
+      }
+      remove_fields(inner, value.edit(name), child);
+      if (value[name].empty() && (value[name].is_object() || value[name].is_array())) names.insert(name);
+    }
+    erase_members(value, names);
+  } else if (shape == Shape::kKeyedList || shape == Shape::kSetList) {
+    Json out = Json::array();
+    for (const Json& item : value.items()) {
+      const auto found = gone.children.find(list_element(schema, item));
+      if (found == gone.children.end()) {
+        out.push_back(item);
+      } else if (!found->second.member) {
+        Json copy = item;
+        remove_fields(*schema.element, copy, found->second);
+        out.push_back(std::move(copy));
+      }
+    }
+    value = std::move(out);
+  }
+}
+
+}  // namespace
+
+void record_update(const Schema& schema, const Json& old_object, Json& object, const FieldManager& manager) {
+  std::vector<Entry> entries;
+  // A client may send managedFields back unchanged or emptied; only the server's own record counts, but an explicit
+  // empty list resets it.
+  const Json& sent = object["metadata"]["managedFields"];
+  const bool reset = sent.is_array() && sent.size() <= 1 && (sent.empty() || sent[std::size_t{0}].empty());
+  if (!reset) entries = entries_of(old_object);
+  Comparison difference = compare(schema, old_object, object);
+  strip_server_fields(difference.changed);
+  strip_server_fields(difference.removed);
+  const std::string time = base::format_rfc3339(manager.now);
+  for (Entry& entry : entries) {
+    const bool mine =
+        entry.manager == manager.name && entry.operation == "Update" && entry.subresource == manager.subresource;
+    FieldSet left = subtract(entry.fields, difference.removed);
+    if (!mine) left = subtract(left, difference.changed);
+    entry.fields = std::move(left);
+  }
+  if (!difference.changed.empty()) {
+    Entry& mine = entry_for(entries, manager, "Update");
+    add(mine.fields, difference.changed);
+    mine.time = time;
+  }
+  cap_update_managers(entries);
+  store_entries(std::move(entries), object);
+}
+
+base::Result<Json> apply_configuration(const Schema& schema, const Json& live, const Json& configuration,
+                                       const FieldManager& manager, bool force) {
+  if (!configuration["metadata"]["managedFields"].empty())
+    return base::make_error(Code::kBadRequest, "metadata.managedFields must be nil");
+  std::vector<Entry> entries = entries_of(live);
+  FieldSet wanted = owned_by_apply(schema, configuration);
+  strip_server_fields(wanted);
+  FieldSet before;
+  for (const Entry& entry : entries)
+    if (entry.manager == manager.name && entry.operation == "Apply" && entry.subresource == manager.subresource)
+      before = entry.fields;
+
+  Json merged = live.is_null() ? configuration : merge(schema, live, configuration);
+  FieldSet owned_by_others;
+  for (const Entry& entry : entries)
+    if (entry.manager != manager.name || entry.operation != "Apply" || entry.subresource != manager.subresource)
+      add(owned_by_others, entry.fields);
+  const FieldSet gone = subtract(subtract(before, wanted), owned_by_others);
+  remove_fields(schema, merged, gone);
+
+  FieldSet touched = intersect(compare(schema, live, merged).changed, wanted);
+  std::vector<Cause> causes;
+  std::vector<std::string> who;
+  for (Entry& entry : entries) {
+    if (entry.manager == manager.name && entry.operation == "Apply" && entry.subresource == manager.subresource)
+      continue;
+    const FieldSet clash = intersect(entry.fields, touched);
+    if (clash.empty()) continue;
+    if (force) {
+      entry.fields = subtract(entry.fields, touched);
+      continue;
+    }
+    std::string name = base::format("conflict with \"{}\"", entry.manager);
+    if (!entry.subresource.empty()) name += base::format(" with subresource \"{}\"", entry.subresource);
+    if (entry.operation != "Apply") name += base::format(" using {}", entry.api_version);
+    for (const std::string& path : paths_of(clash, kProblemsMax - std::min(causes.size(), kProblemsMax)))
+      causes.push_back({"FieldManagerConflict", name, path});
+    who.push_back(std::move(name));
+  }
+  if (!causes.empty()) {
+    std::string message =
+        base::format("Apply failed with {} conflict{}: ", causes.size(), causes.size() == 1 ? "" : "s");
+    if (who.size() == 1 && causes.size() == 1) {
+      message += who[0] + ": " + causes[0].field;
+    } else {
+      message = base::format("Apply failed with {} conflicts: conflicts with", causes.size());
+      for (const Cause& cause : causes) message += base::format("\n- {}: {}", cause.message, cause.field);
+    }
+    base::Error error = base::make_error(Code::kConflict, std::move(message));
+    error.causes = std::move(causes);
+    return error;
+  }
+  Entry& mine = entry_for(entries, manager, "Apply");
+  if (!(mine.fields == wanted) || mine.time.empty()) mine.time = base::format_rfc3339(manager.now);
+  mine.fields = std::move(wanted);
+  store_entries(std::move(entries), merged);
+  return merged;
+}
+
+}  // namespace api

@@ -1,0 +1,30 @@
+// Field ownership: who set which field, as in metadata.managedFields, and server-side apply.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/json/json.h"
+#include "api/schema/schema.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace api {
+
+struct FieldManager {
+  std::string name;  // at most 128 printable characters
+  std::string api_version;
+  std::string subresource;  // "status" or empty
+  base::Time now;
+};
+
+// After a create (old null), update or patch: `manager` comes to own what it changed, and others lose it. Edits
+// `object.metadata.managedFields`, starting from those of `old_object`.
+void record_update(const Schema& schema, const Json& old_object, Json& object, const FieldManager& manager);
+
+// Server-side apply of `configuration` onto `live` (null: a new object). The result carries the new managedFields.
+// Fields of other managers with another value are conflicts: kConflict with one cause each, unless `force`.
+base::Result<Json> apply_configuration(const Schema& schema, const Json& live, const Json& configuration,
+                                       const FieldManager& manager, bool force);
+
+}  // namespace api

@@ -1,0 +1,214 @@
+// Strategic merge patch along a schema.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "api/json/json_bulk.h"
+#include "api/json/problems.h"
+#include "api/json/work.h"
+#include "api/schema/patch.h"
+#include "base/format.h"
+
+namespace api {
+namespace {
+
+using base::Code;
+using base::make_error;
+using base::Result;
+
+constexpr std::string_view kOrderPrefix = "$setElementOrder/";
+constexpr std::string_view kDeletePrefix = "$deleteFromPrimitiveList/";
+constexpr std::string_view kDirective = "$patch";
+constexpr std::string_view kRetainKeys = "$retainKeys";
+
+const Schema& field_schema(const Schema& schema, std::string_view name) {
+  if (schema.kind == Schema::Kind::kMap) return *schema.element;
+  const SchemaField* field = schema.kind == Schema::Kind::kObject ? schema.field(name) : nullptr;
+  return field ? *field->schema : any_schema();
+}
+
+bool is_directive(std::string_view name) {
+  return name == kDirective || name == kRetainKeys || name.starts_with(kOrderPrefix) || name.starts_with(kDeletePrefix);
+}
+
+// The patch value without directives, as it is stored when there was nothing before.
+Json without_directives(const Json& patch) {
+  if (patch.is_array()) {
+    Json out = Json::array();
+    for (const Json& item : patch.items())
+      if (item["$patch"].as_string() != "delete") out.push_back(without_directives(item));
+    return out;
+  }
+  if (!patch.is_object()) return patch;
+  Json out = Json::object();
+  for (const Json::Member& member : patch.members())
+    if (!is_directive(member.name()) && !member.value.is_null())
+      out.set(member.name(), without_directives(member.value));
+  return out;
+}
+
+Result<Json> merge_object(const Schema& schema, const Json& document, const Json& patch);
+
+// What tells the items of a list apart: a merge key, or the whole item.
+std::string item_identity(const Json& item, const std::string& key) {
+  count_work(1);
+  return identity_of(key.empty() ? item : item[key]);
+}
+
+// Items in the order of `order` (values of the merge key, or scalars); others keep their place relative to the item
+// before.
+void reorder(Json& list, const Json& order, const std::string& key) {
+  std::map<std::string, std::size_t> ranks;
+  for (std::size_t i = 0; i < order.size(); ++i) ranks.emplace(item_identity(order[i], key), i);
+  std::vector<std::pair<std::size_t, const Json*>> ordered;
+  std::vector<Json> others;
+  for (const Json& item : list.items()) {
+    const auto rank = ranks.find(item_identity(item, key));
+    if (rank == ranks.end())
+      others.push_back(item);
+    else
+      ordered.emplace_back(rank->second, &item);
+  }
+  std::ranges::stable_sort(ordered, {}, &std::pair<std::size_t, const Json*>::first);
+  std::vector<Json> out;
+  out.reserve(list.size());
+  for (const auto& [rank, item] : ordered) out.push_back(*item);
+  for (Json& item : others) out.push_back(std::move(item));
+  list = Json::array(std::move(out));
+}
+
+// A list of objects while items of a patch are merged into it: where the items of each key are.
+class KeyedList {
+ public:
+  KeyedList(const Json& list, const std::string& key) : key_(key) {
+    for (const Json& item : list.items()) push_back(item);
+    for (auto& [identity, places] : places_) std::ranges::reverse(places);  // the first one is taken first
+  }
+
+  void push_back(Json item) {
+    places_[item_identity(item, key_)].push_back(items_.size());
+    items_.push_back(std::move(item));
+  }
+  // The first item with the key of `like`; null: there is none.
+  Json* find(const Json& like) {
+    const auto found = places_.find(item_identity(like, key_));
+    return found == places_.end() || found->second.empty() ? nullptr : &items_[found->second.back()];
+  }
+  void erase(const Json& like) {
+    const auto found = places_.find(item_identity(like, key_));
+    if (found == places_.end() || found->second.empty()) return;
+    gone_.insert(found->second.back());
+    found->second.pop_back();
+  }
+  Json take() {
+    if (gone_.empty()) return Json::array(std::move(items_));
+    std::vector<Json> kept;
+    for (std::size_t i = 0; i < items_.size(); ++i)
+      if (!gone_.contains(i)) kept.push_back(std::move(items_[i]));
+    return Json::array(std::move(kept));
+  }
+
+ private:
+  const std::string& key_;
+  std::vector<Json> items_;
+  std::map<std::string, std::vector<std::size_t>> places_;
+  std::set<std::size_t> gone_;
+};
+
+Result<Json> merge_keyed_list(const Schema& schema, const Json& document, const Json& patch) {
+  const std::string& key = schema.patch_merge_key;
+  for (const Json& item : patch.items())
+    if (item["$patch"].as_string() == "replace") {
+      Json replaced = Json::array();
+      for (const Json& other : patch.items())
+        if (!other.has(kDirective)) replaced.push_back(without_directives(other));
+      return replaced;
+    }
+  KeyedList result(document, key);
+  for (const Json& item : patch.items()) {
+    if (!item.has(key))
+      return make_error(Code::kBadRequest, base::format("map: {} does not contain declared merge key: {}",
+                                                        shortened(item.dump(), 256), key));
+    if (item["$patch"].as_string() == "delete") {
+      result.erase(item);
+    } else if (Json* there = result.find(item)) {
+      TRY(*there, merge_object(*schema.element, *there, item));
+    } else {
+      result.push_back(without_directives(item));
+    }
+  }
+  return result.take();
+}
+
+Json merge_scalar_list(const Json& document, const Json& patch) {
+  Json result = document.is_array() ? document : Json::array();
+  std::set<std::string> present;
+  for (const Json& item : result.items()) present.insert(item_identity(item, {}));
+  for (const Json& item : patch.items())
+    if (present.insert(item_identity(item, {})).second) result.push_back(item);
+  return result;
+}
+
+Result<Json> merge_value(const Schema& schema, const Json* old, const Json& value) {
+  if (value.is_object() && schema.kind != Schema::Kind::kAny) return merge_object(schema, old ? *old : Json(), value);
+  if (value.is_object()) return apply_merge_patch(old ? *old : Json(), value);
+  if (value.is_array() && schema.kind == Schema::Kind::kList && schema.patch_merge) {
+    if (schema.patch_merge_key.empty()) return merge_scalar_list(old ? *old : Json(), value);
+    return merge_keyed_list(schema, old ? *old : Json(), value);
+  }
+  return value;
+}
+
+void apply_list_directives(const Schema& schema, const Json& patch, Json& result) {
+  for (const Json::Member& member : patch.members()) {
+    if (member.name().starts_with(kDeletePrefix)) {
+      const std::string name(member.name().substr(kDeletePrefix.size()));
+      if (!result.has(name)) continue;
+      std::set<std::string> gone;
+      for (const Json& item : member.value.items()) gone.insert(item_identity(item, {}));
+      Json kept = Json::array();
+      for (const Json& item : result[name].items())
+        if (!gone.contains(item_identity(item, {}))) kept.push_back(item);
+      result.set(name, std::move(kept));
+    } else if (member.name().starts_with(kOrderPrefix)) {
+      const std::string name(member.name().substr(kOrderPrefix.size()));
+      if (result[name].is_array()) reorder(result.edit(name), member.value, field_schema(schema, name).patch_merge_key);
+    }
+  }
+}
+
+Result<Json> merge_object(const Schema& schema, const Json& document, const Json& patch) {
+  const std::string_view directive = patch["$patch"].as_string();
+  if (directive == "replace") return without_directives(patch);
+  if (directive == "delete") return Json::object();
+  if (!directive.empty() && directive != "merge")
+    return make_error(Code::kBadRequest, base::format("unknown patch type found: {}", shortened(directive, 64)));
+  Json result = document.is_object() ? document : Json::object();
+  std::set<std::string, std::less<>> gone;
+  for (const Json::Member& member : patch.members()) {
+    if (is_directive(member.name())) continue;
+    if (member.value.is_null()) {
+      gone.emplace(member.name());
+      continue;
+    }
+    TRY(Json merged, merge_value(field_schema(schema, member.name()), result.find(member.name()), member.value));
+    result.set(member.name(), std::move(merged));
+  }
+  erase_members(result, gone);
+  apply_list_directives(schema, patch, result);
+  if (const Json* retain = patch.find(kRetainKeys)) {
+    std::set<std::string, std::less<>> kept;
+    for (const Json& name : retain->items()) kept.emplace(name.as_string());
+    erase_members(result, [&](const Json::Member& member) { return !kept.contains(member.name()); });
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<Json> apply_strategic_patch(const Schema& schema, const Json& document, const Json& patch) {
+  if (!patch.is_object()) return make_error(Code::kBadRequest, "a strategic merge patch must be an object");
+  return merge_object(schema, document, patch);
+}
+
+}  // namespace api

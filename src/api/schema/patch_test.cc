@@ -1,0 +1,113 @@
+// JSON patch, merge patch, strategic merge, and server-side apply.
+#include "api/schema/patch.h"
+
+#include <gtest/gtest.h>
+
+#include "api/schema/field_set.h"
+#include "api/schema/managed_fields.h"
+
+namespace api {
+namespace {
+
+Json parse(std::string_view text) { return *parse_json(text); }
+
+TEST(Patch, json_patch_operations) {
+  struct Row {
+    const char* document;
+    const char* patch;
+    const char* result;  // null: refused
+  };
+  for (const Row& row :
+       {Row{R"({"a":1})", R"([{"op":"add","path":"/b","value":2}])", R"({"a":1,"b":2})"},
+        Row{R"({"l":[1,3]})", R"([{"op":"add","path":"/l/1","value":2}])", R"({"l":[1,2,3]})"},
+        Row{R"({"l":[1]})", R"([{"op":"add","path":"/l/-","value":2}])", R"({"l":[1,2]})"},
+        Row{R"({"a":1})", R"([{"op":"remove","path":"/a"}])", "{}"},
+        Row{R"({"a":1})", R"([{"op":"remove","path":"/b"}])", nullptr},
+        Row{R"({"a":1})", R"([{"op":"replace","path":"/b","value":1}])", nullptr},
+        Row{R"({"a":1})", R"([{"op":"test","path":"/a","value":2}])", nullptr},
+        Row{R"({"a/b":1,"~":2})", R"([{"op":"replace","path":"/a~1b","value":3},{"op":"remove","path":"/~0"}])",
+            R"({"a/b":3})"},
+        Row{R"({"a":{"b":1}})", R"([{"op":"move","from":"/a/b","path":"/c"}])", R"({"a":{},"c":1})"},
+        Row{R"({"a":[1]})", R"([{"op":"copy","from":"/a","path":"/c"}])", R"({"a":[1],"c":[1]})"},
+        Row{R"({"a":1})", R"([{"op":"frob","path":"/a"}])", nullptr},
+        Row{R"({"l":[1]})", R"([{"op":"add","path":"/l/5","value":2}])", nullptr},
+        Row{R"({})", R"({"op":"add"})", nullptr}}) {
+    const auto result = apply_json_patch(parse(row.document), parse(row.patch));
+    ASSERT_EQ(result.ok(), row.result != nullptr) << row.patch;
+    if (row.result) {
+      EXPECT_EQ(*result, parse(row.result)) << row.patch;
+    }
+  }
+}
+
+TEST(Patch, merge_patch_and_its_inverse) {
+  const Json before = parse(R"({"a":{"b":1,"c":2},"l":[1],"d":null})");
+  const Json after = apply_merge_patch(before, parse(R"({"a":{"b":null,"e":{"f":1}},"l":[2]})"));
+  EXPECT_EQ(after, parse(R"({"a":{"c":2,"e":{"f":1}},"l":[2],"d":null})"));
+  EXPECT_EQ(apply_merge_patch(parse(R"({"x":1,"y":{"z":1,"k":2}})"),
+                              make_merge_patch(parse(R"({"x":1,"y":{"z":1,"k":2}})"), parse(R"({"y":{"z":2}})"))),
+            parse(R"({"y":{"z":2}})"));
+}
+
+TEST(Patch, strategic_merge_follows_merge_keys_and_directives) {
+  const Schema& pod = core_schema("core.v1.Pod");
+  const Json live = parse(
+      R"({"metadata":{"finalizers":["a","b"]},"spec":{"containers":[{"name":"a","image":"1","env":[{"name":"X","value":"1"}]},{"name":"b","image":"2"}],"tolerations":[{"key":"t"}]}})");
+  const auto merged = [&](const char* patch) { return apply_strategic_patch(pod, live, parse(patch)).value(); };
+  EXPECT_EQ(merged(R"({"spec":{"containers":[{"name":"a","image":"9"}]}})")["spec"]["containers"],
+            parse(R"([{"name":"a","image":"9","env":[{"name":"X","value":"1"}]},{"name":"b","image":"2"}])"));
+  EXPECT_EQ(merged(R"({"spec":{"containers":[{"name":"b","$patch":"delete"}]}})")["spec"]["containers"].size(), 1u);
+  EXPECT_EQ(merged(R"({"spec":{"containers":[{"name":"c","image":"3"},{"$patch":"replace"}]}})")["spec"]["containers"],
+            parse(R"([{"name":"c","image":"3"}])"));
+  EXPECT_EQ(merged(R"({"spec":{"tolerations":[]}})")["spec"]["tolerations"].size(), 0u);
+  EXPECT_EQ(merged(R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["a"]}})")["metadata"]["finalizers"],
+            parse(R"(["b"])"));
+  EXPECT_EQ(merged(R"({"metadata":{"finalizers":["c"]}})")["metadata"]["finalizers"], parse(R"(["a","b","c"])"));
+  EXPECT_EQ(merged(R"({"spec":{"$setElementOrder/containers":[{"name":"b"},{"name":"a"}]}})")["spec"]["containers"]
+                                                                                             [std::size_t{0}]["name"]
+                                                                                                 .as_string(),
+            "b");
+  EXPECT_FALSE(apply_strategic_patch(pod, live, parse(R"({"spec":{"containers":[{"image":"9"}]}})")).ok());
+}
+
+TEST(Apply, owners_conflict_share_and_let_go) {
+  const Schema& map = core_schema("core.v1.ConfigMap");
+  const auto apply = [&](const Json& live, const char* config, const char* who, bool force = false) {
+    return apply_configuration(map, live, parse(config), {who, "v1", "", base::Time{1}}, force);
+  };
+  const Json first =
+      apply(Json(), R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1","b":"1"}})", "x")
+          .value();
+  const auto clash = apply(first, R"({"apiVersion":"v1","kind":"ConfigMap","data":{"a":"2"}})", "y");
+  ASSERT_FALSE(clash.ok());
+  EXPECT_EQ(clash.error().code, base::Code::kConflict);
+  EXPECT_EQ(clash.error().message, "Apply failed with 1 conflict: conflict with \"x\": .data.a");
+  const Json taken = apply(first, R"({"apiVersion":"v1","kind":"ConfigMap","data":{"a":"2"}})", "y", true).value();
+  EXPECT_EQ(taken["data"], parse(R"({"a":"2","b":"1"})"));
+  // x no longer owns a; dropping both from its configuration removes only what nobody else owns.
+  const Json left = apply(taken, R"({"apiVersion":"v1","kind":"ConfigMap","data":{}})", "x").value();
+  EXPECT_EQ(left["data"], parse(R"({"a":"2"})"));
+}
+
+TEST(Apply, updates_take_ownership_of_what_they_change) {
+  const Schema& pod = core_schema("core.v1.Pod");
+  Json object =
+      parse(R"({"metadata":{"name":"p","labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"1"}]}})");
+  record_update(pod, Json(), object, {"creator", "v1", "", base::Time{1}});
+  ASSERT_EQ(object["metadata"]["managedFields"].size(), 1u);
+  EXPECT_EQ(
+      object["metadata"]["managedFields"][std::size_t{0}]["fieldsV1"],
+      parse(
+          R"({"f:metadata":{"f:labels":{".":{},"f:a":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"c\"}":{".":{},"f:image":{},"f:name":{}}}}})"));
+  Json changed = object;
+  changed.edit("spec").edit("containers").edit(0).set("image", "2");
+  record_update(pod, object, changed, {"other", "v1", "", base::Time{2}});
+  ASSERT_EQ(changed["metadata"]["managedFields"].size(), 2u);
+  for (const Json& entry : changed["metadata"]["managedFields"].items()) {
+    const bool owns = !entry["fieldsV1"]["f:spec"]["f:containers"]["k:{\"name\":\"c\"}"]["f:image"].is_null();
+    EXPECT_EQ(owns, entry["manager"].as_string() == "other");
+  }
+}
+
+}  // namespace
+}  // namespace api

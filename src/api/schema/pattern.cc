@@ -1,0 +1,51 @@
+// Does a text contain a match of a regular expression that a user wrote?
+#include "api/schema/pattern.h"
+
+#include <re2/re2.h>
+
+#include "api/schema/pattern_problem.h"
+#include "base/format.h"
+
+namespace api {
+
+struct Pattern::Compiled {
+  explicit Compiled(std::string_view text) : expression(re2::StringPiece(text.data(), text.size()), RE2::Quiet) {}
+  RE2 expression;
+};
+
+Pattern::Pattern(std::string_view expression) : compiled_(std::make_unique<Compiled>(expression)) {}
+Pattern::Pattern(Pattern&&) noexcept = default;
+Pattern& Pattern::operator=(Pattern&&) noexcept = default;
+Pattern::~Pattern() = default;
+
+bool Pattern::is_valid() const { return compiled_ != nullptr && compiled_->expression.ok(); }
+
+bool Pattern::matches(std::string_view text) const {
+  return is_valid() && RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), compiled_->expression);
+}
+
+std::string pattern_problem(std::string_view expression) {
+  const RE2 compiled(re2::StringPiece(expression.data(), expression.size()), RE2::Quiet);
+  if (compiled.ok()) return {};
+  const auto why = [&compiled]() -> std::string_view {
+    switch (compiled.error_code()) {
+      case RE2::ErrorBadEscape: return "invalid escape sequence";
+      case RE2::ErrorBadCharClass: return "invalid character class";
+      case RE2::ErrorBadCharRange: return "invalid character class range";
+      case RE2::ErrorMissingBracket: return "missing closing ]";
+      case RE2::ErrorMissingParen: return "missing closing )";
+      case RE2::ErrorUnexpectedParen: return "unexpected )";
+      case RE2::ErrorTrailingBackslash: return "trailing backslash at end of expression";
+      case RE2::ErrorRepeatArgument: return "missing argument to repetition operator";
+      case RE2::ErrorRepeatSize: return "invalid repeat count";
+      case RE2::ErrorRepeatOp: return "invalid nested repetition operator";
+      case RE2::ErrorBadPerlOp: return "invalid or unsupported Perl syntax";
+      case RE2::ErrorBadUTF8: return "invalid UTF-8";
+      case RE2::ErrorBadNamedCapture: return "invalid named capture";
+      default: return "expression too large";
+    }
+  };
+  return base::format("{}: `{}`", why(), compiled.error_arg());
+}
+
+}  // namespace api

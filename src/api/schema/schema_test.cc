@@ -1,0 +1,168 @@
+// Pruning, defaulting and validation along schemas; selectors.
+#include "api/schema/schema.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "api/batch/v1alpha1/job.h"
+#include "api/kinds.h"
+#include "api/scheduling/v1beta1/queue.h"
+#include "api/selector.h"
+#include "api/topology/v1alpha1/hypernode.h"
+
+namespace api {
+namespace {
+
+Json parse(std::string_view text) { return *parse_json(text); }
+
+TEST(Schema, unknown_fields_are_pruned_and_named) {
+  Json job = parse(
+      R"({"apiVersion":"v","kind":"Job","metadata":{"name":"j","foo":1},"spec":
+         {"tasks":[{"template":{"metadata":{"labels":{"a":"b"},"uid":"x"},"spec":{"containers":[{"name":"c","imag":"x"}]}}}],"bar":1}})");
+  std::vector<std::string> removed;
+  prune(schema_of<Job>(), job, {.custom_resource = true}, &removed);
+  EXPECT_EQ(removed, (std::vector<std::string>{"metadata.foo", "spec.bar", "spec.tasks[0].template.metadata.uid",
+                                               "spec.tasks[0].template.spec.containers[0].imag"}));
+  EXPECT_EQ(job["spec"]["tasks"][std::size_t{0}]["template"]["metadata"], parse(R"({"labels":{"a":"b"}})"));
+}
+
+TEST(Schema, metadata_has_types_too) {
+  for (const char* metadata :
+       {R"({"labels":[]})", R"({"labels":{"a":5}})", R"({"annotations":"x"})", R"({"finalizers":[5]})",
+        R"({"ownerReferences":"x"})", R"({"creationTimestamp":"soon"})"}) {
+    std::vector<base::Cause> causes;
+    validate(schema_of<Queue>(), Json::object({{"metadata", parse(metadata)}}), {.custom_resource = true}, causes);
+    ASSERT_EQ(causes.size(), 1u) << metadata;
+    EXPECT_TRUE(causes[0].field.starts_with("metadata.")) << causes[0].field;
+  }
+}
+
+TEST(Schema, defaults_fill_what_is_absent) {
+  Json queue = parse(R"({"spec":{}})");
+  apply_defaults(schema_of<Queue>(), queue, {.custom_resource = true});
+  EXPECT_EQ(queue["spec"], parse(R"({"dequeueStrategy":"traverse","weight":1})"));
+  Json job = parse(
+      R"({"spec":{"queue":null,"tasks":[{"template":{"spec":{"containers":[{"ports":[{"containerPort":1}]}]}}}]}})");
+  apply_defaults(schema_of<Job>(), job, {.custom_resource = true});
+  EXPECT_EQ(job["spec"]["queue"].as_string(), "default");
+  EXPECT_EQ(job["spec"]["maxRetry"].as_int(), 3);
+  EXPECT_EQ(job["spec"]["tasks"][std::size_t{0}]["template"]["spec"]["containers"][std::size_t{0}]["ports"]
+               [std::size_t{0}]["protocol"]
+                   .as_string(),
+            "TCP");
+}
+
+TEST(Schema, validation_names_every_field) {
+  struct Row {
+    const char* spec;
+    const char* field;
+    const char* reason;
+  };
+  for (const Row& row : {Row{R"({"weight":0})", "spec.weight", "FieldValueInvalid"},
+                         Row{R"({"weight":65536})", "spec.weight", "FieldValueInvalid"},
+                         Row{R"({"weight":"x"})", "spec.weight", "FieldValueTypeInvalid"},
+                         Row{R"({"dequeueStrategy":"lifo"})", "spec.dequeueStrategy", "FieldValueNotSupported"},
+                         Row{R"({"capability":{"cpu":"x"}})", "spec.capability.cpu", "FieldValueInvalid"},
+                         Row{R"({"parent":"Not A Name"})", "spec.parent", "FieldValueInvalid"}}) {
+    std::vector<base::Cause> causes;
+    validate(schema_of<Queue>(), Json::object({{"spec", parse(row.spec)}}), {.custom_resource = true}, causes);
+    ASSERT_EQ(causes.size(), 1u) << row.spec;
+    EXPECT_EQ(causes[0].field, row.field);
+    EXPECT_EQ(causes[0].reason, row.reason);
+  }
+  std::vector<base::Cause> causes;
+  validate(schema_of<Job>(), parse(R"({"spec":{"tasks":[],"minSuccess":0,"volumes":[{}]}})"), {.custom_resource = true},
+           causes);
+  EXPECT_EQ(causes.size(), 3u);
+}
+
+TEST(Schema, one_of_several_members_must_be_there) {
+  struct Row {
+    const char* selector;
+    const char* message;
+  };
+  for (const Row& row : {Row{R"({"exactMatch":{"name":"a"}})", ""}, Row{R"({"labelMatch":{}})", ""},
+                         Row{"{}", "Either ExactMatch or RegexMatch or LabelMatch must be specified"},
+                         Row{R"({"exactMatch":{"name":"a"},"regexMatch":{"pattern":"b"}})",
+                             "Only one of ExactMatch, RegexMatch, or LabelMatch can be specified"}}) {
+    std::vector<base::Cause> causes;
+    const std::string member = std::string(R"({"type":"Node","selector":)") + row.selector + "}";
+    validate(schema_of<HyperNode>(), Json::object({{"spec", parse(R"({"tier":1,"members":[)" + member + "]}")}}),
+             {.custom_resource = true}, causes);
+    ASSERT_EQ(causes.size(), *row.message == 0 ? 0u : 1u) << row.selector;
+    if (causes.empty()) continue;
+    EXPECT_EQ(causes[0].field, "spec.members[0].selector");
+    EXPECT_EQ(causes[0].message, std::string("Invalid value: \"object\": ") + row.message);
+  }
+}
+
+TEST(Schema, every_kind_has_a_schema_and_a_unique_path) {
+  std::vector<std::string> paths;
+  for (const KindInfo& kind : all_kinds()) {
+    ASSERT_NE(kind.schema, nullptr) << kind.kind;
+    paths.push_back(resource_path(kind.resource, "", "", ""));
+    EXPECT_EQ(find_kind(kind.resource), &kind);
+  }
+  std::ranges::sort(paths);
+  EXPECT_EQ(std::ranges::adjacent_find(paths), paths.end());
+}
+
+TEST(Schema, names_the_first_wrong_type) {
+  struct Row {
+    const char* kind;
+    const char* object;
+    const char* problem;  // empty: none
+  };
+  const Row rows[] = {
+      {"PodGroup", R"({"spec":{"minMember":3,"queue":null,"unknown":5}})", ""},
+      {"PodGroup", R"({"spec":{"minMember":4294967297}})", "spec.minMember: 4294967297 is not a 32 bit integer"},
+      {"PodGroup", R"({"spec":{"minMember":"3"}})", "spec.minMember: \"3\" is not an integer"},
+      {"PodGroup", R"({"spec":{"queue":5}})", "spec.queue: must be a string"},
+      {"PodGroup", R"({"spec":{"minTaskMember":{"a":"x"}}})", "spec.minTaskMember.a: \"x\" is not an integer"},
+      {"PodGroup", R"({"spec":{"minResources":{"cpu":"much"}}})", "spec.minResources.cpu: \"much\" is not a quantity"},
+      {"Queue", R"({"spec":{"reclaimable":"no"}})", "spec.reclaimable: \"no\" is not a boolean"},
+      {"Pod", R"({"spec":{"containers":[{"name":"c"},{"ports":[{"containerPort":"http"}]}]}})",
+       "spec.containers[1].ports[0].containerPort: \"http\" is not an integer"},
+      {"Pod", R"({"spec":{"schedulingGates":"x"}})", "spec.schedulingGates: must be a list"},
+      {"Pod", R"({"metadata":{"labels":[1]}})", "metadata.labels: must be a map"},
+      {"Pod", R"({"metadata":{"creationTimestamp":"noon"}})", "metadata.creationTimestamp: \"noon\" is not a time"},
+      {"Pod", R"([])", ": must be a map"},
+  };
+  for (const Row& row : rows) {
+    const auto kind = std::ranges::find(all_kinds(), row.kind, &KindInfo::kind);
+    const auto wrong = find_wrong_type(*kind->schema, parse(row.object));
+    EXPECT_EQ(wrong ? wrong->field + ": " + wrong->message : "", row.problem) << row.object;
+  }
+}
+
+TEST(Selector, labels) {
+  const Json labels = parse(R"({"app":"a","tier":"db","size":"7"})");
+  struct Row {
+    const char* text;
+    int matches;  // -1: refused
+  };
+  for (const Row& row : {Row{"", 1},         Row{"app=a", 1},         Row{"app==a", 1},         Row{"app!=a", 0},
+                         Row{"none!=a", 1},  Row{"app in (a, b)", 1}, Row{"app notin (a)", 0},  Row{"app", 1},
+                         Row{"!app", 0},     Row{"!x,tier=db", 1},    Row{"app=a,tier=web", 0}, Row{"size>6", 1},
+                         Row{"size > 7", 0}, Row{"size<8,app=a", 1},  Row{"app>1", 0},          Row{"none<1", 0},
+                         Row{"size>x", -1},  Row{"app in", -1},       Row{"app in (a", -1},     Row{",", -1},
+                         Row{"a b", -1},     Row{"app=a,", -1}}) {
+    const auto selector = parse_label_selector(row.text);
+    ASSERT_EQ(selector.ok(), row.matches >= 0) << row.text;
+    if (selector.ok()) {
+      EXPECT_EQ(selector->matches(labels), row.matches == 1) << row.text;
+    }
+  }
+}
+
+TEST(Selector, fields) {
+  const Json pod = parse(R"({"spec":{"nodeName":"n"},"status":{"phase":"Running"}})");
+  EXPECT_TRUE(matches(*parse_field_selector("spec.nodeName=n,status.phase!=Failed"), pod));
+  EXPECT_FALSE(matches(*parse_field_selector("spec.nodeName==m"), pod));
+  EXPECT_TRUE(matches(*parse_field_selector("spec.hostNetwork="), pod));
+  EXPECT_FALSE(parse_field_selector("x").ok());
+}
+
+}  // namespace
+}  // namespace api
