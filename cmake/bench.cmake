@@ -14,3 +14,8 @@ target_link_libraries(apiserver_bench PRIVATE client rt api mimalloc)
 
 add_executable(kill_writers EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/kills/main.cc)
 target_link_libraries(kill_writers PRIVATE client rt api)
+
+# The plugin of docs/extending.md, beside the program's own.
+add_executable(extending_test ${CMAKE_SOURCE_DIR}/tests/extending/node_price.cc ${CMAKE_SOURCE_DIR}/tests/extending/node_price_test.cc)
+target_link_libraries(extending_test PRIVATE scheduler GTest::gtest GTest::gtest_main)
+add_test(NAME extending COMMAND extending_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
