@@ -109,7 +109,7 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
     add("/jobs/mutate", true, r::kJobs, "Job", {kUpdate},
         [](const AdmissionRequest& q, const ObjectReader&) { return default_job_again(q); });
   add("/jobs/validate", false, r::kJobs, "Job", {kCreate, kUpdate},
-      [](const AdmissionRequest& q, const ObjectReader& o) { return check_job(q, o); });
+      [options](const AdmissionRequest& q, const ObjectReader& o) { return check_job(q, o, *options); });
   add("/queues/mutate", true, r::kQueues, "Queue", {kCreate},
       [](const AdmissionRequest& q, const ObjectReader&) { return default_queue(q); });
   add("/queues/validate", false, r::kQueues, "Queue", {kCreate, kUpdate, kDelete},

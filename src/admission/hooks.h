@@ -36,7 +36,8 @@ struct Options {
   bool queue_allocated_pods_check = false;
   bool root_queue_protection = true;
   bool scheduling_gates_queue_admission = false;
-  bool in_process = true;  // asked by our own API server, not as a webhook
+  bool pod_level_resources = true;  // the feature gate: templates may say spec.resources, and it is judged
+  bool in_process = true;           // asked by our own API server, not as a webhook
   // Unset: no configuration was loaded.
   std::optional<std::vector<PodGroupRule>> pod_rules = {};
   // Unset: every zone whose name has the right form is known.

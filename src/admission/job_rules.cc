@@ -7,6 +7,7 @@
 #include "admission/names.h"
 #include "admission/queue_tree.h"
 #include "admission/rules.h"
+#include "api/batch/v1alpha1/job_plugins.h"
 #include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
@@ -17,8 +18,6 @@ namespace admission {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kPlugins = {"ssh", "svc",     "env", "tensorflow",
-                                                      "mpi", "pytorch", "ray", "hcclrank"};
 constexpr std::string_view kBothTiers =
     "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously";
 
@@ -74,7 +73,7 @@ std::string check_whole_cpus(const Json& task, std::size_t index) {
 
 // False: a repeated name; the tasks behind it are not looked at.
 bool check_task(const Json& job, const Json& task, std::size_t index, std::set<std::string>& names,
-                std::string& message) {
+                const Options& options, std::string& message) {
   const std::string job_name(api::name_of(job));
   const std::string name = task["name"].str();
   if (task["minAvailable"].is_number() && task["minAvailable"].as_int() > task["replicas"].as_int())
@@ -88,7 +87,8 @@ bool check_task(const Json& job, const Json& task, std::size_t index, std::set<s
   const std::string pod = base::format("{}-{}-{}", job_name, name, index);
   if (const auto problems = check_qualified_name(pod); !problems.empty())
     message += base::format("create pod with name {} validate failed {};", pod, go_list(problems));
-  if (const auto problems = check_pod_template(task["template"], "template"); !problems.empty()) {
+  if (const auto problems = check_pod_template(task["template"], "template", options.pod_level_resources);
+      !problems.empty()) {
     message += base::format("spec.task[{}].", index);
     for (const std::string& problem : problems) message += problem + ". ";
   } else {
@@ -161,7 +161,7 @@ bool dependencies_are_sound(const Json& tasks) {
   return done == waits.size();
 }
 
-std::string check_new_job(const Json& job, const ObjectReader& objects) {
+std::string check_new_job(const Json& job, const ObjectReader& objects, const Options& options) {
   const Json& spec = job["spec"];
   const Json& tasks = spec["tasks"];
   if (tasks.empty()) return "No task specified in job spec";
@@ -177,7 +177,7 @@ std::string check_new_job(const Json& job, const ObjectReader& objects) {
   std::int64_t replicas = 0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     replicas = base::saturating_add(replicas, tasks[i]["replicas"].as_int());
-    if (!check_task(job, tasks[i], i, names, message)) break;
+    if (!check_task(job, tasks[i], i, names, options, message)) break;
   }
   const std::string name(api::name_of(job));
   if (const auto problems = check_qualified_name(name); !problems.empty())
@@ -187,7 +187,7 @@ std::string check_new_job(const Json& job, const ObjectReader& objects) {
   if (const std::string problem = check_policies(spec["policies"], "spec.policies"); !problem.empty())
     message += problem + policy_vocabulary();
   for (const Json::Member& plugin : spec["plugins"].members())
-    if (std::find(kPlugins.begin(), kPlugins.end(), plugin.name()) == kPlugins.end())
+    if (std::find(api::kJobPlugins.begin(), api::kJobPlugins.end(), plugin.name()) == api::kJobPlugins.end())
       message += base::format(" unable to find job plugin: {};", plugin.name());
   if (const Json& span = spec["runningEstimate"]; !span.is_null() && !base::parse_go_duration(span.as_string()))
     message += base::format(" spec.runningEstimate: Invalid value: {}: must be a duration such as \"1h30m\";",
@@ -207,10 +207,10 @@ bool is_product(std::int64_t value, std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
-AdmissionAnswer check_job(const AdmissionRequest& request, const ObjectReader& objects) {
+AdmissionAnswer check_job(const AdmissionRequest& request, const ObjectReader& objects, const Options& options) {
   std::string message;
   if (request.operation == api::Operation::kCreate)
-    message = check_new_job(request.object, objects);
+    message = check_new_job(request.object, objects, options);
   else if (request.operation == api::Operation::kUpdate)
     message = check_job_update(request.old_object, request.object);
   else

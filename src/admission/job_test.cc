@@ -241,6 +241,10 @@ TEST(JobValidation, pod_templates) {
        "containers. "},
       {R"({"containers": [{"resources": {"limits": {"nvidia.com/gpu": "500m"}}}]})",
        "template.spec.containers[0].resources.limits[nvidia.com/gpu]: Invalid value: \"500m\": must be an integer. "},
+      {R"({"containers": [{"resources": {"limits": {"cpu": 1, "hugepages-2Mi": "3Mi"}}}]})",
+       "template.spec.containers[0].resources.limits[hugepages-2Mi]: Invalid value: \"3Mi\": 3Mi is not positive "
+       "integer "
+       "multiple of hugepages-2Mi. "},
       {R"({"containers": [{"volumeMounts": [{"name": "v", "mountPath": "/v"}]}]})",
        "template.spec.containers[0].volumeMounts[0].name: Not found: \"v\". "},
       {R"({"volumes": [{"name": "V", "emptyDir": {}}]})",

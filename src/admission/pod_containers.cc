@@ -167,7 +167,7 @@ void check_container(const Json& container, const std::string& path, const Json&
   check_devices(container, spec["volumes"], in(path, "volumeDevices"), errors);
   if (const std::string policy = container["imagePullPolicy"].str(); !policy.empty())
     errors.one_of(in(path, "imagePullPolicy"), policy, kPullPolicies);
-  check_resources(container["resources"], in(path, "resources"), errors);
+  check_resources(container["resources"], in(path, "resources"), ResourcesOf::kContainer, errors);
   check_claims(container["resources"]["claims"], spec["resourceClaims"], in(in(path, "resources"), "claims"), errors);
   check_container_security(container["securityContext"], in(path, "securityContext"), errors);
 }

@@ -31,7 +31,17 @@ bool is_known_elsewhere(std::string_view name) {
   return false;
 }
 
-void check_name(std::string_view name, const std::string& path, FieldErrors& errors) {
+constexpr std::array<std::string_view, 3> kPodLevel = {"cpu", "hugepages-", "memory"};
+
+void check_pod_level_name(std::string_view name, const std::string& path, FieldErrors& errors) {
+  if (const auto problems = check_qualified_name(name); !problems.empty()) return errors.invalid(path, name, problems);
+  if (name.find('/') == std::string_view::npos && !is_standard(name) && !is_known_elsewhere(name))
+    return errors.invalid(path, name, "must be a standard resource type or fully qualified");
+  if (!name.starts_with("hugepages-")) errors.one_of(path, name, kPodLevel);
+}
+
+void check_name(std::string_view name, const std::string& path, ResourcesOf whose, FieldErrors& errors) {
+  if (whose == ResourcesOf::kPod) return check_pod_level_name(name, path, errors);
   if (is_standard(name)) return;
   const auto problems = check_qualified_name(name);
   errors.invalid(path, name, problems);
@@ -54,20 +64,25 @@ void check_amount(std::string_view name, const Json& value, const std::string& p
   if (quantity->sign() < 0) errors.invalid(path, quantity->to_json(), "must be greater than or equal to 0");
   if (!is_native(name) && quantity->milli_value() % 1000 != 0)
     errors.invalid(path, quantity->to_json(), "must be an integer");
+  if (!name.starts_with("hugepages-")) return;
+  const auto page = Quantity::parse(name.substr(sizeof("hugepages-") - 1));
+  if (!page || page->sign() <= 0 || page->milli_value() % 1000 != 0 || quantity->value() % page->value() != 0)
+    errors.invalid(path, quantity->to_json(),
+                   base::format("{} is not positive integer multiple of {}", quantity->to_string(), name));
 }
 
 }  // namespace
 
-void check_resources(const Json& resources, const std::string& path, FieldErrors& errors) {
+void check_resources(const Json& resources, const std::string& path, ResourcesOf whose, FieldErrors& errors) {
   const Json& limits = resources["limits"];
   for (const Json::Member& limit : limits.members()) {
     const std::string where = under(in(path, "limits"), limit.name());
-    check_name(limit.name(), where, errors);
+    check_name(limit.name(), where, whose, errors);
     check_amount(limit.name(), limit.value, where, errors);
   }
   for (const Json::Member& request : resources["requests"].members()) {
     const std::string all = in(path, "requests");
-    check_name(request.name(), under(all, request.name()), errors);
+    check_name(request.name(), under(all, request.name()), whose, errors);
     check_amount(request.name(), request.value, under(all, request.name()), errors);
     const auto wanted = Quantity::from_json(request.value);
     const auto limit = Quantity::from_json(limits[request.name()]);

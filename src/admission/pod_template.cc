@@ -65,12 +65,13 @@ void check_security(const Json& spec, const std::string& path, FieldErrors& erro
 
 void check_overhead(const Json& spec, const std::string& path, FieldErrors& errors) {
   if (!spec["overhead"].empty())
-    check_resources(Json::object({{"limits", spec["overhead"]}}), in(path, "overhead"), errors);
+    check_resources(Json::object({{"limits", spec["overhead"]}}), in(path, "overhead"), ResourcesOf::kContainer,
+                    errors);
 }
 
 }  // namespace
 
-std::vector<std::string> check_pod_template(const Json& pod_template, const std::string& path) {
+std::vector<std::string> check_pod_template(const Json& pod_template, const std::string& path, bool pod_level) {
   FieldErrors errors;
   check_labels(pod_template["metadata"]["labels"], in(path, "labels"), errors);
   check_annotations(pod_template["metadata"]["annotations"], in(path, "annotations"), errors);
@@ -95,6 +96,7 @@ std::vector<std::string> check_pod_template(const Json& pod_template, const std:
   if (const std::string policy = spec["preemptionPolicy"].str(); !policy.empty())
     errors.one_of(in(where, "preemptionPolicy"), policy, kPreemptionPolicies);
   check_overhead(spec, where, errors);
+  if (pod_level) check_pod_level_resources(spec, in(where, "resources"), errors);
   return errors.take();
 }
 

@@ -22,7 +22,7 @@ AdmissionAnswer changed(Json object);
 AdmissionAnswer default_job(const AdmissionRequest& request, const Options& options);
 // An update of a Job in this process: what creation fills in stays filled in.
 AdmissionAnswer default_job_again(const AdmissionRequest& request);
-AdmissionAnswer check_job(const AdmissionRequest& request, const ObjectReader& objects);
+AdmissionAnswer check_job(const AdmissionRequest& request, const ObjectReader& objects, const Options& options);
 AdmissionAnswer default_queue(const AdmissionRequest& request);
 AdmissionAnswer check_queue(const AdmissionRequest& request, const ObjectReader& objects, const Options& options);
 AdmissionAnswer default_podgroup(const AdmissionRequest& request, const ObjectReader& objects);
@@ -48,7 +48,8 @@ std::string check_policies(const Json& policies, std::string_view path);
 std::string policy_vocabulary();
 
 // pod_template.cc: every problem, each with its path below `path` ("template").
-std::vector<std::string> check_pod_template(const Json& pod_template, const std::string& path);
+// `pod_level`: its spec.resources is judged, too.
+std::vector<std::string> check_pod_template(const Json& pod_template, const std::string& path, bool pod_level);
 
 // job_defaults.cc: fills in what the author of a Job left out (webhooks.md 4).
 void default_job_spec(Json& spec, std::string_view scheduler_name);

@@ -93,6 +93,7 @@ base::Result<admission::Options> WebhookFlags::admission() const {
     if (!on)
       return base::make_error(base::Code::kInvalid,
                               base::format("--feature-gates: \"{}\" is not Name=true|false", gate));
+    if (gate.substr(0, equals) == "PodLevelResources") options.pod_level_resources = *on;
     if (gate.substr(0, equals) == "SchedulingGatesQueueAdmission") options.scheduling_gates_queue_admission = *on;
   }
   return options;

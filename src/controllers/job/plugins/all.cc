@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/batch/v1alpha1/job_plugins.h"
 #include "base/format.h"
 #include "controllers/job/plugins/plugin.h"
 
@@ -18,6 +19,8 @@ std::span<const Plugin> all_plugins() {
       {"ray", edit_ray, list_ray},
       {.name = "hcclrank", .edit_pod = edit_hcclrank, .marked = false},
   }};
+  static_assert(std::equal(kPlugins.begin(), kPlugins.end(), api::kJobPlugins.begin(), api::kJobPlugins.end(),
+                           [](const Plugin& plugin, std::string_view name) { return plugin.name == name; }));
   return kPlugins;
 }
 
