@@ -46,6 +46,7 @@ Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::uni
 void Agent::State::open() {
   const std::weak_ptr<State> weak = weak_from_this();
   rt::Loop& loop = env.loop();
+  opening = true;
   off_loop<base::Result<std::vector<RecoveredPod>>>(
       [weak, &loop](Runtime& machine) {
         return machine.open([weak, &loop](const ExitedContainer& exit) {
@@ -54,7 +55,11 @@ void Agent::State::open() {
           });
         });
       },
-      [this](base::Result<std::vector<RecoveredPod>> found) { opened(std::move(found)); });
+      [this](base::Result<std::vector<RecoveredPod>> found) {
+        opening = false;
+        if (stopping) return check_stopped();
+        opened(std::move(found));
+      });
 }
 
 void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
@@ -310,8 +315,9 @@ void Agent::State::refresh_names() {
 
 void Agent::State::check_stopped() {
   if (!stopping || closing) return;
-  // A start under way would leave a container behind.
-  if (!calls.empty() && !impatient) return;
+  // A start under way would leave a container behind, and a runtime that is just opening does not know yet what to
+  // clear.
+  if ((opening || !calls.empty()) && !impatient) return;
   if (!options.leave_pods) {
     for (const auto& [uid, worker] : workers) {
       const PodState& state = worker->state;

@@ -49,6 +49,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   std::function<void(base::Error)> failed;
   std::function<void()> stopped;
   bool ready = false;                // the runtime is open
+  bool opening = false;              // the call that opens it is under way
   std::map<std::string, int> calls;  // by uid: blocking calls for the pod that are under way
   std::set<std::string> to_erase;    // uids of pods that are gone, once no call for them is under way
   int pulls = 0;                     // under way; the rest waits, so that slow registries hold up nothing else

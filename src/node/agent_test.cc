@@ -339,6 +339,25 @@ TEST(Agent, AStopDoesNotWaitForAMachineThatHangs) {
   EXPECT_TRUE(stopped);
 }
 
+TEST(Agent, AStopWaitsForTheStart) {
+  SlowEnv env;
+  client::testing::FakeClient server{env};
+  Machine machine;
+  machine.env = &env;
+  Options options;
+  options.node_name = "n1";
+  Agent agent(env, server, options, std::make_unique<FakeRuntime>(machine), {});
+  env.call = base::seconds(3);
+  agent.start();
+  bool stopped = false;
+  agent.stop([&] { stopped = true; });
+  env.run_for(base::seconds(2));
+  EXPECT_TRUE(machine.log.empty()) << "closed before it was open: what is there would stay";
+  env.run_for(base::seconds(10));
+  EXPECT_EQ(machine.log, std::vector<std::string>{"close"});
+  EXPECT_TRUE(stopped);
+}
+
 TEST(Agent, AStopEndsPodsAndSaysSo) {
   World world;
   world.start();
