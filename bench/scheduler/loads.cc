@@ -6,51 +6,12 @@
 
 #include "base/format.h"
 #include "base/random.h"
+#include "objects.h"
 
 namespace bench {
 namespace {
 
 int scaled(int count, double scale) { return std::max(1, static_cast<int>(std::lround(count * scale))); }
-
-std::string node_line(const std::string& name, const std::string& resources, const std::string& labels,
-                      const std::string& spec = "{}") {
-  return base::format(
-      R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{}","labels":{{"kubernetes.io/hostname":"{}"{}}}}},)"
-      R"("spec":{},"status":{{"allocatable":{{{},"pods":"110"}}}}}})"
-      "\n",
-      name, name, labels, spec, resources);
-}
-
-std::string group_line(const std::string& name, int min, const std::string& queue, const std::string& minimum = "",
-                       const std::string& phase = "Pending", const std::string& priority = "") {
-  return base::format(
-      R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":{{"name":"{}","namespace":"b"}},)"
-      R"("spec":{{"minMember":{},"queue":"{}"{}{}}},"status":{{"phase":"{}"}}}})"
-      "\n",
-      name, min, queue, minimum.empty() ? "" : ",\"minResources\":{" + minimum + "}",
-      priority.empty() ? "" : ",\"priorityClassName\":\"" + priority + "\"", phase);
-}
-
-struct PodLine {
-  std::string name, group, requests, node, labels, spec, annotations;
-};
-
-std::string pod_line(const PodLine& pod) {
-  return base::format(
-      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","namespace":"b","labels":{{{}}},)"
-      R"("annotations":{{"scheduling.k8s.io/group-name":"{}"{}}}}},"spec":{{"schedulerName":"volcano"{}{},)"
-      R"("containers":[{{"name":"main","resources":{{"requests":{{{}}}}}}}]}},"status":{{"phase":"{}"}}}})"
-      "\n",
-      pod.name, pod.labels, pod.group, pod.annotations, pod.node.empty() ? "" : ",\"nodeName\":\"" + pod.node + "\"",
-      pod.spec, pod.requests, pod.node.empty() ? "Pending" : "Running");
-}
-
-std::string queue_line(const std::string& name, int weight, const std::string& more = "") {
-  return base::format(R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue","metadata":{{"name":"{}"}},)"
-                      R"("spec":{{"weight":{}{}}},"status":{{"state":"Open"}}}})"
-                      "\n",
-                      name, weight, more);
-}
 
 void equal_gangs(double scale, Sink& out) {
   for (int n = 0; n < scaled(10'000, scale); ++n) {
@@ -72,7 +33,7 @@ void different_pods(double scale, Sink& out) {
   for (int n = 0; n < scaled(5'000, scale); ++n) {
     out +=
         node_line(base::format("n{:05}", n), R"("cpu":"32","memory":"256Gi")", base::format(",\"zone\":\"z{}\"", n % 3),
-                  n % 5 == 0 ? R"({"taints":[{"key":"fifth","value":"yes","effect":"NoSchedule"}]})" : "{}");
+                  n % 5 == 0 ? R"(,"taints":[{"key":"fifth","value":"yes","effect":"NoSchedule"}])" : "");
   }
   for (int g = 0; g < scaled(5'000, scale); ++g) {
     const std::string group = base::format("g{:05}", g);
@@ -84,7 +45,7 @@ void different_pods(double scale, Sink& out) {
           base::format(R"("cpu":"{}m","memory":"{}Ki")", 100 + random.below(3'900), 131'072 + random.below(8'257'536));
       pod.labels = base::format(R"("app":"{}")", group);
       if (random.chance(0.3)) pod.spec += base::format(R"(,"nodeSelector":{{"zone":"z{}"}})", random.below(3));
-      if (random.chance(0.2)) pod.spec += R"(,"tolerations":[{"key":"fifth","operator":"Exists"}])";
+      if (random.chance(0.2)) pod.tolerations = R"({"key":"fifth","operator":"Exists"})";
       if (apart) {
         pod.spec += base::format(
             R"(,"affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[{{"labelSelector":{{"matchLabels":{{"app":"{}"}}}},"topologyKey":"kubernetes.io/hostname"}}]}}}})",
@@ -277,10 +238,8 @@ void topology(double scale, Sink& out) {
   }
   for (int g = 0; g < scaled(20, scale); ++g) {
     const std::string group = base::format("g{:03}", g);
-    std::string line = group_line(group, 256, "default", R"("cpu":"256","memory":"256Gi","nvidia.com/gpu":"1024")");
-    const std::string wish = R"("networkTopology":{"mode":"hard","highestTierAllowed":2},)";
-    line.insert(line.find("\"minMember\""), wish);
-    out += line;
+    out += group_line(group, 256, "default", R"("cpu":"256","memory":"256Gi","nvidia.com/gpu":"1024")", "Pending", "",
+                      R"(,"networkTopology":{"mode":"hard","highestTierAllowed":2})");
     for (int i = 0; i < 256; ++i) {
       out += pod_line({.name = base::format("{}-w-{}", group, i),
                        .group = group,
@@ -288,6 +247,24 @@ void topology(double scale, Sink& out) {
     }
   }
 }
+
+// The chart's default.
+constexpr std::string_view kChart = R"(actions: "enqueue, allocate, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+  - name: conformance
+- plugins:
+  - name: overcommit
+  - name: drf
+    enablePreemptable: false
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+  - name: binpack
+)";
 
 constexpr std::string_view kTopology = R"(actions: "enqueue, allocate, backfill"
 tiers:
@@ -350,10 +327,10 @@ tiers:
 const std::vector<Load>& loads() {
   using Goal = Load::Goal;
   static const std::vector<Load> kLoads = {
-      {"equal-gangs", "100,000 pods in 1,000 gangs of 100 onto 10,000 nodes", Goal::kDecide, 0.2, "", true,
+      {"equal-gangs", "100,000 pods in 1,000 gangs of 100 onto 10,000 nodes", Goal::kDecide, 0.2, kChart, true,
        equal_gangs},
-      {"different-pods", "50,000 pods of 50,000 shapes in 5,000 gangs onto 5,000 nodes, 4 queues", Goal::kDecide, 2, "",
-       true, different_pods},
+      {"different-pods", "50,000 pods of 50,000 shapes in 5,000 gangs onto 5,000 nodes, 4 queues", Goal::kDecide, 1.5,
+       kChart, true, different_pods},
       {"reclaim", "500 full nodes of 8 GPUs, 250 gangs of another queue reclaim until idle", Goal::kDecide, 0.02,
        kEvicting, true, reclaim},
       {"hopeless-500", "a gang that eviction cannot help, 500 full nodes", Goal::kDecide, 0.001, kOneTier, false,
@@ -362,16 +339,17 @@ const std::vector<Load>& loads() {
        [](double scale, Sink& out) { hopeless(scaled(5'000, scale), out); }},
       {"topology", "20 gangs of 256 half nodes, hard tier 2, 9,600 nodes in 666 domains", Goal::kDecide, 0.2, kTopology,
        true, topology},
-      {"steady", "one new gang of 10 among 100,000 running pods on 5,000 nodes", Goal::kDecide, 0.001, "", false,
+      {"steady", "one new gang of 10 among 100,000 running pods on 5,000 nodes", Goal::kDecide, 0.001, kChart, false,
        steady},
-      {"backlog", "one more gang behind 20,000 that wait for admission to 500 full nodes", Goal::kDecide, 0.05, "",
+      {"backlog", "one more gang behind 20,000 that wait for admission to 500 full nodes", Goal::kDecide, 0.02, kChart,
        false, backlog},
-      {"load", "100,000 running pods on 5,000 nodes from JSON lines", Goal::kLoad, 1, "", false, running_100000},
+      {"load", "100,000 running pods on 5,000 nodes from JSON lines", Goal::kLoad, 1, kChart, false, running_100000},
       {"memory-20000", "2,000 nodes, 20,000 running pods in 1,000 groups: memory after five cycles", Goal::kMemory, 60,
-       "", false, running_20000},
+       kChart, false, running_20000},
       {"memory-150000", "5,000 nodes, 150,000 running pods in 87,000 groups: memory after five cycles", Goal::kMemory,
-       150, "", false, running_150000},
-      {"affinity", "10,000 pods with zone affinity and spread on 5,000 nodes", Goal::kDecide, 1, "", true, affinity},
+       150, kChart, false, running_150000},
+      {"affinity", "10,000 pods with zone affinity and spread on 5,000 nodes", Goal::kDecide, 1, kChart, true,
+       affinity},
       {"hierarchy", "64 queues in three levels with capacity, 50,000 pods in 5,000 gangs", Goal::kDecide, 1, kHierarchy,
        true, hierarchy},
   };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/json/limits.h"
+#include "api/json/projection.h"
 
 namespace api {
 namespace {
@@ -106,6 +107,30 @@ TEST(Json, equality_is_by_value_and_ignores_member_order) {
   EXPECT_FALSE(parse(R"({"a":1})") == parse(R"({"a":1,"b":null})"));
   EXPECT_FALSE(Json("1") == Json(1));
   EXPECT_EQ(parse(R"({"b":{"d":1,"c":2},"a":1})").sorted().dump(), R"({"a":1,"b":{"c":2,"d":1}})");
+}
+
+TEST(Projection, keeps_what_is_named) {
+  const Projection pods({"kind", "metadata.*", "-metadata.managedFields", "spec.nodeName", "spec.containers.name",
+                         "spec.containers.resources", "status.conditions"});
+  const auto read = [&](std::string_view text, const Projection& only) {
+    const auto out = parse_json(text, only);
+    return out.ok() ? out->dump() : out.error().message;
+  };
+  EXPECT_EQ(
+      read(R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","managedFields":[{"a":1}],"labels":{"a":"b"}},
+                     "spec":{"nodeName":"n","priority":1,"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":1}}},
+                     {"name":"d"}]},"status":{"phase":"Running","conditions":[{"type":"T"}]}})",
+           pods),
+      R"({"kind":"Pod","metadata":{"name":"p","labels":{"a":"b"}},"spec":{"nodeName":"n","containers":)"
+      R"([{"name":"c","resources":{"limits":{"cpu":1}}},{"name":"d"}]},"status":{"conditions":[{"type":"T"}]}})");
+  // Values of other types than the paths expect are kept: whoever reads them sees what is wrong.
+  EXPECT_EQ(read(R"({"metadata":5,"spec":"x","status":[1,{"conditions":2,"phase":3}]})", pods),
+            R"({"metadata":5,"spec":"x","status":[1,{"conditions":2}]})");
+  EXPECT_EQ(read("5", pods), "5");
+  EXPECT_NE(read(R"({"spec":{"priority":01}})", pods).find("invalid JSON"), std::string::npos) << "in what is left out";
+  const Projection list = Projection::around("items", pods);
+  EXPECT_EQ(read(R"({"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[{"spec":{"priority":1}},{}]})", list),
+            R"({"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[{"spec":{}},{}]})");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "api/json/json.h"
 #include "api/json/json_bulk.h"
 #include "api/json/limits.h"
+#include "api/json/projection.h"
 #include "base/format.h"
 #include "base/utf8.h"
 
@@ -58,6 +59,36 @@ struct Reader {
       }
       result.set(field.key, value(field.value));
       path.resize(mark);
+    }
+    return result;
+  }
+};
+
+// Builds what a projection keeps. What it leaves out is one step on the parser's tape, however large it is.
+struct ProjectionReader {
+  Reader whole{nullptr, {}};
+
+  Json value(simdjson::dom::element element, const Projection* only) {
+    if (only == nullptr) return whole.value(element);
+    switch (element.type()) {
+      case simdjson::dom::element_type::ARRAY: return array(element.get_array().value_unsafe(), *only);
+      case simdjson::dom::element_type::OBJECT: return object(element.get_object().value_unsafe(), *only);
+      default: return whole.value(element);
+    }
+  }
+
+  Json array(simdjson::dom::array source, const Projection& only) {
+    std::vector<Json> items;
+    items.reserve(source.size());
+    for (const simdjson::dom::element element : source) items.push_back(value(element, &only));
+    return Json::array(std::move(items));
+  }
+
+  Json object(simdjson::dom::object source, const Projection& only) {
+    Json result = Json::object();
+    for (const auto field : source) {
+      const Projection::Choice choice = only.choose(field.key);
+      if (choice.keep) result.set(field.key, value(field.value, choice.inner));
     }
     return result;
   }
@@ -177,9 +208,9 @@ void write(std::string& out, const Json& json, int indent, int depth) {
   }
 }
 
-}  // namespace
-
-Result<Json> parse_json(std::string_view text, ParseOptions options) {
+// Parses and hands the root to `build`, while the parser's memory holds it.
+template <class Build>
+Result<Json> parse_and_build(std::string_view text, Build build) {
   // A parser holds about fourteen bytes for each of its capacity, and every thread has one.
   static constexpr std::size_t kKeptCapacity = std::size_t{1} << 20;
   thread_local simdjson::dom::parser parser;
@@ -192,9 +223,32 @@ Result<Json> parse_json(std::string_view text, ParseOptions options) {
   }
   if (parsed.error() != simdjson::SUCCESS)
     return make_error(Code::kBadRequest, base::format("invalid JSON: {}", simdjson::error_message(parsed.error())));
-  Json result = Reader{options.duplicate_keys, {}}.value(parsed.value_unsafe());
+  Json result = build(parsed.value_unsafe());
   if (parser.capacity() > kKeptCapacity) parser = simdjson::dom::parser();
   return result;
+}
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text, ParseOptions options) {
+  return parse_and_build(text, [&](simdjson::dom::element root) {
+    return Reader{options.duplicate_keys, {}}.value(root);
+  });
+}
+
+Result<Json> parse_json(std::string_view text, const Projection& only) {
+  return parse_and_build(text, [&](simdjson::dom::element root) { return ProjectionReader{}.value(root, &only); });
+}
+
+Result<Json> parse_json(std::string_view text, const ChooseProjection& choose) {
+  const auto text_at = [](simdjson::dom::element root, const char* key) {
+    std::string_view out;
+    if (root[key].get(out) != simdjson::SUCCESS) out = {};
+    return out;
+  };
+  return parse_and_build(text, [&](simdjson::dom::element root) {
+    return ProjectionReader{}.value(root, choose(text_at(root, "apiVersion"), text_at(root, "kind")));
+  });
 }
 
 base::Status check_readable(std::string_view bytes) {

@@ -6,6 +6,7 @@
 #include "api/json/yaml.h"
 #include "api/kinds.h"
 #include "base/format.h"
+#include "scheduler/cache/intake_fields.h"
 #include "scheduler/dump/dump.h"
 #include "scheduler/one_shot/one_shot.h"
 
@@ -131,7 +132,10 @@ base::Status OneShot::load(const std::string& file, std::string_view text) {
       const std::string_view one = text.substr(start, end - start);
       start = end + 1;
       if (one.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-      auto object = api::parse_json(one);
+      // Programs write lines, so of pods and nodes only what is read is built, and only that is checked.
+      auto object = api::parse_json(one, api::ChooseProjection([](std::string_view version, std::string_view kind) {
+                                      return fields_read(version, kind);
+                                    }));
       if (!object.ok()) return bad(base::format("{}:{}", file, line), object.error().message);
       TRY_VOID(load_object(file, line, std::move(*object)));
     }

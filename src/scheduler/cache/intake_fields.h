@@ -1,0 +1,18 @@
+// Which fields of each kind does the intake read? Informers and files are parsed by these: what nobody reads is not
+// built.
+#pragma once
+
+#include <string_view>
+
+#include "api/json/projection.h"
+#include "api/resource.h"
+
+namespace scheduler {
+
+// Who reads a further field adds it here; scenarios and random clusters are also told by projection (tests/scenarios),
+// and class_test.cc sets every field of a pod.
+const api::Projection& fields_read(const api::ResourceId& id);
+// By what an object says of itself; null where the kind is unknown.
+const api::Projection* fields_read(std::string_view api_version, std::string_view kind);
+
+}  // namespace scheduler
