@@ -8,6 +8,7 @@
 #include <string>
 
 #include "api/json/json.h"
+#include "api/json/projection.h"
 #include "api/resource.h"
 #include "base/result.h"
 
@@ -29,8 +30,10 @@ struct Request {
   std::int64_t limit = 0;  // 0: everything
   std::string continue_token = {};
   std::string resource_version = {};  // of a list
-  std::string field_manager = {};     // empty: the client's own name
-  bool force = false;                 // of an apply
+  // Of a list: what is built of each item, null for all of it. It lives as long as the program.
+  const api::Projection* only = nullptr;
+  std::string field_manager = {};  // empty: the client's own name
+  bool force = false;              // of an apply
   bool dry_run = false;
 };
 
@@ -41,6 +44,7 @@ struct WatchRequest {
   std::string field_selector = {};
   std::string resource_version = {};  // events after this one
   bool bookmarks = true;
+  const api::Projection* only = nullptr;  // of each object, as in a list
 };
 
 enum class EventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark };

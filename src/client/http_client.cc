@@ -153,10 +153,10 @@ class HttpApiClient : public Client {
     complete(http);
     http.may_repeat = may_repeat(request);
     // Only a repeated request is looked at again.
-    http_->send(std::move(http), [this, request = http.may_repeat ? request : Request(),
+    http_->send(std::move(http), [this, only = request.only, request = http.may_repeat ? request : Request(),
                                   on_result = std::move(on_result)](base::Result<rt::HttpResponse> response) {
       if (!response.ok()) return on_result(response.take_error());
-      auto result = decode_response(*response);
+      auto result = decode_response(*response, only);
       if (result.ok() || !response->repeated) return on_result(std::move(result));
       settle(request, result.take_error(), on_result);
     });
@@ -236,6 +236,7 @@ std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_eve
   complete(http);
   auto state = std::make_shared<WatchState>();
   state->env = &env_;
+  state->decoder = WatchDecoder(request.only);
   state->on_event = std::move(on_event);
   state->on_end = std::move(on_end);
   // A peer that vanished without a word never ends the stream.

@@ -96,6 +96,7 @@ void Informer::State::ask_page(const std::string& continue_token) {
   request.field_selector = options.field_selector;
   request.limit = paged ? kPageSize : 0;
   request.continue_token = continue_token;
+  request.only = options.only;
   client.call(std::move(request), [this, weak = std::weak_ptr<int>(alive)](base::Result<Json> page) {
     if (!weak.expired()) take_page(std::move(page));
   });
@@ -152,6 +153,7 @@ void Informer::State::begin_watch() {
   request.label_selector = options.label_selector;
   request.field_selector = options.field_selector;
   request.resource_version = resource_version;
+  request.only = options.only;
   const std::weak_ptr<int> weak = alive;
   watch = client.watch(
       std::move(request),

@@ -21,6 +21,9 @@ struct InformerOptions {
   std::string field_selector = {};
   // A server that does not have the resource, or does not show it, counts as one with no such objects.
   bool may_be_absent = false;
+  // The fields that are read, null for all. Whoever watches many objects and reads a part of them saves most of the
+  // work of decoding. It lives as long as the program.
+  const api::Projection* only = nullptr;
   // What is kept of each object: all of it, or only its name, uid and version, for a user who keeps what it needs
   // itself. Handlers always get the whole new state; `before` and objects() are what is kept.
   enum class Keep : std::uint8_t { kObjects, kIdentities };

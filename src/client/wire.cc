@@ -103,8 +103,9 @@ base::Error error_from_status(const Json& status, int http_status) {
   return error;
 }
 
-base::Result<Json> decode_response(const rt::HttpResponse& response) {
-  auto body = api::parse_json(response.body);
+base::Result<Json> decode_response(const rt::HttpResponse& response, const api::Projection* only) {
+  auto body = only == nullptr ? api::parse_json(response.body)
+                              : api::parse_json(response.body, api::Projection::around("items", *only));
   if (response.status >= 200 && response.status < 300) {
     if (!body.ok()) return base::within(body.take_error(), "the server's answer");
     return body;
@@ -121,6 +122,10 @@ base::Result<Json> decode_response(const rt::HttpResponse& response) {
                           base::format("the server answered {}: {}", response.status, text));
 }
 
+WatchDecoder::WatchDecoder(const api::Projection* only) {
+  if (only != nullptr) event_ = api::Projection::around("object", *only);
+}
+
 base::Status WatchDecoder::feed(std::string_view bytes, std::vector<WatchEvent>& events) {
   rest_.append(bytes);
   std::size_t begin = 0;
@@ -130,7 +135,9 @@ base::Status WatchDecoder::feed(std::string_view bytes, std::vector<WatchEvent>&
     const std::string_view line = std::string_view(rest_).substr(begin, end - begin);
     begin = end + 1;
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    auto event = api::parse_json(line);
+    auto event = event_ ? api::parse_json(line, *event_) : api::parse_json(line);
+    // An error is a Status, of which everything counts.
+    if (event_ && event.ok() && (*event)["type"].as_string() == "ERROR") event = api::parse_json(line);
     if (!event.ok()) return base::within(event.take_error(), "watch event");
     const std::string_view type = (*event)["type"].as_string();
     Json object = (*event)["object"];

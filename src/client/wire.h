@@ -1,6 +1,7 @@
 // How requests, answers and watch events look on the wire.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,18 +16,22 @@ rt::HttpRequest encode_request(const Request& request, std::string_view field_ma
 rt::HttpRequest encode_watch(const WatchRequest& request, int timeout_seconds);
 
 // The object of a 2xx answer, or the error that the Status body (or, without one, the code) stands for.
-base::Result<api::Json> decode_response(const rt::HttpResponse& response);
+// `only`: what is built of each item of a list.
+base::Result<api::Json> decode_response(const rt::HttpResponse& response, const api::Projection* only = nullptr);
 base::Error error_from_status(const api::Json& status, int http_status);
 
 // Cuts a stream of newline-separated watch events. Bytes may arrive in any split.
 class WatchDecoder {
  public:
+  // `only`: what is built of each object; null: all.
+  explicit WatchDecoder(const api::Projection* only = nullptr);
   // Events that are complete now. An ERROR event or malformed text is an error, after which the stream is useless;
   // events decoded before it are in `events`.
   base::Status feed(std::string_view bytes, std::vector<WatchEvent>& events);
 
  private:
   std::string rest_;
+  std::optional<api::Projection> event_;  // of a whole line
 };
 
 }  // namespace client

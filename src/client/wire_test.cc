@@ -192,5 +192,30 @@ TEST(Kubeconfig, NamesWhatIsMissing) {
   EXPECT_EQ(access.error().message, "context \"gone\" does not exist");
 }
 
+TEST(Wire, builds_only_what_is_read) {
+  static const api::Projection kOnly{"metadata.name", "metadata.resourceVersion"};
+  rt::HttpResponse list;
+  list.status = 200;
+  list.body =
+      R"({"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a","uid":"u"},"spec":{}}]})";
+  EXPECT_EQ(decode_response(list, &kOnly)->dump(),
+            R"({"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a"}}]})");
+  WatchDecoder decoder(&kOnly);
+  std::vector<WatchEvent> events;
+  EXPECT_TRUE(
+      decoder.feed("{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\"},\"spec\":{\"x\":1}}}\n", events)
+          .ok());
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].object.dump(), R"({"metadata":{"name":"a"}})");
+  // What a Status says is told whole.
+  const base::Status ended =
+      decoder.feed(R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"too old"}})"
+                   "\n",
+                   events);
+  ASSERT_FALSE(ended.ok());
+  EXPECT_EQ(ended.error().message, "too old");
+  EXPECT_EQ(ended.error().code, base::Code::kExpired);
+}
+
 }  // namespace
 }  // namespace client

@@ -10,6 +10,7 @@
 #include "client/informer.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
+#include "scheduler/cache/intake_fields.h"
 #include "scheduler/dump/dump.h"
 #include "scheduler/effects/outbox.h"
 #include "scheduler/framework/config_report.h"
@@ -97,6 +98,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     // The model keeps what decisions read; the objects themselves are not kept.
     wanted.keep = client::InformerOptions::Keep::kIdentities;
     wanted.may_be_absent = Intake::may_be_absent(id);
+    wanted.only = &fields_read(id);
     informers.push_back(std::make_unique<client::Informer>(client, env, id, std::move(wanted)));
     client::Informer& informer = *informers.back();
     if (id == api::resources::kNumatopologies) numatopologies = &informer;

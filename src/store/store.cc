@@ -194,8 +194,8 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   }
 };
 
-Json Object::json() const {
-  auto parsed = api::parse_json(bytes);
+Json Object::json(const api::Projection* only) const {
+  auto parsed = only == nullptr ? api::parse_json(bytes) : api::parse_json(bytes, *only);
   CHECK(parsed.ok());  // put() and load() saw to that
   return *std::move(parsed);
 }

@@ -20,6 +20,7 @@
 
 #include "api/json/json.h"
 #include "api/json/limits.h"
+#include "api/json/projection.h"
 #include "api/resource.h"
 #include "base/result.h"
 #include "rt/env.h"
@@ -35,7 +36,8 @@ struct Object {
   std::int64_t revision = 0;
   std::string bytes;  // compact JSON, with metadata.resourceVersion
 
-  api::Json json() const;
+  // `only`: what is built of it; null: all.
+  api::Json json(const api::Projection* only = nullptr) const;
 };
 using ObjectPtr = std::shared_ptr<const Object>;
 

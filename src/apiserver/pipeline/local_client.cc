@@ -48,6 +48,7 @@ class LocalWatch : public client::Watch {
     rt::Loop& home;
     client::Client::OnEvent on_event;
     client::Client::OnEnd on_end;
+    const api::Projection* only;      // what the component reads of each object; null: all
     bool ended = false;               // component's loop
     std::unique_ptr<ApiWatch> watch;  // API server's loop
     bool stopped = false;             // API server's loop
@@ -87,7 +88,7 @@ void start_watch(const std::shared_ptr<Shared>& shared, Request request) {
     at->home.post([at, events] {
       for (const store::Event& event : events) {
         if (at->ended) return;
-        at->on_event({event_type(event.type), event.object->json()});
+        at->on_event({event_type(event.type), event.object->json(at->only)});
       }
     });
     return true;
@@ -126,11 +127,11 @@ class LocalClient : public client::Client {
   void call(client::Request from, OnResult on_result) override {
     rt::Loop& home = env_.loop();
     // What is answered is read on the component's loop: the API server's has others to serve.
-    auto reply = [&home, alive = alive_, on_result = std::move(on_result)](Result<Answer> result) {
-      home.post([alive, on_result, result = std::move(result)]() mutable {
+    auto reply = [&home, alive = alive_, only = from.only, on_result = std::move(on_result)](Result<Answer> result) {
+      home.post([alive, only, on_result, result = std::move(result)]() mutable {
         if (!*alive) return;
         if (!result.ok()) return on_result(result.take_error());
-        on_result(object_of(*std::move(result)));
+        on_result(object_of(*std::move(result), only));
       });
     };
     auto found = find_resource(from.resource);
@@ -160,7 +161,7 @@ class LocalClient : public client::Client {
 
   std::unique_ptr<client::Watch> watch(client::WatchRequest from, OnEvent on_event, OnEnd on_end) override {
     auto shared = std::make_shared<Shared>(
-        Shared{api_, env_.loop(), std::move(on_event), std::move(on_end), false, nullptr, false});
+        Shared{api_, env_.loop(), std::move(on_event), std::move(on_end), from.only, false, nullptr, false});
     auto found = find_resource(from.resource);
     if (!found.ok()) {
       env_.loop().post([shared, error = found.take_error()] {

@@ -26,7 +26,7 @@ Error about(const api::KindInfo& kind, std::string_view name, Code code, std::st
 
 }  // namespace
 
-Json object_of(Answer answer) {
+Json object_of(Answer answer, const api::Projection* only) {
   if (answer.pieces.empty()) return std::move(answer.object);
   std::string joined;
   if (answer.pieces.size() > 1) {
@@ -35,7 +35,9 @@ Json object_of(Answer answer) {
     joined.reserve(size);
     for (const auto& piece : answer.pieces) joined += *piece;
   }
-  auto parsed = api::parse_json(joined.empty() ? *answer.pieces.front() : joined);
+  const std::string& text = joined.empty() ? *answer.pieces.front() : joined;
+  auto parsed =
+      only == nullptr ? api::parse_json(text) : api::parse_json(text, api::Projection::around("items", *only));
   CHECK(parsed.ok());  // we wrote it
   return *std::move(parsed);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/json/json.h"
+#include "api/json/projection.h"
 #include "api/kinds.h"
 #include "base/result.h"
 
@@ -63,7 +64,7 @@ struct Answer {
   std::vector<std::string> warnings;
 };
 // The object of an answer, whichever way it is given.
-api::Json object_of(Answer answer);
+api::Json object_of(Answer answer, const api::Projection* only = nullptr);
 using OnAnswer = std::function<void(base::Result<Answer>)>;
 
 // Whether objects of the kind have "status", "binding" and so on beside them.

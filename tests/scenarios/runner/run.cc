@@ -15,6 +15,7 @@
 #include "objects.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
+#include "scheduler/cache/intake_fields.h"
 #include "scheduler/dump/dump.h"
 #include "scheduler/intake_options.h"
 #include "scheduler/one_shot/one_shot.h"
@@ -74,6 +75,12 @@ api::Json plugin_from(const std::string& text) {
   return out;
 }
 
+// As the scheduler's informers deliver it: only what is read.
+api::Json as_informed(const api::ResourceId& resource, const api::Json& object) {
+  auto read = api::parse_json(object.dump(), scheduler::fields_read(resource));
+  return read.ok() ? *std::move(read) : object;
+}
+
 class Stage {
  public:
   Stage(Player player, const scheduler::Options& options, std::uint64_t split)
@@ -110,7 +117,8 @@ class Stage {
         TRY_VOID(
             delivery_.add(line.verb, known_as, node != nullptr ? "node " + *node : "", [this, known_as, made = *made] {
               objects_[known_as] = made;
-              intake_.set(made.resource, made.object);
+              intake_.set(made.resource,
+                          player_ == Player::kSplit ? as_informed(made.resource, made.object) : made.object);
               return base::Status();
             }));
       } else {

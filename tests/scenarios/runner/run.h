@@ -15,7 +15,9 @@ enum class Player : std::uint8_t {
   kPlain,      // the plain scheduler
   kDumped,     // each cycle is also decided from a dump of what is believed before it; a difference is an error
   kToldAgain,  // hears of every object that is not a pod or its group once more before each cycle, as after a relist
-  kSplit,      // hears of what happens between two cycles in parts, in an order that watches could produce
+  // Hears of what happens between two cycles in parts, in an order that watches could produce, and of each object only
+  // the fields that informers read.
+  kSplit,
 };
 
 // The file's text with every expected block replaced by what the scheduler does now. An error names the line. A line

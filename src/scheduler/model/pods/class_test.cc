@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/schema/schema.h"
+#include "scheduler/cache/intake_fields.h"
 #include "scheduler/model/pods/shape.h"
 
 namespace scheduler {
@@ -100,6 +101,9 @@ class Mutator {
     std::string key;
     shape_key(pod, key);
     EXPECT_EQ(key != key_, is_read(path)) << "spec." << path;
+    std::string projected;
+    shape_key(*parse_json(pod.dump(), fields_read(api::resources::kPods)), projected);
+    EXPECT_EQ(projected, key) << "spec." << path << " is read, and cache/intake_fields.cc leaves it out";
   }
 
   Json pod_;
