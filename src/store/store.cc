@@ -59,6 +59,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
 
   rt::Env& env;
   rt::KvStore& kv;
+  rt::Worker* writer = nullptr;  // the store's; null once that is gone
   Options options;
   std::vector<Table> tables;
   std::vector<std::vector<Subscriber>> subscribers;
@@ -101,7 +102,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   }
 
   void start_commit() {
-    if (waiting.empty()) return;
+    if (waiting.empty() || writer == nullptr) return;
     committing = true;
     auto batch = std::make_shared<std::vector<Write>>(std::move(waiting));
     waiting.clear();
@@ -115,7 +116,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     }
     const std::int64_t trim_to = trim_point(*events);
     auto self = shared_from_this();
-    env.offload(
+    writer->run(
         [self, events, outcome, trim_to, gives_room, from = compacted] {
           *outcome = persist(self->kv, *events, from, trim_to, gives_room);
         },
@@ -233,7 +234,10 @@ base::Status Store::remove_broken() {
   return {};
 }
 
-Store::~Store() = default;
+Store::Store(std::shared_ptr<State> state) : state_(std::move(state)), writer_(state_->env.worker("store")) {
+  state_->writer = writer_.get();
+}
+Store::~Store() { state_->writer = nullptr; }
 
 ObjectPtr Store::find(std::uint32_t resource, std::string_view ns, std::string_view name, View view) const {
   const auto& table = state_->tables[resource];

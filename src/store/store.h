@@ -93,7 +93,7 @@ class Store {
   using OnEvents = std::function<void(const std::vector<Event>&)>;
   using OnDurable = std::function<void(base::Result<ObjectPtr>)>;
 
-  // Reads what `kv` holds. Both must outlive the store.
+  // Reads what `kv` holds. Both must outlive the store, which commits on a thread of its own (rt::Worker).
   static base::Result<std::unique_ptr<Store>> open(rt::Env& env, rt::KvStore& kv, Options options = {});
   ~Store();
 
@@ -130,8 +130,9 @@ class Store {
  private:
   friend class Subscription;
   struct State;
-  explicit Store(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  explicit Store(std::shared_ptr<State> state);
   std::shared_ptr<State> state_;
+  std::unique_ptr<rt::Worker> writer_;  // not the state's: its own thread must not be the one that destroys it
 };
 
 }  // namespace store

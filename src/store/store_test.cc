@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+#include <latch>
+
 #include "api/kinds.h"
 #include "client/testing/fake_env.h"
 
@@ -258,6 +261,37 @@ TEST(Store, history_has_an_end_and_says_so) {
   ASSERT_FALSE(old.ok());
   EXPECT_EQ(old.error().code, base::Code::kExpired);
   EXPECT_TRUE(store->subscribe(maps, store->revision() - 3, [](const std::vector<Event>&) {}).ok());
+}
+
+// A runtime that hangs holds a thread of the pool until somebody ends it.
+TEST(Store, commits_while_eight_runtimes_hang) {
+  const auto kv = rt::make_memory_kv();
+  const auto env = rt::make_real_env("test");
+  const auto store = *Store::open(*env, *kv);
+  const auto maps = static_cast<std::uint32_t>(api::find_kind(api::resources::kConfigMaps) - api::all_kinds().data());
+  std::promise<void> release, written;
+  const auto held = release.get_future().share();
+  std::latch hanging(8);
+  env->loop().post([&] {
+    for (int i = 0; i < 8; ++i)
+      env->offload(
+          [&hanging, held] {
+            hanging.count_down();
+            held.wait();
+          },
+          [] {});
+  });
+  hanging.wait();
+  env->loop().post([&] {
+    store->put(maps, Json::object({{"metadata", Json::object({{"namespace", "n"}, {"name", "a"}})}}),
+               [&](base::Result<ObjectPtr> result) {
+                 EXPECT_TRUE(result.ok());
+                 written.set_value();
+               });
+  });
+  written.get_future().wait();
+  release.set_value();
+  env->stop();
 }
 
 TEST(Store, a_dropped_subscription_hears_nothing) {
