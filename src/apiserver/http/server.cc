@@ -57,6 +57,22 @@ class Service : public std::enable_shared_from_this<Service> {
     return error_response(user.error());
   }
 
+  // What the HTTP server itself refuses reads like any other error.
+  static HttpResponse refused(const rt::HttpRefusal& refusal) {
+    base::Error error = base::make_error(refusal.status == 413   ? Code::kTooLarge
+                                         : refusal.status == 429 ? Code::kTooManyRequests
+                                         : refusal.status == 503 ? Code::kUnavailable
+                                                                 : Code::kBadRequest,
+                                         refusal.message);
+    error.retry_after_seconds = refusal.retry_after_seconds;
+    Json status = status_object(error);
+    status.set("code", refusal.status);
+    HttpResponse response = json_response(refusal.status, status);
+    if (refusal.retry_after_seconds > 0)
+      response.headers.emplace_back("Retry-After", std::to_string(refusal.retry_after_seconds));
+    return response;
+  }
+
   void receive(HttpRequest http, std::shared_ptr<HttpExchange> exchange) {
     const rt::Target target = rt::parse_target(http.target);
     if (serve_open_path(target, *exchange)) return;
@@ -327,6 +343,7 @@ Result<std::unique_ptr<Server>> start_server(Api& api, ServerOptions options) {
   rt::ServerOptions listening = options.http;
   const auto service = std::make_shared<Service>(api, std::move(options));
   listening.refusal_before_body = [service](const HttpRequest& http) { return service->refusal_before_body(http); };
+  listening.refused = Service::refused;
   const std::string& address = listening.address;
   const bool v6 = address.find(':') != std::string::npos;
   const std::string host = v6 ? "[" + address + "]" : address;

@@ -13,8 +13,8 @@ namespace apiserver {
 
 struct ServerOptions {
   rt::ServerOptions http;
-  std::string token;             // the bearer token of the administrator
-  std::string version;           // as /version says it
+  std::string token;    // the bearer token of the administrator
+  std::string version;  // as /version says it
   // Metrics of other parts of this process, as text, for /metrics. Any thread; may be unset.
   std::function<std::string()> other_metrics = {};
   // How long the callback that runs now has held the API's loop; any thread. Unset: nobody watches it.

@@ -3,7 +3,7 @@
 
 #include <future>
 
-#include "apiserver/server.h"
+#include "apiserver/http/server.h"
 #include "rt/http_client.h"
 #include "rt/kv.h"
 
