@@ -246,6 +246,42 @@ TEST(Store, a_watch_resumes_also_after_a_restart) {
   EXPECT_EQ(reopened->find(b.maps, "n", "b", View::kDurable), nullptr);
 }
 
+TEST(Store, what_was_missed_comes_in_pieces) {
+  Bench b;
+  const std::int64_t since = b.store->revision();
+  for (const char* name : {"a", "b", "c"}) b.put(name, std::string(1000, 'x'));
+  b.env.settle();
+  const auto first = *b.store->missed(b.maps, since, 1);
+  EXPECT_EQ(text(first.events), "+a ");
+  EXPECT_TRUE(first.more);
+  const auto second = *b.store->missed(b.maps, first.until, 1500);
+  EXPECT_EQ(text(second.events), "+b +c ");
+  EXPECT_FALSE(second.more);
+  EXPECT_EQ(second.until, b.store->revision());
+  EXPECT_TRUE(b.store->missed(b.maps, second.until, 1)->events.empty());
+  // Events of other kinds are passed over.
+  EXPECT_EQ(b.store->missed(b.maps + 1, since, 1)->until, b.store->revision());
+}
+
+TEST(Store, a_subscription_may_end_another_and_begin_one_while_it_is_told) {
+  Bench b;
+  std::string told;
+  std::unique_ptr<Subscription> second, third;
+  auto first = *b.store->subscribe(b.maps, b.store->revision(), [&](const std::vector<Event>&) {
+    told += "first ";
+    second.reset();
+    if (!third)
+      third = *b.store->subscribe(b.maps, b.store->revision(), [&](const std::vector<Event>&) { told += "third "; });
+  });
+  second = *b.store->subscribe(b.maps, b.store->revision(), [&](const std::vector<Event>&) { told += "second "; });
+  b.put("a");
+  b.env.settle();
+  EXPECT_EQ(told, "first ");
+  b.put("b");
+  b.env.settle();
+  EXPECT_EQ(told, "first first third ");
+}
+
 TEST(Store, history_has_an_end_and_says_so) {
   client::testing::FakeEnv env;
   FlakyKv kv;
