@@ -4,7 +4,6 @@
 // Closed loops: each client sends its next request when the last one was answered. Everything made is deleted in the
 // end.
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <future>
 #include <vector>
@@ -12,8 +11,11 @@
 #include "api/json/json.h"
 #include "base/format.h"
 #include "client/kubeconfig.h"
+#include "own_server.h"
 #include "rt/env.h"
 #include "rt/http_client.h"
+#include "rt/url.h"
+#include "thread_times.h"
 
 namespace {
 
@@ -24,17 +26,8 @@ constexpr int kWatchers = 100;
 constexpr int kQueues = 2'000;
 
 base::Result<rt::ClientOptions> options_for(const client::ServerAccess& access, int connections) {
-  std::string_view rest = access.server;
-  const bool tls = rest.starts_with("https://");
-  if (!tls && !rest.starts_with("http://"))
-    return base::make_error(base::Code::kInvalid, base::format("server {} is no URL", access.server));
-  rest.remove_prefix(tls ? 8 : 7);
-  const std::size_t colon = rest.rfind(':');
-  rt::ClientOptions options;
-  options.host = rest.substr(0, colon);
-  const std::string_view port = colon == std::string_view::npos ? (tls ? "443" : "80") : rest.substr(colon + 1);
-  std::from_chars(port.data(), port.data() + port.size(), options.port);
-  options.tls = tls;
+  TRY(const rt::ServerUrl url, rt::parse_server_url(access.server));
+  rt::ClientOptions options{.host = url.host, .port = url.port, .tls = url.tls};
   options.ca_pem = access.ca_pem;
   options.certificate_pem = access.certificate_pem;
   options.key_pem = access.key_pem;
@@ -134,8 +127,9 @@ std::string pod(int index) {
 class Bench {
  public:
   // `only`: one measurement by name; empty: all of them.
-  Bench(rt::Env& env, client::ServerAccess access, std::string only)
-      : env_(env), access_(std::move(access)), only_(std::move(only)) {}
+  // `own`: the server is in this process.
+  Bench(rt::Env& env, client::ServerAccess access, std::string only, bool own)
+      : env_(env), access_(std::move(access)), only_(std::move(only)), own_(own) {}
 
   base::Status run() {
     TRY_VOID(open(64));
@@ -173,9 +167,14 @@ class Bench {
                                    config_map(base::format("c{}-{}", round, i)));
               },
               200'000, base::seconds(3)};
+    // A client connects once and then works for long.
+    Load connect{env_, *http_, [](int) { return request_for("GET", "/version"); }, clients, base::seconds(60)};
+    connect.run(clients);
+    const auto before = bench::thread_times();
     load.run(clients);
     std::printf("durable creates, %3d clients: %8.0f a second, median %.2f ms, 99%% %.2f ms\n", clients,
                 load.per_second(), load.percentile_ms(0.5), load.percentile_ms(0.99));
+    if (own_) std::printf("  microseconds a create: %s\n", bench::times_each(before, load.answered).c_str());
     load.report_failures();
     return {};
   }
@@ -211,6 +210,7 @@ class Bench {
     if (all_started.get_future().wait_for(std::chrono::seconds(20)) != std::future_status::ready)
       return base::make_error(base::Code::kTimeout, base::format("{} of {} watches were opened", started, kWatchers));
     const base::Duration begin = env_.uptime();
+    const auto before = bench::thread_times();
     Load load{env_, *http_,
               [](int i) {
                 return request_for(
@@ -224,6 +224,7 @@ class Bench {
     const double seconds = (env_.uptime() - begin).seconds();
     std::printf("watch fan-out, %d watchers: %d events each in %.2f s, %.0f deliveries a second%s\n", kWatchers,
                 kEvents, seconds, static_cast<double>(kEvents) * kWatchers / seconds, seen ? "" : " (not all arrived)");
+    if (own_) std::printf("  microseconds an event: %s\n", bench::times_each(before, kEvents).c_str());
     std::promise<void> closed;
     env_.loop().post([&] {
       streams.clear();
@@ -281,24 +282,35 @@ class Bench {
   rt::Env& env_;
   client::ServerAccess access_;
   std::string only_;
+  bool own_;
   std::unique_ptr<rt::HttpClient> http_;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2 && argc != 3) {
-    std::fprintf(stderr, "usage: apiserver_bench KUBECONFIG [creates|watch|list|queues]\n");
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const std::size_t own = !words.empty() && words[0] == "--own" ? 1 : 0;
+  if (words.size() < 1 + own || words.size() > 2 + own) {
+    std::fprintf(stderr,
+                 "usage: apiserver_bench KUBECONFIG [creates|watch|list|queues]\n"
+                 "       apiserver_bench --own FOLDER [...]      a server in this process, for profiles\n");
     return 2;
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  auto access = client::load_kubeconfig(argv[1]);
+  std::unique_ptr<bench::OwnServer> server;
+  const auto find_access = [&]() -> base::Result<client::ServerAccess> {
+    if (own == 0) return client::load_kubeconfig(words[0]);
+    TRY(server, bench::start_own_server(words[1]));
+    return server->access();
+  };
+  const auto access = find_access();
   if (!access.ok()) {
     std::fprintf(stderr, "apiserver_bench: %s\n", access.error().message.c_str());
     return 2;
   }
   const auto env = rt::make_real_env("bench");
-  const base::Status status = Bench(*env, *access, argc == 3 ? argv[2] : "").run();
+  const base::Status status = Bench(*env, *access, words.size() == 2 + own ? words.back() : "", own == 1).run();
   if (!status.ok()) std::fprintf(stderr, "apiserver_bench: %s\n", status.error().message.c_str());
   return status.ok() ? 0 : 1;
 }

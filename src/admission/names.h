@@ -1,17 +1,20 @@
-// Names and values that Kubernetes has rules for, each with Kubernetes' own words when broken.
+// Names that only workloads have, each with Kubernetes' own words when broken; api/schema/names.h has the others.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "api/schema/names.h"
+
 namespace admission {
 
+using api::check_dns_label;
+using api::check_dns_subdomain;
+using api::check_label_value;
+using api::check_qualified_name;
+
 // Each returns the problems, none if the text is fine.
-std::vector<std::string> check_qualified_name(std::string_view text);
-std::vector<std::string> check_dns_label(std::string_view text);
-std::vector<std::string> check_dns_subdomain(std::string_view text);
-std::vector<std::string> check_label_value(std::string_view text);
 std::vector<std::string> check_port_name(std::string_view text);
 std::vector<std::string> check_env_name(std::string_view text);
 

@@ -7,10 +7,10 @@
 #include "admission/review.h"
 #include "api/resource.h"
 #include "api/text_index.h"
+#include "base/base64.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "client/informer.h"
-#include "rt/tls.h"
 
 namespace admission {
 
@@ -100,7 +100,7 @@ Asked read_http(const rt::HttpRequest& request, const std::vector<api::Admission
 rt::HttpResponse answer_to(const Asked& asked, const api::AdmissionAnswer& answer) {
   return {.status = 200,
           .headers = {{"Content-Type", "application/json"}},
-          .body = answer_review(asked.review, asked.request, answer, rt::base64_encode).dump()};
+          .body = answer_review(asked.review, asked.request, answer, base::base64_encode).dump()};
 }
 
 }  // namespace
@@ -181,7 +181,7 @@ void Server::State::register_from(std::size_t index) {
 }
 
 void Server::State::put_bundle(std::size_t index, const api::ResourceId& resource, Json configuration) {
-  const std::string bundle = rt::base64_encode(options.ca_pem);
+  const std::string bundle = base::base64_encode(options.ca_pem);
   bool changed = false;
   if (configuration["webhooks"].is_array()) {
     Json& webhooks = configuration.edit("webhooks");

@@ -6,6 +6,7 @@
 
 #include "api/kinds.h"
 #include "api/schema/schema.h"
+#include "base/base64.h"
 #include "base/format.h"
 #include "base/time.h"
 #include "base/utf8.h"
@@ -84,18 +85,6 @@ class Reader {
   std::string_view bytes_;
 };
 
-std::string base64(std::string_view bytes) {
-  static constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    unsigned group = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-    for (std::size_t k = 0; k < 4; ++k) out += i + k > bytes.size() ? '=' : kAlphabet[group >> (18 - 6 * k) & 63];
-  }
-  return out;
-}
-
 // The value of one field of a small fixed message, or nothing.
 Result<std::vector<Value>> all_fields(std::string_view bytes) {
   std::vector<Value> values;
@@ -139,7 +128,7 @@ Result<Json> value_of(const Schema& schema, const Value& value, int depth) {
     case Kind::kString:
       if (schema.format == "date-time" || schema.format == "micro-time")
         return time_value(value.bytes, schema.format == "micro-time");
-      if (schema.format == "byte") return Json(base64(value.bytes));
+      if (schema.format == "byte") return Json(base::base64_encode(value.bytes));
       return text_value(value.bytes);
     case Kind::kInteger:
       if (schema.format == "int32") return Json(static_cast<std::int64_t>(static_cast<std::int32_t>(value.integer)));

@@ -2,7 +2,6 @@
 #include "client/http_client.h"
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 
 #include "base/format.h"
@@ -10,6 +9,7 @@
 #include "client/wire.h"
 #include "rt/files.h"
 #include "rt/http_client.h"
+#include "rt/url.h"
 
 namespace client {
 
@@ -18,50 +18,6 @@ using base::Code;
 using base::make_error;
 
 namespace {
-
-struct ServerUrl {
-  bool tls = true;
-  std::string host;
-  std::uint16_t port = 443;
-  std::string prefix;  // path before /api, without a slash at the end
-};
-
-base::Result<ServerUrl> parse_server(const std::string& text) {
-  ServerUrl url;
-  std::string_view rest = text;
-  if (rest.starts_with("https://")) {
-    rest.remove_prefix(8);
-  } else if (rest.starts_with("http://")) {
-    rest.remove_prefix(7);
-    url.tls = false;
-    url.port = 80;
-  } else if (rest.find("://") != std::string_view::npos) {
-    return make_error(Code::kBadRequest, base::format("server {:?}: the scheme must be https or http", text));
-  }
-  const std::size_t slash = rest.find('/');
-  std::string_view authority = rest.substr(0, slash);
-  if (slash != std::string_view::npos) url.prefix = rest.substr(slash);
-  while (url.prefix.ends_with('/')) url.prefix.pop_back();
-  std::string_view port;
-  if (authority.starts_with('[')) {
-    const std::size_t close = authority.find(']');
-    if (close == std::string_view::npos)
-      return make_error(Code::kBadRequest, base::format("server {:?}: missing ]", text));
-    url.host = authority.substr(1, close - 1);
-    if (authority.substr(close + 1).starts_with(':')) port = authority.substr(close + 2);
-  } else {
-    const std::size_t colon = authority.find(':');
-    url.host = authority.substr(0, colon);
-    if (colon != std::string_view::npos) port = authority.substr(colon + 1);
-  }
-  if (!port.empty()) {
-    const auto [end, failure] = std::from_chars(port.data(), port.data() + port.size(), url.port);
-    if (failure != std::errc{} || end != port.data() + port.size())
-      return make_error(Code::kBadRequest, base::format("server {:?}: bad port", text));
-  }
-  if (url.host.empty()) return make_error(Code::kBadRequest, base::format("server {:?} names no host", text));
-  return url;
-}
 
 // Shared by one watch and the callbacks of its stream, which may end each other.
 struct WatchState {
@@ -127,9 +83,9 @@ class HttpWatch : public Watch {
 
 class HttpApiClient : public Client {
  public:
-  HttpApiClient(HttpClientOptions options, ServerUrl url, std::unique_ptr<rt::HttpClient> http, rt::Env& env)
+  HttpApiClient(HttpClientOptions options, std::string prefix, std::unique_ptr<rt::HttpClient> http, rt::Env& env)
       : options_(std::move(options)),
-        url_(std::move(url)),
+        prefix_(std::move(prefix)),
         http_(std::move(http)),
         env_(env),
         tokens_(options_.burst) {}
@@ -163,7 +119,7 @@ class HttpApiClient : public Client {
   }
   void settle(const Request& request, base::Error error, const OnResult& on_result);
   void complete(rt::HttpRequest& request) {
-    request.target = url_.prefix + request.target;
+    request.target = prefix_ + request.target;
     request.headers.emplace_back("User-Agent", options_.user_agent);
     if (const std::string token = current_token(); !token.empty())
       request.headers.emplace_back("Authorization", "Bearer " + token);
@@ -171,7 +127,7 @@ class HttpApiClient : public Client {
   std::string current_token();
 
   HttpClientOptions options_;
-  ServerUrl url_;
+  std::string prefix_;  // path before /api, without a slash at the end
   std::unique_ptr<rt::HttpClient> http_;
   rt::Env& env_;
   std::deque<Waiting> waiting_;
@@ -269,7 +225,11 @@ std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_eve
 }  // namespace
 
 base::Result<std::unique_ptr<Client>> make_http_client(HttpClientOptions options, rt::Env& env) {
-  TRY(ServerUrl url, parse_server(options.access.server));
+  const std::string& server = options.access.server;
+  // Without a scheme it is the address of a cluster's API server.
+  const bool has_scheme = server.find("://") != std::string::npos;
+  TRY(rt::ServerUrl url, rt::parse_server_url(has_scheme ? server : "https://" + server));
+  while (url.path.ends_with('/')) url.path.pop_back();
   rt::ClientOptions http{.host = url.host, .port = url.port, .tls = url.tls};
   http.ca_pem = options.access.ca_pem;
   http.certificate_pem = options.access.certificate_pem;
@@ -278,7 +238,7 @@ base::Result<std::unique_ptr<Client>> make_http_client(HttpClientOptions options
   http.insecure_skip_verify = options.access.insecure_skip_tls_verify;
   TRY(std::unique_ptr<rt::HttpClient> connection, env.http_client(std::move(http)));
   return std::unique_ptr<Client>(
-      std::make_unique<HttpApiClient>(std::move(options), std::move(url), std::move(connection), env));
+      std::make_unique<HttpApiClient>(std::move(options), std::move(url.path), std::move(connection), env));
 }
 
 }  // namespace client

@@ -2,9 +2,9 @@
 #include "client/kubeconfig.h"
 
 #include "api/json/yaml.h"
+#include "base/base64.h"
 #include "base/format.h"
 #include "rt/files.h"
-#include "rt/tls.h"
 
 namespace client {
 
@@ -28,7 +28,7 @@ std::string resolve(const std::string& folder, std::string_view path) {
 // The content of `<key>-data` (base64), or of the file that `<key>` names, or nothing.
 base::Result<std::string> data_or_file(const Json& entry, const std::string& key, const std::string& folder) {
   if (const std::string_view data = entry[key + "-data"].as_string(); !data.empty()) {
-    auto decoded = rt::base64_decode(data);
+    auto decoded = base::base64_decode(data);
     if (!decoded.ok()) return base::within(decoded.take_error(), key + "-data");
     return decoded;
   }
@@ -47,7 +47,7 @@ base::Result<std::string> exec_info(const Json& exec, const Json& cluster, const
     for (const char* key : {"server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url"})
       if (cluster.has(key)) told.set(key, cluster[key]);
     TRY(const std::string ca, data_or_file(cluster, "certificate-authority", folder));
-    if (!ca.empty()) told.set("certificate-authority-data", rt::base64_encode(ca));
+    if (!ca.empty()) told.set("certificate-authority-data", base::base64_encode(ca));
     if (const Json* own = find_named(cluster["extensions"], "client.authentication.k8s.io/exec"))
       told.set("config", (*own)["extension"]);
     spec.set("cluster", std::move(told));

@@ -5,9 +5,9 @@
 
 #include "api/resource.h"
 #include "api/schema/quantity.h"
+#include "base/base64.h"
 #include "base/format.h"
 #include "base/utf8.h"
-#include "rt/tls.h"
 
 namespace node {
 
@@ -67,7 +67,7 @@ base::Result<KeyValue> key_value(const Json& pod, const Json& reference, bool se
   }
   if (const Json* value = (*object)["data"].find(key)) {
     if (!secret) return KeyValue{true, value->str()};
-    TRY(std::string decoded, rt::base64_decode(value->as_string()));
+    TRY(std::string decoded, base::base64_decode(value->as_string()));
     return KeyValue{true, std::move(decoded)};
   }
   if (optional) return KeyValue{};
@@ -88,7 +88,7 @@ base::Status add_all(const Json& pod, const Json& source, const Lookups& lookups
   for (const Json::Member& member : data.members()) {
     std::string value = member.value.str();
     if (secret) {
-      TRY(value, rt::base64_decode(value));
+      TRY(value, base::base64_decode(value));
     }
     std::string name = source["prefix"].str() + std::string(member.name());
     if (!is_name(name)) continue;  // as a kubelet does it: a key can be no name

@@ -5,6 +5,7 @@
 #include <array>
 #include <span>
 
+#include "api/schema/names.h"
 #include "base/format.h"
 #include "node/capabilities.h"
 
@@ -215,13 +216,6 @@ Refusal host_users_refusal(const Json& pod, const SecurityMeans& means) {
   return std::nullopt;
 }
 
-// A DNS label: what Kubernetes demands of these names, and what cannot leave a folder.
-bool is_label(std::string_view name) {
-  if (name.empty() || name.size() > 63 || name.front() == '-' || name.back() == '-') return false;
-  return std::all_of(name.begin(), name.end(),
-                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
-}
-
 Confinement confinement(const Json& mine, const Json& shared) {
   const Json& profile = mine.is_null() ? shared : mine;
   const std::string_view type = profile["type"].as_string();
@@ -251,18 +245,18 @@ Refusal shape_refusal(const Json& pod) {
   for (const char* list : {"initContainers", "containers"}) {
     for (const Json& container : spec[list].items()) {
       const std::string name = container["name"].str();
-      if (!is_label(name)) return base::format("spec.{}: the name {:?} is not a DNS label", list, name);
+      if (!api::is_dns_label(name)) return base::format("spec.{}: the name {:?} is not a DNS label", list, name);
       if (!seen.insert(name).second) return base::format("spec.{}: the name {:?} is there twice", list, name);
     }
   }
   seen.clear();
   for (const Json& volume : spec["volumes"].items()) {
     const std::string name = volume["name"].str();
-    if (!is_label(name)) return base::format("spec.volumes: the name {:?} is not a DNS label", name);
+    if (!api::is_dns_label(name)) return base::format("spec.volumes: the name {:?} is not a DNS label", name);
     if (!seen.insert(name).second) return base::format("spec.volumes: the name {:?} is there twice", name);
   }
   for (const char* field : {"hostname", "subdomain"})
-    if (const std::string_view name = spec[field].as_string(); !name.empty() && !is_label(name))
+    if (const std::string_view name = spec[field].as_string(); !name.empty() && !api::is_dns_label(name))
       return base::format("spec.{}: {:?} is not a DNS label", field, name);
   return std::nullopt;
 }

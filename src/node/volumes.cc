@@ -5,9 +5,9 @@
 
 #include "api/resource.h"
 #include "api/schema/quantity.h"
+#include "base/base64.h"
 #include "base/format.h"
 #include "node/environment.h"
-#include "rt/tls.h"
 
 namespace node {
 
@@ -52,9 +52,9 @@ base::Status add_object_files(const Json& pod, const Json& source, bool secret, 
   const auto content_of = [&](std::string_view key) -> base::Result<std::string> {
     if (const Json* text = (*object)["data"].find(key)) {
       if (!secret) return text->str();
-      return rt::base64_decode(text->as_string());
+      return base::base64_decode(text->as_string());
     }
-    if (const Json* bytes = (*object)["binaryData"].find(key)) return rt::base64_decode(bytes->as_string());
+    if (const Json* bytes = (*object)["binaryData"].find(key)) return base::base64_decode(bytes->as_string());
     return make_error(Code::kNotFound, "references non-existent " + std::string(secret ? "secret" : "config") +
                                            " key: " + std::string(key));
   };

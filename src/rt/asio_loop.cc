@@ -1,4 +1,4 @@
-// The real Env: a thread with an Asio loop, the system's clocks, and a small pool.
+// The real Env: a thread with an Asio loop, the system's clocks, a small pool, and threads for single purposes.
 #include <pthread.h>
 
 #include <algorithm>
@@ -9,6 +9,8 @@
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -98,6 +100,70 @@ struct LoopWithWork {
   std::mutex mutex;
   std::condition_variable changed;
   int outstanding = 0;  // guarded by mutex
+
+  void begin() {
+    const std::lock_guard lock(mutex);
+    ++outstanding;
+  }
+  // `done` is posted before the work counts as ended: whoever waits for that finds it on the loop.
+  void end(Task done) {
+    loop.post(std::move(done));
+    const std::lock_guard lock(mutex);
+    --outstanding;
+    changed.notify_all();
+  }
+};
+
+void label(std::thread& thread, const std::string& name) {
+  pthread_setname_np(thread.native_handle(), name.substr(0, 15).c_str());
+}
+
+class ThreadWorker final : public Worker {
+ public:
+  ThreadWorker(std::shared_ptr<LoopWithWork> shared, const std::string& name) : shared_(std::move(shared)) {
+    thread_ = std::thread([this] { serve(); });
+    label(thread_, name);
+  }
+  ~ThreadWorker() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+
+  void run(Task work, Task done) override {
+    shared_->begin();
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.emplace_back(std::move(work), std::move(done));
+    }
+    changed_.notify_one();
+  }
+
+ private:
+  void serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return ended_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      auto [work, done] = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      work();
+      work = nullptr;
+      shared_->end(std::move(done));
+      lock.lock();
+    }
+  }
+
+  std::shared_ptr<LoopWithWork> shared_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::pair<Task, Task>> waiting_;  // under the mutex, as is the next
+  bool ended_ = false;
+  std::thread thread_;
 };
 
 class AsioEnv : public RealEnv {
@@ -105,7 +171,7 @@ class AsioEnv : public RealEnv {
   explicit AsioEnv(const std::string& name)
       : name_(name), random_(seed()), guard_(asio::make_work_guard(shared_->loop.context())) {
     thread_ = std::thread([this] { shared_->loop.context().run(); });
-    pthread_setname_np(thread_.native_handle(), name.substr(0, 15).c_str());
+    label(thread_, name);
   }
   ~AsioEnv() override { stop(); }
 
@@ -120,19 +186,16 @@ class AsioEnv : public RealEnv {
   base::Random& random() override { return random_; }
   Loop& loop() override { return shared_->loop; }
   void offload(Task work, Task done) override {
-    {
-      const std::lock_guard lock(shared_->mutex);
-      ++shared_->outstanding;
-      if (pool_ == nullptr) pool_ = std::make_unique<asio::thread_pool>(kPoolThreads);
-    }
+    shared_->begin();
+    std::call_once(pool_made_, [this] { pool_ = std::make_unique<asio::thread_pool>(kPoolThreads); });
     asio::post(*pool_, [shared = shared_, work = std::move(work), done = std::move(done)]() mutable {
       work();
       work = nullptr;
-      shared->loop.post(std::move(done));
-      const std::lock_guard lock(shared->mutex);
-      --shared->outstanding;
-      shared->changed.notify_all();
+      shared->end(std::move(done));
     });
+  }
+  std::unique_ptr<Worker> worker(const std::string& name) override {
+    return std::make_unique<ThreadWorker>(shared_, name);
   }
   base::Result<std::unique_ptr<HttpClient>> http_client(ClientOptions options) override {
     return make_http_client(std::move(options), shared_->loop);
@@ -142,15 +205,35 @@ class AsioEnv : public RealEnv {
   }
   void stop() override {
     if (!thread_.joinable()) return;
+    // What runs may offload more: a commit is followed by the writes that waited for it.
+    const auto end = std::chrono::steady_clock::now() + kWorkGrace;
+    while (work_ended(end) && !run_what_is_posted()) {
+    }
+    run_what_is_posted();
     shared_->loop.context().stop();
     thread_.join();
-    std::unique_lock lock(shared_->mutex);
-    if (shared_->changed.wait_for(lock, kWorkGrace, [this] { return shared_->outstanding == 0; })) return;
+    const std::lock_guard lock(shared_->mutex);
+    if (shared_->outstanding == 0) return;
     base::log_error("rt", base::format("{} stops without {} pieces of work that hang", name_, shared_->outstanding));
     (void)pool_.release();  // to destroy it would be to wait for them
   }
 
  private:
+  // True if nothing is under way off the loop; false once `end` has come.
+  bool work_ended(std::chrono::steady_clock::time_point end) {
+    std::unique_lock lock(shared_->mutex);
+    return shared_->changed.wait_until(lock, end, [this] { return shared_->outstanding == 0; });
+  }
+  // True if that has not begun further work.
+  bool run_what_is_posted() {
+    std::promise<bool> ran;
+    shared_->loop.post([this, &ran] {
+      const std::lock_guard lock(shared_->mutex);
+      ran.set_value(shared_->outstanding == 0);
+    });
+    return ran.get_future().get();
+  }
+
   static std::uint64_t seed() {
     std::random_device device;
     return std::uint64_t{device()} << 32 | device();
@@ -160,7 +243,8 @@ class AsioEnv : public RealEnv {
   std::shared_ptr<LoopWithWork> shared_ = std::make_shared<LoopWithWork>();
   base::Random random_;
   asio::executor_work_guard<asio::io_context::executor_type> guard_;
-  std::unique_ptr<asio::thread_pool> pool_;  // made on first use, under the mutex
+  std::once_flag pool_made_;  // on first use
+  std::unique_ptr<asio::thread_pool> pool_;
   std::thread thread_;
 };
 

@@ -1,4 +1,4 @@
-// What an environment offers that has neither network nor disk.
+// What an environment offers that has neither network nor disk nor threads.
 #include "rt/env.h"
 
 #include "base/format.h"
@@ -6,6 +6,20 @@
 #include "rt/kv.h"
 
 namespace rt {
+namespace {
+
+class OffloadWorker final : public Worker {
+ public:
+  explicit OffloadWorker(Env& env) : env_(env) {}
+  void run(Task work, Task done) override { env_.offload(std::move(work), std::move(done)); }
+
+ private:
+  Env& env_;
+};
+
+}  // namespace
+
+std::unique_ptr<Worker> Env::worker(const std::string&) { return std::make_unique<OffloadWorker>(*this); }
 
 base::Result<std::unique_ptr<HttpClient>> Env::http_client(ClientOptions options) {
   return base::make_error(base::Code::kUnavailable,

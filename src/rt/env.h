@@ -17,6 +17,15 @@ class HttpClient;
 class KvStore;
 struct ClientOptions;
 
+// Does one kind of work off the loop, piece after piece in order, and shares its thread with nobody: work of others
+// that hangs does not hold it up. The destructor waits for what is under way and for what waits.
+class Worker {
+ public:
+  virtual ~Worker() = default;
+  // Like Env::offload(). Loop thread only.
+  virtual void run(Task work, Task done) = 0;
+};
+
 class Env {
  public:
   virtual ~Env() = default;
@@ -32,6 +41,9 @@ class Env {
   // Runs `work` off the loop (inline in simulation), then `done` on the loop. For pure, slow work such as
   // making keys, and for blocking system calls.
   virtual void offload(Task work, Task done) = 0;
+  // For blocking work that others wait for, such as the commits of a database. `name` labels the thread. It must not
+  // outlive the environment. An environment without threads does its work as offload() does.
+  virtual std::unique_ptr<Worker> worker(const std::string& name);
 
   // The network: a client of one server (rt/http_client.h), with callbacks on this loop, which must outlive it.
   // Connections are made on demand; an error here means that the options make no sense. An environment without a
@@ -41,12 +53,12 @@ class Env {
   virtual base::Result<std::unique_ptr<KvStore>> open_store(const std::string& path, std::size_t bytes_max);
 };
 
-// One real environment: a thread with its loop. `name` labels the thread. The destructor stops the loop
-// (callbacks not yet run are dropped) and joins the thread.
+// One real environment: a thread with its loop. `name` labels the thread. The destructor stops it.
 class RealEnv : public Env {
  public:
   ~RealEnv() override = default;
-  // Stops the loop after the callback that runs now and joins. Not from the loop's own thread.
+  // Waits until what was posted has run, and what was offloaded with its `done`; work that hangs is waited for ten
+  // seconds. Then the loop ends: timers, and what is posted later, are dropped. Not from the loop's own thread.
   virtual void stop() = 0;
 };
 std::unique_ptr<RealEnv> make_real_env(const std::string& name);

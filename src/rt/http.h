@@ -53,6 +53,19 @@ struct Target {
 Target parse_target(std::string_view target);
 std::string percent_encode(std::string_view text);
 
+// Bytes that go to many streams, framed as a chunk once for all of them.
+class SharedChunk {
+ public:
+  // Of at least one byte.
+  explicit SharedChunk(std::string_view bytes);
+  std::string_view bytes() const { return std::string_view(framed_).substr(begin_, size_); }
+  const std::string& framed() const { return framed_; }
+
+ private:
+  std::string framed_;
+  std::size_t begin_, size_;
+};
+
 // How a server answers one request: `respond` once, or `start` and then `send`... `finish`.
 // All methods may be called from any thread; they post to the connection's I/O thread.
 class HttpExchange {
@@ -67,6 +80,7 @@ class HttpExchange {
   virtual void start_web_socket(Headers headers) = 0;
   // One chunk or message. The bytes may be shared between many streams (a stored object is never copied).
   virtual void send(std::vector<Bytes> pieces) = 0;
+  virtual void send_shared(std::shared_ptr<const SharedChunk> chunk) = 0;
   virtual void finish() = 0;
   // Bytes accepted by send() and not yet written to the socket: the measure of a slow reader.
   virtual std::size_t backlog_bytes() const = 0;

@@ -63,7 +63,8 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
     return true;
   }
   void shut() override { gone(); }
-  void write(std::vector<SharedBytes> pieces) override;
+  void write(std::vector<SharedBytes> pieces, bool more) override;
+  HttpResponse refused(const HttpRefusal& refusal) const override { return shared_->refused(refusal); }
   void answered(bool keep_alive) override;
   void open_web_socket(Headers headers) override;
   void start();
@@ -89,7 +90,8 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   bool refused_by_header();
   void watch_progress();
   bool count_request();
-  void refuse(std::string last_answer);
+  void refuse(const HttpRefusal& refusal) { end_with(shared_->refused(refusal)); }
+  void end_with(const HttpResponse& last_answer);
   HttpRequest request_of(const http::request<http::string_body>& message) const;
   void dispatch();
   void flush();
@@ -124,6 +126,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   bool surplus_;
   bool opening_ = false;  // the answer to a WebSocket handshake is on its way
   bool writing_ = false;
+  bool flush_posted_ = false;
   bool reading_ = false;
   bool failed_ = false;
   bool header_seen_ = false;
@@ -150,8 +153,7 @@ void Connection<Stream>::start() {
 template <class Stream>
 void Connection<Stream>::welcome() {
   begin_request();
-  if (surplus_)
-    refuse(refusal_bytes({503, "the server has as many connections as it takes, please try again later", 1}));
+  if (surplus_) refuse({503, "the server has as many connections as it takes, please try again later", 1});
   if (!failed_) read();
 }
 
@@ -223,8 +225,7 @@ void Connection<Stream>::consume() {
     if (error && error != http::error::need_more) {
       const std::string_view text = in_;
       const bool in_header = !parser_->is_header_done();
-      return refuse(
-          refusal_bytes(parse_refusal(error, in_header ? text : text.substr(used), shared_->options.body_bytes_max)));
+      return refuse(parse_refusal(error, in_header ? text : text.substr(used), shared_->options.body_bytes_max));
     }
     in_.erase(0, used);
     if (refused_by_header()) return;
@@ -246,19 +247,19 @@ bool Connection<Stream>::refused_by_header() {
   if (header_seen_ || !parser_->is_header_done()) return false;
   header_seen_ = true;
   if (const auto refusal = framing_refusal(parser_->get().base())) {
-    refuse(refusal_bytes(*refusal));
+    refuse(*refusal);
     return true;
   }
   if (!parser_->is_done() && shared_->options.refusal_before_body)
     if (const auto response = shared_->options.refusal_before_body(request_of(parser_->get()))) {
-      refuse(closing_bytes(*response));
+      end_with(*response);
       return true;
     }
   if (!continued_ && !parser_->is_done() && parser_->get()[http::field::expect] == "100-continue") {
     continued_ = true;
     auto text = std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n");
     backlog.add(text->size());
-    write({std::move(text)});
+    write({std::move(text)}, false);
   }
   return false;
 }
@@ -282,19 +283,19 @@ bool Connection<Stream>::count_request() {
   shared_->request_bytes += held - counted_;  // modulo 2^64: it may be less than before
   counted_ = held;
   if (held <= kAheadBytesMax || current_ || shared_->request_bytes <= shared_->options.request_bytes_max) return true;
-  refuse(refusal_bytes({429, "the server holds too many bytes of requests, please try again later", 1}));
+  refuse({429, "the server holds too many bytes of requests, please try again later", 1});
   return false;
 }
 
 template <class Stream>
-void Connection<Stream>::refuse(std::string last_answer) {
-  auto text = std::make_shared<const std::string>(std::move(last_answer));
+void Connection<Stream>::end_with(const HttpResponse& last_answer) {
+  auto text = std::make_shared<const std::string>(closing_bytes(last_answer));
   backlog.add(text->size());
   close_when_written_ = true;
   in_ = std::string();
   parser_.reset();
   count_request();
-  write({std::move(text)});
+  write({std::move(text)}, false);
 }
 
 // Without its body.
@@ -337,14 +338,20 @@ void Connection<Stream>::dispatch() {
 // --- answers ---
 
 template <class Stream>
-void Connection<Stream>::write(std::vector<SharedBytes> pieces) {
+void Connection<Stream>::write(std::vector<SharedBytes> pieces, bool more) {
   for (SharedBytes& bytes : pieces) {
     if (failed_)
       backlog.remove(bytes->size());
     else
       out_.push_back(std::move(bytes));
   }
-  if (!writing_) flush();
+  if (writing_) return;
+  if (!more) return flush();
+  if (std::exchange(flush_posted_, true)) return;
+  asio::post(*context_, [self = this->shared_from_this()] {
+    self->flush_posted_ = false;
+    self->flush();
+  });
 }
 
 template <class Stream>
@@ -355,7 +362,7 @@ void Connection<Stream>::answered(bool keep_alive) {
   serving_ = 0;
   if (!keep_alive) {
     close_when_written_ = true;
-    if (!writing_ && !opening_) run_dry();
+    if (!writing_ && !opening_ && out_.empty()) run_dry();
     return;
   }
   begin_request();
@@ -392,6 +399,7 @@ void Connection<Stream>::flush() {
     out_.pop_front();
   } else {
     auto joined = std::make_shared<std::string>();
+    joined->reserve(kJoinBytesMax);
     while (!out_.empty() && out_.front()->size() + joined->size() <= kJoinBytesMax) {
       *joined += *out_.front();
       out_.pop_front();

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "rt/http_exchange.h"
+#include "rt/http_framing.h"
 #include "rt/http_server.h"
 
 namespace rt {
@@ -20,6 +21,10 @@ struct ConnectionsShared {
   std::atomic<int> connections{0};
   std::atomic<std::size_t> request_bytes{0};  // received, and not answered yet
   std::atomic<std::size_t> answer_bytes{0};   // not taken by the peers yet
+
+  HttpResponse refused(const HttpRefusal& refusal) const {
+    return options.refused ? options.refused(refusal) : plain_refusal(refusal);
+  }
 
   // Connections keep the keys that they began with.
   std::shared_ptr<boost::asio::ssl::context> tls() {

@@ -5,12 +5,11 @@
 
 #include "base/format.h"
 #include "rt/gzip.h"
-#include "rt/http_framing.h"
 
 namespace rt {
 namespace {
 
-constexpr std::size_t kGzipBytesMin = std::size_t{128} << 10;  // as the Kubernetes API server
+constexpr std::size_t kGzipBytesMin = std::size_t{128} << 10;
 
 std::size_t size_of(const std::vector<SharedBytes>& pieces) {
   std::size_t size = 0;
@@ -30,6 +29,14 @@ std::string joined(const std::vector<SharedBytes>& pieces) {
 std::string_view status_text(int status) {
   const auto text = boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(status));
   return {text.data(), text.size()};
+}
+
+SharedChunk::SharedChunk(std::string_view bytes) : size_(bytes.size()) {
+  framed_.reserve(bytes.size() + 16);
+  framed_ = base::format("{:x}\r\n", bytes.size());
+  begin_ = framed_.size();
+  framed_ += bytes;
+  framed_ += "\r\n";
 }
 
 void Backlog::add(std::size_t bytes) {
@@ -81,10 +88,10 @@ void Exchange::respond(HttpResponse response) {
   if (body.empty()) body.push_back(std::make_shared<const std::string>(std::move(response.body)));
   std::size_t size = size_of(body);
   if (connection_->too_much(size)) {
-    const Refusal refusal{.status = 429,
-                          .message = "too many bytes of answers wait for clients to read them, please try again later",
-                          .retry_after_seconds = 1};
-    response = refusal_response(refusal);
+    response = connection_->refused(
+        {.status = 429,
+         .message = "too many bytes of answers wait for clients to read them, please try again later",
+         .retry_after_seconds = 1});
     size = response.body.size();
     body.assign(1, std::make_shared<const std::string>(std::move(response.body)));
   }
@@ -128,6 +135,11 @@ void Exchange::send(std::vector<Bytes> pieces) {
   enqueue(std::move(pieces), false);
 }
 
+void Exchange::send_shared(std::shared_ptr<const SharedChunk> chunk) {
+  if (web_socket_ || !style_.chunked) return send_one(std::make_shared<const std::string>(chunk->bytes()));
+  enqueue({{chunk, &chunk->framed()}}, false);
+}
+
 void Exchange::finish() {
   if (web_socket_ || !style_.chunked) return enqueue({}, true);
   enqueue({std::make_shared<const std::string>("0\r\n\r\n")}, true);
@@ -155,7 +167,7 @@ std::string Exchange::head(int status, const Headers& headers) const {
 void Exchange::enqueue(std::vector<Bytes> pieces, bool last) {
   connection_->backlog.add(size_of(pieces));
   connection_->post([self = shared_from_this(), pieces = std::move(pieces), last]() mutable {
-    self->connection_->write(std::move(pieces));
+    self->connection_->write(std::move(pieces), !last);
     if (!last || self->closed_) return;
     self->on_closed_ = nullptr;
     self->connection_->answered(self->style_.keep_alive && !self->web_socket_);

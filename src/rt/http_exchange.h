@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rt/http.h"
+#include "rt/http_server.h"
 
 namespace rt {
 
@@ -55,9 +56,12 @@ class ConnectionBase {
   virtual bool post(std::function<void()> task) = 0;
   // I/O thread, all of them. What is written was added to the backlog before.
   virtual void shut() = 0;
-  virtual void write(std::vector<SharedBytes> pieces) = 0;
+  // `more`: it may wait for what else is written in this turn of the thread.
+  virtual void write(std::vector<SharedBytes> pieces, bool more) = 0;
   virtual void answered(bool keep_alive) = 0;
   virtual void open_web_socket(Headers headers) = 0;
+
+  virtual HttpResponse refused(const HttpRefusal& refusal) const = 0;
 
   // True if the server holds so many answers that nobody has read that this one is too much.
   bool too_much(std::size_t bytes) const { return bytes > Backlog::kLow && *sum_ + bytes > sum_max_; }
@@ -85,6 +89,7 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
   void start(int status, Headers headers) override;
   void start_web_socket(Headers headers) override;
   void send(std::vector<Bytes> pieces) override;
+  void send_shared(std::shared_ptr<const SharedChunk> chunk) override;
   void finish() override;
   std::size_t backlog_bytes() const override { return connection_->backlog.bytes(); }
   void on_drained(std::function<void()> callback) override { connection_->backlog.on_low(std::move(callback)); }

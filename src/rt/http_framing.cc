@@ -1,4 +1,4 @@
-// The rules for headers, and Status objects written by hand: JSON is a higher folder's.
+// The rules for headers, and what a refused peer reads.
 #include "rt/http_framing.h"
 
 #include <boost/beast/http/error.hpp>
@@ -14,29 +14,8 @@ namespace http = boost::beast::http;
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
-std::string_view reason(int status) {
-  switch (status) {
-    case 413: return "RequestEntityTooLarge";
-    case 429: return "TooManyRequests";
-    case 503: return "ServiceUnavailable";
-    default: return "BadRequest";
-  }
-}
-
 // What a message may quote: short and readable.
 std::string quoted(std::string_view text) { return base::format("{:?}", base::to_utf8(base::utf8_prefix(text, 64))); }
-
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      out += base::format("\\u{:04x}", static_cast<unsigned>(c));
-    else
-      out += c;
-  }
-  return out + "\"";
-}
 
 // The value of a header in text that could not be parsed.
 std::string_view raw_value(std::string_view text, std::string_view name) {
@@ -59,24 +38,24 @@ std::string_view first_line(std::string_view text) {
 
 }  // namespace
 
-std::optional<Refusal> framing_refusal(const http::request_header<>& header) {
+std::optional<HttpRefusal> framing_refusal(const http::request_header<>& header) {
   const std::size_t hosts = header.count(http::field::host);
   if (hosts > 1 || (hosts == 0 && header.version() == 11))
-    return Refusal{400, base::format("a request has exactly one Host header, and this one has {}", hosts)};
+    return HttpRefusal{400, base::format("a request has exactly one Host header, and this one has {}", hosts)};
   const std::size_t lengths = header.count(http::field::content_length);
   const std::size_t encodings = header.count(http::field::transfer_encoding);
-  if (lengths > 1) return Refusal{400, "a request has at most one Content-Length header"};
+  if (lengths > 1) return HttpRefusal{400, "a request has at most one Content-Length header"};
   if (encodings == 0) return {};
-  if (encodings > 1) return Refusal{400, "a request has at most one Transfer-Encoding header"};
+  if (encodings > 1) return HttpRefusal{400, "a request has at most one Transfer-Encoding header"};
   const std::string_view encoding = view(header[http::field::transfer_encoding]);
   if (!same_header(encoding, "chunked"))
-    return Refusal{400, base::format("Transfer-Encoding: {} is not \"chunked\"", quoted(encoding))};
-  if (lengths > 0) return Refusal{400, "a request has a Content-Length or a Transfer-Encoding header, not both"};
-  if (header.version() == 10) return Refusal{400, "HTTP/1.0 knows no Transfer-Encoding header"};
+    return HttpRefusal{400, base::format("Transfer-Encoding: {} is not \"chunked\"", quoted(encoding))};
+  if (lengths > 0) return HttpRefusal{400, "a request has a Content-Length or a Transfer-Encoding header, not both"};
+  if (header.version() == 10) return HttpRefusal{400, "HTTP/1.0 knows no Transfer-Encoding header"};
   return {};
 }
 
-Refusal parse_refusal(boost::system::error_code error, std::string_view unread, std::size_t body_bytes_max) {
+HttpRefusal parse_refusal(boost::system::error_code error, std::string_view unread, std::size_t body_bytes_max) {
   if (error == http::error::body_limit)
     return {413, base::format("Request entity too large: limit is {}", body_bytes_max)};
   if (error == http::error::header_limit) return {431, "the header of the request is too large"};
@@ -91,19 +70,13 @@ Refusal parse_refusal(boost::system::error_code error, std::string_view unread, 
   return {400, "the request could not be read as HTTP/1.1"};
 }
 
-HttpResponse refusal_response(const Refusal& refusal) {
+HttpResponse plain_refusal(const HttpRefusal& refusal) {
   HttpResponse response;
   response.status = refusal.status;
-  response.headers = {{"Content-Type", "application/json"}};
-  std::string details = "{}";
-  if (refusal.retry_after_seconds > 0) {
+  response.headers = {{"Content-Type", "text/plain; charset=utf-8"}};
+  if (refusal.retry_after_seconds > 0)
     response.headers.emplace_back("Retry-After", std::to_string(refusal.retry_after_seconds));
-    details = base::format("{{\"retryAfterSeconds\":{}}}", refusal.retry_after_seconds);
-  }
-  response.body = base::format(
-      "{{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{{}},\"status\":\"Failure\",\"message\":{},"
-      "\"reason\":\"{}\",\"details\":{},\"code\":{}}}\n",
-      json_string(refusal.message), reason(refusal.status), details, refusal.status);
+  response.body = refusal.message + "\n";
   return response;
 }
 
@@ -112,7 +85,5 @@ std::string closing_bytes(const HttpResponse& response) {
   for (const auto& [name, value] : response.headers) text += name + ": " + value + "\r\n";
   return text + base::format("Connection: close\r\nContent-Length: {}\r\n\r\n{}", response.body.size(), response.body);
 }
-
-std::string refusal_bytes(const Refusal& refusal) { return closing_bytes(refusal_response(refusal)); }
 
 }  // namespace rt

@@ -8,25 +8,18 @@
 #include <string>
 #include <string_view>
 
-#include "rt/http.h"
+#include "rt/http_server.h"
 
 namespace rt {
 
-struct Refusal {
-  int status = 400;
-  std::string message;
-  int retry_after_seconds = 0;  // 0: no hint
-};
-
 // Exactly one Host, at most one Content-Length, no Transfer-Encoding but one `chunked` on its own.
-std::optional<Refusal> framing_refusal(const boost::beast::http::request_header<>& header);
+std::optional<HttpRefusal> framing_refusal(const boost::beast::http::request_header<>& header);
 // Of a parser's error. `unread` begins where the parser stopped, or at the header it could not read.
-Refusal parse_refusal(boost::system::error_code error, std::string_view unread, std::size_t body_bytes_max);
+HttpRefusal parse_refusal(boost::system::error_code error, std::string_view unread, std::size_t body_bytes_max);
 
-// As a Kubernetes Status, whose readers count on `details`.
-HttpResponse refusal_response(const Refusal& refusal);
+// As plain text.
+HttpResponse plain_refusal(const HttpRefusal& refusal);
 // A response as bytes, with which a connection ends.
 std::string closing_bytes(const HttpResponse& response);
-std::string refusal_bytes(const Refusal& refusal);
 
 }  // namespace rt

@@ -69,9 +69,9 @@ TEST(HttpFraming, what_two_readers_could_see_differently_is_refused_and_the_conn
   const Row rows[] = {
       {"Host: a\r\nHost: a\r\n", "", "exactly one Host header, and this one has 2"},
       {"", "", "exactly one Host header, and this one has 0"},
-      {"Host: a\r\nTransfer-Encoding: gzip\r\n", "", "Transfer-Encoding: \\\"gzip\\\" is not"},
-      {"Host: a\r\nTransfer-Encoding: identity\r\n", "", "Transfer-Encoding: \\\"identity\\\" is not"},
-      {"Host: a\r\nTransfer-Encoding: xchunked\r\n", "0\r\n\r\n", "Transfer-Encoding: \\\"xchunked\\\" is not"},
+      {"Host: a\r\nTransfer-Encoding: gzip\r\n", "", "Transfer-Encoding: \"gzip\" is not"},
+      {"Host: a\r\nTransfer-Encoding: identity\r\n", "", "Transfer-Encoding: \"identity\" is not"},
+      {"Host: a\r\nTransfer-Encoding: xchunked\r\n", "0\r\n\r\n", "Transfer-Encoding: \"xchunked\" is not"},
       {"Host: a\r\nTransfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n", "Transfer-Encoding: "},
       {"Host: a\r\nTransfer-Encoding: chunked, chunked\r\n", "0\r\n\r\n", "Transfer-Encoding: "},
       {"Host: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n", "Transfer-Encoding"},
@@ -79,16 +79,15 @@ TEST(HttpFraming, what_two_readers_could_see_differently_is_refused_and_the_conn
       {"Host: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n", ""},
       {"Host: a\r\nContent-Length: 2\r\nContent-Length: 2\r\n", "ab", "Content-Length"},
       {"Host: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n", "abc", "Content-Length"},
-      {"Host: a\r\nContent-Length: 99999999999999999999\r\n", "", "Content-Length: \\\"99999999999999999999\\\""},
-      {"Host: a\r\nContent-Length: -1\r\n", "", "Content-Length: \\\"-1\\\""},
-      {"Host: a\r\nTransfer-Encoding: chunked\r\n", "fffffffffffffffff\r\n", "\\\"fffffffffffffffff\\\""},
+      {"Host: a\r\nContent-Length: 99999999999999999999\r\n", "", "Content-Length: \"99999999999999999999\""},
+      {"Host: a\r\nContent-Length: -1\r\n", "", "Content-Length: \"-1\""},
+      {"Host: a\r\nTransfer-Encoding: chunked\r\n", "fffffffffffffffff\r\n", "\"fffffffffffffffff\""},
   };
   for (const Row& row : rows) {
     const std::string request = std::string("POST / HTTP/1.1\r\n") + row.header + "\r\n" + row.body;
     const std::string answer = Peer(server->port()).say(request + "GET /next HTTP/1.1\r\nHost: a\r\n\r\n").hear_all();
     EXPECT_EQ(first_line(answer), "HTTP/1.1 400 Bad Request") << request << answer;
     EXPECT_NE(answer.find(row.says), answer.npos) << request << answer;
-    EXPECT_NE(answer.find("\"details\":{}"), answer.npos) << answer;
     EXPECT_EQ(answer.find("/next"), answer.npos) << answer;
   }
 }

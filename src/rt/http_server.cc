@@ -1,6 +1,7 @@
 // The HTTP server: it accepts connections, spreads them over its I/O threads, and says no to those above the limit.
 #include "rt/http_server.h"
 
+#include <pthread.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -83,7 +84,7 @@ class Server : public HttpServer {
     accept();
     for (auto& context : contexts_) {
       guards_.push_back(asio::make_work_guard(*context));
-      threads_.emplace_back([context] { context->run(); });
+      pthread_setname_np(threads_.emplace_back([context] { context->run(); }).native_handle(), "http");
     }
     return {};
   }

@@ -22,12 +22,19 @@ struct ServerKeys {
   std::string client_ca_pem;  // client certificates are asked for and, if sent, must verify; empty: they are not
 };
 
+// Why the server itself does not take a request, or not answer it.
+struct HttpRefusal {
+  int status = 400;
+  std::string message;
+  int retry_after_seconds = 0;  // 0: no hint
+};
+
 struct ServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: a free one
   // Set: TLS and nothing else; keys that cannot be used are an error. Unset: plain HTTP.
   std::optional<ServerKeys> tls;
-  std::size_t body_bytes_max = std::size_t{3} << 20;  // 413 beyond, as the Kubernetes API server
+  std::size_t body_bytes_max = std::size_t{3} << 20;  // 413 beyond
   std::size_t header_bytes_max = std::size_t{64} << 10;
   // A connection is closed that takes longer: for the TLS handshake; until a request begins (90 s, as Go's servers);
   // for a request's header from its first byte on, and then for its body; for taking any of what is written to it.
@@ -42,6 +49,8 @@ struct ServerOptions {
   std::size_t request_bytes_max = std::size_t{256} << 20;
   std::size_t answer_bytes_max = std::size_t{512} << 20;
   int io_threads = 1;
+  // How such a refusal is said; unset: as plain text. I/O thread.
+  std::function<HttpResponse(const HttpRefusal&)> refused = {};
   // Asked when the header of a request is there and its body is not: a response ends the request and the connection,
   // so that a stranger's body is neither read nor held. The request has no body yet. I/O thread. May be unset.
   std::function<std::optional<HttpResponse>(const HttpRequest&)> refusal_before_body = {};

@@ -137,7 +137,13 @@ TEST(Http, many_requests_at_once_each_get_their_own_answer) {
 TEST(Http, a_stream_is_delivered_in_order_and_its_end_is_seen) {
   Pair pair([](HttpRequest, const std::shared_ptr<HttpExchange>& exchange) {
     exchange->start(200, {{"Content-Type", "text/plain"}});
-    for (int i = 0; i < 1000; ++i) exchange->send_one(std::make_shared<const std::string>(std::to_string(i) + "\n"));
+    for (int i = 0; i < 1000; ++i) {
+      const std::string line = std::to_string(i) + "\n";
+      if (i % 3 == 0)
+        exchange->send_shared(std::make_shared<const SharedChunk>(line));
+      else
+        exchange->send_one(std::make_shared<const std::string>(line));
+    }
     exchange->finish();
   });
   std::string got;

@@ -111,10 +111,7 @@ TEST(Files, are_written_whole_with_their_mode) {
             std::string::npos);
 }
 
-TEST(Tls, base64_and_digests) {
-  for (const char* text : {"", "a", "ab", "abc", "\x00\xff"}) EXPECT_EQ(*base64_decode(base64_encode(text)), text);
-  EXPECT_EQ(base64_encode("hello"), "aGVsbG8=");
-  EXPECT_FALSE(base64_decode("a").ok());
+TEST(Tls, digests_and_tokens) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(secure_token(16).size(), 32u);
 }

@@ -1,4 +1,4 @@
-// OpenSSL behind a few functions: certificates, keys, digests, base64.
+// OpenSSL behind a few functions: certificates, keys, digests.
 #include "rt/tls.h"
 
 #include <arpa/inet.h>
@@ -15,6 +15,7 @@
 #include <ctime>
 #include <memory>
 
+#include "base/base64.h"
 #include "base/format.h"
 
 namespace rt {
@@ -242,31 +243,7 @@ Result<SshKeyPair> make_rsa_ssh_key(int bits) {
   append_ssh_bytes(blob, "ssh-rsa");
   append_ssh_bytes(blob, ssh_number(key.get(), OSSL_PKEY_PARAM_RSA_E));
   append_ssh_bytes(blob, ssh_number(key.get(), OSSL_PKEY_PARAM_RSA_N));
-  return SshKeyPair{text_of(bio.get()), "ssh-rsa " + base64_encode(blob)};
-}
-
-std::string base64_encode(std::string_view bytes) {
-  std::string out((bytes.size() + 2) / 3 * 4, '\0');
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(bytes.data()),
-                  static_cast<int>(bytes.size()));
-  return out;
-}
-
-Result<std::string> base64_decode(std::string_view text) {
-  std::string clean;
-  for (const char c : text)
-    if (c != '\n' && c != '\r') clean += c;
-  if (clean.size() % 4 != 0)
-    return make_error(Code::kInvalid, "illegal base64 data: the length is not a multiple of 4");
-  std::string out(clean.size() / 4 * 3, '\0');
-  const int size =
-      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                      reinterpret_cast<const unsigned char*>(clean.data()), static_cast<int>(clean.size()));
-  if (size < 0) return make_error(Code::kInvalid, "illegal base64 data");
-  std::size_t padding = 0;
-  while (padding < 2 && padding < clean.size() && clean[clean.size() - 1 - padding] == '=') ++padding;
-  out.resize(static_cast<std::size_t>(size) - padding);
-  return out;
+  return SshKeyPair{text_of(bio.get()), "ssh-rsa " + base::base64_encode(blob)};
 }
 
 namespace {

@@ -54,8 +54,6 @@ struct SshKeyPair {
 };
 base::Result<SshKeyPair> make_rsa_ssh_key(int bits);
 
-std::string base64_encode(std::string_view bytes);
-base::Result<std::string> base64_decode(std::string_view text);
 std::string sha256_hex(std::string_view bytes);
 // Cryptographically random bytes, hex encoded; for tokens. Not for anything that must replay.
 std::string secure_token(std::size_t bytes);

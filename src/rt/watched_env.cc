@@ -20,6 +20,9 @@ class RealWatchedEnv final : public WatchedEnv, private Loop {
   base::Random& random() override { return env_->random(); }
   Loop& loop() override { return *this; }
   void offload(Task work, Task done) override { env_->offload(std::move(work), timed(std::move(done))); }
+  std::unique_ptr<Worker> worker(const std::string& name) override {
+    return std::make_unique<WatchedWorker>(*this, env_->worker(name));
+  }
   base::Result<std::unique_ptr<HttpClient>> http_client(ClientOptions options) override {
     return env_->http_client(std::move(options));
   }
@@ -35,6 +38,16 @@ class RealWatchedEnv final : public WatchedEnv, private Loop {
 
  private:
   static constexpr std::int64_t kIdle = INT64_MIN;
+
+  class WatchedWorker final : public Worker {
+   public:
+    WatchedWorker(RealWatchedEnv& env, std::unique_ptr<Worker> worker) : env_(env), worker_(std::move(worker)) {}
+    void run(Task work, Task done) override { worker_->run(std::move(work), env_.timed(std::move(done))); }
+
+   private:
+    RealWatchedEnv& env_;
+    std::unique_ptr<Worker> worker_;
+  };
 
   void post(Task task) override { env_->loop().post(timed(std::move(task))); }
   TimerId after(base::Duration delay, Task task) override { return env_->loop().after(delay, timed(std::move(task))); }

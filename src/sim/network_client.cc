@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/kinds.h"
+#include "apiserver/pipeline/client_request.h"
 #include "base/format.h"
 
 namespace sim {
@@ -20,51 +21,11 @@ base::Error broken(std::string_view why) { return base::make_error(Code::kUnavai
 
 bool is_write(client::Verb verb) { return verb != client::Verb::kGet && verb != client::Verb::kList; }
 
-apiserver::Verb verb_for(client::Verb verb) {
-  switch (verb) {
-    case client::Verb::kGet: return apiserver::Verb::kGet;
-    case client::Verb::kList: return apiserver::Verb::kList;
-    case client::Verb::kCreate: return apiserver::Verb::kCreate;
-    case client::Verb::kUpdate: return apiserver::Verb::kUpdate;
-    case client::Verb::kPatch: return apiserver::Verb::kPatch;
-    case client::Verb::kDelete: return apiserver::Verb::kDelete;
-    case client::Verb::kDeleteCollection: return apiserver::Verb::kDeleteCollection;
-  }
-  return apiserver::Verb::kGet;
-}
-
-apiserver::PatchType patch_type_for(client::PatchType type) {
-  switch (type) {
-    case client::PatchType::kJson: return apiserver::PatchType::kJson;
-    case client::PatchType::kMerge: return apiserver::PatchType::kMerge;
-    case client::PatchType::kStrategic: return apiserver::PatchType::kStrategic;
-    case client::PatchType::kApply: return apiserver::PatchType::kApply;
-  }
-  return apiserver::PatchType::kMerge;
-}
-
-// The same request as it looks behind the server's routing; `kind` must be known.
-apiserver::Request request_for(const client::Request& request, const api::KindInfo& kind, const std::string& user) {
-  apiserver::Request out;
-  out.verb = verb_for(request.verb);
-  out.kind = &kind;
-  out.resource = static_cast<std::uint32_t>(&kind - api::all_kinds().data());
-  out.ns = request.ns;
-  out.name = request.name;
-  out.subresource = request.subresource;
-  out.user = {user, {"system:masters", "system:authenticated"}};
-  out.default_manager = user;
-  out.body = request.body;
-  out.patch_type = patch_type_for(request.patch_type);
-  out.label_selector = request.label_selector;
-  out.field_selector = request.field_selector;
-  out.limit = request.limit;
-  out.continue_token = request.continue_token;
-  out.resource_version = request.resource_version;
-  out.dry_run = request.dry_run;
-  out.force = request.force;
-  out.field_manager = request.field_manager;
-  return out;
+// Every component is an administrator.
+apiserver::Request from_component(apiserver::Request request, const std::string& name) {
+  request.user = {name, {"system:masters", "system:authenticated"}};
+  request.default_manager = name;
+  return request;
 }
 
 // One request under way. Whatever happens first, the answer or the break of the connection, is what the caller hears.
@@ -92,6 +53,7 @@ struct WatchState : std::enable_shared_from_this<WatchState> {
   Owner owner;  // of the client's process
   base::Random dice;
   std::uint32_t resource = 0;
+  const api::Projection* only = nullptr;  // what the client reads of each object; null: all
   bool sees_everything = false;
   bool ended = false;  // nothing more reaches the client
   std::uint64_t connection = 0;
@@ -152,7 +114,7 @@ struct WatchState : std::enable_shared_from_this<WatchState> {
         network.chronicle.note(base::format("fault: a watch of {} is cut", api::all_kinds()[resource].resource.plural));
         return close(broken("connection reset by peer"));
       }
-      send({static_cast<client::EventType>(event.type), event.object->json()});
+      send({static_cast<client::EventType>(event.type), event.object->json(only)});
     }
   }
 };
@@ -201,6 +163,7 @@ class NetworkClient final : public client::Client {
     auto state = std::make_shared<WatchState>(network_, env_.owner(), dice_.next());
     state->on_event = std::move(on_event);
     state->on_end = std::move(on_end);
+    state->only = request.only;
     network_.clock.add(network_.wire, state->one_way(),
                        [state, request = std::move(request), name = name_] { open(state, request, name); });
     return std::make_unique<NetworkWatch>(state);
@@ -225,23 +188,24 @@ class NetworkClient final : public client::Client {
   static void carry_out(Network& network, const std::string& name, const client::Request& request,
                         const std::function<void(Result<Json>)>& answer) {
     if (!network.server.lets_in()) return answer(broken("connection refused"));
-    const api::KindInfo* kind = api::find_kind(request.resource);
-    if (!kind) return answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
+    auto made = apiserver::request_from(request);
+    if (!made.ok()) return answer(made.take_error());
     auto exchange = std::make_shared<Exchange>();
     exchange->connection = network.server.connect([exchange, answer] {
       if (std::exchange(exchange->answered, true)) return;
       answer(broken("connection reset by peer"));
     });
     const bool writes = is_write(request.verb) && !request.dry_run;
-    network.server.api()->call(request_for(request, *kind, name),
-                               [&network, exchange, answer, writes](Result<apiserver::Answer> result) {
-                                 if (std::exchange(exchange->answered, true)) return;
-                                 network.server.disconnect(exchange->connection);
-                                 if (!result.ok()) return answer(result.take_error());
-                                 Json object = apiserver::object_of(*result);
-                                 if (writes) note_acknowledged(network.truth, object);
-                                 answer(std::move(object));
-                               });
+    network.server.api()->call(
+        from_component(*std::move(made), name),
+        [&network, exchange, answer, writes, only = request.only](Result<apiserver::Answer> result) {
+          if (std::exchange(exchange->answered, true)) return;
+          network.server.disconnect(exchange->connection);
+          if (!result.ok()) return answer(result.take_error());
+          Json object = apiserver::object_of(*result, only);
+          if (writes) note_acknowledged(network.truth, object);
+          answer(std::move(object));
+        });
   }
 
   static void note_acknowledged(Truth& truth, const Json& object) {
@@ -255,16 +219,10 @@ class NetworkClient final : public client::Client {
                    const std::string& name) {
     if (state->ended) return;
     if (!state->network.server.lets_in()) return state->close(broken("connection refused"));
-    const api::KindInfo* kind = api::find_kind(request.resource);
-    if (!kind)
-      return state->close(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
-    client::Request base_request{.resource = request.resource, .ns = request.ns};
-    apiserver::Request at_server = request_for(base_request, *kind, name);
-    at_server.verb = apiserver::Verb::kWatch;
-    at_server.label_selector = request.label_selector;
-    at_server.field_selector = request.field_selector;
-    at_server.resource_version = request.resource_version;
-    at_server.bookmarks = request.bookmarks;
+    auto made = apiserver::request_from(request);
+    if (!made.ok()) return state->close(made.take_error());
+    const apiserver::Request at_server = from_component(*std::move(made), name);
+    const api::KindInfo* kind = at_server.kind;
     state->resource = at_server.resource;
     state->sees_everything = request.ns.empty() && request.label_selector.empty() && request.field_selector.empty();
     std::from_chars(request.resource_version.data(), request.resource_version.data() + request.resource_version.size(),
@@ -275,8 +233,8 @@ class NetworkClient final : public client::Client {
       state->close(broken("connection reset by peer"));
     });
     apiserver::WatchSink sink;
-    sink.on_events = [state](const std::vector<store::Event>& events) {
-      state->take(events);
+    sink.on_events = [state](const apiserver::WatchSlicePtr& slice) {
+      state->take(slice->events);
       return state->connection != 0;
     };
     sink.on_bookmark = [state, kind](std::int64_t revision, bool) {

@@ -24,18 +24,17 @@ struct Entry {
   ObjectPtr latest;   // null: erased, not yet durable
 };
 
+using Table = std::map<std::string, Entry, std::less<>>;
+
 struct Write {
   Event event;
+  Table::iterator entry;  // there until nothing of it is durable or waits
   Store::OnDurable on_durable;
   bool gives_room = false;  // a deletion, or a step of one
 };
 
 constexpr base::Duration kTryAgain = base::seconds(1);  // one ordinary write while commits fail
-
-struct Subscriber {
-  std::uint64_t id;
-  Store::OnEvents on_events;
-};
+constexpr std::size_t kEventBytes = 100;                // that an event costs beside its object
 
 std::string key_for(std::string_view ns, std::string_view name) {
   std::string key(ns);
@@ -46,9 +45,13 @@ std::string key_for(std::string_view ns, std::string_view name) {
 
 }  // namespace
 
-struct Store::State : std::enable_shared_from_this<Store::State> {
-  using Table = std::map<std::string, Entry, std::less<>>;
+struct Subscriber {
+  Store::OnEvents on_events;
+  std::int64_t since;  // everything up to here was read in history
+  bool ended = false;
+};
 
+struct Store::State : std::enable_shared_from_this<Store::State> {
   State(rt::Env& env, rt::KvStore& kv, Options options)
       : env(env),
         kv(kv),
@@ -59,9 +62,10 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
 
   rt::Env& env;
   rt::KvStore& kv;
+  rt::Worker* writer = nullptr;  // the store's; null once that is gone
   Options options;
   std::vector<Table> tables;
-  std::vector<std::vector<Subscriber>> subscribers;
+  std::vector<std::vector<std::shared_ptr<Subscriber>>> subscribers;
   std::vector<std::vector<Store::OnLatest>> on_latest;
   std::deque<Event> history;
   std::size_t history_bytes = 0;
@@ -70,11 +74,11 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   std::int64_t latest_revision = 0;
   std::vector<Write> waiting;
   bool committing = false;
+  bool telling = false;  // subscribers of a commit
   bool failing = false;
   base::Error failure;          // why, while `failing`
   base::Duration next_attempt;  // uptime, while `failing`
   std::vector<Broken> broken;
-  std::uint64_t next_id = 1;
 
   // Why a write is not even queued, if so.
   std::optional<base::Error> refusal(bool gives_room) const {
@@ -87,11 +91,14 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     return {};
   }
 
-  void add(Write write) {
-    Entry& entry = tables[write.event.resource][key_for(write.event.object->ns, write.event.object->name)];
-    set_latest(write.event.resource, entry, write.event.type == EventType::kDeleted ? nullptr : write.event.object);
-    latest_revision = write.event.revision;
-    waiting.push_back(std::move(write));
+  // What is there now is the event's `before`.
+  void add(Event event, bool erases, Store::OnDurable on_durable, bool gives_room) {
+    const auto at = tables[event.resource].try_emplace(key_for(event.object->ns, event.object->name)).first;
+    event.before = at->second.latest;
+    event.type = erases ? EventType::kDeleted : event.before ? EventType::kModified : EventType::kAdded;
+    set_latest(event.resource, at->second, erases ? nullptr : event.object);
+    latest_revision = event.revision;
+    waiting.push_back({std::move(event), at, std::move(on_durable), gives_room});
     if (!committing) start_commit();
   }
 
@@ -101,7 +108,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   }
 
   void start_commit() {
-    if (waiting.empty()) return;
+    if (waiting.empty() || writer == nullptr) return;
     committing = true;
     auto batch = std::make_shared<std::vector<Write>>(std::move(waiting));
     waiting.clear();
@@ -115,7 +122,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     }
     const std::int64_t trim_to = trim_point(*events);
     auto self = shared_from_this();
-    env.offload(
+    writer->run(
         [self, events, outcome, trim_to, gives_room, from = compacted] {
           *outcome = persist(self->kv, *events, from, trim_to, gives_room);
         },
@@ -155,25 +162,34 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     compacted = std::max(compacted, trim_to);
     std::map<std::uint32_t, std::vector<Event>> by_resource;
     for (const Write& write : batch) {
-      make_durable(write.event);
+      make_durable(write);
       history.push_back(write.event);
       history_bytes += write.event.object->bytes.size();
       by_resource[write.event.resource].push_back(write.event);
     }
     durable_revision = batch.back().event.revision;
-    for (const auto& [resource, events] : by_resource)
-      for (const Subscriber& subscriber : std::vector<Subscriber>(subscribers[resource])) subscriber.on_events(events);
+    for (const auto& [resource, events] : by_resource) tell(resource, events);
     for (Write& write : batch)
       if (write.on_durable) write.on_durable(write.event.object);
     if (!committing) start_commit();
   }
 
-  void make_durable(const Event& event) {
-    Table& table = tables[event.resource];
-    const auto at = table.find(key_for(event.object->ns, event.object->name));
-    CHECK(at != table.end());
-    at->second.durable = event.type == EventType::kDeleted ? nullptr : event.object;
-    if (!at->second.durable && !at->second.latest) table.erase(at);
+  void tell(std::uint32_t resource, const std::vector<Event>& events) {
+    auto& all = subscribers[resource];
+    telling = true;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::shared_ptr<Subscriber> one = all[i];
+      // Those who begin meanwhile have read of these events in history.
+      if (!one->ended && one->since < events.back().revision) one->on_events(events);
+    }
+    telling = false;
+    std::erase_if(all, [](const auto& one) { return one->ended; });
+  }
+
+  void make_durable(const Write& write) {
+    Entry& entry = write.entry->second;
+    entry.durable = write.event.type == EventType::kDeleted ? nullptr : write.event.object;
+    if (!entry.durable && !entry.latest) tables[write.event.resource].erase(write.entry);
   }
 
   // Nothing of the batch was written: it and all that was built on it are undone.
@@ -233,7 +249,10 @@ base::Status Store::remove_broken() {
   return {};
 }
 
-Store::~Store() = default;
+Store::Store(std::shared_ptr<State> state) : state_(std::move(state)), writer_(state_->env.worker("store")) {
+  state_->writer = writer_.get();
+}
+Store::~Store() { state_->writer = nullptr; }
 
 ObjectPtr Store::find(std::uint32_t resource, std::string_view ns, std::string_view name, View view) const {
   const auto& table = state_->tables[resource];
@@ -263,22 +282,20 @@ bool Store::failing() const { return state_->failing; }
 
 namespace {
 
-ObjectPtr make_object(Json& json, std::int64_t revision) {
+// What is written of a value can be read back (api/json/limits.h), so that only its depth and size are looked at. An
+// error: kInvalid for the depth, kTooLarge for the size.
+Result<ObjectPtr> make_object(Json& json, std::int64_t revision, std::size_t bytes_max) {
   json.edit("metadata").set("resourceVersion", std::to_string(revision));
+  TRY(std::string bytes, api::dump_readable(json));
   auto object = std::make_shared<Object>();
   object->ns = api::namespace_of(json);
   object->name = api::name_of(json);
   object->uid = api::uid_of(json);
   object->revision = revision;
-  object->bytes = json.dump();
-  return object;
-}
-
-// What is being deleted may exceed the limit by the marks of its deletion; nothing else is added to it.
-base::Status check_size(const Object& object, std::size_t bytes_max, bool gives_room) {
-  if (object.bytes.size() <= bytes_max + (gives_room ? api::kBookkeepingBytes : 0)) return {};
-  return make_error(Code::kTooLarge, base::format("\"{}\" is too large: {} bytes, at most {}", object.name,
-                                                  object.bytes.size(), bytes_max));
+  object->bytes = std::move(bytes);
+  if (object->bytes.size() <= bytes_max) return ObjectPtr(std::move(object));
+  return make_error(Code::kTooLarge, base::format("\"{}\" is too large: {} bytes, at most {}", object->name,
+                                                  object->bytes.size(), bytes_max));
 }
 
 }  // namespace
@@ -291,54 +308,66 @@ void Store::put(std::uint32_t resource, Json object, OnDurable on_durable) {
     });
   };
   if (auto refusal = state_->refusal(gives_room)) return refuse(*std::move(refusal));
-  Event event;
+  Event event{};
   event.revision = state_->latest_revision + 1;
   event.resource = resource;
-  event.object = make_object(object, event.revision);
-  base::Status fits = check_size(*event.object, state_->options.object_bytes_max, gives_room);
-  if (fits.ok()) fits = api::check_readable(event.object->bytes);
-  if (!fits.ok()) return refuse(fits.take_error());
-  event.before = find(resource, event.object->ns, event.object->name, View::kLatest);
-  event.type = event.before ? EventType::kModified : EventType::kAdded;
-  state_->add({std::move(event), std::move(on_durable), gives_room});
+  // What is being deleted may exceed the limit by the marks of its deletion; nothing else is added to it.
+  const std::size_t bytes_max = state_->options.object_bytes_max + (gives_room ? api::kBookkeepingBytes : 0);
+  auto made = make_object(object, event.revision, bytes_max);
+  if (!made.ok()) return refuse(made.take_error());
+  event.object = *std::move(made);
+  state_->add(std::move(event), false, std::move(on_durable), gives_room);
 }
 
 void Store::erase(std::uint32_t resource, std::string_view ns, std::string_view name, Json last_state,
                   OnDurable on_durable) {
-  Event event;
-  event.type = EventType::kDeleted;
+  Event event{};
   event.revision = state_->latest_revision + 1;
   event.resource = resource;
-  event.before = find(resource, ns, name, View::kLatest);
-  event.object = make_object(last_state, event.revision);
+  auto made = make_object(last_state, event.revision, SIZE_MAX);
   // The last state may be new too, and is kept as history. One that cannot be kept must not hold up the deletion.
-  if (event.before && !api::check_readable(event.object->bytes).ok()) {
-    Json before = event.before->json();
-    event.object = make_object(before, event.revision);
+  if (!made.ok()) {
+    const ObjectPtr before = find(resource, ns, name, View::kLatest);
+    last_state =
+        before ? before->json() : Json::object({{"metadata", Json::object({{"namespace", ns}, {"name", name}})}});
+    made = make_object(last_state, event.revision, SIZE_MAX);
   }
-  state_->add({std::move(event), std::move(on_durable), true});
+  event.object = *std::move(made);
+  state_->add(std::move(event), true, std::move(on_durable), true);
+}
+
+Result<Missed> Store::missed(std::uint32_t resource, std::int64_t since, std::size_t bytes_max) const {
+  if (since < state_->compacted)
+    return make_error(Code::kExpired, base::format("too old resource version: {} ({})", since, state_->compacted));
+  Missed missed;
+  missed.until = std::max(since, state_->durable_revision);
+  const auto& history = state_->history;
+  std::size_t bytes = 0;
+  for (auto at = std::ranges::upper_bound(history, since, {}, &Event::revision); at != history.end(); ++at) {
+    if (at->resource != resource) continue;
+    if (bytes >= bytes_max) {
+      missed.until = missed.events.back().revision;
+      missed.more = true;
+      break;
+    }
+    bytes += at->object->bytes.size() + kEventBytes;
+    missed.events.push_back(*at);
+  }
+  return missed;
 }
 
 Result<std::unique_ptr<Subscription>> Store::subscribe(std::uint32_t resource, std::int64_t since, OnEvents on_events) {
-  if (since < state_->compacted)
-    return make_error(Code::kExpired, base::format("too old resource version: {} ({})", since, state_->compacted));
-  std::vector<Event> missed;
-  const auto& history = state_->history;
-  auto at = std::ranges::upper_bound(history, since, {}, &Event::revision);
-  for (; at != history.end(); ++at)
-    if (at->resource == resource) missed.push_back(*at);
+  TRY(const Missed events, missed(resource, since, SIZE_MAX));
   auto subscription = std::unique_ptr<Subscription>(new Subscription());
-  subscription->store_ = state_;
-  subscription->resource_ = resource;
-  subscription->id_ = state_->next_id++;
-  if (!missed.empty()) on_events(missed);
-  state_->subscribers[resource].push_back({subscription->id_, std::move(on_events)});
+  if (!events.events.empty()) on_events(events.events);
+  subscription->subscriber_ = std::make_shared<Subscriber>(Subscriber{std::move(on_events), events.until});
+  // Few end while there are no events; those who have go when there are.
+  auto& all = state_->subscribers[resource];
+  if (all.size() == all.capacity() && !state_->telling) std::erase_if(all, [](const auto& one) { return one->ended; });
+  all.push_back(subscription->subscriber_);
   return subscription;
 }
 
-Subscription::~Subscription() {
-  const auto state = std::static_pointer_cast<Store::State>(store_.lock());
-  if (state) std::erase_if(state->subscribers[resource_], [&](const Subscriber& s) { return s.id == id_; });
-}
+Subscription::~Subscription() { subscriber_->ended = true; }
 
 }  // namespace store

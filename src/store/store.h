@@ -65,6 +65,13 @@ struct Broken {
   std::string name = {};
 };
 
+// What history holds for a watcher that is behind.
+struct Missed {
+  std::vector<Event> events;  // in order
+  std::int64_t until = 0;     // with them everything up to this revision is told
+  bool more = false;          // later ones were left out
+};
+
 class Store;
 
 // Unsubscribes when destroyed.
@@ -77,9 +84,7 @@ class Subscription {
  private:
   friend class Store;
   Subscription() = default;
-  std::weak_ptr<void> store_;
-  std::uint32_t resource_ = 0;
-  std::uint64_t id_ = 0;
+  std::shared_ptr<struct Subscriber> subscriber_;
 };
 
 struct Options {
@@ -92,10 +97,10 @@ struct Options {
 class Store {
  public:
   // Takes all events of one commit that concern one resource, in order.
-  using OnEvents = std::function<void(const std::vector<Event>&)>;
+  using OnEvents = std::function<void(const std::vector<Event>&)>;  // may end any subscription, its own too
   using OnDurable = std::function<void(base::Result<ObjectPtr>)>;
 
-  // Reads what `kv` holds. Both must outlive the store.
+  // Reads what `kv` holds. Both must outlive the store, which commits on a thread of its own (rt::Worker).
   static base::Result<std::unique_ptr<Store>> open(rt::Env& env, rt::KvStore& kv, Options options = {});
   ~Store();
 
@@ -119,8 +124,11 @@ class Store {
   void erase(std::uint32_t resource, std::string_view ns, std::string_view name, api::Json last_state,
              OnDurable on_durable);
 
-  // Events of `resource` after `since`, then as they become durable. kExpired when history does not reach back that
-  // far.
+  // Events of `resource` after `since`, as many as have about `bytes_max` bytes, and at least one. kExpired when
+  // history does not reach back that far.
+  base::Result<Missed> missed(std::uint32_t resource, std::int64_t since, std::size_t bytes_max) const;
+  // Events of `resource` after `since`, those of history at once, then as they become durable. Who may be far behind
+  // asks for missed() first.
   base::Result<std::unique_ptr<Subscription>> subscribe(std::uint32_t resource, std::int64_t since, OnEvents on_events);
   // Tells of every change of the newest state of `resource`, at once, also of one that is undone because its commit
   // failed; `before` and `after` are null where there is no object. For indexes of what View::kLatest shows.
@@ -132,8 +140,9 @@ class Store {
  private:
   friend class Subscription;
   struct State;
-  explicit Store(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  explicit Store(std::shared_ptr<State> state);
   std::shared_ptr<State> state_;
+  std::unique_ptr<rt::Worker> writer_;  // not the state's: its own thread must not be the one that destroys it
 };
 
 }  // namespace store

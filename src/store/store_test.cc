@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+#include <latch>
+
 #include "api/kinds.h"
 #include "client/testing/fake_env.h"
 
@@ -243,6 +246,42 @@ TEST(Store, a_watch_resumes_also_after_a_restart) {
   EXPECT_EQ(reopened->find(b.maps, "n", "b", View::kDurable), nullptr);
 }
 
+TEST(Store, what_was_missed_comes_in_pieces) {
+  Bench b;
+  const std::int64_t since = b.store->revision();
+  for (const char* name : {"a", "b", "c"}) b.put(name, std::string(1000, 'x'));
+  b.env.settle();
+  const auto first = *b.store->missed(b.maps, since, 1);
+  EXPECT_EQ(text(first.events), "+a ");
+  EXPECT_TRUE(first.more);
+  const auto second = *b.store->missed(b.maps, first.until, 1500);
+  EXPECT_EQ(text(second.events), "+b +c ");
+  EXPECT_FALSE(second.more);
+  EXPECT_EQ(second.until, b.store->revision());
+  EXPECT_TRUE(b.store->missed(b.maps, second.until, 1)->events.empty());
+  // Events of other kinds are passed over.
+  EXPECT_EQ(b.store->missed(b.maps + 1, since, 1)->until, b.store->revision());
+}
+
+TEST(Store, a_subscription_may_end_another_and_begin_one_while_it_is_told) {
+  Bench b;
+  std::string told;
+  std::unique_ptr<Subscription> second, third;
+  auto first = *b.store->subscribe(b.maps, b.store->revision(), [&](const std::vector<Event>&) {
+    told += "first ";
+    second.reset();
+    if (!third)
+      third = *b.store->subscribe(b.maps, b.store->revision(), [&](const std::vector<Event>&) { told += "third "; });
+  });
+  second = *b.store->subscribe(b.maps, b.store->revision(), [&](const std::vector<Event>&) { told += "second "; });
+  b.put("a");
+  b.env.settle();
+  EXPECT_EQ(told, "first ");
+  b.put("b");
+  b.env.settle();
+  EXPECT_EQ(told, "first first third ");
+}
+
 TEST(Store, history_has_an_end_and_says_so) {
   client::testing::FakeEnv env;
   FlakyKv kv;
@@ -258,6 +297,37 @@ TEST(Store, history_has_an_end_and_says_so) {
   ASSERT_FALSE(old.ok());
   EXPECT_EQ(old.error().code, base::Code::kExpired);
   EXPECT_TRUE(store->subscribe(maps, store->revision() - 3, [](const std::vector<Event>&) {}).ok());
+}
+
+// A runtime that hangs holds a thread of the pool until somebody ends it.
+TEST(Store, commits_while_eight_runtimes_hang) {
+  const auto kv = rt::make_memory_kv();
+  const auto env = rt::make_real_env("test");
+  const auto store = *Store::open(*env, *kv);
+  const auto maps = static_cast<std::uint32_t>(api::find_kind(api::resources::kConfigMaps) - api::all_kinds().data());
+  std::promise<void> release, written;
+  const auto held = release.get_future().share();
+  std::latch hanging(8);
+  env->loop().post([&] {
+    for (int i = 0; i < 8; ++i)
+      env->offload(
+          [&hanging, held] {
+            hanging.count_down();
+            held.wait();
+          },
+          [] {});
+  });
+  hanging.wait();
+  env->loop().post([&] {
+    store->put(maps, Json::object({{"metadata", Json::object({{"namespace", "n"}, {"name", "a"}})}}),
+               [&](base::Result<ObjectPtr> result) {
+                 EXPECT_TRUE(result.ok());
+                 written.set_value();
+               });
+  });
+  written.get_future().wait();
+  release.set_value();
+  env->stop();
 }
 
 TEST(Store, a_dropped_subscription_hears_nothing) {

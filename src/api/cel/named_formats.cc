@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "api/cel/syntax.h"
+#include "api/schema/names.h"
+#include "base/base64.h"
 #include "base/format.h"
 #include "base/time.h"
 
@@ -13,110 +15,16 @@ namespace {
 using Values = std::vector<Value>;
 using Problems = std::vector<std::string>;
 
-constexpr std::string_view kLabel = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
-constexpr std::string_view kSubdomain = "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
-constexpr std::string_view kOldLabel = "[a-z]([-a-z0-9]*[a-z0-9])?";
-constexpr std::string_view kName = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
-
-bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
-bool is_lower(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-
-bool is_label(std::string_view text) {
-  return !text.empty() && is_lower(text.front()) && is_lower(text.back()) &&
-         std::all_of(text.begin(), text.end(), [](char c) { return is_lower(c) || c == '-'; });
-}
-
-bool is_subdomain(std::string_view text) {
-  for (;;) {
-    const std::size_t dot = text.find('.');
-    if (!is_label(text.substr(0, dot))) return false;
-    if (dot == std::string_view::npos) return true;
-    text.remove_prefix(dot + 1);
-  }
-}
-
-bool is_name(std::string_view text) {
-  return !text.empty() && is_alphanumeric(text.front()) && is_alphanumeric(text.back()) &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
-}
-
-std::string must_match(std::string_view rule, std::string_view pattern, std::string_view examples) {
-  return base::format("{} (e.g. {}, regex used for validation is '{}')", rule, examples, pattern);
-}
-std::string too_long(std::size_t size_max) { return base::format("must be no more than {} characters", size_max); }
-
+// Expressions count characters.
 Problems label(std::string_view text) {
-  Problems out;
-  if (text.size() > 63) out.push_back(too_long(63));
-  if (is_label(text)) return out;
-  if (is_subdomain(text))
-    out.emplace_back("must not contain dots");
-  else
-    out.push_back(must_match(
-        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
-        "with an alphanumeric character",
-        kLabel, "'my-name',  or '123-abc'"));
+  Problems out = check_dns_label(text, "characters");
+  if (!out.empty() && out.back() == kDnsLabelRule && matches_dns_subdomain(text)) out.back() = "must not contain dots";
   return out;
 }
-
-Problems subdomain(std::string_view text) {
-  Problems out;
-  if (text.size() > 253) out.push_back(too_long(253));
-  if (!is_subdomain(text))
-    out.push_back(must_match(
-        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
-        "and end with an alphanumeric character",
-        kSubdomain, "'example.com'"));
-  return out;
-}
-
-Problems old_label(std::string_view text) {
-  Problems out;
-  if (text.size() > 63) out.push_back(too_long(63));
-  if (!is_label(text) || (text[0] >= '0' && text[0] <= '9'))
-    out.push_back(must_match(
-        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
-        "character, and end with an alphanumeric character",
-        kOldLabel, "'my-name',  or 'abc-123'"));
-  return out;
-}
-
-Problems qualified_name(std::string_view text) {
-  static constexpr std::string_view kRule =
-      "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-  static constexpr std::string_view kExamples = "'MyName',  or 'my.name',  or '123-abc'";
-  Problems out;
-  std::string_view name = text;
-  if (const std::size_t slash = text.find('/'); slash != std::string_view::npos) {
-    const std::string_view prefix = text.substr(0, slash);
-    name = text.substr(slash + 1);
-    if (name.find('/') != std::string_view::npos)
-      return {"a qualified name " + must_match(kRule, kName, kExamples) +
-              " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"};
-    if (prefix.empty())
-      out.emplace_back("prefix part must be non-empty");
-    else
-      for (const std::string& one : subdomain(prefix)) out.push_back("prefix part " + one);
-  }
-  if (name.empty())
-    out.emplace_back("name part must be non-empty");
-  else if (name.size() > 63)
-    out.push_back("name part " + too_long(63));
-  if (!is_name(name)) out.push_back("name part " + must_match(kRule, kName, kExamples));
-  return out;
-}
-
-Problems label_value(std::string_view text) {
-  Problems out;
-  if (text.size() > 63) out.push_back(too_long(63));
-  if (!text.empty() && !is_name(text))
-    out.push_back(must_match(
-        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start "
-        "and end with an alphanumeric character",
-        "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?", "'MyValue',  or 'my_value',  or '12345'"));
-  return out;
-}
+Problems subdomain(std::string_view text) { return check_dns_subdomain(text, "characters"); }
+Problems old_label(std::string_view text) { return check_dns1035_label(text, "characters"); }
+Problems qualified_name(std::string_view text) { return check_qualified_name(text, "characters"); }
+Problems label_value(std::string_view text) { return check_label_value(text, "characters"); }
 
 // The beginning of a name: whatever comes behind a dash at its end makes it good.
 template <Problems (*kRule)(std::string_view)>
@@ -138,13 +46,8 @@ Problems uuid(std::string_view text) {
 }
 
 Problems base64(std::string_view text) {
-  const std::size_t end = std::min(text.find('='), text.size());
-  const bool letters = std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end),
-                                   [](char c) { return is_alphanumeric(c) || c == '+' || c == '/'; });
-  const std::string_view padding = text.substr(end);
-  if (letters && !text.empty() && text.size() % 4 == 0 && (padding.empty() || padding == "=" || padding == "=="))
-    return {};
-  return {"invalid base64"};
+  const bool one_line = !text.empty() && text.find_first_of("\r\n") == std::string_view::npos;
+  return one_line && base::base64_decode(text).ok() ? Problems{} : Problems{"invalid base64"};
 }
 
 bool is_date(std::string_view text) {

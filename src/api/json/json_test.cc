@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "api/json/limits.h"
 #include "api/json/projection.h"
 
@@ -60,6 +62,26 @@ TEST(Json, readable_objects_are_bounded_in_depth) {
   EXPECT_FALSE(parse_json(nested(kDocumentLevelsMax + 1)).ok());
   EXPECT_FALSE(check_readable("{\"a\":\"\xff\"}").ok());
   EXPECT_FALSE(check_readable("").ok());
+}
+
+TEST(Json, what_is_written_as_readable_can_be_read) {
+  for (const std::size_t levels : {kObjectLevelsMax - 1, kObjectLevelsMax, kObjectLevelsMax + 1}) {
+    Json deep = "x";
+    for (std::size_t i = 0; i < levels; ++i) deep = i % 2 ? Json::array({deep}) : Json::object({{"a", deep}});
+    const auto text = dump_readable(deep);
+    EXPECT_EQ(text.ok(), levels < kObjectLevelsMax) << levels;
+    EXPECT_EQ(text.ok(), check_readable(deep.dump()).ok()) << levels;
+  }
+  // Whatever bytes a text is made of, and whatever a number is.
+  for (int a = 0; a < 256; ++a)
+    for (const int b : {0x00, 0x22, 0x41, 0x80, 0xa8, 0xbf, 0xff}) {
+      const std::string bytes{static_cast<char>(a), static_cast<char>(b), 'x'};
+      const Json object = Json::object({{bytes, bytes}, {"k" + bytes, Json::array({bytes})}});
+      EXPECT_TRUE(check_readable(*dump_readable(object)).ok()) << a << " " << b;
+    }
+  for (const double number : {1e308, -1e-308, 5e-324, 0.1, 1e21, std::numeric_limits<double>::infinity(),
+                              std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_TRUE(check_readable(*dump_readable(Json::array({number}))).ok()) << number;
 }
 
 TEST(Json, the_last_of_two_keys_wins_and_is_reported) {

@@ -1,6 +1,8 @@
 // Text to Json and back. simdjson does the parsing; this file is the only one that sees it with json_pick.cc.
 #include <simdjson.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -123,9 +125,26 @@ std::string with_doubles(std::string_view text) {
   return out;
 }
 
+// Most text: ASCII that is written as it is.
+bool is_plain(std::string_view text) {
+  static constexpr auto kPlain = [] {
+    std::array<bool, 256> plain{};
+    for (int c = 0x20; c < 0x7f; ++c) plain[static_cast<std::size_t>(c)] = true;
+    for (const char c : {'"', '\\', '<', '>', '&'}) plain[static_cast<unsigned char>(c)] = false;
+    return plain;
+  }();
+  return std::ranges::all_of(text, [](char c) { return kPlain[static_cast<unsigned char>(c)]; });
+}
+
 // Bytes that are no text become U+FFFD, as Go's encoding/json writes them: what is written can be read.
 void write_string(std::string& out, std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
+  if (is_plain(text)) {
+    out += '"';
+    out.append(text);
+    out += '"';
+    return;
+  }
   if (!base::is_utf8(text)) return write_string(out, base::to_utf8(text));
   out += '"';
   std::size_t begin = 0;
@@ -249,6 +268,18 @@ Result<Json> parse_json(std::string_view text, const ChooseProjection& choose) {
   return parse_and_build(text, [&](simdjson::dom::element root) {
     return ProjectionReader{}.value(root, choose(text_at(root, "apiVersion"), text_at(root, "kind")));
   });
+}
+
+Result<std::string> dump_readable(const Json& value) {
+  const auto extent = extent_within(value, {.levels = kObjectLevelsMax});
+  if (!extent)
+    return make_error(Code::kInvalid, base::format("nested too deeply: more than {} levels", kObjectLevelsMax));
+  std::string out;
+  out.reserve(extent->bytes + extent->bytes / 16);
+  value.dump_to(out);
+  // At the limit it matters to the parser whether the innermost value is empty.
+  if (extent->levels == kObjectLevelsMax) TRY_VOID(check_readable(out));
+  return out;
 }
 
 base::Status check_readable(std::string_view bytes) {

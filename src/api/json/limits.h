@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
+#include "api/json/json.h"
 #include "base/result.h"
 
 namespace api {
@@ -17,6 +19,9 @@ inline constexpr std::size_t kObjectBytesMax = std::size_t{3} << 19;  // 1.5 MiB
 // What the server adds to an object that is at the limit: the marks of its deletion.
 inline constexpr std::size_t kBookkeepingBytes = std::size_t{4} << 10;
 
+// The value as compact text of which check_readable() says yes; kInvalid for one that is nested too deeply. Whatever
+// else a value holds, Json::dump() writes it so that it can be read.
+base::Result<std::string> dump_readable(const Json& value);
 // kInvalid, with the reason, unless `bytes` is JSON that parse_json() reads, of at most kObjectLevelsMax levels.
 base::Status check_readable(std::string_view bytes);
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/base64.h"
 #include "base/format.h"
 
 namespace api {
@@ -103,23 +104,12 @@ std::optional<Json> floating(std::string_view text) {
 }
 
 base::Result<std::string> binary(std::string_view text) {
-  std::string out;
-  unsigned bits = 0;
-  int have = 0;
-  for (const char c : text) {
-    if (c == '=' || c == '\n' || c == ' ' || c == '\r') continue;
-    static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const std::size_t value = kAlphabet.find(c);
-    if (value == std::string_view::npos)
-      return make_error(Code::kBadRequest, "!!binary value contains invalid base64 data");
-    bits = bits << 6 | static_cast<unsigned>(value);
-    have += 6;
-    if (have >= 8) {
-      have -= 8;
-      out += static_cast<char>(bits >> have & 0xff);
-    }
-  }
-  return out;
+  // A folded text has spaces where its lines ended.
+  std::string letters(text);
+  std::erase(letters, ' ');
+  auto bytes = base::base64_decode(letters);
+  if (!bytes.ok()) return make_error(Code::kBadRequest, "!!binary value contains invalid base64 data");
+  return bytes;
 }
 
 // The length of the well-formed UTF-8 sequence that `text` begins with; 0 if it begins with none.

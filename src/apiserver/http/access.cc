@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "apiserver/http/route.h"
+#include "base/base64.h"
 #include "base/format.h"
-#include "rt/tls.h"
 
 namespace apiserver {
 
@@ -45,16 +45,6 @@ std::vector<std::string_view> subprotocols(const rt::HttpRequest& http) {
   return all;
 }
 
-// Base64 for URLs, without padding.
-std::string decode_token(std::string_view text) {
-  std::string plain(text);
-  std::ranges::replace(plain, '-', '+');
-  std::ranges::replace(plain, '_', '/');
-  while (plain.size() % 4 != 0) plain += '=';
-  auto decoded = rt::base64_decode(plain);
-  return decoded.ok() ? *std::move(decoded) : std::string();
-}
-
 // The token of the request; empty: none.
 std::string bearer_token(const rt::HttpRequest& http) {
   const std::string_view authorization = trimmed(rt::header(http.headers, "Authorization"));
@@ -67,7 +57,8 @@ std::string bearer_token(const rt::HttpRequest& http) {
   const auto is_token = [](std::string_view one) { return one.starts_with(kTokenProtocol); };
   const auto found = std::ranges::find_if(offered, is_token);
   if (found == offered.end() || std::ranges::count_if(offered, is_token) > 1 || offered.size() < 2) return {};
-  return decode_token(found->substr(kTokenProtocol.size()));
+  auto token = base::base64url_decode(found->substr(kTokenProtocol.size()));
+  return token.ok() ? *std::move(token) : std::string();
 }
 
 bool is_administrator(const UserInfo& user) { return std::ranges::find(user.groups, kMasters) != user.groups.end(); }

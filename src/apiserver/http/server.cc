@@ -40,42 +40,37 @@ base::Status check_text(const rt::Target& target) {
   return {};
 }
 
-class RealServer : public Server {
+// Requests under way hold it: a write is answered when it is durable, and the server may be gone by then.
+class Service : public std::enable_shared_from_this<Service> {
  public:
-  RealServer(Api& api, ServerOptions options) : api_(api), options_(std::move(options)) {}
-  ~RealServer() override { http_.reset(); }
+  Service(Api& api, ServerOptions options) : api_(api), options_(std::move(options)) {}
 
-  base::Status listen() {
-    options_.http.refusal_before_body = [this](const HttpRequest& http) -> std::optional<HttpResponse> {
-      auto user = let_in(http, rt::parse_target(http.target));
-      if (user.ok()) return {};
-      return error_response(user.error());
-    };
-    auto http = rt::listen_http(options_.http, [this](HttpRequest request, std::shared_ptr<HttpExchange> exchange) {
-      receive(std::move(request), std::move(exchange));
-    });
-    if (!http.ok()) return http.take_error();
-    http_ = *std::move(http);
-    const std::string& address = options_.http.address;
-    const bool v6 = address.find(':') != std::string::npos;
-    address_ = base::format("{}:{}", v6 ? "[" + address + "]" : address, http_->port());
-    return {};
-  }
+  // Any thread.
+  void set_ready(bool ready) { ready_ = ready; }
+  void set_address(std::string address) { address_ = std::move(address); }  // before the first request
 
-  std::uint16_t port() const override { return http_->port(); }
-  void set_ready(bool ready) override { ready_ = ready; }
-  base::Status set_keys(const rt::ServerKeys& keys) override { return http_->set_keys(keys); }
-
- private:
   // I/O thread from here to `serve`.
 
-  // Who asks, if they may: by the header alone.
-  Result<UserInfo> let_in(const HttpRequest& http, const rt::Target& target) const {
-    TRY(UserInfo caller, authenticate(http, options_.token));
-    TRY(UserInfo user, act_as(std::move(caller), http));
-    TRY_VOID(check_text(target));
-    TRY_VOID(authorize(user, http, target));
-    return user;
+  std::optional<HttpResponse> refusal_before_body(const HttpRequest& http) const {
+    auto user = let_in(http, rt::parse_target(http.target));
+    if (user.ok()) return {};
+    return error_response(user.error());
+  }
+
+  // What the HTTP server itself refuses reads like any other error.
+  static HttpResponse refused(const rt::HttpRefusal& refusal) {
+    base::Error error = base::make_error(refusal.status == 413   ? Code::kTooLarge
+                                         : refusal.status == 429 ? Code::kTooManyRequests
+                                         : refusal.status == 503 ? Code::kUnavailable
+                                                                 : Code::kBadRequest,
+                                         refusal.message);
+    error.retry_after_seconds = refusal.retry_after_seconds;
+    Json status = status_object(error);
+    status.set("code", refusal.status);
+    HttpResponse response = json_response(refusal.status, status);
+    if (refusal.retry_after_seconds > 0)
+      response.headers.emplace_back("Retry-After", std::to_string(refusal.retry_after_seconds));
+    return response;
   }
 
   void receive(HttpRequest http, std::shared_ptr<HttpExchange> exchange) {
@@ -102,9 +97,20 @@ class RealServer : public Server {
       return decode_aside(std::move(http), std::move(request), format, std::move(exchange));
     if (auto decoded = decode_body(http, request); !decoded.ok()) return fail(*exchange, decoded.error());
     if (request.subresource == "log") return serve_log(api_, std::move(request), target, std::move(exchange));
-    api_.env().loop().post([this, request = std::move(request), format, exchange = std::move(exchange)]() mutable {
-      serve(std::move(request), format, std::move(exchange));
-    });
+    api_.env().loop().post(
+        [self = shared_from_this(), request = std::move(request), format, exchange = std::move(exchange)]() mutable {
+          self->serve(std::move(request), format, std::move(exchange));
+        });
+  }
+
+ private:
+  // Who asks, if they may: by the header alone.
+  Result<UserInfo> let_in(const HttpRequest& http, const rt::Target& target) const {
+    TRY(UserInfo caller, authenticate(http, options_.token));
+    TRY(UserInfo user, act_as(std::move(caller), http));
+    TRY_VOID(check_text(target));
+    TRY_VOID(authorize(user, http, target));
+    return user;
   }
 
   // To read a large body takes long, and this thread has other connections.
@@ -115,12 +121,12 @@ class RealServer : public Server {
       base::Status decoded = {};
     };
     auto body = std::make_shared<Body>(Body{std::move(http), std::move(request)});
-    api_.env().loop().post([this, body, format, exchange = std::move(exchange)] {
-      api_.side_work().run([body] { body->decoded = decode_body(body->http, body->request); },
-                           [this, body, format, exchange] {
-                             if (!body->decoded.ok()) return fail(*exchange, body->decoded.error());
-                             serve(std::move(body->request), format, exchange);
-                           });
+    api_.env().loop().post([self = shared_from_this(), body, format, exchange = std::move(exchange)] {
+      self->api_.side_work().run([body] { body->decoded = decode_body(body->http, body->request); },
+                                 [self, body, format, exchange] {
+                                   if (!body->decoded.ok()) return fail(*exchange, body->decoded.error());
+                                   self->serve(std::move(body->request), format, exchange);
+                                 });
     });
   }
 
@@ -149,11 +155,11 @@ class RealServer : public Server {
   }
 
   void serve_metrics(std::shared_ptr<HttpExchange> exchange) {
-    api_.env().loop().post([this, metrics = metrics_, exchange = std::move(exchange)] {
+    api_.env().loop().post([self = shared_from_this(), exchange = std::move(exchange)] {
       HttpResponse response;
       response.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}};
-      response.body = metrics->text(api_.store());
-      respond_aside(exchange, [response = std::move(response), others = options_.other_metrics]() mutable {
+      response.body = self->metrics_->text(self->api_.store());
+      self->respond_aside(exchange, [response = std::move(response), others = self->options_.other_metrics]() mutable {
         if (others) response.body += others();
         return std::move(response);
       });
@@ -221,13 +227,14 @@ class RealServer : public Server {
       const int status = answer.ok() ? answer->status : base::http_status(answer.error().code);
       metrics->answered(verb, *kind, subresource, status, env.uptime() - began);
     };
-    api_.call(std::move(request), [this, kind, format, reading, count,
+    api_.call(std::move(request), [self = shared_from_this(), kind, format, reading, count,
                                    exchange = std::move(exchange)](Result<Answer> answer) {
       count(answer);
       if (!answer.ok()) return fail(*exchange, answer.error());
+      const base::Time now = self->api_.env().now();
       if (format.kind == Format::Kind::kJson || bytes_of(*answer) <= kLongBytes)
-        return exchange->respond(encode(*kind, *std::move(answer), format, reading, api_.env().now()));
-      respond_aside(exchange, [kind, answer = *std::move(answer), format, reading, now = api_.env().now()]() mutable {
+        return exchange->respond(encode(*kind, *std::move(answer), format, reading, now));
+      self->respond_aside(exchange, [kind, answer = *std::move(answer), format, reading, now]() mutable {
         return encode(*kind, std::move(answer), format, reading, now);
       });
     });
@@ -312,17 +319,39 @@ class RealServer : public Server {
   std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
   ServerOptions options_;
   std::string address_;
-  std::unique_ptr<rt::HttpServer> http_;
   std::atomic<bool> ready_{false};
   std::atomic<bool> failing_{false};
+};
+
+class RealServer : public Server {
+ public:
+  RealServer(std::shared_ptr<Service> service, std::unique_ptr<rt::HttpServer> http)
+      : service_(std::move(service)), http_(std::move(http)) {}
+
+  std::uint16_t port() const override { return http_->port(); }
+  void set_ready(bool ready) override { service_->set_ready(ready); }
+  base::Status set_keys(const rt::ServerKeys& keys) override { return http_->set_keys(keys); }
+
+ private:
+  std::shared_ptr<Service> service_;
+  std::unique_ptr<rt::HttpServer> http_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Server>> start_server(Api& api, ServerOptions options) {
-  auto server = std::make_unique<RealServer>(api, std::move(options));
-  TRY_VOID(server->listen());
-  return std::unique_ptr<Server>(std::move(server));
+  rt::ServerOptions listening = options.http;
+  const auto service = std::make_shared<Service>(api, std::move(options));
+  listening.refusal_before_body = [service](const HttpRequest& http) { return service->refusal_before_body(http); };
+  listening.refused = Service::refused;
+  const std::string& address = listening.address;
+  const bool v6 = address.find(':') != std::string::npos;
+  const std::string host = v6 ? "[" + address + "]" : address;
+  TRY(auto http, rt::listen_http(listening, [service](HttpRequest request, std::shared_ptr<HttpExchange> exchange) {
+        service->receive(std::move(request), std::move(exchange));
+      }));
+  service->set_address(base::format("{}:{}", host, http->port()));
+  return std::unique_ptr<Server>(std::make_unique<RealServer>(service, std::move(http)));
 }
 
 }  // namespace apiserver

@@ -13,9 +13,8 @@ namespace apiserver {
 
 struct ServerOptions {
   rt::ServerOptions http;
-  std::string token;             // the bearer token of the administrator
-  std::string version;           // as /version says it
-  std::string audience_address;  // "127.0.0.1:6443", for discovery
+  std::string token;    // the bearer token of the administrator
+  std::string version;  // as /version says it
   // Metrics of other parts of this process, as text, for /metrics. Any thread; may be unset.
   std::function<std::string()> other_metrics = {};
   // How long the callback that runs now has held the API's loop; any thread. Unset: nobody watches it.
@@ -35,7 +34,8 @@ class Server {
   virtual base::Status set_keys(const rt::ServerKeys& keys) = 0;
 };
 
-// `api` lives on its own loop and must outlive the server.
+// `api` lives on its own loop and must outlive the server. Requests that were received when the server is destroyed are
+// carried out, and their answers go nowhere: a loop that stops (rt::RealEnv::stop()) waits for them.
 base::Result<std::unique_ptr<Server>> start_server(Api& api, ServerOptions options);
 
 }  // namespace apiserver

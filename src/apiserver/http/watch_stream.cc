@@ -41,7 +41,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   void begin(const Request& request) {
     WatchSink sink;
-    sink.on_events = [this](const std::vector<Event>& events) { return send(events); };
+    sink.on_events = [this](const WatchSlicePtr& slice) { return send(*slice); };
     sink.on_bookmark = [this](std::int64_t revision, bool initial_end) { bookmark(revision, initial_end); };
     auto watch = api_.watch(request, std::move(sink));
     if (!watch.ok()) return refuse(watch.error());
@@ -84,9 +84,39 @@ class Stream : public std::enable_shared_from_this<Stream> {
   }
 
   // False when the peer does not keep up: it goes on from history when it has read.
-  bool send(const std::vector<Event>& events) {
-    static const Bytes end = std::make_shared<const std::string>("}\n");
+  bool send(const WatchSlice& slice) {
     start();
+    const bool plain = format_.kind == Format::Kind::kJson && !format_.web_socket;
+    if (plain && slice.shared) {
+      if (!slice.text) slice.text = lines_of(slice.events);
+      exchange_->send_shared(slice.text);
+    } else {
+      send_events(slice.events);
+    }
+    if (exchange_->backlog_bytes() <= (plain ? kSharedBacklogMax : kOwnBacklogMax)) return true;
+    exchange_->on_drained([&loop = api_.env().loop(), weak = weak_from_this()] {
+      loop.post([weak] {
+        if (const auto self = weak.lock()) self->go_on();
+      });
+    });
+    return false;
+  }
+
+  static std::shared_ptr<const rt::SharedChunk> lines_of(const std::vector<Event>& events) {
+    std::size_t size = 0;
+    for (const Event& event : events) size += event.object->bytes.size() + 64;
+    std::string text;
+    text.reserve(size);
+    for (const Event& event : events) {
+      text += *begin_of(event.type);
+      text += event.object->bytes;
+      text += "}\n";
+    }
+    return std::make_shared<const rt::SharedChunk>(text);
+  }
+
+  void send_events(const std::vector<Event>& events) {
+    static const Bytes end = std::make_shared<const std::string>("}\n");
     std::vector<Bytes> pieces;
     for (const Event& event : events) {
       pieces.push_back(begin_of(event.type));
@@ -96,14 +126,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
       if (format_.web_socket) exchange_->send(std::exchange(pieces, {}));
     }
     if (!pieces.empty()) exchange_->send(std::move(pieces));
-    const bool shared = format_.kind == Format::Kind::kJson && !format_.web_socket;
-    if (exchange_->backlog_bytes() <= (shared ? kSharedBacklogMax : kOwnBacklogMax)) return true;
-    exchange_->on_drained([&loop = api_.env().loop(), weak = weak_from_this()] {
-      loop.post([weak] {
-        if (const auto self = weak.lock()) self->go_on();
-      });
-    });
-    return false;
   }
 
   Bytes object_bytes(const store::ObjectPtr& object) {

@@ -1,6 +1,6 @@
 // Defaults of Kubernetes' own kinds that depend on more than one field.
 #include "apiserver/kinds/strategy.h"
-#include "rt/tls.h"
+#include "base/base64.h"
 
 namespace apiserver {
 
@@ -107,7 +107,7 @@ void fold_string_data(Json& object) {
     if (!member.value.is_string() && !member.value.is_null()) return;
   object.erase("stringData");
   for (const Json::Member& member : text.members())
-    object.edit("data").set(member.name(), rt::base64_encode(member.value.as_string()));
+    object.edit("data").set(member.name(), base::base64_encode(member.value.as_string()));
 }
 
 void default_service(Json& object) {

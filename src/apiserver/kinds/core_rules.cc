@@ -4,10 +4,11 @@
 #include <set>
 
 #include "api/json/json_bulk.h"
+#include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "apiserver/kinds/strategy.h"
+#include "base/base64.h"
 #include "base/format.h"
-#include "rt/tls.h"
 
 namespace apiserver {
 
@@ -146,7 +147,7 @@ void check_containers(const Json& spec, std::vector<Cause>& causes) {
       const std::string_view name = container["name"].as_string();
       if (name.empty())
         required(causes, path + ".name");
-      else if (!is_dns_label(name))
+      else if (!api::is_dns_label(name))
         invalid_value(causes, path + ".name", container["name"],
                       "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must "
                       "start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for "
@@ -182,7 +183,7 @@ void check_pod(const Json& object, std::vector<Cause>& causes) {
   for (const Json& volume : spec["volumes"].items()) {
     const std::string path = base::format("spec.volumes[{}].name", at++);
     const std::string_view name = volume["name"].as_string();
-    if (!is_dns_label(name))
+    if (!api::is_dns_label(name))
       invalid_value(causes, path, volume["name"],
                     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must "
                     "start and end with an alphanumeric character");
@@ -190,7 +191,7 @@ void check_pod(const Json& object, std::vector<Cause>& causes) {
       causes.push_back({"FieldValueDuplicate", base::format("Duplicate value: \"{}\"", name), path});
   }
   const Json& hostname = spec["hostname"];
-  if (!hostname.as_string().empty() && !is_dns_label(hostname.as_string()))
+  if (!hostname.as_string().empty() && !api::is_dns_label(hostname.as_string()))
     invalid_value(causes, "spec.hostname", hostname, "must be a DNS label");
   if (spec["terminationGracePeriodSeconds"].as_int() < 0)
     invalid_value(causes, "spec.terminationGracePeriodSeconds", spec["terminationGracePeriodSeconds"],
@@ -279,7 +280,7 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
   if (kind.kind == "ConfigMap" || kind.kind == "Secret") check_data_keys(object, causes);
   if (kind.kind == "Secret")
     for (const Json::Member& member : object["data"].members())
-      if (!rt::base64_decode(member.value.as_string()).ok())
+      if (!base::base64_decode(member.value.as_string()).ok())
         invalid_value(causes, base::format("data[{}]", member.name()), Json("<secret contents redacted>"),
                       "must be base64 encoded");
   if (kind.kind == "PriorityClass" && object["value"].as_int() > 1'000'000'000 &&

@@ -2,6 +2,7 @@
 #include "apiserver/kinds/strategy.h"
 
 #include "api/json/json_bulk.h"
+#include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 
@@ -11,45 +12,6 @@ using api::Json;
 using base::Cause;
 
 namespace {
-
-bool is_lower_alnum(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool is_alnum(char c) { return is_lower_alnum(c) || (c >= 'A' && c <= 'Z'); }
-
-constexpr std::string_view kSubdomainHelp =
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
-    "end with an "
-    "alphanumeric character (e.g. 'example.com', regex used for validation is "
-    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-constexpr std::string_view kLabelHelp =
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
-    "an alphanumeric "
-    "character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-constexpr std::string_view kLabelValueHelp =
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
-    "end with an "
-    "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
-    "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-constexpr std::string_view kQualifiedHelp =
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
-    "character (e.g. "
-    "'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-
-bool is_label_value(std::string_view text) {
-  if (text.empty()) return true;
-  if (text.size() > 63 || !is_alnum(text.front()) || !is_alnum(text.back())) return false;
-  for (const char c : text)
-    if (!is_alnum(c) && c != '-' && c != '_' && c != '.') return false;
-  return true;
-}
-
-bool is_qualified_name(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  if (slash != std::string_view::npos) {
-    if (!is_dns_subdomain(text.substr(0, slash))) return false;
-    text.remove_prefix(slash + 1);
-  }
-  return !text.empty() && is_label_value(text);
-}
 
 // Kinds whose names are single labels.
 bool named_by_label(const api::KindInfo& kind) {
@@ -112,26 +74,6 @@ void canonical_quantities(const api::Schema& schema, Json& value) {
 
 }  // namespace
 
-bool is_dns_label(std::string_view text) {
-  if (text.empty() || text.size() > 63 || !is_lower_alnum(text.front()) || !is_lower_alnum(text.back())) return false;
-  for (const char c : text)
-    if (!is_lower_alnum(c) && c != '-') return false;
-  return true;
-}
-
-bool is_dns_subdomain(std::string_view text) {
-  if (text.empty() || text.size() > 253) return false;
-  while (true) {
-    const std::size_t dot = text.find('.');
-    const std::string_view part = text.substr(0, dot);
-    if (part.empty() || !is_lower_alnum(part.front()) || !is_lower_alnum(part.back())) return false;
-    for (const char c : part)
-      if (!is_lower_alnum(c) && c != '-') return false;
-    if (dot == std::string_view::npos) return true;
-    text.remove_prefix(dot + 1);
-  }
-}
-
 void canonicalize(const api::KindInfo& kind, Json& object) {
   drop_nulls(object);
   if (!kind.custom) canonical_quantities(*kind.schema, object);
@@ -142,20 +84,21 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
   const std::string_view name = meta["name"].as_string();
   if (name.empty()) {
     causes.push_back({"FieldValueRequired", "Required value: name or generateName is required", "metadata.name"});
-  } else if (named_by_label(kind) ? !is_dns_label(name) : !is_dns_subdomain(name)) {
-    causes.push_back(
-        {"FieldValueInvalid",
-         base::format("Invalid value: \"{}\": {}", name, named_by_label(kind) ? kLabelHelp : kSubdomainHelp),
-         "metadata.name"});
+  } else if (named_by_label(kind) ? !api::is_dns_label(name) : !api::is_dns_subdomain(name)) {
+    causes.push_back({"FieldValueInvalid",
+                      base::format("Invalid value: \"{}\": {}", name,
+                                   named_by_label(kind) ? api::kDnsLabelRule : api::kDnsSubdomainRule),
+                      "metadata.name"});
   }
   // The schema's walk has refused what is of a wrong type.
   for (const Json::Member& label : meta["labels"].members()) {
-    if (!is_qualified_name(label.name()))
-      causes.push_back({"FieldValueInvalid", base::format("Invalid value: \"{}\": {}", label.name(), kQualifiedHelp),
-                        "metadata.labels"});
-    if (label.value.is_string() && !is_label_value(label.value.as_string()))
+    if (!api::is_qualified_name(label.name()))
       causes.push_back({"FieldValueInvalid",
-                        base::format("Invalid value: \"{}\": {}", label.value.as_string(), kLabelValueHelp),
+                        base::format("Invalid value: \"{}\": name part {}", label.name(), api::kNamePartRule),
+                        "metadata.labels"});
+    if (label.value.is_string() && !api::is_label_value(label.value.as_string()))
+      causes.push_back({"FieldValueInvalid",
+                        base::format("Invalid value: \"{}\": {}", label.value.as_string(), api::kLabelValueRule),
                         "metadata.labels"});
   }
   std::size_t bytes = 0;
@@ -164,9 +107,9 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
     std::string lower(annotation.name());
     for (char& c : lower)
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-    if (!is_qualified_name(lower))
+    if (!api::is_qualified_name(lower))
       causes.push_back({"FieldValueInvalid",
-                        base::format("Invalid value: \"{}\": {}", annotation.name(), kQualifiedHelp),
+                        base::format("Invalid value: \"{}\": name part {}", annotation.name(), api::kNamePartRule),
                         "metadata.annotations"});
   }
   if (bytes > 256 * 1024)

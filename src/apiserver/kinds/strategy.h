@@ -28,7 +28,4 @@ void separate_status(const api::KindInfo& kind, std::string_view subresource, co
 // Whether a change counts up metadata.generation.
 bool generation_parts_differ(const api::KindInfo& kind, const api::Json& old_object, const api::Json& object);
 
-bool is_dns_subdomain(std::string_view text);  // at most 253 characters
-bool is_dns_label(std::string_view text);      // at most 63 characters
-
 }  // namespace apiserver

@@ -6,6 +6,7 @@
 #include "apiserver/pipeline/change.h"
 #include "apiserver/pipeline/collection.h"
 #include "apiserver/pipeline/list.h"
+#include "apiserver/pipeline/watch.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -48,7 +49,13 @@ base::Error about(const api::KindInfo& kind, std::string_view name, base::Error 
 
 struct Api::State : std::enable_shared_from_this<Api::State> {
   State(rt::Env& e, store::Store& s, ApiOptions o)
-      : env(e), store(s), options(std::move(o)), latest(s), side_work(e), aside(e, side_work, latest, options.hooks) {}
+      : env(e),
+        store(s),
+        options(std::move(o)),
+        latest(s),
+        side_work(e),
+        aside(e, side_work, latest, options.hooks),
+        watch_slices(e) {}
 
   rt::Env& env;
   store::Store& store;
@@ -56,6 +63,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   Latest latest;
   SideWork side_work;
   Aside aside;
+  WatchSlices watch_slices;
 
   void write(Request request, OnAnswer on_answer) {
     if (!is_long(latest, request)) {
@@ -130,6 +138,10 @@ void Api::call(Request request, OnAnswer on_answer) {
     case Verb::kWatch: return on_answer(bad_request("a watch is not a call"));
     default: return state_->write(std::move(request), std::move(on_answer));
   }
+}
+
+Result<std::unique_ptr<ApiWatch>> Api::watch(const Request& request, WatchSink sink) {
+  return open_watch(state_->env, state_->store, state_->watch_slices, request, std::move(sink));
 }
 
 void Api::bootstrap(std::function<void(base::Status)> done) {

@@ -10,6 +10,7 @@
 #include "api/pod_logs.h"
 #include "apiserver/pipeline/request.h"
 #include "apiserver/pipeline/side_work.h"
+#include "apiserver/pipeline/watch_slices.h"
 #include "rt/env.h"
 #include "store/store.h"
 
@@ -17,7 +18,7 @@ namespace apiserver {
 
 struct WatchSink {
   // Events in order, as they were stored. False: no more of them until ApiWatch::resume().
-  std::function<bool(const std::vector<store::Event>&)> on_events;
+  std::function<bool(const WatchSlicePtr&)> on_events;
   std::function<void(std::int64_t revision, bool initial_end)> on_bookmark;
 };
 

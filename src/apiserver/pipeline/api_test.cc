@@ -255,8 +255,8 @@ TEST(Api, lists_page_and_select) {
 // Notes events as "+a~a-a"; every `pause`th call asks to wait.
 WatchSink sink_into(std::string& seen, int pause) {
   WatchSink sink;
-  sink.on_events = [&seen, pause, calls = 0](const std::vector<store::Event>& events) mutable {
-    for (const store::Event& e : events)
+  sink.on_events = [&seen, pause, calls = 0](const WatchSlicePtr& slice) mutable {
+    for (const store::Event& e : slice->events)
       seen += (e.type == store::EventType::kAdded      ? "+"
                : e.type == store::EventType::kModified ? "~"
                                                        : "-") +
@@ -299,6 +299,49 @@ TEST(Api, a_watch_that_waits_goes_on_from_history) {
   b.ok(b.request(Verb::kDelete, kMaps, "c"));
   ASSERT_TRUE((*watch)->resume().ok());
   EXPECT_EQ(seen, "+a+b+c+d+e-c");
+}
+
+TEST(Api, watches_that_select_the_same_are_told_the_same_slices) {
+  Bench b;
+  std::vector<WatchSlicePtr> slices;
+  const auto open = [&](const std::string& labels) {
+    Request r = b.request(Verb::kWatch, kMaps, "");
+    r.label_selector = labels;
+    r.resource_version = std::to_string(b.store->revision());
+    WatchSink sink;
+    sink.on_events = [&slices](const WatchSlicePtr& slice) {
+      slices.push_back(slice);
+      return true;
+    };
+    auto watch = *b.api->watch(r, std::move(sink));
+    EXPECT_TRUE(watch->resume().ok());
+    return watch;
+  };
+  const auto all = open(""), all_too = open(""), some = open("in=yes"), some_too = open("in=yes"), none = open("in=no");
+  b.ok(b.request(Verb::kCreate, kMaps, "", parse(R"({"metadata":{"name":"a","labels":{"in":"yes"}}})")));
+  ASSERT_EQ(slices.size(), 4u);
+  EXPECT_EQ(slices[0], slices[1]);
+  EXPECT_EQ(slices[2], slices[3]);
+  EXPECT_NE(slices[0], slices[2]);
+  EXPECT_TRUE(slices[0]->shared);
+  for (const auto& slice : slices) EXPECT_EQ(slice->events.size(), 1u);
+}
+
+TEST(Api, a_watch_that_is_far_behind_reads_history_in_pieces) {
+  Bench b;
+  Request r = b.request(Verb::kWatch, kMaps, "");
+  r.resource_version = std::to_string(b.store->revision());
+  for (int i = 0; i < 8; ++i) {
+    Json large = named(("a" + std::to_string(i)).c_str());
+    large.set("data", Json::object({{"k", std::string(100'000, 'x')}}));
+    b.ok(b.request(Verb::kCreate, kMaps, "", std::move(large)));
+  }
+  std::string seen;
+  const auto watch = b.api->watch(r, sink_into(seen, 1));
+  ASSERT_TRUE((*watch)->resume().ok());
+  EXPECT_EQ(seen, "+a0+a1");
+  ASSERT_TRUE((*watch)->resume().ok());
+  EXPECT_EQ(seen, "+a0+a1+a2+a3");
 }
 
 TEST(Api, a_watch_from_a_number_that_does_not_fit_is_refused) {

@@ -27,6 +27,11 @@ base::Status check_type(const Request& request, Json& object) {
   return {};
 }
 
+// Few are: most texts need not be read.
+bool is_deleting(const store::Object& object) {
+  return object.bytes.find("\"deletionTimestamp\"") != std::string::npos && api::is_deleting(object.json());
+}
+
 base::Status check_namespace(const Context& context, const Request& request, Json& object) {
   Json& meta = object.edit("metadata");
   if (!request.kind->namespaced) {
@@ -40,10 +45,11 @@ base::Status check_namespace(const Context& context, const Request& request, Jso
         request.ns));
   if (request.ns.empty()) return bad_request("an empty namespace may not be set during creation");
   meta.set("namespace", request.ns);
-  const auto found = context.objects.find(api::resources::kNamespaces, "", request.ns);
-  const api::KindInfo& namespaces = *api::find_kind(api::resources::kNamespaces);
+  static const api::KindInfo& namespaces = *api::find_kind(api::resources::kNamespaces);
+  static const auto namespaces_index = static_cast<std::uint32_t>(&namespaces - api::all_kinds().data());
+  const store::ObjectPtr found = context.objects.stored(namespaces_index, "", request.ns);
   if (!found) return not_found(namespaces, request.ns);
-  if (api::is_deleting(*found)) {
+  if (is_deleting(*found)) {
     base::Error error = base::make_error(
         base::Code::kForbidden,
         base::format(

@@ -5,8 +5,8 @@
 
 #include "api/selector.h"
 #include "apiserver/pipeline/selection.h"
+#include "base/base64.h"
 #include "base/format.h"
-#include "rt/tls.h"
 
 namespace apiserver {
 
@@ -23,11 +23,11 @@ struct Continuation {
 };
 
 std::string encode(const Continuation& token) {
-  return rt::base64_encode(Json::object({{"rv", token.revision}, {"start", token.after}}).dump());
+  return base::base64_encode(Json::object({{"rv", token.revision}, {"start", token.after}}).dump());
 }
 
 Result<Continuation> decode_continuation(const std::string& text) {
-  auto bytes = rt::base64_decode(text);
+  auto bytes = base::base64_decode(text);
   if (bytes.ok()) {
     auto json = api::parse_json(*bytes);
     if (json.ok() && (*json)["rv"].is_int() && (*json)["start"].is_string())

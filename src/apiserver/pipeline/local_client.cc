@@ -1,44 +1,14 @@
 // Calls are posted to the API server's loop, answers and events back to the component's.
 #include "apiserver/pipeline/local_client.h"
 
+#include "apiserver/pipeline/client_request.h"
+
 namespace apiserver {
 
 using api::Json;
 using base::Result;
 
 namespace {
-
-Verb verb_for(client::Verb verb) {
-  switch (verb) {
-    case client::Verb::kGet: return Verb::kGet;
-    case client::Verb::kList: return Verb::kList;
-    case client::Verb::kCreate: return Verb::kCreate;
-    case client::Verb::kUpdate: return Verb::kUpdate;
-    case client::Verb::kPatch: return Verb::kPatch;
-    case client::Verb::kDelete: return Verb::kDelete;
-    case client::Verb::kDeleteCollection: return Verb::kDeleteCollection;
-  }
-  return Verb::kGet;
-}
-
-PatchType patch_type_for(client::PatchType type) {
-  switch (type) {
-    case client::PatchType::kJson: return PatchType::kJson;
-    case client::PatchType::kMerge: return PatchType::kMerge;
-    case client::PatchType::kStrategic: return PatchType::kStrategic;
-    case client::PatchType::kApply: return PatchType::kApply;
-  }
-  return PatchType::kMerge;
-}
-
-Result<Request> find_resource(const api::ResourceId& id) {
-  Request request;
-  request.kind = api::find_kind(id);
-  if (!request.kind)
-    return base::make_error(base::Code::kNotFound, "the server could not find the requested resource " + id.plural);
-  request.resource = static_cast<std::uint32_t>(request.kind - api::all_kinds().data());
-  return request;
-}
 
 // A watch over the two loops. The part on the API server's loop is reached only by posts to it.
 class LocalWatch : public client::Watch {
@@ -82,11 +52,11 @@ void start_watch(const std::shared_ptr<Shared>& shared, Request request) {
   if (shared->stopped) return;
   const api::KindInfo& kind = *request.kind;
   WatchSink sink;
-  sink.on_events = [weak = std::weak_ptr<Shared>(shared)](const std::vector<store::Event>& events) {
+  sink.on_events = [weak = std::weak_ptr<Shared>(shared)](const WatchSlicePtr& slice) {
     const auto at = weak.lock();
     if (!at) return true;
-    at->home.post([at, events] {
-      for (const store::Event& event : events) {
+    at->home.post([at, slice] {
+      for (const store::Event& event : slice->events) {
         if (at->ended) return;
         at->on_event({event_type(event.type), event.object->json(at->only)});
       }
@@ -134,23 +104,9 @@ class LocalClient : public client::Client {
         on_result(object_of(*std::move(result), only));
       });
     };
-    auto found = find_resource(from.resource);
-    if (!found.ok()) return reply(found.take_error());
-    Request request = *std::move(found);
-    request.verb = verb_for(from.verb);
-    request.ns = std::move(from.ns);
-    request.name = std::move(from.name);
-    request.subresource = std::move(from.subresource);
-    request.body = std::move(from.body);
-    request.patch_type = patch_type_for(from.patch_type);
-    request.label_selector = std::move(from.label_selector);
-    request.field_selector = std::move(from.field_selector);
-    request.limit = from.limit;
-    request.continue_token = std::move(from.continue_token);
-    request.resource_version = std::move(from.resource_version);
-    request.field_manager = std::move(from.field_manager);
-    request.force = from.force;
-    request.dry_run = from.dry_run;
+    auto made = request_from(std::move(from));
+    if (!made.ok()) return reply(made.take_error());
+    Request request = *std::move(made);
     request.default_manager = name_;
     request.user = {"system:volcano:" + name_, {"system:masters"}};
     request.field_validation = FieldValidation::kIgnore;
@@ -162,22 +118,14 @@ class LocalClient : public client::Client {
   std::unique_ptr<client::Watch> watch(client::WatchRequest from, OnEvent on_event, OnEnd on_end) override {
     auto shared = std::make_shared<Shared>(
         Shared{api_, env_.loop(), std::move(on_event), std::move(on_end), from.only, false, nullptr, false});
-    auto found = find_resource(from.resource);
-    if (!found.ok()) {
-      env_.loop().post([shared, error = found.take_error()] {
+    auto made = request_from(std::move(from));
+    if (!made.ok()) {
+      env_.loop().post([shared, error = made.take_error()] {
         if (!std::exchange(shared->ended, true)) shared->on_end(error);
       });
       return std::make_unique<LocalWatch>(std::move(shared));
     }
-    Request request = *std::move(found);
-    request.verb = Verb::kWatch;
-    request.ns = std::move(from.ns);
-    request.label_selector = std::move(from.label_selector);
-    request.field_selector = std::move(from.field_selector);
-    request.resource_version = std::move(from.resource_version);
-    request.bookmarks = from.bookmarks;
-    api_.env().loop().post(
-        [shared, request = std::move(request)]() mutable { start_watch(shared, std::move(request)); });
+    api_.env().loop().post([shared, request = *std::move(made)]() mutable { start_watch(shared, std::move(request)); });
     return std::make_unique<LocalWatch>(std::move(shared));
   }
 

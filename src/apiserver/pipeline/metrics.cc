@@ -60,9 +60,7 @@ RequestMetrics::RequestMetrics() { metrics_.add(metric_rows()); }
 void RequestMetrics::answered(Verb verb, const api::KindInfo& kind, const std::string& subresource, int status,
                               base::Duration took) {
   const api::ResourceId& resource = kind.resource;
-  const std::string key =
-      base::format("{}/{}/{}/{}", static_cast<const void*>(&kind), static_cast<int>(verb), subresource, status);
-  auto [at, is_new] = handles_.try_emplace(key);
+  auto [at, is_new] = handles_.try_emplace(Key(&kind, verb, subresource, status));
   if (is_new) {
     std::vector<std::string> labels = {std::string(name_of(verb)), resource.group, resource.version, resource.plural,
                                        subresource};

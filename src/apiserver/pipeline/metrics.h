@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 
 #include "apiserver/pipeline/request.h"
@@ -35,7 +37,8 @@ class RequestMetrics {
   };
 
   base::Metrics metrics_;
-  std::unordered_map<std::string, Handles> handles_;  // never walked
+  using Key = std::tuple<const api::KindInfo*, Verb, std::string, int>;  // with subresource and status
+  std::map<Key, Handles> handles_;                                       // never walked
   std::unordered_map<const api::KindInfo*, int> watches_;
 };
 

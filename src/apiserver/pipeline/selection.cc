@@ -56,14 +56,32 @@ Result<Selection> Selection::parse(const api::KindInfo& kind, const std::string&
   return selection;
 }
 
-bool Selection::matches(const store::Object& object) const {
+const api::Json& DecodedObjects::of(const store::ObjectPtr& object) {
+  const auto [at, is_new] = objects_.try_emplace(object);
+  if (is_new) at->second = object->json();
+  return at->second;
+}
+
+std::optional<bool> Selection::matches_by_names(const store::Object& object) const {
   if (everything()) return true;
-  if (by_metadata_only_)
-    return std::ranges::all_of(fields_, [&](const api::FieldTerm& term) {
-      return ((term.path == "metadata.name" ? object.name : object.ns) == term.value) == term.equal;
-    });
-  const api::Json json = object.json();
-  return labels_.matches(json["metadata"]["labels"]) && api::matches(fields_, json);
+  if (!by_metadata_only_) return {};
+  return std::ranges::all_of(fields_, [&](const api::FieldTerm& term) {
+    return ((term.path == "metadata.name" ? object.name : object.ns) == term.value) == term.equal;
+  });
+}
+
+bool Selection::matches(const api::Json& object) const {
+  return labels_.matches(object["metadata"]["labels"]) && api::matches(fields_, object);
+}
+
+bool Selection::matches(const store::Object& object) const {
+  const auto by_names = matches_by_names(object);
+  return by_names ? *by_names : matches(object.json());
+}
+
+bool Selection::matches(const store::ObjectPtr& object, DecodedObjects& decoded) const {
+  const auto by_names = matches_by_names(*object);
+  return by_names ? *by_names : matches(decoded.of(object));
 }
 
 }  // namespace apiserver

@@ -1,7 +1,9 @@
 // The selectors of a list or watch, parsed once and then asked of many objects.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "api/selector.h"
@@ -9,6 +11,16 @@
 #include "store/store.h"
 
 namespace apiserver {
+
+// Objects read once, for as long as this remembers them.
+class DecodedObjects {
+ public:
+  const api::Json& of(const store::ObjectPtr& object);
+  void clear() { objects_.clear(); }
+
+ private:
+  std::unordered_map<store::ObjectPtr, api::Json> objects_;
+};
 
 class Selection {
  public:
@@ -19,8 +31,13 @@ class Selection {
   // Matching looks at names only, not into objects.
   bool by_names() const { return by_metadata_only_; }
   bool matches(const store::Object& object) const;
+  bool matches(const store::ObjectPtr& object, DecodedObjects& decoded) const;
 
  private:
+  // What names alone say, if they say it.
+  std::optional<bool> matches_by_names(const store::Object& object) const;
+  bool matches(const api::Json& object) const;
+
   api::LabelSelector labels_;
   std::vector<api::FieldTerm> fields_;
   bool by_metadata_only_ = true;  // name and namespace need no parsing

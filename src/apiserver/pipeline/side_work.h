@@ -1,5 +1,4 @@
-// Long work off the loop, a few pieces at a time: the pool's threads also carry the store's commits, which every write
-// waits for.
+// Long work off the loop, a few pieces at a time: more would only take the processor from the loop and the commits.
 #pragma once
 
 #include <memory>

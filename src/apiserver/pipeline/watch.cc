@@ -1,5 +1,6 @@
 // Watches: from a revision, through selectors, with bookmarks.
-#include "apiserver/pipeline/api.h"
+#include "apiserver/pipeline/watch.h"
+
 #include "apiserver/pipeline/selection.h"
 
 namespace apiserver {
@@ -11,29 +12,17 @@ using store::EventType;
 namespace {
 
 constexpr base::Duration kBookmarkInterval = base::seconds(60);
-constexpr std::size_t kSliceBytes = std::size_t{128}
-                                    << 10;  // told at once, before looking whether the watcher keeps up
-constexpr std::size_t kEventBytes = 100;    // that an event costs beside its object
-
-// What a stored event means to a watcher that sees only what `selection` selects. Nothing: not its business.
-bool translate(const Selection& selection, const std::string& ns, Event& event) {
-  if (!ns.empty() && event.object->ns != ns) return false;
-  if (selection.everything()) return true;
-  const bool was = event.type != EventType::kAdded && (!event.before || selection.matches(*event.before));
-  const bool is = event.type != EventType::kDeleted && selection.matches(*event.object);
-  if (!was && !is) return false;
-  event.type = is ? (was ? EventType::kModified : EventType::kAdded) : EventType::kDeleted;
-  return true;
-}
-
+// Told at once, before looking whether the watcher keeps up.
+constexpr std::size_t kSliceBytes = std::size_t{128} << 10;
 class RealWatch : public ApiWatch {
  public:
-  RealWatch(rt::Env& env, store::Store& store, Selection selection, const Request& request, WatchSink sink)
+  RealWatch(rt::Env& env, store::Store& store, WatchSlices& slices, WatchSelection selection, const Request& request,
+            WatchSink sink)
       : env_(env),
         store_(store),
+        slices_(slices),
         selection_(std::move(selection)),
         resource_(request.resource),
-        ns_(request.ns),
         bookmarks_(request.bookmarks),
         sink_(std::move(sink)) {}
   ~RealWatch() override {
@@ -48,7 +37,7 @@ class RealWatch : public ApiWatch {
     }
     if (from_now || request.send_initial_events) {
       since_ = store_.revision();
-      store_.for_each(resource_, ns_, "", store::View::kDurable, [this](const store::ObjectPtr& object) {
+      store_.for_each(resource_, selection_.ns, "", store::View::kDurable, [this](const store::ObjectPtr& object) {
         initial_.push_back(object);
         return true;
       });
@@ -64,8 +53,15 @@ class RealWatch : public ApiWatch {
     if (paused_) return {};
     if (std::exchange(initial_end_, false)) sink_.on_bookmark(since_, true);
     subscription_.reset();
-    TRY(subscription_,
-        store_.subscribe(resource_, since_, [this](const std::vector<Event>& events) { deliver(events); }));
+    for (bool behind = true; behind && !paused_;) {
+      TRY(const store::Missed missed, store_.missed(resource_, since_, kSliceBytes));
+      tell(cut_slices(selection_, missed.events, kSliceBytes), missed.until);
+      behind = missed.more;
+    }
+    if (paused_) return {};
+    TRY(subscription_, store_.subscribe(resource_, since_, [this](const std::vector<Event>& events) {
+      tell(slices_.of(selection_, events, kSliceBytes), events.back().revision);
+    }));
     return {};
   }
 
@@ -76,29 +72,24 @@ class RealWatch : public ApiWatch {
       std::vector<Event> events;
       for (std::size_t bytes = 0; told_ < initial_.size() && bytes < kSliceBytes; ++told_) {
         const store::ObjectPtr& object = initial_[told_];
-        if (!selection_.matches(*object)) continue;
-        bytes += object->bytes.size() + kEventBytes;
+        bytes += object->bytes.size();
         events.push_back({EventType::kAdded, object->revision, resource_, object, nullptr});
       }
-      if (!events.empty()) paused_ = !sink_.on_events(events);
+      for (const WatchSlicePtr& slice : cut_slices(selection_, events, SIZE_MAX)) paused_ = !sink_.on_events(slice);
     }
     if (told_ < initial_.size()) return;
     initial_ = {};
     told_ = 0;
   }
 
-  void deliver(const std::vector<Event>& events) {
-    for (auto at = events.begin(); at != events.end() && !paused_;) {
-      std::vector<Event> selected;
-      for (std::size_t bytes = 0; at != events.end() && bytes < kSliceBytes; ++at) {
-        since_ = at->revision;
-        Event event = *at;
-        if (!translate(selection_, ns_, event)) continue;
-        bytes += event.object->bytes.size() + kEventBytes;
-        selected.push_back(std::move(event));
-      }
-      if (!selected.empty()) paused_ = !sink_.on_events(selected);
+  // With `slices` everything up to `until` is told. They may go away meanwhile: whoever is told may write.
+  void tell(std::vector<WatchSlicePtr> slices, std::int64_t until) {
+    for (const WatchSlicePtr& slice : slices) {
+      if (paused_) return;
+      since_ = slice->until;
+      paused_ = !sink_.on_events(slice);
     }
+    if (!paused_) since_ = until;
   }
 
   void arm() {
@@ -111,9 +102,9 @@ class RealWatch : public ApiWatch {
 
   rt::Env& env_;
   store::Store& store_;
-  Selection selection_;
+  WatchSlices& slices_;
+  WatchSelection selection_;
   std::uint32_t resource_;
-  std::string ns_;
   bool bookmarks_;
   WatchSink sink_;
   std::vector<store::ObjectPtr> initial_;  // of them, so many are told
@@ -127,9 +118,11 @@ class RealWatch : public ApiWatch {
 
 }  // namespace
 
-Result<std::unique_ptr<ApiWatch>> Api::watch(const Request& request, WatchSink sink) {
+Result<std::unique_ptr<ApiWatch>> open_watch(rt::Env& env, store::Store& store, WatchSlices& slices,
+                                             const Request& request, WatchSink sink) {
   TRY(Selection selection, Selection::parse(*request.kind, request.label_selector, request.field_selector));
-  auto watch = std::make_unique<RealWatch>(env(), store(), std::move(selection), request, std::move(sink));
+  auto watch = std::make_unique<RealWatch>(env, store, slices, watch_selection(std::move(selection), request), request,
+                                           std::move(sink));
   TRY_VOID(watch->start(request));
   return std::unique_ptr<ApiWatch>(std::move(watch));
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "api/json/yaml.h"
+#include "base/base64.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "rt/files.h"
@@ -176,7 +177,7 @@ Result<Credentials> load_or_make_credentials(const std::string& folder, base::Ti
 
 std::string kubeconfig_text(const Credentials& credentials, const std::string& server_url) {
   using api::Json;
-  const auto data = [](const std::string& pem) { return Json(rt::base64_encode(pem)); };
+  const auto data = [](const std::string& pem) { return Json(base::base64_encode(pem)); };
   const Json config = Json::object(
       {{"apiVersion", "v1"},
        {"kind", "Config"},

@@ -4,11 +4,11 @@
 #include "admission/review.h"
 #include "api/json/yaml.h"
 #include "api/resource.h"
+#include "base/base64.h"
 #include "base/format.h"
 #include "main/host/schedule_files.h"
 #include "main/host/webhook_flags.h"
 #include "main/programs.h"
-#include "rt/tls.h"
 
 namespace volcano_main {
 namespace {
@@ -88,7 +88,7 @@ base::Result<bool> print_review(const Json& review, const std::vector<api::Admis
       if (hook.mutating != mutating || (path.empty() ? !admission::applies(hook, request) : hook.path != path))
         continue;
       const api::AdmissionAnswer answer = hook.review(request, objects);
-      std::cout << admission::answer_review(review, request, answer, rt::base64_encode).dump() << "\n";
+      std::cout << admission::answer_review(review, request, answer, base::base64_encode).dump() << "\n";
       if (!answer.allowed) return true;
       if (path.empty() && answer.object) request.object = *answer.object;
     }

@@ -1,7 +1,6 @@
 // vcctl: the command tree of cli/, over HTTP(S), one request after the other.
 #include "cli/vcctl.h"
 
-#include <charconv>
 #include <ctime>
 #include <future>
 #include <iostream>
@@ -13,6 +12,7 @@
 #include "main/programs.h"
 #include "rt/files.h"
 #include "rt/http_client.h"
+#include "rt/url.h"
 
 namespace volcano_main {
 namespace {
@@ -64,24 +64,16 @@ base::Result<std::unique_ptr<cli::Api>> connect(const std::string& kubeconfig, c
   return std::unique_ptr<cli::Api>(std::move(server));
 }
 
-// "http://host:port/path"; the answer's body.
+// The body of what is at an http:// or https:// URL.
 base::Result<std::string> fetch(const std::string& url) {
-  constexpr std::string_view kScheme = "http://";
-  const std::size_t slash = url.find('/', std::min(url.size(), kScheme.size()));
-  const std::string place =
-      url.substr(std::min(url.size(), kScheme.size()), slash == std::string::npos ? slash : slash - kScheme.size());
-  const std::size_t colon = place.rfind(':');
-  rt::ClientOptions options{.host = place.substr(0, colon), .port = 80, .tls = false};
+  TRY(const rt::ServerUrl from, rt::parse_server_url(url));
+  rt::ClientOptions options{.host = from.host, .port = from.port, .tls = from.tls};
   options.timeout = base::seconds(10);
-  const std::string port = colon == std::string::npos ? "80" : place.substr(colon + 1);
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), options.port);
-  if (!url.starts_with(kScheme) || options.host.empty() || error != std::errc() || end != port.data() + port.size())
-    return base::make_error(base::Code::kInvalid, base::format("\"{}\" is not an address like http://host:port", url));
   const auto env = rt::make_real_env("fetch");
   TRY(const std::unique_ptr<rt::HttpClient> client, env->http_client(options));
   std::promise<base::Result<rt::HttpResponse>> answer;
   env->loop().post([&] {
-    client->send({.method = "GET", .target = slash == std::string::npos ? "/" : url.substr(slash)},
+    client->send({.method = "GET", .target = from.target()},
                  [&](base::Result<rt::HttpResponse> response) { answer.set_value(std::move(response)); });
   });
   TRY(rt::HttpResponse response, answer.get_future().get());

@@ -1,47 +1,12 @@
 // How is another program asked over HTTP, within a time and a size?
 #include "scheduler/sources/bounded_fetch.h"
 
-#include <charconv>
-
 #include "base/format.h"
+#include "rt/url.h"
 
 namespace scheduler {
-namespace {
 
-base::Error failed(base::Code code, std::string message) { return base::make_error(code, std::move(message)); }
-
-struct Address {
-  bool tls = false;
-  std::string host;
-  std::uint16_t port = 80;
-  std::string target = "/";
-};
-
-base::Result<Address> address_from(std::string_view url) {
-  Address out;
-  if (url.starts_with("https://"))
-    out.tls = true, out.port = 443;
-  else if (!url.starts_with("http://"))
-    return failed(base::Code::kInvalid, base::format("{}: neither http:// nor https://", url));
-  std::string_view rest = url.substr(out.tls ? 8 : 7);
-  const std::size_t slash = std::min(rest.find('/'), rest.size());
-  if (slash < rest.size()) out.target = rest.substr(slash);
-  std::string_view host = rest.substr(0, slash);
-  const std::size_t colon = host.rfind(':');
-  if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos) {
-    const std::string_view port = host.substr(colon + 1);
-    const auto parsed = std::from_chars(port.data(), port.data() + port.size(), out.port);
-    if (parsed.ec != std::errc{} || parsed.ptr != port.data() + port.size())
-      return failed(base::Code::kInvalid, base::format("{}: no port", url));
-    host = host.substr(0, colon);
-  }
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host.empty()) return failed(base::Code::kInvalid, base::format("{}: no host", url));
-  out.host = host;
-  return out;
-}
-
-}  // namespace
+using base::make_error;
 
 BoundedFetch::~BoundedFetch() {
   *alive_ = false;
@@ -49,8 +14,8 @@ BoundedFetch::~BoundedFetch() {
 }
 
 base::Result<rt::HttpClient*> BoundedFetch::client_for(const FetchRequest& request, std::string& target) {
-  TRY(Address address, address_from(request.url));
-  target = std::move(address.target);
+  TRY(const rt::ServerUrl address, rt::parse_server_url(request.url));
+  target = address.target();
   const std::string key = base::format("{}{} {} {}", address.tls ? "https" : "http",
                                        request.insecure_skip_verify ? "!" : "", address.host, address.port);
   if (const auto known = clients_.find(key); known != clients_.end()) return known->second.get();
@@ -89,7 +54,7 @@ void BoundedFetch::fetch(FetchRequest request, Done done) {
   auto client = client_for(request, target);
   if (!client.ok()) return end_later(client.take_error());
   call->timer = env_.loop().after(request.timeout, [this, alive = alive_, id] {
-    if (*alive) end(id, failed(base::Code::kTimeout, "no answer in time"));
+    if (*alive) end(id, make_error(base::Code::kTimeout, "no answer in time"));
   });
   rt::HttpRequest http;
   http.method = request.method;
@@ -102,12 +67,12 @@ void BoundedFetch::fetch(FetchRequest request, Done done) {
     if (!*alive || call->body.size() > call->bytes_max) return;
     call->body += bytes;
     if (call->body.size() > call->bytes_max)
-      end(id, failed(base::Code::kInvalid, base::format("the answer is longer than {} bytes", call->bytes_max)));
+      end(id, make_error(base::Code::kInvalid, base::format("the answer is longer than {} bytes", call->bytes_max)));
   };
   callbacks.on_end = [this, alive = alive_, id, call](base::Status status) {
     if (!*alive) return;
     if (call->status != 0 && call->status != 200)
-      return end(id, failed(base::Code::kUnavailable, base::format("status {}", call->status)));
+      return end(id, make_error(base::Code::kUnavailable, base::format("status {}", call->status)));
     if (!status.ok()) return end(id, status.take_error());
     end(id, std::move(call->body));
   };

@@ -1,6 +1,7 @@
 // ssh: the pods of a job log in to each other without a password.
 #include <array>
 
+#include "base/base64.h"
 #include "base/format.h"
 #include "controllers/job/plugins/arguments.h"
 #include "controllers/job/plugins/plugin.h"
@@ -33,10 +34,10 @@ std::string client_config(const Job& job, std::int64_t port) {
 
 Json with_keys(Json secret, const std::string& config, std::string_view private_key, std::string_view public_key) {
   Json data = Json::object();
-  data.set("id_rsa", rt::base64_encode(private_key));
-  data.set("id_rsa.pub", rt::base64_encode(public_key));
-  data.set("authorized_keys", rt::base64_encode(public_key));
-  data.set("config", rt::base64_encode(config));
+  data.set("id_rsa", base::base64_encode(private_key));
+  data.set("id_rsa.pub", base::base64_encode(public_key));
+  data.set("authorized_keys", base::base64_encode(public_key));
+  data.set("config", base::base64_encode(config));
   secret.set("data", std::move(data));
   return secret;
 }
@@ -67,7 +68,7 @@ base::Status list_ssh(const Job& job, const Args& args, std::vector<PluginObject
   const std::string config = client_config(job, flags.number("ssh-port"));
   Json secret = owned_object(job, "v1", "Secret", job.name + "-ssh");
   PluginObject object{.resource = api::resources::kSecrets, .body = secret};
-  object.existing_is_right = [config = rt::base64_encode(config)](const Json& existing) {
+  object.existing_is_right = [config = base::base64_encode(config)](const Json& existing) {
     return existing["data"]["config"].as_string() == config;
   };
   const std::string private_key = flags.text("ssh-private-key");

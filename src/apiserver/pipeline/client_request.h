@@ -1,0 +1,13 @@
+// From a request of the client interface to one of the pipeline, for transports inside a process.
+#pragma once
+
+#include "apiserver/pipeline/request.h"
+#include "client/client.h"
+
+namespace apiserver {
+
+// Everything but who asks. kNotFound for a resource that the server does not have.
+base::Result<Request> request_from(client::Request from);
+base::Result<Request> request_from(client::WatchRequest from);
+
+}  // namespace apiserver

@@ -1,0 +1,76 @@
+// Selecting and cutting.
+#include "apiserver/pipeline/watch_slices.h"
+
+namespace apiserver {
+
+using store::Event;
+using store::EventType;
+
+namespace {
+
+constexpr std::size_t kEventBytes = 100;  // that an event costs beside its object
+
+// What a stored event means to a watcher that sees only what is selected. False: not its business.
+bool translate(const WatchSelection& wanted, DecodedObjects& decoded, Event& event) {
+  const Selection& selection = wanted.selection;
+  if (!wanted.ns.empty() && event.object->ns != wanted.ns) return false;
+  if (selection.everything()) return true;
+  const bool was = event.type != EventType::kAdded && (!event.before || selection.matches(event.before, decoded));
+  const bool is = event.type != EventType::kDeleted && selection.matches(event.object, decoded);
+  if (!was && !is) return false;
+  event.type = is ? (was ? EventType::kModified : EventType::kAdded) : EventType::kDeleted;
+  return true;
+}
+
+std::vector<WatchSlicePtr> cut(const WatchSelection& selection, DecodedObjects& decoded,
+                               const std::vector<Event>& events, std::size_t bytes_max, bool shared) {
+  std::vector<WatchSlicePtr> slices;
+  for (auto at = events.begin(); at != events.end();) {
+    auto slice = std::make_shared<WatchSlice>();
+    slice->shared = shared;
+    for (std::size_t bytes = 0; at != events.end() && bytes < bytes_max; ++at) {
+      slice->until = at->revision;
+      Event event = *at;
+      if (!translate(selection, decoded, event)) continue;
+      bytes += event.object->bytes.size() + kEventBytes;
+      slice->events.push_back(std::move(event));
+    }
+    if (!slice->events.empty()) slices.push_back(std::move(slice));
+  }
+  return slices;
+}
+
+}  // namespace
+
+WatchSelection watch_selection(Selection selection, const Request& request) {
+  std::string key;
+  for (const std::string* part : {&request.ns, &request.label_selector, &request.field_selector}) {
+    key += std::to_string(part->size()) + ":";
+    key += *part;
+  }
+  return {std::move(selection), request.ns, std::move(key)};
+}
+
+std::vector<WatchSlicePtr> cut_slices(const WatchSelection& selection, const std::vector<Event>& events,
+                                      std::size_t bytes_max) {
+  DecodedObjects decoded;
+  return cut(selection, decoded, events, bytes_max, false);
+}
+
+const std::vector<WatchSlicePtr>& WatchSlices::of(const WatchSelection& selection, const std::vector<Event>& events,
+                                                  std::size_t bytes_max) {
+  const std::int64_t first = events.front().revision, last = events.back().revision;
+  const std::uint32_t resource = events.front().resource;
+  if (!told_ || told_->resource != resource || told_->first != first || told_->last != last) {
+    told_ = std::make_shared<Told>(Told{resource, first, last});
+    // Whatever is still told of these events is told in this turn.
+    env_.loop().post([told = std::weak_ptr<Told>(told_)] {
+      if (const auto old = told.lock()) *old = {};
+    });
+  }
+  const auto [at, is_new] = told_->by_selection.try_emplace(selection.key);
+  if (is_new) at->second = cut(selection, told_->decoded, events, bytes_max, true);
+  return at->second;
+}
+
+}  // namespace apiserver

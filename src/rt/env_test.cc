@@ -1,0 +1,80 @@
+// The real environment: what runs off its loop, and what a stop waits for.
+#include "rt/env.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <vector>
+
+namespace rt {
+namespace {
+
+TEST(RealEnv, stop_runs_what_was_posted) {
+  const auto env = make_real_env("test");
+  std::promise<void> go_on;
+  int ran = 0;
+  env->loop().post([held = go_on.get_future().share()] { held.wait(); });
+  for (int i = 0; i < 100; ++i) env->loop().post([&ran] { ++ran; });
+  go_on.set_value();
+  env->stop();
+  EXPECT_EQ(ran, 100);
+}
+
+TEST(RealEnv, stop_waits_for_work_and_for_what_that_leads_to) {
+  const auto env = make_real_env("test");
+  const auto worker = env->worker("worker");
+  std::promise<void> under_way, go_on;
+  std::string told;
+  env->loop().post([&] {
+    env->offload(
+        [&] {
+          under_way.set_value();
+          go_on.get_future().wait();
+        },
+        [&] {
+          told += "offloaded ";
+          worker->run([] {}, [&] { told += "worked"; });
+        });
+  });
+  under_way.get_future().wait();
+  env->loop().post([&] { go_on.set_value(); });
+  env->stop();
+  EXPECT_EQ(told, "offloaded worked");
+}
+
+TEST(RealEnv, stop_drops_timers) {
+  const auto env = make_real_env("test");
+  std::promise<void> armed;
+  bool fired = false;
+  env->loop().post([&] {
+    env->loop().after(base::hours(1), [&fired] { fired = true; });
+    armed.set_value();
+  });
+  armed.get_future().wait();
+  env->stop();
+  EXPECT_FALSE(fired);
+}
+
+TEST(RealEnv, a_worker_does_its_work_in_order_whatever_hangs_in_the_pool) {
+  const auto env = make_real_env("test");
+  const auto worker = env->worker("worker");
+  std::promise<void> release, all;
+  const auto held = release.get_future().share();
+  std::vector<int> order;
+  env->loop().post([&] {
+    for (int i = 0; i < 64; ++i) env->offload([held] { held.wait(); }, [] {});  // more than the pool has threads
+    for (int i = 0; i < 3; ++i)
+      worker->run([&order, i] { order.push_back(i); },
+                  [&all, i] {
+                    if (i == 2) all.set_value();
+                  });
+  });
+  all.get_future().wait();
+  EXPECT_EQ(order, (std::vector{0, 1, 2}));
+  release.set_value();
+  env->stop();
+}
+
+}  // namespace
+}  // namespace rt
