@@ -92,7 +92,7 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   void start();
   void wake(Unit& unit, const Wake& wake, const Json* before, const Json* after);
   void work(Unit& unit, const std::string& key);
-  void ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again, const Outcome& outcome);
+  void ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again, Outcome outcome);
   bool view_shows(const Written& written) const;
 };
 
@@ -182,14 +182,14 @@ void Driver::State::work(Unit& unit, const std::string& key) {
   const base::Duration ended_at = env.uptime();
   state.rest_until = ended_at + std::min(kRestMax, (ended_at - begun) * kRestFactor);
   execute(env, client, recorder, std::move(plan), [self = shared_from_this(), &unit, key, look_again](Outcome outcome) {
-    if (!self->stopped) self->ended(unit, key, look_again, outcome);
+    if (!self->stopped) self->ended(unit, key, look_again, std::move(outcome));
   });
 }
 
 void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again,
-                          const Outcome& outcome) {
+                          Outcome outcome) {
   KeyState& state = unit.keys[key];
-  unit.controller->finished(key, !outcome.error);
+  unit.controller->finished(key, {.succeeded = !outcome.error, .fetched = std::move(outcome.fetched)});
   if (!outcome.written.empty()) {
     state.awaited = outcome.written;
     state.awaited_since = env.now();

@@ -19,7 +19,7 @@ std::string_view word(Action::Verb verb) {
     case Action::Verb::kApplyStatus: return "apply-status";
     case Action::Verb::kEvent: return "event";
     case Action::Verb::kRequireGone: return "require-gone";
-    case Action::Verb::kEffect: return "effect";
+    case Action::Verb::kRemoveTree: return "remove-tree";
     case Action::Verb::kDeleteAll: return "delete-all";
     case Action::Verb::kFetch: return "fetch";
   }
@@ -125,21 +125,16 @@ Action& Plan::require_gone(const api::ResourceId& resource, std::string_view kin
   return action;
 }
 
-Action& Plan::fetch(const api::ResourceId& resource, std::string_view kind, std::string_view ns, std::string_view name,
-                    std::function<void(const api::Json& object)> on_fetched) {
+Action& Plan::fetch(const api::ResourceId& resource, std::string_view kind, std::string_view ns,
+                    std::string_view name) {
   Action& action = remove_by_name(resource, kind, ns, name);
   action.verb = Action::Verb::kFetch;
-  action.on_fetched = std::move(on_fetched);
   return action;
 }
 
-Action& Plan::effect(std::string what, std::function<base::Status()> work) {
-  Action& action = add(Action::Verb::kEffect, {}, Json());
-  action.name = std::move(what);
-  action.make_body = [work = std::move(work)]() -> base::Result<Json> {
-    TRY_VOID(work());
-    return Json();
-  };
+Action& Plan::remove_tree(std::string path) {
+  Action& action = add(Action::Verb::kRemoveTree, {}, Json());
+  action.name = std::move(path);
   return action;
 }
 

@@ -235,7 +235,7 @@ TEST_F(BehaviourTest, a_pod_that_the_job_itself_killed_was_not_evicted) {
     if (plan_fails) {  // after the deletion, which the server carries out at once
       controller->step(world, "ns/j", {.now = world.now});
       world.erase(resources::kPods, "ns/j-a-0");
-      controller->finished("ns/j", false);
+      controller->finished("ns/j", {.succeeded = false});
     }
     settle();
     EXPECT_TRUE(has_pod("j-a-0"));

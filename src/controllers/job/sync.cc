@@ -77,9 +77,9 @@ void make_plugin_object(Sync& s, const PluginObject& object, bool marked) {
   if (!viewed) {
     if (marked) return;
     Action& action = s.plan.create(object.resource, object.body);
-    action.make_body = object.make_body;
+    action.addition = object.addition;
     action.existing_is_fine = true;
-    action.existing_is_right = object.existing_is_right;
+    action.existing_has = object.existing_has;
     return;
   }
   const Json* existing = s.seen.view->find(object.resource, s.job.ns + "/" + std::string(api::name_of(object.body)));

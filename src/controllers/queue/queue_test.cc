@@ -121,7 +121,7 @@ TEST_F(QueueTest, an_action_that_the_server_refuses_gives_way_to_the_next) {
   command("test", "SyncQueue");
   world.turn(*controller, "test");
   EXPECT_NE(controller->step(world, "test", {.now = world.now}).text().find("Closed"), std::string::npos);
-  controller->finished("test", false);
+  controller->finished("test", {.succeeded = false});
   EXPECT_EQ(world.turn(*controller, "test", 16, "it is forbidden"),
             "event Queue test Warning CloseQueue: CloseQueue queue failed for sync queue test failed for it is "
             "forbidden, event is CommandIssued, action is CloseQueue\n");
