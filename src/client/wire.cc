@@ -60,6 +60,7 @@ rt::HttpRequest encode_request(const Request& request, std::string_view field_ma
   if (request.dry_run) query.add("dryRun", "All");
   rt::HttpRequest out;
   out.method = method_of(request.verb);
+  out.urgency = static_cast<std::uint8_t>(request.urgency);
   // A create names its object only for subresources such as pods/binding and pods/eviction.
   const bool named = !collection && (request.verb != Verb::kCreate || !request.subresource.empty());
   out.target =

@@ -50,6 +50,9 @@ struct Turn {
   base::Time now;
   int failures = 0;        // plans of this key that failed in a row, for reasons other than an old view
   std::string error = {};  // the last of them
+  // COMPAT(counts-interval): how long a status in which only numbers change has to wait, because this key's last one is
+  // too recent. Zero: not at all. A step that leaves such a write out asks to be called again then.
+  base::Duration counts_wait = {};
 };
 
 // How a plan ended.

@@ -103,6 +103,7 @@ void Execution::send(const Action& action, Json body) {
   request.name = action.name;
   request.subresource = action.subresource;
   request.field_manager = action.field_manager;
+  request.urgency = action.urgency;
   using Verb = Action::Verb;
   switch (action.verb) {
     case Verb::kCreate: request.verb = client::Verb::kCreate; break;

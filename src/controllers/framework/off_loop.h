@@ -1,7 +1,7 @@
 // The work of actions that takes too long for the loop, or reaches outside the API: keys are made, folders removed.
 #pragma once
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/result.h"
 #include "controllers/framework/plan.h"
 

@@ -100,6 +100,7 @@ Action& Plan::remove_all(const api::ResourceId& resource, std::string_view kind,
 
 Action& Plan::set_status(const api::ResourceId& resource, Json object) {
   Action& action = add(Action::Verb::kStatus, resource, object);
+  action.urgency = client::Urgency::kPhase;
   action.body = std::move(object);
   return action;
 }
@@ -107,6 +108,7 @@ Action& Plan::set_status(const api::ResourceId& resource, Json object) {
 Action& Plan::apply_status(const api::ResourceId& resource, const Json& object, Json status,
                            std::string field_manager) {
   Action& action = add(Action::Verb::kApplyStatus, resource, object);
+  action.urgency = client::Urgency::kPhase;
   action.field_manager = std::move(field_manager);
   Json metadata = Json::object({{"name", api::name_of(object)}});
   if (!action.ns.empty()) metadata.set("namespace", action.ns);
@@ -148,6 +150,13 @@ void Plan::event(const Json& object, std::string_view type, std::string_view rea
 
 void Plan::requeue_after(base::Duration delay) {
   if (!look_again_ || delay < *look_again_) look_again_ = delay;
+}
+
+bool Plan::writes_status() const {
+  for (const Stage& stage : stages_)
+    for (const Action& action : stage.actions)
+      if (action.verb == Action::Verb::kStatus || action.verb == Action::Verb::kApplyStatus) return true;
+  return false;
 }
 
 bool Plan::writes_nothing() const {

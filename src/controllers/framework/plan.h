@@ -61,6 +61,7 @@ struct Action {
   // Of a create whose name is taken: an object whose `data` does not have this field gets the data of the new body.
   std::optional<DataField> existing_has = {};
   std::string field_manager = {};
+  client::Urgency urgency = client::Urgency::kFirst;  // statuses: kPhase unless the controller says otherwise
   std::string event_type = {};
   std::string event_reason = {};
   std::string event_message = {};
@@ -113,6 +114,8 @@ class Plan {
   const std::vector<Stage>& stages() const { return stages_; }
   std::optional<base::Duration> look_again() const { return look_again_; }
   const std::optional<base::Error>& failure() const { return failure_; }
+  // True if the plan writes a status, of whatever object.
+  bool writes_status() const;
   // True if nothing but events and a later look would happen.
   bool writes_nothing() const;
   // One line per action, "--" between stages; for tests and debug logs.

@@ -36,6 +36,7 @@ class TestWorld final : public View {
   base::Random dice;
   base::Time now{1'774'000'000'000'000'000};
   std::int64_t revision = 100;
+  base::Duration counts_wait = {};  // of the next turns
   // A deleted pod terminates until gone() is called; one that is over, or that has no node, goes at once.
   bool deletes_pods_slowly = true;
   void gone();  // removes what is terminating

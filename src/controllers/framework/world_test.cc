@@ -185,7 +185,8 @@ Ending TestWorld::apply(const Plan& plan) {
 }
 
 std::string TestWorld::turn(Controller& controller, const std::string& key, int failures, const std::string& error) {
-  const Plan plan = controller.step(*this, key, {.now = now, .failures = failures, .error = error});
+  const Plan plan =
+      controller.step(*this, key, {.now = now, .failures = failures, .error = error, .counts_wait = counts_wait});
   controller.finished(key, apply(plan));
   return plan.text();
 }

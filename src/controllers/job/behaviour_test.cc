@@ -403,5 +403,23 @@ TEST_F(BehaviourTest, metadata_travels_from_job_to_pods) {
   EXPECT_EQ((*world.find(resources::kPodGroups, "ns/j-U"))["spec"]["priorityClassName"].as_string(), "high");
 }
 
+TEST_F(BehaviourTest, numbers_of_pods_wait_and_phases_do_not) {
+  put_job(base::format(R"({{"minAvailable": 2, "tasks": [{}]}})", task("a", 2)));
+  admit();
+  world.counts_wait = base::milliseconds(50);
+  set_pod("j-a-0", "Running");
+  const Plan later = controller->step(world, "ns/j", {.now = world.now, .counts_wait = world.counts_wait});
+  controller->finished("ns/j", world.apply(later));
+  EXPECT_EQ(later.text(), "");
+  EXPECT_EQ(later.look_again(), base::milliseconds(50));
+  set_pod("j-a-1", "Running");
+  EXPECT_NE(turn().find("\"running\":2,"), std::string::npos);
+  EXPECT_EQ(phase(), "Running");
+  set_pod("j-a-0", "Failed");
+  EXPECT_EQ(turn(), "");
+  world.counts_wait = {};
+  EXPECT_NE(turn().find("\"failed\":1,"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace controllers::job

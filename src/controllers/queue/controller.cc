@@ -114,7 +114,7 @@ class QueueController final : public Controller {
       if (under.from_queue) given_up.requeue_after({});
       return given_up;
     }
-    Decision decision = queue::step(seen, action);
+    Decision decision = queue::step(seen, action, turn);
     under.follow = std::move(decision.follow);
     Plan& plan = decision.plan;
     for (const auto& [other, what] : under.follow)

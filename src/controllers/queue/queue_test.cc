@@ -129,6 +129,21 @@ TEST_F(QueueTest, an_action_that_the_server_refuses_gives_way_to_the_next) {
   EXPECT_EQ(state("test"), "Open");
 }
 
+TEST_F(QueueTest, counters_wait_and_states_do_not) {
+  queue("root", "", "Open");
+  queue("test", "root", "Open");
+  group("test");
+  world.edit(resources::kPodGroups, "ns/g")->edit("status").set("phase", "Running");
+  world.counts_wait = base::milliseconds(30);
+  const Plan later = controller->step(world, "test", {.now = world.now, .counts_wait = world.counts_wait});
+  EXPECT_EQ(later.text(), "");
+  EXPECT_EQ(later.look_again(), base::milliseconds(30));
+  command("test", "CloseQueue");
+  settle();
+  EXPECT_EQ(state("test"), "Closing");
+  EXPECT_EQ((*world.find(resources::kQueues, "test"))["status"]["running"].as_int(), 1);  // they come with the state
+}
+
 struct StateRow {
   const char* state;
   const char* action;
