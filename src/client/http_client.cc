@@ -137,7 +137,7 @@ class HttpApiClient : public Client {
 
   void call(Request request, OnResult on_result) override {
     if (options_.requests_per_second <= 0) return send(request, std::move(on_result));
-    auto& equals = waiting_[static_cast<std::size_t>(request.urgency)];
+    auto& equals = waiting_[rank_of(request)];
     equals.push_back({std::move(request), std::move(on_result)});
     drain();
   }
@@ -176,7 +176,7 @@ class HttpApiClient : public Client {
   ServerUrl url_;
   std::unique_ptr<rt::HttpClient> http_;
   rt::Env& env_;
-  std::array<std::deque<Waiting>, kUrgencies> waiting_;
+  std::array<std::deque<Waiting>, kRanks> waiting_;  // by rank
   double tokens_;
   base::Duration refilled_{};
   bool timer_set_ = false;
