@@ -42,6 +42,7 @@ Json state_json(const Model& model, const DumpOptions& options) {
   // The order in which resources were first named is the order in which they are compared.
   for (Dim dim = 0; dim < model.dimensions.size(); ++dim) out.edit("resources").push_back(model.dimensions.name(dim));
   for (const auto& [name, time] : model.last_runs) out.edit("lastRuns").set(name, time.ns);
+  for (const auto& [lock, since] : model.devices.lock_times()) out.edit("nodeLocks").set(lock, since.ns);
   for (const auto& [node, usage] : model.usage.by_node) {
     out.edit("usage").set(node, Json::object({{"cpu", usage.cpu}, {"memory", usage.memory}, {"at", usage.at.ns}}));
   }
@@ -263,6 +264,8 @@ void restore_state(const Json& state, Model& model) {
   for (const Json& name : state["resources"].items()) model.dimensions.intern(name.as_string());
   for (const auto& member : state["lastRuns"].members())
     model.last_runs.insert_or_assign(std::string(member.name()), base::Time{member.value.as_int()});
+  for (const auto& member : state["nodeLocks"].members())
+    model.devices.restore_lock(std::string(member.name()), base::Time{member.value.as_int()});
   for (const auto& member : state["usage"].members()) {
     const Json& one = member.value;
     model.usage.by_node.insert_or_assign(
