@@ -75,8 +75,9 @@ void devices(std::string_view input) {
   }
   lines.resize(kLines, Json(""));
   scheduler::Model model;
-  scheduler::Intake intake(model, {});
-  scheduler::Decider decider(model, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano");
+  scheduler::Ledger ledger;
+  scheduler::Intake intake(model, ledger, {});
+  scheduler::Decider decider(model, ledger, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano");
   promise(decider.configure(kConfig).ok(), "the configuration is good");
   Json node = *api::parse_json(
       R"({"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"16","memory":"64Gi","pods":"10","volcano.sh/vgpu-number":"20",

@@ -68,8 +68,9 @@ const api::ResourceId& resource_of(const Json& object) {
 // One object a line; a line of "cycle" decides in between. In the end every object goes.
 void scheduler_objects(std::string_view input) {
   scheduler::Model model;
-  scheduler::Intake intake(model, {});
-  scheduler::Decider decider(model, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano");
+  scheduler::Ledger ledger;
+  scheduler::Intake intake(model, ledger, {});
+  scheduler::Decider decider(model, ledger, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano");
   promise(decider.configure(kConfigs[input.size() % std::size(kConfigs)]).ok(), "the configuration is good");
   std::vector<Json> objects;
   base::Time now = base::Time{} + base::seconds(1'700'000'000);

@@ -47,9 +47,10 @@ void set_stage(scheduler::Intake& intake, const std::string& annotations) {
 
 void run_cycles(const scheduler::Config& config, const std::string& annotations) {
   scheduler::Model model;
-  scheduler::Intake intake(model, {});
+  scheduler::Ledger ledger;
+  scheduler::Intake intake(model, ledger, {});
   set_stage(intake, annotations);
-  scheduler::Decider decider(model, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano");
+  scheduler::Decider decider(model, ledger, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano");
   decider.use(config);
   model.usage.by_node["n1"] = {50, 50, base::Time{1'000'000'000}};
   for (int i = 0; i < 2; ++i) (void)decider.run_cycle(base::Time{1'000'000'000 + i * 400'000'000'000});

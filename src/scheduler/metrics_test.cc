@@ -94,8 +94,9 @@ class Counted : public ::testing::Test {
   static api::Json object(std::string_view text) { return *api::parse_json(text); }
 
   Model model_;
-  Intake intake_{model_, {}};
-  Decider decider_{model_, {all_plugins(), all_actions()}, 1, "volcano"};
+  Ledger ledger_;
+  Intake intake_{model_, ledger_, {}};
+  Decider decider_{model_, ledger_, {all_plugins(), all_actions()}, 1, "volcano"};
   base::Metrics metrics_;
   CycleMetrics counted_{metrics_};
   double clock_ = 0;

@@ -22,6 +22,7 @@ constexpr Flag kFlags[] = {
     {"scheduler-name", FlagKind::kTextList, FIELD(scheduler_names), "Pods with one of these scheduler names are scheduled (default volcano)"},
     {"scheduler-conf", FlagKind::kText, FIELD(scheduler_conf), "Path of the configuration"},
     {"schedule-period", FlagKind::kDuration, FIELD(schedule_period), "Longest pause between cycles while something waits"},
+    {"arrival-grace", FlagKind::kDuration, FIELD(arrival_grace), "How long pods of a group must neither come nor go before it is told that some are missing; 0 tells at once"},
     {"resync-period", FlagKind::kDuration, FIELD(resync_period), "Resync period of informers"},
     {"default-queue", FlagKind::kText, FIELD(default_queue), "Queue of groups that name none"},
     {"version", FlagKind::kBool, FIELD(print_version), "Print the version and exit"},

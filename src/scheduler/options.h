@@ -20,6 +20,7 @@ struct Options {
   std::vector<std::string> scheduler_names;  // empty: volcano
   std::string scheduler_conf;
   base::Duration schedule_period = base::seconds(1);
+  base::Duration arrival_grace = base::seconds(1);
   base::Duration resync_period{};
   std::string default_queue = "default";
   bool print_version = false;

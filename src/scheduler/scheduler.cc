@@ -46,15 +46,16 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
       : env(e),
         client(c),
         options(std::move(o)),
-        intake(model, intake_options(options)),
-        decider(model, {all_plugins(), all_actions()}, e.random().next(), component_of(options)) {
+        intake(model, ledger, intake_options(options)),
+        decider(model, ledger, {all_plugins(), all_actions()}, e.random().next(), component_of(options)) {
     decider.sample(sampling_options(options));
+    decider.wait_for_arrivals(options.arrival_grace);
   }
 
   void start() {
     for (const std::string& warning : intake.options().gates.warnings()) base::log_warning("scheduler", warning);
     outbox = std::make_unique<Outbox>(
-        client, env, intake,
+        client, env, intake, ledger,
         OutboxOptions{.component = component_of(options),
                       .gate_removals_max = gate_removals_max(options),
                       .dry_run = dry_run,
@@ -176,7 +177,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     }
     const base::Duration begin = env.uptime();
     const auto stopwatch = [this] { return std::pair{env.uptime().seconds(), 0.0}; };
-    if (witness) witness->before(model, decider.config());
+    if (witness) witness->before(model, ledger, decider.config());
     CycleReport report = decider.run_cycle(env.now(), witness != nullptr, metrics ? Stopwatch(stopwatch) : Stopwatch());
     if (witness) witness->after(model, decider.config(), report);
     const base::Duration took = env.uptime() - begin;
@@ -184,6 +185,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     if (metrics) metrics->note(report, took, env.now(), model, decider);
     settle_metrics_soon();
     ++cycles;
+    wake_for_arrivals();
     const bool decided = !report.plan.binds.empty() || !report.plan.evictions.empty() || !report.plan.groups.empty();
     outbox->send(std::move(report.plan));
     asker->ask(model.outside.take_questions());
@@ -200,10 +202,25 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     }
   }
 
+  // Who lacked pods and still does is told so, though nothing else happens.
+  void wake_for_arrivals() {
+    if (arrival_timer != 0) env.loop().cancel(std::exchange(arrival_timer, 0));
+    const std::optional<base::Time> due = decider.next_due();
+    if (!due) return;
+    const base::Duration wait{std::clamp<std::int64_t>(due->ns - env.now().ns, 0, options.arrival_grace.ns)};
+    arrival_timer = env.loop().after(wait, [weak = weak_from_this()] {
+      auto self = weak.lock();
+      if (!self) return;
+      self->arrival_timer = 0;
+      self->wake();
+    });
+  }
+
   rt::Env& env;
   client::Client& client;
   Options options;
   Model model;
+  Ledger ledger;
   Intake intake;
   Decider decider;
   std::optional<Config> next_config;
@@ -224,6 +241,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   std::uint64_t cycles = 0;
   base::Duration last_cycle{};
   rt::Loop::TimerId period_timer = 0;
+  rt::Loop::TimerId arrival_timer = 0;
   rt::Loop::TimerId settle_timer = 0;
   base::Duration settle_took{};
 };
@@ -251,10 +269,11 @@ api::Json Scheduler::waiting_report() const { return waiting_json(state_->decide
 std::vector<std::string> Scheduler::configuration_warnings() const { return state_->decider.warnings(); }
 
 std::string Scheduler::dump(std::vector<std::string> arguments) const {
-  return dump_text(state_->model, {.scheduler_name = state_->options.names().front(),
-                                   .configuration = state_->config_text,
-                                   .arguments = std::move(arguments),
-                                   .now = state_->env.now()});
+  return dump_text(state_->model, state_->ledger,
+                   {.scheduler_name = state_->options.names().front(),
+                    .configuration = state_->config_text,
+                    .arguments = std::move(arguments),
+                    .now = state_->env.now()});
 }
 
 std::vector<std::string> Scheduler::dump_for_people() const { return dump_lines(state_->model); }

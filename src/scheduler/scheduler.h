@@ -13,6 +13,7 @@
 
 namespace scheduler {
 
+class Ledger;
 class Model;
 struct Config;
 struct CycleReport;
@@ -22,7 +23,7 @@ struct CycleReport;
 class CycleWitness {
  public:
   virtual ~CycleWitness() = default;
-  virtual void before(const Model& model, const Config& config) = 0;
+  virtual void before(const Model& model, const Ledger& ledger, const Config& config) = 0;
   virtual void after(const Model& model, const Config& config, const CycleReport& report) = 0;
 };
 

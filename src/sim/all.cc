@@ -28,6 +28,7 @@ constexpr std::array kFaults = {
 constexpr std::array kChecks = {
     PieceKind<Check>{"gangs-are-atomic", make_gangs_are_atomic},
     PieceKind<Check>{"jobs-finish", make_jobs_finish},
+    PieceKind<Check>{"ledger-agrees", make_ledger_agrees},
     PieceKind<Check>{"no-node-overcommitted", make_no_node_overcommitted},
     PieceKind<Check>{"queues-within-capability", make_queues_within_capability},
     PieceKind<Check>{"views-agree", make_views_agree},

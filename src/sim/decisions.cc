@@ -5,7 +5,9 @@
 
 namespace sim {
 
-void Decisions::before(const scheduler::Model& model, const scheduler::Config& config) {
+void Decisions::before(const scheduler::Model& model, const scheduler::Ledger& ledger,
+                       const scheduler::Config& config) {
+  for (const OnBeliefs& handler : belief_handlers_) handler(model, ledger);
   for (const std::string& one : scheduler::wrong_sums(model)) chronicle_.violation("sums-add-up", one);
   before_ = scheduler::look_before(model, config);
 }

@@ -18,13 +18,16 @@ namespace sim {
 class Decisions final : public scheduler::CycleWitness {
  public:
   using OnPlan = std::function<void(const scheduler::Plan& plan)>;
+  using OnBeliefs = std::function<void(const scheduler::Model& model, const scheduler::Ledger& ledger)>;
 
   explicit Decisions(Chronicle& chronicle) : chronicle_(chronicle) {}
 
   // Told before the scheduler writes any of it.
   void on_plan(OnPlan handler) { handlers_.push_back(std::move(handler)); }
+  // What a scheduler believes when a cycle begins.
+  void on_beliefs(OnBeliefs handler) { belief_handlers_.push_back(std::move(handler)); }
 
-  void before(const scheduler::Model& model, const scheduler::Config& config) override;
+  void before(const scheduler::Model& model, const scheduler::Ledger& ledger, const scheduler::Config& config) override;
   void after(const scheduler::Model& model, const scheduler::Config& config,
              const scheduler::CycleReport& report) override;
 
@@ -35,6 +38,7 @@ class Decisions final : public scheduler::CycleWitness {
   Chronicle& chronicle_;
   scheduler::Before before_;
   std::vector<OnPlan> handlers_;
+  std::vector<OnBeliefs> belief_handlers_;
   std::uint64_t cycles_ = 0, binds_ = 0;
   std::map<std::string, std::uint64_t> evictions_;  // by action
 };

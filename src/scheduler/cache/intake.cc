@@ -11,6 +11,8 @@
 namespace scheduler {
 namespace {
 
+constexpr std::string_view kAllocatedDomain = "volcano.sh/job-allocated-hypernode";
+
 std::int64_t created_ns(const api::Json& object) {
   const auto time = base::parse_rfc3339(object["metadata"]["creationTimestamp"].as_string());
   return time ? time->ns : 0;
@@ -20,16 +22,6 @@ std::int64_t created_ns(const api::Json& object) {
 const api::Json* annotation_or_label(const api::Json& object, std::string_view key) {
   if (const api::Json* found = object["metadata"]["annotations"].find(key)) return found;
   return object["metadata"]["labels"].find(key);
-}
-
-// Versions of one resource grow; where they are missing (files) everything counts as new.
-bool is_newer(std::string_view version, std::string_view than) {
-  std::uint64_t a = 0, b = 0;
-  if (version.empty() || than.empty()) return true;
-  const auto parsed_a = std::from_chars(version.data(), version.data() + version.size(), a);
-  const auto parsed_b = std::from_chars(than.data(), than.data() + than.size(), b);
-  if (parsed_a.ec != std::errc{} || parsed_b.ec != std::errc{}) return version != than;
-  return a > b;
 }
 
 QueueState queue_state_from(std::string_view text) {
@@ -191,6 +183,12 @@ bool Intake::set_answer(const api::ResourceId& id, const api::Json& object) {
     if (is_newer(model_.text(known).resource_version, api::resource_version_of(object))) return false;
     return set_pod(object);
   }
+  if (id == api::resources::kQueues) {
+    const QueueId known = model_.find_queue(key);
+    if (!known.is_set() || model_.queue(known).uid != api::uid_of(object)) return false;
+    if (is_newer(model_.queue(known).resource_version, api::resource_version_of(object))) return false;
+    return set_queue(object);
+  }
   if (id != api::resources::kPodGroups) return false;
   const JobId known = model_.find_job(key);
   if (!known.is_set() || !model_.job(known).has_group || model_.job(known).group_uid != api::uid_of(object))
@@ -208,20 +206,19 @@ bool Intake::set_group(const api::Json& group) {
   const std::uint64_t before = job.changes;
   job.has_group = true;
   job.resource_version = api::resource_version_of(group);
-  const GroupPhase old_phase = job.status.phase;
-  if (!known || !group_writes_.contains(key)) {
-    GroupStatus status = group_status_from(group["status"], model_.shared_texts);
-    if (known && !says_the_same(status, job.status)) model_.note_changed(id);  // what we wrote did not last
-    job.status = std::move(status);
-  }
+  const GroupPhase old_phase = job.phase;
+  // What is written there of a domain says what an earlier cycle found. Where the tasks are says it better, so it is
+  // not believed, only known.
+  const std::string_view domain = api::annotation_of(group, kAllocatedDomain);
+  const bool differs =
+      ledger_.hear(id, !known, key, job.resource_version, group_status_from(group["status"], model_.shared_texts),
+                   domain.empty() ? Symbol{} : model_.symbols.intern(domain));
+  if (known && differs) model_.note_changed(id);  // what we wrote did not last
+  job.phase = ledger_.group(id).status.phase;
   const Text old_spec = known ? job.spec_text : Text();
-  if (!known) {  // nobody has told this one anything
-    job.last_event.clear();
-    job.last_refusal = 0;
-  }
   job.spec_text = model_.shared_texts.share(group["spec"].dump() + group["metadata"]["annotations"].dump() +
                                             group["metadata"]["labels"].dump());
-  if (known && old_spec == job.spec_text && old_phase == job.status.phase) return job.changes != before;
+  if (known && old_spec == job.spec_text && old_phase == job.phase) return job.changes != before;
   read_group_spec(group, job, model_.dimensions, model_.shared_texts);
   set_topology(group, id);
   model_.group_wishes.set(id, group["metadata"]["annotations"]);
@@ -243,11 +240,9 @@ bool Intake::remove_group(const api::Json& group) {
   Job& job = model_.edit_job(id);
   if (!job.has_group || job.group_uid != api::uid_of(group)) return false;
   job.has_group = false;
-  job.status = {};
+  job.phase = GroupPhase::kNone;
   job.spec_text.clear();
-  job.last_event.clear();
-  job.last_refusal = 0;
-  job.written_domain = {};
+  ledger_.forget_group(id, job.key);
   model_.set_topology(id, nullptr);
   model_.set_job_queue(id, "");
   model_.note_changed(id);
@@ -255,29 +250,25 @@ bool Intake::remove_group(const api::Json& group) {
   return true;
 }
 
-void Intake::group_write_ended(const std::string& key) {
-  auto found = group_writes_.find(key);
-  if (found != group_writes_.end() && --found->second <= 0) group_writes_.erase(found);
-}
-
 void Intake::forget_group_version(const std::string& key) {
   if (const JobId id = model_.find_job(key); id.is_set()) model_.edit_job(id).resource_version.clear();
 }
 
 void Intake::queue_status_lost(std::string_view name, const std::vector<std::string>& gone) {
-  const QueueId id = model_.find_queue(name);
-  if (!id.is_set()) return;
-  Queue& queue = model_.edit_queue(id);
-  queue.status_lost = true;
-  // What was to go is still there.
-  for (const std::string& resource : gone) queue.status_allocated.try_emplace(resource);
+  if (const QueueId id = model_.find_queue(name); id.is_set()) ledger_.lose_queue(id, name, gone);
 }
 
-void Intake::pod_condition_lost(std::string_view key, std::string_view uid) {
+void Intake::pod_told(std::string_view key, std::string_view uid, std::string_view reason, std::string_view message) {
   const TaskId id = model_.find_task(key);
   if (!id.is_set() || model_.text(id).uid != uid) return;
-  model_.edit_text(id).condition_reason.clear();
-  model_.edit_text(id).condition_message.clear();
+  SharedTexts& shared = model_.shared_texts;
+  ledger_.say(id, {shared.share(reason), shared.share(message), ledger_.pod(id).nominated_node});
+}
+
+void Intake::pod_status_lost(std::string_view key, std::string_view uid) {
+  const TaskId id = model_.find_task(key);
+  if (!id.is_set() || model_.text(id).uid != uid) return;
+  ledger_.lose_pod(id, uid);
   if (model_.task(id).job.is_set()) model_.note_changed(model_.task(id).job);
 }
 
@@ -296,7 +287,7 @@ bool Intake::set_queue(const api::Json& object) {
   const api::Json& spec = object["spec"];
   const QueueState state = queue_state_from(object["status"]["state"].as_string());
   queue.resource_version = std::string(api::resource_version_of(object));
-  queue.status_allocated = api::resource_list_from(object["status"]["allocated"]);
+  ledger_.hear(id, queue.name, queue.resource_version, api::resource_list_from(object["status"]["allocated"]));
   std::string text = spec.dump() + object["metadata"]["annotations"].dump();
   if (!is_new && text == queue.spec_text && state == queue.state && queue.uid == api::uid_of(object)) return false;
   queue.spec_text = std::move(text);
@@ -326,7 +317,7 @@ bool Intake::remove_queue(const api::Json& object) {
   Queue& queue = model_.edit_queue(id);
   queue.in_use = false;
   ++model_.queue_changes;
-  queue.status_allocated.clear();
+  ledger_.forget_queue(id);
   touch_jobs_of(id);
   return true;
 }

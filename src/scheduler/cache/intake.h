@@ -6,7 +6,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "api/json/json.h"
 #include "api/resource.h"
 #include "scheduler/cache/scheduler_share.h"
+#include "scheduler/ledger/ledger.h"
 #include "scheduler/model/model.h"
 
 namespace scheduler {
@@ -32,7 +32,8 @@ struct IntakeOptions {
 
 class Intake {
  public:
-  Intake(Model& model, IntakeOptions options) : model_(model), options_(std::move(options)) {
+  Intake(Model& model, Ledger& ledger, IntakeOptions options)
+      : model_(model), ledger_(ledger), options_(std::move(options)) {
     model_.gates = options_.gates;
     model_.shards.mode = options_.sharding_mode;
     model_.shards.own_name = options_.sharding_name;
@@ -57,16 +58,14 @@ class Intake {
 
   // Effects that are under way: the model believes them until the API server says otherwise.
   void bind_failed(std::string_view pod_key, std::string_view uid);
-  void eviction_started(std::string_view uid) { evicting_.insert(std::string(uid)); }
   void eviction_failed(std::string_view pod_key, std::string_view uid);
-  // PodGroup status from events is ignored while our own write is under way.
-  void group_write_started(const std::string& key) { ++group_writes_[key]; }
-  void group_write_ended(const std::string& key);
+  // The pod's condition is being written, though no cycle said it.
+  void pod_told(std::string_view key, std::string_view uid, std::string_view reason, std::string_view message);
   // The next state of the group counts, also if it is not newer than the last one.
   void forget_group_version(const std::string& key);
   // These statuses could not be written: what they should say is written again.
   void queue_status_lost(std::string_view name, const std::vector<std::string>& gone);
-  void pod_condition_lost(std::string_view key, std::string_view uid);
+  void pod_status_lost(std::string_view key, std::string_view uid);
 
   const IntakeOptions& options() const { return options_; }
 
@@ -94,9 +93,8 @@ class Intake {
   api::Json without_gated_fields(api::Json pod) const;
 
   Model& model_;
+  Ledger& ledger_;
   IntakeOptions options_;
-  std::set<std::string> evicting_;
-  std::map<std::string, int> group_writes_;
   std::string default_priority_class_;
   bool drops_fields_ = false;
 };

@@ -85,10 +85,16 @@ TaskText text_of(const api::Json& pod, bool ours, SharedTexts& shared_texts) {
   out.resource_version = api::resource_version_of(pod);
   out.nominated_node = shared_texts.share(pod["status"]["nominatedNodeName"].as_string());
   out.ours = ours;
+  return out;
+}
+
+PodSays pod_says(const api::Json& pod, SharedTexts& shared_texts) {
+  PodSays out;
+  out.nominated_node = shared_texts.share(pod["status"]["nominatedNodeName"].as_string());
   for (const api::Json& condition : pod["status"]["conditions"].items()) {
     if (condition["type"].as_string() != "PodScheduled" || condition["status"].as_string() != "False") continue;
-    out.condition_reason = shared_texts.share(condition["reason"].as_string());
-    out.condition_message = shared_texts.share(condition["message"].as_string());
+    out.reason = shared_texts.share(condition["reason"].as_string());
+    out.message = shared_texts.share(condition["message"].as_string());
   }
   return out;
 }
@@ -147,10 +153,14 @@ bool Intake::set_pod(const api::Json& pod) {
   facts.shape = model_.shape_for(drops_fields_ ? without_gated_fields(pod) : pod);
   facts.labels = model_.pods.label_set_for(model_.symbols.intern(api::namespace_of(pod)),
                                            labels_from(pod["metadata"]["labels"], model_.symbols));
-  const bool under_eviction = !evicting_.empty() && evicting_.contains(facts.text.uid.str());
+  const bool under_eviction = ledger_.is_under_way(Entry::kEviction, facts.text.uid);
   if (under_eviction && is_allocated_like(facts.task.status)) facts.task.status = TaskStatus::kReleasing;
   if (!model_.gates.on("PodSchedulingReadiness")) facts.task.gated = false;
+  const Text uid = facts.text.uid, version = facts.text.resource_version;
   if (same_pod && model_.update_task(known, facts)) {
+    const bool differs = ledger_.hear(known, false, uid, version, pod_says(pod, model_.shared_texts));
+    if (differs && model_.task(known).job.is_set())
+      model_.note_changed(model_.task(known).job);  // somebody else wrote it: ours has to be said again
     model_.notes.set(known, pod);
     if (model_.devices.set_task(known, pod) && model_.task(known).job.is_set())
       model_.note_changed(model_.task(known).job);
@@ -158,6 +168,7 @@ bool Intake::set_pod(const api::Json& pod) {
   }
   if (known.is_set()) model_.remove_task(known);
   const TaskId made = model_.add_task(std::move(facts));
+  ledger_.hear(made, true, uid, version, pod_says(pod, model_.shared_texts));
   model_.notes.set(made, pod);
   model_.workloads.set_owner(made, pod);
   model_.devices.set_task(made, pod);
@@ -166,8 +177,9 @@ bool Intake::set_pod(const api::Json& pod) {
 
 bool Intake::remove_pod(const api::Json& pod) {
   const TaskId known = model_.find_task(api::key_of(pod));
-  evicting_.erase(std::string(api::uid_of(pod)));
+  ledger_.end(Entry::kEviction, api::uid_of(pod));
   if (!known.is_set() || model_.text(known).uid != api::uid_of(pod)) return false;
+  ledger_.forget_pod(known, api::uid_of(pod));
   model_.remove_task(known);
   return true;
 }
@@ -182,7 +194,7 @@ void Intake::bind_failed(std::string_view pod_key, std::string_view uid) {
 }
 
 void Intake::eviction_failed(std::string_view pod_key, std::string_view uid) {
-  evicting_.erase(std::string(uid));
+  ledger_.end(Entry::kEviction, uid);
   const TaskId id = model_.find_task(pod_key);
   if (!id.is_set() || model_.text(id).uid != uid || model_.task(id).status != TaskStatus::kReleasing) return;
   model_.move(id, TaskStatus::kRunning, model_.task(id).node);

@@ -57,9 +57,10 @@ bool Intake::set_policy(const api::ResourceId& id, const api::Json& object, bool
     const std::uint64_t before = model_.shards.generation();
     if (exists) {
       const api::Json& status = object["status"];
-      model_.shards.set(api::name_of(object),
-                        {names_from(object["spec"]["nodesDesired"]), names_from(status["nodesInUse"]),
-                         names_from(status["nodesToAdd"]), names_from(status["nodesToRemove"])});
+      NodeShard shard{names_from(object["spec"]["nodesDesired"]), names_from(status["nodesInUse"]),
+                      names_from(status["nodesToAdd"]), names_from(status["nodesToRemove"])};
+      if (api::name_of(object) == options_.sharding_name) ledger_.hear(shard);
+      model_.shards.set(api::name_of(object), std::move(shard));
     } else {
       model_.shards.remove(api::name_of(object));
     }

@@ -37,7 +37,8 @@ class IntakeAnswers : public testing::Test {
   const Job& job() { return model_.job(model_.find_job("ns/g")); }
 
   Model model_;
-  Intake intake_{model_, {{"volcano"}, "default", {}, true}};
+  Ledger ledger_;
+  Intake intake_{model_, ledger_, {{"volcano"}, "default", {}, true}};
 };
 
 TEST_F(IntakeAnswers, an_answer_does_not_bring_back_a_deleted_group) {
@@ -68,13 +69,13 @@ TEST_F(IntakeAnswers, a_newer_answer_counts_before_the_watch_says_so) {
 
 TEST_F(IntakeAnswers, a_status_that_could_not_be_written_is_taken_back) {
   intake_.set(api::resources::kPodGroups, group(5, "Pending"));
-  intake_.group_write_started("ns/g");
-  model_.edit_job(model_.find_job("ns/g")).status.phase = GroupPhase::kInqueue;  // decided, being written
-  intake_.group_write_ended("ns/g");
+  ledger_.begin(Entry::kGroup, "ns/g");
+  model_.edit_job(model_.find_job("ns/g")).phase = GroupPhase::kInqueue;  // decided, being written
+  ledger_.end(Entry::kGroup, "ns/g");
   EXPECT_FALSE(intake_.set_answer(api::resources::kPodGroups, group(5, "Pending")));  // nothing newer
   intake_.forget_group_version("ns/g");
   EXPECT_TRUE(intake_.set_answer(api::resources::kPodGroups, group(5, "Pending")));
-  EXPECT_EQ(job().status.phase, GroupPhase::kPending);
+  EXPECT_EQ(job().phase, GroupPhase::kPending);
 }
 
 }  // namespace

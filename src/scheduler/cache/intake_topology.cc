@@ -4,12 +4,6 @@
 #include "scheduler/cache/intake.h"
 
 namespace scheduler {
-namespace {
-
-constexpr std::string_view kAllocatedDomain = "volcano.sh/job-allocated-hypernode";
-
-}  // namespace
-
 bool Intake::set_hyper_node(const api::Json& object) { return model_.hyper_nodes.set(api::name_of(object), object); }
 
 bool Intake::remove_hyper_node(const api::Json& object) { return model_.hyper_nodes.remove(api::name_of(object)); }
@@ -17,10 +11,6 @@ bool Intake::remove_hyper_node(const api::Json& object) { return model_.hyper_no
 void Intake::set_topology(const api::Json& group, JobId id) {
   const api::Json& spec = group["spec"];
   Job& job = model_.edit_job(id);
-  // What is written there says what an earlier cycle found. Where the tasks are says it better, so it is not believed.
-  const std::string_view written = api::annotation_of(group, kAllocatedDomain);
-  if (!group_writes_.contains(job.key.str()))
-    job.written_domain = written.empty() ? Symbol{} : model_.symbols.intern(written);
   const bool asks = spec["networkTopology"].is_object() || !spec["subGroupPolicy"].empty();
   if (!asks && !job.topology) return;
   std::unique_ptr<JobTopology> topology;

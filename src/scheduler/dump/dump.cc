@@ -42,6 +42,7 @@ Json state_json(const Model& model, const DumpOptions& options) {
   // The order in which resources were first named is the order in which they are compared.
   for (Dim dim = 0; dim < model.dimensions.size(); ++dim) out.edit("resources").push_back(model.dimensions.name(dim));
   for (const auto& [name, time] : model.last_runs) out.edit("lastRuns").set(name, time.ns);
+  for (const auto& [lock, since] : model.devices.lock_times()) out.edit("nodeLocks").set(lock, since.ns);
   for (const auto& [node, usage] : model.usage.by_node) {
     out.edit("usage").set(node, Json::object({{"cpu", usage.cpu}, {"memory", usage.memory}, {"at", usage.at.ns}}));
   }
@@ -95,7 +96,7 @@ Json numa_json(const std::string& name, const NumaNode& node) {
   return out;
 }
 
-Json group_json(const Model& model, const Job& job) {
+Json group_json(const Model& model, const Job& job, const GroupSays& says) {
   const auto [ns, name] = split_key(job.key);
   Json out = object_of({"scheduling.volcano.sh/v1beta1", "PodGroup", ns, name, job.group_uid});
   std::string_view rest = job.spec_text;
@@ -103,9 +104,8 @@ Json group_json(const Model& model, const Job& job) {
   if (spec.is_null()) spec = Json::object();
   spec.set("queue", job.queue_name.view());
   constexpr std::string_view kDomain = "volcano.sh/job-allocated-hypernode";
-  if (job.written_domain.is_set())
-    (annotations.is_null() ? annotations = Json::object() : annotations)
-        .set(kDomain, model.symbols.text(job.written_domain));
+  if (says.domain.is_set())
+    (annotations.is_null() ? annotations = Json::object() : annotations).set(kDomain, model.symbols.text(says.domain));
   else if (!annotations.is_null())
     annotations.erase(kDomain);
   Json& metadata = out.edit("metadata");
@@ -114,7 +114,9 @@ Json group_json(const Model& model, const Job& job) {
   if (!labels.empty()) metadata.set("labels", std::move(labels));
   if (!annotations.empty()) metadata.set("annotations", std::move(annotations));
   out.set("spec", std::move(spec));
-  out.set("status", to_json(job.status));
+  GroupStatus status = says.status;
+  status.phase = job.phase;
+  out.set("status", to_json(status));
   return out;
 }
 
@@ -137,7 +139,7 @@ std::string_view state_name(QueueState state) {
   return "Open";
 }
 
-Json queue_json(const Queue& queue) {
+Json queue_json(const Queue& queue, const QueueSays& says) {
   Json out = object_of({"scheduling.volcano.sh/v1beta1", "Queue", "", queue.name, queue.uid});
   std::string_view rest = queue.spec_text;
   const Json spec = take_json(rest);
@@ -145,8 +147,7 @@ Json queue_json(const Queue& queue) {
     out.edit("metadata").set("creationTimestamp", base::format_rfc3339(base::Time{queue.created_ns}));
   if (!queue.annotations.empty()) out.edit("metadata").set("annotations", queue.annotations);
   if (!spec.is_null()) out.set("spec", spec);
-  out.set("status",
-          Json::object({{"state", state_name(queue.state)}, {"allocated", amounts_json(queue.status_allocated)}}));
+  out.set("status", Json::object({{"state", state_name(queue.state)}, {"allocated", amounts_json(says.allocated)}}));
   return out;
 }
 
@@ -196,12 +197,13 @@ void dump_classes_and_namespaces(const Model& model, Objects& out) {
 
 }  // namespace
 
-std::vector<Json> dump(const Model& model, const DumpOptions& options) {
+std::vector<Json> dump(const Model& model, const Ledger& ledger, const DumpOptions& options) {
   Objects out;
   out.push_back(state_json(model, options));
   dump_classes_and_namespaces(model, out);
   for (std::uint32_t q = 0; q < model.queue_count(); ++q) {
-    if (model.queue(QueueId{q}).in_use) out.push_back(queue_json(model.queue(QueueId{q})));
+    const Queue& queue = model.queue(QueueId{q});
+    if (queue.in_use) out.push_back(queue_json(queue, ledger.queue(queue.id)));
   }
   model.hyper_nodes.for_each([&](const std::string& name, std::string_view spec) {
     out.push_back(object_of({"topology.volcano.sh/v1alpha1", "HyperNode", "", name, ""}));
@@ -222,16 +224,16 @@ std::vector<Json> dump(const Model& model, const DumpOptions& options) {
     if (row.known) out.push_back(node_json(model, NodeId{n}));
   }
   model.for_each_job([&](const Job& job) {
-    if (job.has_group) out.push_back(group_json(model, job));
+    if (job.has_group) out.push_back(group_json(model, job, ledger.group(job.id)));
   });
-  dump_pods(model, options, out);
+  dump_pods(model, ledger, options, out);
   return out;
 }
 
-std::string dump_text(const Model& model, const DumpOptions& options) {
+std::string dump_text(const Model& model, const Ledger& ledger, const DumpOptions& options) {
   std::string out = "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[";
   bool first = true;
-  for (const Json& object : dump(model, options)) {
+  for (const Json& object : dump(model, ledger, options)) {
     out += std::exchange(first, false) ? "\n" : ",\n";
     object.dump_to(out);
   }
@@ -250,7 +252,7 @@ std::vector<std::string> dump_lines(const Model& model) {
   }
   model.for_each_job([&](const Job& job) {
     out.push_back(base::format("group {}: queue {}, phase {}, minimum {}, {} pods, {} placed, {} pending", job.key,
-                               job.queue_name, name_of(job.status.phase), job.min_available, job.task_count(),
+                               job.queue_name, name_of(job.phase), job.min_available, job.task_count(),
                                job.allocated_count(), job.count(TaskStatus::kPending)));
   });
   model.hyper_nodes.for_each([&](const std::string& name, std::string_view spec) {
@@ -263,6 +265,8 @@ void restore_state(const Json& state, Model& model) {
   for (const Json& name : state["resources"].items()) model.dimensions.intern(name.as_string());
   for (const auto& member : state["lastRuns"].members())
     model.last_runs.insert_or_assign(std::string(member.name()), base::Time{member.value.as_int()});
+  for (const auto& member : state["nodeLocks"].members())
+    model.devices.restore_lock(std::string(member.name()), base::Time{member.value.as_int()});
   for (const auto& member : state["usage"].members()) {
     const Json& one = member.value;
     model.usage.by_node.insert_or_assign(

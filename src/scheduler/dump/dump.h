@@ -12,6 +12,7 @@
 
 #include "api/json/json.h"
 #include "base/time.h"
+#include "scheduler/ledger/ledger.h"
 #include "scheduler/model/model.h"
 
 namespace scheduler {
@@ -27,9 +28,9 @@ struct DumpOptions {
 };
 
 // In an order in which they can be taken in. Changes nothing but what the model remembers of its own.
-std::vector<api::Json> dump(const Model& model, const DumpOptions& options);
+std::vector<api::Json> dump(const Model& model, const Ledger& ledger, const DumpOptions& options);
 // As one List, an object a line.
-std::string dump_text(const Model& model, const DumpOptions& options);
+std::string dump_text(const Model& model, const Ledger& ledger, const DumpOptions& options);
 // The same for people, a line for each node, group and domain of the network.
 std::vector<std::string> dump_lines(const Model& model);
 

@@ -20,7 +20,7 @@ std::pair<std::string, std::string> split_key(std::string_view key);  // "ns/nam
 // Its controller, of which only the uid is known; empty: it has none.
 void set_owner(api::Json& object, const std::string& uid);
 
-void dump_pods(const Model& model, const DumpOptions& options, Objects& out);
+void dump_pods(const Model& model, const Ledger& ledger, const DumpOptions& options, Objects& out);
 void dump_storage(const Model& model, Objects& out);
 void dump_claims(const Model& model, Objects& out);
 void dump_workloads(const Model& model, Objects& out);

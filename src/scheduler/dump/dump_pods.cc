@@ -160,7 +160,8 @@ std::string time_text(std::int64_t ns) { return base::format_rfc3339(base::Time{
 
 class PodWriter {
  public:
-  PodWriter(const Model& model, const DumpOptions& options) : model_(model), options_(options) {
+  PodWriter(const Model& model, const Ledger& ledger, const DumpOptions& options)
+      : model_(model), ledger_(ledger), options_(options) {
     const auto texts = model.shape_texts();
     shapes_.resize(texts.size());
     for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -274,12 +275,12 @@ class PodWriter {
     if (!text.nominated_node.empty()) status.set("nominatedNodeName", text.nominated_node.view());
     if (const std::int64_t started = model_.notes.started_ns(task.id); started != 0)
       status.set("startTime", time_text(started));
-    if (!text.condition_reason.empty() || !text.condition_message.empty()) {
+    if (const PodSays& says = ledger_.pod(task.id); !says.reason.empty() || !says.message.empty()) {
       status.edit("conditions")
           .push_back(Json::object({{"type", "PodScheduled"},
                                    {"status", "False"},
-                                   {"reason", text.condition_reason.view()},
-                                   {"message", text.condition_message.view()}}));
+                                   {"reason", says.reason.view()},
+                                   {"message", says.message.view()}}));
     }
     if (task.preempted) {
       status.edit("conditions")
@@ -305,14 +306,15 @@ class PodWriter {
   }
 
   const Model& model_;
+  const Ledger& ledger_;
   const DumpOptions& options_;
   std::vector<Json> shapes_;
 };
 
 }  // namespace
 
-void dump_pods(const Model& model, const DumpOptions& options, Objects& out) {
-  const PodWriter writer(model, options);
+void dump_pods(const Model& model, const Ledger& ledger, const DumpOptions& options, Objects& out) {
+  const PodWriter writer(model, ledger, options);
   std::vector<TaskId> tasks;
   for (std::uint32_t i = 0; i < model.task_capacity(); ++i) {
     if (model.task(TaskId{i}).in_use) tasks.push_back(TaskId{i});

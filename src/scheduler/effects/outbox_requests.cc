@@ -129,13 +129,14 @@ client::Request group_status_request(const PlannedGroupStatus& plan) {
     if (!status.has(field)) status.set(field, nullptr);
   }
   Json body = Json::object({{"status", std::move(status)}});
+  if (!plan.uid.empty()) body.edit("metadata").set("uid", plan.uid);  // a namesake that came later is not meant
   if (plan.allocated_domain) {
     Json annotations = Json::object();
     if (plan.allocated_domain->empty())
       annotations.set("volcano.sh/job-allocated-hypernode", nullptr);
     else
       annotations.set("volcano.sh/job-allocated-hypernode", *plan.allocated_domain);
-    body.set("metadata", Json::object({{"annotations", std::move(annotations)}}));
+    body.edit("metadata").set("annotations", std::move(annotations));
   }
   return {.verb = client::Verb::kPatch,
           .resource = api::resources::kPodGroups,

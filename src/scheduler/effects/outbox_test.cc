@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "client/testing/fake_client.h"
 #include "client/testing/fake_env.h"
 
@@ -17,9 +19,10 @@ struct World {
   client::testing::FakeEnv env;
   client::testing::FakeClient server{env};
   Model model;
-  Intake intake{model, {}};
+  Ledger ledger;
+  Intake intake{model, ledger, {}};
   int woken = 0;
-  Outbox outbox{server, env, intake, {.component = "volcano"}, [this] { ++woken; }};
+  Outbox outbox{server, env, intake, ledger, {.component = "volcano"}, [this] { ++woken; }};
 
   World() {
     intake.set(api::resources::kQueues, json(R"({"metadata":{"name":"q","uid":"1"},"status":{"state":"Open"}})"));
@@ -36,9 +39,9 @@ TEST(Outbox, a_status_of_a_queue_that_is_refused_is_written_again) {
   plan.queues.push_back({"q", {{"cpu", *api::Quantity::parse("1")}}, {}});
   world.outbox.send(plan);
   world.env.run_for(base::seconds(1));
-  EXPECT_FALSE(world.model.queue(world.model.find_queue("q")).status_lost) << "not at once: it would be refused again";
+  EXPECT_TRUE(world.ledger.queue(world.model.find_queue("q")).is_known) << "not at once: it would be refused again";
   world.env.run_for(base::seconds(10));
-  EXPECT_TRUE(world.model.queue(world.model.find_queue("q")).status_lost);
+  EXPECT_FALSE(world.ledger.queue(world.model.find_queue("q")).is_known);
   EXPECT_EQ(world.woken, 1);
 }
 
@@ -46,12 +49,12 @@ TEST(Outbox, a_condition_of_a_pod_that_is_refused_is_written_again) {
   World world;
   world.server.forbids = [](const client::Request& request) { return request.resource == api::resources::kPods; };
   const TaskId pod = world.model.find_task("a/p");
-  ASSERT_EQ(world.model.text(pod).condition_message.view(), "no room");
+  ASSERT_EQ(world.ledger.pod(pod).message.view(), "no room");
   Plan plan;
   plan.pod_conditions.push_back({.ns = "a", .pod = "p", .uid = "2", .reason = "Unschedulable", .message = "no room"});
   world.outbox.send(plan);
   world.env.run_for(base::seconds(10));
-  EXPECT_TRUE(world.model.text(pod).condition_message.view().empty());
+  EXPECT_TRUE(world.ledger.pod(pod).message.view().empty());
   EXPECT_GE(world.woken, 1);
 }
 
@@ -74,7 +77,141 @@ TEST(Outbox, a_status_of_what_is_gone_is_not) {
   plan.queues.push_back({"q", {{"cpu", *api::Quantity::parse("1")}}, {}});
   world.outbox.send(plan);
   world.env.run_for(base::seconds(10));
-  EXPECT_FALSE(world.model.queue(world.model.find_queue("q")).status_lost);
+  EXPECT_TRUE(world.ledger.queue(world.model.find_queue("q")).is_known);
+}
+
+std::string verb_and_resource(const client::Request& request) {
+  const std::string_view verb = request.verb == client::Verb::kCreate  ? "create "
+                                : request.verb == client::Verb::kPatch ? "patch "
+                                                                       : "other ";
+  return std::string(verb) + request.resource.plural;
+}
+
+std::size_t count_of(const World& world, std::string_view what) {
+  return static_cast<std::size_t>(std::count_if(world.server.calls.begin(), world.server.calls.end(),
+                                                [&](const auto& one) { return verb_and_resource(one) == what; }));
+}
+
+PlannedGroupStatus group_status(GroupPhase phase, std::int32_t running, bool is_urgent) {
+  PlannedGroupStatus out{.ns = "a", .name = "g", .is_urgent = is_urgent};
+  out.status.phase = phase;
+  out.status.running = running;
+  return out;
+}
+
+TEST(Outbox, what_moves_pods_goes_first_and_events_last) {
+  World world;
+  OutboxOptions options{.component = "volcano", .in_flight_max = 1};
+  Outbox narrow(world.server, world.env, world.intake, world.ledger, options, [] {});
+  Plan plan;
+  plan.group_events.push_back({"a", "g", "3", "Normal", "Scheduled", "pod group is ready"});
+  plan.queues.push_back({"q", {{"cpu", *api::Quantity::parse("1")}}, {}});
+  plan.pod_conditions.push_back({.ns = "a", .pod = "p", .uid = "2", .reason = "Unschedulable", .message = "no room"});
+  plan.groups.push_back(group_status(GroupPhase::kRunning, 1, true));
+  plan.binds.push_back({.ns = "a", .pod = "x", .uid = "7", .node = "n"});
+  plan.binds.push_back({.ns = "a", .pod = "y", .uid = "8", .node = "n"});
+  narrow.send(plan);
+  world.env.run_for(base::seconds(1));
+  std::vector<std::string> order;
+  for (const auto& one : world.server.calls) order.push_back(verb_and_resource(one));
+  const std::vector<std::string> first{order.begin(), order.begin() + std::min<std::ptrdiff_t>(order.size(), 5)};
+  EXPECT_EQ(std::count(first.begin(), first.end(), "create pods"), 2);
+  EXPECT_LT(std::find(order.begin(), order.end(), "create pods"),
+            std::find(order.begin(), order.end(), "patch queues"));
+  EXPECT_LT(std::find(order.begin(), order.end(), "patch podgroups"),
+            std::find(order.begin(), order.end(), "patch queues"));
+  const auto event = std::find(order.begin(), order.end(), "create events");
+  ASSERT_NE(event, order.end());
+  EXPECT_EQ(std::count(event, order.end(), "patch pods"), 0) << "conditions go before events";
+}
+
+TEST(Outbox, no_more_than_64_requests_are_in_flight) {
+  World world;
+  world.server.silent = true;
+  Plan plan;
+  for (int i = 0; i < 100; ++i)
+    plan.binds.push_back({.ns = "a", .pod = base::format("p{}", i), .uid = base::format("u{}", i), .node = "n"});
+  world.outbox.send(plan);
+  EXPECT_EQ(world.server.calls.size(), 64u);
+}
+
+TEST(Outbox, counts_of_a_group_are_written_now_and_then_and_its_phase_at_once) {
+  World world;
+  world.server.put(api::resources::kPodGroups, json(R"({"metadata":{"namespace":"a","name":"g","uid":"3"}})"));
+  const auto send = [&](GroupPhase phase, int running, bool is_urgent) {
+    Plan plan;
+    plan.groups.push_back(group_status(phase, running, is_urgent));
+    world.outbox.send(plan);
+  };
+  for (int i = 1; i <= 15; ++i) {
+    send(GroupPhase::kInqueue, i, false);
+    world.env.run_for(base::milliseconds(10));
+  }
+  EXPECT_EQ(count_of(world, "patch podgroups"), 1u) << "the second waits for the time of counts to be over";
+  send(GroupPhase::kRunning, 20, true);
+  world.env.run_for(base::milliseconds(1));
+  EXPECT_EQ(count_of(world, "patch podgroups"), 2u);
+  EXPECT_EQ((*world.server.find(api::resources::kPodGroups, "a/g"))["status"]["phase"].as_string(), "Running");
+  send(GroupPhase::kRunning, 21, false);
+  world.env.run_for(base::seconds(1));
+  EXPECT_EQ(count_of(world, "patch podgroups"), 3u);
+  EXPECT_EQ((*world.server.find(api::resources::kPodGroups, "a/g"))["status"]["running"].as_int(), 21);
+  EXPECT_FALSE(world.ledger.is_under_way(Entry::kGroup, "a/g"));
+}
+
+TEST(Outbox, a_newer_status_says_also_what_only_the_one_it_replaces_said) {
+  World world;
+  world.server.put(api::resources::kQueues, json(R"({"metadata":{"name":"q","uid":"1"},"status":{"allocated":
+      {"cpu":"1","gpu":"1","memory":"1"}}})"));
+  for (const char* gone : {"cpu", "gpu", "memory"}) {
+    Plan plan;
+    plan.queues.push_back({"q", {}, {gone}});
+    world.outbox.send(plan);
+  }
+  world.env.run_for(base::seconds(1));
+  EXPECT_EQ((*world.server.find(api::resources::kQueues, "q"))["status"]["allocated"].size(), 0u);
+  EXPECT_EQ(count_of(world, "patch queues"), 2u);
+  EXPECT_FALSE(world.ledger.is_under_way(Entry::kQueue, "q"));
+
+  Plan plan;
+  plan.pod_conditions.push_back({"a", "p", "2", "Unschedulable", "first", ""});
+  plan.pod_conditions.push_back({"a", "p", "2", "Unschedulable", "second", "n1"});
+  plan.pod_conditions.push_back({"a", "p", "2", "Unschedulable", "third", ""});
+  world.server.put(api::resources::kPods, json(R"({"metadata":{"namespace":"a","name":"p","uid":"2"}})"));
+  world.outbox.send(plan);
+  world.env.run_for(base::seconds(1));
+  EXPECT_EQ((*world.server.find(api::resources::kPods, "a/p"))["status"]["nominatedNodeName"].as_string(), "n1");
+}
+
+TEST(Outbox, a_status_that_somebody_else_overtook_is_not_taken_for_written) {
+  World world;
+  world.server.put(api::resources::kQueues, json(R"({"metadata":{"name":"q","uid":"1"},"status":{"state":"Open"}})"));
+  world.intake.set(api::resources::kQueues, *world.server.find(api::resources::kQueues, "q"));
+  const QueueId queue = world.model.find_queue("q");
+  world.ledger.say(queue, {{"cpu", *api::Quantity::parse("1")}});
+  Plan plan;
+  plan.queues.push_back({"q", {{"cpu", *api::Quantity::parse("1")}}, {}});
+  world.server.failures.push_back(base::make_error(base::Code::kConflict, "the object has been modified"));
+  world.outbox.send(plan);
+  EXPECT_TRUE(world.ledger.is_under_way(Entry::kQueue, "q"));
+  world.env.run_for(base::milliseconds(10));
+  EXPECT_TRUE(world.ledger.queue(queue).allocated.empty()) << "as the server says";
+  EXPECT_FALSE(world.ledger.is_doubtful(Entry::kQueue, "q"));
+  EXPECT_EQ(world.woken, 1);
+}
+
+TEST(Outbox, what_the_outbox_itself_tells_a_pod_is_in_the_ledger) {
+  World world;
+  world.server.put(api::resources::kPods, json(R"({"metadata":{"namespace":"a","name":"p","uid":"2"}})"));
+  world.server.failures.push_back(base::make_error(base::Code::kUnavailable, "the connection was lost"));
+  Plan plan;
+  plan.binds.push_back({.ns = "a", .pod = "p", .uid = "2", .node = "n"});
+  world.outbox.send(plan);
+  world.env.step();
+  EXPECT_EQ(world.ledger.pod(world.model.find_task("a/p")).reason, "SchedulerError");
+  world.env.run_for(base::seconds(1));
+  EXPECT_FALSE(world.ledger.is_under_way(Entry::kBinding, "2"));
+  EXPECT_FALSE(world.ledger.is_under_way(Entry::kPodStatus, "2"));
 }
 
 TEST(Outbox, the_cpus_of_a_node_that_is_gone_go_with_it) {

@@ -77,7 +77,8 @@ TEST(Config, refuses_what_cannot_be_used_and_says_why) {
 
 TEST(Config, a_bad_text_keeps_the_configuration_in_use) {
   Model model;
-  Decider decider(model, kRegistry, 1, "volcano");
+  Ledger ledger;
+  Decider decider(model, ledger, kRegistry, 1, "volcano");
   ASSERT_TRUE(decider.configure("actions: allocate\n").ok());
   EXPECT_FALSE(decider.configure("actions: nothing\n").ok());
   EXPECT_EQ(decider.config().actions, std::vector<std::string>{"allocate"});
@@ -111,7 +112,8 @@ TEST(Arguments, a_value_of_the_wrong_type_keeps_the_default_and_is_noted) {
 
 TEST(Config, plugins_and_arguments_that_are_not_understood_are_listed) {
   Model model;
-  Decider decider(model, kRegistry, 1, "volcano");
+  Ledger ledger;
+  Decider decider(model, ledger, kRegistry, 1, "volcano");
   ASSERT_TRUE(decider
                   .configure("actions: allocate\ntiers:\n- plugins:\n  - name: nobody\n  - name: binpack\n    "
                              "arguments: {binpack.weight: heavy}\n")
@@ -124,7 +126,8 @@ TEST(Config, plugins_and_arguments_that_are_not_understood_are_listed) {
 
 TEST(Config, the_packaged_one_is_understood_whole) {
   Model model;
-  Decider decider(model, kRegistry, 1, "volcano");
+  Ledger ledger;
+  Decider decider(model, ledger, kRegistry, 1, "volcano");
   ASSERT_TRUE(decider.configure(kPackaged).ok());
   EXPECT_TRUE(decider.warnings().empty());
 }
@@ -148,7 +151,8 @@ TEST(Config, a_plugin_may_be_listed_twice) {
 
 TEST(Config, is_reported_with_its_warnings_and_without_secrets) {
   Model model;
-  Decider decider(model, kRegistry, 1, "volcano");
+  Ledger ledger;
+  Decider decider(model, ledger, kRegistry, 1, "volcano");
   ASSERT_TRUE(
       decider
           .configure(

@@ -35,7 +35,9 @@ const char* kConfigs[] = {
 class World {
  public:
   explicit World(std::uint64_t seed)
-      : random(seed), intake(model, {}), decider(model, {all_plugins(), all_actions()}, seed, "volcano") {
+      : random(seed),
+        intake(model, ledger, {}),
+        decider(model, ledger, {all_plugins(), all_actions()}, seed, "volcano") {
     if (const std::string config = kConfigs[random.below(std::size(kConfigs))]; !config.empty()) {
       EXPECT_TRUE(decider.configure(config).ok());
     }
@@ -162,6 +164,7 @@ class World {
 
   base::Random random;
   Model model;
+  Ledger ledger;
   Intake intake;
   Decider decider;
   std::map<std::string, std::string> pods;

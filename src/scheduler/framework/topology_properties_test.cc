@@ -49,7 +49,9 @@ constexpr std::uint64_t kWithoutGradients = 3;  // of kConfigs: has no plugin th
 class World {
  public:
   explicit World(std::uint64_t seed)
-      : random(seed), intake(model, {}), decider(model, {all_plugins(), all_actions()}, seed, "volcano") {
+      : random(seed),
+        intake(model, ledger, {}),
+        decider(model, ledger, {all_plugins(), all_actions()}, seed, "volcano") {
     const auto config = random.below(std::size(kConfigs));
     enforces_tiers = config != kWithoutGradients;
     EXPECT_TRUE(decider.configure(kConfigs[config]).ok());
@@ -220,6 +222,7 @@ class World {
 
   base::Random random;
   Model model;
+  Ledger ledger;
   Intake intake;
   Decider decider;
   std::map<std::string, std::string> pods;

@@ -101,6 +101,7 @@ TaskId Model::add_task(TaskFacts facts) {
     task.role = role_for(job, facts.role);
     task.job_slot = static_cast<std::uint32_t>(job.tasks.size());
     job.tasks.push_back(id);
+    ++job.pod_changes;
     if (job.topology) join_sub_job(task);
     count_in_job(task, TaskStatus::kPending, 1);
     sum_in_job(task, kEffectPending, 1);
@@ -130,12 +131,7 @@ bool Model::update_task(TaskId id, TaskFacts& facts) {
   task.pod_priority = facts.task.pod_priority;
   task.queue_gate_only = facts.task.queue_gate_only;
   task.queue_gate_opt_in = facts.task.queue_gate_opt_in;
-  // Somebody else wrote the pod's condition: ours has to be said again.
-  TaskText& text = texts_[id.index];
-  if (task.job.is_set() &&
-      (text.condition_reason != facts.text.condition_reason || text.condition_message != facts.text.condition_message))
-    note_changed(task.job);
-  text = std::move(facts.text);
+  texts_[id.index] = std::move(facts.text);
   const NodeId from = task.node;
   move(id, status, node);
   if (from.is_set() && from != node) nodes.remove_if_unused(from);
@@ -160,6 +156,7 @@ void Model::remove_task(TaskId id) {
     job.tasks[task.job_slot] = last;
     tasks_[last.index].job_slot = task.job_slot;
     job.tasks.pop_back();
+    ++job.pod_changes;
     note_changed(task.job);
     remove_job_if_empty(task.job);
   }

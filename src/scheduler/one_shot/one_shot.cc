@@ -20,8 +20,8 @@ constexpr std::uint64_t kSeed = 1;   // only names sessions; nothing is decided 
 OneShot::OneShot(OneShotOptions options, Stopwatch stopwatch)
     : options_(std::move(options)),
       stopwatch_(std::move(stopwatch)),
-      intake_(model_, intake_options(options_.scheduler)),
-      decider_(model_, {all_plugins(), all_actions()}, kSeed, options_.scheduler.names().front()),
+      intake_(model_, ledger_, intake_options(options_.scheduler)),
+      decider_(model_, ledger_, {all_plugins(), all_actions()}, kSeed, options_.scheduler.names().front()),
       now_(options_.now) {
   decider_.sample(sampling_options(options_.scheduler));
   decider_.keep_reasons(options_.reasons);
@@ -69,7 +69,7 @@ bool OneShot::run_cycle(OneShotStats::Phase& phase) {
   }
   leaving_.clear();
   std::vector<GroupPhase> phases_before(model_.job_capacity());  // by job
-  model_.for_each_job_unsorted([&](const Job& job) { phases_before[job.id.index] = job.status.phase; });
+  model_.for_each_job_unsorted([&](const Job& job) { phases_before[job.id.index] = job.phase; });
   const auto before = stopwatch_();
   CycleReport report = decider_.run_cycle(now_, options_.tasks, stopwatch_);
   take_effect(report.plan);
@@ -125,9 +125,9 @@ api::Json OneShot::groups_json() const {
   api::Json out = api::Json::object();
   model_.for_each_job([&](const Job& job) {
     if (!job.has_group) return;
-    api::Json one = api::Json::object({{"phase", name_of(job.status.phase)}});
+    api::Json one = api::Json::object({{"phase", name_of(job.phase)}});
     std::vector<api::Json> conditions;
-    for (const GroupCondition& condition : job.status.conditions) {
+    for (const GroupCondition& condition : ledger_.group(job.id).status.conditions) {
       conditions.push_back(api::Json::object({{"type", condition.type.view()},
                                               {"status", condition.status.view()},
                                               {"reason", condition.reason.view()},
@@ -158,7 +158,8 @@ api::Json OneShot::result() const {
   }
   for (std::uint32_t q = 0; q < model_.queue_count(); ++q) {
     const Queue& queue = model_.queue(QueueId{q});
-    if (queue.in_use) queues.set(queue.name, api::Json::object({{"allocated", api::to_json(queue.status_allocated)}}));
+    if (queue.in_use)
+      queues.set(queue.name, api::Json::object({{"allocated", api::to_json(ledger_.queue(queue.id).allocated)}}));
   }
   out.set("binds", std::move(binds));
   out.set("evictions", api::Json::array(std::move(evictions)));

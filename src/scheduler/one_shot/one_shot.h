@@ -78,6 +78,7 @@ class OneShot {
   // What was skipped, and why; for standard error.
   const std::vector<std::string>& notes() const { return notes_; }
   const Model& model() const { return model_; }
+  const Ledger& ledger() const { return ledger_; }
 
  private:
   base::Status load_object(const std::string& file, int line, api::Json object);
@@ -94,6 +95,7 @@ class OneShot {
   OneShotOptions options_;
   Stopwatch stopwatch_;
   Model model_;
+  Ledger ledger_;
   Intake intake_;
   Decider decider_;
   base::Time now_;

@@ -59,7 +59,7 @@ class Overcommit final : public Plugin {
   Resource held_by_job(const Job& job) const {
     if (!job.in_use || !job.has_group || !job.min_resources) return {};
     if (!job.queue.is_set() || !model_->queue(job.queue).in_use) return {};
-    if (job.status.phase == GroupPhase::kInqueue) return without_gated(*model_, job, minimum_of(job));
+    if (job.phase == GroupPhase::kInqueue) return without_gated(*model_, job, minimum_of(job));
     if (runs_with_minimum(job)) return without_gated(*model_, job, uncovered_minimum(job));
     return {};
   }
@@ -69,7 +69,8 @@ class Overcommit final : public Plugin {
     const Resource wanted = minimum_of(job);
     std::vector<Dim> failing;
     if ((inqueue_ + wanted).fits_wanted(idle_, wanted, &failing)) return Vote::kPermit;
-    session_->refuse(job, "resource in cluster is overused: " + failing_text(*model_, failing, "overused"));
+    session_->refuse(job,
+                     {.message = "resource in cluster is overused: " + failing_text(*model_, failing, "overused")});
     return Vote::kReject;
   }
 

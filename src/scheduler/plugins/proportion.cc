@@ -223,7 +223,9 @@ class Proportion final : public Plugin {
     std::vector<Dim> failing;
     const Resource sum = wanted + allocated(queue) + own->inqueue - own->elastic;
     if (sum.fits_wanted(own->real_capability, wanted, &failing)) return Vote::kPermit;
-    session_->refuse(job, "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"));
+    session_->refuse(job,
+                     {.message = "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"),
+                      .by = AdmissionRefusal::By::kQueueQuota});
     return Vote::kReject;
   }
 

@@ -56,10 +56,11 @@ class ResourceQuota final : public Plugin {
         if (sum > hard) exceeded.push_back(resource);
       }
       if (exceeded.empty()) continue;
-      session_->refuse(
-          job, base::format("resource quota insufficient, requested: {}, used: {}, limited: {}",
-                            text_of(restricted(job.extras().min_resources, exceeded)),
-                            text_of(restricted(quota.used, exceeded)), text_of(restricted(quota.hard, exceeded))));
+      session_->refuse(job,
+                       {.message = base::format("resource quota insufficient, requested: {}, used: {}, limited: {}",
+                                                text_of(restricted(job.extras().min_resources, exceeded)),
+                                                text_of(restricted(quota.used, exceeded)),
+                                                text_of(restricted(quota.hard, exceeded)))});
       return Vote::kReject;
     }
     return Vote::kPermit;

@@ -22,6 +22,21 @@ std::string histogram_text(const std::map<std::string, std::int64_t, std::less<>
   return out;
 }
 
+void FitErrors::add_short_of(std::string_view resource, std::size_t nodes) {
+  if (nodes == 0) return;
+  add(base::format("Insufficient {}", resource), nodes);
+  last_is_shortage_ = true;
+  short_of_[std::string(resource)] += nodes;
+}
+
+std::pair<std::string_view, std::size_t> FitErrors::tightest() const {
+  std::pair<std::string_view, std::size_t> worst{"", 0};
+  for (const auto& [resource, nodes] : short_of_) {
+    if (nodes > worst.second) worst = {resource, nodes};
+  }
+  return worst;
+}
+
 std::string FitErrors::text() const {
   std::string out = text_.empty() ? base::format("0/{} nodes are unavailable", node_count_) : text_;
   if (!reasons_.empty()) {

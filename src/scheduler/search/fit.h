@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "scheduler/model/nodes/node_set.h"
@@ -26,12 +27,15 @@ class FitErrors {
   void add(std::string_view reason, std::size_t nodes) {
     if (nodes == 0) return;
     last_ = reason;
+    last_is_shortage_ = false;
     auto found = reasons_.find(reason);
     if (found == reasons_.end())
       reasons_.emplace(std::string(reason), nodes);
     else
       found->second += nodes;
   }
+  // Nodes that lack this resource.
+  void add_short_of(std::string_view resource, std::size_t nodes);
   // Nodes that eviction cannot help.
   void add_unresolvable(const NodeSet& nodes) { unresolvable_ |= nodes; }
   const NodeSet& unresolvable() const { return unresolvable_; }
@@ -42,6 +46,9 @@ class FitErrors {
   const std::string& hyper_node() const { return hyper_node_; }
   // The reason counted last: of those that narrowed the nodes down one after the other, the one that left none.
   const std::string& last() const { return last_; }
+  bool last_is_shortage() const { return last_is_shortage_; }
+  // The resource that most nodes lack, the first by name among equals, and how many do.
+  std::pair<std::string_view, std::size_t> tightest() const;
   bool has_reasons() const { return !reasons_.empty(); }
   const std::map<std::string, std::size_t, std::less<>>& reasons() const { return reasons_; }
 
@@ -55,6 +62,8 @@ class FitErrors {
   std::string text_;  // replaces "0/n nodes are unavailable"
   std::string hyper_node_;
   std::string last_;
+  bool last_is_shortage_ = false;
+  std::map<std::string, std::size_t, std::less<>> short_of_;  // of the reasons, by resource
 };
 
 // "2 Pending, 1 Running", sorted as text, of (word, count).

@@ -170,7 +170,7 @@ void NodeSearch::explain_room(const Request& request, const NodeSet& nodes, FitE
     }
   });
   for (std::size_t i = 0; i < short_of.size(); ++i) {
-    errors.add(base::format("Insufficient {}", model_.dimensions.name(request.parts[i].dim)), short_of[i]);
+    errors.add_short_of(model_.dimensions.name(request.parts[i].dim), short_of[i]);
   }
 }
 

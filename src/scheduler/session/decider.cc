@@ -8,8 +8,8 @@
 
 namespace scheduler {
 
-Decider::Decider(Model& model, Registry registry, std::uint64_t seed, std::string scheduler_name)
-    : model_(model), registry_(registry), random_(seed), scheduler_name_(std::move(scheduler_name)) {
+Decider::Decider(Model& model, Ledger& ledger, Registry registry, std::uint64_t seed, std::string scheduler_name)
+    : model_(model), ledger_(ledger), registry_(registry), random_(seed), scheduler_name_(std::move(scheduler_name)) {
   CHECK(configure(default_config_text()).ok());
 }
 
@@ -77,6 +77,14 @@ std::map<std::string, WaitReason> Decider::waiting() const {
   return out;
 }
 
+std::optional<base::Time> Decider::next_due() const {
+  std::optional<base::Time> out;
+  for (const auto& [job, due] : ledger_.arriving) {
+    if (!out || due < *out) out = due;
+  }
+  return out;
+}
+
 std::uint64_t Decider::nodes_looked_at() const { return looked_at_before_ + search_->nodes_looked_at(); }
 
 CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch& stopwatch) {
@@ -97,6 +105,7 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
   model_.outside.open(now);
   search_->open_cycle();
   Session session({.model = model_,
+                   .ledger = ledger_,
                    .config = config_,
                    .plugins = *plugins_,
                    .search = *search_,
@@ -105,11 +114,11 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
                    .uid = random_.uuid(),
                    .cycle = ++cycle_,
                    .changed_jobs = changed,
-                   .known_reasons = reasons_,
                    .keeps_reasons = keeps_reasons_,
                    .all_jobs_changed = fresh_plugins_,
                    .queues_changed = std::exchange(queue_changes_, model_.queue_changes) != model_.queue_changes,
                    .scheduler_name = scheduler_name_,
+                   .arrival_grace = arrival_grace_,
                    .proves_rollbacks = proves_rollbacks_});
   if (keep_tasks) session.keep_tasks();
   fresh_plugins_ = false;
@@ -129,8 +138,8 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
   report.preemption = session.preemption();
   report.searches = search_->take_times();
   report.bad_rollbacks = session.take_bad_rollbacks();
-  for (const JobId id : changed) reasons_.erase(id);
-  for (auto& [id, reason] : session.take_reasons()) reasons_.insert_or_assign(id, std::move(reason));
+  for (const JobId id : changed) ledger_.reasons.erase(id);
+  for (auto& [id, reason] : session.take_reasons()) ledger_.reasons.insert_or_assign(id, std::move(reason));
   report.pipelined = session.pipelined();
   report.tasks = session.task_reports();
   carried_ = model_.take_changed_jobs();

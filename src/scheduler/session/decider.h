@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/random.h"
 #include "base/time.h"
 #include "scheduler/framework/config.h"
+#include "scheduler/ledger/ledger.h"
 #include "scheduler/model/model.h"
 #include "scheduler/session/plan.h"
 #include "scheduler/session/session.h"
@@ -38,7 +40,7 @@ struct CycleReport {
 // Owned by the scheduler's loop. Plugins live as long as the configuration.
 class Decider {
  public:
-  Decider(Model& model, Registry registry, std::uint64_t seed, std::string scheduler_name);
+  Decider(Model& model, Ledger& ledger, Registry registry, std::uint64_t seed, std::string scheduler_name);
   ~Decider();
 
   // Keeps the previous configuration when the text is not usable.
@@ -59,12 +61,16 @@ class Decider {
   // The same of groups in sessions, at the cost of those that wait.
   template <class Visit>
   void for_each_reason(Visit&& visit) const {
-    for (const auto& [id, reason] : reasons_) {
+    for (const auto& [id, reason] : ledger_.reasons) {
       const Job& job = model_.job(id);
       // What has its places and is only on its way to them does not wait.
       if (job.in_use && job.waits() && job.ready_count() < std::max(job.min_available, 1)) visit(job, reason);
     }
   }
+  // How long the pods of a group must be the same before it is told that some are missing; zero tells at once.
+  void wait_for_arrivals(base::Duration grace) { arrival_grace_ = grace; }
+  // When a cycle would tell a group something without anything having changed; unset: never.
+  std::optional<base::Time> next_due() const;
   // Reasons are kept unless this says otherwise (to measure what they cost).
   void keep_reasons(bool keep) { keeps_reasons_ = keep; }
   std::uint64_t nodes_looked_at() const;
@@ -80,6 +86,7 @@ class Decider {
   void begin_search();
 
   Model& model_;
+  Ledger& ledger_;
   Registry registry_;
   Config config_;
   std::unique_ptr<PluginSet> plugins_;
@@ -95,8 +102,8 @@ class Decider {
   std::vector<JobId> carried_;  // changed during the last session
   bool fresh_plugins_ = true;
   std::uint32_t queue_changes_ = 0;  // the model's count at the last cycle
-  std::map<JobId, WaitReason> reasons_;
   bool keeps_reasons_ = true;
+  base::Duration arrival_grace_{};
   bool plain_ = false;
   bool proves_rollbacks_ = false;
   std::uint64_t looked_at_before_ = 0;

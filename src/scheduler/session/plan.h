@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/schema/quantity.h"
@@ -50,7 +51,9 @@ struct PlannedPodCondition {
 struct PlannedGroupStatus {
   std::string ns;
   std::string name;
+  std::string uid;
   GroupStatus status;
+  bool is_urgent = true;                        // says more than counts and conditions: others wait for it
   std::optional<std::string> allocated_domain;  // the HyperNode its tasks lie in (empty: none); unset: unchanged
 };
 
@@ -96,6 +99,10 @@ struct Plan {
   std::vector<PlannedGateRemoval> gate_removals;
   std::vector<PlannedShardStatus> shards;
 
+  void add_group_event(const Job& job, std::string type, std::string reason, std::string message) {
+    group_events.push_back({std::string(job.ns()), std::string(job.name()), job.group_uid.str(), std::move(type),
+                            std::move(reason), std::move(message)});
+  }
   bool empty() const {
     return binds.empty() && evictions.empty() && pod_conditions.empty() && groups.empty() && group_events.empty() &&
            queues.empty() && gate_removals.empty() && shards.empty();

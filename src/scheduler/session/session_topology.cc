@@ -101,21 +101,21 @@ void Session::nominate_domain(JobId job, std::uint32_t part, DomainId domain) {
 // Attempts in several domains follow one another; what is told about a task is what the last of them met.
 void Session::forget_attempts(JobId id, std::uint32_t part) {
   const Job& job = in_.model.job(id);
-  auto trouble = troubles_.find(id.index);
+  JobTrouble* trouble = troubles_.find(id);
   for (const TaskId task : job.tasks) {
     if (job.topology && in_.model.sub_job_of(task) != part) continue;
     in_.model.edit_task(task).last_cycle = 0;
-    if (trouble != troubles_.end()) trouble->second.by_task.erase(in_.model.text(task).name.str());
+    if (trouble != nullptr) trouble->by_task.erase(in_.model.text(task).name.str());
   }
-  if (trouble != troubles_.end()) trouble->second.failed_roles.erase(part);
+  if (trouble != nullptr) trouble->failed_roles.erase(part);
 }
 
 void Session::forget_attempts(JobId id) {
   for (const TaskId task : in_.model.job(id).tasks) in_.model.edit_task(task).last_cycle = 0;
-  auto trouble = troubles_.find(id.index);
-  if (trouble == troubles_.end()) return;
-  trouble->second.by_task.clear();
-  trouble->second.failed_roles.clear();
+  JobTrouble* trouble = troubles_.find(id);
+  if (trouble == nullptr) return;
+  trouble->by_task.clear();
+  trouble->failed_roles.clear();
 }
 
 bool Session::sub_job_before(const SubJob& a, const SubJob& b) const {
@@ -130,30 +130,6 @@ bool Session::part_ready(const Job& job, std::uint32_t part) const {
 
 bool Session::part_pipelined(const Job& job, std::uint32_t part) const {
   return job.has_sub_groups() ? ask<SubJobPipelined>(job, job.topology->sub_jobs[part]) : ask<JobPipelined>(job);
-}
-
-std::vector<Session::Saved> Session::saved_since(Mark mark) const {
-  std::vector<Saved> out;
-  for (std::size_t i = mark; i < journal_.size(); ++i) {
-    const Operation& one = journal_[i];
-    const auto kind = one.kind == Kind::kEvict      ? Saved::Kind::kEvict
-                      : one.kind == Kind::kPipeline ? Saved::Kind::kPipeline
-                                                    : Saved::Kind::kAllocate;
-    out.push_back({one.task, one.node, kind, in_.model.task(one.task).eviction_occurred, one.beneficiary, one.action});
-  }
-  return out;
-}
-
-bool Session::replay(const std::vector<Saved>& operations) {
-  for (const Saved& one : operations) {
-    if (one.kind == Saved::Kind::kEvict) {
-      evict(one.task, actions_[one.action], one.beneficiary);
-    } else if (one.kind == Saved::Kind::kPipeline ? !pipeline(one.task, one.node, one.eviction_occurred)
-                                                  : !allocate(one.task, one.node)) {
-      return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace scheduler

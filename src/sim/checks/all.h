@@ -9,6 +9,7 @@ namespace sim {
 
 std::unique_ptr<Check> make_gangs_are_atomic(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_jobs_finish(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Check> make_ledger_agrees(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_no_node_overcommitted(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_queues_within_capability(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_views_agree(World& world, Settings& settings, base::Random& dice);

@@ -87,8 +87,8 @@ class Stage {
       : player_(player),
         delivery_(player == Player::kSplit ? std::optional(split) : std::nullopt),
         options_(options),
-        intake_(model_, scheduler::intake_options(options)),
-        decider_(model_, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano") {
+        intake_(model_, ledger_, scheduler::intake_options(options)),
+        decider_(model_, ledger_, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano") {
     now_ = base::Time{} + base::seconds(1'700'000'000);
     if (player == Player::kPlain) decider_.be_plain();
     if (player == Player::kFast) decider_.prove_rollbacks();
@@ -131,7 +131,7 @@ class Stage {
   // Everything that happened since the last cycle has been heard of.
   base::Status hear_all() {
     return delivery_.deliver([this] {
-      scheduler::dump_text(model_, {.configuration = config_text_, .now = now_});
+      scheduler::dump_text(model_, ledger_, {.configuration = config_text_, .now = now_});
       decider_.waiting();
       decider_.report([](std::string_view, const std::vector<std::string>&, double) {});
     });
@@ -171,7 +171,7 @@ class Stage {
   // `volcano schedule --as-is` on what is dumped now; it must decide the same, and be dumped as the same.
   api::Json decided_from_dump() {
     const scheduler::DumpOptions about{.configuration = config_text_, .now = now_};
-    const std::string text = scheduler::dump_text(model_, about);
+    const std::string text = scheduler::dump_text(model_, ledger_, about);
     scheduler::OneShot other({.scheduler = options_, .as_is = true, .now_given = false, .tasks = true}, [] {
       return std::pair{0.0, 0.0};
     });
@@ -179,7 +179,7 @@ class Stage {
     if (loaded.ok()) loaded = other.load("dump.json", text);
     if (!loaded.ok()) return api::Json(loaded.error().message);
     other.finish_loading();
-    if (const std::string again = scheduler::dump_text(other.model(), about); again != text)
+    if (const std::string again = scheduler::dump_text(other.model(), other.ledger(), about); again != text)
       note_difference("the dump of a dump", text, again);
     other.run_phase();
     return other.result();
@@ -203,11 +203,11 @@ class Stage {
     for (const auto& [pod, task] : report.tasks)
       tasks.set(pod, api::Json::object({{"status", name_of(task.status)}, {"node", task.node}}));
     model_.for_each_job([&](const scheduler::Job& job) {
-      if (job.has_group) groups.set(job.key, name_of(job.status.phase));
+      if (job.has_group) groups.set(job.key, name_of(job.phase));
     });
     for (std::uint32_t q = 0; q < model_.queue_count(); ++q) {
       const auto& queue = model_.queue(scheduler::QueueId{q});
-      if (queue.in_use) queues.set(queue.name, as_read(api::to_json(queue.status_allocated)));
+      if (queue.in_use) queues.set(queue.name, as_read(api::to_json(ledger_.queue(queue.id).allocated)));
     }
     api::Json queues_from_dump = api::Json::object();
     for (const auto& queue : dumped["queues"].members())
@@ -383,11 +383,11 @@ class Stage {
     model_.for_each_job([&](const scheduler::Job& job) {
       if (!job.has_group) return;
       if (shows("phases"))
-        out.push_back(base::format("phase  {} {}", job.key, name_of(job.status.phase)));
+        out.push_back(base::format("phase  {} {}", job.key, name_of(job.phase)));
       else if (job.is_pending() || job.ready_count() < job.min_available)
-        out.push_back(base::format("wait   {} {}", job.key, name_of(job.status.phase)));
+        out.push_back(base::format("wait   {} {}", job.key, name_of(job.phase)));
       if (!shows("conditions")) return;
-      for (const auto& c : job.status.conditions)
+      for (const auto& c : ledger_.group(job.id).status.conditions)
         out.push_back(base::format("cond   {} {} {}: {}", job.key, c.type, c.reason, c.message));
     });
     if (shows("reasons")) {
@@ -427,7 +427,7 @@ class Stage {
       std::map<std::string, std::string> queues;
       for (std::uint32_t q = 0; q < model_.queue_count(); ++q) {
         const auto& queue = model_.queue(scheduler::QueueId{q});
-        if (queue.in_use) queues[queue.name] = api::to_json(queue.status_allocated).dump();
+        if (queue.in_use) queues[queue.name] = api::to_json(ledger_.queue(queue.id).allocated).dump();
       }
       for (const auto& [name, allocated] : queues) out.push_back(base::format("queue  {} {}", name, allocated));
     }
@@ -458,6 +458,7 @@ class Stage {
   scheduler::Options options_;
   std::string config_text_;
   scheduler::Model model_;
+  scheduler::Ledger ledger_;
   scheduler::Intake intake_;
   scheduler::Decider decider_;
   base::Time now_;

@@ -1,11 +1,23 @@
-// Does a group's status say what another one says?
+// How does a group's status change, and does it say what another one says?
 #pragma once
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "scheduler/model/core/job.h"
 
 namespace scheduler {
+
+// There is at most one condition of each type; a newer one takes the place of an older.
+inline void put_condition(std::vector<GroupCondition>& conditions, GroupCondition fresh) {
+  for (GroupCondition& condition : conditions) {
+    if (condition.type != fresh.type) continue;
+    condition = std::move(fresh);
+    return;
+  }
+  conditions.push_back(std::move(fresh));
+}
 
 // Times and transitions aside: they change with every writing.
 inline bool says_the_same(const GroupStatus& a, const GroupStatus& b) {

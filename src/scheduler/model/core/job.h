@@ -63,11 +63,8 @@ struct TaskText {
   Text name;
   Text uid;
   Text resource_version;
-  Text nominated_node;
-  // The pod's condition PodScheduled=False as far as known; empty reason: none.
-  Text condition_reason;
-  Text condition_message;
-  bool ours = true;  // schedulerName is one of ours
+  Text nominated_node;  // as written in the pod, or decided since
+  bool ours = true;     // schedulerName is one of ours
 };
 
 enum class GroupPhase : std::uint8_t { kNone, kPending, kInqueue, kRunning, kUnknown, kCompleted };
@@ -120,8 +117,7 @@ struct Job {
   bool names_preemptable = false;  // the annotation or label is there
   bool listed_changed = false;
   bool listed_open = false;
-  bool met_trouble = false;  // the search did, at the last close
-  Text key;                  // "namespace/name"
+  Text key;  // "namespace/name"
   Text group_uid;
   Text resource_version;
   QueueId queue;  // unset: the PodGroup names a queue that does not exist
@@ -134,7 +130,7 @@ struct Job {
   Box<Request> min_resources;             // set when spec.minResources is
   Box<GroupExtras> more;                  // see extras()
   std::unique_ptr<JobTopology> topology;  // null: neither a network topology nor subgroups are asked for
-  GroupStatus status;
+  GroupPhase phase = GroupPhase::kNone;   // as written in the group, or decided since
 
   std::vector<TaskId> tasks;
   std::vector<Role> roles;
@@ -145,11 +141,9 @@ struct Job {
   Sums allocated;  // of Allocated-like tasks
   Sums pipelined;  // promised in this cycle
   Sums pending;
-  std::uint64_t changes = 0;  // grows with every change of the job or its tasks
-  Text spec_text;             // what the group was last read from, to tell changes of status from changes of wishes
-  Text last_event;            // the text last told in an Unschedulable event
-  std::uint64_t last_refusal = 0;  // digest of what admission said at the last close; 0: it did not refuse
-  Symbol written_domain;           // annotation volcano.sh/job-allocated-hypernode as last read or written; unset: none
+  std::uint64_t changes = 0;      // grows with every change of the job or its tasks
+  std::uint32_t pod_changes = 0;  // grows when a pod of it comes or goes
+  Text spec_text;                 // what the group was last read from, to tell changes of status from changes of wishes
 
   std::string_view ns() const { return key.view().substr(0, key.view().find('/')); }
   std::string_view name() const { return key.view().substr(key.view().find('/') + 1); }
@@ -173,11 +167,9 @@ struct Job {
   bool is_starving() const { return waiting_count() + ready_count() < min_available; }
   // The group has not started.
   bool waits() const {
-    return has_group && status.phase != GroupPhase::kCompleted && scheduled_count() < std::max(min_available, 1);
+    return has_group && phase != GroupPhase::kCompleted && scheduled_count() < std::max(min_available, 1);
   }
-  bool is_pending() const {
-    return !has_group || status.phase == GroupPhase::kNone || status.phase == GroupPhase::kPending;
-  }
+  bool is_pending() const { return !has_group || phase == GroupPhase::kNone || phase == GroupPhase::kPending; }
   // Role minimums count only where the group's own minimum is at least their sum.
   bool checks_roles() const { return min_available >= roles_min_total; }
   bool wishes_topology() const { return topology != nullptr && topology->wishes_any(); }
@@ -208,8 +200,6 @@ struct Queue {
   Resource guarantee;
   api::Json affinity;  // spec.affinity
   api::Json annotations;
-  api::ResourceList status_allocated;  // as last read or written
-  bool status_lost = false;            // what was written last did not arrive
 
   std::int32_t jobs = 0;  // PodGroups naming this queue
   Sums allocated;         // over its jobs: Allocated-like tasks

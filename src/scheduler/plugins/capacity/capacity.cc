@@ -295,7 +295,7 @@ class Capacity final : public Plugin {
   Vote enqueueable(const Job& job) {
     const Queue& queue = model_->queue(job.queue);
     if (!accepts(queue)) {
-      if (queue.state == QueueState::kOpen) session_->refuse(job, why_not_accepted(queue), false);
+      if (queue.state == QueueState::kOpen) session_->refuse(job, {.message = why_not_accepted(queue), .tell = false});
       return Vote::kReject;
     }
     if (!job.min_resources) return Vote::kPermit;
@@ -304,7 +304,9 @@ class Capacity final : public Plugin {
       std::vector<Dim> failing;
       const Resource sum = wanted + tree_.allocated(*model_, at) + tree_[at].inqueue - tree_[at].elastic;
       if (sum.fits_wanted(tree_[at].real_capability, wanted, &failing)) continue;
-      session_->refuse(job, "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"));
+      session_->refuse(
+          job, {.message = "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"),
+                .by = AdmissionRefusal::By::kQueueQuota});
       return Vote::kReject;
     }
     return Vote::kPermit;

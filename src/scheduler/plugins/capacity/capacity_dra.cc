@@ -162,7 +162,8 @@ void DeviceQuota::attach(PluginSetup& setup) {
       if (wanted.empty()) continue;
       add(inqueue_[at.index], use.sums);
       if (!fits(*model_, model_->queue(at), use.sums, wanted, capacities_)) {
-        session_->refuse(job, "queue resource quota insufficient: insufficient dra-resource-exceeded");
+        session_->refuse(job, {.message = "queue resource quota insufficient: insufficient dra-resource-exceeded",
+                               .by = AdmissionRefusal::By::kQueueQuota});
         return Vote::kReject;
       }
       out = Vote::kPermit;
@@ -186,7 +187,7 @@ void DeviceQuota::open(Session& session) {
     any |= model_->queue(QueueId{q}).in_use && has_quota(*model_, model_->queue(QueueId{q}));
   if (!enabled_ || !any) return;
   model_->for_each_job_unsorted([&](const Job& job) {
-    if (job.status.phase != GroupPhase::kInqueue || !job.queue.is_set()) return;
+    if (job.phase != GroupPhase::kInqueue || !job.queue.is_set()) return;
     for (const QueueId at : path_of(*model_, job.queue, hierarchical_)) {
       if (!has_quota(*model_, model_->queue(at))) continue;
       std::set<std::string> counted = use_of(*model_, at, hierarchical_).claims;

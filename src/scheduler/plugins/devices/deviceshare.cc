@@ -14,7 +14,6 @@ namespace scheduler {
 namespace {
 
 constexpr base::Duration kLockTime = base::seconds(5 * 60);
-constexpr std::string_view kLockNote = "deviceshare/lock/";  // LOCK/UID of a pod: when it was to lock its node
 
 using Families = std::vector<const DeviceFamily*>;
 
@@ -217,22 +216,16 @@ class DeviceShare final : public Plugin {
     if (key.empty()) return true;
     const auto since = base::parse_rfc3339(model_->devices.node(task.node)["annotations"][key].as_string());
     if (since && now_ - *since < kLockTime && *since - now_ < kLockTime) return false;
-    // Until the node says so itself: whoever is on the way to it. A pod may be bound long before it starts, and nobody
-    // sees when its lock was released, so that it counts for as long as a lock lasts.
-    std::erase_if(model_->last_runs,
-                  [&](const auto& one) { return one.first.starts_with(kLockNote) && now_ - one.second >= kLockTime; });
+    model_->devices.end_locks(now_ - kLockTime);
     for (const TaskId id : model_->nodes[task.node].tasks) {
       const TaskStatus status = model_->task(id).status;
       const bool under_way =
           status == TaskStatus::kAllocated || status == TaskStatus::kBinding || status == TaskStatus::kBound;
-      if (id != task.id && under_way && model_->last_runs.contains(lock_note(key, id))) return false;
+      if (id != task.id && under_way && model_->devices.has_lock(key, model_->text(id).uid)) return false;
     }
     model_->devices.lock(task.id, key);
-    model_->last_runs.insert_or_assign(lock_note(key, task.id), now_);
+    model_->devices.note_lock(key, model_->text(task.id).uid, now_);
     return true;
-  }
-  std::string lock_note(const std::string& key, TaskId task) const {
-    return base::format("{}{}/{}", kLockNote, key, model_->text(task).uid.view());
   }
 
   Model* model_ = nullptr;

@@ -98,7 +98,7 @@ Json extender_job(const Model& model, const Job& job) {
   Json group = Json::object(
       {{"metadata", Json::object({{"name", job.name()}, {"namespace", job.ns()}, {"uid", job.group_uid.view()}})},
        {"spec", std::move(spec)},
-       {"status", Json::object({{"phase", name_of(job.status.phase)}})}});
+       {"status", Json::object({{"phase", name_of(job.phase)}})}});
   Json counts = Json::object();
   for (std::size_t s = 0; s < kTaskStatusCount; ++s) {
     if (job.counts[s] != 0) counts.set(kTaskStatusNames[s], counts[kTaskStatusNames[s]].as_int() + job.counts[s]);

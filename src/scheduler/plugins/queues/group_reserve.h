@@ -33,7 +33,7 @@ inline Resource without_gated(const Model& model, const Job& job, Resource amoun
 inline Resource minimum_of(const Job& job) { return job.min_resources ? Resource(*job.min_resources) : Resource(); }
 
 inline bool runs_with_minimum(const Job& job) {
-  return job.status.phase == GroupPhase::kRunning && job.allocated_count() >= job.min_available;
+  return job.phase == GroupPhase::kRunning && job.allocated_count() >= job.min_available;
 }
 
 // "cpu, memory, <scalars by name>" of failing dimensions, each after `word`.

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/format.h"
+#include "scheduler/ledger/ledger.h"
 #include "scheduler/model/core/group_status.h"
 #include "scheduler/model/queue_path.h"
 #include "scheduler/session/session.h"
@@ -23,7 +24,47 @@ std::string_view reason_word(TaskStatus status) {
 
 }  // namespace
 
-std::string Session::job_text(const Job& job) const {
+Statuses::Statuses(const SessionInput& input, const Troubles& troubles, Plan& plan)
+    : in_(input), troubles_(troubles), plan_(plan), changed_before_(input.model.job_capacity()) {
+  for (const JobId id : in_.changed_jobs) changed_before_[id.index] = true;
+}
+
+void Statuses::set_condition(JobId id, std::string_view type, std::string_view reason, std::string_view message) {
+  SharedTexts& shared = in_.model.shared_texts;
+  GroupCondition fresh{shared.share(type),    shared.share("True"),  shared.share(reason),
+                       shared.share(message), shared.share(in_.uid), in_.now};
+  put_condition(conditions_[id.index], std::move(fresh));
+}
+
+void Statuses::set_phase(JobId id, GroupPhase phase) {
+  in_.model.edit_job(id).phase = phase;
+  in_.model.note_changed(id);
+}
+
+void Statuses::refuse(const Job& job, AdmissionRefusal refusal) {
+  if (rehearses_) return rehearsed_.push_back({job.id, std::move(refusal)});
+  const std::uint64_t digest = std::hash<std::string_view>{}(refusal.message) | 1;
+  if (digest != in_.ledger.group(job.id).refusal) {
+    in_.ledger.edit_group(job.id).refusal = digest;
+    in_.model.note_changed(job.id);
+    if (refusal.tell) plan_.add_group_event(job, "Normal", "Unschedulable", refusal.message);
+  }
+  refusals_.insert_or_assign(job.id.index, std::move(refusal));
+}
+
+void Statuses::end_rehearsal(bool take_effect) {
+  rehearses_ = false;
+  for (auto& [job, refusal] : std::exchange(rehearsed_, {})) {
+    if (take_effect) refuse(in_.model.job(job), std::move(refusal));
+  }
+}
+
+const AdmissionRefusal* Statuses::refusal_of(JobId job) const {
+  const auto found = refusals_.find(job.index);
+  return found == refusals_.end() ? nullptr : &found->second;
+}
+
+std::string Statuses::job_text(const Job& job) const {
   std::map<std::string, std::int64_t, std::less<>> statuses, reasons;
   for (std::size_t s = 0; s < kTaskStatusCount; ++s) {
     if (job.counts[s] != 0) statuses.emplace(kTaskStatusNames[s], job.counts[s]);
@@ -39,7 +80,7 @@ std::string Session::job_text(const Job& job) const {
     ++known->second;
   }
   if (!reasons.empty()) out += "; Pending: " + histogram_text(reasons);
-  if (const JobTrouble* trouble = find_trouble(job.id)) {
+  if (const JobTrouble* trouble = troubles_.find(job.id)) {
     if (!trouble->text.empty()) {
       out += ". Origin reason is: " + trouble->text;
     } else if (!trouble->by_task.empty()) {
@@ -50,7 +91,7 @@ std::string Session::job_text(const Job& job) const {
   return out;
 }
 
-Session::TaskReason Session::task_reason(const Task& task) const {
+Statuses::TaskReason Statuses::task_reason(const Task& task) const {
   TaskStatus status = task.status;
   NodeId node = task.node;
   bool evicted = task.eviction_occurred;
@@ -73,7 +114,7 @@ Session::TaskReason Session::task_reason(const Task& task) const {
     if (evicted) out.nominated_node = node_name;
     return out;
   }
-  const JobTrouble* trouble = task.job.is_set() ? find_trouble(task.job) : nullptr;
+  const JobTrouble* trouble = task.job.is_set() ? troubles_.find(task.job) : nullptr;
   if (trouble == nullptr) return out;
   out.message = trouble->text;
   if (status != TaskStatus::kPending) return out;
@@ -82,24 +123,32 @@ Session::TaskReason Session::task_reason(const Task& task) const {
   return out;
 }
 
-void Session::compute_phase(Job& job) {
-  const bool unschedulable = unschedulable_now_.contains(job.id.index);
+GroupPhase Statuses::phase_of(const Job& job) const {
+  const auto set_now = conditions_.find(job.id.index);
+  const bool unschedulable =
+      set_now != conditions_.end() && std::any_of(set_now->second.begin(), set_now->second.end(),
+                                                  [](const auto& one) { return one.type == "Unschedulable"; });
   const std::int32_t completed = job.count(TaskStatus::kFailed) + job.count(TaskStatus::kSucceeded);
   const std::int32_t scheduled = job.scheduled_count() + job.releasing_on_node;
-  GroupStatus& status = job.status;
-  if (job.count(TaskStatus::kRunning) > 0 && unschedulable) {
-    status.phase = GroupPhase::kUnknown;
-  } else if (scheduled >= job.min_available) {
-    status.phase = scheduled == completed ? GroupPhase::kCompleted : GroupPhase::kRunning;
-  } else if (status.phase != GroupPhase::kInqueue) {
-    status.phase = GroupPhase::kPending;
-  }
-  status.running = job.count(TaskStatus::kRunning);
-  status.failed = job.count(TaskStatus::kFailed);
-  status.succeeded = job.count(TaskStatus::kSucceeded);
+  if (job.count(TaskStatus::kRunning) > 0 && unschedulable) return GroupPhase::kUnknown;
+  if (scheduled >= job.min_available) return scheduled == completed ? GroupPhase::kCompleted : GroupPhase::kRunning;
+  return job.phase == GroupPhase::kInqueue ? GroupPhase::kInqueue : GroupPhase::kPending;
 }
 
-void Session::close_tasks(const Job& job) {
+// What the group's status should say. Conditions stay until others of their type come.
+GroupStatus Statuses::status_of(const Job& job, bool with_conditions) const {
+  GroupStatus out = in_.ledger.group(job.id).status;
+  if (const auto set_now = conditions_.find(job.id.index); with_conditions && set_now != conditions_.end()) {
+    for (const GroupCondition& one : set_now->second) put_condition(out.conditions, one);
+  }
+  out.phase = job.phase;
+  out.running = job.count(TaskStatus::kRunning);
+  out.failed = job.count(TaskStatus::kFailed);
+  out.succeeded = job.count(TaskStatus::kSucceeded);
+  return out;
+}
+
+void Statuses::close_tasks(const Job& job) {
   std::vector<TaskId> waiting;
   for (const TaskId id : job.tasks) {
     const Task& task = in_.model.task(id);
@@ -112,12 +161,14 @@ void Session::close_tasks(const Job& job) {
   for (const TaskId id : waiting) {
     TaskReason reason = task_reason(in_.model.task(id));
     if (reason.message.empty()) reason.message = kAllNodesUnavailable;
+    const PodSays& said = in_.ledger.pod(id);
+    const bool nominates = !reason.nominated_node.empty() && reason.nominated_node != said.nominated_node.view();
+    if (said.reason == reason.reason && said.message == reason.message && !nominates) continue;
+    SharedTexts& shared = in_.model.shared_texts;
     TaskText& text = in_.model.edit_text(id);
-    const bool nominates = !reason.nominated_node.empty() && reason.nominated_node != text.nominated_node;
-    if (text.condition_reason == reason.reason && text.condition_message == reason.message && !nominates) continue;
-    text.condition_reason = in_.model.shared_texts.share(reason.reason);
-    text.condition_message = in_.model.shared_texts.share(reason.message);
-    if (nominates) text.nominated_node = in_.model.shared_texts.share(reason.nominated_node);
+    if (nominates) text.nominated_node = shared.share(reason.nominated_node);
+    in_.ledger.say(id, {shared.share(reason.reason), shared.share(reason.message),
+                        nominates ? text.nominated_node : said.nominated_node});
     plan_.pod_conditions.push_back({text.ns.str(), text.name.str(), text.uid.str(), reason.reason, reason.message,
                                     nominates ? reason.nominated_node : ""});
   }
@@ -125,71 +176,96 @@ void Session::close_tasks(const Job& job) {
 
 // Everything said of the job and its pods follows from the job itself, its troubles and refusals, and nothing of that
 // differs from its last close: saying it again would change nothing.
-bool Session::is_quiet(const Job& job) const {
+bool Statuses::is_quiet(const Job& job) const {
   return !in_.all_jobs_changed && !in_.queues_changed && !changed_before_[job.id.index] && !job.listed_changed &&
-         !job.met_trouble && find_trouble(job.id) == nullptr && !old_status_.contains(job.id.index) &&
-         (job.last_refusal != 0) == refusals_.contains(job.id.index);
+         in_.ledger.is_quiet(job, {.met_trouble = troubles_.find(job.id) != nullptr,
+                                   .is_refused = refusals_.contains(job.id.index),
+                                   .has_conditions = conditions_.contains(job.id.index)});
 }
 
-// Of quiet jobs: other reasons than admission's depend on what other jobs of the queue hold.
-void Session::refresh_reasons() {
-  for (const JobId id : in_.model.open_jobs()) {
-    const Job& job = in_.model.job(id);
-    if (!job.waits() || !is_in_session(job) || !is_quiet(job)) continue;
-    const auto known = in_.known_reasons.find(id);
-    if (known != in_.known_reasons.end() && known->second.kind == WaitKind::kNotAdmitted) continue;
-    reasons_.emplace_back(id, wait_reason(job));
-  }
-}
-
-bool Session::is_in_session(const Job& job) const {
+bool Statuses::is_in_session(const Job& job) const {
   return job.in_use && job.has_group && job.queue.is_set() && in_.model.queue(job.queue).in_use;
 }
 
-void Session::close_job(JobId id, GroupStatus before) {
+bool Statuses::still_arrives(const Job& job) {
+  if (in_.arrival_grace.ns <= 0) return false;
+  GroupSays& said = in_.ledger.edit_group(job.id);
+  if (!said.unchanged_since.is_set() || said.pod_changes != job.pod_changes) {
+    said.pod_changes = job.pod_changes;
+    said.unchanged_since = in_.now;
+  }
+  const base::Time due = said.unchanged_since + in_.arrival_grace;
+  const bool is_refused = job.is_pending() && refusal_of(job.id) != nullptr;
+  const bool lacks_pods =
+      !is_refused && in_.model.queue(job.queue).state == QueueState::kOpen && static_cast<bool>(ask<JobValid>(job));
+  if (!lacks_pods || due <= in_.now) {
+    in_.ledger.arriving.erase(job.id);
+    return false;
+  }
+  in_.ledger.arriving.insert_or_assign(job.id, due);
+  return true;
+}
+
+void Statuses::close_job(JobId id) {
   Job& job = in_.model.edit_job(id);
-  job.met_trouble = find_trouble(id) != nullptr;
-  if (!refusals_.contains(id.index)) job.last_refusal = 0;
-  compute_phase(job);
+  GroupSays& said = in_.ledger.edit_group(id);
+  said.met_trouble = troubles_.find(id) != nullptr;
+  if (!refusals_.contains(id.index)) said.refusal = 0;
+  const GroupPhase phase_said = said.status.phase;
+  job.phase = phase_of(job);
+  const bool arrives = still_arrives(job);
+  GroupStatus status = status_of(job, !arrives);
   const Symbol domain = job.topology ? job.topology->allocated : Symbol{};
-  const bool moved = domain != job.written_domain;
-  const bool updated = moved || !says_the_same(before, job.status);
+  const bool moved = domain != said.domain;
+  const bool updated = moved || !says_the_same(said.status, status);
   if (updated) {
-    plan_.groups.push_back({std::string(job.ns()), std::string(job.name()), job.status, {}});
+    PlannedGroupStatus& planned = plan_.groups.emplace_back();
+    planned = {.ns = std::string(job.ns()),
+               .name = std::string(job.name()),
+               .uid = job.group_uid.str(),
+               .status = status,
+               .is_urgent = moved || job.phase != phase_said};
     // Said with every write: a later write may take the place of one that waits.
-    if (moved || job.topology)
-      plan_.groups.back().allocated_domain = domain.is_set() ? in_.model.symbols.text(domain) : "";
-    job.written_domain = domain;
-    in_.model.note_changed(id);  // a group that went back to Pending waits for admission again
+    if (moved || job.topology) planned.allocated_domain = domain.is_set() ? in_.model.symbols.text(domain) : "";
+    said.domain = domain;
+    said.status = std::move(status);  // else an unchanged condition keeps its time and transition, as on the server
+    in_.model.note_changed(id);       // a group that went back to Pending waits for admission again
   }
-  // An unchanged condition keeps its time and transition, as on the server.
-  if (!updated) job.status = std::move(before);
-  const GroupPhase phase = job.status.phase;
-  const bool waits = phase == GroupPhase::kUnknown || phase == GroupPhase::kPending || phase == GroupPhase::kInqueue;
-  if (waits && job.is_ready() && job.count(TaskStatus::kPending) == 0) {
-    // On its way: nothing is left to decide, so there is nothing to warn of.
-    job.last_event.clear();
-  } else if (waits) {
-    std::string text = base::format("{}/{} tasks in gang unschedulable: {}", job.count(TaskStatus::kPending),
-                                    job.task_count(), job_text(job));
-    if (text != job.last_event) {
-      job.last_event = in_.model.shared_texts.share(text);
-      group_event(job, "Warning", "Unschedulable", std::move(text));
-    }
-  } else if (updated) {
-    job.last_event.clear();
-    group_event(job, "Normal", "Scheduled", "pod group is ready");
-  }
+  if (arrives) return;
+  tell_group(job, updated);
   close_tasks(job);
 }
 
-std::vector<JobId> Session::jobs_to_close() {
+void Statuses::tell_group(const Job& job, bool updated) {
+  GroupSays& said = in_.ledger.edit_group(job.id);
+  const GroupPhase phase = job.phase;
+  const bool waits = phase == GroupPhase::kUnknown || phase == GroupPhase::kPending || phase == GroupPhase::kInqueue;
+  if (waits && job.is_ready() && job.count(TaskStatus::kPending) == 0) {
+    // On its way: nothing is left to decide, so there is nothing to warn of.
+    said.event.clear();
+  } else if (waits) {
+    std::string text = base::format("{}/{} tasks in gang unschedulable: {}", job.count(TaskStatus::kPending),
+                                    job.task_count(), job_text(job));
+    if (text != said.event) {
+      said.event = in_.model.shared_texts.share(text);
+      plan_.add_group_event(job, "Warning", "Unschedulable", std::move(text));
+    }
+  } else if (updated) {
+    said.event.clear();
+    plan_.add_group_event(job, "Normal", "Scheduled", "pod group is ready");
+  }
+}
+
+std::vector<JobId> Statuses::jobs_to_close() {
   std::vector<JobId> out = in_.changed_jobs;
   const std::vector<JobId> changed_now = in_.model.peek_changed_jobs();
   out.insert(out.end(), changed_now.begin(), changed_now.end());
   const std::vector<JobId>& open = in_.model.open_jobs();
   std::copy_if(open.begin(), open.end(), std::back_inserter(out),
                [&](JobId id) { return !is_quiet(in_.model.job(id)); });
+  for (const auto& [id, due] : in_.ledger.arriving) {
+    if (due <= in_.now) out.push_back(id);
+  }
   std::erase_if(out, [&](JobId id) { return !is_in_session(in_.model.job(id)); });
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
@@ -197,7 +273,7 @@ std::vector<JobId> Session::jobs_to_close() {
   return out;
 }
 
-void Session::close_queues() {
+void Statuses::close_queues() {
   Model& model = in_.model;
   const QueueId root = model.find_queue("root");
   std::vector<Resource> totals(model.queue_count());
@@ -211,7 +287,7 @@ void Session::close_queues() {
   changed.insert(changed.end(), model.peek_changed_jobs().begin(), model.peek_changed_jobs().end());
   in_.queue_devices.settle(model, in_.plugins, changed, in_.all_jobs_changed);
   for (std::uint32_t q = 0; q < model.queue_count(); ++q) {
-    Queue& queue = model.edit_queue(QueueId{q});
+    const Queue& queue = model.queue(QueueId{q});
     if (!queue.in_use) continue;
     for (const auto& [dim, amount] : in_.queue_devices.of(queue.id)) {
       const double sum = totals[q].get(dim) + static_cast<double>(amount);
@@ -221,19 +297,19 @@ void Session::close_queues() {
     for (Dim d = 0; d < totals[q].size(); ++d) {
       if (totals[q].has(d)) list.emplace(model.dimensions.name(d), Dimensions::quantity_of(d, totals[q].get(d)));
     }
-    if (list == queue.status_allocated && !queue.status_lost) continue;
-    queue.status_lost = false;
+    const QueueSays& said = in_.ledger.queue(queue.id);
+    if (said.is_known && list == said.allocated) continue;
     std::vector<std::string> gone;
-    for (const auto& [name, quantity] : queue.status_allocated) {
+    for (const auto& [name, quantity] : said.allocated) {
       if (!list.contains(name)) gone.push_back(name);
     }
-    queue.status_allocated = list;
+    in_.ledger.say(queue.id, list);
     plan_.queues.push_back({queue.name, std::move(list), std::move(gone)});
   }
 }
 
 // The nodes that this session could use are a promise to other schedulers; they read it once the session has ended.
-void Session::close_shard() {
+void Statuses::close_shard() {
   NodeShards& shards = in_.model.shards;
   if (shards.mode == ShardingMode::kNone || shards.own() == nullptr) return;
   NodeShard fresh = *shards.own();
@@ -244,66 +320,21 @@ void Session::close_shard() {
                       std::inserter(fresh.to_add, fresh.to_add.end()));
   std::set_difference(fresh.in_use.begin(), fresh.in_use.end(), fresh.desired.begin(), fresh.desired.end(),
                       std::inserter(fresh.to_remove, fresh.to_remove.end()));
-  if (fresh == *shards.own()) return;
+  if (in_.ledger.shard() == fresh) return;
   plan_.shards.push_back({shards.own_name,
                           {fresh.in_use.begin(), fresh.in_use.end()},
                           {fresh.to_remove.begin(), fresh.to_remove.end()},
                           {fresh.to_add.begin(), fresh.to_add.end()},
                           in_.now});
+  in_.ledger.say(fresh);
   shards.set(std::string(shards.own_name), std::move(fresh));
 }
 
-void Session::report_tasks() {
-  for (const Operation& operation : journal_) {
-    const Task& task = in_.model.task(operation.task);
-    if (operation.kind == Kind::kPipeline && task.status == TaskStatus::kPipelined) {
-      pipelined_[in_.model.task_key(operation.task)] = in_.model.nodes[task.node].name;
-    }
-  }
-  if (!keep_tasks_) return;
-  for (std::uint32_t i = 0; i < in_.model.task_capacity(); ++i) {
-    const Task& task = in_.model.task(TaskId{i});
-    if (!task.in_use) continue;
-    task_reports_[in_.model.task_key(task.id)] = {task.status,
-                                                  task.node.is_set() ? in_.model.nodes[task.node].name : ""};
-  }
-}
-
-void Session::undo_uncommitted() {
-  for (std::size_t i = journal_.size(); i-- > 0;) {
-    const Operation& operation = journal_[i];
-    const TaskStatus status = in_.model.task(operation.task).status;
-    if (operation.kind == Kind::kEvict) {
-      if (!operation.committed)
-        undo(operation);
-      else
-        in_.model.move(operation.task, TaskStatus::kReleasing, operation.node);
-    } else if (status == TaskStatus::kAllocated || status == TaskStatus::kPipelined) {
-      undo(operation);
-    }
-  }
-  journal_.clear();
-}
-
-Plan Session::close(const Stopwatch& stopwatch) {
-  in_.plugins.close(*this, stopwatch, closing_times_);
-  if (in_.keeps_reasons) refresh_reasons();
-  for (const JobId id : jobs_to_close()) {
-    auto old = old_status_.find(id.index);
-    close_job(id, old == old_status_.end() ? in_.model.job(id).status : std::move(old->second));
-    if (in_.keeps_reasons && in_.model.job(id).waits()) reasons_.emplace_back(id, wait_reason(in_.model.job(id)));
-  }
-  close_queues();
-  close_shard();
-  report_tasks();
-  undo_uncommitted();
-  // Each group's in the order in which they came about; between groups the order in which they were asked means
-  // nothing.
+void Statuses::sort_events() {
   std::stable_sort(plan_.group_events.begin(), plan_.group_events.end(),
                    [](const PlannedGroupEvent& a, const PlannedGroupEvent& b) {
                      return std::tie(a.ns, a.name) < std::tie(b.ns, b.name);
                    });
-  return std::move(plan_);
 }
 
 }  // namespace scheduler

@@ -1,9 +1,7 @@
 // What is written to a resource claim before its pod is bound, and what happens when somebody else writes too.
-#include "scheduler/effects/claim_binder.h"
+#include "scheduler/effects/claim_steps.h"
 
 #include <gtest/gtest.h>
-
-#include <deque>
 
 #include "api/resource.h"
 
@@ -12,22 +10,9 @@ namespace {
 
 using api::Json;
 
-// One claim on a server that checks versions; answers wait until run().
-class Server final : public client::Client {
+// One claim on a server that checks versions.
+class Server {
  public:
-  void call(client::Request request, OnResult on_result) override {
-    waiting.emplace_back(std::move(request), std::move(on_result));
-  }
-  std::unique_ptr<client::Watch> watch(client::WatchRequest, OnEvent, OnEnd) override { return nullptr; }
-
-  void run() {
-    while (!waiting.empty()) {
-      auto [request, done] = std::move(waiting.front());
-      waiting.pop_front();
-      done(answer(request));
-    }
-  }
-
   base::Result<Json> answer(const client::Request& request) {
     if (request.verb == client::Verb::kGet) return claim;
     log.push_back((request.subresource.empty() ? "patch " : "patch status ") + request.body.dump());
@@ -51,7 +36,6 @@ class Server final : public client::Client {
       *api::parse_json(R"({"metadata":{"name":"c","namespace":"a","uid":"u","resourceVersion":"1"},"spec":{}})");
   int version = 1;
   int conflicts = 0;
-  std::deque<std::pair<client::Request, OnResult>> waiting;
   std::vector<std::string> log;
 };
 
@@ -62,17 +46,16 @@ PlannedBind plan(Json allocation) {
 }
 
 std::string bind(Server& server, const PlannedBind& what) {
-  ClaimBinder binder(server);
-  std::string outcome = "nothing";
-  binder.bind(what, [&](base::Status status) { outcome = status.ok() ? "bound" : status.error().message; });
-  server.run();
-  return outcome;
+  ClaimSteps claims;
+  Step step = claims.begin(what);
+  while (step.kind == Step::Kind::kCall) step = claims.next(what, server.answer(step.request));
+  return step.kind == Step::Kind::kDone ? "bound" : step.error.message;
 }
 
 const Json kAllocation =
     Json::object({{"devices", Json::object({{"results", Json::array({Json::object({{"device", "gpu-0"}})})}})}});
 
-TEST(ClaimBinder, protects_allocates_and_reserves) {
+TEST(ClaimSteps, protects_allocates_and_reserves) {
   Server server;
   EXPECT_EQ(bind(server, plan(kAllocation)), "bound");
   EXPECT_EQ(server.claim["metadata"]["finalizers"][std::size_t{0}].as_string(),
@@ -85,7 +68,7 @@ TEST(ClaimBinder, protects_allocates_and_reserves) {
   EXPECT_EQ(server.log.size(), 2u);
 }
 
-TEST(ClaimBinder, keeps_the_reservations_of_others) {
+TEST(ClaimSteps, keeps_the_reservations_of_others) {
   Server server;
   server.claim.edit("status").set("allocation", kAllocation);
   server.claim.edit("status").set("reservedFor", *api::parse_json(R"([{"resource":"pods","name":"q","uid":"other"}])"));
@@ -93,7 +76,7 @@ TEST(ClaimBinder, keeps_the_reservations_of_others) {
   EXPECT_EQ(server.claim["status"]["reservedFor"].size(), 2u);
 }
 
-TEST(ClaimBinder, tries_again_after_a_conflict_and_gives_up_when_overtaken) {
+TEST(ClaimSteps, tries_again_after_a_conflict_and_gives_up_when_overtaken) {
   Server server;
   server.conflicts = 2;
   EXPECT_EQ(bind(server, plan(kAllocation)), "bound");
@@ -110,11 +93,10 @@ TEST(ClaimBinder, tries_again_after_a_conflict_and_gives_up_when_overtaken) {
   EXPECT_EQ(bind(lost, plan({})), "resourceclaim a/c lost its allocation");
 }
 
-TEST(ClaimBinder, takes_the_reservation_back) {
+TEST(ClaimSteps, takes_the_reservation_back) {
   Server server;
-  ClaimBinder binder(server);
-  binder.release(plan({}));
-  server.run();
+  const PlannedBind what = plan({});
+  (void)server.answer(claim_release_request(what, what.claims[0]));
   ASSERT_EQ(server.log.size(), 1u);
   EXPECT_NE(server.log[0].find(R"({"$patch":"delete","uid":"pod-uid"})"), std::string::npos);
 }

@@ -1,13 +1,13 @@
 // Why does each group wait? Found at the close, for those that were looked at and did not start.
+#include "scheduler/session/reasons.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "scheduler/session/session.h"
+#include "scheduler/ledger/ledger.h"
 
 namespace scheduler {
 namespace {
-
-constexpr std::string_view kInsufficient = "Insufficient ";
 
 std::string_view word_for(QueueState state) {
   switch (state) {
@@ -17,18 +17,6 @@ std::string_view word_for(QueueState state) {
     case QueueState::kUnknown: return "in an unknown state";
   }
   return "";
-}
-
-// The resource that most nodes lack; the first by name among equals.
-std::string tightest_of(const FitErrors& errors) {
-  std::string worst;
-  std::size_t most = 0;
-  for (const auto& [reason, count] : errors.reasons()) {
-    if (!reason.starts_with(kInsufficient) || count <= most) continue;
-    worst = reason.substr(kInsufficient.size());
-    most = count;
-  }
-  return worst;
 }
 
 // What is free without the group's own attempt, which is undone by now.
@@ -54,17 +42,16 @@ void describe_search(const Model& model, const Job& job, const std::string& pod,
   out.nodes = errors.node_count();
   out.domain = errors.hyper_node();
   const std::string& last = errors.last();
-  if (!last.starts_with(kInsufficient)) {
+  if (!errors.last_is_shortage()) {
     out.kind = out.nodes == 0 || errors.reasons().empty() ? WaitKind::kRefused : WaitKind::kFilter;
     out.detail = last;
     if (const auto found = errors.reasons().find(last); found != errors.reasons().end()) out.refused = found->second;
     return;
   }
   out.kind = WaitKind::kResources;
-  out.resource = tightest_of(errors);
-  if (const auto found = errors.reasons().find(std::string(kInsufficient) + out.resource);
-      found != errors.reasons().end())
-    out.refused = found->second;
+  const auto [resource, refused] = errors.tightest();
+  out.resource = resource;
+  out.refused = refused;
   const TaskId task = model.find_task(std::string(job.ns()) + "/" + pod);
   if (!task.is_set()) return;
   for (const Part& part : model.shape_of(model.task(task)).request.parts) {
@@ -74,14 +61,8 @@ void describe_search(const Model& model, const Job& job, const std::string& pod,
 
 }  // namespace
 
-void Session::note_over_limit(const Job& job, const Task& task) {
-  JobTrouble& one = trouble(job.id);
-  if (std::exchange(one.over_limit, true) || !in_.keeps_reasons) return;
-  one.shortage = ask<QueueLimit>(in_.model.queue(job.queue), Resource(in_.model.shape_of(task).request), false);
-}
-
-WaitReason Session::wait_reason(const Job& job) {
-  Model& model = in_.model;
+WaitReason Reasons::reason_of(const Job& job) const {
+  const Model& model = in_.model;
   WaitReason out;
   out.queue = job.queue_name.str();
   out.pods = job.task_count();
@@ -97,7 +78,7 @@ WaitReason Session::wait_reason(const Job& job) {
   TaskId first;  // the smallest waiting pod by name
   for (const TaskId id : job.tasks) {
     const Task& task = model.task(id);
-    placed += was_placed_and_discarded(task) ? 1 : 0;
+    placed += was_placed_and_discarded(task, in_.cycle) ? 1 : 0;
     if (task.status != TaskStatus::kPending) continue;
     gated += task.gated ? 1 : 0;
     if (!first.is_set() || model.text(id).name < model.text(first).name) first = id;
@@ -105,12 +86,12 @@ WaitReason Session::wait_reason(const Job& job) {
   out.missing = std::max(job.min_available - job.ready_count() - job.waiting_count() - placed, 0);
   if (queue.state != QueueState::kOpen) return of_kind(WaitKind::kQueueNotOpen, std::string(word_for(queue.state)));
   if (job.is_pending()) {
-    if (const auto refused = refusals_.find(job.id.index); refused != refusals_.end()) {
-      if (!refused->second.starts_with("queue resource quota")) return of_kind(WaitKind::kNotAdmitted, refused->second);
+    if (const AdmissionRefusal* refused = statuses_.refusal_of(job.id)) {
+      if (refused->by != AdmissionRefusal::By::kQueueQuota) return of_kind(WaitKind::kNotAdmitted, refused->message);
       const auto shortage = ask<QueueLimit>(queue, job.min_resources ? Resource(*job.min_resources) : Resource(), true);
-      if (!shortage) return of_kind(WaitKind::kNotAdmitted, refused->second);
+      if (!shortage) return of_kind(WaitKind::kNotAdmitted, refused->message);
       out.shortage = *shortage;
-      return of_kind(WaitKind::kQueueLimit, refused->second);
+      return of_kind(WaitKind::kQueueLimit, refused->message);
     }
   }
   if (const Refusal invalid = ask<JobValid>(job)) return of_kind(WaitKind::kNotEnoughPods, invalid.message);
@@ -118,7 +99,7 @@ WaitReason Session::wait_reason(const Job& job) {
     out.missing = gated;
     return of_kind(WaitKind::kGated);
   }
-  const JobTrouble* trouble = find_trouble(job.id);
+  const JobTrouble* trouble = troubles_.find(job.id);
   if (trouble != nullptr && !trouble->text.empty()) return of_kind(WaitKind::kDomain, trouble->text);
   if (trouble != nullptr) {
     for (const auto& [pod, errors] : trouble->by_task) {
@@ -129,7 +110,7 @@ WaitReason Session::wait_reason(const Job& job) {
       return out;
     }
   }
-  const bool overused = overused_.contains(queue.id.index);
+  const bool overused = troubles_.is_overused(queue.id);
   if (overused || (trouble != nullptr && trouble->over_limit)) {
     std::optional<QueueShortage> shortage = trouble != nullptr ? trouble->shortage : std::nullopt;
     if (!shortage && first.is_set())
@@ -145,7 +126,17 @@ WaitReason Session::wait_reason(const Job& job) {
     out.missing = job.waiting_count();
     return of_kind(WaitKind::kReleasing);
   }
-  return of_kind(WaitKind::kUnknown, job_text(job));
+  return of_kind(WaitKind::kUnknown, statuses_.job_text(job));
+}
+
+void Reasons::refresh() {
+  for (const JobId id : in_.model.open_jobs()) {
+    const Job& job = in_.model.job(id);
+    if (!job.waits() || !statuses_.is_in_session(job) || !statuses_.is_quiet(job)) continue;
+    const auto known = in_.ledger.reasons.find(id);
+    if (known != in_.ledger.reasons.end() && known->second.kind == WaitKind::kNotAdmitted) continue;
+    find(job);
+  }
 }
 
 }  // namespace scheduler

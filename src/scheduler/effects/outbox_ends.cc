@@ -1,0 +1,191 @@
+// What follows from the end of a write? The model and the ledger hear what became of it.
+#include <algorithm>
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "scheduler/effects/outbox_requests.h"
+#include "scheduler/effects/outbox_state.h"
+
+namespace scheduler {
+namespace {
+
+std::string version_in(Reply answer) {
+  return answer != nullptr && answer->ok() ? std::string(api::resource_version_of(**answer)) : std::string();
+}
+
+bool is_done(const Step& end) { return end.kind == Step::Kind::kDone; }
+// Refused for good, though the object is still there.
+bool is_refused(const Step& end) { return !is_done(end) && !is_overtaken(end.error.code); }
+
+std::string key_of(const LostStatus& lost) {
+  struct Names {
+    std::string operator()(const PodStatusWrite& one) const { return one.plan.uid; }
+    std::string operator()(const GateRemoval& one) const { return one.plan.uid; }
+    std::string operator()(const GroupStatusWrite& one) const { return one.plan.ns + "/" + one.plan.name; }
+    std::string operator()(const QueueStatusWrite& one) const { return one.plan.name; }
+    std::string operator()(const ShardStatusWrite& one) const { return one.plan.name; }
+  };
+  return base::format("{} {}", lost.index(), std::visit(Names{}, lost));
+}
+
+}  // namespace
+
+void Outbox::State::ended(Work work, const Step& end, Reply answer) {
+  std::visit([&](auto& write) { ended(write, end, answer); }, work);
+}
+
+void Outbox::State::superseded(const Work& work) {
+  if (const auto* pod = std::get_if<PodStatusWrite>(&work)) ledger.end(Entry::kPodStatus, pod->plan.uid);
+  if (const auto* group = std::get_if<GroupStatusWrite>(&work))
+    ledger.end(Entry::kGroup, group->plan.ns + "/" + group->plan.name);
+  if (const auto* queue = std::get_if<QueueStatusWrite>(&work)) ledger.end(Entry::kQueue, queue->plan.name);
+  if (const auto* shard = std::get_if<ShardStatusWrite>(&work)) ledger.end(Entry::kShard, shard->plan.name);
+}
+
+void Outbox::State::note_stage(const PlannedBind& plan, std::string_view stage, base::Duration since) const {
+  const bool nothing_to_prepare = plan.volumes.empty() && plan.claims.empty();
+  if (options.on_stage && !(stage == "PreBound" && nothing_to_prepare))
+    options.on_stage(plan, stage, env.uptime() - since);
+}
+
+void Outbox::State::write_condition(PlannedPodCondition condition) {
+  ledger.begin(Entry::kPodStatus, condition.uid);
+  submit(PodStatusWrite{std::move(condition)});
+}
+
+void Outbox::State::ended(PodBinding& write, const Step& end, Reply) {
+  const PlannedBind& plan = write.plan;
+  if (is_done(end)) {
+    ledger.end(Entry::kBinding, plan.uid);
+    note_stage(plan, "Bound", write.bind_begun);
+    record(object_head("v1", "Pod", plan.ns, plan.pod, plan.uid),
+           {"Normal", "Scheduled", base::format("Successfully assigned {}/{} to {}", plan.ns, plan.pod, plan.node)});
+    return;
+  }
+  if (!plan.claims.empty() && write.at >= PodBinding::At::kClaims) submit(ClaimRelease{plan});
+  const bool was_tried = write.at == PodBinding::At::kBind;
+  if (!was_tried || is_refused(end)) {
+    std::string message = was_tried ? base::format("failed to bind to node {}: {}", plan.node, end.error.message)
+                                    : base::format("execute preBind for pod {}/{} failed: {}, resync the task", plan.ns,
+                                                   plan.pod, end.error.message);
+    intake.pod_told(plan.ns + "/" + plan.pod, plan.uid, "SchedulerError", message);
+    write_condition({plan.ns, plan.pod, plan.uid, "SchedulerError", std::move(message), ""});
+  }
+  submit(PodLookup{plan.ns, plan.pod, plan.uid, true});
+}
+
+void Outbox::State::ended(PodEviction& write, const Step& end, Reply) {
+  if (is_done(end)) return;
+  const PlannedEviction& plan = write.plan;
+  if (is_refused(end)) intake.eviction_failed(plan.ns + "/" + plan.pod, plan.uid);
+  submit(PodLookup{plan.ns, plan.pod, plan.uid});
+}
+
+void Outbox::State::ended(PodStatusWrite& write, const Step& end, Reply answer) {
+  const PlannedPodCondition& plan = write.plan;
+  const bool missed = ledger.end(Entry::kPodStatus, plan.uid, version_in(answer));
+  if (!is_done(end)) ledger.doubt(Entry::kPodStatus, plan.uid);
+  if (is_refused(end)) return note_lost(std::move(write));
+  if (missed || !is_done(end)) submit(PodLookup{plan.ns, plan.pod, plan.uid});
+}
+
+void Outbox::State::ended(GateRemoval& write, const Step& end, Reply answer) {
+  const PlannedGateRemoval& plan = write.plan;
+  if (is_refused(end)) {
+    base::log_warning(
+        "scheduler", base::format("the gate of pod {}/{} cannot be removed: {}", plan.ns, plan.pod, end.error.message));
+    return note_lost(std::move(write));
+  }
+  ledger.end(Entry::kGate, plan.uid);
+  if (is_done(end)) intake.set_answer(api::resources::kPods, **answer);
+  on_change();
+}
+
+void Outbox::State::ended(GroupStatusWrite& write, const Step& end, Reply answer) {
+  const PlannedGroupStatus& plan = write.plan;
+  const std::string key = plan.ns + "/" + plan.name;
+  const bool missed = ledger.end(Entry::kGroup, key, version_in(answer));
+  if (is_done(end)) intake.set_answer(api::resources::kPodGroups, **answer);
+  if (is_done(end) && !missed) return;
+  if (!is_done(end)) ledger.doubt(Entry::kGroup, key);
+  if (is_refused(end)) return note_lost(std::move(write));
+  submit(GroupLookup{plan.ns, plan.name});
+}
+
+void Outbox::State::ended(QueueStatusWrite& write, const Step& end, Reply answer) {
+  const bool missed = ledger.end(Entry::kQueue, write.plan.name, version_in(answer));
+  if (!is_done(end)) ledger.doubt(Entry::kQueue, write.plan.name);
+  if (is_refused(end)) return note_lost(std::move(write));
+  if (missed || !is_done(end)) submit(QueueLookup{write.plan.name});
+}
+
+void Outbox::State::ended(ShardStatusWrite& write, const Step& end, Reply) {
+  ledger.end(Entry::kShard, write.plan.name);
+  if (is_refused(end)) return note_lost(std::move(write));
+  if (is_done(end)) return;
+  ledger.lose_shard();
+  on_change();
+}
+
+void Outbox::State::ended(PodLookup& write, const Step&, Reply answer) {
+  const std::string key = write.ns + "/" + write.name;
+  if (write.of_binding) ledger.end(Entry::kBinding, write.uid);
+  if (answer->ok() && api::uid_of(**answer) == write.uid) {
+    const bool binds = ledger.is_under_way(Entry::kBinding, write.uid);
+    if (!binds && (**answer)["spec"]["nodeName"].as_string().empty()) intake.bind_failed(key, write.uid);
+    intake.set_answer(api::resources::kPods, **answer);
+  } else {
+    intake.remove(api::resources::kPods, object_head("v1", "Pod", write.ns, write.name, write.uid));
+  }
+  on_change();
+}
+
+// The model believed a status that could not be written: the server's word counts.
+void Outbox::State::ended(GroupLookup& write, const Step&, Reply answer) {
+  if (answer->ok()) {
+    intake.forget_group_version(write.ns + "/" + write.name);
+    intake.set_answer(api::resources::kPodGroups, **answer);
+  }
+  on_change();
+}
+
+void Outbox::State::ended(QueueLookup&, const Step&, Reply answer) {
+  if (answer->ok()) intake.set_answer(api::resources::kQueues, **answer);
+  on_change();
+}
+
+// Once for each object and field, however many writes of it are lost meanwhile.
+void Outbox::State::note_lost(LostStatus lost) {
+  const std::string key = key_of(lost);
+  if (const auto known = retellings.find(key); known != retellings.end()) {
+    auto& before = std::get<Retelling>(writes.at(known->second).work).lost;
+    auto* queue = std::get_if<QueueStatusWrite>(&lost);
+    auto* queue_before = std::get_if<QueueStatusWrite>(&before);
+    if (queue != nullptr && queue_before != nullptr)
+      queue_before->plan.gone.insert(queue_before->plan.gone.end(), queue->plan.gone.begin(), queue->plan.gone.end());
+    return;
+  }
+  retellings.emplace(key, last_id + 1);
+  submit(Retelling{std::move(lost)});
+}
+
+void Outbox::State::ended(Retelling& write, const Step&, Reply) {
+  retellings.erase(key_of(write.lost));
+  if (const auto* pod = std::get_if<PodStatusWrite>(&write.lost))
+    intake.pod_status_lost(pod->plan.ns + "/" + pod->plan.pod, pod->plan.uid);
+  if (const auto* gate = std::get_if<GateRemoval>(&write.lost)) ledger.end(Entry::kGate, gate->plan.uid);
+  if (const auto* queue = std::get_if<QueueStatusWrite>(&write.lost))
+    intake.queue_status_lost(queue->plan.name, queue->plan.gone);
+  if (std::holds_alternative<ShardStatusWrite>(write.lost)) ledger.lose_shard();
+  if (const auto* group = std::get_if<GroupStatusWrite>(&write.lost))
+    return submit(GroupLookup{group->plan.ns, group->plan.name});
+  on_change();
+}
+
+void Outbox::State::ended(Insistence& write, const Step& end, Reply) {
+  if (!is_done(end)) base::log_error("scheduler", base::format("{}: {}", write.failure, end.error.message));
+  write.done();
+}
+
+}  // namespace scheduler

@@ -1,0 +1,36 @@
+// When is a request that failed made again? The one policy for everything that the scheduler writes.
+#pragma once
+
+#include <optional>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace scheduler {
+
+// The server may be able to do it a little later.
+bool is_passing(base::Code code);
+// The object is gone, or another one now.
+bool is_overtaken(base::Code code);
+
+enum class Retry {
+  kNever,          // what became of it is looked up instead
+  kPassing,        // a dozen times while the trouble passes, each pause twice the one before
+  kUntilAnswered,  // for as long as it takes: the model is wrong until then
+  kInsist,         // for a minute, whatever the error
+};
+
+// The pause before the next try, after `tries` of them failed; unset: it is not tried again.
+std::optional<base::Duration> retry_after(Retry policy, base::Code code, int tries, base::Random& random);
+
+// A claim that others write too is read again after a conflict, so often.
+inline constexpr int kConflictsMax = 5;
+// How often it is looked whether a volume is bound.
+inline constexpr base::Duration kVolumeLookPeriod = base::milliseconds(100);
+// A status that is refused for good is said again after this: it would be refused again at once.
+inline constexpr base::Duration kLostPause = base::seconds(5);
+// Counts of one object are written at most so often.
+inline constexpr base::Duration kCountsPeriod = base::milliseconds(200);
+
+}  // namespace scheduler

@@ -1,0 +1,108 @@
+// Which writes follow from a plan, and by which steps is each done?
+//
+// Each is a value: what was decided, and how far it has got. What its end means for the model is the outbox's matter.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+
+#include "scheduler/effects/claim_steps.h"
+#include "scheduler/effects/step.h"
+#include "scheduler/effects/volume_steps.h"
+#include "scheduler/session/plan.h"
+
+namespace scheduler {
+
+// What moves pods goes first; others wait for phases; counts and conditions are for people.
+enum class Urgency : std::uint8_t { kPlacement, kPhase, kReport };
+inline constexpr std::size_t kUrgencies = 3;
+
+// Volumes, then claims, then the lock of the node, then the binding itself.
+struct PodBinding {
+  PlannedBind plan;
+  enum class At : std::uint8_t { kVolumes, kClaims, kNodeLock, kBind } at = At::kVolumes;
+  VolumeSteps volumes{};
+  ClaimSteps claims{};
+  base::Duration begun{};       // uptime
+  base::Duration bind_begun{};  // when everything before the binding was done
+};
+
+// The condition first, so that whoever sees the pod go knows why.
+struct PodEviction {
+  PlannedEviction plan;
+  std::string component;
+  bool told = false;
+};
+
+struct PodStatusWrite {
+  PlannedPodCondition plan;
+};
+struct GateRemoval {
+  PlannedGateRemoval plan;
+};
+struct GroupStatusWrite {
+  PlannedGroupStatus plan;
+};
+struct QueueStatusWrite {
+  PlannedQueueStatus plan;
+};
+struct ShardStatusWrite {
+  PlannedShardStatus plan;
+};
+
+// The pod was not bound: its claims are free again.
+struct ClaimRelease {
+  PlannedBind plan;
+  std::size_t next = 0;
+};
+
+// What became of an object is asked, after a write whose outcome is unknown or refused, or whose answer came after the
+// word of somebody else.
+struct PodLookup {
+  std::string ns;
+  std::string name;
+  std::string uid;
+  bool of_binding = false;  // the binding is under way until it is known what became of it
+};
+struct GroupLookup {
+  std::string ns;
+  std::string name;
+};
+struct QueueLookup {
+  std::string name;
+};
+
+// A write that was refused: after a while it counts as lost, and is said again where it still is to be said.
+using LostStatus = std::variant<PodStatusWrite, GateRemoval, GroupStatusWrite, QueueStatusWrite, ShardStatusWrite>;
+struct Retelling {
+  LostStatus lost;
+};
+
+// An object that must exist, or be gone, for as long as it is wanted.
+struct Insistence {
+  client::Request request;
+  std::function<bool()> is_wanted;            // asked before each try
+  std::function<bool(base::Code)> is_enough;  // an error that is as good as success
+  std::string failure;                        // logged when it is given up
+  std::function<void()> done;
+  int tries = 0;
+};
+
+using Work = std::variant<PodBinding, PodEviction, PodStatusWrite, GateRemoval, GroupStatusWrite, QueueStatusWrite,
+                          ShardStatusWrite, ClaimRelease, PodLookup, GroupLookup, QueueLookup, Retelling, Insistence>;
+
+// The first step, and the one after an answer (null: after a pause).
+Step begin(Work& work, const StepContext& context);
+Step next(Work& work, Reply answer, const StepContext& context);
+
+Urgency urgency_of(const Work& work);
+// At most one such write of an object is made in kCountsPeriod.
+bool is_paced(const Work& work);
+// Statuses: a newer one may take the place of one that waits. Then `newer` says also what only `older` said; false when
+// they are not of one kind.
+bool supersedes(Work& newer, const Work& older);
+
+}  // namespace scheduler

@@ -1,0 +1,126 @@
+// What does the scheduler write about a gang whose pods arrive one after the other?
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/format.h"
+#include "client/testing/fake_client.h"
+#include "client/testing/fake_env.h"
+#include "scheduler/scheduler.h"
+
+namespace scheduler {
+namespace {
+
+using api::Json;
+
+Json json(std::string_view text) { return *api::parse_json(text); }
+
+// Binds as an API server does.
+class Server final : public client::testing::FakeClient {
+ public:
+  explicit Server(rt::Env& env) : FakeClient(env), env_(env) {}
+
+  void call(client::Request request, OnResult on_result) override {
+    ++requests[base::format("{} {}{}",
+                            request.verb == client::Verb::kCreate  ? "create"
+                            : request.verb == client::Verb::kPatch ? "patch"
+                                                                   : "read",
+                            request.resource.plural, request.subresource.empty() ? "" : "/" + request.subresource)];
+    if (request.resource == api::resources::kEvents && request.verb == client::Verb::kCreate)
+      ++events[request.body["reason"].str()];
+    if (request.subresource != "binding") return FakeClient::call(std::move(request), std::move(on_result));
+    Json pod = *find(api::resources::kPods, request.ns + "/" + request.name);
+    pod.edit("spec").set("nodeName", request.body["target"]["name"]);
+    put(api::resources::kPods, std::move(pod));
+    env_.loop().post([on_result = std::move(on_result)] { on_result(Json::object()); });
+  }
+
+  std::map<std::string, int> requests;  // by verb and resource
+  std::map<std::string, int> events;    // by reason
+
+ private:
+  rt::Env& env_;
+};
+
+class FewWrites : public testing::Test {
+ protected:
+  static constexpr int kPods = 100;
+
+  void begin(base::Duration grace) {
+    server.put(api::resources::kQueues, json(R"({"metadata":{"name":"default"},"status":{"state":"Open"}})"));
+    server.put(api::resources::kNodes, json(R"({"metadata":{"name":"n"},"status":{"allocatable":
+        {"cpu":"200","memory":"100Gi","pods":"300"},"capacity":{"cpu":"200","memory":"100Gi","pods":"300"}}})"));
+    server.put(api::resources::kPodGroups, json(R"({"metadata":{"namespace":"a","name":"g"},
+        "spec":{"minMember":100,"queue":"default"},"status":{"phase":"Pending"}})"));
+    Options options;
+    options.arrival_grace = grace;
+    scheduler.emplace(env, server, options);
+    scheduler->start();
+    env.run_for(base::milliseconds(100));
+  }
+
+  void add_pod(int i) {
+    server.put(api::resources::kPods, json(base::format(R"({{"metadata":{{"namespace":"a","name":"p-{}","annotations":
+        {{"scheduling.k8s.io/group-name":"g"}}}},"spec":{{"schedulerName":"volcano","containers":[{{"name":"c",
+        "resources":{{"requests":{{"cpu":"1"}}}}}}]}},"status":{{"phase":"Pending"}}}})",
+                                                        i)));
+  }
+
+  client::testing::FakeEnv env;
+  Server server{env};
+  std::optional<Scheduler> scheduler;
+};
+
+TEST_F(FewWrites, who_still_arrives_is_not_told_to_wait) {
+  begin(base::seconds(1));
+  EXPECT_EQ((*server.find(api::resources::kPodGroups, "a/g"))["status"]["phase"].as_string(), "Inqueue");
+  for (int i = 0; i + 1 < kPods; ++i) {
+    add_pod(i);
+    env.run_for(base::milliseconds(100));
+  }
+  EXPECT_EQ(server.events["FailedScheduling"], 0);
+  EXPECT_EQ(server.events["Unschedulable"], 0);
+  EXPECT_EQ(server.requests["patch pods/status"], 0);
+  EXPECT_LE(server.requests["patch podgroups"], 1) << "its phase";
+  // The last one does not come: after a quiet second everybody is told, once.
+  env.run_for(base::seconds(2));
+  EXPECT_EQ(server.events["FailedScheduling"], kPods - 1);
+  EXPECT_EQ(server.events["Unschedulable"], 1);
+  EXPECT_EQ(server.requests["patch pods/status"], kPods - 1);
+  EXPECT_LE(server.requests["patch podgroups"], 2);
+  env.run_for(base::seconds(60));
+  EXPECT_EQ(server.events["Unschedulable"], 1);
+  EXPECT_EQ(server.requests["patch pods/status"], kPods - 1);
+  add_pod(kPods - 1);
+  env.run_for(base::seconds(2));
+  EXPECT_EQ(server.requests["create pods/binding"], kPods);
+}
+
+TEST_F(FewWrites, a_gang_that_arrives_in_time_hears_nothing_but_its_start) {
+  begin(base::seconds(1));
+  for (int i = 0; i < kPods; ++i) {
+    add_pod(i);
+    env.run_for(base::milliseconds(20));
+  }
+  env.run_for(base::seconds(5));
+  EXPECT_EQ(server.requests["create pods/binding"], kPods);
+  EXPECT_EQ(server.requests["patch pods/status"], 0);
+  EXPECT_EQ(server.events["FailedScheduling"], 0);
+  EXPECT_EQ(server.events["Unschedulable"], 0);
+  EXPECT_EQ(server.events["Scheduled"], kPods + 1) << "each pod and the group";
+}
+
+TEST_F(FewWrites, without_grace_each_size_on_the_way_is_told) {
+  begin({});
+  for (int i = 0; i < 3; ++i) {
+    add_pod(i);
+    env.run_for(base::milliseconds(100));
+  }
+  EXPECT_GE(server.events["Unschedulable"], 3);
+  EXPECT_EQ(server.events["FailedScheduling"], 3);
+}
+
+}  // namespace
+}  // namespace scheduler

@@ -1,0 +1,150 @@
+// What has the scheduler told the API server, what of it is on its way, and what was lost?
+//
+// For each field that the scheduler writes there is one entry here: what the object says, as last written or read.
+// A cycle compares with it what it would say, and writes the difference; what is planned counts as said at once. A
+// write that is under way is believed until it has ended, and its answer until the watch has caught up with it. A write
+// that was lost leaves its entry unknown, so that it is said again.
+//
+// Owned by the scheduler; loop thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "api/schema/quantity.h"
+#include "base/time.h"
+#include "scheduler/framework/wait_reason.h"
+#include "scheduler/model/core/group_status.h"
+#include "scheduler/model/core/ids.h"
+#include "scheduler/model/core/job.h"
+#include "scheduler/model/core/text.h"
+#include "scheduler/model/nodes/node_shards.h"
+
+namespace scheduler {
+
+// A pod's condition PodScheduled=False (empty reason: none) and the node nominated for it.
+struct PodSays {
+  Text reason;
+  Text message;
+  Text nominated_node;
+  bool operator==(const PodSays&) const = default;
+};
+
+struct GroupSays {
+  GroupStatus status;
+  Symbol domain;              // annotation volcano.sh/job-allocated-hypernode; unset: none
+  Text event;                 // the text last told in an Unschedulable event
+  std::uint64_t refusal = 0;  // digest of what admission said at the last close; 0: it did not refuse
+  bool met_trouble = false;   // the search did, at the last close
+  // Job::pod_changes as the last close saw it, and since when it is so.
+  std::uint32_t pod_changes = 0;
+  base::Time unchanged_since;
+};
+
+struct QueueSays {
+  api::ResourceList allocated;
+  bool is_known = true;  // false: what was written last did not arrive
+};
+
+// Fields that are written together. Pods are told apart by their uid, groups by "namespace/name", the others by name.
+enum class Entry : std::uint8_t { kPodStatus, kBinding, kEviction, kGate, kGroup, kQueue, kShard };
+
+class Ledger {
+ public:
+  // --- what objects say ---
+  const PodSays& pod(TaskId id) const { return id.index < pods_.size() ? pods_[id.index] : kNoPod; }
+  const GroupSays& group(JobId id) const { return id.index < groups_.size() ? groups_[id.index] : kNoGroup; }
+  const QueueSays& queue(QueueId id) const { return id.index < queues_.size() ? queues_[id.index] : kNoQueue; }
+  // The status of this scheduler's own NodeShard; unset: unknown.
+  const std::optional<NodeShard>& shard() const { return shard_; }
+
+  // A cycle says this from now on, and plans the write.
+  void say(TaskId id, PodSays says) { entry(pods_, id.index) = std::move(says); }
+  GroupSays& edit_group(JobId id) { return entry(groups_, id.index); }
+  void say(QueueId id, api::ResourceList allocated) { entry(queues_, id.index) = {std::move(allocated), true}; }
+  void say(NodeShard shard) { shard_ = std::move(shard); }
+
+  // What may have changed about a group without a change of its pods or of its PodGroup.
+  struct GroupNow {
+    bool met_trouble = false;
+    bool is_refused = false;
+    bool has_conditions = false;  // some were set
+  };
+  // Nothing of that differs from what was said at the group's last close: saying it again would change nothing.
+  bool is_quiet(const Job& job, const GroupNow& now) const;
+
+  // --- what the server says ---
+  // It counts unless a write of ours is under way, or was answered with a later version. True when it differs from what
+  // was said here, that is, when somebody else wrote. `is_new`: nobody has told this object anything.
+  bool hear(TaskId id, bool is_new, std::string_view uid, std::string_view version, PodSays says);
+  bool hear(JobId id, bool is_new, std::string_view key, std::string_view version, GroupStatus status, Symbol domain);
+  bool hear(QueueId id, std::string_view name, std::string_view version, api::ResourceList allocated);
+  void hear(NodeShard shard) { shard_ = std::move(shard); }
+  void forget_pod(TaskId id, std::string_view uid);
+  void forget_group(JobId id, std::string_view key);
+  void forget_queue(QueueId id) { entry(queues_, id.index) = {}; }
+
+  // --- what is under way ---
+  void begin(Entry entry, std::string_view key);
+  // `version`: of the object after the write, as answered; empty: it was not written. True when the server said
+  // something later meanwhile, which did not count: it has to be asked.
+  bool end(Entry entry, std::string_view key, std::string_view version = {});
+  bool is_under_way(Entry entry, std::string_view key) const;
+  std::size_t under_way(Entry entry) const { return open_[static_cast<std::size_t>(entry)]; }
+
+  // --- what was lost ---
+  // A write failed, so that the object may say something else than it does here, until it is heard again.
+  void doubt(Entry entry, std::string_view key) { flights_[flight_key(entry, key)].is_doubtful = true; }
+  void lose_pod(TaskId id, std::string_view uid);
+  // `gone`: resources that should have been taken away, and are there still.
+  void lose_queue(QueueId id, std::string_view name, const std::vector<std::string>& gone);
+  void lose_shard() { shard_.reset(); }
+  // Whether the server agrees is not known: a write failed, and nothing has been heard since.
+  bool is_doubtful(Entry entry, std::string_view key) const;
+
+  // Groups that lack pods and are not told so yet, and when they will be if no pod comes or goes.
+  std::map<JobId, base::Time> arriving;
+  // Why each waiting group waits, as of the last cycle that looked at it: what people are told who ask.
+  std::map<JobId, WaitReason> reasons;
+
+ private:
+  struct Flight {
+    int open = 0;
+    bool is_doubtful = false;
+    bool is_forgotten = false;  // the object is gone
+    std::string answered;       // version that our last write made, as long as no watch has shown it
+    std::string unheard;        // the last version that did not count while a write was under way
+  };
+  static std::string flight_key(Entry entry, std::string_view key);
+  void forget_flight(Entry entry, std::string_view key);
+  // Whether the server's word at this version counts; then our own writes are known to be part of it.
+  bool counts(Entry entry, std::string_view key, std::string_view version);
+  template <class Says>
+  static Says& entry(std::vector<Says>& table, std::uint32_t index) {
+    if (index >= table.size()) table.resize(index + 1);
+    return table[index];
+  }
+
+  static const PodSays kNoPod;
+  static const GroupSays kNoGroup;
+  static const QueueSays kNoQueue;
+  static constexpr std::size_t kEntries = 7;
+
+  std::vector<PodSays> pods_;      // by TaskId
+  std::vector<GroupSays> groups_;  // by JobId
+  std::vector<QueueSays> queues_;  // by QueueId
+  std::optional<NodeShard> shard_;
+  std::unordered_map<std::string, Flight> flights_;  // of what is under way, unconfirmed or lost only
+  std::size_t open_[kEntries] = {};
+};
+
+// Versions of one resource grow; where they are missing (files) everything counts as new.
+bool is_newer(std::string_view version, std::string_view than);
+
+}  // namespace scheduler

@@ -1,0 +1,81 @@
+// When does the server's word about what the scheduler writes count, and when its own?
+#include "scheduler/ledger/ledger.h"
+
+#include <gtest/gtest.h>
+
+namespace scheduler {
+namespace {
+
+const TaskId kPod{3};
+const QueueId kQueue{1};
+
+PodSays says(std::string_view message) { return {Text("Unschedulable"), Text(message), Text()}; }
+api::ResourceList cpus(std::string_view amount) { return {{"cpu", *api::Quantity::parse(amount)}}; }
+
+TEST(Ledger, a_write_under_way_is_believed_until_the_watch_has_caught_up) {
+  Ledger ledger;
+  EXPECT_TRUE(ledger.hear(kPod, true, "u", "4", says("no room")));
+  ledger.say(kPod, says("still no room"));
+  ledger.begin(Entry::kPodStatus, "u");
+  EXPECT_FALSE(ledger.hear(kPod, false, "u", "5", says("no room"))) << "somebody else wrote something else";
+  EXPECT_EQ(ledger.pod(kPod), says("still no room"));
+  EXPECT_FALSE(ledger.end(Entry::kPodStatus, "u", "7"));
+  EXPECT_FALSE(ledger.is_under_way(Entry::kPodStatus, "u"));
+  EXPECT_FALSE(ledger.hear(kPod, false, "u", "6", says("no room"))) << "older than our write";
+  EXPECT_EQ(ledger.pod(kPod), says("still no room"));
+  EXPECT_FALSE(ledger.hear(kPod, false, "u", "7", says("still no room")));
+  EXPECT_TRUE(ledger.hear(kPod, false, "u", "8", says("other words"))) << "somebody else wrote it";
+  EXPECT_EQ(ledger.pod(kPod), says("other words"));
+}
+
+TEST(Ledger, what_was_said_later_than_our_write_and_did_not_count_is_asked_for) {
+  Ledger ledger;
+  ledger.begin(Entry::kPodStatus, "u");
+  ledger.hear(kPod, false, "u", "12", says("of somebody else"));
+  EXPECT_TRUE(ledger.end(Entry::kPodStatus, "u", "11"));
+}
+
+TEST(Ledger, a_pod_of_the_same_place_has_been_told_nothing) {
+  Ledger ledger;
+  ledger.say(kPod, says("no room"));
+  ledger.begin(Entry::kPodStatus, "u");
+  ledger.hear(kPod, true, "another", "1", {});
+  EXPECT_EQ(ledger.pod(kPod), PodSays());
+  EXPECT_FALSE(ledger.is_under_way(Entry::kPodStatus, "another"));
+}
+
+TEST(Ledger, what_was_lost_is_unknown_until_it_is_heard) {
+  Ledger ledger;
+  ledger.say(kPod, says("no room"));
+  ledger.lose_pod(kPod, "u");
+  EXPECT_EQ(ledger.pod(kPod), PodSays());
+  EXPECT_TRUE(ledger.is_doubtful(Entry::kPodStatus, "u"));
+  ledger.hear(kPod, false, "u", "9", says("no room"));
+  EXPECT_FALSE(ledger.is_doubtful(Entry::kPodStatus, "u"));
+
+  ledger.say(kQueue, cpus("1"));
+  ledger.begin(Entry::kQueue, "q");
+  ledger.lose_queue(kQueue, "q", {"gpu"});
+  EXPECT_TRUE(ledger.queue(kQueue).is_known) << "a later write is under way and says it all";
+  ledger.end(Entry::kQueue, "q");
+  ledger.lose_queue(kQueue, "q", {"gpu"});
+  EXPECT_FALSE(ledger.queue(kQueue).is_known);
+  EXPECT_TRUE(ledger.queue(kQueue).allocated.contains("gpu")) << "what was to go is still there";
+}
+
+TEST(Ledger, a_group_is_quiet_while_nothing_differs_from_what_was_said) {
+  Ledger ledger;
+  Job job;
+  job.id = JobId{0};
+  job.phase = GroupPhase::kInqueue;
+  ledger.edit_group(job.id).status.phase = GroupPhase::kInqueue;
+  EXPECT_TRUE(ledger.is_quiet(job, {}));
+  EXPECT_FALSE(ledger.is_quiet(job, {.met_trouble = true}));
+  EXPECT_FALSE(ledger.is_quiet(job, {.is_refused = true}));
+  EXPECT_FALSE(ledger.is_quiet(job, {.has_conditions = true}));
+  job.phase = GroupPhase::kPending;
+  EXPECT_FALSE(ledger.is_quiet(job, {}));
+}
+
+}  // namespace
+}  // namespace scheduler

@@ -1,0 +1,44 @@
+// What is one scheduling cycle given to work with?
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "scheduler/framework/config.h"
+#include "scheduler/framework/plugin.h"
+#include "scheduler/model/model.h"
+#include "scheduler/search/node_search.h"
+#include "scheduler/session/queue_devices.h"
+
+namespace scheduler {
+
+class Ledger;
+
+struct SessionInput {
+  Model& model;
+  Ledger& ledger;
+  const Config& config;
+  PluginSet& plugins;
+  NodeSearch& search;
+  QueueDevices& queue_devices;
+  base::Time now;
+  std::string uid;
+  std::uint64_t cycle = 0;
+  const std::vector<JobId>& changed_jobs;  // since the previous session was opened, that one's own changes included
+  bool keeps_reasons = true;               // WaitReasons of those that wait
+  bool all_jobs_changed = false;           // plugins are new: everything counts as changed
+  bool queues_changed = false;             // what queues say differs from the previous session
+  std::string scheduler_name;
+  // A group that lacks pods is told so when none came or went for so long: before, it still arrives.
+  base::Duration arrival_grace{};
+  bool proves_rollbacks = false;  // for tests
+};
+
+// Waits now, but a discarded statement of this session had a place for it.
+inline bool was_placed_and_discarded(const Task& task, std::uint64_t cycle) {
+  return task.status == TaskStatus::kPending && task.last_cycle == cycle && is_allocated_like(task.last_status);
+}
+
+}  // namespace scheduler

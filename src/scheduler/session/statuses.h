@@ -1,0 +1,89 @@
+// What is written about groups, pods and queues when a cycle ends?
+//
+// Collects what plugins and actions say of groups, and at the close compares what should be said with the ledger.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "scheduler/session/plan.h"
+#include "scheduler/session/session_input.h"
+#include "scheduler/session/troubles.h"
+
+namespace scheduler {
+
+// Admission holds a group back.
+struct AdmissionRefusal {
+  enum class By : std::uint8_t { kPlugin, kQueueQuota };  // kQueueQuota: the queue's or an ancestor's limit is reached
+  std::string message;
+  By by = By::kPlugin;
+  bool tell = true;  // in an event, when it differs from what was said at the job's last close
+};
+
+class Statuses {
+ public:
+  // All of them outlive it.
+  Statuses(const SessionInput& input, const Troubles& troubles, Plan& plan);
+
+  void set_condition(JobId job, std::string_view type, std::string_view reason, std::string_view message);
+  void set_phase(JobId job, GroupPhase phase);
+  void refuse(const Job& job, AdmissionRefusal refusal);
+  // Between these, refusals are held back; then they take effect, or were never said.
+  void begin_rehearsal() { rehearses_ = true; }
+  void end_rehearsal(bool take_effect);
+  // Null: admission did not refuse it.
+  const AdmissionRefusal* refusal_of(JobId job) const;
+
+  // What the job waits for, in the words of its condition; and of one task.
+  std::string job_text(const Job& job) const;
+  struct TaskReason {
+    std::string reason;
+    std::string message;
+    std::string nominated_node;
+  };
+  TaskReason task_reason(const Task& task) const;
+
+  bool is_in_session(const Job& job) const;
+  // What the close of a job says depends on the job itself, its troubles and refusals, and nothing of that differs from
+  // its last close: saying it again would change nothing.
+  bool is_quiet(const Job& job) const;
+  // Jobs whose status may differ from what was last written, in the order of their keys.
+  std::vector<JobId> jobs_to_close();
+  // What the group lacks are pods, and some came or went a moment ago: it is not told that it waits.
+  bool still_arrives(const Job& job);
+
+  void close_job(JobId job);
+  void close_queues();
+  void close_shard();
+  // Each group's events in the order in which they came about; between groups the order in which they were asked means
+  // nothing.
+  void sort_events();
+
+ private:
+  template <class P, class... A>
+  decltype(auto) ask(const A&... args) const {
+    return in_.plugins.ask<P>(args...);
+  }
+  GroupPhase phase_of(const Job& job) const;
+  GroupStatus status_of(const Job& job, bool with_conditions) const;
+  void tell_group(const Job& job, bool updated);
+  void close_tasks(const Job& job);
+
+  const SessionInput& in_;
+  const Troubles& troubles_;
+  Plan& plan_;
+  std::vector<bool> changed_before_;  // by job: one of the input's changed jobs
+  std::unordered_map<std::uint32_t, std::vector<GroupCondition>> conditions_;  // set in this session, by job
+  std::unordered_map<std::uint32_t, AdmissionRefusal> refusals_;               // by job
+  struct Refused {
+    JobId job;
+    AdmissionRefusal refusal;
+  };
+  bool rehearses_ = false;
+  std::vector<Refused> rehearsed_;
+};
+
+}  // namespace scheduler
