@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "api/pod_requests.h"
+
 namespace controllers::job {
 
 using api::Json;
@@ -12,40 +14,13 @@ using api::ResourceList;
 
 namespace {
 
-void add(ResourceList& sum, const ResourceList& more) {
-  for (const auto& [name, quantity] : more) {
-    const auto [slot, fresh] = sum.try_emplace(name, quantity);
-    if (!fresh) slot->second += quantity;
-  }
-}
-
-void raise(ResourceList& list, const ResourceList& other) {
-  for (const auto& [name, quantity] : other) {
-    const auto [slot, fresh] = list.try_emplace(name, quantity);
-    if (!fresh && slot->second < quantity) slot->second = quantity;
-  }
-}
-
 // `side` is "requests" or "limits".
 ResourceList effective(const Json& spec, std::string_view side) {
-  ResourceList sum;
-  for (const Json& container : spec["containers"].items())
-    add(sum, api::resource_list_from(container["resources"][side]));
-  ResourceList sidecars;
-  ResourceList largest_step;
-  for (const Json& container : spec["initContainers"].items()) {
-    const ResourceList own = api::resource_list_from(container["resources"][side]);
-    ResourceList step = sidecars;
-    add(step, own);
-    raise(largest_step, step);
-    if (container["restartPolicy"].as_string() == "Always") add(sidecars, own);
-  }
-  add(sum, sidecars);
-  raise(sum, largest_step);
+  ResourceList sum = api::containers_total(spec, side);
   for (const auto& [name, quantity] : api::resource_list_from(spec["resources"][side])) sum[name] = quantity;
   const ResourceList overhead = api::resource_list_from(spec["overhead"]);
   if (side == "requests") {
-    add(sum, overhead);
+    api::add(sum, overhead);
   } else {
     for (const auto& [name, quantity] : overhead)
       if (const auto found = sum.find(name); found != sum.end()) found->second += quantity;
