@@ -1,4 +1,4 @@
-// Reading the definition of a world.
+// What the keys of a definition mean.
 #include "sim/definition.h"
 
 #include <charconv>
@@ -10,35 +10,11 @@ namespace sim {
 
 using api::Json;
 using base::make_error;
-using base::Result;
 
 namespace {
 
 base::Error at_line(int line, std::string_view what) {
   return make_error(base::Code::kInvalid, base::format("line {}: {}", line, what));
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t' || text.front() == '\r')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
-  return text;
-}
-
-// Without a comment; '#' inside a string is text.
-std::string_view without_comment(std::string_view line) {
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '"') quoted = !quoted;
-    if (line[i] == '#' && !quoted) return line.substr(0, i);
-  }
-  return line;
-}
-
-bool is_key(std::string_view key) {
-  if (key.empty()) return false;
-  for (const char c : key)
-    if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-')) return false;
-  return true;
 }
 
 std::optional<base::Duration> span_of(const Json& json) {
@@ -50,10 +26,8 @@ std::optional<base::Duration> span_of(const Json& json) {
 
 }  // namespace
 
-base::Status Settings::add(const std::string& key, Json value, int line) {
-  if (!values_.emplace(key, Value{std::move(value), line}).second)
-    return at_line(line, base::format("{}: key \"{}\" is given twice", table_, key));
-  return {};
+void Settings::add(const std::string& key, Json value, int line) {
+  values_.insert_or_assign(key, Value{std::move(value), line});
 }
 
 const Settings::Value* Settings::find(const std::string& key) {
@@ -169,51 +143,6 @@ base::Status Settings::finish() const {
   for (const auto& [key, value] : values_)
     if (!asked_.contains(key)) return at_line(value.line, base::format("{}: unknown key \"{}\"", table_, key));
   return {};
-}
-
-namespace {
-
-// The table that a header line opens; null if it is not one.
-Settings* open_table(Definition& definition, std::string_view header, int line) {
-  if (header == "[world]" && definition.world.line() == 0) {
-    definition.world = Settings("world", line);
-    return &definition.world;
-  }
-  for (const auto& [name, list] :
-       {std::pair{"workload", &definition.workloads}, {"fault", &definition.faults}, {"check", &definition.checks}})
-    if (header == base::format("[[{}]]", name)) return &list->emplace_back(name, line);
-  return nullptr;
-}
-
-}  // namespace
-
-Result<Definition> parse_definition(std::string_view text) {
-  Definition definition;
-  Settings* table = nullptr;
-  for (int line = 1; !text.empty(); ++line) {
-    const std::size_t end = text.find('\n');
-    const std::string_view content = trim(without_comment(text.substr(0, end)));
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-    if (content.empty()) continue;
-    if (content.front() == '[') {
-      table = open_table(definition, content, line);
-      if (!table)
-        return at_line(line, base::format("{}: must be [world] (once), [[workload]], [[fault]] or [[check]]", content));
-      continue;
-    }
-    const std::size_t equals = content.find('=');
-    const std::string_view key = trim(content.substr(0, equals));
-    if (equals == std::string_view::npos || !is_key(key))
-      return at_line(line, base::format("\"{}\" is not \"key = value\"", content));
-    if (!table) return at_line(line, base::format("key \"{}\" comes before any table", key));
-    // Strings, numbers, booleans and arrays on one line read the same in JSON.
-    auto value = api::parse_json(trim(content.substr(equals + 1)));
-    if (!value.ok() || value->is_null() || value->is_object())
-      return at_line(line,
-                     base::format("{}: the value must be a string, a number, true, false, or an array of those", key));
-    TRY_VOID(table->add(std::string(key), *std::move(value), line));
-  }
-  return definition;
 }
 
 }  // namespace sim

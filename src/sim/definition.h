@@ -1,7 +1,7 @@
 // The text that describes a world: which parts, workloads, faults and checks it has.
 //
-// A subset of TOML: comments, [world], [[workload]], [[fault]], [[check]], and keys with a string, a number, a boolean
-// or an array of those on one line. An array of two numbers or durations is a range: the seed chooses.
+// TOML with the tables [world], [[workload]], [[fault]] and [[check]], whose keys have a string, a number, a boolean or
+// an array of those. An array of two numbers or durations is a range: the seed chooses.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Settings {
  public:
   Settings(std::string table, int line) : table_(std::move(table)), line_(line) {}
 
-  base::Status add(const std::string& key, api::Json value, int line);
+  void add(const std::string& key, api::Json value, int line);
 
   // Each reader returns the fallback for an absent key. What does not fit is remembered as a problem.
   std::string text(const std::string& key, std::string_view fallback);
