@@ -24,7 +24,7 @@ struct JobTrouble {
   }
   std::string text;                       // of the job as a whole
   bool over_limit = false;                // the queue may not take some task
-  std::optional<QueueShortage> shortage;  // of the first of them, with what was placed before it
+  std::optional<Shortage> shortage;  // of the first of them, with what was placed before it
 };
 
 class Troubles {
