@@ -27,6 +27,7 @@ constexpr std::array kTargets = {
     Target{"devices", devices},
     Target{"route", route},
     Target{"http", http},
+    Target{"http2", http2},
     Target{"connection", connection},
     Target{"keys", keys},
     Target{"definition", definition},

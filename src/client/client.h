@@ -17,6 +17,16 @@ namespace client {
 enum class Verb : std::uint8_t { kGet, kList, kCreate, kUpdate, kPatch, kDelete, kDeleteCollection };
 enum class PatchType : std::uint8_t { kJson, kMerge, kStrategic, kApply };
 
+// Which of the requests that wait for a connection, or for the rate that is allowed, is sent next. Those of one rank go
+// in the order in which they were made; nothing that is on its way is held up or taken back.
+enum class Urgency : std::uint8_t {
+  kFirst,   // reads, and what moves pods: creates, deletions, binds
+  kPhase,   // statuses that others wait for
+  kCounts,  // statuses that only report numbers
+  kEvent,   // reports for people
+};
+inline constexpr std::size_t kUrgencies = 4;
+
 struct Request {
   Verb verb = Verb::kGet;
   api::ResourceId resource;
@@ -35,6 +45,7 @@ struct Request {
   std::string field_manager = {};  // empty: the client's own name
   bool force = false;              // of an apply
   bool dry_run = false;
+  Urgency urgency = Urgency::kFirst;
 };
 
 struct WatchRequest {

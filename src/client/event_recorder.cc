@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <deque>
-#include <list>
-#include <map>
+#include <utility>
 
 #include "base/format.h"
 #include "base/utf8.h"
+#include "client/event_correlator.h"
 
 namespace client {
 
@@ -15,11 +15,12 @@ using api::Json;
 
 namespace {
 
-constexpr std::size_t kRemembered = 4096;  // least recently used texts are forgotten beyond
+constexpr std::size_t kRemembered = 4096;  // least recently used events are forgotten beyond
 constexpr std::size_t kWaitingMax = 10'000;
 constexpr int kInFlightMax = 16;
 constexpr int kTries = 5;
 constexpr std::size_t kMessageBytesMax = 8192;
+constexpr std::string_view kCombined = "(combined from similar events): ";
 
 bool worth_retrying(base::Code code) {
   return code == base::Code::kUnavailable || code == base::Code::kTimeout || code == base::Code::kTooManyRequests ||
@@ -29,27 +30,29 @@ bool worth_retrying(base::Code code) {
 }  // namespace
 
 struct EventRecorder::State : std::enable_shared_from_this<EventRecorder::State> {
+  // What is needed only until the event is written: the reference to its object, and its text.
+  struct Text {
+    Json involved;
+    EventText event;
+  };
   struct Entry {
-    std::string key;
-    Json object;
-    EventText text;
     std::string ns;
     std::string name;  // empty until it was created
     std::int64_t count = 0;
-    std::int64_t written = 0;  // the count that the server knows
     base::Time first;
     base::Time last;
-    bool queued = false;  // waiting, or in flight
+    bool combined = false;       // the text changes with each report
+    bool queued = false;         // waiting, in flight, or about to be tried again
+    std::unique_ptr<Text> text;  // while it is queued; the newest
     int tries = 0;
   };
-  using Entries = std::list<std::shared_ptr<Entry>>;
 
   Client& client;
   rt::Env& env;
   std::string component;
   std::string host;
-  Entries recent;  // most recently used first
-  std::map<std::string, Entries::iterator, std::less<>> by_key;
+  EventCorrelator correlator;
+  RecentlyUsed<std::shared_ptr<Entry>> recent{kRemembered};
   std::deque<std::shared_ptr<Entry>> waiting;
   int in_flight = 0;
   std::size_t dropped = 0;
@@ -58,47 +61,67 @@ struct EventRecorder::State : std::enable_shared_from_this<EventRecorder::State>
   State(Client& c, rt::Env& e, std::string name, std::string h)
       : client(c), env(e), component(std::move(name)), host(std::move(h)) {}
 
-  std::shared_ptr<Entry> entry_for(const Json& object, EventText text);
+  void record(const Json& object, EventText text);
   void enqueue(const std::shared_ptr<Entry>& entry);
   void pump();
   void write(const std::shared_ptr<Entry>& entry);
   void written(const std::shared_ptr<Entry>& entry, std::int64_t count, const std::string& name,
                const base::Result<Json>& result);
+  void settle(Entry& entry);
   Json body_of(const Entry& entry, const std::string& name) const;
 };
 
-std::shared_ptr<EventRecorder::State::Entry> EventRecorder::State::entry_for(const Json& object, EventText text) {
-  const std::string key =
-      base::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", api::namespace_of(object), api::kind_of(object),
-                   api::name_of(object), api::uid_of(object), text.field_path, text.type, text.reason, text.message);
-  const auto found = by_key.find(key);
-  if (found != by_key.end()) {
-    recent.splice(recent.begin(), recent, found->second);
-    return recent.front();
-  }
-  auto entry = std::make_shared<Entry>();
-  entry->key = key;
-  entry->object = object;
-  entry->text = std::move(text);
+namespace {
+
+Json involved_object(const Json& object, const std::string& field_path) {
+  const Json& metadata = object["metadata"];
+  Json involved = Json::object({{"kind", object["kind"].str()}});
+  for (const char* key : {"namespace", "name", "uid"})
+    if (!metadata[key].is_null()) involved.set(key, metadata[key].str());
+  involved.set("apiVersion", object["apiVersion"].str());
+  if (!metadata["resourceVersion"].is_null()) involved.set("resourceVersion", metadata["resourceVersion"].str());
+  if (!field_path.empty()) involved.set("fieldPath", field_path);
+  return involved;
+}
+
+}  // namespace
+
+void EventRecorder::State::record(const Json& object, EventText text) {
   // Messages quote what programs and disks say.
-  entry->text.message = base::utf8_prefix(base::to_utf8(entry->text.message), kMessageBytesMax);
-  // Events need a namespace; those of cluster-scoped objects live in the default one.
-  entry->ns = api::namespace_of(object).empty() ? "default" : std::string(api::namespace_of(object));
-  entry->first = env.now();
-  recent.push_front(entry);
-  by_key[key] = recent.begin();
-  if (recent.size() > kRemembered) {
-    by_key.erase(recent.back()->key);
-    recent.pop_back();
+  text.message = base::utf8_prefix(base::to_utf8(text.message), kMessageBytesMax);
+  const std::string about = base::format("{}\n{}\n{}\n{}", api::namespace_of(object), api::kind_of(object),
+                                         api::name_of(object), api::uid_of(object));
+  const std::string kind = base::format("{}\n{}\n{}", text.field_path, text.type, text.reason);
+  const EventCorrelator::Verdict verdict =
+      correlator.judge({.object = about, .kind = kind, .message = text.message}, env.now());
+  std::shared_ptr<Entry>& slot = recent.use(verdict.event);
+  if (!slot) {
+    slot = std::make_shared<Entry>();
+    // Events need a namespace; those of cluster-scoped objects live in the default one.
+    slot->ns = api::namespace_of(object).empty() ? "default" : std::string(api::namespace_of(object));
+    slot->first = env.now();
   }
-  return entry;
+  const std::shared_ptr<Entry> entry = slot;
+  ++entry->count;
+  entry->last = env.now();
+  if (!verdict.is_heard) return;
+  entry->combined = verdict.combined;
+  if (verdict.combined) text.message = base::utf8_prefix(std::string(kCombined) + text.message, kMessageBytesMax);
+  Json involved = involved_object(object, text.field_path);
+  entry->text = std::make_unique<Text>(Text{std::move(involved), std::move(text)});
+  enqueue(entry);
+}
+
+// What nobody waits for any more needs no text.
+void EventRecorder::State::settle(Entry& entry) {
+  if (!entry.queued) entry.text.reset();
 }
 
 void EventRecorder::State::enqueue(const std::shared_ptr<Entry>& entry) {
   if (entry->queued) return;
   if (waiting.size() >= kWaitingMax) {
     ++dropped;
-    return;
+    return settle(*entry);
   }
   entry->queued = true;
   waiting.push_back(entry);
@@ -115,40 +138,31 @@ void EventRecorder::State::pump() {
 }
 
 Json EventRecorder::State::body_of(const Entry& entry, const std::string& name) const {
-  Json involved = Json::object({{"kind", entry.object["kind"]},
-                                {"namespace", entry.object["metadata"]["namespace"]},
-                                {"name", entry.object["metadata"]["name"]},
-                                {"uid", entry.object["metadata"]["uid"]},
-                                {"apiVersion", entry.object["apiVersion"]},
-                                {"resourceVersion", entry.object["metadata"]["resourceVersion"]}});
-  if (!entry.text.field_path.empty()) involved.set("fieldPath", entry.text.field_path);
-  for (const char* key : {"namespace", "uid", "resourceVersion"})
-    if (involved[key].is_null()) involved.erase(key);
   Json source = Json::object({{"component", component}});
   if (!host.empty()) source.set("host", host);
   return Json::object({{"kind", "Event"},
                        {"apiVersion", "v1"},
                        {"metadata", Json::object({{"name", name}, {"namespace", entry.ns}})},
-                       {"involvedObject", involved},
-                       {"reason", entry.text.reason},
-                       {"message", entry.text.message},
+                       {"involvedObject", entry.text->involved},
+                       {"reason", entry.text->event.reason},
+                       {"message", entry.text->event.message},
                        {"source", source},
                        {"firstTimestamp", base::format_rfc3339(entry.first)},
                        {"lastTimestamp", base::format_rfc3339(entry.last)},
                        {"count", entry.count},
-                       {"type", entry.text.type},
+                       {"type", entry.text->event.type},
                        {"eventTime", nullptr},
                        {"reportingComponent", component},
                        {"reportingInstance", host}});
 }
 
 void EventRecorder::State::write(const std::shared_ptr<Entry>& entry) {
-  Request request{.resource = api::resources::kEvents, .ns = entry->ns};
+  Request request{.resource = api::resources::kEvents, .ns = entry->ns, .urgency = Urgency::kEvent};
   std::string name = entry->name;
   if (name.empty()) {
     // Nanoseconds of the clock, kept apart where the clock stands still.
     last_suffix = std::max(last_suffix + 1, env.now().ns);
-    name = base::format("{}.{:x}", api::name_of(entry->object), last_suffix);
+    name = base::format("{}.{:x}", entry->text->involved["name"].as_string(), last_suffix);
     request.verb = Verb::kCreate;
     request.body = body_of(*entry, name);
   } else {
@@ -156,6 +170,7 @@ void EventRecorder::State::write(const std::shared_ptr<Entry>& entry) {
     request.patch_type = PatchType::kStrategic;
     request.name = name;
     request.body = Json::object({{"count", entry->count}, {"lastTimestamp", base::format_rfc3339(entry->last)}});
+    if (entry->combined) request.body.set("message", entry->text->event.message);
   }
   client.call(std::move(request),
               [weak = weak_from_this(), entry, count = entry->count, name](const base::Result<Json>& result) {
@@ -169,7 +184,6 @@ void EventRecorder::State::written(const std::shared_ptr<Entry>& entry, std::int
   entry->queued = false;
   if (result.ok()) {
     entry->name = name;
-    entry->written = count;
     entry->tries = 0;
     if (entry->count > count) enqueue(entry);
   } else if (result.error().code == base::Code::kNotFound && !entry->name.empty()) {
@@ -187,6 +201,7 @@ void EventRecorder::State::written(const std::shared_ptr<Entry>& entry, std::int
     ++dropped;
     entry->tries = 0;
   }
+  settle(*entry);
   pump();
 }
 
@@ -194,12 +209,7 @@ EventRecorder::EventRecorder(Client& client, rt::Env& env, std::string component
     : state_(std::make_shared<State>(client, env, std::move(component), std::move(host))) {}
 EventRecorder::~EventRecorder() = default;
 
-void EventRecorder::record(const Json& object, EventText text) {
-  const auto entry = state_->entry_for(object, std::move(text));
-  ++entry->count;
-  entry->last = state_->env.now();
-  state_->enqueue(entry);
-}
+void EventRecorder::record(const Json& object, EventText text) { state_->record(object, std::move(text)); }
 
 std::size_t EventRecorder::dropped() const { return state_->dropped; }
 

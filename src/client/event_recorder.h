@@ -1,4 +1,5 @@
-// Writes core/v1 Events, aggregating equal ones (same object, reason, message, component) into one with a count.
+// Writes core/v1 Events: equal ones are counted up in one object, and no object is talked about too much
+// (client/event_correlator.h). Events wait behind every other request.
 #pragma once
 
 #include <memory>
@@ -18,6 +19,7 @@ struct EventText {
 };
 
 // Loop thread only. Events are a report, not state: one that cannot be written after retries is dropped and counted.
+// Of the last 4,096 it keeps names and counts; texts and objects only until they are written.
 class EventRecorder {
  public:
   // `host` is the node an agent speaks for; empty for cluster components.

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "client/event_correlator.h"
 #include "client/testing/fake_client.h"
 #include "client/testing/fake_env.h"
 
@@ -67,6 +70,57 @@ TEST(EventRecorder, CountsEqualEventsInOneObject) {
   EXPECT_EQ(world.events()[0]["firstTimestamp"].as_string(), "2026-01-01T00:00:00Z");
   EXPECT_EQ(world.events()[0]["lastTimestamp"].as_string(), "2026-01-01T00:00:10Z");
   EXPECT_EQ(world.events()[1]["count"].as_int(), 1);
+}
+
+TEST(EventRecorder, CombinesManyMessagesOfOneReason) {
+  World world;
+  for (int size = 1; size <= 20; ++size) {
+    world.recorder.record(object("ns", "g", "PodGroup"),
+                          {"Normal", "Unschedulable", std::to_string(size) + " tasks in the gang"});
+    world.env.run_for(base::seconds(1));
+  }
+  const std::vector<Json> events = world.events();
+  ASSERT_EQ(events.size(), 10u);  // nine of their own, and one for the rest
+  const auto combined = std::ranges::find_if(
+      events, [](const Json& event) { return event["message"].as_string().starts_with("(combined from similar"); });
+  ASSERT_NE(combined, events.end());
+  EXPECT_EQ((*combined)["message"].as_string(), "(combined from similar events): 20 tasks in the gang");
+  EXPECT_EQ((*combined)["count"].as_int(), 11);
+}
+
+TEST(EventRecorder, HearsLessOfAnObjectAboutWhichTooMuchIsSaid) {
+  World world;
+  const Json pod = object("ns", "p", "Pod");
+  for (int i = 0; i < 40; ++i) {
+    world.recorder.record(pod, {"Normal", "R", "m"});
+    world.env.run_for(base::seconds(1));
+  }
+  EXPECT_EQ(world.events().front()["count"].as_int(), 25);
+  EXPECT_EQ(world.server.calls.size(), 25u);
+  world.recorder.record(object("ns", "other", "Pod"), {"Normal", "R", "m"});
+  world.env.run_for(base::minutes(5));
+  EXPECT_EQ(world.server.calls.size(), 26u);
+  world.recorder.record(pod, {"Normal", "R", "m"});
+  world.env.settle();
+  EXPECT_EQ(world.events().back()["count"].as_int(), 41);  // those that were not written are counted all the same
+}
+
+TEST(EventRecorder, EventsWaitBehindAllElse) {
+  World world;
+  world.recorder.record(object("ns", "p", "Pod"), {"Normal", "R", "m"});
+  world.env.settle();
+  ASSERT_EQ(world.server.calls.size(), 1u);
+  EXPECT_EQ(world.server.calls.front().urgency, Urgency::kEvent);
+}
+
+TEST(RecentlyUsed, ForgetsWhatWasUsedLeastRecently) {
+  RecentlyUsed<int> recent(2);
+  recent.use(hash_text("a")) = 1;
+  recent.use(hash_text("b")) = 2;
+  EXPECT_EQ(recent.use(hash_text("a")), 1);
+  recent.use(hash_text("c")) = 3;
+  EXPECT_EQ(recent.use(hash_text("b")), 0);
+  EXPECT_EQ(recent.size(), 2u);
 }
 
 TEST(EventRecorder, EventsOfClusterScopedObjectsLiveInDefault) {

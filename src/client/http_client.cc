@@ -2,6 +2,7 @@
 #include "client/http_client.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 
 #include "base/format.h"
@@ -92,7 +93,8 @@ class HttpApiClient : public Client {
 
   void call(Request request, OnResult on_result) override {
     if (options_.requests_per_second <= 0) return send(request, std::move(on_result));
-    waiting_.push_back({std::move(request), std::move(on_result)});
+    auto& equals = waiting_[rank_of(request)];
+    equals.push_back({std::move(request), std::move(on_result)});
     drain();
   }
   std::unique_ptr<Watch> watch(WatchRequest request, OnEvent on_event, OnEnd on_end) override;
@@ -130,7 +132,7 @@ class HttpApiClient : public Client {
   std::string prefix_;  // path before /api, without a slash at the end
   std::unique_ptr<rt::HttpClient> http_;
   rt::Env& env_;
-  std::deque<Waiting> waiting_;
+  std::array<std::deque<Waiting>, kRanks> waiting_;  // by rank
   double tokens_;
   base::Duration refilled_{};
   bool timer_set_ = false;
@@ -143,13 +145,15 @@ void HttpApiClient::drain() {
   const base::Duration now = env_.uptime();
   tokens_ = std::min<double>(options_.burst, tokens_ + (now - refilled_).seconds() * options_.requests_per_second);
   refilled_ = now;
-  while (!waiting_.empty() && tokens_ >= 1) {
+  const auto first = [this] { return std::ranges::find_if(waiting_, [](const auto& one) { return !one.empty(); }); };
+  auto equals = first();
+  for (; equals != waiting_.end() && tokens_ >= 1; equals = first()) {
     tokens_ -= 1;
-    Waiting next = std::move(waiting_.front());
-    waiting_.pop_front();
+    Waiting next = std::move(equals->front());
+    equals->pop_front();
     send(next.request, std::move(next.on_result));
   }
-  if (waiting_.empty() || timer_set_) return;
+  if (equals == waiting_.end() || timer_set_) return;
   timer_set_ = true;
   const base::Duration delay{static_cast<std::int64_t>((1 - tokens_) / options_.requests_per_second * 1e9) + 1};
   env_.loop().after(delay, [this, weak = std::weak_ptr<int>(alive_)] {

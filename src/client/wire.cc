@@ -43,6 +43,11 @@ std::string_view method_of(Verb verb) {
 
 }  // namespace
 
+std::uint8_t rank_of(const Request& request) {
+  if (request.resource == api::resources::kLeases) return 0;
+  return static_cast<std::uint8_t>(1 + static_cast<int>(request.urgency));
+}
+
 rt::HttpRequest encode_request(const Request& request, std::string_view field_manager) {
   const bool writes = request.verb == Verb::kCreate || request.verb == Verb::kUpdate || request.verb == Verb::kPatch;
   const bool collection = request.verb == Verb::kList || request.verb == Verb::kDeleteCollection;
@@ -60,6 +65,7 @@ rt::HttpRequest encode_request(const Request& request, std::string_view field_ma
   if (request.dry_run) query.add("dryRun", "All");
   rt::HttpRequest out;
   out.method = method_of(request.verb);
+  out.urgency = rank_of(request);
   // A create names its object only for subresources such as pods/binding and pods/eviction.
   const bool named = !collection && (request.verb != Verb::kCreate || !request.subresource.empty());
   out.target =

@@ -11,6 +11,11 @@
 
 namespace client {
 
+// The place of a request among those that wait: its urgency, and before all of them leases, because a process that
+// cannot renew its own has to stop.
+inline constexpr std::size_t kRanks = 1 + kUrgencies;
+std::uint8_t rank_of(const Request& request);
+
 // Method, target and body. Authorization, host and agent are the sender's part.
 rt::HttpRequest encode_request(const Request& request, std::string_view field_manager);
 rt::HttpRequest encode_watch(const WatchRequest& request, int timeout_seconds);

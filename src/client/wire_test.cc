@@ -217,5 +217,20 @@ TEST(Wire, builds_only_what_is_read) {
   EXPECT_EQ(ended.error().code, base::Code::kExpired);
 }
 
+TEST(Rank, LeasesGoBeforeAllAndEventsLast) {
+  Request lease{.resource = api::resources::kLeases};
+  Request create{.verb = Verb::kCreate, .resource = api::resources::kPods};
+  Request phase = create, counts = create, event = create;
+  phase.urgency = Urgency::kPhase;
+  counts.urgency = Urgency::kCounts;
+  event.urgency = Urgency::kEvent;
+  int before = -1;
+  for (const Request* one : {&lease, &create, &phase, &counts, &event}) {
+    EXPECT_GT(rank_of(*one), before);
+    before = rank_of(*one);
+    EXPECT_EQ(encode_request(*one, "m").urgency, before);
+  }
+}
+
 }  // namespace
 }  // namespace client

@@ -11,11 +11,13 @@
 namespace controllers {
 
 struct Manager::State {
-  State(rt::Env& env, client::Client& client) : driver(env, client, "vc-controller-manager") {}
+  State(rt::Env& env, client::Client& client, DriverOptions options)
+      : driver(env, client, "vc-controller-manager", options) {}
   Driver driver;
 };
 
-Manager::Manager(rt::Env& env, client::Client& client, Options options) : state_(std::make_unique<State>(env, client)) {
+Manager::Manager(rt::Env& env, client::Client& client, Options options)
+    : state_(std::make_unique<State>(env, client, DriverOptions{.counts_interval = options.counts_interval})) {
   if (options.jobs && is_enabled(options.enabled, "job-controller"))
     state_->driver.add(job::make_job_controller({.requeues_max = options.requeues_max,
                                                  .reads_commands = options.reads_commands,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/metrics.h"
+#include "base/time.h"
 #include "client/client.h"
 #include "rt/env.h"
 
@@ -16,6 +17,8 @@ struct Options {
   std::vector<std::string> enabled = {"*", "-sharding-controller"};
   std::vector<std::string> scheduler_names = {"volcano"};
   int requeues_max = 15;
+  // A status in which only numbers change is written this long after the object's last one, or later; zero: at once.
+  base::Duration counts_interval = base::milliseconds(200);
   bool inherit_owner_annotations = true;
   // Feature gates: QueueCommandSync, WorkLoadSupport, VolcanoJobSupport, PriorityClass.
   bool reads_commands = true, workloads = true, jobs = true, reads_priorities = true;

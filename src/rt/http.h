@@ -2,6 +2,7 @@
 // The server (rt/http_server.h) and the client (rt/http_client.h) speak it over TLS or plain TCP.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,6 +32,8 @@ struct HttpRequest {
   // Clients: the request may be sent a second time where a kept connection ended without any answer to it. GET and HEAD
   // always may; of others the sender must be able to tell from the second answer what the first sending did.
   bool may_repeat = false;
+  // Clients: of the requests that wait, those with the lowest number are sent first, in the order in which they came.
+  std::uint8_t urgency = 0;
 };
 
 struct HttpResponse {

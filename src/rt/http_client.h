@@ -1,5 +1,6 @@
-// An HTTP/1.1 client for one server: a small pool of kept connections for requests, one connection per
-// stream. Callbacks arrive on the loop given at construction.
+// An HTTP client for one server. Over TLS it offers HTTP/2: then one connection carries the requests and others carry
+// the streams. A server that speaks only HTTP/1.1 gets as many connections as there are requests on their way, and one
+// for each stream. Callbacks arrive on the loop given at construction.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,9 @@
 
 namespace rt {
 
+// More is refused, whichever the protocol.
+inline constexpr std::size_t kAnswerHeaderBytesMax = std::size_t{256} << 10;
+
 struct ClientOptions {
   std::string host;  // name or address
   std::uint16_t port = 443;
@@ -23,7 +27,9 @@ struct ClientOptions {
   std::string key_pem;
   std::string server_name;  // overrides the name that the certificate is checked against
   bool insecure_skip_verify = false;
-  int connections_max = 8;
+  int in_flight_max = 64;  // requests on their way at a time; the others wait, those of low urgency longest
+  std::size_t answer_bytes_max = std::size_t{1} << 30;  // of one answer that is not a stream; more is an error
+  bool offer_http2 = true;
   base::Duration timeout = base::seconds(60);  // of one request; streams have none
 };
 

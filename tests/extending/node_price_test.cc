@@ -26,7 +26,7 @@ api::Json object(const std::string& text) {
 // Three nodes with their prices and one pod that fits on each of them.
 class NodePriceTest : public testing::Test {
  protected:
-  NodePriceTest() : intake_(model_, {}) {
+  NodePriceTest() : intake_(model_, ledger_, {}) {
     const auto all = scheduler::all_plugins();
     plugins_.assign(all.begin(), all.end());
     plugins_.push_back({"node-price", make_node_price});
@@ -53,7 +53,7 @@ class NodePriceTest : public testing::Test {
 
   // Where the pod goes; "" if nowhere.
   std::string place(const std::string& arguments) {
-    scheduler::Decider decider(model_, {plugins_, scheduler::all_actions()}, 1, "volcano");
+    scheduler::Decider decider(model_, ledger_, {plugins_, scheduler::all_actions()}, 1, "volcano");
     const base::Status used = decider.configure(
         base::format("actions: \"allocate\"\ntiers:\n- plugins: [{{name: gang}}, {{name: predicates}}, "
                      "{{name: node-price, arguments: {{{}}}}}]\n",
@@ -64,6 +64,7 @@ class NodePriceTest : public testing::Test {
   }
 
   scheduler::Model model_;
+  scheduler::Ledger ledger_;
   scheduler::Intake intake_;
   std::vector<scheduler::PluginFactory> plugins_;
 };

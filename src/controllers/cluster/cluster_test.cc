@@ -45,7 +45,7 @@ TEST(Owners, an_owner_that_only_this_view_misses_saves_the_dependent) {
   const Plan plan = stage.controller->step(stage.world, "configmaps|ns/c", {.now = stage.world.now});
   stage.world.put_text(resources::kServices,
                        R"({"kind": "Service", "metadata": {"name": "s", "namespace": "ns", "uid": "S"}})");
-  EXPECT_FALSE(stage.world.apply(plan));
+  EXPECT_FALSE(stage.world.apply(plan).succeeded);
   EXPECT_NE(stage.world.find(resources::kConfigMaps, "ns/c"), nullptr);
 }
 
@@ -175,9 +175,9 @@ TEST(Volumes, a_claim_waits_for_its_first_pod_and_then_gets_a_folder) {
   stage.world.erase(resources::kPersistentVolumeClaims, "ns/data");
   EXPECT_EQ(stage.turn("volume|pvc-D"), "require-gone PersistentVolumeClaim ns/data\n");  // the pod still holds it
   stage.world.erase(resources::kPods, "ns/p");
-  EXPECT_EQ(
-      stage.turn("volume|pvc-D"),
-      "require-gone PersistentVolumeClaim ns/data\n--\neffect  remove pvc-D\n--\ndelete PersistentVolume pvc-D\n");
+  EXPECT_EQ(stage.turn("volume|pvc-D"),
+            "require-gone PersistentVolumeClaim ns/data\n--\nremove-tree  "
+            "/tmp/volumes-that-are-not-made/pvc-D\n--\ndelete PersistentVolume pvc-D\n");
 }
 
 TEST(Volumes, a_claim_takes_the_smallest_volume_that_fits) {

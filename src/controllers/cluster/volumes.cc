@@ -258,8 +258,7 @@ class VolumeController final : public Controller {
       return;
     }
     plan.begin_stage("VolumeFailedDelete", "{}");
-    const std::string path = options_.folder + "/" + name;
-    plan.effect("remove " + name, [path] { return rt::remove_tree(path); });
+    plan.remove_tree(options_.folder + "/" + name);
     plan.begin_stage();
     plan.remove(resources::kPersistentVolumes, *volume);
   }

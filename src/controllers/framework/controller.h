@@ -50,6 +50,15 @@ struct Turn {
   base::Time now;
   int failures = 0;        // plans of this key that failed in a row, for reasons other than an old view
   std::string error = {};  // the last of them
+  // COMPAT(counts-interval): how long a status in which only numbers change has to wait, because this key's last one is
+  // too recent. Zero: not at all. A step that leaves such a write out asks to be called again then.
+  base::Duration counts_wait = {};
+};
+
+// How a plan ended.
+struct Ending {
+  bool succeeded = false;
+  std::vector<api::Json> fetched = {};  // what its fetches found, in their order; null where there is nothing
 };
 
 // Loop thread only. A controller decides; the driver (framework/driver.h) writes.
@@ -62,8 +71,9 @@ class Controller {
   virtual Plan step(const View& view, const std::string& key, const Turn& turn) = 0;
   // After more failures in a row than this, step() gives up what it tries; that step comes at once. Negative: never.
   virtual int failures_max() const { return -1; }
-  // How the plan of the last step for `key` ended; comes once, before the next step for that key.
-  virtual void finished(const std::string& /*key*/, bool /*succeeded*/) {}
+  // How the plan of the last step for `key` ended; comes once, before the next step for that key. The one place where a
+  // controller's memory changes.
+  virtual void finished(const std::string& /*key*/, Ending /*ending*/) {}
 };
 
 }  // namespace controllers

@@ -59,20 +59,47 @@ struct KeyState {
 constexpr std::int64_t kRestFactor = 5;
 constexpr base::Duration kRestMax = base::milliseconds(500);
 
+// When the status of each key was written last; a key that may be written again is forgotten in time.
+class StatusTimes {
+ public:
+  explicit StatusTimes(base::Duration interval) : interval_(interval) {}
+
+  base::Duration wait(const std::string& key, base::Duration now) const {
+    const auto found = times_.find(key);
+    return found == times_.end() ? base::Duration{} : std::max(base::Duration{}, found->second + interval_ - now);
+  }
+  void wrote(const std::string& key, base::Duration now) {
+    if (interval_ <= base::Duration{}) return;
+    times_[key] = now;
+    if (times_.size() < look_at_) return;
+    std::erase_if(times_, [&](const auto& one) { return one.second + interval_ <= now; });
+    look_at_ = std::max<std::size_t>(1024, times_.size() * 2);
+  }
+
+ private:
+  base::Duration interval_;
+  std::map<std::string, base::Duration> times_;  // on env.uptime()
+  std::size_t look_at_ = 1024;                   // the size at which old entries go
+};
+
 struct Unit {
+  explicit Unit(base::Duration counts_interval) : status_times(counts_interval) {}
   std::unique_ptr<Controller> controller;
   std::unique_ptr<client::WorkQueue> queue;
   std::map<std::string, KeyState> keys;
+  StatusTimes status_times;
   std::set<std::string> early;  // woken before the first lists were complete
 };
 
 }  // namespace
 
 struct Driver::State : std::enable_shared_from_this<Driver::State> {
-  State(rt::Env& e, client::Client& c, std::string name) : env(e), client(c), recorder(c, e, std::move(name)) {}
+  State(rt::Env& e, client::Client& c, std::string name, DriverOptions o)
+      : env(e), client(c), options(o), recorder(c, e, std::move(name)) {}
 
   rt::Env& env;
   client::Client& client;
+  DriverOptions options;
   client::EventRecorder recorder;
   InformerView view;
   std::vector<std::unique_ptr<Unit>> units;
@@ -92,12 +119,12 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   void start();
   void wake(Unit& unit, const Wake& wake, const Json* before, const Json* after);
   void work(Unit& unit, const std::string& key);
-  void ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again, const Outcome& outcome);
+  void ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again, Outcome outcome);
   bool view_shows(const Written& written) const;
 };
 
 void Driver::State::add(std::unique_ptr<Controller> controller) {
-  auto unit = std::make_unique<Unit>();
+  auto unit = std::make_unique<Unit>(options.counts_interval);
   Unit* raw = unit.get();
   unit->controller = std::move(controller);
   unit->queue = std::make_unique<client::WorkQueue>(
@@ -177,19 +204,27 @@ void Driver::State::work(Unit& unit, const std::string& key) {
     }
     state.awaited.clear();
   }
-  Plan plan = unit.controller->step(view, key, {.now = env.now(), .failures = state.failures, .error = state.error});
+  Plan plan = unit.controller->step(view, key,
+                                    {.now = env.now(),
+                                     .failures = state.failures,
+                                     .error = state.error,
+                                     .counts_wait = unit.status_times.wait(key, begun)});
   const auto look_again = plan.look_again();
+  const bool writes_status = plan.writes_status();
   const base::Duration ended_at = env.uptime();
   state.rest_until = ended_at + std::min(kRestMax, (ended_at - begun) * kRestFactor);
-  execute(env, client, recorder, std::move(plan), [self = shared_from_this(), &unit, key, look_again](Outcome outcome) {
-    if (!self->stopped) self->ended(unit, key, look_again, outcome);
-  });
+  execute(env, client, recorder, std::move(plan),
+          [self = shared_from_this(), &unit, key, look_again, writes_status](Outcome outcome) {
+            if (self->stopped) return;
+            if (writes_status && !outcome.error) unit.status_times.wrote(key, self->env.uptime());
+            self->ended(unit, key, look_again, std::move(outcome));
+          });
 }
 
 void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again,
-                          const Outcome& outcome) {
+                          Outcome outcome) {
   KeyState& state = unit.keys[key];
-  unit.controller->finished(key, !outcome.error);
+  unit.controller->finished(key, {.succeeded = !outcome.error, .fetched = std::move(outcome.fetched)});
   if (!outcome.written.empty()) {
     state.awaited = outcome.written;
     state.awaited_since = env.now();
@@ -215,8 +250,8 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
   if (was_the_last) unit.queue->add(key);
 }
 
-Driver::Driver(rt::Env& env, client::Client& client, std::string component)
-    : state_(std::make_shared<State>(env, client, std::move(component))) {}
+Driver::Driver(rt::Env& env, client::Client& client, std::string component, DriverOptions options)
+    : state_(std::make_shared<State>(env, client, std::move(component), options)) {}
 Driver::~Driver() {
   state_->stopped = true;
   state_->view.informers.clear();

@@ -12,10 +12,15 @@
 
 namespace controllers {
 
+struct DriverOptions {
+  // At least this long between two statuses of one key that differ in numbers only; zero: no limit.
+  base::Duration counts_interval = {};
+};
+
 // Shares one informer per resource between its controllers. Loop thread only.
 class Driver {
  public:
-  Driver(rt::Env& env, client::Client& client, std::string component);
+  Driver(rt::Env& env, client::Client& client, std::string component, DriverOptions options = {});
   ~Driver();
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;

@@ -88,11 +88,13 @@ class FakeClient final : public client::Client {
         answers.pop_front();
         if (code != base::Code::kMethodNotAllowed) return on_result(base::make_error(code, "because"));
       }
+      if (on_write) on_write(request);
       Json body = request.body;
       body.edit("metadata").set("resourceVersion", std::to_string(++revision));
       on_result(body);
     });
   }
+  std::function<void(const client::Request&)> on_write;
   std::unique_ptr<client::Watch> watch(client::WatchRequest request, OnEvent on_event, OnEnd) override {
     watches[request.resource.plural] = std::move(on_event);
     return std::make_unique<client::Watch>();
@@ -127,7 +129,7 @@ class Maker final : public Controller {
     const Json metadata = Json::object({{"name", api::name_of(*map)}, {"namespace", api::namespace_of(*map)}});
     plan.begin_stage("Failed", "could not: [{}]");
     plan.create(resources::kSecrets, Json::object({{"kind", "Secret"}, {"metadata", metadata}, {"data", "new"}}))
-        .existing_is_right = right;
+        .existing_has = existing_has;
     plan.begin_stage();
     plan.create(resources::kServices, Json::object({{"kind", "Service"}, {"metadata", metadata}}));
     return plan;
@@ -136,7 +138,30 @@ class Maker final : public Controller {
   int steps = 0;
   int failures = 0;
   int limit = -1;
-  std::function<bool(const Json&)> right;
+  std::optional<DataField> existing_has;
+};
+
+// Repeats what a ConfigMap's data say in its status: `count` is a number that may wait, `phase` is not.
+class Reporter final : public Controller {
+ public:
+  std::string_view name() const override { return "reporter"; }
+  std::vector<Wake> wakes_on() const override {
+    return {{resources::kConfigMaps, [](const View&, const Json& object) { return Keys{api::key_of(object)}; }}};
+  }
+  Plan step(const View& view, const std::string& key, const Turn& turn) override {
+    Plan plan;
+    const Json& map = *view.find(resources::kConfigMaps, key);
+    if (map["data"] == map["status"]) return plan;
+    const bool counts_only = map["data"]["phase"] == map["status"]["phase"];
+    if (counts_only && turn.counts_wait > base::Duration{}) {
+      plan.requeue_after(turn.counts_wait);
+      return plan;
+    }
+    Json next = map;
+    next.set("status", map["data"]);
+    plan.set_status(resources::kConfigMaps, std::move(next));
+    return plan;
+  }
 };
 
 Json config_map(std::string_view version = "5") {
@@ -209,7 +234,8 @@ TEST_F(DriverTest, after_the_last_failure_the_step_that_gives_up_comes_at_once) 
 TEST_F(DriverTest, an_existing_object_is_corrected_only_if_it_is_wrong) {
   for (const bool is_right : {true, false}) {
     client.calls.clear();
-    maker->right = [is_right](const Json&) { return is_right; };
+    // The server's object has no data: a field without text is right, any other is not.
+    maker->existing_has = DataField{"config", is_right ? "" : "other"};
     client.answers = {base::Code::kAlreadyExists};
     client.show("configmaps", config_map(is_right ? "5" : "6"));
     env.loop().run(base::seconds(5));
@@ -235,6 +261,43 @@ TEST_F(DriverTest, can_be_destroyed_with_a_plan_under_way) {
   driver.reset();
   env.loop().run(base::seconds(1));
 }
+
+// Shows 50 new numbers in a second, and one new phase in between; returns the statuses that were written.
+std::vector<std::string> report(base::Duration counts_interval) {
+  FakeEnv env;
+  FakeClient client(env);
+  Driver driver(env, client, "test", {.counts_interval = counts_interval});
+  driver.add(std::make_unique<Reporter>());
+  driver.start();
+  env.loop().run(base::milliseconds(10));
+  std::vector<std::string> written;
+  Json map = config_map();
+  client.on_write = [&](const client::Request& request) {
+    written.push_back(request.body["status"].dump());
+    map.set("status", request.body["status"]);
+    map.edit("metadata").set("resourceVersion", std::to_string(client.revision + 1));  // that of the answer
+    client.show("configmaps", map);
+  };
+  for (int count = 1; count <= 50; ++count) {
+    map.set("data", Json::object({{"count", count}, {"phase", count < 25 ? "Pending" : "Running"}}));
+    map.edit("metadata").set("resourceVersion", std::to_string(++client.revision));
+    client.show("configmaps", map);
+    env.loop().run(base::milliseconds(20));
+  }
+  env.loop().run(base::seconds(1));
+  return written;
+}
+
+TEST(Counts, are_written_at_most_once_in_an_interval_and_phases_at_once) {
+  const std::vector<std::string> written = report(base::milliseconds(200));
+  // 1 and 25 bring a phase; 10, 20, 34 and 44 are the numbers 200 ms after the last status; 50 is the last number.
+  EXPECT_EQ(written, (std::vector<std::string>{R"({"count":1,"phase":"Pending"})", R"({"count":10,"phase":"Pending"})",
+                                               R"({"count":20,"phase":"Pending"})", R"({"count":25,"phase":"Running"})",
+                                               R"({"count":34,"phase":"Running"})", R"({"count":44,"phase":"Running"})",
+                                               R"({"count":50,"phase":"Running"})"}));
+}
+
+TEST(Counts, are_written_each_time_without_an_interval) { EXPECT_EQ(report({}).size(), 50u); }
 
 }  // namespace
 }  // namespace controllers

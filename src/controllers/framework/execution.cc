@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/format.h"
+#include "controllers/framework/off_loop.h"
 
 namespace controllers {
 
@@ -46,6 +47,7 @@ struct Execution : std::enable_shared_from_this<Execution> {
   void run(const Action& action);
   void send(const Action& action, Json body);
   void correct_existing(const Action& action, const Json& body);
+  void fetch(const Action& action);
   void answered(const Action& action, base::Result<Json> result);
   void note(const Action& action, const Json& answer);
   void stage_failed();
@@ -80,11 +82,12 @@ void Execution::run(const Action& action) {
     return;
   }
   ++in_flight;
-  if (!action.make_body) return send(action, action.body);
+  if (action.verb == Action::Verb::kFetch) return fetch(action);
+  if (!is_off_loop(action)) return send(action, action.body);
   auto made = std::make_shared<base::Result<Json>>(Json());
-  env.offload([made, make = action.make_body] { *made = make(); },
+  env.offload([self = shared_from_this(), &action, made] { *made = do_off_loop(action); },
               [self = shared_from_this(), &action, made] {
-                if (action.verb == Action::Verb::kEffect)
+                if (action.verb == Action::Verb::kRemoveTree)
                   self->answered(action, std::move(*made));
                 else if (made->ok())
                   self->send(action, **made);
@@ -100,6 +103,7 @@ void Execution::send(const Action& action, Json body) {
   request.name = action.name;
   request.subresource = action.subresource;
   request.field_manager = action.field_manager;
+  request.urgency = action.urgency;
   using Verb = Action::Verb;
   switch (action.verb) {
     case Verb::kCreate: request.verb = client::Verb::kCreate; break;
@@ -122,17 +126,17 @@ void Execution::send(const Action& action, Json body) {
     case Verb::kFetch:
     case Verb::kRequireGone: request.verb = client::Verb::kGet; break;
     case Verb::kDeleteAll: request.verb = client::Verb::kDeleteCollection; break;
-    case Verb::kEffect:
+    case Verb::kRemoveTree:
     case Verb::kEvent: break;
   }
   const auto written = versions.find(id(action));
   if (written != versions.end() && request.verb == client::Verb::kUpdate)
     body.edit("metadata").set("resourceVersion", written->second);
-  Json kept = action.existing_is_right ? body : Json();
+  Json kept = action.existing_has ? body : Json();
   if (action.verb != Verb::kRequireGone) request.body = std::move(body);
   client.call(std::move(request),
               [self = shared_from_this(), &action, kept = std::move(kept)](base::Result<Json> result) {
-                if (action.existing_is_right && !result.ok() && result.error().code == base::Code::kAlreadyExists)
+                if (action.existing_has && !result.ok() && result.error().code == base::Code::kAlreadyExists)
                   self->correct_existing(action, kept);
                 else
                   self->answered(action, std::move(result));
@@ -146,13 +150,26 @@ void Execution::correct_existing(const Action& action, const Json& body) {
   get.ns = action.ns;
   get.name = action.name;
   client.call(get, [self = shared_from_this(), &action, body, get](base::Result<Json> existing) {
-    if (!existing.ok() || action.existing_is_right(*existing)) return self->answered(action, std::move(existing));
+    if (!existing.ok() || is_right(action, *existing)) return self->answered(action, std::move(existing));
     client::Request put = get;
     put.verb = client::Verb::kUpdate;
     put.body = *std::move(existing);
     put.body.set("data", body["data"]);
     self->client.call(std::move(put),
                       [self, &action](base::Result<Json> result) { self->answered(action, std::move(result)); });
+  });
+}
+
+void Execution::fetch(const Action& action) {
+  client::Request get{.verb = client::Verb::kGet, .resource = action.resource, .ns = action.ns, .name = action.name};
+  const std::size_t slot = outcome.fetched.size();
+  outcome.fetched.emplace_back();
+  client.call(std::move(get), [self = shared_from_this(), &action, slot](base::Result<Json> result) {
+    if (result.ok())
+      self->outcome.fetched[slot] = *std::move(result);
+    else if (result.error().code != base::Code::kNotFound)
+      return self->answered(action, std::move(result));
+    self->answered(action, Json());
   });
 }
 
@@ -165,8 +182,6 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
     } else if (result.error().code != base::Code::kNotFound) {
       errors.push_back(result.take_error());
     }
-  } else if (action.verb == Action::Verb::kFetch && (result.ok() || result.error().code == base::Code::kNotFound)) {
-    action.on_fetched(result.ok() ? *result : Json());
   } else if (result.ok()) {
     note(action, *result);
   } else {

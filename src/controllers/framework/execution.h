@@ -26,6 +26,7 @@ struct Written {
 struct Outcome {
   std::optional<base::Error> error;  // the first of the stage that failed
   std::vector<Written> written;
+  std::vector<api::Json> fetched = {};  // of the plan's fetches, in their order; null: there is no such object
 };
 
 // Conflict, AlreadyExists, NotFound: the plan was made from an old view.

@@ -19,7 +19,7 @@ std::string_view word(Action::Verb verb) {
     case Action::Verb::kApplyStatus: return "apply-status";
     case Action::Verb::kEvent: return "event";
     case Action::Verb::kRequireGone: return "require-gone";
-    case Action::Verb::kEffect: return "effect";
+    case Action::Verb::kRemoveTree: return "remove-tree";
     case Action::Verb::kDeleteAll: return "delete-all";
     case Action::Verb::kFetch: return "fetch";
   }
@@ -100,6 +100,7 @@ Action& Plan::remove_all(const api::ResourceId& resource, std::string_view kind,
 
 Action& Plan::set_status(const api::ResourceId& resource, Json object) {
   Action& action = add(Action::Verb::kStatus, resource, object);
+  action.urgency = client::Urgency::kPhase;
   action.body = std::move(object);
   return action;
 }
@@ -107,6 +108,7 @@ Action& Plan::set_status(const api::ResourceId& resource, Json object) {
 Action& Plan::apply_status(const api::ResourceId& resource, const Json& object, Json status,
                            std::string field_manager) {
   Action& action = add(Action::Verb::kApplyStatus, resource, object);
+  action.urgency = client::Urgency::kPhase;
   action.field_manager = std::move(field_manager);
   Json metadata = Json::object({{"name", api::name_of(object)}});
   if (!action.ns.empty()) metadata.set("namespace", action.ns);
@@ -125,21 +127,16 @@ Action& Plan::require_gone(const api::ResourceId& resource, std::string_view kin
   return action;
 }
 
-Action& Plan::fetch(const api::ResourceId& resource, std::string_view kind, std::string_view ns, std::string_view name,
-                    std::function<void(const api::Json& object)> on_fetched) {
+Action& Plan::fetch(const api::ResourceId& resource, std::string_view kind, std::string_view ns,
+                    std::string_view name) {
   Action& action = remove_by_name(resource, kind, ns, name);
   action.verb = Action::Verb::kFetch;
-  action.on_fetched = std::move(on_fetched);
   return action;
 }
 
-Action& Plan::effect(std::string what, std::function<base::Status()> work) {
-  Action& action = add(Action::Verb::kEffect, {}, Json());
-  action.name = std::move(what);
-  action.make_body = [work = std::move(work)]() -> base::Result<Json> {
-    TRY_VOID(work());
-    return Json();
-  };
+Action& Plan::remove_tree(std::string path) {
+  Action& action = add(Action::Verb::kRemoveTree, {}, Json());
+  action.name = std::move(path);
   return action;
 }
 
@@ -153,6 +150,13 @@ void Plan::event(const Json& object, std::string_view type, std::string_view rea
 
 void Plan::requeue_after(base::Duration delay) {
   if (!look_again_ || delay < *look_again_) look_again_ = delay;
+}
+
+bool Plan::writes_status() const {
+  for (const Stage& stage : stages_)
+    for (const Action& action : stage.actions)
+      if (action.verb == Action::Verb::kStatus || action.verb == Action::Verb::kApplyStatus) return true;
+  return false;
 }
 
 bool Plan::writes_nothing() const {

@@ -4,7 +4,6 @@
 // succeeded whole, and a failed stage stops the later ones.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +17,19 @@
 
 namespace controllers {
 
+// Kept out of plans, because it is a secret and takes long to make.
+enum class Addition : std::uint8_t {
+  kNone,
+  kSshKeyPair,  // a new pair into the `data` of a Secret: id_rsa, id_rsa.pub, authorized_keys
+};
+
+// A field of the `data` of a ConfigMap or Secret, as it is on the wire (base64 in a Secret).
+struct DataField {
+  std::string key;
+  std::string value;
+};
+
+// Data only: two equal actions do the same.
 struct Action {
   enum class Verb : std::uint8_t {
     kCreate,
@@ -28,7 +40,7 @@ struct Action {
     kApplyStatus,
     kEvent,
     kRequireGone,
-    kEffect,
+    kRemoveTree,
     kDeleteAll,
     kFetch
   };
@@ -41,17 +53,15 @@ struct Action {
   std::string subresource = {};  // of an update: "finalize"
   api::Json body = {};           // the object, the patch, the DeleteOptions; of an event: the object it is about
   client::PatchType patch_type = client::PatchType::kMerge;
-  // Of an effect: the work itself. Otherwise it makes the body off the loop, for slow work such as keys; must be pure
-  // but for chance. Unset: `body` is it.
-  std::function<base::Result<api::Json>()> make_body = {};
-  // Of a fetch: gets the object, or null if there is none.
-  std::function<void(const api::Json& object)> on_fetched = {};
+  // What the driver makes, off the loop, and adds to the body before it is sent.
+  Addition addition = Addition::kNone;
   // Answers that count as success: NotFound of a delete or patch, AlreadyExists of a create.
   bool missing_is_fine = false;
   bool existing_is_fine = false;
-  // Of a create whose name is taken: an object that this finds wrong gets the new body's `data`.
-  std::function<bool(const api::Json& existing)> existing_is_right = {};
+  // Of a create whose name is taken: an object whose `data` does not have this field gets the data of the new body.
+  std::optional<DataField> existing_has = {};
   std::string field_manager = {};
+  client::Urgency urgency = client::Urgency::kFirst;  // statuses: kPhase unless the controller says otherwise
   std::string event_type = {};
   std::string event_reason = {};
   std::string event_message = {};
@@ -90,11 +100,10 @@ class Plan {
   // Asks the server, not the view: later stages run only if no object of this name has this uid.
   Action& require_gone(const api::ResourceId& resource, std::string_view kind, std::string_view ns,
                        std::string_view name, std::string_view uid);
-  // Work outside the API, off the loop. `what` names it in the plan's text.
-  Action& effect(std::string what, std::function<base::Status()> work);
-  // Reads an object that no view holds.
-  Action& fetch(const api::ResourceId& resource, std::string_view kind, std::string_view ns, std::string_view name,
-                std::function<void(const api::Json& object)> on_fetched);
+  // Removes a folder of this machine with all that is in it, off the loop.
+  Action& remove_tree(std::string path);
+  // Reads an object that no view holds; the controller gets it when the plan has ended.
+  Action& fetch(const api::ResourceId& resource, std::string_view kind, std::string_view ns, std::string_view name);
   void event(const api::Json& object, std::string_view type, std::string_view reason, std::string message);
 
   // Look again after this long, whatever happens.
@@ -105,6 +114,8 @@ class Plan {
   const std::vector<Stage>& stages() const { return stages_; }
   std::optional<base::Duration> look_again() const { return look_again_; }
   const std::optional<base::Error>& failure() const { return failure_; }
+  // True if the plan writes a status, of whatever object.
+  bool writes_status() const;
   // True if nothing but events and a later look would happen.
   bool writes_nothing() const;
   // One line per action, "--" between stages; for tests and debug logs.

@@ -25,8 +25,8 @@ class TestWorld final : public View {
   api::Json& put_text(const api::ResourceId& resource, std::string_view json);
   void erase(const api::ResourceId& resource, const std::string& key) { objects[resource].erase(key); }
   api::Json* edit(const api::ResourceId& resource, const std::string& key);
-  // False if an action met a conflict, a name that exists, or one that does not.
-  bool apply(const Plan& plan);
+  // Fails if an action met a conflict, a name that exists, or one that does not.
+  Ending apply(const Plan& plan);
   // Steps `controller` for `key` and applies the plan; returns the plan's text.
   std::string turn(Controller& controller, const std::string& key, int failures = 0, const std::string& error = {});
 
@@ -36,12 +36,15 @@ class TestWorld final : public View {
   base::Random dice;
   base::Time now{1'774'000'000'000'000'000};
   std::int64_t revision = 100;
+  base::Duration counts_wait = {};  // of the next turns
   // A deleted pod terminates until gone() is called; one that is over, or that has no node, goes at once.
   bool deletes_pods_slowly = true;
   void gone();  // removes what is terminating
 
  private:
   bool run(const Action& action);
+
+  std::vector<api::Json> fetched;  // by the plan that is being applied
 };
 
 // RFC 7386.

@@ -1,5 +1,6 @@
 // The map cluster of controller tests.
 #include "base/format.h"
+#include "controllers/framework/off_loop.h"
 #include "controllers/framework/world_for_tests.h"
 
 namespace controllers {
@@ -115,11 +116,11 @@ bool TestWorld::run(const Action& action) {
   switch (action.verb) {
     case Verb::kEvent: events.push_back(base::format("{}: {}", action.event_reason, action.event_message)); return true;
     case Verb::kCreate: {
-      if (found != kind.end() && !action.existing_is_right) return action.existing_is_fine;
-      if (found != kind.end() && action.existing_is_right(found->second)) return true;
+      if (found != kind.end() && !action.existing_has) return action.existing_is_fine;
+      if (found != kind.end() && is_right(action, found->second)) return true;
       Json body = action.body;
-      if (action.make_body) {
-        auto made = action.make_body();
+      if (is_off_loop(action)) {
+        auto made = do_off_loop(action);
         CHECK(made.ok());
         body = *made;
       }
@@ -157,11 +158,11 @@ bool TestWorld::run(const Action& action) {
       return true;
     }
     case Verb::kRequireGone: return found == kind.end() || api::uid_of(found->second) != action.body.as_string();
-    case Verb::kFetch: action.on_fetched(found == kind.end() ? Json() : found->second); return true;
+    case Verb::kFetch: fetched.push_back(found == kind.end() ? Json() : found->second); return true;
     case Verb::kDeleteAll:
       std::erase_if(kind, [&](const auto& one) { return api::namespace_of(one.second) == action.ns; });
       return true;
-    case Verb::kEffect: return action.make_body().ok();
+    case Verb::kRemoveTree: return do_off_loop(action).ok();
     case Verb::kDelete:
       if (found == kind.end()) return action.missing_is_fine;
       if (action.kind == "Pod" && deletes_pods_slowly && !goes_at_once(found->second))
@@ -173,17 +174,19 @@ bool TestWorld::run(const Action& action) {
   return false;
 }
 
-bool TestWorld::apply(const Plan& plan) {
+Ending TestWorld::apply(const Plan& plan) {
+  fetched.clear();
   for (const Stage& stage : plan.stages()) {
     bool succeeded = true;
     for (const Action& action : stage.actions) succeeded = run(action) && succeeded;
-    if (!succeeded) return false;
+    if (!succeeded) return {};
   }
-  return !plan.failure();
+  return {.succeeded = !plan.failure(), .fetched = std::move(fetched)};
 }
 
 std::string TestWorld::turn(Controller& controller, const std::string& key, int failures, const std::string& error) {
-  const Plan plan = controller.step(*this, key, {.now = now, .failures = failures, .error = error});
+  const Plan plan =
+      controller.step(*this, key, {.now = now, .failures = failures, .error = error, .counts_wait = counts_wait});
   controller.finished(key, apply(plan));
   return plan.text();
 }

@@ -235,7 +235,7 @@ TEST_F(BehaviourTest, a_pod_that_the_job_itself_killed_was_not_evicted) {
     if (plan_fails) {  // after the deletion, which the server carries out at once
       controller->step(world, "ns/j", {.now = world.now});
       world.erase(resources::kPods, "ns/j-a-0");
-      controller->finished("ns/j", false);
+      controller->finished("ns/j", {.succeeded = false});
     }
     settle();
     EXPECT_TRUE(has_pod("j-a-0"));
@@ -401,6 +401,24 @@ TEST_F(BehaviourTest, metadata_travels_from_job_to_pods) {
   EXPECT_EQ(api::label_of(pod, "volcano.sh/cooldown-time"), "600s");
   EXPECT_EQ(pod["spec"]["priorityClassName"].as_string(), "high");
   EXPECT_EQ((*world.find(resources::kPodGroups, "ns/j-U"))["spec"]["priorityClassName"].as_string(), "high");
+}
+
+TEST_F(BehaviourTest, numbers_of_pods_wait_and_phases_do_not) {
+  put_job(base::format(R"({{"minAvailable": 2, "tasks": [{}]}})", task("a", 2)));
+  admit();
+  world.counts_wait = base::milliseconds(50);
+  set_pod("j-a-0", "Running");
+  const Plan later = controller->step(world, "ns/j", {.now = world.now, .counts_wait = world.counts_wait});
+  controller->finished("ns/j", world.apply(later));
+  EXPECT_EQ(later.text(), "");
+  EXPECT_EQ(later.look_again(), base::milliseconds(50));
+  set_pod("j-a-1", "Running");
+  EXPECT_NE(turn().find("\"running\":2,"), std::string::npos);
+  EXPECT_EQ(phase(), "Running");
+  set_pod("j-a-0", "Failed");
+  EXPECT_EQ(turn(), "");
+  world.counts_wait = {};
+  EXPECT_NE(turn().find("\"failed\":1,"), std::string::npos);
 }
 
 }  // namespace

@@ -115,59 +115,93 @@ class JobController final : public Controller {
 
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     const Sight sight = observe(view, key);
+    Pending& pending = pending_[key];
+    pending = {};
     if (!sight.job) {
-      memories_.erase(key);
-      forget_counts(key);
-      uids_.erase(key);
       Plan plan;
       // A command for a job that is gone has nobody to act on it.
       for (const Json* command : sight.observed.commands) plan.remove(resources::kCommands, *command);
       return plan;
     }
     const Job job = read_job(*sight.job);
-    Memory& memory = memories_[key];
-    if (job.uid != uids_[key]) {  // a new job of an old name
-      memory = {};
-      uids_[key] = job.uid;
-    }
-    count(job, sight.observed, memory);
-    notice(job, sight.observed, turn.now, memory);
-    Decision decision = job::step(job, sight.observed, memory, turn, options_);
-    after_[key] = std::move(decision.memory);
+    Known known;
+    if (const auto found = known_.find(key); found != known_.end() && found->second.uid == job.uid)
+      known = found->second;
+    else
+      known.uid = job.uid;  // of a new job, perhaps of an old name
+    pending.news = news_of(job, sight.observed, known);
+    known.phase = job.phase;
+    notice(job, sight.observed, turn.now, known.memory);
+    Decision decision = job::step(job, sight.observed, known.memory, turn, options_);
+    pending.noticed = std::move(known);
+    pending.after = std::move(decision.memory);
     return std::move(decision.plan);
   }
 
-  void finished(const std::string& key, bool succeeded) override {
-    const auto after = after_.find(key);
-    if (after == after_.end()) return;
-    const auto memory = memories_.find(key);
-    if (memory == memories_.end())
-      uids_.erase(key);
-    else if (succeeded)
-      memory->second = std::move(after->second);
+  // What was noticed stays noticed; what was decided counts once it was done.
+  void finished(const std::string& key, Ending ending) override {
+    const auto found = pending_.find(key);
+    if (found == pending_.end()) return;
+    Pending pending = std::move(found->second);
+    pending_.erase(found);
+    if (!pending.noticed) {
+      if (known_.erase(key) > 0) forget_counts(key);
+      return;
+    }
+    count(key, pending.news);
+    Known& known = known_[key] = *std::move(pending.noticed);
+    if (ending.succeeded)
+      known.memory = std::move(pending.after);
     else
-      keep_of_failed(after->second, memory->second);
-    after_.erase(after);
+      keep_of_failed(pending.after, known.memory);
   }
 
  private:
-  // Counts what is new since the last look. What happened before this process began was counted by another.
-  void count(const Job& job, const Observed& seen, const Memory& memory) {
-    const Phase before = std::exchange(phases_[job.key()], job.phase);
-    if (!memory.looked_before || metrics_ == nullptr) return;
-    base::Metrics& metrics = *metrics_;
-    if (before != job.phase && job.phase == Phase::kCompleted)
-      metrics.counter(kCompleted, {job.key(), job.queue}).add();
-    if (before != job.phase && job.phase == Phase::kFailed) metrics.counter(kFailed, {job.key(), job.queue}).add();
+  // All that is remembered of a job.
+  struct Known {
+    std::string uid;
+    Phase phase = Phase::kNone;  // as last seen
+    Memory memory;
+  };
+
+  // For the metrics.
+  struct News {
+    std::string queue;
+    bool completed = false;
+    bool failed = false;
+    std::vector<double> latencies_ms;  // from the job's creation to that of each new pod
+  };
+
+  // A plan under way: what becomes of the memory when it has ended.
+  struct Pending {
+    std::optional<Known> noticed;  // unset: the job is gone
+    Memory after;
+    News news;
+  };
+
+  // What is new since the last look. What happened before this process began was counted by another.
+  News news_of(const Job& job, const Observed& seen, const Known& known) const {
+    News news{.queue = job.queue};
+    if (!known.memory.looked_before || metrics_ == nullptr) return news;
+    news.completed = known.phase != job.phase && job.phase == Phase::kCompleted;
+    news.failed = known.phase != job.phase && job.phase == Phase::kFailed;
     for (const Json* pod : seen.pods) {
-      if (memory.pods.count(std::string(api::name_of(*pod)))) continue;
+      if (known.memory.pods.count(std::string(api::name_of(*pod)))) continue;
       if (const auto made = base::parse_rfc3339((*pod)["metadata"]["creationTimestamp"].as_string()))
-        metrics.histogram(kLatency).observe((*made - job.created).seconds() * 1000);
+        news.latencies_ms.push_back((*made - job.created).seconds() * 1000);
     }
+    return news;
+  }
+
+  void count(const std::string& key, const News& news) {
+    if (metrics_ == nullptr) return;
+    if (news.completed) metrics_->counter(kCompleted, {key, news.queue}).add();
+    if (news.failed) metrics_->counter(kFailed, {key, news.queue}).add();
+    for (const double latency : news.latencies_ms) metrics_->histogram(kLatency).observe(latency);
   }
 
   void forget_counts(const std::string& key) {
-    if (phases_.erase(key) == 0 || metrics_ == nullptr) return;
+    if (metrics_ == nullptr) return;
     metrics_->remove(kCompleted, {key});
     metrics_->remove(kFailed, {key});
   }
@@ -178,10 +212,8 @@ class JobController final : public Controller {
 
   Options options_;
   base::Metrics* metrics_;
-  std::map<std::string, Phase> phases_;  // as last seen
-  std::map<std::string, Memory> memories_;
-  std::map<std::string, std::string> uids_;
-  std::map<std::string, Memory> after_;  // of plans under way
+  std::map<std::string, Known> known_;      // changed by finished() only
+  std::map<std::string, Pending> pending_;  // of plans under way
 };
 
 }  // namespace

@@ -103,7 +103,8 @@ void delete_plugin_objects(const Job& job, Json& controlled, Plan& plan) {
 
 }  // namespace
 
-void kill(const Job& job, const Observed& seen, const Move& move, const Request& request, base::Time now, Plan& plan) {
+void kill(const Job& job, const Observed& seen, const Move& move, const Request& request, const Turn& turn,
+          Plan& plan) {
   const bool targeted = move.operation == Operation::kKillTarget;
   Victims victims = choose(job, seen, move, request);
   if (victims.nothing) return;
@@ -129,21 +130,21 @@ void kill(const Job& job, const Observed& seen, const Move& move, const Request&
   if (!targeted) delete_plugin_objects(job, edit.controlled_resources, plan);
 
   Json status = with_edit(old_status, edit);
-  if (entered) stamp(status, phase, now);
+  if (entered) stamp(status, phase, turn.now);
   if (did_something || !victims.pods.empty()) {
     const auto since = base::parse_rfc3339(status["state"]["lastTransitionTime"].as_string());
-    base::Time until = entered ? now : since.value_or(now);
+    base::Time until = entered ? turn.now : since.value_or(turn.now);
     // Upstream's last pass reads the time back from the status, which has whole seconds.
     if (comes_to_rest) until = base::Time{} + base::seconds((until - base::Time{}).ns / base::seconds(1).ns);
     status.set("runningDuration", base::format_go_duration(until - job.created));
   } else if (old_status.has("runningDuration")) {
     status.set("runningDuration", old_status["runningDuration"]);
   }
-  if (status != old_status) {
+  const bool counts_only = differ_in_counts_only(old_status, status);
+  if (status != old_status && !(counts_only && counts_wait(turn, plan))) {
     plan.begin_stage();
-    Json object = job.object;
-    object.set("status", std::move(status));
-    plan.set_status(api::resources::kJobs, std::move(object)).missing_is_fine = true;
+    write_status(job, std::move(status), counts_only ? client::Urgency::kCounts : client::Urgency::kPhase, plan)
+        .missing_is_fine = true;
   }
   if (!targeted && seen.group) {
     plan.begin_stage();

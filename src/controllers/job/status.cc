@@ -112,6 +112,15 @@ Json with_edit(const Json& old_status, const StatusEdit& edit) {
   return status;
 }
 
+bool differ_in_counts_only(const Json& before, const Json& after) {
+  const auto without_counts = [](Json status) {
+    for (const char* field : {"pending", "running", "succeeded", "failed", "terminating", "unknown", "taskStatusCount"})
+      status.erase(field);
+    return status;
+  };
+  return without_counts(before) == without_counts(after);
+}
+
 void stamp(Json& status, Phase phase, base::Time now) {
   const std::string time = base::format_rfc3339(now);
   status.edit("state").set("lastTransitionTime", time);

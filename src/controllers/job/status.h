@@ -38,6 +38,8 @@ struct StatusEdit {
 
 // The job's status with `edit` in it, times untouched and without runningDuration.
 api::Json with_edit(const api::Json& status, const StatusEdit& edit);
+// Whether the two statuses say the same but for numbers of pods.
+bool differ_in_counts_only(const api::Json& before, const api::Json& after);
 // Sets state.lastTransitionTime and moves the phase's condition to the end.
 void stamp(api::Json& status, Phase phase, base::Time now);
 

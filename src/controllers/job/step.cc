@@ -85,12 +85,12 @@ Request next_request(const Job& job, base::Time now, Plan& plan, Memory& memory)
   return {.event = "OutOfSync", .action = "SyncJob"};
 }
 
-void act(const Job& job, const Observed& seen, const Request& request, base::Time now, Plan& plan) {
+void act(const Job& job, const Observed& seen, const Request& request, const Turn& turn, Plan& plan) {
   const Move move = move_for(job.phase, request.action);
   if (move.operation == Operation::kSync)
-    sync(job, seen, move.rule, now, plan);
+    sync(job, seen, move.rule, turn, plan);
   else
-    kill(job, seen, move, request, now, plan);
+    kill(job, seen, move, request, turn, plan);
 }
 
 // The server erases some pods at once (finished ones, and those that no node has), so memory must know that it was us.
@@ -105,6 +105,20 @@ void mark_deleted(const Plan& plan, Memory& memory) {
 }
 
 }  // namespace
+
+bool counts_wait(const Turn& turn, Plan& plan) {
+  if (turn.counts_wait <= base::Duration{}) return false;
+  plan.requeue_after(turn.counts_wait);
+  return true;
+}
+
+Action& write_status(const Job& job, Json status, client::Urgency urgency, Plan& plan) {
+  Json object = job.object;
+  object.set("status", std::move(status));
+  Action& write = plan.set_status(api::resources::kJobs, std::move(object));
+  write.urgency = urgency;
+  return write;
+}
 
 Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& turn, const Options& options) {
   Decision decision{.plan = {}, .memory = std::move(memory)};
@@ -125,7 +139,7 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
     plan.event(job.object, "Normal", "ExecuteAction",
                base::format("Job failed on action {} for retry limit reached", after.last_action));
     after.requests.clear();
-    act(job, seen, {.action = "TerminateJob"}, turn.now, plan);
+    act(job, seen, {.action = "TerminateJob"}, turn, plan);
     mark_deleted(plan, after);
     return decision;
   }
@@ -133,7 +147,7 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
   after.last_action = request.action;
   if (request.action != "SyncJob")
     plan.event(job.object, "Normal", "ExecuteAction", base::format("Start to execute action {} ", request.action));
-  act(job, seen, request, turn.now, plan);
+  act(job, seen, request, turn, plan);
   mark_deleted(plan, after);
   cancel_same_class(request, after);
   if (!after.requests.empty()) plan.requeue_after({});

@@ -68,8 +68,11 @@ void notice(const Job& job, const Observed& seen, base::Time now, Memory& memory
 Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& turn, const Options& options);
 
 // The parts of a step (sync.cc, kill.cc).
-void sync(const Job& job, const Observed& seen, Rule rule, base::Time now, Plan& plan);
-void kill(const Job& job, const Observed& seen, const Move& move, const Request& request, base::Time now, Plan& plan);
+void sync(const Job& job, const Observed& seen, Rule rule, const Turn& turn, Plan& plan);
+void kill(const Job& job, const Observed& seen, const Move& move, const Request& request, const Turn& turn, Plan& plan);
+// True if a status in which numbers alone change has to wait; the plan then asks for another look.
+bool counts_wait(const Turn& turn, Plan& plan);
+Action& write_status(const Job& job, api::Json status, client::Urgency urgency, Plan& plan);
 
 // The pod's own words. Pods that do not carry all of them are somebody else's, whoever owns them.
 bool says_whose_it_is(const api::Json& pod);

@@ -21,19 +21,12 @@ namespace {
 struct Sync {
   Job job;  // the phase and the claim names as they will be
   const Observed& seen;
-  base::Time now;
+  const Turn& turn;
   Plan& plan;
   Json status;      // as last written
   Json controlled;  // status.controlledResources as it will be
   bool forwarding = false;
 };
-
-void write_status(Sync& s, Json status) {
-  Json object = s.job.object;
-  object.set("status", status);
-  s.plan.set_status(api::resources::kJobs, std::move(object));
-  s.status = std::move(status);
-}
 
 void begin(Sync& s) {
   if (s.job.phase != Phase::kNone) return;
@@ -44,9 +37,10 @@ void begin(Sync& s) {
                                      .retry_count = s.job.retry_count,
                                      .min_available = s.job.min_available,
                                      .controlled_resources = s.controlled});
-  stamp(status, Phase::kPending, s.now);
+  stamp(status, Phase::kPending, s.turn.now);
   s.plan.begin_stage("JobStatusError", "Failed to initialize job status, err: {}");
-  write_status(s, std::move(status));
+  write_status(s.job, status, client::Urgency::kPhase, s.plan);
+  s.status = std::move(status);
 }
 
 // False if the job has to wait for its queue. COMPAT(missing-queue): it waits; it is not terminated.
@@ -77,9 +71,9 @@ void make_plugin_object(Sync& s, const PluginObject& object, bool marked) {
   if (!viewed) {
     if (marked) return;
     Action& action = s.plan.create(object.resource, object.body);
-    action.make_body = object.make_body;
+    action.addition = object.addition;
     action.existing_is_fine = true;
-    action.existing_is_right = object.existing_is_right;
+    action.existing_has = object.existing_has;
     return;
   }
   const Json* existing = s.seen.view->find(object.resource, s.job.ns + "/" + std::string(api::name_of(object.body)));
@@ -228,17 +222,19 @@ void conclude(Sync& s, Rule rule, const Counts& counts) {
                                      .min_available = s.job.min_available,
                                      .controlled_resources = s.controlled});
   if (status == s.status) return;
-  stamp(status, phase, s.now);
+  const bool counts_only = differ_in_counts_only(s.status, status);
+  if (counts_only && counts_wait(s.turn, s.plan)) return;
+  stamp(status, phase, s.turn.now);
   s.plan.begin_stage();
-  write_status(s, std::move(status));
+  write_status(s.job, std::move(status), counts_only ? client::Urgency::kCounts : client::Urgency::kPhase, s.plan);
 }
 
 }  // namespace
 
-void sync(const Job& job, const Observed& seen, Rule rule, base::Time now, Plan& plan) {
+void sync(const Job& job, const Observed& seen, Rule rule, const Turn& turn, Plan& plan) {
   Sync s{.job = job,
          .seen = seen,
-         .now = now,
+         .turn = turn,
          .plan = plan,
          .status = job.object["status"].is_object() ? job.object["status"] : Json::object(),
          .controlled = job.object["status"]["controlledResources"]};

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "api/resource.h"
 #include "api/schema/quantity.h"
@@ -193,14 +192,12 @@ class PodGroupController final : public Controller {
     const Json* pod = view.find(resources::kPods, key);
     const auto& names = options_.scheduler_names;
     if (!pod || api::is_deleting(*pod) || !api::annotation_of(*pod, kGroupName).empty() ||
-        std::find(names.begin(), names.end(), (*pod)["spec"]["schedulerName"].str()) == names.end()) {
-      owners_.erase(key);
+        std::find(names.begin(), names.end(), (*pod)["spec"]["schedulerName"].str()) == names.end())
       return plan;
-    }
     const std::string group = group_name_for(*pod);
     const Json* existing = view.find(resources::kPodGroups, base::format("{}/{}", api::namespace_of(*pod), group));
     if (!existing) {
-      if (options_.inherit_owner_annotations && !owners_.count(key) && fetch_owners(*pod, key, plan)) {
+      if (options_.inherit_owner_annotations && !owners_.count(key) && fetch_owners(*pod, plan)) {
         plan.requeue_after({});
         return plan;
       }
@@ -219,13 +216,12 @@ class PodGroupController final : public Controller {
     return plan;
   }
 
-  void finished(const std::string& key, bool succeeded) override {
-    if (!succeeded) {
-      owners_.erase(key);
-      fetching_.erase(key);
-      return;
-    }
-    if (fetching_.erase(key) == 0) owners_.erase(key);
+  // Owners are known from the plan that read them to the one that uses them.
+  void finished(const std::string& key, Ending ending) override {
+    owners_.erase(key);
+    if (!ending.succeeded || ending.fetched.empty()) return;
+    std::erase_if(ending.fetched, [](const Json& owner) { return owner.is_null(); });
+    owners_[key] = std::move(ending.fetched);
   }
 
  private:
@@ -241,27 +237,19 @@ class PodGroupController final : public Controller {
   }
 
   // False if there is nobody to ask.
-  bool fetch_owners(const Json& pod, const std::string& key, Plan& plan) {
+  static bool fetch_owners(const Json& pod, Plan& plan) {
     bool any = false;
     for (const Json& reference : pod["metadata"]["ownerReferences"].items()) {
       const auto resource = owner_resource(reference["kind"].as_string());
       if (!resource) continue;
       any = true;
-      plan.fetch(*resource, reference["kind"].as_string(), api::namespace_of(pod), reference["name"].as_string(),
-                 [this, key](const Json& owner) {
-                   if (!owner.is_null()) owners_[key].push_back(owner);
-                 });
-    }
-    if (any) {
-      owners_[key] = {};
-      fetching_.insert(key);
+      plan.fetch(*resource, reference["kind"].as_string(), api::namespace_of(pod), reference["name"].as_string());
     }
     return any;
   }
 
   Options options_;
   std::map<std::string, std::vector<Json>> owners_;  // of pods whose group is about to be made
-  std::set<std::string> fetching_;                   // keys whose plan under way only reads
 };
 
 }  // namespace

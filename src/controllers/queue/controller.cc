@@ -114,7 +114,7 @@ class QueueController final : public Controller {
       if (under.from_queue) given_up.requeue_after({});
       return given_up;
     }
-    Decision decision = queue::step(seen, action);
+    Decision decision = queue::step(seen, action, turn);
     under.follow = std::move(decision.follow);
     Plan& plan = decision.plan;
     for (const auto& [other, what] : under.follow)
@@ -123,12 +123,12 @@ class QueueController final : public Controller {
     return std::move(plan);
   }
 
-  void finished(const std::string& key, bool succeeded) override {
+  void finished(const std::string& key, Ending ending) override {
     const auto found = under_.find(key);
     if (found == under_.end()) return;
     Under under = std::move(found->second);
     under_.erase(found);
-    if (!succeeded) return;
+    if (!ending.succeeded) return;
     if (!under.take.empty()) waiting_[key].push_back({under.take, "CommandIssued"});
     if (under.from_queue)
       if (const auto waiting = waiting_.find(key); waiting != waiting_.end()) {

@@ -121,12 +121,27 @@ TEST_F(QueueTest, an_action_that_the_server_refuses_gives_way_to_the_next) {
   command("test", "SyncQueue");
   world.turn(*controller, "test");
   EXPECT_NE(controller->step(world, "test", {.now = world.now}).text().find("Closed"), std::string::npos);
-  controller->finished("test", false);
+  controller->finished("test", {.succeeded = false});
   EXPECT_EQ(world.turn(*controller, "test", 16, "it is forbidden"),
             "event Queue test Warning CloseQueue: CloseQueue queue failed for sync queue test failed for it is "
             "forbidden, event is CommandIssued, action is CloseQueue\n");
   settle();
   EXPECT_EQ(state("test"), "Open");
+}
+
+TEST_F(QueueTest, counters_wait_and_states_do_not) {
+  queue("root", "", "Open");
+  queue("test", "root", "Open");
+  group("test");
+  world.edit(resources::kPodGroups, "ns/g")->edit("status").set("phase", "Running");
+  world.counts_wait = base::milliseconds(30);
+  const Plan later = controller->step(world, "test", {.now = world.now, .counts_wait = world.counts_wait});
+  EXPECT_EQ(later.text(), "");
+  EXPECT_EQ(later.look_again(), base::milliseconds(30));
+  command("test", "CloseQueue");
+  settle();
+  EXPECT_EQ(state("test"), "Closing");
+  EXPECT_EQ((*world.find(resources::kQueues, "test"))["status"]["running"].as_int(), 1);  // they come with the state
 }
 
 struct StateRow {

@@ -38,7 +38,7 @@ void mark(const Json& queue, std::string_view value, Plan& plan) {
 }
 
 // The state and the counters of groups; a counter of none is left out, and applying without it removes it.
-void set_state(const Observed& seen, std::string_view state, Plan& plan) {
+void set_state(const Observed& seen, std::string_view state, const Turn& turn, Plan& plan) {
   constexpr std::pair<const char*, const char*> kCounters[] = {{"inqueue", "Inqueue"},
                                                                {"pending", "Pending"},
                                                                {"running", "Running"},
@@ -46,25 +46,29 @@ void set_state(const Observed& seen, std::string_view state, Plan& plan) {
                                                                {"completed", "Completed"}};
   const Json& queue = *seen.queue;
   Json status = Json::object({{"state", state}});
-  bool changed = state_of(queue) != state;
+  const bool other_state = state_of(queue) != state;
+  bool other_counts = false;
   for (const auto& [field, phase] : kCounters) {
     const auto found = seen.by_phase.find(phase);
     const std::int64_t count = found == seen.by_phase.end() ? 0 : found->second;
     if (count > 0) status.set(field, count);
-    changed = changed || queue["status"][field].as_int() != count;
+    other_counts = other_counts || queue["status"][field].as_int() != count;
   }
-  if (changed) plan.apply_status(resources::kQueues, queue, std::move(status), std::string(kManager));
+  if (!other_state && !other_counts) return;
+  if (!other_state && turn.counts_wait > base::Duration{}) return plan.requeue_after(turn.counts_wait);
+  Action& write = plan.apply_status(resources::kQueues, queue, std::move(status), std::string(kManager));
+  if (!other_state) write.urgency = client::Urgency::kCounts;
 }
 
 bool is_root(const Json& queue) { return api::name_of(queue) == "root"; }
 
-void sync(const Observed& seen, std::string_view state, Decision& decision) {
+void sync(const Observed& seen, std::string_view state, const Turn& turn, Decision& decision) {
   const Json& queue = *seen.queue;
   Plan& plan = decision.plan;
   const std::string parent = queue["spec"]["parent"].str();
   if (!is_root(queue) && parent.empty()) set_parent(queue, plan);
   plan.begin_stage();
-  set_state(seen, state, plan);
+  set_state(seen, state, turn, plan);
   if (is_root(queue)) return;
   const std::string parent_name = parent.empty() ? "root" : parent;
   if (!seen.parent) {
@@ -84,7 +88,7 @@ void sync(const Observed& seen, std::string_view state, Decision& decision) {
   }
 }
 
-void open(const Observed& seen, Decision& decision) {
+void open(const Observed& seen, const Turn& turn, Decision& decision) {
   const Json& queue = *seen.queue;
   Plan& plan = decision.plan;
   const std::string before = state_of(queue);
@@ -102,12 +106,12 @@ void open(const Observed& seen, Decision& decision) {
     if (api::annotation_of(*child, kClosedByParent) == "true")
       decision.follow.emplace_back(std::string(api::name_of(*child)), "OpenQueue");
   plan.begin_stage("OpenQueue", base::format("Update queue status from {} to Open failed for {{}}", before));
-  set_state(seen, "Open", plan);
+  set_state(seen, "Open", turn, plan);
   plan.begin_stage();
   mark(queue, "false", plan);
 }
 
-void close(const Observed& seen, std::string_view state, Decision& decision) {
+void close(const Observed& seen, std::string_view state, const Turn& turn, Decision& decision) {
   const Json& queue = *seen.queue;
   Plan& plan = decision.plan;
   if (is_root(queue)) {
@@ -121,27 +125,27 @@ void close(const Observed& seen, std::string_view state, Decision& decision) {
     decision.follow.emplace_back(std::string(api::name_of(*child)), "CloseQueue");
   }
   plan.begin_stage("CloseQueue", "Close queue failed for {}");
-  set_state(seen, state, plan);
+  set_state(seen, state, turn, plan);
   plan.begin_stage();
   plan.event(queue, "Normal", "CloseQueue", "Close queue succeed");
 }
 
 }  // namespace
 
-Decision step(const Observed& seen, std::string_view action) {
+Decision step(const Observed& seen, std::string_view action, const Turn& turn) {
   Decision decision;
   decision.plan.set_subject(*seen.queue);
   const std::string state = state_of(*seen.queue);
   const std::string_view drained = seen.group_count == 0 ? "Closed" : "Closing";
   const bool can_close = state.empty() || state == "Open" || state == "Unknown";
   if (action == "OpenQueue" && !(state.empty() || state == "Open"))
-    open(seen, decision);
+    open(seen, turn, decision);
   else if (action == "CloseQueue" && can_close)
-    close(seen, drained, decision);
+    close(seen, drained, turn, decision);
   else if (state == "Closing")
-    sync(seen, drained, decision);
+    sync(seen, drained, turn, decision);
   else
-    sync(seen, state.empty() ? "Open" : state, decision);
+    sync(seen, state.empty() ? "Open" : state, turn, decision);
   return decision;
 }
 

@@ -27,6 +27,7 @@ struct Decision {
 };
 
 // `action` is OpenQueue, CloseQueue, SyncQueue, or any other word (a sync).
-Decision step(const Observed& seen, std::string_view action);
+// Counters of groups may have to wait (turn.counts_wait); states never do.
+Decision step(const Observed& seen, std::string_view action, const Turn& turn = {});
 
 }  // namespace controllers::queue

@@ -50,6 +50,8 @@ std::vector<Flag> ControllerFlags::rows() {
       {"version", &version, "print the version and exit"},
       {"scheduler-name", &scheduler_names, "schedulers whose plain pods get groups (default volcano)"},
       {"max-requeue-num", &requeues_max, "failed attempts before a request is given up; negative: no limit"},
+      {"status-counts-interval", &counts_interval,
+       "least time between statuses of a job or queue that differ in numbers only; 0: each change is written"},
       {"inherit-owner-annotations", &inherit_owner_annotations, "groups of plain pods take their owner's annotations"},
       {"controllers", &enabled, "list of controllers: *, name, +name, -name (default *,-sharding-controller)"},
       {"lock-object-namespace", &lock_object_namespace, "old name of --leader-elect-resource-namespace"},
@@ -110,6 +112,11 @@ base::Status ControllerFlags::check() const {
   if (!gates.ok()) return gates.error();
   if (!std::isfinite(requests_per_second()))
     return base::make_error(base::Code::kInvalid, base::format("--kube-api-qps: \"{}\" is not a number", kube_api_qps));
+  const auto interval = base::parse_go_duration(counts_interval);
+  if (!interval || interval->ns < 0)
+    return base::make_error(
+        base::Code::kInvalid,
+        base::format("--status-counts-interval: \"{}\" is not a duration of zero or more", counts_interval));
   if (lease_lock != "leases")
     return base::make_error(base::Code::kInvalid,
                             base::format("--leader-elect-resource-lock: only leases, not \"{}\"", lease_lock));
@@ -147,6 +154,7 @@ controllers::Options ControllerFlags::controllers() const {
     options.reads_priorities = gates->on("PriorityClass");
   }
   options.requeues_max = requeues_max;
+  if (const auto interval = base::parse_go_duration(counts_interval)) options.counts_interval = *interval;
   options.inherit_owner_annotations = inherit_owner_annotations;
   return options;
 }

@@ -16,6 +16,7 @@ struct ControllerFlags {
   std::string kube_api_qps = "50";
   int kube_api_burst = 100;
   int requeues_max = 15;
+  std::string counts_interval = "200ms";
   std::vector<std::string> scheduler_names;
   std::vector<std::string> enabled;  // comma lists
   bool inherit_owner_annotations = true;

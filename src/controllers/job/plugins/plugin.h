@@ -1,8 +1,8 @@
 // Job plugins: from a Job to objects and pod edits, without a client (controllers.md 4).
 #pragma once
 
-#include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +11,7 @@
 #include "api/json/json.h"
 #include "api/resource.h"
 #include "base/result.h"
+#include "controllers/framework/plan.h"
 #include "controllers/job/job.h"
 
 namespace controllers::job {
@@ -21,10 +22,9 @@ using Args = std::vector<std::string>;
 struct PluginObject {
   api::ResourceId resource;
   api::Json body;
-  // Makes the body off the loop, where `body` is only its name (apiVersion, kind, metadata).
-  std::function<base::Result<api::Json>()> make_body = {};
-  // An object of its name that this finds wrong gets its data; unset: one that exists is left alone.
-  std::function<bool(const api::Json& existing)> existing_is_right = {};
+  Addition addition = Addition::kNone;  // what is not in the body yet
+  // An object of its name without this field gets its data; unset: one that exists is left alone.
+  std::optional<DataField> existing_has = {};
   // Its data is rewritten when the job's tasks change.
   bool follows_job = false;
   std::string plugin = {};  // whose it is; filled in by plugin_objects

@@ -123,7 +123,7 @@ TEST(Plugins, ssh) {
       "U3RyaWN0SG9zdEtleUNoZWNraW5nIG5vClVzZXJLbm93bkhvc3RzRmlsZSAvZGV2L251bGwK"));
   const Job elsewhere = job_with(R"({"ssh": ["--ssh-key-file-path=/home/u/.ssh"]})");
   EXPECT_EQ(pod_of(elsewhere, 0, 0)["spec"]["volumes"][std::size_t{0}]["secret"]["defaultMode"].as_int(), 0644);
-  EXPECT_TRUE((*plugin_objects(elsewhere))[0].make_body != nullptr);
+  EXPECT_EQ((*plugin_objects(elsewhere))[0].addition, Addition::kSshKeyPair);
 }
 
 TEST(Plugins, tensorflow) {

@@ -5,7 +5,6 @@
 #include "base/format.h"
 #include "controllers/job/plugins/arguments.h"
 #include "controllers/job/plugins/plugin.h"
-#include "rt/tls.h"
 
 namespace controllers::job {
 
@@ -32,16 +31,6 @@ std::string client_config(const Job& job, std::int64_t port) {
   return text;
 }
 
-Json with_keys(Json secret, const std::string& config, std::string_view private_key, std::string_view public_key) {
-  Json data = Json::object();
-  data.set("id_rsa", base::base64_encode(private_key));
-  data.set("id_rsa.pub", base::base64_encode(public_key));
-  data.set("authorized_keys", base::base64_encode(public_key));
-  data.set("config", base::base64_encode(config));
-  secret.set("data", std::move(data));
-  return secret;
-}
-
 }  // namespace
 
 base::Status edit_ssh(const Job& job, const Args& args, const Task&, std::int64_t, Json& pod) {
@@ -65,20 +54,22 @@ base::Status edit_ssh(const Job& job, const Args& args, const Task&, std::int64_
 
 base::Status list_ssh(const Job& job, const Args& args, std::vector<PluginObject>& objects) {
   const Flags flags(kFlags, args);
-  const std::string config = client_config(job, flags.number("ssh-port"));
-  Json secret = owned_object(job, "v1", "Secret", job.name + "-ssh");
-  PluginObject object{.resource = api::resources::kSecrets, .body = secret};
-  object.existing_is_right = [config = base::base64_encode(config)](const Json& existing) {
-    return existing["data"]["config"].as_string() == config;
-  };
+  const std::string config = base::base64_encode(client_config(job, flags.number("ssh-port")));
+  PluginObject object{.resource = api::resources::kSecrets,
+                      .body = owned_object(job, "v1", "Secret", job.name + "-ssh"),
+                      .existing_has = DataField{"config", config}};
+  Json data = Json::object();
   const std::string private_key = flags.text("ssh-private-key");
-  if (!private_key.empty())
-    object.body = with_keys(secret, config, private_key, flags.text("ssh-public-key"));
-  else
-    object.make_body = [secret, config]() -> base::Result<Json> {
-      TRY(const rt::SshKeyPair pair, rt::make_rsa_ssh_key(2048));
-      return with_keys(secret, config, pair.private_pem, pair.public_line);
-    };
+  if (private_key.empty()) {
+    object.addition = Addition::kSshKeyPair;
+  } else {
+    const std::string public_key = base::base64_encode(flags.text("ssh-public-key"));
+    data.set("id_rsa", base::base64_encode(private_key));
+    data.set("id_rsa.pub", public_key);
+    data.set("authorized_keys", public_key);
+  }
+  data.set("config", config);
+  object.body.set("data", std::move(data));
   objects.push_back(std::move(object));
   return {};
 }

@@ -7,6 +7,7 @@
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
 #include "scheduler/plugins/nodeorder/capacity_kernel.h"
+#include "scheduler/plugins/nodeorder/image_locality.h"
 #include "scheduler/search/node_evaluators.h"
 
 namespace scheduler {
@@ -146,36 +147,6 @@ class TaintScorer final : public NodeScorer {
   bool matters_ = false;
 };
 
-constexpr double kMiB = 1024.0 * 1024.0;
-
-class ImageScorer final : public NodeScorer {
- public:
-  ImageScorer(const Model& model, const Shape& shape, double weight)
-      : model_(model), shape_(shape), weight_(weight), nodes_(static_cast<double>(model.nodes.known_count())) {}
-  Reach reach() const override { return Reach::kStatic; }
-  double weight() const override { return weight_; }
-  double score(std::uint32_t n) override {
-    double sum = 0;
-    for (const Symbol image : shape_.images) {
-      for (const ImageOnNode& have : model_.nodes[NodeId{n}].images) {
-        if (have.name != image) continue;
-        const NodeTable::ImageState* state = model_.nodes.image(image);
-        sum += std::trunc(static_cast<double>(state->bytes) * (static_cast<double>(state->nodes) / nodes_));
-        break;
-      }
-    }
-    const double low = 23 * kMiB, high = 1000 * kMiB * shape_.image_places;
-    const double clamped = std::clamp(sum, low, std::max(low, high));
-    return high <= low ? 0 : std::trunc(100 * (clamped - low) / (high - low));
-  }
-
- private:
-  const Model& model_;
-  const Shape& shape_;
-  double weight_;
-  double nodes_;
-};
-
 class NodeOrderPlugin final : public Plugin {
  public:
   void attach(PluginSetup& setup) override {
@@ -195,8 +166,7 @@ class NodeOrderPlugin final : public Plugin {
     const auto add = [&](auto make) { setup.on<NodeOrder>(make); };
     add([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {
       const Shape& shape = model.shape_of(task);
-      if (weights_.images == 0 || !any_image(model, shape)) return nullptr;
-      return std::make_unique<ImageScorer>(model, shape, weights_.images);
+      return weights_.images == 0 ? nullptr : images_.scorer_for(model, shape, weights_.images);
     });
     add([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {
       return std::make_unique<CapacityScorer>(model, weights_, model.shape_of(task));
@@ -224,13 +194,9 @@ class NodeOrderPlugin final : public Plugin {
   }
 
  private:
-  static bool any_image(const Model& model, const Shape& shape) {
-    return std::any_of(shape.images.begin(), shape.images.end(),
-                       [&](Symbol s) { return model.nodes.image(s) != nullptr; });
-  }
-
   NodeOrderWeights weights_;
   DomainCache domains_;
+  ImageLocality images_;
 };
 
 }  // namespace

@@ -1,9 +1,11 @@
 // Binpack: nodes that are already well used come first.
+#include <algorithm>
 #include <map>
 
 #include "base/format.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
+#include "scheduler/plugins/binpack/binpack_kernel.h"
 #include "scheduler/search/node_evaluators.h"
 
 namespace scheduler {
@@ -17,37 +19,50 @@ struct Weights {
 class BinpackScorer final : public NodeScorer {
  public:
   BinpackScorer(const Model& model, const Weights& weights, const Shape& shape)
-      : nodes_(model.nodes), weights_(weights) {
+      : nodes_(model.nodes), weight_(static_cast<double>(weights.all)) {
     for (const Part& part : shape.request.parts) {
       auto found = weights.by_dim.find(part.dim);
-      if (part.amount > 0 && found != weights.by_dim.end())
-        terms_.push_back({part, static_cast<double>(found->second)});
+      if (part.amount > 0 && found != weights.by_dim.end() && found->second != 0) {
+        parts_.push_back({part, static_cast<double>(found->second)});
+        divisor_ += parts_.back().weight;
+      }
     }
+    terms_.resize(parts_.size());
   }
   Reach reach() const override { return Reach::kNode; }
 
+  void add_scores(const NodeSet& candidates, std::vector<double>& totals) override {
+    if (parts_.empty()) return;
+    // Rows without a node behind the last are not worth scoring.
+    const std::size_t rows = std::min((nodes_.size() + 3) / 4 * 4, totals.size());
+    if (candidates.count() * 8 < rows) return NodeScorer::add_scores(candidates, totals);
+    add_binpack_scores(terms(), divisor_, weight_, totals.data(), rows);
+  }
+
   double score(std::uint32_t node) override {
-    double sum = 0, divisor = 0;
-    for (const Term& term : terms_) {
-      divisor += term.weight;
-      const Column& allocatable = nodes_.allocatable(term.part.dim);
-      const std::int64_t capacity = allocatable[node];
-      if (capacity == 0 || term.weight == 0) continue;
-      const std::int64_t after = nodes_.used(term.part.dim)[node] + term.part.amount;
-      if (after > capacity) return 0;
-      sum += static_cast<double>(after) * term.weight / static_cast<double>(capacity);
-    }
-    return divisor > 0 ? sum / divisor * 100 * static_cast<double>(weights_.all) : 0;
+    return parts_.empty() ? 0 : binpack_score(terms(), divisor_, weight_, node);
   }
 
  private:
-  struct Term {
+  struct WeightedPart {
     Part part;
     double weight;
   };
+
+  // Columns move when nodes are added.
+  std::span<const BinpackTerm> terms() {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const Part& part = parts_[i].part;
+      terms_[i] = {nodes_.allocatable(part.dim).data(), nodes_.used(part.dim).data(), part.amount, parts_[i].weight};
+    }
+    return terms_;
+  }
+
   const NodeTable& nodes_;
-  const Weights& weights_;
-  std::vector<Term> terms_;
+  const double weight_;
+  double divisor_ = 0;
+  std::vector<WeightedPart> parts_;
+  std::vector<BinpackTerm> terms_;
 };
 
 std::int64_t weight_of(const Arguments& arguments, const std::string& key) {

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Times and requests of one run of bench/cluster/run.sh, from the API server's audit log."""
+import collections
+import datetime
+import json
+import sys
+
+
+def seconds(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def entries(path, begin):
+    for line in open(path, encoding="utf-8"):
+        entry = json.loads(line)
+        if seconds(entry["requestReceivedTimestamp"]) >= begin:
+            yield entry
+
+
+def main():
+    path, begin, pods = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+    agents = sys.argv[4:]
+    counts = collections.Counter()
+    failed = collections.Counter()
+    creates, binds = [], []
+    for entry in entries(path, begin):
+        agent = entry.get("userAgent", "").split("/")[0]
+        if agent not in agents:
+            continue
+        target = entry.get("objectRef", {})
+        resource = target.get("resource", "-")
+        if target.get("subresource"):
+            resource += "/" + target["subresource"]
+        if resource == "leases" or entry["verb"] == "watch":
+            continue
+        counts[agent, entry["verb"], resource] += 1
+        done = entry["responseStatus"]["code"] < 300
+        if not done:
+            failed[agent, entry["verb"], resource] += 1
+        if done and entry["verb"] == "create" and resource == "pods":
+            creates.append(seconds(entry["requestReceivedTimestamp"]))
+        if done and entry["verb"] == "create" and resource == "pods/binding":
+            binds.append(seconds(entry["stageTimestamp"]))
+    if not creates or not binds:
+        sys.exit("no pods or no binds in the audit log")
+    print(f"pods made: {len(creates)} in {max(creates) - min(creates):.1f} s; bound: {len(binds)}")
+    print(f"from the first pod to the last bind: {max(binds) - min(creates):.1f} s")
+    for (agent, verb, resource), count in sorted(counts.items(), key=lambda one: -one[1]):
+        refused = failed[agent, verb, resource]
+        print(f"  {agent:<24} {verb:<8} {resource:<24} {count:>6}" + (f"  ({refused} refused)" if refused else ""))
+    print(f"requests a pod: {sum(counts.values()) / pods:.2f} (goal 3.4)")
+
+
+main()

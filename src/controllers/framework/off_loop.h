@@ -1,0 +1,18 @@
+// The work of actions that takes too long for the loop, or reaches outside the API: keys are made, folders removed.
+#pragma once
+
+#include "api/json/json.h"
+#include "base/result.h"
+#include "controllers/framework/plan.h"
+
+namespace controllers {
+
+// Whether do_off_loop() has to be called for `action`.
+bool is_off_loop(const Action& action);
+// Any thread. The body to send, or null where the work was all. Reads nothing but the action.
+base::Result<api::Json> do_off_loop(const Action& action);
+
+// Whether an object that has the name of the one to be created already holds what `existing_has` asks for.
+bool is_right(const Action& action, const api::Json& existing);
+
+}  // namespace controllers

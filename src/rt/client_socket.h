@@ -1,0 +1,59 @@
+// A client's way to its server: name, TCP, TLS and the protocol that both speak.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "base/result.h"
+#include "rt/http_client.h"
+
+namespace rt {
+
+// What all connections of one client have in common. Everything of theirs happens on the thread that runs `context`.
+struct ClientShared {
+  explicit ClientShared(ClientOptions o) : options(std::move(o)) {}
+  std::string authority() const;  // host and port as in a URL
+  base::Error error(base::Code code, std::string_view why) const;
+
+  ClientOptions options;
+  std::optional<boost::asio::ssl::context> tls;
+  boost::asio::io_context context{1};
+};
+
+class ClientSocket {
+ public:
+  using Tcp = boost::asio::ip::tcp;
+
+  explicit ClientSocket(std::shared_ptr<ClientShared> shared);
+
+  // `done` holds whoever owns this socket.
+  void connect(bool offer_http2, std::function<void(base::Status)> done);
+  // After connect(): whether the server has chosen HTTP/2.
+  bool speaks_http2() const;
+  void close();
+
+  // Calls f with the stream of bytes, plain or TLS.
+  template <class F>
+  void with_stream(F f) {
+    if (secure_)
+      f(*secure_);
+    else
+      f(*plain_);
+  }
+
+ private:
+  void secure(bool offer_http2, const std::function<void(base::Status)>& done);
+  Tcp::socket& socket() { return secure_ ? secure_->next_layer() : *plain_; }
+
+  std::shared_ptr<ClientShared> shared_;
+  Tcp::resolver resolver_;
+  std::optional<Tcp::socket> plain_;
+  std::optional<boost::asio::ssl::stream<Tcp::socket>> secure_;
+};
+
+}  // namespace rt

@@ -1,0 +1,75 @@
+// Scores of images, and their cache.
+#include "scheduler/plugins/nodeorder/image_locality.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace scheduler {
+
+namespace {
+
+constexpr double kMiB = 1024.0 * 1024.0;
+constexpr std::size_t kSetsMax = 256;  // more than that are looked up again
+
+// The bytes of those of the pod's images that the node has, each as far as other nodes have it, too: between 23 MiB and
+// 1000 MiB an image, as 0 to 100.
+double score_on(const NodeTable& nodes, const Shape& shape, const NodeRow& row) {
+  const auto known = static_cast<double>(nodes.known_count());
+  double sum = 0;
+  for (const Symbol image : shape.images) {
+    for (const ImageOnNode& have : row.images) {
+      if (have.name != image) continue;
+      const NodeTable::ImageState* state = nodes.image(image);
+      sum += std::trunc(static_cast<double>(state->bytes) * (static_cast<double>(state->nodes) / known));
+      break;
+    }
+  }
+  const double low = 23 * kMiB, high = 1000 * kMiB * shape.image_places;
+  const double clamped = std::clamp(sum, low, std::max(low, high));
+  return high <= low ? 0 : std::trunc(100 * (clamped - low) / (high - low));
+}
+
+class ImageScorer final : public NodeScorer {
+ public:
+  ImageScorer(std::shared_ptr<const ImageLocality::Scores> scores, double weight)
+      : scores_(std::move(scores)), weight_(weight) {}
+  Reach reach() const override { return Reach::kStatic; }
+  double weight() const override { return weight_; }
+  double score(std::uint32_t node) override { return node < scores_->size() ? (*scores_)[node] : 0; }
+  void add_scores(const NodeSet& candidates, std::vector<double>& totals) override {
+    const std::size_t rows = std::min(scores_->size(), totals.size());
+    if (candidates.count() * 8 < rows) return NodeScorer::add_scores(candidates, totals);
+    const double* const scores = scores_->data();
+    for (std::size_t n = 0; n < rows; ++n) totals[n] += weight_ * scores[n];
+  }
+
+ private:
+  const std::shared_ptr<const ImageLocality::Scores> scores_;
+  const double weight_;
+};
+
+}  // namespace
+
+std::unique_ptr<NodeScorer> ImageLocality::scorer_for(const Model& model, const Shape& shape, double weight) {
+  const bool any = std::any_of(shape.images.begin(), shape.images.end(),
+                               [&](Symbol image) { return model.nodes.image(image) != nullptr; });
+  if (!any) return nullptr;
+  return std::make_unique<ImageScorer>(scores_of(model, shape), weight);
+}
+
+std::shared_ptr<const ImageLocality::Scores> ImageLocality::scores_of(const Model& model, const Shape& shape) {
+  const NodeTable& nodes = model.nodes;
+  if (generation_ != nodes.static_generation() || known_.size() >= kSetsMax) {
+    known_.clear();
+    generation_ = nodes.static_generation();
+  }
+  std::shared_ptr<const Scores>& slot = known_[{shape.images, shape.image_places}];
+  if (slot == nullptr) {
+    Scores scores(nodes.size());
+    for (std::uint32_t n = 0; n < scores.size(); ++n) scores[n] = score_on(nodes, shape, nodes[NodeId{n}]);
+    slot = std::make_shared<const Scores>(std::move(scores));
+  }
+  return slot;
+}
+
+}  // namespace scheduler
