@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/format.h"
+#include "scheduler/framework/amount_text.h"
 
 namespace scheduler {
 namespace {
@@ -29,32 +30,34 @@ std::string holder_text(const Shortage& s) {
 
 // Without the mark of what is impossible.
 std::string limit_text(const Shortage& s) {
-  if (s.is_impossible())
-    return base::format("asks for {} {}, {} may hold {}", s.wanted.to_string(), s.resource, holder_text(s),
-                        s.allowed.to_string());
-  return base::format("{}: {} {} of {} {}, this group asks for {} more", holder_text(s), s.resource, s.used.to_string(),
-                      s.limit == Limit::kDeserved ? "its share of " + s.allowed.to_string() : s.allowed.to_string(),
-                      s.is_admission ? "used or admitted" : "used", s.wanted.to_string());
+  const auto text = [&](const api::Quantity& amount) { return amount_text(amount, s.resource); };
+  if (s.is_impossible()) {
+    return base::format("asks for {} {}, {} {} {}", text(s.wanted), s.resource, holder_text(s),
+                        s.limit == Limit::kQuota ? "allows" : "may hold", text(s.allowed));
+  }
+  return base::format("{}: {} {} of {}{} {}, this group asks for {} more", holder_text(s), s.resource, text(s.used),
+                      s.limit == Limit::kDeserved ? "its share of " : "", text(s.allowed),
+                      s.is_admission ? "used or admitted" : "used", text(s.wanted));
 }
 
 std::string resources_text(const WaitReason& r) {
   const std::string where = r.domain.empty() ? "" : " in " + r.domain;
   if (r.most_free.empty())
     return base::format("pod {}: {} of {} nodes{} lack {}", r.pod, r.refused, r.nodes, where, r.resource);
-  if (!r.fits_one)
-    return base::format("no node{} has {} {} free for pod {}: the most is {}", where, r.wanted, r.resource, r.pod,
-                        r.most_free);
-  return base::format(
-      "no room{} for {} of the {} pods that start together: pod {} asks for {} {}, {} free, at most {} "
-      "on one node",
-      where, r.missing, r.minimum, r.pod, r.wanted, r.resource, r.free, r.most_free);
-}
-
-std::string filter_text(const WaitReason& r) {
-  const std::string where = r.domain.empty() ? "" : " in " + r.domain;
-  if (r.refused == r.nodes) return base::format("no node{} fits pod {}: {}", where, r.pod, r.detail);
-  return base::format("no node{} fits pod {}: {} of {} have no room, the other {} fail on: {}", where, r.pod,
-                      r.nodes - r.refused, r.nodes, r.refused, r.detail);
+  const std::string some =
+      base::format("no room{} for {} of the {} pods that start together: ", where, r.missing, r.minimum);
+  if (r.resource == "pods")
+    return r.fits_one ? base::format("{}nodes take {} more pods", some, r.free)
+                      : base::format("no node{} takes one more pod, and {} needs a place", where, r.pod);
+  const auto text = [&](const std::string& amount) {
+    const auto parsed = api::Quantity::parse(amount);
+    return parsed ? amount_text(*parsed, r.resource) : amount;
+  };
+  if (!r.fits_one || r.missing == 0)
+    return base::format("no node{} has {} {} free for pod {}: the most is {}", where, text(r.wanted), r.resource, r.pod,
+                        text(r.most_free));
+  return base::format("{}pod {} asks for {} {}, {} free, at most {} on one node", some, r.pod, text(r.wanted),
+                      r.resource, text(r.free), text(r.most_free));
 }
 
 std::string plain_text(const WaitReason& r) {
@@ -75,7 +78,8 @@ std::string plain_text(const WaitReason& r) {
       return base::format("{} {} held by scheduling gates", r.missing, r.missing == 1 ? "pod is" : "pods are");
     case WaitKind::kRefused: return base::format("pod {}: {}", r.pod, r.detail);
     case WaitKind::kResources: return resources_text(r);
-    case WaitKind::kFilter: return filter_text(r);
+    case WaitKind::kFilter:
+      return base::format("no node{} fits pod {}: {}", r.domain.empty() ? "" : " in " + r.domain, r.pod, r.detail);
     case WaitKind::kDomain: return r.detail;
     case WaitKind::kReleasing:
       return base::format("{} for room that others are leaving",
@@ -110,7 +114,11 @@ std::uint64_t WaitReason::digest() const {
   const auto text = [&](std::string_view value) { mix(std::hash<std::string_view>{}(value)); };
   mix(static_cast<std::uint64_t>(kind) * 4 + (is_impossible ? 2 : 0) + (fits_one ? 1 : 0));
   mix(static_cast<std::uint64_t>(pods) << 32 | static_cast<std::uint32_t>(minimum));
-  for (const std::string* one : {&queue, &detail, &pod, &resource, &wanted, &domain}) text(*one);
+  for (const std::string* one : {&queue, &pod, &resource, &wanted, &domain}) text(*one);
+  // How many nodes drop out for which reason changes with other pods.
+  for (const char c : detail) {
+    if (kind != WaitKind::kFilter || c < '0' || c > '9') mix(static_cast<unsigned char>(c));
+  }
   if (has_shortage(kind)) {
     mix(static_cast<std::uint64_t>(shortage.limit));
     for (const std::string* one : {&shortage.name, &shortage.resource}) text(*one);

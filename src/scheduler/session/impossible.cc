@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "scheduler/framework/amount_text.h"
 #include "scheduler/framework/extension_points.h"
 
 namespace scheduler {
@@ -11,10 +12,22 @@ namespace {
 
 constexpr std::int64_t kPlacesMax = std::int64_t{1} << 32;
 
-std::string amount_text(Dim dim, double amount) { return Dimensions::quantity_of(dim, amount).to_string(); }
-
 bool counts_for_start(TaskStatus status) {
   return status == TaskStatus::kPending || status == TaskStatus::kPipelined || is_allocated_like(status);
+}
+
+std::string text_of(const Dimensions& dimensions, Dim dim, double amount) {
+  return amount_text(Dimensions::quantity_of(dim, amount), dimensions.name(dim));
+}
+
+// "asks for 64 cpu, the largest node has 32".
+std::string asks_text(const Dimensions& dimensions, Dim dim, double wanted, std::string_view who, double has) {
+  std::string more = text_of(dimensions, dim, wanted), less = text_of(dimensions, dim, has);
+  if (more == less) {
+    more = Dimensions::quantity_of(dim, wanted).to_string();
+    less = Dimensions::quantity_of(dim, has).to_string();
+  }
+  return base::format("asks for {} {}, {} {}", more, dimensions.name(dim), who, less);
 }
 
 bool say(WaitReason& out, WaitKind kind, std::string detail) {
@@ -115,14 +128,14 @@ std::string Impossible::why_no_node(const Request& request) {
     if (worst == nullptr || excess(part) > excess(*worst)) worst = &part;
   }
   if (worst != nullptr)
-    return base::format("asks for {} {}, the largest node has {}",
-                        amount_text(worst->dim, static_cast<double>(worst->amount)), model_.dimensions.name(worst->dim),
-                        amount_text(worst->dim, static_cast<double>(most(worst->dim))));
+    return asks_text(model_.dimensions, worst->dim, static_cast<double>(worst->amount), "the largest node has",
+                     static_cast<double>(most(worst->dim)));
   std::string list;
   for (const Part& part : request.parts) {
-    if (part.amount <= 0) continue;
+    if (part.amount <= 0 || part.dim == kPods) continue;
     list += base::format("{}{} {}", list.empty() ? "" : " and ",
-                         amount_text(part.dim, static_cast<double>(part.amount)), model_.dimensions.name(part.dim));
+                         text_of(model_.dimensions, part.dim, static_cast<double>(part.amount)),
+                         model_.dimensions.name(part.dim));
   }
   return base::format("asks for {}, which no node has together", list);
 }
@@ -151,9 +164,8 @@ bool Impossible::is_sum(const Request& request, WaitReason& out) {
       if (part.dim == kPods || part.amount <= total || (none && total > 0)) continue;
       if (none) return say(out, WaitKind::kResources, "no node has " + model_.dimensions.name(part.dim));
       return say(out, WaitKind::kResources,
-                 base::format("asks for {} {}, all nodes together have {}",
-                              amount_text(part.dim, static_cast<double>(part.amount)), model_.dimensions.name(part.dim),
-                              amount_text(part.dim, static_cast<double>(total))));
+                 asks_text(model_.dimensions, part.dim, static_cast<double>(part.amount), "all nodes together have",
+                           static_cast<double>(total)));
     }
   }
   return false;
@@ -172,8 +184,7 @@ bool Impossible::is_group(const Job& job, WaitReason& out) {
     const auto total = static_cast<double>(model_.nodes.total().get(d));
     if (d == kPods || need.get(d) <= total) continue;
     return say(out, WaitKind::kResources,
-               base::format("asks for {} {}, all nodes together have {}", amount_text(d, need.get(d)),
-                            model_.dimensions.name(d), amount_text(d, total)));
+               asks_text(model_.dimensions, d, need.get(d), "all nodes together have", total));
   }
   if (is_whole && shapes.size() == 1 && places(shapes.front().first) < count) {
     return say(out, WaitKind::kResources,

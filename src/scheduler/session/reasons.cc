@@ -2,6 +2,7 @@
 #include "scheduler/session/reasons.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "scheduler/ledger/ledger.h"
@@ -46,6 +47,11 @@ void describe_search(const Model& model, const Job& job, const std::string& pod,
   if (!errors.last_is_shortage()) {
     out.kind = out.nodes == 0 || errors.reasons().empty() ? WaitKind::kRefused : WaitKind::kFilter;
     out.detail = last;
+    if (out.kind == WaitKind::kFilter && errors.reasons().size() > 1) {
+      std::map<std::string, std::int64_t, std::less<>> counts;
+      for (const auto& [reason, count] : errors.reasons()) counts.emplace(reason, static_cast<std::int64_t>(count));
+      out.detail = histogram_text(counts);
+    }
     if (const auto found = errors.reasons().find(last); found != errors.reasons().end()) out.refused = found->second;
     return;
   }
