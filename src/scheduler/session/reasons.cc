@@ -183,7 +183,7 @@ Explanation Reasons::sentence(const Job& job) {
     said.why_digest = digest;
     said.why = in_.model.shared_texts.share(reason.message());
   }
-  return {said.why, reason.is_impossible};
+  return {said.why, reason.is_impossible, reason.kind};
 }
 
 bool Reasons::is_still_true(const Job& job) const {

@@ -156,6 +156,19 @@ GroupStatus Statuses::status_of(const Job& job, bool with_conditions) const {
   return out;
 }
 
+// What a pod is told. What was `found` for the pod itself is kept, and stands after the group's reason only where
+// whoever leaves does not help. Where nothing was, another pod or the group is in trouble, and its reason is the pod's.
+std::string Statuses::text_beside(const Job& job, TaskStatus told, std::string found) const {
+  if (!found.empty() && (!job.waits() || told != TaskStatus::kPending)) return found;
+  const Explanation why = why_(job);
+  if (!found.empty()) return why.is_impossible ? after_sentence(why.sentence, found) : found;
+  if (why.sentence.empty()) return std::string(kAllNodesUnavailable);
+  // Without the number of those that are there, as each of them would be told of each that comes.
+  if (why.kind == WaitKind::kNotEnoughPods)
+    return base::format("waits for other pods of its group: {} start together", job.min_available);
+  return std::string(why.sentence);
+}
+
 void Statuses::close_tasks(const Job& job) {
   std::vector<TaskId> waiting;
   for (const TaskId id : job.tasks) {
@@ -171,16 +184,7 @@ void Statuses::close_tasks(const Job& job) {
             [&](TaskId a, TaskId b) { return in_.model.text(a).name < in_.model.text(b).name; });
   for (const TaskId id : waiting) {
     TaskReason reason = task_reason(in_.model.task(id));
-    // What the search says of the pod itself is kept. Where it says nothing, another pod or the group is in trouble,
-    // and the group's reason is the pod's; so it is where whoever leaves does not help.
-    if (reason.message.empty() || (job.waits() && status_told(in_.model.task(id)) == TaskStatus::kPending)) {
-      const Explanation why = why_(job);
-      if (reason.message.empty())
-        reason.message = why.sentence;
-      else if (why.is_impossible)
-        reason.message = after_sentence(why.sentence, reason.message);
-    }
-    if (reason.message.empty()) reason.message = kAllNodesUnavailable;
+    reason.message = text_beside(job, status_told(in_.model.task(id)), std::move(reason.message));
     const PodSays& said = in_.ledger.pod(id);
     const bool nominates = !reason.nominated_node.empty() && reason.nominated_node != said.nominated_node.view();
     if (said.reason == reason.reason && said.message == reason.message && !nominates) continue;

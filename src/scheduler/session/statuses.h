@@ -28,6 +28,7 @@ struct AdmissionRefusal {
 struct Explanation {
   std::string_view sentence;
   bool is_impossible = false;
+  WaitKind kind = WaitKind::kUnknown;
 };
 
 class Statuses {
@@ -84,6 +85,7 @@ class Statuses {
   void tell_refusal(const Job& job);
   void tell_group(const Job& job, bool updated);
   void close_tasks(const Job& job);
+  std::string text_beside(const Job& job, TaskStatus told, std::string found) const;
 
   const SessionInput& in_;
   const Troubles& troubles_;
