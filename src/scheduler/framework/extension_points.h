@@ -26,6 +26,9 @@ struct SubJob;
 class NodeFilter;
 class NodeScorer;
 
+// Of a queue's limits: which of them stands against placing pods now, or against ever holding so much?
+enum class LimitQuestion : std::uint8_t { kNow, kEver };
+
 template <class SignatureType, class FoldType>
 struct Point {
   using Signature = SignatureType;
@@ -46,7 +49,7 @@ struct JobEnqueueable     : Point<Vote(const Job&),                             
 struct JobEnqueued        : Point<void(const Job&),                                         TellAll>          { static constexpr std::string_view kKey = "enableJobEnqueued"; };
 struct Overused           : Point<bool(const Queue&),                                       Any>              { static constexpr std::string_view kKey = "enabledOverused"; };
 struct Allocatable        : Point<bool(const Queue&, const Task&),                          All>              { static constexpr std::string_view kKey = "enabledAllocatable"; };
-struct QueueLimit         : Point<std::optional<QueueShortage>(const Queue&, const Resource&, bool), FirstFailure> { static constexpr std::string_view kKey = ""; };
+struct QueueLimit         : Point<std::optional<Shortage>(const Queue&, const Resource&, LimitQuestion), FirstFailure> { static constexpr std::string_view kKey = ""; };
 struct Preemptive         : Point<bool(const Queue&, const std::vector<TaskId>&),           All>              { static constexpr std::string_view kKey = "enablePreemptive"; };
 struct ClassKey           : Point<std::uint32_t(const Task&),                               Mix>              { static constexpr std::string_view kKey = ""; };
 struct PrePredicate       : Point<Refusal(const Task&),                                     FirstFailure>     { static constexpr std::string_view kKey = "enablePredicate"; };

@@ -1,51 +1,131 @@
 // The words and the JSON of a reason to wait.
 #include "scheduler/framework/wait_reason.h"
 
+#include <functional>
+
 #include "base/format.h"
+#include "scheduler/framework/amount_text.h"
 
 namespace scheduler {
 namespace {
 
-constexpr std::string_view kNames[] = {"QueueNotFound", "QueueNotOpen", "NotEnoughPods", "NotAdmitted", "QueueLimit",
-                                       "QueueOverused", "Gated",        "Refused",       "Resources",   "Filter",
-                                       "Domain",        "Releasing",    "Unknown"};
+constexpr std::string_view kNames[] = {"QueueNotFound", "QueueNotOpen", "NoNodes",       "NotEnoughPods",
+                                       "NotAdmitted",   "QueueLimit",   "QueueOverused", "NamespaceQuota",
+                                       "ClusterFull",   "Gated",        "Refused",       "Resources",
+                                       "Filter",        "Domain",       "Releasing",     "Unknown"};
 
-std::string limit_text(const QueueShortage& s) {
-  return base::format("queue {} may use {} of {} ({}): {} in use or admitted, {} more wanted", s.queue, s.allowed,
-                      s.resource, s.limit, s.used, s.wanted);
+bool has_shortage(WaitKind kind) {
+  return kind == WaitKind::kQueueLimit || kind == WaitKind::kNamespaceQuota || kind == WaitKind::kClusterFull;
+}
+
+std::string holder_text(const Shortage& s) {
+  switch (s.limit) {
+    case Limit::kCapability:
+    case Limit::kDeserved: return "queue " + s.name;
+    case Limit::kQuota: return "quota " + s.name + " of the namespace";
+    case Limit::kOvercommit: break;
+  }
+  return "all nodes together";
+}
+
+// Without the mark of what is impossible.
+std::string limit_text(const Shortage& s) {
+  const auto text = [&](const api::Quantity& amount) { return amount_text(amount, s.resource); };
+  if (s.is_impossible()) {
+    return base::format("asks for {} {}, {} {} {}", text(s.wanted), s.resource, holder_text(s),
+                        s.limit == Limit::kQuota ? "allows" : "may hold", text(s.allowed));
+  }
+  return base::format("{}: {} {} of {}{} {}, this group asks for {} more", holder_text(s), s.resource, text(s.used),
+                      s.limit == Limit::kDeserved ? "its share of " : "", text(s.allowed),
+                      s.is_admission ? "used or admitted" : "used", text(s.wanted));
+}
+
+std::string resources_text(const WaitReason& r) {
+  const std::string where = r.domain.empty() ? "" : " in " + r.domain;
+  if (r.most_free.empty())
+    return base::format("pod {}: {} of {} nodes{} lack {}", r.pod, r.refused, r.nodes, where, r.resource);
+  const std::string some =
+      base::format("no room{} for {} of the {} pods that start together: ", where, r.missing, r.minimum);
+  if (r.resource == "pods")
+    return r.fits_one ? base::format("{}nodes take {} more pods", some, r.free)
+                      : base::format("no node{} takes one more pod, and {} needs a place", where, r.pod);
+  const auto text = [&](const std::string& amount) {
+    const auto parsed = api::Quantity::parse(amount);
+    return parsed ? amount_text(*parsed, r.resource) : amount;
+  };
+  if (!r.fits_one || r.missing == 0)
+    return base::format("no node{} has {} {} free for pod {}: the most is {}", where, text(r.wanted), r.resource, r.pod,
+                        text(r.most_free));
+  return base::format("{}pod {} asks for {} {}, {} free, at most {} on one node", some, r.pod, text(r.wanted),
+                      r.resource, text(r.free), text(r.most_free));
+}
+
+std::string plain_text(const WaitReason& r) {
+  switch (r.kind) {
+    case WaitKind::kQueueNotFound: return base::format("queue {} does not exist", r.queue);
+    case WaitKind::kQueueNotOpen: return base::format("queue {} is {}", r.queue, r.detail);
+    case WaitKind::kNoNodes: return "the cluster has no nodes";
+    case WaitKind::kNotEnoughPods:
+      if (r.pods >= r.minimum) return r.detail;
+      return base::format("{} of the {} pods that start together {}", r.pods, r.minimum,
+                          r.pods == 1 ? "exists" : "exist");
+    case WaitKind::kNotAdmitted: return r.detail;
+    case WaitKind::kQueueLimit:
+    case WaitKind::kNamespaceQuota:
+    case WaitKind::kClusterFull: return limit_text(r.shortage);
+    case WaitKind::kQueueOverused: return base::format("queue {} has had its share: {}", r.queue, r.detail);
+    case WaitKind::kGated:
+      return base::format("{} {} held by scheduling gates", r.missing, r.missing == 1 ? "pod is" : "pods are");
+    case WaitKind::kRefused: return base::format("pod {}: {}", r.pod, r.detail);
+    case WaitKind::kResources: return resources_text(r);
+    case WaitKind::kFilter:
+      return base::format("no node{} fits pod {}: {}", r.domain.empty() ? "" : " in " + r.domain, r.pod, r.detail);
+    case WaitKind::kDomain: return r.detail;
+    case WaitKind::kReleasing:
+      return base::format("{} for room that others are leaving",
+                          r.missing == 1 ? "1 pod waits" : base::format("{} pods wait", r.missing));
+    case WaitKind::kUnknown: break;
+  }
+  return r.detail;
 }
 
 }  // namespace
 
+std::string_view name_of(Limit limit) {
+  switch (limit) {
+    case Limit::kCapability: return "capability";
+    case Limit::kDeserved: return "deserved";
+    case Limit::kQuota: return "quota";
+    case Limit::kOvercommit: break;
+  }
+  return "overcommit";
+}
+
 std::string_view name_of(WaitKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
 std::string WaitReason::message() const {
-  const std::string gang = base::format("{} of the {} pods that start together have no node", missing, minimum);
-  const std::string inside = domain.empty() ? "" : " in " + domain;
-  switch (kind) {
-    case WaitKind::kQueueNotFound: return base::format("queue {} does not exist", queue);
-    case WaitKind::kQueueNotOpen: return base::format("queue {} is {}", queue, detail);
-    case WaitKind::kNotEnoughPods:
-      return base::format("{} pods exist of the {} that start together{}{}", pods, minimum, detail.empty() ? "" : ": ",
-                          detail);
-    case WaitKind::kNotAdmitted: return detail;
-    case WaitKind::kQueueLimit: return limit_text(shortage);
-    case WaitKind::kQueueOverused: return base::format("queue {} has had its share: {}", queue, detail);
-    case WaitKind::kGated: return base::format("{} pods are held by scheduling gates", missing);
-    case WaitKind::kRefused: return base::format("{}: pod {}: {}", gang, pod, detail);
-    case WaitKind::kResources:
-      return base::format(
-          "{}: pod {} asks for {} of {}, which {} of {} nodes{} lack once the rest is placed; without this group the "
-          "most free on one node is {}, on all {}",
-          gang, pod, wanted, resource, refused, nodes, inside, most_free, free);
-    case WaitKind::kFilter:
-      return base::format("{}: for pod {} the last {} of {} nodes{} drop out: {}", gang, pod, refused, nodes, inside,
-                          detail);
-    case WaitKind::kDomain: return base::format("{}: {}", gang, detail);
-    case WaitKind::kReleasing: return base::format("{} pods are promised nodes that others are leaving", missing);
-    case WaitKind::kUnknown: break;
+  if (!is_impossible) return plain_text(*this);
+  return "can never start: " + (has_shortage(kind) ? limit_text(shortage) : detail);
+}
+
+std::uint64_t WaitReason::digest() const {
+  std::uint64_t out = 0;
+  const auto mix = [&](std::uint64_t value) { out = (out ^ value) * 0x9e3779b97f4a7c15ull + (out >> 29); };
+  const auto text = [&](std::string_view value) { mix(std::hash<std::string_view>{}(value)); };
+  mix(static_cast<std::uint64_t>(kind) * 4 + (is_impossible ? 2 : 0) + (fits_one ? 1 : 0));
+  mix(static_cast<std::uint64_t>(pods) << 32 | static_cast<std::uint32_t>(minimum));
+  for (const std::string* one : {&queue, &pod, &resource, &wanted, &domain}) text(*one);
+  // How many nodes drop out for which reason changes with other pods.
+  for (const char c : detail) {
+    if (kind != WaitKind::kFilter || c < '0' || c > '9') mix(static_cast<unsigned char>(c));
   }
-  return detail;
+  if (has_shortage(kind)) {
+    mix(static_cast<std::uint64_t>(shortage.limit));
+    for (const std::string* one : {&shortage.name, &shortage.resource}) text(*one);
+    mix(static_cast<std::uint64_t>(shortage.wanted.milli_value()));
+    if (shortage.is_fixed()) mix(static_cast<std::uint64_t>(shortage.allowed.milli_value()));
+  }
+  return out | 1;
 }
 
 api::Json WaitReason::json() const {
@@ -56,6 +136,7 @@ api::Json WaitReason::json() const {
   const auto number = [&](std::string_view key, std::int64_t value) {
     if (value != 0) out.set(key, value);
   };
+  if (is_impossible) out.set("impossible", true);
   text("queue", queue);
   number("pods", pods);
   number("minAvailable", minimum);
@@ -65,15 +146,15 @@ api::Json WaitReason::json() const {
   text("domain", domain);
   number("nodes", static_cast<std::int64_t>(nodes));
   number("refused", static_cast<std::int64_t>(refused));
-  text("resource", kind == WaitKind::kQueueLimit ? shortage.resource : resource);
-  text("wanted", kind == WaitKind::kQueueLimit ? shortage.wanted : wanted);
+  text("resource", has_shortage(kind) ? shortage.resource : resource);
+  text("wanted", has_shortage(kind) ? shortage.wanted.to_string() : wanted);
   text("mostFree", most_free);
   text("free", free);
-  if (kind != WaitKind::kQueueLimit) return out;
-  text("limitedBy", shortage.queue);
-  text("limit", shortage.limit);
-  text("allowed", shortage.allowed);
-  text("used", shortage.used);
+  if (!has_shortage(kind)) return out;
+  text("limitedBy", shortage.name);
+  out.set("limit", name_of(shortage.limit));
+  text("allowed", shortage.allowed.to_string());
+  text("used", shortage.used.to_string());
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Why does a group wait? The smallest true reason, as numbers; the text for people is made from them.
+// Why does a group wait? The smallest true reason, as numbers; the sentence for people is made from them.
 #pragma once
 
 #include <cstddef>
@@ -7,28 +7,45 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/json/json.h"
+#include "api/schema/quantity.h"
 
 namespace scheduler {
 
-// What a queue lacks for a request: amounts are quantities ("1500m", "8Gi").
-struct QueueShortage {
-  std::string queue;  // the one whose limit it is: the group's own or an ancestor
-  std::string limit;  // which of its numbers: capability, deserved
+enum class Limit : std::uint8_t {
+  kCapability,  // what a queue may hold, spec.capability or what the nodes leave it
+  kDeserved,    // its share, which changes with what others ask for
+  kQuota,       // a ResourceQuota of the namespace
+  kOvercommit,  // what the cluster admits
+};
+std::string_view name_of(Limit limit);
+
+// A limit that leaves less of a resource than is wanted.
+struct Shortage {
+  Limit limit = Limit::kCapability;
+  std::string name;  // of the queue (the group's own or an ancestor), or of the ResourceQuota
   std::string resource;
-  std::string allowed;  // at most
-  std::string used;     // by what runs, is promised or admitted
-  std::string wanted;   // by the pod, or by the group's minimum at its admission
+  api::Quantity allowed;      // at most
+  api::Quantity used;         // by what runs, is promised or admitted
+  api::Quantity wanted;       // by the pods that are missing, or by the group's minimum at its admission
+  bool is_admission = false;  // `used` counts admitted groups
+  // What is allowed stays as it is until somebody changes a queue, a quota or the nodes.
+  bool is_fixed() const { return limit == Limit::kCapability || limit == Limit::kQuota; }
+  bool is_impossible() const { return is_fixed() && wanted > allowed; }
 };
 
 enum class WaitKind : std::uint8_t {
   kQueueNotFound,
   kQueueNotOpen,
+  kNoNodes,
   kNotEnoughPods,  // fewer pods exist than the group must start with
   kNotAdmitted,    // some plugin holds the group back, in its own words
   kQueueLimit,
   kQueueOverused,
+  kNamespaceQuota,  // a ResourceQuota of the namespace
+  kClusterFull,     // the cluster admits no more
   kGated,
   kRefused,    // no node was looked at: the pod itself cannot be placed
   kResources,  // nodes lack a resource
@@ -41,13 +58,15 @@ std::string_view name_of(WaitKind kind);
 
 struct WaitReason {
   WaitKind kind = WaitKind::kUnknown;
+  // Not while nodes, queues and quotas are as large as they are, whoever leaves.
+  bool is_impossible = false;
   std::string queue;
   std::int32_t pods = 0;     // of the group that exist
   std::int32_t minimum = 0;  // that must start together
   std::int32_t missing = 0;  // of them, that have no place
   std::string detail;        // a plugin's or a filter's words
   std::string pod;           // whose search is described
-  QueueShortage shortage;    // kQueueLimit
+  Shortage shortage;         // kQueueLimit, kNamespaceQuota, kClusterFull
   // kResources, kFilter: nodes looked at, and those that the resource or the filter removed.
   std::size_t nodes = 0;
   std::size_t refused = 0;
@@ -55,11 +74,15 @@ struct WaitReason {
   std::string wanted;     // by one pod
   std::string most_free;  // on one node, without the group
   std::string free;       // on all nodes together, without the group
+  bool fits_one = false;  // one node has enough for one pod, but not all that are missing find room
   std::string domain;     // kDomain, kResources and kFilter inside one
 
   // One sentence.
   std::string message() const;
   api::Json json() const;
+  // Of what the sentence says, without the amounts that change as other groups come and go: where it is the same, an
+  // earlier sentence need not be said again. Never 0.
+  std::uint64_t digest() const;
 };
 
 // {"ns/group": {"reason", "message", ...}}.

@@ -38,8 +38,10 @@ struct PodSays {
 
 struct GroupSays {
   GroupStatus status;
-  Symbol domain;              // annotation volcano.sh/job-allocated-hypernode; unset: none
-  Text event;                 // the text last told in an Unschedulable event
+  Symbol domain;  // annotation volcano.sh/job-allocated-hypernode; unset: none
+  Text event;     // the text last told in an Unschedulable event
+  Text why;       // the sentence last told, and the digest of what it says; 0: none was
+  std::uint64_t why_digest = 0;
   std::uint64_t refusal = 0;  // digest of what admission said at the last close; 0: it did not refuse
   bool met_trouble = false;   // the search did, at the last close
   // Job::pod_changes as the last close saw it, and since when it is so.

@@ -103,8 +103,7 @@ class Gang final : public Plugin {
       if (session.was_placed_and_discarded(session.model().task(id))) ++schedulable;
     }
     session.set_condition(job.id, "Unschedulable", "NotEnoughResources",
-                          base::format("{}/{} tasks in gang unschedulable: {}", job.min_available - schedulable,
-                                       job.task_count(), session.job_text(job)));
+                          session.waiting_text(job, job.min_available - schedulable));
   }
 };
 

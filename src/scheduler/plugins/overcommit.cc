@@ -3,6 +3,7 @@
 
 #include "scheduler/framework/plugin.h"
 #include "scheduler/plugins/queues/group_reserve.h"
+#include "scheduler/plugins/queues/queue_shortage.h"
 #include "scheduler/session/session.h"
 
 namespace scheduler {
@@ -30,8 +31,12 @@ class Overcommit final : public Plugin {
     const NodeTable& nodes = model_->nodes;
     idle_ = Resource(nodes.total());
     idle_ *= factor_;
+    used_ = Resource();
     for (Dim d = 0; d < model_->dimensions.size(); ++d) {
-      if (nodes.total_used(d) != 0) idle_.set(d, idle_.get(d) - static_cast<double>(nodes.total_used(d)));
+      if (nodes.total_used(d) != 0) used_.set(d, static_cast<double>(nodes.total_used(d)));
+    }
+    for (Dim d = 0; d < used_.size(); ++d) {
+      if (used_.get(d) != 0) idle_.set(d, idle_.get(d) - used_.get(d));
     }
     const auto follow = [&](JobId id) {
       auto known = held_.find(id.index);
@@ -69,15 +74,17 @@ class Overcommit final : public Plugin {
     const Resource wanted = minimum_of(job);
     std::vector<Dim> failing;
     if ((inqueue_ + wanted).fits_wanted(idle_, wanted, &failing)) return Vote::kPermit;
-    session_->refuse(job,
-                     {.message = "resource in cluster is overused: " + failing_text(*model_, failing, "overused")});
+    session_->refuse(
+        job, {.message = "resource in cluster is overused: " + failing_text(*model_, failing, "overused"),
+              .shortage = shortage_of(*model_, nullptr, Limit::kOvercommit, used_ + inqueue_, wanted, idle_ + used_)});
     return Vote::kReject;
   }
 
   Model* model_ = nullptr;
   Session* session_ = nullptr;
   double factor_ = kDefaultFactor;
-  Resource idle_;
+  Resource used_;  // by pods on nodes
+  Resource idle_;  // what is left of the multiple
   Resource inqueue_;
   Resource sum_;  // over held_
   std::unordered_map<std::uint32_t, Resource> held_;

@@ -54,8 +54,8 @@ class Proportion final : public Plugin {
       for (const TaskId id : tasks) wanted += Resource(model_->shape_of(model_->task(id)).request);
       return has_room(queue, wanted);
     });
-    setup.on<QueueLimit>([this](const Queue& queue, const Resource& wanted, bool admission) {
-      return shortage(queue, wanted, admission);
+    setup.on<QueueLimit>([this](const Queue& queue, const Resource& wanted, LimitQuestion question) {
+      return shortage(queue, wanted, question);
     });
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
     setup.on<JobEnqueued>([this](const Job& job) {
@@ -188,12 +188,12 @@ class Proportion final : public Plugin {
     return own != nullptr && (allocated(queue) + wanted).fits_wanted(own->deserved, wanted);
   }
 
-  std::optional<QueueShortage> shortage(const Queue& queue, const Resource& wanted, bool admission) const {
+  std::optional<Shortage> shortage(const Queue& queue, const Resource& wanted, LimitQuestion question) const {
     const Attributes* own = find(queue);
     if (own == nullptr) return std::nullopt;
-    if (!admission) return shortage_of(*model_, queue, "deserved", allocated(queue), wanted, own->deserved);
-    return shortage_of(*model_, queue, "capability", allocated(queue) + own->inqueue - own->elastic, wanted,
-                       own->real_capability);
+    if (question == LimitQuestion::kEver)
+      return shortage_of(*model_, &queue, Limit::kCapability, Resource(), wanted, own->real_capability);
+    return shortage_of(*model_, &queue, Limit::kDeserved, allocated(queue), wanted, own->deserved);
   }
 
   Victims reclaimable(const std::vector<TaskId>& candidates) const {
@@ -221,11 +221,11 @@ class Proportion final : public Plugin {
     if (!job.min_resources) return Vote::kPermit;
     const Resource wanted = minimum_of(job);
     std::vector<Dim> failing;
-    const Resource sum = wanted + allocated(queue) + own->inqueue - own->elastic;
-    if (sum.fits_wanted(own->real_capability, wanted, &failing)) return Vote::kPermit;
-    session_->refuse(job,
-                     {.message = "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"),
-                      .by = AdmissionRefusal::By::kQueueQuota});
+    const Resource used = allocated(queue) + own->inqueue - own->elastic;
+    if ((used + wanted).fits_wanted(own->real_capability, wanted, &failing)) return Vote::kPermit;
+    session_->refuse(
+        job, {.message = "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"),
+              .shortage = shortage_of(*model_, &queue, Limit::kCapability, used, wanted, own->real_capability)});
     return Vote::kReject;
   }
 

@@ -56,14 +56,24 @@ class ResourceQuota final : public Plugin {
         if (sum > hard) exceeded.push_back(resource);
       }
       if (exceeded.empty()) continue;
-      session_->refuse(job,
-                       {.message = base::format("resource quota insufficient, requested: {}, used: {}, limited: {}",
-                                                text_of(restricted(job.extras().min_resources, exceeded)),
-                                                text_of(restricted(quota.used, exceeded)),
-                                                text_of(restricted(quota.hard, exceeded)))});
+      session_->refuse(job, {.message = base::format(
+                                 "resource quota insufficient, requested: {}, used: {}, limited: {}",
+                                 text_of(restricted(job.extras().min_resources, exceeded)),
+                                 text_of(restricted(quota.used, exceeded)), text_of(restricted(quota.hard, exceeded))),
+                             .shortage = shortage(job, name, quota, exceeded.front())});
       return Vote::kReject;
     }
     return Vote::kPermit;
+  }
+
+  Shortage shortage(const Job& job, const std::string& name, const Quota& quota, const std::string& resource) {
+    Shortage out{.limit = Limit::kQuota, .name = name, .resource = resource};
+    out.allowed = quota.hard.at(resource);
+    out.wanted = job.extras().min_resources.at(resource);
+    const api::ResourceList& pending = pending_[std::string(job.ns())];
+    if (const auto used = quota.used.find(resource); used != quota.used.end()) out.used = used->second;
+    if (const auto held = pending.find(resource); held != pending.end()) out.used += held->second;
+    return out;
   }
 
   Model* model_ = nullptr;

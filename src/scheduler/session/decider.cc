@@ -117,6 +117,8 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
                    .keeps_reasons = keeps_reasons_,
                    .all_jobs_changed = fresh_plugins_,
                    .queues_changed = std::exchange(queue_changes_, model_.queue_changes) != model_.queue_changes,
+                   .nodes_changed = std::exchange(node_changes_, model_.nodes.static_generation()) !=
+                                    model_.nodes.static_generation(),
                    .scheduler_name = scheduler_name_,
                    .arrival_grace = arrival_grace_,
                    .proves_rollbacks = proves_rollbacks_});

@@ -102,6 +102,7 @@ class Decider {
   std::vector<JobId> carried_;  // changed during the last session
   bool fresh_plugins_ = true;
   std::uint32_t queue_changes_ = 0;  // the model's count at the last cycle
+  std::uint64_t node_changes_ = 0;   // the same of nodes
   bool keeps_reasons_ = true;
   base::Duration arrival_grace_{};
   bool plain_ = false;

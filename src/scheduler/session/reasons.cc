@@ -2,6 +2,7 @@
 #include "scheduler/session/reasons.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "scheduler/ledger/ledger.h"
@@ -33,6 +34,7 @@ void describe_room(const Model& model, Dim dim, std::int64_t amount, WaitReason&
   out.wanted = text(amount);
   out.most_free = text(most);
   out.free = text(sum);
+  out.fits_one = amount <= most;
 }
 
 // What the search for one pod's node ended with.
@@ -45,6 +47,11 @@ void describe_search(const Model& model, const Job& job, const std::string& pod,
   if (!errors.last_is_shortage()) {
     out.kind = out.nodes == 0 || errors.reasons().empty() ? WaitKind::kRefused : WaitKind::kFilter;
     out.detail = last;
+    if (out.kind == WaitKind::kFilter && errors.reasons().size() > 1) {
+      std::map<std::string, std::int64_t, std::less<>> counts;
+      for (const auto& [reason, count] : errors.reasons()) counts.emplace(reason, static_cast<std::int64_t>(count));
+      out.detail = histogram_text(counts);
+    }
     if (const auto found = errors.reasons().find(last); found != errors.reasons().end()) out.refused = found->second;
     return;
   }
@@ -61,7 +68,66 @@ void describe_search(const Model& model, const Job& job, const std::string& pod,
 
 }  // namespace
 
-WaitReason Reasons::reason_of(const Job& job) const {
+bool Reasons::refused_by_admission(const Job& job, bool may_be_impossible, WaitReason& out) {
+  const AdmissionRefusal* refused = job.is_pending() ? statuses_.refusal_of(job.id) : nullptr;
+  if (refused == nullptr) return false;
+  out.kind = WaitKind::kNotAdmitted;
+  out.detail = refused->message;
+  if (!refused->shortage) return true;
+  const Limit limit = refused->shortage->limit;
+  if (may_be_impossible && limit != Limit::kQuota && job.min_resources && impossible_.is_sum(*job.min_resources, out))
+    return true;
+  out.kind = limit == Limit::kQuota        ? WaitKind::kNamespaceQuota
+             : limit == Limit::kOvercommit ? WaitKind::kClusterFull
+                                           : WaitKind::kQueueLimit;
+  out.shortage = *refused->shortage;
+  out.shortage.is_admission = true;
+  out.is_impossible = out.shortage.is_impossible();
+  return true;
+}
+
+bool Reasons::met_trouble(const Job& job, WaitReason& out) const {
+  const JobTrouble* trouble = troubles_.find(job.id);
+  if (trouble == nullptr) return false;
+  if (!trouble->text.empty()) {
+    out.kind = WaitKind::kDomain;
+    out.detail = trouble->text;
+    return true;
+  }
+  for (const auto& [pod, errors] : trouble->by_task) {
+    const TaskId task = in_.model.find_task(std::string(job.ns()) + "/" + pod);
+    const bool promised = task.is_set() && in_.model.task(task).status != TaskStatus::kPending;  // by a later action
+    if (!errors.has_reasons() || promised) continue;
+    describe_search(in_.model, job, pod, errors, out);
+    return true;
+  }
+  return false;
+}
+
+bool Reasons::limited_by_queue(const Job& job, TaskId first, WaitReason& out) const {
+  const Queue& queue = in_.model.queue(job.queue);
+  const JobTrouble* trouble = troubles_.find(job.id);
+  const bool overused = troubles_.is_overused(queue.id);
+  const bool over_limit = trouble != nullptr && trouble->over_limit;
+  if (!overused && !over_limit) return false;
+  // All that the group still lacks, beside what others hold; a single pod where the group itself has enough.
+  std::optional<Shortage> shortage;
+  if (out.missing > 1)
+    shortage = ask<QueueLimit>(queue, impossible_.need_of_pending(job, out.missing), LimitQuestion::kNow);
+  if (!shortage && over_limit) shortage = trouble->shortage;
+  if (!shortage && first.is_set())
+    shortage = ask<QueueLimit>(queue, Resource(in_.model.shape_of(in_.model.task(first)).request), LimitQuestion::kNow);
+  if (shortage) {
+    out.kind = WaitKind::kQueueLimit;
+    out.shortage = *shortage;
+    return true;
+  }
+  out.kind = WaitKind::kQueueOverused;
+  out.detail = overused ? "others come first" : "a plugin of the configuration gives it no more";
+  return true;
+}
+
+WaitReason Reasons::reason_of(const Job& job, bool may_be_impossible) {
   const Model& model = in_.model;
   WaitReason out;
   out.queue = job.queue_name.str();
@@ -85,43 +151,16 @@ WaitReason Reasons::reason_of(const Job& job) const {
   }
   out.missing = std::max(job.min_available - job.ready_count() - job.waiting_count() - placed, 0);
   if (queue.state != QueueState::kOpen) return of_kind(WaitKind::kQueueNotOpen, std::string(word_for(queue.state)));
-  if (job.is_pending()) {
-    if (const AdmissionRefusal* refused = statuses_.refusal_of(job.id)) {
-      if (refused->by != AdmissionRefusal::By::kQueueQuota) return of_kind(WaitKind::kNotAdmitted, refused->message);
-      const auto shortage = ask<QueueLimit>(queue, job.min_resources ? Resource(*job.min_resources) : Resource(), true);
-      if (!shortage) return of_kind(WaitKind::kNotAdmitted, refused->message);
-      out.shortage = *shortage;
-      return of_kind(WaitKind::kQueueLimit, refused->message);
-    }
-  }
+  if (model.nodes.known_count() == 0) return of_kind(WaitKind::kNoNodes);
+  if (may_be_impossible && out.missing + placed > 0 && impossible_.is_group(job, out)) return out;
+  if (refused_by_admission(job, may_be_impossible, out)) return out;
   if (const Refusal invalid = ask<JobValid>(job)) return of_kind(WaitKind::kNotEnoughPods, invalid.message);
   if (gated > 0 && gated == job.count(TaskStatus::kPending)) {
     out.missing = gated;
     return of_kind(WaitKind::kGated);
   }
-  const JobTrouble* trouble = troubles_.find(job.id);
-  if (trouble != nullptr && !trouble->text.empty()) return of_kind(WaitKind::kDomain, trouble->text);
-  if (trouble != nullptr) {
-    for (const auto& [pod, errors] : trouble->by_task) {
-      const TaskId task = model.find_task(std::string(job.ns()) + "/" + pod);
-      const bool promised = task.is_set() && model.task(task).status != TaskStatus::kPending;  // by a later action
-      if (!errors.has_reasons() || promised) continue;
-      describe_search(model, job, pod, errors, out);
-      return out;
-    }
-  }
-  const bool overused = troubles_.is_overused(queue.id);
-  if (overused || (trouble != nullptr && trouble->over_limit)) {
-    std::optional<QueueShortage> shortage = trouble != nullptr ? trouble->shortage : std::nullopt;
-    if (!shortage && first.is_set())
-      shortage = ask<QueueLimit>(queue, Resource(model.shape_of(model.task(first)).request), false);
-    if (shortage) {
-      out.shortage = *shortage;
-      return of_kind(WaitKind::kQueueLimit);
-    }
-    return of_kind(WaitKind::kQueueOverused,
-                   overused ? "others come first" : "a plugin of the configuration gives it no more");
-  }
+  if (met_trouble(job, out)) return out;
+  if (limited_by_queue(job, first, out)) return out;
   if (job.waiting_count() > 0) {
     out.missing = job.waiting_count();
     return of_kind(WaitKind::kReleasing);
@@ -129,14 +168,68 @@ WaitReason Reasons::reason_of(const Job& job) const {
   return of_kind(WaitKind::kUnknown, statuses_.job_text(job));
 }
 
+const WaitReason& Reasons::of(const Job& job) {
+  const auto known = found_.find(job.id.index);
+  if (known != found_.end()) return known->second;
+  return found_.emplace(job.id.index, reason_of(job, true)).first->second;
+}
+
+Explanation Reasons::sentence(const Job& job) {
+  const WaitReason& reason = of(job);
+  if (reason.kind == WaitKind::kUnknown) return {};
+  GroupSays& said = in_.ledger.edit_group(job.id);
+  const std::uint64_t digest = reason.digest();
+  if (digest != said.why_digest) {
+    said.why_digest = digest;
+    said.why = in_.model.shared_texts.share(reason.message());
+  }
+  return {said.why, reason.is_impossible, reason.kind};
+}
+
+bool Reasons::is_still_true(const Job& job) const {
+  const auto known = in_.ledger.reasons.find(job.id);
+  if (known == in_.ledger.reasons.end() || in_.nodes_changed) return false;
+  if (known->second.kind == WaitKind::kNotAdmitted) return true;
+  const AdmissionRefusal* refused = job.is_pending() ? statuses_.refusal_of(job.id) : nullptr;
+  if (refused == nullptr || !refused->shortage) return known->second.is_impossible;
+  Shortage& shown = known->second.shortage;
+  const Shortage& now = *refused->shortage;
+  if (known->second.is_impossible && shown.name.empty()) return true;  // by the nodes
+  if (shown.limit != now.limit || shown.name != now.name || shown.resource != now.resource ||
+      shown.wanted != now.wanted)
+    return false;
+  if (shown.allowed != now.allowed && now.is_fixed()) return false;
+  shown.used = now.used;
+  shown.allowed = now.allowed;
+  return true;
+}
+
 void Reasons::refresh() {
+  std::vector<JobId> told_otherwise;
   for (const JobId id : in_.model.open_jobs()) {
     const Job& job = in_.model.job(id);
-    if (!job.waits() || !statuses_.is_in_session(job) || !statuses_.is_quiet(job)) continue;
+    if (!job.waits() || !statuses_.is_in_session(job) || !statuses_.is_quiet(job) || is_still_true(job)) continue;
     const auto known = in_.ledger.reasons.find(id);
-    if (known != in_.ledger.reasons.end() && known->second.kind == WaitKind::kNotAdmitted) continue;
-    find(job);
+    const bool may_be_impossible =
+        in_.nodes_changed || known == in_.ledger.reasons.end() || known->second.is_impossible;
+    const WaitReason& now = found_.insert_or_assign(id.index, reason_of(job, may_be_impossible)).first->second;
+    note(job);
+    const GroupSays& said = in_.ledger.group(id);
+    if (said.why_digest != 0 && now.kind != WaitKind::kUnknown && now.digest() != said.why_digest)
+      told_otherwise.push_back(id);
   }
+  for (const JobId id : told_otherwise) in_.model.note_changed(id);
+}
+
+std::vector<std::pair<JobId, WaitReason>> Reasons::take() {
+  std::vector<std::pair<JobId, WaitReason>> out;
+  for (const JobId id : std::exchange(waiting_, {})) {
+    const auto found = found_.find(id.index);
+    if (found == found_.end()) continue;  // taken already
+    out.emplace_back(id, std::move(found->second));
+    found_.erase(found);
+  }
+  return out;
 }
 
 }  // namespace scheduler

@@ -1,9 +1,11 @@
 // Why does each group wait? Found at the close, for those that were looked at and did not start.
 #pragma once
 
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "scheduler/session/impossible.h"
 #include "scheduler/session/session_input.h"
 #include "scheduler/session/statuses.h"
 #include "scheduler/session/troubles.h"
@@ -14,25 +16,42 @@ class Reasons {
  public:
   // All of them outlive it.
   Reasons(const SessionInput& input, const Troubles& troubles, const Statuses& statuses)
-      : in_(input), troubles_(troubles), statuses_(statuses) {}
+      : in_(input), troubles_(troubles), statuses_(statuses), impossible_(input.model, input.plugins) {}
 
-  // Why the job waits now, in numbers. Before the close undoes anything.
-  WaitReason reason_of(const Job& job) const;
-  // Of quiet jobs: other reasons than admission's depend on what other jobs of the queue hold.
+  // The reason as people are told it. Says the same as before as long as nothing but the amounts changed that come and
+  // go with other groups, so that it need not be written again. Empty where nothing is known. Valid until the next
+  // call.
+  Explanation sentence(const Job& job);
+  // Of quiet jobs, before the close: other reasons than admission's depend on what other jobs of the queue hold. A job
+  // whose sentence is no longer true counts as changed.
   void refresh();
-  void find(const Job& job) { found_.emplace_back(job.id, reason_of(job)); }
-  std::vector<std::pair<JobId, WaitReason>> take() { return std::move(found_); }
+  // The job waits: its reason is handed out at the end.
+  void note(const Job& job) {
+    of(job);
+    waiting_.push_back(job.id);
+  }
+  std::vector<std::pair<JobId, WaitReason>> take();
 
  private:
   template <class P, class... A>
   decltype(auto) ask(const A&... args) const {
     return in_.plugins.ask<P>(args...);
   }
+  // Why the job waits now, in numbers. Before the close undoes anything. `may_be_impossible`: as far as is known.
+  WaitReason reason_of(const Job& job, bool may_be_impossible);
+  const WaitReason& of(const Job& job);
+  bool refused_by_admission(const Job& job, bool may_be_impossible, WaitReason& out);
+  bool met_trouble(const Job& job, WaitReason& out) const;
+  bool limited_by_queue(const Job& job, TaskId first, WaitReason& out) const;
+  // The last reason of the job holds but for amounts, which are renewed.
+  bool is_still_true(const Job& job) const;
 
   const SessionInput& in_;
   const Troubles& troubles_;
   const Statuses& statuses_;
-  std::vector<std::pair<JobId, WaitReason>> found_;
+  Impossible impossible_;
+  std::unordered_map<std::uint32_t, WaitReason> found_;  // by job
+  std::vector<JobId> waiting_;
 };
 
 }  // namespace scheduler

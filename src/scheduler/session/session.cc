@@ -11,7 +11,9 @@ Session::Session(SessionInput input)
     : in_(std::move(input)),
       journal_(in_, plan_),
       statuses_(in_, troubles_, plan_),
-      reasons_(in_, troubles_, statuses_) {}
+      reasons_(in_, troubles_, statuses_) {
+  if (in_.keeps_reasons) statuses_.explain_with([this](const Job& job) { return reasons_.sentence(job); });
+}
 
 std::vector<JobId> Session::jobs_to_look_at() {
   std::vector<JobId> out = in_.model.open_jobs();
@@ -44,7 +46,8 @@ bool Session::queue_before(const Queue& a, const Queue& b) const {
 void Session::note_over_limit(const Job& job, const Task& task) {
   JobTrouble& one = trouble(job.id);
   if (std::exchange(one.over_limit, true) || !in_.keeps_reasons) return;
-  one.shortage = ask<QueueLimit>(in_.model.queue(job.queue), Resource(in_.model.shape_of(task).request), false);
+  one.shortage =
+      ask<QueueLimit>(in_.model.queue(job.queue), Resource(in_.model.shape_of(task).request), LimitQuestion::kNow);
 }
 
 void Session::report_tasks() {
@@ -59,11 +62,11 @@ void Session::report_tasks() {
 }
 
 Plan Session::close(const Stopwatch& stopwatch) {
-  in_.plugins.close(*this, stopwatch, closing_times_);
   if (in_.keeps_reasons) reasons_.refresh();
+  in_.plugins.close(*this, stopwatch, closing_times_);
   for (const JobId id : statuses_.jobs_to_close()) {
     statuses_.close_job(id);
-    if (in_.keeps_reasons && in_.model.job(id).waits()) reasons_.find(in_.model.job(id));
+    if (in_.keeps_reasons && in_.model.job(id).waits()) reasons_.note(in_.model.job(id));
   }
   std::erase_if(in_.ledger.arriving, [&](const auto& one) { return one.second <= in_.now; });
   statuses_.close_queues();

@@ -121,7 +121,9 @@ class Session {
   void refuse(const Job& job, AdmissionRefusal refusal) { statuses_.refuse(job, std::move(refusal)); }
   void begin_rehearsal() { statuses_.begin_rehearsal(); }
   void end_rehearsal(bool take_effect) { statuses_.end_rehearsal(take_effect); }
-  std::string job_text(const Job& job) const { return statuses_.job_text(job); }
+  std::string waiting_text(const Job& job, std::int32_t unschedulable) const {
+    return statuses_.waiting_text(job, unschedulable);
+  }
   std::vector<JobId> jobs_to_close() { return statuses_.jobs_to_close(); }
 
   // Why jobs that were closed wait (reasons.h).

@@ -30,6 +30,7 @@ struct SessionInput {
   bool keeps_reasons = true;               // WaitReasons of those that wait
   bool all_jobs_changed = false;           // plugins are new: everything counts as changed
   bool queues_changed = false;             // what queues say differs from the previous session
+  bool nodes_changed = false;              // what nodes say does
   std::string scheduler_name;
   // A group that lacks pods is told so when none came or went for so long: before, it still arrives.
   base::Duration arrival_grace{};

@@ -22,6 +22,14 @@ std::string_view reason_word(TaskStatus status) {
   }
 }
 
+std::uint64_t digest_of(const AdmissionRefusal& refusal) { return std::hash<std::string_view>{}(refusal.message) | 1; }
+
+// What the reader needs first comes first; what others search for stays as Volcano writes it.
+std::string after_sentence(std::string_view sentence, std::string_view text) {
+  if (sentence.empty() || sentence == text) return std::string(text);
+  return base::format("{}. {}", sentence, text);
+}
+
 }  // namespace
 
 Statuses::Statuses(const SessionInput& input, const Troubles& troubles, Plan& plan)
@@ -43,12 +51,7 @@ void Statuses::set_phase(JobId id, GroupPhase phase) {
 
 void Statuses::refuse(const Job& job, AdmissionRefusal refusal) {
   if (rehearses_) return rehearsed_.push_back({job.id, std::move(refusal)});
-  const std::uint64_t digest = std::hash<std::string_view>{}(refusal.message) | 1;
-  if (digest != in_.ledger.group(job.id).refusal) {
-    in_.ledger.edit_group(job.id).refusal = digest;
-    in_.model.note_changed(job.id);
-    if (refusal.tell) plan_.add_group_event(job, "Normal", "Unschedulable", refusal.message);
-  }
+  if (digest_of(refusal) != in_.ledger.group(job.id).refusal) in_.model.note_changed(job.id);  // it is closed
   refusals_.insert_or_assign(job.id.index, std::move(refusal));
 }
 
@@ -62,6 +65,11 @@ void Statuses::end_rehearsal(bool take_effect) {
 const AdmissionRefusal* Statuses::refusal_of(JobId job) const {
   const auto found = refusals_.find(job.index);
   return found == refusals_.end() ? nullptr : &found->second;
+}
+
+std::string Statuses::waiting_text(const Job& job, std::int32_t unschedulable) const {
+  return after_sentence(why_(job).sentence, base::format("{}/{} tasks in gang unschedulable: {}", unschedulable,
+                                                         job.task_count(), job_text(job)));
 }
 
 std::string Statuses::job_text(const Job& job) const {
@@ -148,6 +156,19 @@ GroupStatus Statuses::status_of(const Job& job, bool with_conditions) const {
   return out;
 }
 
+// What a pod is told. What was `found` for the pod itself is kept, and stands after the group's reason only where
+// whoever leaves does not help. Where nothing was, another pod or the group is in trouble, and its reason is the pod's.
+std::string Statuses::text_beside(const Job& job, TaskStatus told, std::string found) const {
+  if (!found.empty() && (!job.waits() || told != TaskStatus::kPending)) return found;
+  const Explanation why = why_(job);
+  if (!found.empty()) return why.is_impossible ? after_sentence(why.sentence, found) : found;
+  if (why.sentence.empty()) return std::string(kAllNodesUnavailable);
+  // Without the number of those that are there, as each of them would be told of each that comes.
+  if (why.kind == WaitKind::kNotEnoughPods)
+    return base::format("waits for other pods of its group: {} start together", job.min_available);
+  return std::string(why.sentence);
+}
+
 void Statuses::close_tasks(const Job& job) {
   std::vector<TaskId> waiting;
   for (const TaskId id : job.tasks) {
@@ -156,11 +177,14 @@ void Statuses::close_tasks(const Job& job) {
                        task.status == TaskStatus::kPipelined;
     if (waits && !task.gated && in_.model.text(id).ours) waiting.push_back(id);
   }
+  const auto status_told = [&](const Task& task) {
+    return task.last_cycle == in_.cycle ? task.last_status : task.status;
+  };
   std::sort(waiting.begin(), waiting.end(),
             [&](TaskId a, TaskId b) { return in_.model.text(a).name < in_.model.text(b).name; });
   for (const TaskId id : waiting) {
     TaskReason reason = task_reason(in_.model.task(id));
-    if (reason.message.empty()) reason.message = kAllNodesUnavailable;
+    reason.message = text_beside(job, status_told(in_.model.task(id)), std::move(reason.message));
     const PodSays& said = in_.ledger.pod(id);
     const bool nominates = !reason.nominated_node.empty() && reason.nominated_node != said.nominated_node.view();
     if (said.reason == reason.reason && said.message == reason.message && !nominates) continue;
@@ -210,7 +234,7 @@ void Statuses::close_job(JobId id) {
   Job& job = in_.model.edit_job(id);
   GroupSays& said = in_.ledger.edit_group(id);
   said.met_trouble = troubles_.find(id) != nullptr;
-  if (!refusals_.contains(id.index)) said.refusal = 0;
+  tell_refusal(job);
   const GroupPhase phase_said = said.status.phase;
   job.phase = phase_of(job);
   const bool arrives = still_arrives(job);
@@ -236,6 +260,16 @@ void Statuses::close_job(JobId id) {
   close_tasks(job);
 }
 
+void Statuses::tell_refusal(const Job& job) {
+  const AdmissionRefusal* refusal = refusal_of(job.id);
+  const std::uint64_t digest = refusal != nullptr ? digest_of(*refusal) : 0;
+  GroupSays& said = in_.ledger.edit_group(job.id);
+  const bool is_new = digest != 0 && digest != said.refusal;
+  said.refusal = digest;
+  if (is_new && refusal->tell)
+    plan_.add_group_event(job, "Normal", "Unschedulable", after_sentence(why_(job).sentence, refusal->message));
+}
+
 void Statuses::tell_group(const Job& job, bool updated) {
   GroupSays& said = in_.ledger.edit_group(job.id);
   const GroupPhase phase = job.phase;
@@ -244,8 +278,7 @@ void Statuses::tell_group(const Job& job, bool updated) {
     // On its way: nothing is left to decide, so there is nothing to warn of.
     said.event.clear();
   } else if (waits) {
-    std::string text = base::format("{}/{} tasks in gang unschedulable: {}", job.count(TaskStatus::kPending),
-                                    job.task_count(), job_text(job));
+    std::string text = waiting_text(job, job.count(TaskStatus::kPending));
     if (text != said.event) {
       said.event = in_.model.shared_texts.share(text);
       plan_.add_group_event(job, "Warning", "Unschedulable", std::move(text));

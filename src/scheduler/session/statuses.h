@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,16 +19,25 @@ namespace scheduler {
 
 // Admission holds a group back.
 struct AdmissionRefusal {
-  enum class By : std::uint8_t { kPlugin, kQueueQuota };  // kQueueQuota: the queue's or an ancestor's limit is reached
-  std::string message;
-  By by = By::kPlugin;
-  bool tell = true;  // in an event, when it differs from what was said at the job's last close
+  std::string message;               // in the plugin's words
+  std::optional<Shortage> shortage;  // the limit that is reached, where one is
+  bool tell = true;                  // in an event, when it differs from what was said at the job's last close
+};
+
+// Why a job waits, as people are told it; empty: nothing is known beyond the job's text.
+struct Explanation {
+  std::string_view sentence;
+  bool is_impossible = false;
+  WaitKind kind = WaitKind::kUnknown;
 };
 
 class Statuses {
  public:
+  using Why = std::function<Explanation(const Job&)>;
+
   // All of them outlive it.
   Statuses(const SessionInput& input, const Troubles& troubles, Plan& plan);
+  void explain_with(Why why) { why_ = std::move(why); }
 
   void set_condition(JobId job, std::string_view type, std::string_view reason, std::string_view message);
   void set_phase(JobId job, GroupPhase phase);
@@ -37,6 +48,8 @@ class Statuses {
   // Null: admission did not refuse it.
   const AdmissionRefusal* refusal_of(JobId job) const;
 
+  // "u/n tasks in gang unschedulable: ...", after the sentence that says why.
+  std::string waiting_text(const Job& job, std::int32_t unschedulable) const;
   // What the job waits for, in the words of its condition; and of one task.
   std::string job_text(const Job& job) const;
   struct TaskReason {
@@ -69,12 +82,15 @@ class Statuses {
   }
   GroupPhase phase_of(const Job& job) const;
   GroupStatus status_of(const Job& job, bool with_conditions) const;
+  void tell_refusal(const Job& job);
   void tell_group(const Job& job, bool updated);
   void close_tasks(const Job& job);
+  std::string text_beside(const Job& job, TaskStatus told, std::string found) const;
 
   const SessionInput& in_;
   const Troubles& troubles_;
   Plan& plan_;
+  Why why_ = [](const Job&) { return Explanation(); };
   std::vector<bool> changed_before_;  // by job: one of the input's changed jobs
   std::unordered_map<std::uint32_t, std::vector<GroupCondition>> conditions_;  // set in this session, by job
   std::unordered_map<std::uint32_t, AdmissionRefusal> refusals_;               // by job

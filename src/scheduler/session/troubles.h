@@ -22,9 +22,9 @@ struct JobTrouble {
     auto found = failed_roles.find(part);
     return found != failed_roles.end() && role < found->second.size() && found->second[role];
   }
-  std::string text;                       // of the job as a whole
-  bool over_limit = false;                // the queue may not take some task
-  std::optional<QueueShortage> shortage;  // of the first of them, with what was placed before it
+  std::string text;                  // of the job as a whole
+  bool over_limit = false;           // the queue may not take some task
+  std::optional<Shortage> shortage;  // of the first of them, with what was placed before it
 };
 
 class Troubles {

@@ -50,8 +50,8 @@ class Capacity final : public Plugin {
     setup.on<TaskRemoved>([this](const Task& task) {
       if (reserves(task)) admitted_.add(*model_, task);
     });
-    setup.on<QueueLimit>([this](const Queue& queue, const Resource& wanted, bool admission) {
-      return shortage(queue, wanted, admission);
+    setup.on<QueueLimit>([this](const Queue& queue, const Resource& wanted, LimitQuestion question) {
+      return shortage(queue, wanted, question);
     });
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
     setup.on<JobEnqueued>([this](const Job& job) {
@@ -302,22 +302,23 @@ class Capacity final : public Plugin {
     const Resource wanted = minimum_of(job);
     for (QueueId at = queue.id; at.is_set(); at = tree_[at].parent) {
       std::vector<Dim> failing;
-      const Resource sum = wanted + tree_.allocated(*model_, at) + tree_[at].inqueue - tree_[at].elastic;
-      if (sum.fits_wanted(tree_[at].real_capability, wanted, &failing)) continue;
+      const Resource used = tree_.allocated(*model_, at) + tree_[at].inqueue - tree_[at].elastic;
+      if ((used + wanted).fits_wanted(tree_[at].real_capability, wanted, &failing)) continue;
       session_->refuse(
           job, {.message = "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"),
-                .by = AdmissionRefusal::By::kQueueQuota});
+                .shortage = shortage_of(*model_, &model_->queue(at), Limit::kCapability, used, wanted,
+                                        tree_[at].real_capability)});
       return Vote::kReject;
     }
     return Vote::kPermit;
   }
 
-  std::optional<QueueShortage> shortage(const Queue& queue, const Resource& wanted, bool admission) const {
+  std::optional<Shortage> shortage(const Queue& queue, const Resource& wanted, LimitQuestion question) const {
     if (!accepts(queue)) return std::nullopt;
     for (QueueId at = queue.id; at.is_set(); at = tree_[at].parent) {
-      Resource used = tree_.allocated(*model_, at);
-      if (admission) used = used + tree_[at].inqueue - tree_[at].elastic;
-      auto found = shortage_of(*model_, model_->queue(at), "capability", used, wanted, tree_[at].real_capability);
+      const Resource used = question == LimitQuestion::kEver ? Resource() : tree_.allocated(*model_, at);
+      auto found =
+          shortage_of(*model_, &model_->queue(at), Limit::kCapability, used, wanted, tree_[at].real_capability);
       if (found) return found;
     }
     return std::nullopt;

@@ -162,8 +162,7 @@ void DeviceQuota::attach(PluginSetup& setup) {
       if (wanted.empty()) continue;
       add(inqueue_[at.index], use.sums);
       if (!fits(*model_, model_->queue(at), use.sums, wanted, capacities_)) {
-        session_->refuse(job, {.message = "queue resource quota insufficient: insufficient dra-resource-exceeded",
-                               .by = AdmissionRefusal::By::kQueueQuota});
+        session_->refuse(job, {.message = "queue resource quota insufficient: insufficient dra-resource-exceeded"});
         return Vote::kReject;
       }
       out = Vote::kPermit;
