@@ -199,9 +199,14 @@ void Statuses::close_tasks(const Job& job) {
 }
 
 // Everything said of the job and its pods follows from the job itself, its troubles and refusals, and nothing of that
-// differs from its last close: saying it again would change nothing.
+// differs from its last close: saying it again would change nothing. Why it
+// waits may also rest on what the nodes offer.
 bool Statuses::is_quiet(const Job& job) const {
-  return !in_.all_jobs_changed && !in_.queues_changed && !changed_before_[job.id.index] && !job.listed_changed &&
+  const bool waits = job.phase == GroupPhase::kUnknown || job.phase == GroupPhase::kPending ||
+                     job.phase == GroupPhase::kInqueue || !job.is_ready() || job.count(TaskStatus::kPending) > 0;
+  const bool rests_on_nodes = in_.nodes_changed && waits;
+  return !in_.all_jobs_changed && !in_.queues_changed && !rests_on_nodes && !changed_before_[job.id.index] &&
+         !job.listed_changed &&
          in_.ledger.is_quiet(job, {.met_trouble = troubles_.find(job.id) != nullptr,
                                    .is_refused = refusals_.contains(job.id.index),
                                    .has_conditions = conditions_.contains(job.id.index)});
