@@ -317,7 +317,7 @@ bool Intake::remove_queue(const api::Json& object) {
   Queue& queue = model_.edit_queue(id);
   queue.in_use = false;
   ++model_.queue_changes;
-  ledger_.forget_queue(id);
+  ledger_.forget_queue(id, queue.name);
   touch_jobs_of(id);
   return true;
 }

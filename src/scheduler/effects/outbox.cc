@@ -163,6 +163,7 @@ void Outbox::State::start(Id id, Write& write) {
   const bool has_counts =
       std::holds_alternative<GroupStatusWrite>(write.work) || std::holds_alternative<QueueStatusWrite>(write.work);
   if (has_counts) lanes[write.step.lane].rests_until = env.uptime() + kCountsPeriod;
+  write.step.request.urgency = urgency_of(write.work);
   client.call(write.step.request, [weak = weak_from_this(), id](base::Result<api::Json> result) {
     if (auto self = weak.lock()) self->answered(id, std::move(result));
   });

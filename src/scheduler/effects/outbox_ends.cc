@@ -137,6 +137,7 @@ void Outbox::State::ended(PodLookup& write, const Step&, Reply answer) {
     intake.set_answer(api::resources::kPods, **answer);
   } else {
     intake.remove(api::resources::kPods, object_head("v1", "Pod", write.ns, write.name, write.uid));
+    ledger.forget_flight(Entry::kPodStatus, write.uid);  // the model may not know the pod any more
   }
   on_change();
 }
@@ -146,12 +147,17 @@ void Outbox::State::ended(GroupLookup& write, const Step&, Reply answer) {
   if (answer->ok()) {
     intake.forget_group_version(write.ns + "/" + write.name);
     intake.set_answer(api::resources::kPodGroups, **answer);
+  } else if (answer->error().code == base::Code::kNotFound) {
+    ledger.forget_flight(Entry::kGroup, write.ns + "/" + write.name);
   }
   on_change();
 }
 
-void Outbox::State::ended(QueueLookup&, const Step&, Reply answer) {
-  if (answer->ok()) intake.set_answer(api::resources::kQueues, **answer);
+void Outbox::State::ended(QueueLookup& write, const Step&, Reply answer) {
+  if (answer->ok())
+    intake.set_answer(api::resources::kQueues, **answer);
+  else if (answer->error().code == base::Code::kNotFound)
+    ledger.forget_flight(Entry::kQueue, write.name);
   on_change();
 }
 

@@ -92,7 +92,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   Id last_id = 0;
   std::map<std::string, Lane> lanes;
   std::deque<std::pair<base::Duration, std::string>> resting;  // lanes that may be dropped from then on
-  std::array<std::deque<Id>, kUrgencies> ready;                // an id may stand here after its write went out
+  std::array<std::deque<Id>, client::kUrgencies> ready;        // an id may stand here after its write went out
   int in_flight = 0;
   std::map<std::string, Id> retellings;        // by what was lost
   std::map<std::string, base::Code> troubles;  // by resource, as last reported

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "client/testing/fake_client.h"
 #include "client/testing/fake_env.h"
@@ -232,6 +233,34 @@ TEST(Outbox, the_cpus_of_a_node_that_is_gone_go_with_it) {
   gone = false;
   world.env.run_for(base::seconds(10));
   EXPECT_NE(world.server.find(api::resources::kNumatopologies, "n"), nullptr);
+}
+
+TEST(Outbox, nothing_is_kept_of_objects_that_are_gone) {
+  World world;
+  Plan plan;
+  plan.pod_conditions.push_back(
+      {.ns = "a", .pod = "gone", .uid = "9", .reason = "Unschedulable", .message = "no room"});
+  plan.groups.push_back({.ns = "a", .name = "gone", .uid = "8"});
+  plan.queues.push_back({"gone", {{"cpu", *api::Quantity::parse("1")}}, {}});
+  world.outbox.send(plan);
+  EXPECT_EQ(world.ledger.flights(), 3u);
+  world.env.run_for(base::minutes(2));  // none of them is on the server
+  EXPECT_EQ(world.ledger.flights(), 0u);
+}
+
+TEST(Outbox, requests_say_how_urgent_they_are) {
+  World world;
+  Plan plan;
+  plan.queues.push_back({"q", {{"cpu", *api::Quantity::parse("1")}}, {}});
+  plan.groups.push_back({.ns = "a", .name = "g", .uid = "8", .is_urgent = true});
+  plan.binds.push_back({.ns = "a", .pod = "p", .uid = "2", .node = "n"});
+  world.outbox.send(plan);
+  world.env.run_for(base::milliseconds(1));
+  std::map<std::string, client::Urgency> urgency;
+  for (const client::Request& request : world.server.calls) urgency.emplace(request.resource.plural, request.urgency);
+  EXPECT_EQ(urgency.at("pods"), client::Urgency::kFirst);
+  EXPECT_EQ(urgency.at("podgroups"), client::Urgency::kPhase);
+  EXPECT_EQ(urgency.at("queues"), client::Urgency::kCounts);
 }
 
 }  // namespace

@@ -211,11 +211,11 @@ Step next(Work& work, Reply answer, const StepContext& context) {
 
 Urgency urgency_of(const Work& work) {
   if (const auto* group = std::get_if<GroupStatusWrite>(&work))
-    return group->plan.is_urgent ? Urgency::kPhase : Urgency::kReport;
+    return group->plan.is_urgent ? Urgency::kPhase : Urgency::kCounts;
   if (std::holds_alternative<ShardStatusWrite>(work)) return Urgency::kPhase;
   const bool reports = std::holds_alternative<PodStatusWrite>(work) || std::holds_alternative<QueueStatusWrite>(work) ||
                        std::holds_alternative<Retelling>(work);
-  return reports ? Urgency::kReport : Urgency::kPlacement;
+  return reports ? Urgency::kCounts : Urgency::kFirst;
 }
 
 bool is_paced(const Work& work) {

@@ -16,9 +16,7 @@
 
 namespace scheduler {
 
-// What moves pods goes first; others wait for phases; counts and conditions are for people.
-enum class Urgency : std::uint8_t { kPlacement, kPhase, kReport };
-inline constexpr std::size_t kUrgencies = 3;
+using client::Urgency;
 
 // Volumes, then claims, then the lock of the node, then the binding itself.
 struct PodBinding {

@@ -95,6 +95,11 @@ void Ledger::forget_group(JobId id, std::string_view key) {
   forget_flight(Entry::kGroup, key);
 }
 
+void Ledger::forget_queue(QueueId id, std::string_view name) {
+  entry(queues_, id.index) = {};
+  forget_flight(Entry::kQueue, name);
+}
+
 void Ledger::begin(Entry entry, std::string_view key) {
   Flight& flight = flights_[flight_key(entry, key)];
   ++flight.open;

@@ -90,7 +90,11 @@ class Ledger {
   void hear(NodeShard shard) { shard_ = std::move(shard); }
   void forget_pod(TaskId id, std::string_view uid);
   void forget_group(JobId id, std::string_view key);
-  void forget_queue(QueueId id) { entry(queues_, id.index) = {}; }
+  void forget_queue(QueueId id, std::string_view name);
+  // The server has no such object any more: what was lost of it is of no interest, and nothing of it is kept.
+  void forget_flight(Entry entry, std::string_view key);
+  // Of how many objects something is under way, unconfirmed or lost.
+  std::size_t flights() const { return flights_.size(); }
 
   // --- what is under way ---
   void begin(Entry entry, std::string_view key);
@@ -124,7 +128,6 @@ class Ledger {
     std::string unheard;        // the last version that did not count while a write was under way
   };
   static std::string flight_key(Entry entry, std::string_view key);
-  void forget_flight(Entry entry, std::string_view key);
   // Whether the server's word at this version counts; then our own writes are known to be part of it.
   bool counts(Entry entry, std::string_view key, std::string_view version);
   template <class Says>
