@@ -1,11 +1,16 @@
 // The rows of all kinds.
 #include "api/kinds.h"
 
+#include "api/batch/v1alpha1/cronjob.h"
 #include "api/batch/v1alpha1/job.h"
 #include "api/bus/v1alpha1/command.h"
+#include "api/config/v1alpha1/colocation_configuration.h"
+#include "api/flow/v1alpha1/jobflow.h"
+#include "api/flow/v1alpha1/jobtemplate.h"
 #include "api/nodeinfo/v1alpha1/numatopology.h"
 #include "api/scheduling/v1beta1/podgroup.h"
 #include "api/scheduling/v1beta1/queue.h"
+#include "api/shard/v1alpha1/nodeshard.h"
 #include "api/topology/v1alpha1/hypernode.h"
 
 namespace api {
@@ -108,6 +113,7 @@ std::vector<KindInfo> make_kinds() {
                                {"RUNNINGS", ".status.running", "integer"},
                                {"AGE", ".metadata.creationTimestamp", "date"},
                                {"QUEUE", ".spec.queue", "string", 1}}));
+  kinds.push_back(custom<CronJob>(resources::kCronJobs, "CronJob", kNamespaced, true, {"cronvcjob", "cronvj"}, {}));
   kinds.push_back(custom<Command>(resources::kCommands, "Command", kNamespaced, false, {}, {}));
   kinds.push_back(custom<PodGroup>(resources::kPodGroups, "PodGroup", kNamespaced, false, {"pg", "podgroup-v1beta1"},
                                    {{"STATUS", ".status.phase"},
@@ -123,6 +129,13 @@ std::vector<KindInfo> make_kinds() {
                                      {"TierName", ".spec.tierName"},
                                      {"NodeCount", ".status.nodeCount", "integer"},
                                      {"Age", ".metadata.creationTimestamp", "date"}}));
+  kinds.push_back(custom<JobFlow>(resources::kJobFlows, "JobFlow", kNamespaced, true, {"jf"},
+                                  {{"Status", ".status.state.phase"}, {"Age", ".metadata.creationTimestamp", "date"}}));
+  kinds.push_back(custom<JobTemplate>(resources::kJobTemplates, "JobTemplate", kNamespaced, true, {"jt"}, {}));
+  kinds.push_back(custom<NodeShard>(resources::kNodeShards, "NodeShard", kCluster, true, {"nsh"},
+                                    {{"AGE", ".metadata.creationTimestamp", "date"}}));
+  kinds.push_back(custom<ColocationConfiguration>(resources::kColocationConfigurations, "ColocationConfiguration",
+                                                  kNamespaced, true, {}, {}));
   return kinds;
 }
 

@@ -61,6 +61,10 @@ inline const ResourceId kCommands{"bus.volcano.sh", "v1alpha1", "commands"};
 inline const ResourceId kQueues{"scheduling.volcano.sh", "v1beta1", "queues"};
 inline const ResourceId kPodGroups{"scheduling.volcano.sh", "v1beta1", "podgroups"};
 inline const ResourceId kHyperNodes{"topology.volcano.sh", "v1alpha1", "hypernodes"};
+inline const ResourceId kCronJobs{"batch.volcano.sh", "v1alpha1", "cronjobs"};
+inline const ResourceId kJobFlows{"flow.volcano.sh", "v1alpha1", "jobflows"};
+inline const ResourceId kJobTemplates{"flow.volcano.sh", "v1alpha1", "jobtemplates"};
+inline const ResourceId kColocationConfigurations{"config.volcano.sh", "v1alpha1", "colocationconfigurations"};
 }  // namespace resources
 
 // Readers of object metadata; views live as long as the Json handle.
