@@ -1,8 +1,10 @@
-// JSON, YAML, quantities, selectors and definitions of worlds: what was read and written again reads the same.
+// JSON, YAML, quantities, selectors, command lines and definitions of worlds: what was read and written again reads the
+// same.
 #include "api/json/json.h"
 #include "api/json/yaml.h"
 #include "api/schema/quantity.h"
 #include "api/selector.h"
+#include "cli/shell_words.h"
 #include "sim/definition.h"
 #include "targets.h"
 
@@ -54,6 +56,19 @@ void quantity(std::string_view input) {
   promise(*parsed - *parsed == api::Quantity(), "nothing is left of it minus itself", text);
   (void)parsed->value();
   (void)parsed->milli_value();
+}
+
+void shell_words(std::string_view input) {
+  const auto words = cli::split_words(input);
+  if (!words.ok()) return promise(words.error().message.starts_with("EOF found "), "an error says what is missing");
+  std::string quoted;
+  for (const std::string& word : *words) {
+    quoted += " '";
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    quoted += "'";
+  }
+  const auto again = cli::split_words(quoted);
+  promise(again.ok() && *again == *words, "quoted words read the same", quoted);
 }
 
 void selector(std::string_view input) {

@@ -7,7 +7,8 @@ namespace cli {
 Command vcctl_root() {
   return {.name = "vcctl",
           .summary = "",
-          .children = {job_commands(), queue_commands(), pod_commands(), explain_commands(), version_command()}};
+          .children = {job_commands(), jobflow_commands(), jobtemplate_commands(), queue_commands(), pod_commands(),
+                       explain_commands(), top_command(), completion_command(), version_command()}};
 }
 
 // COMPAT(version-block): the six labels stay; the last two describe this program's toolchain.

@@ -14,7 +14,7 @@ namespace {
 
 using Path = std::vector<const Command*>;
 
-constexpr std::array<Flag, 3> kGlobalFlags = {
+const std::array<Flag, 3> kGlobalFlags = {
     {{"log-flush-frequency", 0, Flag::Type::kDuration, "5s", "Maximum number of seconds between log flushes"},
      {"v", 'v', Flag::Type::kLevel, "", "number for the log level verbosity"},
      {"vmodule", 0, Flag::Type::kModules, "",
@@ -64,21 +64,27 @@ std::string full_name(const Path& path) {
   return name;
 }
 
+// The children of a command that Volcano has, or those that it has not.
+std::string command_lines(const Path& path, bool extra) {
+  std::vector<std::pair<std::string_view, std::string_view>> listed;
+  for (const Command& child : path.back()->children)
+    if (child.is_extra == extra) listed.emplace_back(child.name, child.summary);
+  if (!extra && path.size() == 1) listed.emplace_back("help", "Help about any command");
+  std::sort(listed.begin(), listed.end());
+  std::string text;
+  for (const auto& [name, summary] : listed) text += base::format("  {:<11} {}\n", name, summary);
+  return text;
+}
+
 std::string usage_text(const Path& path) {
   const Command& command = *path.back();
   const std::string name = full_name(path);
   std::string text = "Usage:\n";
   text += base::format("  {} {}\n", name, command.children.empty() ? "[flags]" : "[command]");
-  std::vector<Command> listed;
-  for (const Command& child : command.children)
-    if (!child.is_hidden) listed.push_back(child);
-  if (!listed.empty()) {
-    if (path.size() == 1) listed.push_back({.name = "help", .summary = "Help about any command"});
-    std::sort(listed.begin(), listed.end(), [](const Command& a, const Command& b) { return a.name < b.name; });
-    text += "\nAvailable Commands:\n";
-    for (const Command& child : listed) text += base::format("  {:<11} {}\n", child.name, child.summary);
-  }
-  std::vector<Flag> own = command.flags;
+  if (!command.children.empty()) text += "\nAvailable Commands:\n" + command_lines(path, false);
+  std::vector<Flag> own;
+  std::vector<Flag> extra;
+  for (const Flag& flag : command.flags) (flag.is_extra ? extra : own).push_back(flag);
   const std::string help = base::format("help for {}", command.name);
   own.push_back({.name = "help", .letter = 'h', .type = Flag::Type::kBool, .help = help});
   if (path.size() == 1) own.insert(own.end(), kGlobalFlags.begin(), kGlobalFlags.end());
@@ -86,6 +92,9 @@ std::string usage_text(const Path& path) {
   if (path.size() > 1) text += "\nGlobal Flags:\n" + flag_lines({kGlobalFlags.begin(), kGlobalFlags.end()});
   if (!command.children.empty())
     text += base::format("\nUse \"{} [command] --help\" for more information about a command.\n", name);
+  // COMPAT(more-help): what Volcano's tools do not have comes last, so that its own help is found as one text.
+  if (const std::string lines = command_lines(path, true); !lines.empty()) text += "\nMore Commands:\n" + lines;
+  if (!extra.empty()) text += "\nMore Flags:\n" + flag_lines(std::move(extra));
   return text;
 }
 
@@ -104,6 +113,15 @@ std::string number_problem(std::string_view text) {
   return error == std::errc::result_out_of_range ? "value out of range" : "";
 }
 
+bool is_choice(const Flag& flag, std::string_view value) {
+  for (std::string_view rest = flag.choices;;) {
+    const std::size_t end = rest.find('|');
+    if (rest.substr(0, end) == value) return true;
+    if (end == std::string_view::npos) return false;
+    rest.remove_prefix(end + 1);
+  }
+}
+
 // Reads flags of one leaf; anything else is ignored.
 class Parser {
  public:
@@ -112,8 +130,7 @@ class Parser {
     flags_.insert(flags_.end(), kGlobalFlags.begin(), kGlobalFlags.end());
     flags_.push_back({.name = "help", .letter = 'h', .type = Flag::Type::kBool, .fallback = "false"});
     for (const Flag& flag : flags_)
-      values_.set(flag.name,
-                  std::string(flag.type == Flag::Type::kBool && flag.fallback.empty() ? "false" : flag.fallback));
+      values_.set(flag.name, flag.type == Flag::Type::kBool && flag.fallback.empty() ? "false" : flag.fallback);
   }
 
   base::Status read(const std::vector<std::string>& arguments) {
@@ -181,6 +198,12 @@ class Parser {
       return bad(
           base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseBool: parsing \"{}\": invalid syntax",
                        value, shown, value));
+    if (!flag.choices.empty() && !is_choice(flag, value))
+      return bad(
+          base::format("invalid argument \"{}\" for \"{}\" flag: must be one of {}", value, shown, flag.choices));
+    if (flag.type == Flag::Type::kDuration && !base::parse_go_duration(value))
+      return bad(
+          base::format("invalid argument \"{}\" for \"{}\" flag: time: invalid duration \"{}\"", value, shown, value));
     values_.set(flag.name, value);
     return {};
   }
@@ -208,7 +231,7 @@ int run_leaf(const Path& path, const std::vector<std::string>& arguments, World&
     world.out += base::format("Failed to{}: {}\n", words, done.error().message);
     return 255;
   }
-  return 0;
+  return world.exit_status;
 }
 
 bool takes_value(std::string_view argument) {
@@ -224,6 +247,10 @@ const std::string& Values::text(std::string_view name) const {
   return found->second;
 }
 
+base::Duration Values::span(std::string_view name) const {
+  return base::parse_go_duration(text(name)).value_or(base::Duration{});
+}
+
 std::int64_t Values::number(std::string_view name) const {
   std::int64_t value = 0;
   const std::string& digits = text(name);
@@ -232,7 +259,7 @@ std::int64_t Values::number(std::string_view name) const {
 }
 
 std::string help_text(const Path& path) {
-  const std::string_view summary = path.back()->summary;
+  const std::string_view summary = path.back()->long_summary.empty() ? path.back()->summary : path.back()->long_summary;
   return summary.empty() ? usage_text(path) : base::format("{}\n\n{}", summary, usage_text(path));
 }
 

@@ -8,40 +8,20 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json/json.h"
 #include "base/result.h"
-#include "base/time.h"
-#include "client/client.h"
+#include "cli/world.h"
 
 namespace cli {
-
-// An API server that answers while the caller waits.
-class Api {
- public:
-  virtual ~Api() = default;
-  virtual base::Result<api::Json> call(client::Request request) = 0;
-};
-
-// The world of one invocation; main fills it in, tests fake it.
-struct World {
-  // From --kubeconfig and --master, either of which may be empty.
-  std::function<base::Result<std::unique_ptr<Api>>(const std::string& kubeconfig, const std::string& master)> connect;
-  std::function<base::Result<std::string>(const std::string& path)> read_file;
-  std::function<base::Result<std::string>(const std::string& url)> fetch;  // GET over plain HTTP
-  std::function<std::string(base::Time)> local_time;                       // "2026-08-20 10:07:21 +0800 CST"
-  base::Time now;
-  std::string version;  // of this build; empty: not known
-  std::string out;      // standard output
-  std::string err;      // standard error
-};
 
 struct Flag {
   enum class Type : std::uint8_t { kText, kBool, kInt, kInt32, kDuration, kLevel, kModules };
   std::string_view name;
   char letter = 0;
   Type type = Type::kText;
-  std::string_view fallback = {};
-  std::string_view help = {};
+  std::string fallback = {};
+  std::string help = {};
+  std::string_view choices = {};  // "json|yaml": the only values, beside none; empty: any
+  bool is_extra = false;          // not of Volcano: listed behind the help that its users know
 };
 
 class Values {
@@ -50,6 +30,7 @@ class Values {
   const std::string& text(std::string_view name) const;
   bool on(std::string_view name) const { return text(name) == "true"; }
   std::int64_t number(std::string_view name) const;
+  base::Duration span(std::string_view name) const;
 
  private:
   std::map<std::string, std::string, std::less<>> values_;
@@ -64,10 +45,12 @@ struct Command {
   std::function<base::Status(World&, const Values&)> run = {};
   // The flag that an argument which is no flag stands for; empty: such arguments are ignored.
   std::string_view first_argument = {};
-  bool is_hidden = false;  // works, but its parent's help does not list it
+  std::string_view long_summary = {};  // what its own help begins with; empty: `summary`
+  bool is_extra = false;               // not of Volcano: its parent lists it behind the help that its users know
 };
 
-// Runs what `arguments` name; returns the exit status.
+// Runs what `arguments` name; returns the exit status: 1 for arguments that cannot be read, 255 for work that failed,
+// otherwise world.exit_status.
 int run_command(const Command& root, const std::vector<std::string>& arguments, World& world);
 std::string help_text(const std::vector<const Command*>& path);
 

@@ -5,6 +5,7 @@
 
 #include "api/resource.h"
 #include "base/format.h"
+#include "cli/reasons.h"
 #include "cli/table.h"
 #include "cli/vcctl.h"
 
@@ -16,67 +17,6 @@ namespace resources = api::resources;
 namespace {
 
 constexpr std::string_view kGroupAnnotation = "scheduling.k8s.io/group-name";
-
-// What the scheduler at --scheduler says about waiting groups, by "namespace/name"; empty without the flag.
-base::Result<Json> ask_scheduler(World& world, const Values& values) {
-  const std::string& url = values.text("scheduler");
-  if (url.empty()) return Json::object();
-  std::string base_url = url;
-  while (base_url.ends_with('/')) base_url.pop_back();
-  TRY(const std::string text, world.fetch(base_url + "/debug/waiting"));
-  auto parsed = api::parse_json(text);
-  if (!parsed.ok()) return usage_error(base::format("{} did not answer with JSON: {}", url, parsed.error().message));
-  return parsed;
-}
-
-const Json* condition_of(const Json& object, std::string_view type) {
-  const Json* found = nullptr;
-  for (const Json& condition : object["status"]["conditions"].items())
-    if (condition["type"].as_string() == type) found = &condition;
-  return found;
-}
-
-bool has_started(const Json& group) {
-  const std::string_view phase = group["status"]["phase"].as_string();
-  return phase == "Running" || phase == "Completed";
-}
-
-// Why groups are not admitted, as their events say it, by key; of several the newest.
-base::Result<std::map<std::string, std::string>> admission_events(Api& server, const std::string& ns) {
-  TRY(const std::vector<Json> events, list(server, resources::kEvents, ns));
-  std::map<std::string, std::pair<std::string, std::string>> newest;  // time and message
-  for (const Json& event : events) {
-    const Json& about = event["involvedObject"];
-    if (about["kind"].as_string() != "PodGroup" || event["reason"].as_string() != "Unschedulable" ||
-        event["type"].as_string() != "Normal")
-      continue;
-    const std::string time =
-        event["lastTimestamp"].is_string() ? event["lastTimestamp"].str() : event["eventTime"].str();
-    auto& slot = newest[base::format("{}/{}", about["namespace"].as_string(), about["name"].as_string())];
-    if (slot.first <= time) slot = {time, event["message"].str()};
-  }
-  std::map<std::string, std::string> out;
-  for (auto& [key, event] : newest) out[key] = std::move(event.second);
-  return out;
-}
-
-// One sentence; empty when the group has started.
-std::string reason_of(const Json& group, const Json* queue, const Json& live,
-                      const std::map<std::string, std::string>& events) {
-  if (has_started(group)) return {};
-  if (queue == nullptr) return base::format("queue {} does not exist", group["spec"]["queue"].as_string());
-  const std::string_view state = (*queue)["status"]["state"].as_string();
-  if (const Json* said = live.find(api::key_of(group))) return (*said)["message"].str();
-  if (!state.empty() && state != "Open") return base::format("queue {} is {}", api::name_of(*queue), state);
-  if (const Json* waits = condition_of(group, "Unschedulable");
-      waits != nullptr && (*waits)["status"].as_string() == "True")
-    return (*waits)["message"].str();
-  if (group["status"]["phase"].as_string() != "Inqueue") {
-    const auto told = events.find(api::key_of(group));
-    return told == events.end() ? "it is not admitted yet" : "it is not admitted: " + told->second;
-  }
-  return "the scheduler has not said anything about it yet";
-}
 
 std::string amounts(const Json& list) {
   std::string out;
@@ -223,10 +163,8 @@ Command explain_commands() {
   using enum Flag::Type;
   const Flag ns{"namespace", 'n', kText, "default", "the namespace of the object"};
   const Flag name{"name", 'N', kText, "", "the name of the object; also the first argument"};
-  const Flag scheduler{"scheduler", 0, kText, "",
-                       "the address of the scheduler's metrics server, for its own words: http://host:8080"};
-  // Volcano's root help has no such line, and its users' tests compare it.
-  Command explain{.name = "explain", .summary = "why a job, podgroup, pod or queue waits", .is_hidden = true};
+  const Flag scheduler = scheduler_flag();
+  Command explain{.name = "explain", .summary = "why a job, podgroup, pod or queue waits", .is_extra = true};
   explain.children = {{.name = "job",
                        .summary = "why a job waits",
                        .flags = with_connection({ns, name, scheduler}),

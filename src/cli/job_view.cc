@@ -2,8 +2,8 @@
 #include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
+#include "cli/job.h"
 #include "cli/table.h"
-#include "cli/vcctl.h"
 
 namespace cli {
 
@@ -113,7 +113,7 @@ void spec_text(Page& page, const Json& spec) {
   for (const Json& task : spec["tasks"].items()) task_text(page, task);
 }
 
-void status_text(Page& page, const Json& status) {
+void status_text(Page& page, const Json& status, bool with_conditions) {
   struct Row {
     std::string_view label;
     std::string_view field;
@@ -132,7 +132,7 @@ void status_text(Page& page, const Json& status) {
     for (const Json::Member& one : controlled.members())
       page.value(2, base::format("{}: ", one.name()), one.value.as_string());
   }
-  if (const Json& conditions = status["conditions"]; !conditions.empty()) {
+  if (const Json& conditions = status["conditions"]; with_conditions && !conditions.empty()) {
     page.heading(1, "Conditions:");
     page.value(2, "Status", "TransitionTime");
     for (const Json& condition : conditions.items())
@@ -181,12 +181,12 @@ void event_lines(Page& page, const std::vector<Json>& events, base::Time now) {
 
 }  // namespace
 
-std::string job_view(const Json& job, const std::vector<Json>& events, const World& world) {
-  Page page(world);
+std::string job_view(const Json& job, const std::vector<Json>& events, const JobView& how) {
+  Page page(how.world);
   head(page, job);
   spec_text(page, job["spec"]);
-  status_text(page, job["status"]);
-  event_lines(page, events, world.now);
+  status_text(page, job["status"], how.with_conditions);
+  event_lines(page, events, how.world.now());
   return page.text();
 }
 

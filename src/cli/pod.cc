@@ -4,6 +4,7 @@
 
 #include "api/resource.h"
 #include "base/format.h"
+#include "cli/output.h"
 #include "cli/table.h"
 #include "cli/vcctl.h"
 
@@ -157,6 +158,10 @@ base::Status list_pods(World& world, const Values& values) {
   const bool everywhere = values.on("all-namespaces");
   TRY(std::vector<Json> pods, list(*server, resources::kPods, everywhere ? "" : values.text("namespace")));
   TRY_VOID(choose(values, pods));
+  if (auto text = as_list(values, pods, resources::kPods)) {
+    world.out += *text;
+    return {};
+  }
   if (pods.empty()) {
     world.out += "No resources found\n";
     return {};
@@ -166,7 +171,7 @@ base::Status list_pods(World& world, const Values& values) {
   });
   std::vector<std::vector<std::string>> rows = {{"Name", "Ready", "Status", "Restart", "Age"}};
   if (everywhere) rows[0].insert(rows[0].begin(), "Namespace");
-  for (const Json& pod : pods) rows.push_back(cells_of(pod, world.now, everywhere));
+  for (const Json& pod : pods) rows.push_back(cells_of(pod, world.now(), everywhere));
   std::vector<std::size_t> widths;
   for (std::size_t column = 0; column < rows[0].size(); ++column) {
     std::size_t width = rows[0][column].size() + 2;
@@ -191,7 +196,8 @@ Command pod_commands() {
                    .flags = with_connection({{"all-namespaces", 0, kBool, "", "list pods in all namespaces"},
                                              {"job", 'j', kText, "", "list pod with specified job name"},
                                              {"namespace", 'n', kText, "default", "the namespace of pod"},
-                                             {"queue", 'q', kText, "", "list pod with specified queue name"}}),
+                                             {"queue", 'q', kText, "", "list pod with specified queue name"},
+                                             output_flag()}),
                    .run = list_pods}};
   return pod;
 }

@@ -3,6 +3,7 @@
 
 #include "api/resource.h"
 #include "base/format.h"
+#include "cli/output.h"
 #include "cli/table.h"
 #include "cli/vcctl.h"
 
@@ -106,6 +107,10 @@ std::string row(const Json& queue, Counts& counts) {
 base::Status list_queues(World& world, const Values& values) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
   TRY(const std::vector<Json> queues, list(*server, resources::kQueues, ""));
+  if (auto text = as_list(values, queues, resources::kQueues)) {
+    world.out += *text;
+    return {};
+  }
   if (queues.empty()) {
     world.out += "No resources found\n";
     return {};
@@ -122,6 +127,10 @@ base::Status get_queue(World& world, const Values& values) {
   const std::string& name = values.text("name");
   if (name.empty()) return usage_error("name is mandatory to get the particular queue details");
   TRY(const Json queue, get(*server, resources::kQueues, "", name));
+  if (auto text = as_object(values, queue, resources::kQueues)) {
+    world.out += *text;
+    return {};
+  }
   auto counts = count_groups(*server);
   if (!counts.ok())
     return usage_error(base::format("failed to list podgroup for queue {} with err: {}", name, counts.error().message));
@@ -150,8 +159,8 @@ Command queue_commands() {
             {"weight", 'w', kInt32, "0", "the weight of the queue"},
             {"action", 'a', kText, "", "operate action to queue, valid actions are open, close, update"}}),
        .run = operate_queue},
-      {.name = "list", .summary = "lists all the queue", .flags = with_connection({}), .run = list_queues},
-      {.name = "get", .summary = "get a queue", .flags = with_connection({name}), .run = get_queue}};
+      {.name = "list", .summary = "lists all the queue", .flags = with_connection({output_flag()}), .run = list_queues},
+      {.name = "get", .summary = "get a queue", .flags = with_connection({name, output_flag()}), .run = get_queue}};
   return queue;
 }
 

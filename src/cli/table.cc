@@ -47,9 +47,14 @@ base::Result<Json> get(Api& server, const api::ResourceId& resource, const std::
   return server.call({.verb = client::Verb::kGet, .resource = resource, .ns = ns, .name = name, .subresource = {}});
 }
 
-base::Result<std::vector<Json>> list(Api& server, const api::ResourceId& resource, const std::string& ns) {
-  TRY(const Json answer,
-      server.call({.verb = client::Verb::kList, .resource = resource, .ns = ns, .name = {}, .subresource = {}}));
+base::Result<std::vector<Json>> list(Api& server, const api::ResourceId& resource, const std::string& ns,
+                                     const std::string& label_selector) {
+  TRY(const Json answer, server.call({.verb = client::Verb::kList,
+                                      .resource = resource,
+                                      .ns = ns,
+                                      .name = {},
+                                      .subresource = {},
+                                      .label_selector = label_selector}));
   const auto items = answer["items"].items();
   return std::vector<Json>(items.begin(), items.end());
 }

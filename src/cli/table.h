@@ -28,7 +28,8 @@ base::Result<std::unique_ptr<Api>> connect(World& world, const Values& values);
 
 base::Result<api::Json> get(Api& server, const api::ResourceId& resource, const std::string& ns,
                             const std::string& name);
-base::Result<std::vector<api::Json>> list(Api& server, const api::ResourceId& resource, const std::string& ns);
+base::Result<std::vector<api::Json>> list(Api& server, const api::ResourceId& resource, const std::string& ns,
+                                          const std::string& label_selector = {});
 // Orders `action` for `target` (with apiVersion and kind) by a bus Command.
 base::Status send_command(Api& server, const api::Json& target, const std::string& ns, std::string_view action);
 

@@ -1,89 +1,11 @@
 // vcctl's output, byte for byte, against a fake API server.
-#include "cli/vcctl.h"
-
-#include <gtest/gtest.h>
-
-#include <map>
-
 #include "api/resource.h"
 #include "base/format.h"
+#include "cli/fake_api_for_tests.h"
 #include "cli/table.h"
 
 namespace cli {
 namespace {
-
-using api::Json;
-namespace resources = api::resources;
-
-struct Server {
-  std::map<std::string, Json> objects;  // "plural ns/name"
-  std::vector<client::Request> writes;
-};
-
-class FakeApi final : public Api {
- public:
-  explicit FakeApi(Server& server) : server_(server) {}
-  base::Result<Json> call(client::Request request) override {
-    const std::string key = base::format("{} {}/{}", request.resource.plural, request.ns, request.name);
-    if (request.verb == client::Verb::kList) {
-      Json items = Json::array();
-      for (const auto& [name, object] : server_.objects)
-        if (name.starts_with(request.resource.plural + " ") &&
-            (request.ns.empty() || api::namespace_of(object) == request.ns))
-          items.push_back(object);
-      return Json::object({{"items", std::move(items)}});
-    }
-    const auto found = server_.objects.find(key);
-    if (request.verb == client::Verb::kGet || request.verb == client::Verb::kDelete) {
-      if (found == server_.objects.end())
-        return base::make_error(base::Code::kNotFound, base::format("{}.{} \"{}\" not found", request.resource.plural,
-                                                                    request.resource.group, request.name));
-      if (request.verb == client::Verb::kGet) return found->second;
-    }
-    server_.writes.push_back(request);
-    return request.body;
-  }
-
- private:
-  Server& server_;
-};
-
-class VcctlTest : public ::testing::Test {
- protected:
-  VcctlTest() {
-    world.connect = [this](const std::string&, const std::string&) -> base::Result<std::unique_ptr<Api>> {
-      return std::unique_ptr<Api>(std::make_unique<FakeApi>(server));
-    };
-    world.read_file = [this](const std::string& path) -> base::Result<std::string> {
-      const auto found = files.find(path);
-      if (found == files.end()) return base::make_error(base::Code::kNotFound, "cannot open " + path);
-      return found->second;
-    };
-    world.local_time = [](base::Time time) { return base::format("<{}>", base::format_rfc3339(time)); };
-    world.now = *base::parse_rfc3339("2026-08-20T03:00:00Z");
-  }
-  int run(std::vector<std::string> arguments) {
-    world.out.clear();
-    world.err.clear();
-    return run_command(vcctl_root(), arguments, world);
-  }
-  void put(const api::ResourceId& resource, std::string_view text) {
-    auto parsed = api::parse_json(text);
-    ASSERT_TRUE(parsed.ok());
-    server.objects[base::format("{} {}/{}", resource.plural, api::namespace_of(*parsed), api::name_of(*parsed))] =
-        *parsed;
-  }
-  void put_job() {
-    put(resources::kJobs, R"({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "job-1",
-      "namespace": "default", "uid": "U", "creationTimestamp": "2026-08-20T02:00:00Z"}, "spec": {"queue": "test",
-      "schedulerName": "volcano", "tasks": [{"replicas": 2}, {"replicas": 3}]},
-      "status": {"minAvailable": 1, "running": 2, "state": {"phase": "Running"}}})");
-  }
-
-  Server server;
-  World world;
-  std::map<std::string, std::string> files;
-};
 
 TEST_F(VcctlTest, root_help) {
   EXPECT_EQ(run({"-h"}), 0);
@@ -93,6 +15,8 @@ TEST_F(VcctlTest, root_help) {
 Available Commands:
   help        Help about any command
   job         vcctl command line operation job
+  jobflow     vcctl command line operation jobflow
+  jobtemplate vcctl command line operation jobtemplate
   pod         vcctl command line operation pod
   queue       Queue Operations
   version     Print the version information
@@ -104,6 +28,11 @@ Flags:
       --vmodule moduleSpec             comma-separated list of pattern=N settings for file-filtered logging (only works for the default text log format)
 
 Use "vcctl [command] --help" for more information about a command.
+
+More Commands:
+  completion  print a script that completes commands and flags in bash or zsh
+  explain     why a job, podgroup, pod or queue waits
+  top         queues and their shares, and what waits and why; refreshed until interrupted
 )");
 }
 

@@ -7,10 +7,9 @@
 
 #include "base/format.h"
 #include "client/repeat.h"
+#include "client/server_connection.h"
 #include "client/wire.h"
-#include "rt/files.h"
 #include "rt/http_client.h"
-#include "rt/url.h"
 
 namespace client {
 
@@ -84,12 +83,8 @@ class HttpWatch : public Watch {
 
 class HttpApiClient : public Client {
  public:
-  HttpApiClient(HttpClientOptions options, std::string prefix, std::unique_ptr<rt::HttpClient> http, rt::Env& env)
-      : options_(std::move(options)),
-        prefix_(std::move(prefix)),
-        http_(std::move(http)),
-        env_(env),
-        tokens_(options_.burst) {}
+  HttpApiClient(HttpClientOptions options, std::unique_ptr<ServerConnection> server, rt::Env& env)
+      : options_(std::move(options)), server_(std::move(server)), env_(env), tokens_(options_.burst) {}
 
   void call(Request request, OnResult on_result) override {
     if (options_.requests_per_second <= 0) return send(request, std::move(on_result));
@@ -108,11 +103,11 @@ class HttpApiClient : public Client {
   void drain();
   void send(const Request& request, OnResult on_result) {
     rt::HttpRequest http = encode_request(request, options_.field_manager);
-    complete(http);
+    server_->complete(http);
     http.may_repeat = may_repeat(request);
     // Only a repeated request is looked at again.
-    http_->send(std::move(http), [this, only = request.only, request = http.may_repeat ? request : Request(),
-                                  on_result = std::move(on_result)](base::Result<rt::HttpResponse> response) {
+    server_->http().send(std::move(http), [this, only = request.only, request = http.may_repeat ? request : Request(),
+                                           on_result = std::move(on_result)](base::Result<rt::HttpResponse> response) {
       if (!response.ok()) return on_result(response.take_error());
       auto result = decode_response(*response, only);
       if (result.ok() || !response->repeated) return on_result(std::move(result));
@@ -120,24 +115,14 @@ class HttpApiClient : public Client {
     });
   }
   void settle(const Request& request, base::Error error, const OnResult& on_result);
-  void complete(rt::HttpRequest& request) {
-    request.target = prefix_ + request.target;
-    request.headers.emplace_back("User-Agent", options_.user_agent);
-    if (const std::string token = current_token(); !token.empty())
-      request.headers.emplace_back("Authorization", "Bearer " + token);
-  }
-  std::string current_token();
-
   HttpClientOptions options_;
-  std::string prefix_;  // path before /api, without a slash at the end
-  std::unique_ptr<rt::HttpClient> http_;
+  std::unique_ptr<ServerConnection> server_;
   rt::Env& env_;
   std::array<std::deque<Waiting>, kRanks> waiting_;  // by rank
   double tokens_;
   base::Duration refilled_{};
   bool timer_set_ = false;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
-  base::Duration token_read_at_{};
 };
 
 // A token bucket, as the flags for queries a second and burst mean it.
@@ -175,25 +160,11 @@ void HttpApiClient::settle(const Request& request, base::Error error, const OnRe
   });
 }
 
-std::string HttpApiClient::current_token() {
-  ServerAccess& access = options_.access;
-  if (access.token_file.empty()) return access.token;
-  const base::Duration now = env_.uptime();
-  if (!access.token.empty() && now - token_read_at_ < base::minutes(1)) return access.token;
-  token_read_at_ = now;
-  if (auto content = rt::read_file(access.token_file); content.ok()) {
-    access.token = *content;
-    while (!access.token.empty() && (access.token.back() == '\n' || access.token.back() == ' '))
-      access.token.pop_back();
-  }
-  return access.token;
-}
-
 std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_event, OnEnd on_end) {
   // Spread over five to ten minutes, so that many watches do not come back at once.
   const int timeout_seconds = 300 + static_cast<int>(env_.random().below(300));
   rt::HttpRequest http = encode_watch(request, timeout_seconds);
-  complete(http);
+  server_->complete(http);
   auto state = std::make_shared<WatchState>();
   state->env = &env_;
   state->decoder = WatchDecoder(request.only);
@@ -207,42 +178,31 @@ std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_eve
       kept->end(make_error(Code::kTimeout, "the watch was not ended by the server in time"));
     }
   });
-  state->stream = http_->stream(std::move(http), {.on_start =
-                                                      [weak](int status, const rt::Headers& headers) {
-                                                        if (const auto kept = weak.lock()) {
-                                                          kept->status = status;
-                                                          kept->refusal.headers = headers;
-                                                        }
-                                                      },
-                                                  .on_data =
-                                                      [weak](std::string_view bytes) {
-                                                        if (const auto kept = weak.lock()) kept->take(kept, bytes);
-                                                      },
-                                                  .on_end =
-                                                      [weak](base::Status status) {
-                                                        if (const auto kept = weak.lock())
-                                                          kept->ended(std::move(status));
-                                                      }});
+  state->stream = server_->http().stream(std::move(http), {.on_start =
+                                                               [weak](int status, const rt::Headers& headers) {
+                                                                 if (const auto kept = weak.lock()) {
+                                                                   kept->status = status;
+                                                                   kept->refusal.headers = headers;
+                                                                 }
+                                                               },
+                                                           .on_data =
+                                                               [weak](std::string_view bytes) {
+                                                                 if (const auto kept = weak.lock())
+                                                                   kept->take(kept, bytes);
+                                                               },
+                                                           .on_end =
+                                                               [weak](base::Status status) {
+                                                                 if (const auto kept = weak.lock())
+                                                                   kept->ended(std::move(status));
+                                                               }});
   return std::make_unique<HttpWatch>(std::move(state));
 }
 
 }  // namespace
 
 base::Result<std::unique_ptr<Client>> make_http_client(HttpClientOptions options, rt::Env& env) {
-  const std::string& server = options.access.server;
-  // Without a scheme it is the address of a cluster's API server.
-  const bool has_scheme = server.find("://") != std::string::npos;
-  TRY(rt::ServerUrl url, rt::parse_server_url(has_scheme ? server : "https://" + server));
-  while (url.path.ends_with('/')) url.path.pop_back();
-  rt::ClientOptions http{.host = url.host, .port = url.port, .tls = url.tls};
-  http.ca_pem = options.access.ca_pem;
-  http.certificate_pem = options.access.certificate_pem;
-  http.key_pem = options.access.key_pem;
-  http.server_name = options.access.tls_server_name;
-  http.insecure_skip_verify = options.access.insecure_skip_tls_verify;
-  TRY(std::unique_ptr<rt::HttpClient> connection, env.http_client(std::move(http)));
-  return std::unique_ptr<Client>(
-      std::make_unique<HttpApiClient>(std::move(options), std::move(url.path), std::move(connection), env));
+  TRY(std::unique_ptr<ServerConnection> server, ServerConnection::open(options.access, options.user_agent, env));
+  return std::unique_ptr<Client>(std::make_unique<HttpApiClient>(std::move(options), std::move(server), env));
 }
 
 }  // namespace client

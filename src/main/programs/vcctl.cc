@@ -1,68 +1,26 @@
-// vcctl: the command tree of cli/, over HTTP(S), one request after the other.
+// vcctl and the programs named after Slurm's: the command trees of cli/, over HTTP(S), for a person at a terminal.
 #include "cli/vcctl.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <ctime>
 #include <future>
 #include <iostream>
 
 #include "base/format.h"
-#include "client/http_client.h"
-#include "main/host/connection.h"
+#include "cli/slurm.h"
 #include "main/host/version.h"
+#include "main/host/waiting_api.h"
 #include "main/programs.h"
+#include "rt/env.h"
 #include "rt/files.h"
 #include "rt/http_client.h"
 #include "rt/url.h"
 
 namespace volcano_main {
 namespace {
-
-// Owns a loop; a call posts to it and waits.
-class WaitingApi final : public cli::Api {
- public:
-  explicit WaitingApi(client::ServerAccess access) : env_(rt::make_real_env("vcctl")) {
-    std::promise<base::Status> ready;
-    env_->loop().post([&] {
-      auto made = client::make_http_client(
-          {.access = std::move(access), .user_agent = "vcctl", .field_manager = "vcctl"}, *env_);
-      if (!made.ok()) return ready.set_value(made.take_error());
-      client_ = *std::move(made);
-      ready.set_value({});
-    });
-    opened_ = ready.get_future().get();
-  }
-  ~WaitingApi() override {
-    std::promise<void> gone;
-    env_->loop().post([&] {
-      client_.reset();
-      gone.set_value();
-    });
-    gone.get_future().wait();
-    env_->stop();
-  }
-
-  base::Status opened() const { return opened_; }
-
-  base::Result<api::Json> call(client::Request request) override {
-    std::promise<base::Result<api::Json>> answer;
-    env_->loop().post([&] {
-      client_->call(std::move(request), [&](base::Result<api::Json> result) { answer.set_value(std::move(result)); });
-    });
-    return answer.get_future().get();
-  }
-
- private:
-  std::unique_ptr<rt::RealEnv> env_;
-  std::unique_ptr<client::Client> client_;
-  base::Status opened_;
-};
-
-base::Result<std::unique_ptr<cli::Api>> connect(const std::string& kubeconfig, const std::string& master) {
-  TRY(client::ServerAccess access, user_access(kubeconfig, master));
-  auto server = std::make_unique<WaitingApi>(std::move(access));
-  TRY_VOID(server->opened());
-  return std::unique_ptr<cli::Api>(std::move(server));
-}
 
 // The body of what is at an http:// or https:// URL.
 base::Result<std::string> fetch(const std::string& url) {
@@ -84,6 +42,25 @@ base::Result<std::string> fetch(const std::string& url) {
   return std::move(response.body);
 }
 
+std::string environment_variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value ? value : "";
+}
+
+// Of what standard output is.
+cli::Terminal terminal() {
+  cli::Terminal found{.is_one = isatty(STDOUT_FILENO) == 1};
+  if (winsize size{}; ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    found.columns = size.ws_col, found.rows = size.ws_row;
+  return found;
+}
+
+bool show(cli::World& world) {
+  std::cout << std::exchange(world.out, {}) << std::flush;
+  std::cerr << std::exchange(world.err, {}) << std::flush;
+  return std::cout.good();
+}
+
 std::string local_time(base::Time time) {
   const std::time_t seconds = static_cast<std::time_t>(time.ns / 1'000'000'000);
   std::tm parts{};
@@ -93,21 +70,36 @@ std::string local_time(base::Time time) {
   return text;
 }
 
-}  // namespace
-
-int run_vcctl(const Arguments& arguments) {
-  cli::World world{.connect = connect,
+int run_root(const cli::Command& root, const Arguments& arguments) {
+  cli::World world{.connect = open_waiting_api,
                    .read_file = [](const std::string& path) { return rt::read_file(path); },
                    .fetch = fetch,
+                   .environment_variable = environment_variable,
                    .local_time = local_time,
-                   .now = base::Time{std::time(nullptr) * 1'000'000'000LL},
-                   .version = kVersion,
-                   .out = {},
-                   .err = {}};
-  const int status = cli::run_command(cli::vcctl_root(), arguments, world);
-  std::cout << world.out << std::flush;
-  std::cerr << world.err << std::flush;
+                   .now = [] { return base::Time{std::time(nullptr) * 1'000'000'000LL}; },
+                   .show = show,
+                   .terminal = terminal(),
+                   .version = kVersion};
+  const int status = cli::run_command(root, arguments, world);
+  show(world);
   return status;
 }
+
+}  // namespace
+
+int run_vcctl(const Arguments& arguments) { return run_root(cli::vcctl_root(), arguments); }
+
+static int run_slurm(std::string_view name, const Arguments& arguments) {
+  for (const cli::Command& root : cli::slurm_roots(environment_variable))
+    if (root.name == name) return run_root(root, arguments);
+  return 2;
+}
+
+int run_vsub(const Arguments& arguments) { return run_slurm("vsub", arguments); }
+int run_vjobs(const Arguments& arguments) { return run_slurm("vjobs", arguments); }
+int run_vqueues(const Arguments& arguments) { return run_slurm("vqueues", arguments); }
+int run_vcancel(const Arguments& arguments) { return run_slurm("vcancel", arguments); }
+int run_vsuspend(const Arguments& arguments) { return run_slurm("vsuspend", arguments); }
+int run_vresume(const Arguments& arguments) { return run_slurm("vresume", arguments); }
 
 }  // namespace volcano_main

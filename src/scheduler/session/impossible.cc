@@ -43,10 +43,11 @@ std::int64_t Impossible::most(Dim dim) {
   const auto [slot, added] = most_.try_emplace(dim, 0);
   if (!added) return slot->second;
   const Column& has = model_.nodes.allocatable(dim);
+  std::int64_t& largest = slot->second;
   model_.nodes.known().for_each([&](std::uint32_t n) {
-    if (n < has.size()) slot->second = std::max(slot->second, has[n]);
+    if (n < has.size()) largest = std::max(largest, has[n]);
   });
-  return slot->second;
+  return largest;
 }
 
 std::int64_t Impossible::places(ShapeId shape) {

@@ -1,4 +1,5 @@
-// A ColocationConfiguration says how the memory of selected pods is treated on nodes that online and offline work share.
+// A ColocationConfiguration says how the memory of selected pods is treated on nodes that online and offline work
+// share.
 #pragma once
 
 #include "api/meta/object.h"
@@ -13,13 +14,13 @@ struct MemoryQos {
   static constexpr std::string_view kSchemaName = "sh.volcano.config.v1alpha1.MemoryQos";
   static constexpr auto fields() {
     using M = MemoryQos;
-    return rows(field<&M::high_ratio>("highRatio",
-                                      {.default_json = "100", .keep_empty = true, .minimum = 0, .maximum = 100},
-                                      "Percent of the limit from which memory is reclaimed."),
-                field<&M::low_ratio>("lowRatio", {.default_json = "0", .minimum = 0, .maximum = 100},
-                                     "Percent of the request that is protected as long as possible."),
-                field<&M::min_ratio>("minRatio", {.default_json = "0", .minimum = 0, .maximum = 100},
-                                     "Percent of the request that is always protected."));
+    return rows(
+        field<&M::high_ratio>("highRatio", {.default_json = "100", .keep_empty = true, .minimum = 0, .maximum = 100},
+                              "Percent of the limit from which memory is reclaimed."),
+        field<&M::low_ratio>("lowRatio", {.default_json = "0", .minimum = 0, .maximum = 100},
+                             "Percent of the request that is protected as long as possible."),
+        field<&M::min_ratio>("minRatio", {.default_json = "0", .minimum = 0, .maximum = 100},
+                             "Percent of the request that is always protected."));
   }
 };
 

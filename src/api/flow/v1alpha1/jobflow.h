@@ -160,7 +160,8 @@ struct JobFlowCondition {
   static constexpr std::string_view kSchemaName = "sh.volcano.flow.v1alpha1.Condition";
   static constexpr auto fields() {
     using C = JobFlowCondition;
-    return rows(field<&C::phase>("phase", "The Job's phase."), field<&C::create_time>("createTime", "When it was made."),
+    return rows(field<&C::phase>("phase", "The Job's phase."),
+                field<&C::create_time>("createTime", "When it was made."),
                 field<&C::running_duration>("runningDuration", "How long it ran."),
                 field<&C::task_status_count>("taskStatusCount", "Pods per task and phase."));
   }

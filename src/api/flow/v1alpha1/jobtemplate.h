@@ -10,8 +10,8 @@ struct JobTemplateStatus {
 
   static constexpr std::string_view kSchemaName = "sh.volcano.flow.v1alpha1.JobTemplateStatus";
   static constexpr auto fields() {
-    return rows(field<&JobTemplateStatus::job_depends_on_list>("jobDependsOnList",
-                                                               "Jobs that were made from the template."));
+    return rows(
+        field<&JobTemplateStatus::job_depends_on_list>("jobDependsOnList", "Jobs that were made from the template."));
   }
 };
 

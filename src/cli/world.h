@@ -1,0 +1,79 @@
+// The world of one invocation: an API server, and the person at the terminal.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "api/json/json.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "client/client.h"
+#include "client/log_reader.h"
+
+namespace cli {
+
+// What one of the streams of an Api brought.
+struct Happening {
+  enum class Kind : std::uint8_t {
+    kNothing,  // the time was over
+    kObject,   // a new state of a followed object
+    kGone,     // its last state
+    kCurrent,  // all objects that are there have been told
+    kText,     // bytes of a log, in any split
+    kEnd,      // nothing follows on this stream
+  };
+  Kind kind = Kind::kNothing;
+  int stream = 0;         // whose
+  api::Json object = {};  // of kObject and kGone
+  std::string text = {};  // of kText
+  base::Status end = {};  // of kEnd
+};
+
+// Which objects are followed.
+struct Selection {
+  api::ResourceId resource;
+  std::string ns = {};  // empty: all namespaces, or cluster scope
+  std::string label_selector = {};
+  std::string field_selector = {};
+};
+
+// An API server that answers while the caller waits. What comes by itself is fetched with next(), in its order.
+class Api {
+ public:
+  virtual ~Api() = default;
+  virtual base::Result<api::Json> call(client::Request request) = 0;
+  // Numbers of new streams.
+  virtual int follow(Selection selection) = 0;
+  virtual int read_log(client::LogRequest request) = 0;
+  virtual void stop(int stream) = 0;
+  // Waits for the next event of any stream, `patience` at most.
+  virtual Happening next(base::Duration patience) = 0;
+};
+
+struct Terminal {
+  bool is_one = false;  // otherwise a file or a pipe, which gets plain lines
+  int columns = 80;
+  int rows = 24;
+};
+
+// Main fills it in, tests fake it.
+struct World {
+  // From --kubeconfig and --master, either of which may be empty.
+  std::function<base::Result<std::unique_ptr<Api>>(const std::string& kubeconfig, const std::string& master)> connect;
+  std::function<base::Result<std::string>(const std::string& path)> read_file;
+  std::function<base::Result<std::string>(const std::string& url)> fetch;    // GET over plain HTTP
+  std::function<std::string(const std::string& name)> environment_variable;  // empty: not set
+  std::function<std::string(base::Time)> local_time;                         // "2026-08-20 10:07:21 +0800 CST"
+  std::function<base::Time()> now;
+  // Hands out and err to the person and empties them; false if nobody reads any more.
+  std::function<bool(World&)> show;
+  Terminal terminal;
+  std::string version;  // of this build; empty: not known
+  std::string out;      // standard output
+  std::string err;      // standard error
+  int exit_status = 0;  // of work that did not fail
+};
+
+}  // namespace cli
