@@ -71,6 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "line 2: Error while parsing table header: cannot redefine existing table 'world'"},
         Refusal{"[world]\nparts = [\"moon\"]\n",
                 "line 1: world: no part is called \"moon\"; there are: apiserver, nodes, scheduler, controllers"},
+        Refusal{"[$]\n", "this is no TOML that can be read"},
         Refusal{"[[fault]]\nkind = \"flood\"\n",
                 "line 1: no fault is called \"flood\"; there are: conflict, cut-watch, disk-error, drop-answer, "
                 "drop-request, restart, slow-network"},

@@ -10,7 +10,11 @@ using base::make_error;
 
 BoundedFetch::~BoundedFetch() {
   *alive_ = false;
-  for (auto& [id, call] : calls_) env_.loop().cancel(call->timer);
+  for (auto& [id, call] : calls_) {
+    env_.loop().cancel(call->timer);
+    // Its callbacks hold the call.
+    call->stream.reset();
+  }
 }
 
 base::Result<rt::HttpClient*> BoundedFetch::client_for(const FetchRequest& request, std::string& target) {
