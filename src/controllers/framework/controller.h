@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,12 @@ using Keys = std::vector<std::string>;
 // Of objects that say what to do, the one that was written first; `objects` is not empty.
 const api::Json* first_to_arrive(const std::vector<const api::Json*>& objects);
 
+// One object by its place.
+struct Place {
+  std::string ns;  // empty: cluster scope
+  std::string name;
+};
+
 // Changes of `resource` wake the keys that `keys` gives for the object before and the object after.
 struct Wake {
   api::ResourceId resource;
@@ -38,6 +45,8 @@ struct Wake {
   std::function<bool(const api::Json* before, const api::Json* after)> matters = {};
   // A server that does not have the resource, or does not show it, has no such objects.
   bool may_be_absent = false;
+  // Only this object is watched. View::find finds it, the other questions do not.
+  std::optional<Place> only = {};
 };
 
 struct IndexBy {

@@ -27,10 +27,18 @@ constexpr base::Duration kViewLagMax = base::minutes(2);
 class InformerView final : public View {
  public:
   std::map<api::ResourceId, std::unique_ptr<client::Informer>> informers;
+  std::map<std::pair<api::ResourceId, std::string>, std::unique_ptr<client::Informer>> of_one;  // by the object's key
 
   const Json* find(const api::ResourceId& resource, std::string_view key) const override {
-    const auto found = informers.find(resource);
-    return found == informers.end() ? nullptr : found->second->find(key);
+    if (const auto found = informers.find(resource); found != informers.end()) return found->second->find(key);
+    const auto one = of_one.find({resource, std::string(key)});
+    return one == of_one.end() ? nullptr : one->second->find(key);
+  }
+  std::vector<client::Informer*> every_informer() const {
+    std::vector<client::Informer*> every;
+    for (const auto& [resource, informer] : informers) every.push_back(informer.get());
+    for (const auto& [place, informer] : of_one) every.push_back(informer.get());
+    return every;
   }
   std::vector<const Json*> by_index(const api::ResourceId& resource, std::string_view index,
                                     std::string_view key) const override {
@@ -115,6 +123,18 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
     return *slot;
   }
 
+  client::Informer& informer_for(const Wake& wake) {
+    if (!wake.only) return informer(wake.resource, wake.may_be_absent);
+    const auto& [ns, name] = *wake.only;
+    auto& slot = view.of_one[{wake.resource, ns.empty() ? name : ns + "/" + name}];
+    if (!slot)
+      slot = std::make_unique<client::Informer>(
+          client, env, wake.resource,
+          client::InformerOptions{
+              .ns = ns, .field_selector = "metadata.name=" + name, .may_be_absent = wake.may_be_absent});
+    return *slot;
+  }
+
   void add(std::unique_ptr<Controller> controller);
   void start();
   void wake(Unit& unit, const Wake& wake, const Json* before, const Json* after);
@@ -135,9 +155,8 @@ void Driver::State::add(std::unique_ptr<Controller> controller) {
       64);
   for (IndexBy& index : raw->controller->indexes()) informer(index.resource).add_index(index.name, index.keys);
   for (Wake& one : raw->controller->wakes_on())
-    informer(one.resource, one.may_be_absent).on_change([this, raw, one](const Json* before, const Json* after, bool) {
-      wake(*raw, one, before, after);
-    });
+    informer_for(one).on_change(
+        [this, raw, one](const Json* before, const Json* after, bool) { wake(*raw, one, before, after); });
   units.push_back(std::move(unit));
 }
 
@@ -158,8 +177,9 @@ void Driver::State::wake(Unit& unit, const Wake& wake, const Json* before, const
 
 void Driver::State::start() {
   started = true;
-  unsynced = view.informers.size();
-  for (auto& [resource, informer] : view.informers)
+  const std::vector<client::Informer*> every = view.every_informer();
+  unsynced = every.size();
+  for (client::Informer* informer : every)
     informer->on_synced([weak = weak_from_this()] {
       auto self = weak.lock();
       if (!self || --self->unsynced > 0) return;
@@ -168,7 +188,7 @@ void Driver::State::start() {
         unit->early.clear();
       }
     });
-  for (auto& [resource, informer] : view.informers) informer->start();
+  for (client::Informer* informer : every) informer->start();
 }
 
 bool Driver::State::view_shows(const Written& written) const {
@@ -255,6 +275,7 @@ Driver::Driver(rt::Env& env, client::Client& client, std::string component, Driv
 Driver::~Driver() {
   state_->stopped = true;
   state_->view.informers.clear();
+  state_->view.of_one.clear();
   for (auto& unit : state_->units) unit->queue.reset();
 }
 
