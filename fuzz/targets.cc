@@ -21,6 +21,7 @@ constexpr std::array kTargets = {
     Target{"yaml", yaml},
     Target{"quantity", quantity},
     Target{"selector", selector},
+    Target{"cron", cron},
     Target{"patch", patch},
     Target{"patch_limits", patch_limits},
     Target{"cel", cel},
