@@ -22,6 +22,7 @@ constexpr std::array kTargets = {
     Target{"quantity", quantity},
     Target{"selector", selector},
     Target{"shell_words", shell_words},
+    Target{"cron", cron},
     Target{"patch", patch},
     Target{"patch_limits", patch_limits},
     Target{"cel", cel},

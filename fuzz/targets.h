@@ -23,6 +23,7 @@ void yaml(std::string_view input);
 void quantity(std::string_view input);
 void selector(std::string_view input);
 void shell_words(std::string_view input);
+void cron(std::string_view input);
 void patch(std::string_view input);
 void patch_limits(std::string_view input);
 void cel(std::string_view input);

@@ -2,9 +2,13 @@
 #include "controllers/all.h"
 
 #include "controllers/cluster/cluster.h"
+#include "controllers/colocation/controller.h"
+#include "controllers/cronjob/controller.h"
 #include "controllers/framework/driver.h"
 #include "controllers/gc/controller.h"
 #include "controllers/job/controller.h"
+#include "controllers/jobflow/controller.h"
+#include "controllers/jobtemplate/controller.h"
 #include "controllers/podgroup/controller.h"
 #include "controllers/queue/controller.h"
 
@@ -32,6 +36,14 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
                                             .inherit_owner_annotations = options.inherit_owner_annotations,
                                             .workloads = options.workloads}));
   if (is_enabled(options.enabled, "gc-controller")) state_->driver.add(gc::make_gc_controller());
+  if (options.cronjobs && is_enabled(options.enabled, "cronjob-controller"))
+    state_->driver.add(cronjob::make_cronjob_controller({.local = options.local_zone}));
+  if (is_enabled(options.enabled, "jobflow-controller"))
+    state_->driver.add(jobflow::make_jobflow_controller(options.metrics));
+  if (is_enabled(options.enabled, "jobtemplate-controller"))
+    state_->driver.add(jobtemplate::make_jobtemplate_controller());
+  if (is_enabled(options.enabled, "colocation-config-controller"))
+    state_->driver.add(colocation::make_colocation_controller());
   if (!options.with_cluster) return;
   state_->driver.add(cluster::make_owner_controller());
   state_->driver.add(cluster::make_namespace_controller());
@@ -59,8 +71,9 @@ bool is_enabled(const std::vector<std::string>& list, std::string_view name) {
 }
 
 const std::vector<std::string>& controller_names() {
-  static const std::vector<std::string> kNames = {"gc-controller", "job-controller", "pg-controller",
-                                                  "queue-controller"};
+  static const std::vector<std::string> kNames = {
+      "colocation-config-controller", "cronjob-controller",     "gc-controller", "job-controller",
+      "jobflow-controller",           "jobtemplate-controller", "pg-controller", "queue-controller"};
   return kNames;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/metrics.h"
 #include "base/time.h"
+#include "base/time_zone.h"
 #include "client/client.h"
 #include "rt/env.h"
 
@@ -20,8 +21,9 @@ struct Options {
   // A status in which only numbers change is written this long after the object's last one, or later; zero: at once.
   base::Duration counts_interval = base::milliseconds(200);
   bool inherit_owner_annotations = true;
-  // Feature gates: QueueCommandSync, WorkLoadSupport, VolcanoJobSupport, PriorityClass.
-  bool reads_commands = true, workloads = true, jobs = true, reads_priorities = true;
+  // Feature gates: QueueCommandSync, WorkLoadSupport, VolcanoJobSupport, PriorityClass, CronVolcanoJobSupport.
+  bool reads_commands = true, workloads = true, jobs = true, reads_priorities = true, cronjobs = true;
+  base::TimeZone local_zone = {};  // of CronJobs that name none
   // What a cluster needs besides us and a lone machine does not have: owner garbage collection, namespaces,
   // endpoints, local volumes. Only `volcano up` turns this on.
   bool with_cluster = false;

@@ -21,6 +21,14 @@ std::span<const base::MetricRow> metric_rows() {
       {"volcano_queue_pod_group_running_count", kGauge, {"queue_name"}, "PodGroups of a queue in phase Running."},
       {"volcano_queue_pod_group_unknown_count", kGauge, {"queue_name"}, "PodGroups of a queue in phase Unknown."},
       {"volcano_queue_pod_group_completed_count", kGauge, {"queue_name"}, "PodGroups of a queue in phase Completed."},
+      {"volcano_jobflow_succeed_phase_count",
+       kCounter,
+       {"jobflow_namespace"},
+       "Entries of a job flow into phase Succeed."},
+      {"volcano_jobflow_failed_phase_count",
+       kCounter,
+       {"jobflow_namespace"},
+       "Entries of a job flow into phase Failed."},
   };
   return kRows;
 }

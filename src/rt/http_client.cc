@@ -3,6 +3,8 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <thread>
@@ -43,6 +45,30 @@ struct StreamJob {
   }
 };
 
+// One connection that is made to see whether it can be, and ended. I/O thread.
+struct Trial : std::enable_shared_from_this<Trial> {
+  explicit Trial(const std::shared_ptr<ClientShared>& s) : shared(s), socket(s), timer(s->context) {}
+
+  void run(std::function<void(base::Status)> done) {
+    tell = std::move(done);
+    timer.expires_after(std::chrono::nanoseconds(shared->options.timeout.ns));
+    timer.async_wait([self = shared_from_this()](boost::system::error_code error) {
+      if (!error) self->end(self->shared->error(Code::kTimeout, "no connection in time"));
+    });
+    socket.connect(false, [self = shared_from_this()](base::Status status) { self->end(std::move(status)); });
+  }
+  void end(base::Status status) {
+    timer.cancel();
+    socket.close();
+    if (tell) std::exchange(tell, nullptr)(std::move(status));
+  }
+
+  std::shared_ptr<ClientShared> shared;
+  ClientSocket socket;
+  asio::steady_timer timer;
+  std::function<void(base::Status)> tell;
+};
+
 class Client : public HttpClient {
  public:
   Client(std::shared_ptr<ClientShared> shared, Loop& loop)
@@ -60,6 +86,8 @@ class Client : public HttpClient {
         if (const auto connection = one.lock()) connection->abort();
       for (const auto& one : all_http2_)
         if (const auto connection = one.lock()) connection->abort();
+      for (const auto& one : trials_)
+        if (const auto trial = one.lock()) trial->end({});
       idle_.clear();
       carrier_.reset();
       stream_carriers_.clear();
@@ -82,6 +110,17 @@ class Client : public HttpClient {
   }
 
   std::unique_ptr<HttpStream> stream(HttpRequest request, StreamCallbacks callbacks) override;
+
+  void connect(std::function<void(base::Status)> on_connected) override {
+    auto tell = [this, alive = alive_, on_connected = std::move(on_connected)](base::Status status) {
+      loop_.post([alive, on_connected, status = std::move(status)]() mutable {
+        if (*alive) on_connected(std::move(status));
+      });
+    };
+    asio::post(shared_->context, [this, tell = std::move(tell)]() mutable {
+      keep_in_sight(trials_, std::make_shared<Trial>(shared_))->run(std::move(tell));
+    });
+  }
 
  private:
   enum class Protocol : std::uint8_t { kUnknown, kHttp1, kHttp2 };
@@ -287,6 +326,7 @@ class Client : public HttpClient {
   // Also those of streams.
   std::vector<std::weak_ptr<Http1Connection>> all_http1_;
   std::vector<std::weak_ptr<Http2Connection>> all_http2_;
+  std::vector<std::weak_ptr<Trial>> trials_;
   asio::executor_work_guard<asio::io_context::executor_type> guard_;
   std::thread thread_;
 };

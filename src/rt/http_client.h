@@ -50,6 +50,8 @@ class HttpClient {
   virtual ~HttpClient() = default;
   virtual void send(HttpRequest request, OnResponse on_response) = 0;
   virtual std::unique_ptr<HttpStream> stream(HttpRequest request, StreamCallbacks callbacks) = 0;
+  // Whether the server accepts a connection within the time of a request; it ends at once.
+  virtual void connect(std::function<void(base::Status)> on_connected) = 0;
 };
 
 // The loop must outlive the client. Connections are made on demand, by an I/O thread of the client's own.

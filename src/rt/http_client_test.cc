@@ -79,6 +79,11 @@ struct Caller {
     client.reset();
     env->stop();
   }
+  bool connects() {
+    std::promise<bool> got;
+    client->connect([&](const base::Status& status) { got.set_value(status.ok()); });
+    return got.get_future().get();
+  }
   // The answer's body, with "again " before it where the request was sent twice; "lost" without an answer.
   std::string ask(const std::string& method, bool may_repeat = false) {
     HttpRequest request{.method = method, .target = "/"};
@@ -125,6 +130,20 @@ TEST(HttpClient, what_is_lost_on_a_new_connection_is_an_error) {
   Server server({[](int connection) { Server::hear(connection); }});
   Caller caller(server.port());
   EXPECT_EQ(caller.ask("GET"), "lost");
+}
+
+TEST(HttpClient, whether_a_connection_is_accepted) {
+  std::uint16_t port = 0;
+  {
+    Server server({[](int connection) { EXPECT_FALSE(Server::hear(connection)); }});
+    port = server.port();
+    EXPECT_TRUE(Caller(port).connects());
+  }
+  EXPECT_FALSE(Caller(port).connects());
+  // Nobody hears of what is under way when the client goes.
+  Caller caller(port);
+  caller.client->connect([](const base::Status&) { FAIL(); });
+  caller.client.reset();
 }
 
 TEST(HttpClient, a_resting_connection_that_ends_is_left) {

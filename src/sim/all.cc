@@ -11,8 +11,12 @@ namespace sim {
 namespace {
 
 constexpr std::array kWorkloads = {
-    PieceKind<Workload>{"counters", make_counters},       PieceKind<Workload>{"gang-jobs", make_gang_jobs},
-    PieceKind<Workload>{"job-churn", make_job_churn},     PieceKind<Workload>{"pod-monkey", make_pod_monkey},
+    PieceKind<Workload>{"crons", make_crons},
+    PieceKind<Workload>{"flows", make_flows},
+    PieceKind<Workload>{"counters", make_counters},
+    PieceKind<Workload>{"gang-jobs", make_gang_jobs},
+    PieceKind<Workload>{"job-churn", make_job_churn},
+    PieceKind<Workload>{"pod-monkey", make_pod_monkey},
     PieceKind<Workload>{"queue-churn", make_queue_churn},
 };
 
@@ -26,6 +30,8 @@ constexpr std::array kFaults = {
 // Lost writes and holes in watches (sim/truth.h) and cycles that break what must hold (sim/decisions.h) are looked for
 // in every world.
 constexpr std::array kChecks = {
+    PieceKind<Check>{"crons-keep-apart", make_crons_keep_apart},
+    PieceKind<Check>{"flows-in-order", make_flows_in_order},
     PieceKind<Check>{"gangs-are-atomic", make_gangs_are_atomic},
     PieceKind<Check>{"jobs-finish", make_jobs_finish},
     PieceKind<Check>{"ledger-agrees", make_ledger_agrees},

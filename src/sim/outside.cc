@@ -37,6 +37,13 @@ class OutsideClient final : public rt::HttpClient {
     });
   }
 
+  void connect(std::function<void(base::Status)> on_connected) override {
+    later(travel_time(), [this, on_connected = std::move(on_connected)] {
+      if (outside_.hosts_.contains({options_.host, options_.port})) return on_connected({});
+      on_connected(refused());
+    });
+  }
+
   std::unique_ptr<rt::HttpStream> stream(rt::HttpRequest request, StreamCallbacks callbacks) override {
     auto stream = std::make_unique<Stream>();
     later(travel_time(), [this, alive = stream->alive, request = std::move(request), callbacks = std::move(callbacks)] {

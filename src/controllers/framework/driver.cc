@@ -103,12 +103,13 @@ struct Unit {
 
 struct Driver::State : std::enable_shared_from_this<Driver::State> {
   State(rt::Env& e, client::Client& c, std::string name, DriverOptions o)
-      : env(e), client(c), options(o), recorder(c, e, std::move(name)) {}
+      : env(e), client(c), options(o), recorder(c, e, std::move(name)), prober(std::make_unique<Prober>(e)) {}
 
   rt::Env& env;
   client::Client& client;
   DriverOptions options;
   client::EventRecorder recorder;
+  std::unique_ptr<Prober> prober;
   InformerView view;
   std::vector<std::unique_ptr<Unit>> units;
   std::size_t unsynced = 0;
@@ -153,10 +154,10 @@ void Driver::State::add(std::unique_ptr<Controller> controller) {
         if (auto self = weak.lock()) self->work(*raw, key);
       },
       64);
-  for (IndexBy& index : raw->controller->indexes()) informer(index.resource).add_index(index.name, index.keys);
   for (Wake& one : raw->controller->wakes_on())
     informer_for(one).on_change(
         [this, raw, one](const Json* before, const Json* after, bool) { wake(*raw, one, before, after); });
+  for (IndexBy& index : raw->controller->indexes()) informer(index.resource).add_index(index.name, index.keys);
   units.push_back(std::move(unit));
 }
 
@@ -233,7 +234,7 @@ void Driver::State::work(Unit& unit, const std::string& key) {
   const bool writes_status = plan.writes_status();
   const base::Duration ended_at = env.uptime();
   state.rest_until = ended_at + std::min(kRestMax, (ended_at - begun) * kRestFactor);
-  execute(env, client, recorder, std::move(plan),
+  execute(env, client, recorder, *prober, std::move(plan),
           [self = shared_from_this(), &unit, key, look_again, writes_status](Outcome outcome) {
             if (self->stopped) return;
             if (writes_status && !outcome.error) unit.status_times.wrote(key, self->env.uptime());
@@ -244,7 +245,10 @@ void Driver::State::work(Unit& unit, const std::string& key) {
 void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again,
                           Outcome outcome) {
   KeyState& state = unit.keys[key];
-  unit.controller->finished(key, {.succeeded = !outcome.error, .fetched = std::move(outcome.fetched)});
+  unit.controller->finished(key, {.succeeded = !outcome.error,
+                                  .fetched = std::move(outcome.fetched),
+                                  .answered = std::move(outcome.answered),
+                                  .failures = std::move(outcome.failures)});
   if (!outcome.written.empty()) {
     state.awaited = outcome.written;
     state.awaited_since = env.now();
@@ -274,6 +278,7 @@ Driver::Driver(rt::Env& env, client::Client& client, std::string component, Driv
     : state_(std::make_shared<State>(env, client, std::move(component), options)) {}
 Driver::~Driver() {
   state_->stopped = true;
+  state_->prober.reset();
   state_->view.informers.clear();
   state_->view.of_one.clear();
   for (auto& unit : state_->units) unit->queue.reset();

@@ -24,13 +24,27 @@ namespace {
 // Writes of one plan that may be under way at a time.
 constexpr int kInFlightMax = 64;
 
+// `text` with "{}" replaced.
+std::string with_error(std::string text, const std::string& error) {
+  if (const std::size_t hole = text.find("{}"); hole != std::string::npos) text.replace(hole, 2, error);
+  return text;
+}
+
+// A real failure outweighs an old view.
+base::Error worst_of(const std::vector<Failure>& failures) {
+  for (const Failure& one : failures)
+    if (!is_old_view(one.error.code)) return one.error;
+  return failures.front().error;
+}
+
 struct Execution : std::enable_shared_from_this<Execution> {
-  Execution(rt::Env& e, client::Client& c, client::EventRecorder& r, Plan p, std::function<void(Outcome)> d)
-      : env(e), client(c), recorder(r), plan(std::move(p)), done(std::move(d)) {}
+  Execution(rt::Env& e, client::Client& c, client::EventRecorder& r, Prober& a, Plan p, std::function<void(Outcome)> d)
+      : env(e), client(c), recorder(r), prober(a), plan(std::move(p)), done(std::move(d)) {}
 
   rt::Env& env;
   client::Client& client;
   client::EventRecorder& recorder;
+  Prober& prober;
   Plan plan;
   std::function<void(Outcome)> done;
   Outcome outcome;
@@ -48,6 +62,7 @@ struct Execution : std::enable_shared_from_this<Execution> {
   void send(const Action& action, Json body);
   void correct_existing(const Action& action, const Json& body);
   void fetch(const Action& action);
+  void probe(const Action& action);
   void answered(const Action& action, base::Result<Json> result);
   void note(const Action& action, const Json& answer);
   void stage_failed();
@@ -58,7 +73,8 @@ void Execution::pump() {
   pumping = true;
   for (;;) {
     if (stage == plan.stages().size()) {
-      if (plan.failure()) outcome.error = plan.failure();
+      outcome.error = plan.failure();
+      if (!outcome.error && !outcome.failures.empty()) outcome.error = worst_of(outcome.failures);
       return done(std::move(outcome));
     }
     const std::vector<Action>& actions = plan.stages()[stage].actions;
@@ -83,6 +99,7 @@ void Execution::run(const Action& action) {
   }
   ++in_flight;
   if (action.verb == Action::Verb::kFetch) return fetch(action);
+  if (action.verb == Action::Verb::kProbe) return probe(action);
   if (!is_off_loop(action)) return send(action, action.body);
   auto made = std::make_shared<base::Result<Json>>(Json());
   env.offload([self = shared_from_this(), &action, made] { *made = do_off_loop(action); },
@@ -127,6 +144,7 @@ void Execution::send(const Action& action, Json body) {
     case Verb::kRequireGone: request.verb = client::Verb::kGet; break;
     case Verb::kDeleteAll: request.verb = client::Verb::kDeleteCollection; break;
     case Verb::kRemoveTree:
+    case Verb::kProbe:
     case Verb::kEvent: break;
   }
   const auto written = versions.find(id(action));
@@ -173,6 +191,15 @@ void Execution::fetch(const Action& action) {
   });
 }
 
+void Execution::probe(const Action& action) {
+  const std::size_t slot = outcome.answered.size();
+  outcome.answered.push_back(false);
+  prober.ask(action.probe, [self = shared_from_this(), &action, slot](bool answered) {
+    self->outcome.answered[slot] = answered;
+    self->answered(action, Json());
+  });
+}
+
 void Execution::answered(const Action& action, base::Result<Json> result) {
   --in_flight;
   if (action.verb == Action::Verb::kRequireGone) {
@@ -184,11 +211,19 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
     }
   } else if (result.ok()) {
     note(action, *result);
+    if (!action.success_reason.empty())
+      recorder.record(plan.subject(), {"Normal", action.success_reason, action.success_text});
   } else {
     const base::Code code = result.error().code;
     const bool fine = (code == base::Code::kNotFound && action.missing_is_fine) ||
                       (code == base::Code::kAlreadyExists && action.existing_is_fine);
-    if (!fine) errors.push_back(result.take_error());
+    if (!fine && !action.failure_reason.empty() && !is_old_view(code))
+      recorder.record(plan.subject(),
+                      {"Warning", action.failure_reason, with_error(action.failure_text, result.error().message)});
+    if (!fine && action.stops_nothing)
+      outcome.failures.push_back({action.kind, action.name, result.take_error()});
+    else if (!fine)
+      errors.push_back(result.take_error());
   }
   pump();
 }
@@ -229,21 +264,20 @@ void Execution::stage_failed() {
     texts += (texts.empty() ? "" : " ") + error.message;
   }
   outcome.error = *worst;
+  for (const base::Error& error : errors) outcome.failures.push_back({"", "", error});
   if (texts.empty() || failed.failure_reason.empty()) return;
-  std::string message = failed.failure_text;
-  const std::size_t hole = message.find("{}");
-  if (hole != std::string::npos) message.replace(hole, 2, texts);
   if (!failed.actions.empty()) {
     const Json& about = plan.subject();
-    if (!about.is_null()) recorder.record(about, {"Warning", failed.failure_reason, message});
+    if (!about.is_null())
+      recorder.record(about, {"Warning", failed.failure_reason, with_error(failed.failure_text, texts)});
   }
 }
 
 }  // namespace
 
-void execute(rt::Env& env, client::Client& client, client::EventRecorder& recorder, Plan plan,
+void execute(rt::Env& env, client::Client& client, client::EventRecorder& recorder, Prober& prober, Plan plan,
              std::function<void(Outcome)> done) {
-  std::make_shared<Execution>(env, client, recorder, std::move(plan), std::move(done))->pump();
+  std::make_shared<Execution>(env, client, recorder, prober, std::move(plan), std::move(done))->pump();
 }
 
 }  // namespace controllers

@@ -9,6 +9,7 @@
 #include "client/client.h"
 #include "client/event_recorder.h"
 #include "controllers/framework/plan.h"
+#include "controllers/framework/prober.h"
 #include "rt/env.h"
 
 namespace controllers {
@@ -27,6 +28,8 @@ struct Outcome {
   std::optional<base::Error> error;  // the first of the stage that failed
   std::vector<Written> written;
   std::vector<api::Json> fetched = {};  // of the plan's fetches, in their order; null: there is no such object
+  std::vector<bool> answered = {};      // of the plan's probes, in their order
+  std::vector<Failure> failures = {};   // of actions that stop nothing, and of the stage that failed
 };
 
 // Conflict, AlreadyExists, NotFound: the plan was made from an old view.
@@ -35,7 +38,7 @@ bool is_old_view(base::Code code);
 bool is_outage(base::Code code);
 
 // `done` comes on the loop, once; at once if the plan is empty.
-void execute(rt::Env& env, client::Client& client, client::EventRecorder& recorder, Plan plan,
+void execute(rt::Env& env, client::Client& client, client::EventRecorder& recorder, Prober& prober, Plan plan,
              std::function<void(Outcome)> done);
 
 }  // namespace controllers

@@ -22,6 +22,7 @@ std::string_view word(Action::Verb verb) {
     case Action::Verb::kRemoveTree: return "remove-tree";
     case Action::Verb::kDeleteAll: return "delete-all";
     case Action::Verb::kFetch: return "fetch";
+    case Action::Verb::kProbe: return "probe";
   }
   return "";
 }
@@ -31,6 +32,8 @@ std::string line(const Action& action) {
                                   action.ns.empty() ? "" : "/", action.name);
   if (action.verb == Action::Verb::kEvent)
     text += base::format(" {} {}: {}", action.event_type, action.event_reason, action.event_message);
+  if (action.verb == Action::Verb::kProbe)
+    text += base::format("{}:{}{}", action.probe.host, action.probe.port, action.probe.path);
   if (action.verb == Action::Verb::kStatus) text += " " + action.body["status"].sorted().dump();
   if (action.verb == Action::Verb::kPatch || action.verb == Action::Verb::kApplyStatus)
     text += " " + action.body.sorted().dump();
@@ -134,6 +137,13 @@ Action& Plan::fetch(const api::ResourceId& resource, std::string_view kind, std:
   return action;
 }
 
+Action& Plan::ask(Probe probe) {
+  Action& action = add(Action::Verb::kProbe, {}, Json());
+  action.kind = "address";
+  action.probe = std::move(probe);
+  return action;
+}
+
 Action& Plan::remove_tree(std::string path) {
   Action& action = add(Action::Verb::kRemoveTree, {}, Json());
   action.name = std::move(path);
@@ -162,7 +172,9 @@ bool Plan::writes_status() const {
 bool Plan::writes_nothing() const {
   for (const Stage& stage : stages_)
     for (const Action& action : stage.actions)
-      if (action.verb != Action::Verb::kEvent && action.verb != Action::Verb::kFetch) return false;
+      if (action.verb != Action::Verb::kEvent && action.verb != Action::Verb::kFetch &&
+          action.verb != Action::Verb::kProbe)
+        return false;
   return true;
 }
 

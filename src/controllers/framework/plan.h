@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/json/json.h"
@@ -29,6 +30,15 @@ struct DataField {
   std::string value;
 };
 
+// A question to an address outside the API. What it is answered changes no plan; the controller hears of it.
+struct Probe {
+  std::string host;  // an IP address
+  std::uint16_t port = 0;
+  std::string path = {};                         // of a GET that 200 to 399 answers; empty: a connection is enough
+  std::pair<std::string, std::string> header{};  // of the GET; no name: none
+  base::Duration timeout = base::seconds(2);
+};
+
 // Data only: two equal actions do the same.
 struct Action {
   enum class Verb : std::uint8_t {
@@ -42,7 +52,8 @@ struct Action {
     kRequireGone,
     kRemoveTree,
     kDeleteAll,
-    kFetch
+    kFetch,
+    kProbe
   };
 
   Verb verb = Verb::kCreate;
@@ -58,6 +69,8 @@ struct Action {
   // Answers that count as success: NotFound of a delete or patch, AlreadyExists of a create.
   bool missing_is_fine = false;
   bool existing_is_fine = false;
+  // Its failure fails the plan, but only after everything else was done.
+  bool stops_nothing = false;
   // Of a create whose name is taken: an object whose `data` does not have this field gets the data of the new body.
   std::optional<DataField> existing_has = {};
   std::string field_manager = {};
@@ -65,6 +78,20 @@ struct Action {
   std::string event_type = {};
   std::string event_reason = {};
   std::string event_message = {};
+  Probe probe = {};
+  // Of a write: the events about the plan's object when it has succeeded, or failed for another reason than an old view
+  // ("{}" is the error). No reason: none.
+  std::string success_reason = {};
+  std::string success_text = {};
+  std::string failure_reason = {};
+  std::string failure_text = {};
+};
+
+// What went wrong with one action.
+struct Failure {
+  std::string kind;
+  std::string name;
+  base::Error error;
 };
 
 struct Stage {
@@ -104,6 +131,8 @@ class Plan {
   Action& remove_tree(std::string path);
   // Reads an object that no view holds; the controller gets it when the plan has ended.
   Action& fetch(const api::ResourceId& resource, std::string_view kind, std::string_view ns, std::string_view name);
+  // Asks an address; the controller gets the answer when the plan has ended.
+  Action& ask(Probe probe);
   void event(const api::Json& object, std::string_view type, std::string_view reason, std::string message);
 
   // Look again after this long, whatever happens.

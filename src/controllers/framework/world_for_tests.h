@@ -1,7 +1,10 @@
 // A small cluster in a map, for tests of controllers: it shows objects as a View and carries out plans at once.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +40,9 @@ class TestWorld final : public View {
   base::Time now{1'774'000'000'000'000'000};
   std::int64_t revision = 100;
   base::Duration counts_wait = {};  // of the next turns
+  std::set<std::string> listening;  // "host:port/path" of probes that are answered
+  // Asked before each write; an error is its answer, and nothing is written.
+  std::function<std::optional<base::Error>(const Action& action)> refuse = {};
   // A deleted pod terminates until gone() is called; one that is over, or that has no node, goes at once.
   bool deletes_pods_slowly = true;
   void gone();  // removes what is terminating
@@ -44,7 +50,7 @@ class TestWorld final : public View {
  private:
   bool run(const Action& action);
 
-  std::vector<api::Json> fetched;  // by the plan that is being applied
+  Ending ending;  // of the plan that is being applied
 };
 
 // RFC 7386.

@@ -158,7 +158,11 @@ bool TestWorld::run(const Action& action) {
       return true;
     }
     case Verb::kRequireGone: return found == kind.end() || api::uid_of(found->second) != action.body.as_string();
-    case Verb::kFetch: fetched.push_back(found == kind.end() ? Json() : found->second); return true;
+    case Verb::kFetch: ending.fetched.push_back(found == kind.end() ? Json() : found->second); return true;
+    case Verb::kProbe:
+      ending.answered.push_back(
+          listening.count(base::format("{}:{}{}", action.probe.host, action.probe.port, action.probe.path)) > 0);
+      return true;
     case Verb::kDeleteAll:
       std::erase_if(kind, [&](const auto& one) { return api::namespace_of(one.second) == action.ns; });
       return true;
@@ -175,13 +179,27 @@ bool TestWorld::run(const Action& action) {
 }
 
 Ending TestWorld::apply(const Plan& plan) {
-  fetched.clear();
+  ending = {.succeeded = !plan.failure()};
   for (const Stage& stage : plan.stages()) {
-    bool succeeded = true;
-    for (const Action& action : stage.actions) succeeded = run(action) && succeeded;
-    if (!succeeded) return {};
+    bool stopped = false;
+    for (const Action& action : stage.actions) {
+      std::optional<base::Error> error = refuse && action.verb != Action::Verb::kEvent ? refuse(action) : std::nullopt;
+      if (!error && !run(action)) error = base::make_error(base::Code::kConflict, "an old view");
+      if (!error && !action.success_reason.empty())
+        events.push_back(base::format("{}: {}", action.success_reason, action.success_text));
+      if (!error) continue;
+      if (!action.failure_reason.empty() && error->code != base::Code::kConflict) {
+        std::string text = action.failure_text;
+        if (const std::size_t hole = text.find("{}"); hole != std::string::npos) text.replace(hole, 2, error->message);
+        events.push_back(base::format("{}: {}", action.failure_reason, text));
+      }
+      stopped = stopped || !action.stops_nothing;
+      ending.succeeded = false;
+      ending.failures.push_back({action.kind, action.name, *std::move(error)});
+    }
+    if (stopped) break;
   }
-  return {.succeeded = !plan.failure(), .fetched = std::move(fetched)};
+  return std::move(ending);
 }
 
 std::string TestWorld::turn(Controller& controller, const std::string& key, int failures, const std::string& error) {

@@ -18,8 +18,7 @@ constexpr std::string_view kNoSharding =
 
 constexpr std::string_view kKlog = "accepted; logs go to standard error";
 // Controllers of Volcano that this program does not have.
-constexpr std::string_view kNotHere[] = {"colocation-config-controller", "cronjob-controller", "hyperNode-controller",
-                                         "jobflow-controller", "jobtemplate-controller"};
+constexpr std::string_view kNotHere[] = {"hyperNode-controller"};
 
 std::vector<std::string> split_all(const std::vector<std::string>& lists) {
   std::vector<std::string> parts;
@@ -152,10 +151,12 @@ controllers::Options ControllerFlags::controllers() const {
     options.workloads = gates->on("WorkLoadSupport");
     options.jobs = gates->on("VolcanoJobSupport");
     options.reads_priorities = gates->on("PriorityClass");
+    options.cronjobs = gates->on("CronVolcanoJobSupport");
   }
   options.requeues_max = requeues_max;
   if (const auto interval = base::parse_go_duration(counts_interval)) options.counts_interval = *interval;
   options.inherit_owner_annotations = inherit_owner_annotations;
+  options.local_zone = base::TimeZone::local();
   return options;
 }
 

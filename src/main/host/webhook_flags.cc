@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/format.h"
+#include "base/time_zone.h"
 #include "rt/files.h"
 
 namespace volcano_main {
@@ -25,11 +26,7 @@ std::vector<std::string> split(const std::string& list) {
 
 constexpr std::string_view kKlog = "accepted; logs go to standard error";
 
-// Asks the system's time zones, if it has any.
-bool knows_time_zone(const std::string& zone) {
-  const std::string folder = "/usr/share/zoneinfo/";
-  return zone == "UTC" || !rt::read_file(folder + "UTC").ok() || rt::read_file(folder + zone).ok();
-}
+bool knows_time_zone(const std::string& zone) { return base::TimeZone::load(zone).ok(); }
 
 }  // namespace
 

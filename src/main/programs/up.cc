@@ -17,6 +17,7 @@
 #include "apiserver/pipeline/metrics.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/time_zone.h"
 #include "controllers/all.h"
 #include "controllers/metrics.h"
 #include "main/host/address.h"
@@ -168,7 +169,8 @@ struct Cluster {
     TRY(const auto lines, set_aside_broken(*objects, quarantine, api_env->now()));
     for (const std::string& line : lines) base::log_error("apiserver", line);
     apiserver::ApiOptions api_options;
-    api_options.hooks = admission::hooks({});
+    api_options.hooks =
+        admission::hooks({.knows_time_zone = [](const std::string& zone) { return base::TimeZone::load(zone).ok(); }});
     pod_logs = node::make_pod_logs(options.data + "/node");
     api_options.pod_logs = pod_logs.get();
     api = std::make_unique<apiserver::Api>(*api_env, *objects, std::move(api_options));
@@ -193,6 +195,7 @@ struct Cluster {
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
       manager_options.metrics = &metrics;
+      manager_options.local_zone = base::TimeZone::local();
       return std::make_unique<controllers::Manager>(env, client, manager_options);
     });
     scheduler.start("volcano", *api, [this](rt::Env& env, client::Client& client) {

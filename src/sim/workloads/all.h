@@ -8,6 +8,8 @@
 namespace sim {
 
 std::unique_ptr<Workload> make_counters(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Workload> make_crons(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Workload> make_flows(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Workload> make_gang_jobs(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Workload> make_job_churn(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Workload> make_pod_monkey(World& world, Settings& settings, base::Random& dice);

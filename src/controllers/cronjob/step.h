@@ -1,0 +1,43 @@
+// What a CronJob needs next: its list of active Jobs, its history, and the run that is due.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/json/json.h"
+#include "base/time.h"
+#include "base/time_zone.h"
+#include "controllers/framework/controller.h"
+#include "controllers/framework/plan.h"
+#include "controllers/framework/said_once.h"
+
+namespace controllers::cronjob {
+
+inline constexpr std::string_view kScheduledAt = "volcano.sh/cronjob-scheduled-timestamp";
+
+// All that is remembered of a CronJob from one look to the next; what matters after a restart is in its status.
+struct Memory {
+  std::string uid = {};
+  base::Time handled = {};          // the last run that was made; the status says so a look later
+  std::string schedule = {};        // schedule and zone as last seen
+  base::Time schedule_since = {};   // when they changed; zero: never, as far as is known
+  std::set<std::string> said = {};  // warnings that hold since an earlier look
+  std::string refused = {};         // why the last Job could not be made
+  bool namespace_ends = false;      // that was why
+};
+
+struct Observed {
+  const api::Json* cronjob = nullptr;           // not null
+  std::vector<const api::Json*> children = {};  // Jobs that it controls, in key order
+  const View* view = nullptr;                   // for Jobs by name
+};
+
+struct Decision {
+  Plan plan = {};
+  Memory memory = {};  // `handled` holds only if the plan succeeded
+};
+
+Decision step(const Observed& seen, Memory memory, const Turn& turn, const base::TimeZone& local);
+
+}  // namespace controllers::cronjob

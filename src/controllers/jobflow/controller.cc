@@ -1,0 +1,274 @@
+// One look at a JobFlow: which nodes can start, and what its status says.
+#include "controllers/jobflow/controller.h"
+
+#include <algorithm>
+#include <map>
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "controllers/framework/execution.h"
+#include "controllers/framework/said_once.h"
+#include "controllers/jobflow/flow.h"
+#include "controllers/jobflow/make_job.h"
+#include "controllers/jobflow/probes.h"
+#include "controllers/jobflow/status.h"
+
+namespace controllers::jobflow {
+
+using api::Json;
+namespace resources = api::resources;
+
+namespace {
+
+// Where a probe waits for pods, their Job's status tells; this is for what it does not tell, such as an address.
+constexpr base::Duration kPodsPause = base::seconds(10);
+
+Keys owner_flow(const Json& job) {
+  const Json& owner = api::controller_of(job);
+  if (owner["kind"].as_string() != "JobFlow" || !owner["apiVersion"].as_string().starts_with("flow.volcano.sh/"))
+    return {};
+  return {base::format("{}/{}", api::namespace_of(job), owner["name"].as_string())};
+}
+
+// What is remembered of a flow from one look to the next; after a restart it is found out again.
+struct Memory {
+  std::string uid = {};
+  std::set<std::string> said = {};
+  std::map<std::string, std::string> refused = {};  // by Job: why it could not be made
+  std::map<std::string, Probing> probing = {};      // by node
+};
+
+// Of a plan under way.
+struct Pending {
+  Memory memory;
+  base::Time now = {};
+  std::vector<std::pair<std::string, std::string>> asked = {};  // node and question, in order
+  std::string ns = {};
+  bool succeeded = false, failed = false;  // the flow, in this plan
+};
+
+class Look {
+ public:
+  Look(const View& view, const Json& flow, Jobs jobs, Memory memory, const Turn& turn)
+      : view_(view),
+        flow_(flow),
+        before_(flow["status"]),
+        jobs_(std::move(jobs)),
+        turn_(turn),
+        nodes_(read_nodes(flow)),
+        said_(std::move(memory.said)) {
+    pending_.memory = std::move(memory);
+    pending_.now = turn.now;
+    pending_.ns = std::string(api::namespace_of(flow));
+    plan_.set_subject(flow);
+  }
+
+  void take() {
+    const std::string phase = before_["state"]["phase"].str();
+    if (phase == "Succeed" && flow_["spec"]["jobRetainPolicy"].as_string() == "delete") {
+      for (const auto& [name, job] : jobs_)
+        if (!api::is_deleting(*job)) plan_.remove(resources::kJobs, *job);
+      return;
+    }
+    const std::string next = next_phase(phase, before_, nodes_, jobs_);
+    write_status(phase, next);
+    plan_.begin_stage();
+    // COMPAT(jobflow-failed)
+    if (next != "Failed" && next != "Terminating")
+      for (const Node& node : nodes_) start(node);
+    ask();
+    pending_.memory.said = said_.all();
+  }
+
+  Plan& plan() { return plan_; }
+  Pending& pending() { return pending_; }
+
+ private:
+  // COMPAT(jobflow-troubles)
+  void warn(const std::string& why) {
+    if (said_.is_new(why)) plan_.event(flow_, "Warning", "SyncJobFlow", "SyncJobFlow JobFlow failed for " + why);
+  }
+
+  void write_status(const std::string& phase, const std::string& next) {
+    Json status = make_status(before_, nodes_, jobs_, next, turn_.now);
+    if (status == before_) return;
+    const bool counts_only = !before_.is_null() && differ_in_counts_only(status, before_);
+    if (counts_only && turn_.counts_wait > base::Duration{}) return plan_.requeue_after(turn_.counts_wait);
+    pending_.succeeded = next == "Succeed" && phase != next;
+    pending_.failed = next == "Failed" && phase != next;
+    Json object = flow_;
+    object.set("status", std::move(status));
+    Action& write = plan_.set_status(resources::kJobFlows, std::move(object));
+    if (counts_only) write.urgency = client::Urgency::kCounts;
+  }
+
+  void start(const Node& node) {
+    if (jobs_.contains(node.job) || is_completed(before_, jobs_, node.job)) return;
+    if (!node.impossible.empty()) return warn(node.impossible);
+    if (!is_ready(node)) return;
+    const std::string ns = pending_.ns;
+    if (view_.find(resources::kJobs, base::format("{}/{}", ns, node.job)))
+      return warn(base::format("job {}/{} exists and does not belong to the flow", ns, node.job));
+    const Json* job_template = view_.find(resources::kJobTemplates, base::format("{}/{}", ns, node.name));
+    if (!job_template) return warn(base::format("jobtemplate.flow.volcano.sh \"{}\" not found", node.name));
+    std::vector<std::string> left_out;
+    auto job = make_job(flow_, node, *job_template, left_out);
+    if (!job.ok()) return warn(base::format("patch of flow {}: {}", node.name, job.error().message));
+    // COMPAT(jobflow-long-labels)
+    for (const std::string& label : left_out)
+      warn(base::format("job {} goes without the label {}, which is longer than 63 characters", node.job, label));
+    if (const auto refused = pending_.memory.refused.find(node.job); refused != pending_.memory.refused.end())
+      warn(refused->second);
+    Action& action = plan_.create(resources::kJobs, *std::move(job));
+    action.stops_nothing = true;
+    action.success_reason = "Created";
+    action.success_text = base::format("create a job named {}!", node.job);
+  }
+
+  bool is_ready(const Node& node) {
+    std::vector<const Json*> waiting;
+    for (const std::string& name : node.targets) {
+      const std::string job = base::format("{}-{}", api::name_of(flow_), name);
+      if (is_completed(before_, jobs_, job)) continue;
+      const auto found = jobs_.find(job);
+      if (found == jobs_.end() || node.probe.is_null()) return false;
+      waiting.push_back(found->second);
+    }
+    if (waiting.empty()) return true;
+    Probing& probing = pending_.memory.probing[node.name];
+    const Verdict verdict = judge(view_, node.probe, waiting, probing);
+    if (!verdict.impossible.empty()) warn(base::format("flow {}: {}", node.name, verdict.impossible));
+    if (verdict.passed) return true;
+    if (verdict.questions.empty()) {
+      plan_.requeue_after(kPodsPause);
+    } else if (turn_.now < probing.next) {
+      plan_.requeue_after(probing.next - turn_.now);
+    } else {
+      for (const Question& one : verdict.questions) questions_.emplace_back(node.name, one);
+    }
+    return false;
+  }
+
+  // Last, so that nothing waits for an address that does not answer.
+  void ask() {
+    if (questions_.empty()) return;
+    plan_.begin_stage();
+    for (auto& [node, question] : questions_) {
+      pending_.asked.emplace_back(node, question.key);
+      plan_.ask(std::move(question.probe));
+    }
+    plan_.requeue_after({});
+  }
+
+  const View& view_;
+  const Json& flow_;
+  const Json before_;
+  const Jobs jobs_;
+  const Turn& turn_;
+  const std::vector<Node> nodes_;
+  SaidOnce said_;
+  Plan plan_;
+  Pending pending_;
+  std::vector<std::pair<std::string, Question>> questions_;  // node and question
+};
+
+class JobFlowController final : public Controller {
+ public:
+  explicit JobFlowController(base::Metrics* metrics) : metrics_(metrics) {}
+
+  std::string_view name() const override { return "jobflow-controller"; }
+
+  std::vector<Wake> wakes_on() const override {
+    const auto keys_of = [](const std::vector<const Json*>& flows) {
+      Keys keys;
+      for (const Json* flow : flows) keys.push_back(api::key_of(*flow));
+      return keys;
+    };
+    return {{.resource = resources::kJobFlows,
+             .keys = [](const View&, const Json& flow) { return Keys{api::key_of(flow)}; },
+             .may_be_absent = true},
+            {.resource = resources::kJobTemplates,
+             .keys =
+                 [keys_of](const View& view, const Json& one) {
+                   return keys_of(view.by_index(resources::kJobFlows, "template", api::key_of(one)));
+                 },
+             .may_be_absent = true},
+            {resources::kJobs,
+             [keys_of](const View& view, const Json& job) {
+               // Also those that wait for the name.
+               Keys keys = keys_of(view.by_index(resources::kJobFlows, "job", api::key_of(job)));
+               for (std::string& owner : owner_flow(job)) keys.push_back(std::move(owner));
+               return keys;
+             }},
+            {resources::kPods, [](const View&, const Json&) { return Keys{}; }}};
+  }
+
+  std::vector<IndexBy> indexes() const override {
+    return {{resources::kJobs, "jobflow", owner_flow},
+            {resources::kJobFlows, "template", template_keys},
+            {resources::kJobFlows, "job", job_keys}};
+  }
+
+  Plan step(const View& view, const std::string& key, const Turn& turn) override {
+    pending_.erase(key);
+    const Json* flow = view.find(resources::kJobFlows, key);
+    if (!flow || api::is_deleting(*flow)) {
+      memories_.erase(key);
+      return {};
+    }
+    const std::string uid(api::uid_of(*flow));
+    Jobs jobs;
+    for (const Json* job : view.by_index(resources::kJobs, "jobflow", key))
+      if (api::controller_of(*job)["uid"].as_string() == uid) jobs.emplace(api::name_of(*job), job);
+    Memory memory;
+    if (const auto known = memories_.find(key); known != memories_.end() && known->second.uid == uid)
+      memory = known->second;
+    memory.uid = uid;
+    Look look(view, *flow, std::move(jobs), std::move(memory), turn);
+    look.take();
+    pending_[key] = std::move(look.pending());
+    return std::move(look.plan());
+  }
+
+  void finished(const std::string& key, Ending ending) override {
+    const auto found = pending_.find(key);
+    if (found == pending_.end()) return;
+    Pending pending = std::move(found->second);
+    pending_.erase(found);
+    Memory& memory = memories_[key] = std::move(pending.memory);
+    memory.refused.clear();
+    for (const Failure& failure : ending.failures)
+      if (failure.kind == "Job" && !is_old_view(failure.error.code) && !is_outage(failure.error.code))
+        memory.refused[failure.name] = failure.error.message;
+    note(pending, ending.answered, memory);
+    const bool written = std::ranges::all_of(ending.failures, [](const Failure& one) { return one.kind == "Job"; });
+    if (metrics_ == nullptr || !written) return;
+    if (pending.succeeded) metrics_->counter("volcano_jobflow_succeed_phase_count", {pending.ns}).add();
+    if (pending.failed) metrics_->counter("volcano_jobflow_failed_phase_count", {pending.ns}).add();
+  }
+
+ private:
+  // Questions that a failed plan did not come to are asked again.
+  static void note(const Pending& pending, const std::vector<bool>& answered, Memory& memory) {
+    if (answered.size() != pending.asked.size()) return;
+    std::map<std::string, std::pair<std::vector<std::string>, std::vector<bool>>> by_node;
+    for (std::size_t i = 0; i < answered.size(); ++i) {
+      by_node[pending.asked[i].first].first.push_back(pending.asked[i].second);
+      by_node[pending.asked[i].first].second.push_back(answered[i]);
+    }
+    for (const auto& [node, answers] : by_node)
+      note_answers(answers.first, answers.second, pending.now, memory.probing[node]);
+  }
+
+  base::Metrics* metrics_;
+  std::map<std::string, Memory> memories_;
+  std::map<std::string, Pending> pending_;  // of plans under way
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_jobflow_controller(base::Metrics* metrics) {
+  return std::make_unique<JobFlowController>(metrics);
+}
+
+}  // namespace controllers::jobflow

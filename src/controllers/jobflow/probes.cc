@@ -1,0 +1,161 @@
+// Which pods are asked what.
+#include "controllers/jobflow/probes.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "controllers/job/job.h"
+
+namespace controllers::jobflow {
+
+using api::Json;
+namespace resources = api::resources;
+
+namespace {
+
+constexpr std::size_t kQuestionsMax = 8;  // at a time, of one node
+constexpr base::Duration kPauseMin = base::seconds(1);
+constexpr base::Duration kPauseMax = base::seconds(30);
+
+bool is_address(std::string_view host) {
+  return !host.empty() &&
+         std::ranges::all_of(host, [](unsigned char c) { return std::isxdigit(c) || c == '.' || c == ':'; }) &&
+         host.find_first_of(".:") != std::string_view::npos;
+}
+
+bool is_printable(std::string_view text, char least) {
+  return std::ranges::all_of(text, [least](char c) { return c >= least && c <= '~'; });
+}
+
+bool is_header_name(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) || std::string_view("!#$%&'*+-.^_`|~").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+// One entry of httpGetList or tcpSocketList, without the pods.
+struct Wanted {
+  std::string task;
+  Probe probe;
+};
+
+base::Result<Wanted> read_wanted(const Json& entry, bool http) {
+  const auto invalid = [](std::string text) { return base::make_error(base::Code::kInvalid, std::move(text)); };
+  Wanted wanted{.task = entry["taskName"].str(), .probe = {}};
+  const std::int64_t port = entry["port"].as_int();
+  if (port < 1 || port > 65535) return invalid(base::format("probe: port {} is not between 1 and 65535", port));
+  wanted.probe.port = static_cast<std::uint16_t>(port);
+  if (!http) return wanted;
+  wanted.probe.path = entry["path"].str();
+  if (!wanted.probe.path.starts_with("/")) wanted.probe.path = base::format("/{}", wanted.probe.path);
+  if (!is_printable(wanted.probe.path, '!'))
+    return invalid(base::format("probe: path {:?} has a blank or a control character", wanted.probe.path));
+  const Json& header = entry["httpHeader"];
+  if (header["name"].as_string().empty()) return wanted;
+  wanted.probe.header = {header["name"].str(), header["value"].str()};
+  if (!is_header_name(wanted.probe.header.first) || !is_printable(wanted.probe.header.second, ' '))
+    return invalid(base::format("probe: {:?} is no HTTP header", wanted.probe.header.first));
+  return wanted;
+}
+
+bool concerns(const std::string& task, const job::Task& one) { return task.empty() || task == one.name; }
+
+class Judge {
+ public:
+  Judge(const View& view, const Probing& before) : view_(view), before_(before) { verdict_.passed = true; }
+
+  Verdict take(const Json& probe, const std::vector<const Json*>& targets) {
+    std::vector<job::Job> jobs;
+    for (const Json* target : targets) jobs.push_back(job::read_job(*target));
+    for (const Json& entry : probe["taskStatusList"].items()) {
+      known_task(entry["taskName"].str(), jobs);
+      for (const job::Job& job : jobs) look_at_counts(entry, job);
+    }
+    for (const bool http : {true, false})
+      for (const Json& entry : probe[http ? "httpGetList" : "tcpSocketList"].items()) ask(entry, http, jobs);
+    return std::move(verdict_);
+  }
+
+ private:
+  void known_task(const std::string& task, const std::vector<job::Job>& jobs) {
+    for (const job::Job& job : jobs)
+      for (const job::Task& one : job.tasks)
+        if (concerns(task, one)) return;
+    verdict_.passed = false;
+    if (!jobs.empty()) verdict_.impossible = base::format("probe: no target has the task {:?}", task);
+  }
+
+  // Pods that have gone on to success were running before.
+  void look_at_counts(const Json& entry, const job::Job& job) {
+    const std::string_view word = entry["phase"].as_string();
+    const std::string_view phase = word == "Completed" ? "Succeeded" : word;
+    for (const job::Task& task : job.tasks) {
+      if (!concerns(entry["taskName"].str(), task)) continue;
+      const Json& counts = job.object["status"]["taskStatusCount"][task.name]["phase"];
+      std::int64_t reached = counts[phase].as_int();
+      if (phase == "Running") reached += counts["Succeeded"].as_int();
+      verdict_.passed = verdict_.passed && reached >= task.replicas;
+    }
+  }
+
+  void ask(const Json& entry, bool http, const std::vector<job::Job>& jobs) {
+    const auto wanted = read_wanted(entry, http);
+    if (!wanted.ok()) {
+      verdict_.passed = false;
+      verdict_.impossible = wanted.error().message;
+      return;
+    }
+    known_task(wanted->task, jobs);
+    for (const job::Job& job : jobs)
+      for (const job::Task& task : job.tasks)
+        if (concerns(wanted->task, task))
+          for (std::int64_t index = 0; index < task.replicas; ++index)
+            if (!ask_pod(*wanted, job, job::pod_name(job, task, index))) return;
+  }
+
+  // False: the rest can wait, as this pod cannot answer yet, or enough is asked.
+  bool ask_pod(const Wanted& wanted, const job::Job& job, const std::string& name) {
+    const Json* pod = view_.find(resources::kPods, base::format("{}/{}", job.ns, name));
+    const std::string host = pod ? (*pod)["status"]["podIP"].str() : "";
+    if (!pod || api::controller_of(*pod)["uid"].as_string() != job.uid || api::is_deleting(*pod) ||
+        (*pod)["status"]["phase"].as_string() != "Running" || !is_address(host)) {
+      verdict_.passed = false;
+      return false;
+    }
+    Question question{base::format("{}:{}{}", api::uid_of(*pod), wanted.probe.port, wanted.probe.path), wanted.probe};
+    if (before_.passed.contains(question.key)) return true;
+    verdict_.passed = false;
+    if (verdict_.questions.size() == kQuestionsMax) return false;
+    question.probe.host = host;
+    verdict_.questions.push_back(std::move(question));
+    return true;
+  }
+
+  const View& view_;
+  const Probing& before_;
+  Verdict verdict_;
+};
+
+}  // namespace
+
+Verdict judge(const View& view, const Json& probe, const std::vector<const Json*>& targets, const Probing& before) {
+  return Judge(view, before).take(probe, targets);
+}
+
+void note_answers(const std::vector<std::string>& keys, const std::vector<bool>& answered, base::Time now,
+                  Probing& probing) {
+  bool all = true;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i < answered.size() && answered[i])
+      probing.passed.insert(keys[i]);
+    else
+      all = false;
+  }
+  probing.pause = all ? base::Duration{} : std::clamp(probing.pause * 2, kPauseMin, kPauseMax);
+  probing.next = now + probing.pause;
+}
+
+}  // namespace controllers::jobflow
