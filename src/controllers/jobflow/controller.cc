@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "api/resource.h"
 #include "base/format.h"
@@ -78,6 +79,7 @@ class Look {
       for (const Node& node : nodes_) start(node);
     ask();
     pending_.memory.said = said_.all();
+    std::erase_if(pending_.memory.probing, [this](const auto& one) { return !waiting_.contains(one.first); });
   }
 
   Plan& plan() { return plan_; }
@@ -136,6 +138,7 @@ class Look {
     }
     if (waiting.empty()) return true;
     Probing& probing = pending_.memory.probing[node.name];
+    waiting_.insert(node.name);
     const Verdict verdict = judge(view_, node.probe, waiting, probing);
     if (!verdict.impossible.empty()) warn(base::format("flow {}: {}", node.name, verdict.impossible));
     if (verdict.passed) return true;
@@ -170,6 +173,7 @@ class Look {
   Plan plan_;
   Pending pending_;
   std::vector<std::pair<std::string, Question>> questions_;  // node and question
+  std::set<std::string> waiting_;                            // nodes whose probe was looked at
 };
 
 class JobFlowController final : public Controller {
@@ -200,7 +204,9 @@ class JobFlowController final : public Controller {
                for (std::string& owner : owner_flow(job)) keys.push_back(std::move(owner));
                return keys;
              }},
-            {resources::kPods, [](const View&, const Json&) { return Keys{}; }}};
+            {.resource = resources::kPods,  // looked at where probes are; their Job tells when they change
+             .keys = [](const View&, const Json&) { return Keys{}; },
+             .matters = [](const Json*, const Json*) { return false; }}};
   }
 
   std::vector<IndexBy> indexes() const override {
