@@ -65,13 +65,13 @@ class Look {
   }
 
   void take() {
-    const std::string phase = before_["state"]["phase"].str();
+    const std::string phase = before_.json["state"]["phase"].str();
     if (phase == "Succeed" && flow_["spec"]["jobRetainPolicy"].as_string() == "delete") {
       for (const auto& [name, job] : jobs_)
         if (!api::is_deleting(*job)) plan_.remove(resources::kJobs, *job);
       return;
     }
-    const std::string next = next_phase(phase, before_, nodes_, jobs_);
+    const std::string next = next_phase(before_, nodes_, jobs_);
     write_status(phase, next);
     plan_.begin_stage();
     // COMPAT(jobflow-failed)
@@ -93,8 +93,8 @@ class Look {
 
   void write_status(const std::string& phase, const std::string& next) {
     Json status = make_status(before_, nodes_, jobs_, next, turn_.now);
-    if (status == before_) return;
-    const bool counts_only = !before_.is_null() && differ_in_counts_only(status, before_);
+    if (status == before_.json) return;
+    const bool counts_only = !before_.json.is_null() && differ_in_counts_only(status, before_.json);
     if (counts_only && turn_.counts_wait > base::Duration{}) return plan_.requeue_after(turn_.counts_wait);
     pending_.succeeded = next == "Succeed" && phase != next;
     pending_.failed = next == "Failed" && phase != next;
@@ -165,7 +165,7 @@ class Look {
 
   const View& view_;
   const Json& flow_;
-  const Json before_;
+  const StatusBefore before_;
   const Jobs jobs_;
   const Turn& turn_;
   const std::vector<Node> nodes_;
