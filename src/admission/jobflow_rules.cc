@@ -21,8 +21,7 @@ AdmissionAnswer check_jobflow(const AdmissionRequest& request) {
   for (const auto& [flow, targets] : waits_for) nodes.push_back({flow, {targets.begin(), targets.end()}});
   const std::vector<api::FlowStanding> standings = api::standings_of(nodes);
   for (const api::FlowStanding& one : standings)
-    if (!one.unknown_target.empty())
-      return refuse("jobflow Flow is not DAG: vertex is not defined: " + one.unknown_target);
+    if (one.unknown_target) return refuse("jobflow Flow is not DAG: vertex is not defined: " + *one.unknown_target);
   for (const api::FlowStanding& one : standings)
     if (!one.can_start) return refuse("jobflow Flow is not DAG");
   return {};

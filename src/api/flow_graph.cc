@@ -18,7 +18,7 @@ std::vector<FlowStanding> standings_of(const std::vector<FlowNode>& nodes) {
       const auto place = places.find(target);
       if (place != places.end())
         followers[place->second].push_back(i);
-      else if (standings[i].unknown_target.empty())
+      else if (!standings[i].unknown_target)
         standings[i].unknown_target = target;
       ++waits_for[i];
     }

@@ -1,6 +1,7 @@
 // The graph of a JobFlow: which of its nodes can never start? Admission refuses such flows, the controller says so.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,8 @@ struct FlowNode {
 
 // Of one node.
 struct FlowStanding {
-  bool can_start = true;       // false: it waits in a circle, for somebody in one, or for nobody
-  std::string unknown_target;  // the first of its targets that is no node; empty: there is none
+  bool can_start = true;                      // false: it waits in a circle, for somebody in one, or for nobody
+  std::optional<std::string> unknown_target;  // the first of its targets that is no node
 };
 
 // In the order of `nodes`. The work grows with the size of the graph.

@@ -20,11 +20,11 @@ void mark_impossible(std::vector<Node>& nodes) {
   for (const Node& node : nodes) graph.push_back({node.name, node.targets});
   const std::vector<api::FlowStanding> standings = api::standings_of(graph);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const std::string& unknown = standings[i].unknown_target;
+    const std::optional<std::string>& unknown = standings[i].unknown_target;
     if (standings[i].can_start) continue;
-    nodes[i].impossible = unknown.empty()
-                              ? base::format("flow {} waits for flows that can never complete before it", nodes[i].name)
-                              : base::format("flow {} waits for {}, which is no flow", nodes[i].name, unknown);
+    nodes[i].impossible =
+        unknown ? base::format("flow {} waits for {}, which is no flow", nodes[i].name, *unknown)
+                : base::format("flow {} waits for flows that can never complete before it", nodes[i].name);
   }
 }
 
