@@ -3,6 +3,7 @@
 #include <set>
 
 #include "admission/rules.h"
+#include "api/flow_graph.h"
 #include "base/format.h"
 
 namespace admission {
@@ -16,19 +17,13 @@ AdmissionAnswer check_jobflow(const AdmissionRequest& request) {
     for (const Json& target : flow["dependsOn"]["targets"].items()) targets.insert(target.str());
     waits_for[flow["name"].str()] = std::move(targets);
   }
-  for (const auto& [flow, targets] : waits_for)
-    for (const std::string& target : targets)
-      if (!waits_for.count(target)) return refuse("jobflow Flow is not DAG: vertex is not defined: " + target);
-  // Takes away those that wait for nobody, until nobody is left or all who are left wait for each other.
-  while (!waits_for.empty()) {
-    std::set<std::string> free;
-    for (const auto& [flow, targets] : waits_for)
-      if (targets.empty()) free.insert(flow);
-    if (free.empty()) return refuse("jobflow Flow is not DAG");
-    for (const std::string& flow : free) waits_for.erase(flow);
-    for (auto& [flow, targets] : waits_for)
-      std::erase_if(targets, [&](const auto& one) { return free.count(one) > 0; });
-  }
+  std::vector<api::FlowNode> nodes;
+  for (const auto& [flow, targets] : waits_for) nodes.push_back({flow, {targets.begin(), targets.end()}});
+  const std::vector<api::FlowStanding> standings = api::standings_of(nodes);
+  for (const api::FlowStanding& one : standings)
+    if (one.unknown_target) return refuse("jobflow Flow is not DAG: vertex is not defined: " + *one.unknown_target);
+  for (const api::FlowStanding& one : standings)
+    if (!one.can_start) return refuse("jobflow Flow is not DAG");
   return {};
 }
 

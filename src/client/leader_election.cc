@@ -145,6 +145,9 @@ void LeaderElection::start(std::function<void()> on_started, std::function<void(
 
 bool LeaderElection::is_leader() const { return state_->leading; }
 
+bool LeaderElection::has_seen_leader() const {
+  return state_->leading || !state_->lease["spec"]["holderIdentity"].as_string().empty();
+}
 void LeaderElection::release(std::function<void()> done) {
   state_->stopped = true;
   if (!std::exchange(state_->leading, false)) return done();

@@ -31,6 +31,8 @@ class LeaderElection {
   // `on_started` when this one leads; `on_stopped` when it no longer does (it must stop acting at once).
   void start(std::function<void()> on_started, std::function<void()> on_stopped);
   bool is_leader() const;
+  // Whether the Lease was seen with a holder, this one or another.
+  bool has_seen_leader() const;
   // Gives the Lease up so that another can take it at once, then calls `done`.
   void release(std::function<void()> done);
 

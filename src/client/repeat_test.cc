@@ -102,6 +102,7 @@ struct Scripted : rt::HttpClient {
     on_response(std::move(response));
   }
   std::unique_ptr<rt::HttpStream> stream(rt::HttpRequest, StreamCallbacks) override { return nullptr; }
+  void connect(std::function<void(base::Status)> on_connected) override { on_connected({}); }
 };
 
 struct ScriptedEnv : testing::FakeEnv {

@@ -6,6 +6,7 @@
 #include "controllers/cronjob/controller.h"
 #include "controllers/framework/driver.h"
 #include "controllers/gc/controller.h"
+#include "controllers/hypernode/controller.h"
 #include "controllers/job/controller.h"
 #include "controllers/jobflow/controller.h"
 #include "controllers/jobtemplate/controller.h"
@@ -44,6 +45,9 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
     state_->driver.add(jobtemplate::make_jobtemplate_controller());
   if (is_enabled(options.enabled, "colocation-config-controller"))
     state_->driver.add(colocation::make_colocation_controller());
+  if (is_enabled(options.enabled, "hyperNode-controller"))
+    state_->driver.add(hypernode::make_hypernode_controller(
+        {.configmap_namespace = options.configmap_namespace, .configmap_name = options.configmap_name}));
   if (!options.with_cluster) return;
   state_->driver.add(cluster::make_owner_controller());
   state_->driver.add(cluster::make_namespace_controller());
@@ -72,8 +76,9 @@ bool is_enabled(const std::vector<std::string>& list, std::string_view name) {
 
 const std::vector<std::string>& controller_names() {
   static const std::vector<std::string> kNames = {
-      "colocation-config-controller", "cronjob-controller",     "gc-controller", "job-controller",
-      "jobflow-controller",           "jobtemplate-controller", "pg-controller", "queue-controller"};
+      "colocation-config-controller", "cronjob-controller", "gc-controller",
+      "hyperNode-controller",         "job-controller",     "jobflow-controller",
+      "jobtemplate-controller",       "pg-controller",      "queue-controller"};
   return kNames;
 }
 

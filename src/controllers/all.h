@@ -24,6 +24,9 @@ struct Options {
   // Feature gates: QueueCommandSync, WorkLoadSupport, VolcanoJobSupport, PriorityClass, CronVolcanoJobSupport.
   bool reads_commands = true, workloads = true, jobs = true, reads_priorities = true, cronjobs = true;
   base::TimeZone local_zone = {};  // of CronJobs that name none
+  // The ConfigMap of the discovery of HyperNodes.
+  std::string configmap_namespace = "volcano-system";
+  std::string configmap_name = "volcano-controller-configmap";
   // What a cluster needs besides us and a lone machine does not have: owner garbage collection, namespaces,
   // endpoints, local volumes. Only `volcano up` turns this on.
   bool with_cluster = false;

@@ -40,6 +40,8 @@ constexpr std::array kPrograms{
     Program{"vresume", "vresume", volcano_main::run_vresume, "resume a job"},
     Program{"controller-manager", "vc-controller-manager", volcano_main::run_controller_manager,
             "run the controllers on a cluster"},
+    Program{"hypernode-controller-manager", "vc-hypernode-controller-manager",
+            volcano_main::run_hypernode_controller_manager, "discover HyperNodes on a cluster"},
     Program{"webhook-manager", "vc-webhook-manager", volcano_main::run_webhook_manager,
             "answer a cluster's admission webhooks"},
     Program{"scheduler", "vc-scheduler", volcano_main::run_scheduler, "run the scheduler on a cluster"},

@@ -123,6 +123,16 @@ what_makes_no_sense_is_refused() {
   expect "schedule" sh -c "$(declare -f cron); cron bad '61 * * * *' true '' | kubectl apply -f - 2>&1 | grep -q 'schedule is not a valid cron expression'"
   expect "zone" sh -c "$(declare -f cron); cron bad '@daily' true '  timeZone: Mars/Base' | kubectl apply -f - 2>&1 | grep -q 'invalid timeZone'"
 }
+pods_get_the_colocation_of_their_namespace() {
+  printf 'apiVersion: config.volcano.sh/v1alpha1\nkind: ColocationConfiguration\nmetadata: {name: online}\nspec: {selector: {matchLabels: {app: online}}, memoryQos: {lowRatio: 20}}\n' |
+    kubectl apply -f - > /dev/null
+  kubectl run online --image nginx:latest --labels app=online --restart Never --command -- sleep 60 > /dev/null
+  expect "marked" wait_for 5 field_is pod online '.metadata.annotations.volcano\.sh/colocation-config-name' online
+  expect "with the ratios" field_is pod online '.metadata.annotations.volcano\.sh/colocation-config' '{"memoryQos":{"highRatio":100,"lowRatio":20}}'
+  kubectl delete colocationconfiguration online > /dev/null
+  expect "reset" wait_for 5 field_is pod online '.metadata.annotations.volcano\.sh/colocation-config' '{}'
+  kubectl delete pod online --wait=false --grace-period 0 --force > /dev/null 2>&1
+}
 survives_a_kill() {
   cron often '@every 1s' 'true' '  concurrencyPolicy: Forbid' | kubectl apply -f - > /dev/null
   flow long retain '{name: first}' '{name: last, dependsOn: {targets: [first]}}' | kubectl apply -f - > /dev/null
@@ -137,4 +147,4 @@ survives_a_kill() {
 
 start_cluster --host-rootfs || { echo "FAIL start: $(tail -3 "$scratch/up.log")"; exit 1; }
 run_tests a_diamond_runs_in_order a_patch_changes_the_job probes_are_waited_for jobs_are_deleted_on_demand a_missing_template_is_named runs_by_the_clock \
-  policies_are_obeyed what_makes_no_sense_is_refused survives_a_kill
+  policies_are_obeyed what_makes_no_sense_is_refused pods_get_the_colocation_of_their_namespace survives_a_kill

@@ -66,6 +66,10 @@ class CronJobController final : public Controller {
     pending_.erase(found);
     Memory& memory = memories_[key];
     if (!ending.succeeded) after.handled = memory.uid == after.uid ? memory.handled : base::Time{};
+    if (!ending.fetched.empty()) {
+      if (ending.fetched[0].is_null()) after.unseen.clear();
+      after.there_at = after.looked_at;
+    }
     for (const Failure& failure : ending.failures)
       if (failure.kind == "Job") note_refusal(failure.error, after);
     memory = std::move(after);
@@ -75,6 +79,7 @@ class CronJobController final : public Controller {
   static void note_refusal(const base::Error& error, Memory& memory) {
     if (is_old_view(error.code) || is_outage(error.code)) return;
     memory.refused = error.message;
+    memory.unseen.clear();
     for (const base::Cause& cause : error.causes)
       memory.namespace_ends = memory.namespace_ends || cause.reason == "NamespaceTerminating";
   }

@@ -358,6 +358,57 @@ TEST_F(CronJobTest, jobs_that_the_status_does_not_have) {
   EXPECT_EQ(jobs(), "by-hand c-1");
 }
 
+// What a view shows that has not heard of Jobs for a while.
+class WithoutJobs final : public View {
+ public:
+  explicit WithoutJobs(const View& view) : view_(view) {}
+  const Json* find(const api::ResourceId& resource, std::string_view key) const override {
+    return resource == resources::kJobs ? nullptr : view_.find(resource, key);
+  }
+  std::vector<const Json*> by_index(const api::ResourceId&, std::string_view, std::string_view) const override {
+    return {};
+  }
+  std::vector<const Json*> all(const api::ResourceId&) const override { return {}; }
+
+ private:
+  const View& view_;
+};
+
+// A Job that was made, or perhaps made, counts as one that works until it is seen or the server says that it is gone.
+TEST_F(CronJobTest, an_old_view_lets_no_two_jobs_work) {
+  const WithoutJobs old_view(world);
+  const auto look = [&](bool answer_is_lost) {
+    const Plan plan = controller->step(old_view, "ns/c", {.now = world.now});
+    Ending ending = world.apply(plan);
+    if (answer_is_lost)
+      ending = {.succeeded = false,
+                .failures = {{"Job", "", base::make_error(base::Code::kTimeout, "no answer in time")}}};
+    controller->finished("ns/c", std::move(ending));
+    return plan.text();
+  };
+  for (const bool answer_is_lost : {false, true})
+    for (const char* policy : {"Forbid", "Replace"}) {
+      world.objects.clear();
+      world.now = at("2026-03-01T10:00:30Z");
+      restart();
+      put(base::format(R"("schedule": "@hourly", "concurrencyPolicy": "{}")", policy));
+      world.now = world.now + base::hours(1);
+      look(answer_is_lost);
+      const std::string first = jobs();
+      world.now = world.now + base::hours(1);
+      EXPECT_NE(look(false).find("fetch Job ns/" + first + "\n"), std::string::npos) << policy;
+      EXPECT_EQ(look(false), "") << policy;  // not so soon again
+      world.now = world.now + base::seconds(2);
+      EXPECT_EQ(look(false), "fetch Job ns/" + first + "\n") << policy;
+      EXPECT_EQ(jobs(), first) << policy;
+      world.erase(resources::kJobs, "ns/" + first);
+      world.now = world.now + base::seconds(2);
+      look(false);
+      look(false);
+      EXPECT_EQ(jobs(), job_at("2026-03-01T12:00:00Z")) << policy;
+    }
+}
+
 // COMPAT(cronjob-names)
 TEST_F(CronJobTest, runs_of_one_minute_have_names_of_their_own) {
   put(R"("schedule": "@every 20s")");

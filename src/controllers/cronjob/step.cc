@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::size_t kJobNameMax = 63;
 constexpr int kMissedMax = 100;
+// Between two questions about a Job that no view shows.
+constexpr Duration kUnseenPause = base::seconds(1);
 // A timer stands still while the machine sleeps, and the clock may be set.
 constexpr Duration kTimerMax = base::minutes(10);
 // COMPAT(cronjob-clock): a status that is further ahead than this was written by a clock that was wrong.
@@ -79,6 +81,8 @@ class Look {
 
   Decision take() {
     if (api::is_deleting(cronjob_)) return std::move(decision_);
+    decision_.memory.looked_at = turn_.now;
+    if (find_job(decision_.memory.unseen)) decision_.memory.unseen.clear();
     report_refusal();
     note_finished();
     note_unfinished();
@@ -262,9 +266,20 @@ class Look {
       return warn("FailedCreate",
                   base::format("Failed to create job from template: the name {} is longer than {} characters", name,
                                kJobNameMax));
+    if ((policy == "Forbid" || policy == "Replace") && !decision_.memory.unseen.empty()) return ask_for_unseen();
     if (policy == "Replace") replace_active();
     make_ = job(name, schedule.zone().format_rfc3339(due));
     decision_.memory.handled = due;
+    decision_.memory.unseen = name;
+  }
+
+  // A view may be old for long, and an answer may be lost: what the last Job does is not known before it is seen.
+  void ask_for_unseen() {
+    const Memory& memory = decision_.memory;
+    if (memory.there_at.is_set() && turn_.now - memory.there_at < kUnseenPause)
+      return decision_.plan.requeue_after(kUnseenPause);
+    decision_.plan.fetch(resources::kJobs, "Job", api::namespace_of(cronjob_), memory.unseen);
+    decision_.plan.requeue_after({});
   }
 
   Json job(const std::string& name, const std::string& due) const {

@@ -19,7 +19,10 @@ inline constexpr std::string_view kScheduledAt = "volcano.sh/cronjob-scheduled-t
 // All that is remembered of a CronJob from one look to the next; what matters after a restart is in its status.
 struct Memory {
   std::string uid = {};
-  base::Time handled = {};          // the last run that was made; the status says so a look later
+  base::Time handled = {};   // the last run that was made; the status says so a look later
+  std::string unseen = {};   // the Job that was asked for last, until a view shows it
+  base::Time there_at = {};  // when the server said that it is there
+  base::Time looked_at = {};
   std::string schedule = {};        // schedule and zone as last seen
   base::Time schedule_since = {};   // when they changed; zero: never, as far as is known
   std::set<std::string> said = {};  // warnings that hold since an earlier look

@@ -68,7 +68,7 @@ struct Turn {
 struct Ending {
   bool succeeded = false;
   std::vector<api::Json> fetched = {};  // what its fetches found, in their order; null where there is nothing
-  std::vector<bool> answered = {};      // whether its probes were, in their order
+  std::vector<Answer> answers = {};     // of its probes, in their order
   std::vector<Failure> failures = {};   // of actions that stop nothing, and of the stage that failed
 };
 

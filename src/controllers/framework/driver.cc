@@ -247,7 +247,7 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
   KeyState& state = unit.keys[key];
   unit.controller->finished(key, {.succeeded = !outcome.error,
                                   .fetched = std::move(outcome.fetched),
-                                  .answered = std::move(outcome.answered),
+                                  .answers = std::move(outcome.answers),
                                   .failures = std::move(outcome.failures)});
   if (!outcome.written.empty()) {
     state.awaited = outcome.written;

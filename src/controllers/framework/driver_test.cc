@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "base/format.h"
+#include "rt/http_client.h"
 
 namespace controllers {
 namespace {
@@ -51,8 +52,30 @@ class FakeLoop final : public rt::Loop {
   TimerId last_ = 0;
 };
 
+// Answers what its host's name says: "204", "503"; "open" accepts connections; others never answer.
+class FakeHttp final : public rt::HttpClient {
+ public:
+  FakeHttp(FakeLoop& loop, std::string host) : loop_(loop), host_(std::move(host)) {}
+  void send(rt::HttpRequest, OnResponse on_response) override {
+    if (host_ != "204" && host_ != "503") return;
+    loop_.post([this, on_response] { on_response(rt::HttpResponse{.status = std::stoi(host_)}); });
+  }
+  std::unique_ptr<rt::HttpStream> stream(rt::HttpRequest, StreamCallbacks) override { return nullptr; }
+  void connect(std::function<void(base::Status)> on_connected) override {
+    if (host_ == "open") loop_.post([on_connected] { on_connected({}); });
+  }
+
+ private:
+  FakeLoop& loop_;
+  std::string host_;
+};
+
 class FakeEnv final : public rt::Env {
  public:
+  base::Result<std::unique_ptr<rt::HttpClient>> http_client(rt::ClientOptions options) override {
+    if (options.host == "nowhere") return base::make_error(base::Code::kInvalid, "no such host");
+    return std::unique_ptr<rt::HttpClient>(std::make_unique<FakeHttp>(loop_, options.host));
+  }
   base::Time now() const override { return loop_.now; }
   base::Duration uptime() const override { return {loop_.now.ns}; }
   base::Random& random() override { return random_; }
@@ -164,6 +187,19 @@ class Reporter final : public Controller {
   }
 };
 
+// For every ConfigMap the plan that the test wants, until one has succeeded.
+class Doer final : public Controller {
+ public:
+  std::string_view name() const override { return "doer"; }
+  std::vector<Wake> wakes_on() const override {
+    return {{resources::kConfigMaps, [](const View&, const Json& object) { return Keys{api::key_of(object)}; }}};
+  }
+  Plan step(const View&, const std::string&, const Turn&) override { return endings.empty() ? plan : Plan(); }
+  void finished(const std::string&, Ending ending) override { endings.push_back(std::move(ending)); }
+  Plan plan;
+  std::vector<Ending> endings;
+};
+
 Json config_map(std::string_view version = "5") {
   return Json::object(
       {{"apiVersion", "v1"},
@@ -258,6 +294,84 @@ TEST_F(DriverTest, an_outage_is_tried_again_and_not_counted) {
 TEST_F(DriverTest, can_be_destroyed_with_a_plan_under_way) {
   client.show("configmaps", config_map());
   env.loop().run(base::Duration{});
+  driver.reset();
+  env.loop().run(base::seconds(1));
+}
+
+class DoerTest : public ::testing::Test {
+ protected:
+  DoerTest() : client(env), driver(env, client, "test") {
+    auto made = std::make_unique<Doer>();
+    doer = made.get();
+    driver.add(std::move(made));
+    doer->plan.set_subject(config_map());
+    driver.start();
+    env.loop().run(base::milliseconds(10));
+  }
+  const Ending& run() {
+    client.show("configmaps", config_map());
+    env.loop().run(base::seconds(1));
+    return doer->endings.at(0);
+  }
+  Action& secret(std::string_view name) {
+    Action& action = doer->plan.create(
+        resources::kSecrets,
+        Json::object({{"kind", "Secret"}, {"metadata", Json::object({{"name", name}, {"namespace", "ns"}})}}));
+    action.success_reason = "Made";
+    action.success_text = base::format("made {}", name);
+    action.failure_reason = "NotMade";
+    action.failure_text = base::format("{} was not made: {{}}", name);
+    return action;
+  }
+  FakeEnv env;
+  FakeClient client;
+  Driver driver;
+  Doer* doer = nullptr;
+};
+
+TEST_F(DoerTest, an_action_that_stops_nothing_fails_the_plan_in_the_end) {
+  secret("a").stops_nothing = true;
+  secret("b");
+  doer->plan.begin_stage();
+  secret("c");
+  client.answers = {base::Code::kForbidden, base::Code::kMethodNotAllowed, base::Code::kMethodNotAllowed};
+  const Ending& ending = run();
+  EXPECT_EQ(client.calls, (std::vector<std::string>{"secrets a", "secrets b", "secrets c"}));
+  EXPECT_FALSE(ending.succeeded);
+  ASSERT_EQ(ending.failures.size(), 1u);
+  EXPECT_EQ(ending.failures[0].name + ": " + ending.failures[0].error.message, "a: because");
+  EXPECT_EQ(client.events, (std::vector<std::string>{"a was not made: because", "made b", "made c"}));
+}
+
+TEST_F(DoerTest, an_old_view_is_no_event) {
+  secret("a").stops_nothing = true;
+  client.answers = {base::Code::kConflict};
+  EXPECT_FALSE(run().succeeded);
+  EXPECT_TRUE(client.events.empty());
+}
+
+TEST_F(DoerTest, addresses_are_asked) {
+  for (const auto& [host, path] :
+       {std::pair{"204", "/"}, std::pair{"503", "/"}, std::pair{"open", ""}, std::pair{"nowhere", "/"}})
+    doer->plan.ask({.host = host, .port = 80, .path = path});
+  const Ending& ending = run();
+  EXPECT_TRUE(ending.succeeded);
+  std::vector<bool> answered;
+  for (const Answer& one : ending.answers) answered.push_back(one.is_success());
+  EXPECT_EQ(answered, (std::vector<bool>{true, false, true, false}));
+}
+
+TEST(Driver, can_be_destroyed_while_an_address_is_asked) {
+  FakeEnv env;
+  FakeClient client(env);
+  auto driver = std::make_unique<Driver>(env, client, "test");
+  auto doer = std::make_unique<Doer>();
+  doer->plan.ask({.host = "silent", .port = 80});
+  driver->add(std::move(doer));
+  driver->start();
+  env.loop().run(base::milliseconds(10));
+  client.show("configmaps", config_map());
+  env.loop().run(base::seconds(1));
   driver.reset();
   env.loop().run(base::seconds(1));
 }

@@ -192,10 +192,10 @@ void Execution::fetch(const Action& action) {
 }
 
 void Execution::probe(const Action& action) {
-  const std::size_t slot = outcome.answered.size();
-  outcome.answered.push_back(false);
-  prober.ask(action.probe, [self = shared_from_this(), &action, slot](bool answered) {
-    self->outcome.answered[slot] = answered;
+  const std::size_t slot = outcome.answers.size();
+  outcome.answers.emplace_back();
+  prober.ask(action.probe, [self = shared_from_this(), &action, slot](Answer answer) {
+    self->outcome.answers[slot] = std::move(answer);
     self->answered(action, Json());
   });
 }

@@ -28,7 +28,7 @@ struct Outcome {
   std::optional<base::Error> error;  // the first of the stage that failed
   std::vector<Written> written;
   std::vector<api::Json> fetched = {};  // of the plan's fetches, in their order; null: there is no such object
-  std::vector<bool> answered = {};      // of the plan's probes, in their order
+  std::vector<Answer> answers = {};     // of the plan's probes, in their order
   std::vector<Failure> failures = {};   // of actions that stop nothing, and of the stage that failed
 };
 

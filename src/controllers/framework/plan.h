@@ -32,11 +32,23 @@ struct DataField {
 
 // A question to an address outside the API. What it is answered changes no plan; the controller hears of it.
 struct Probe {
-  std::string host;  // an IP address
+  std::string host;  // a name or an address
   std::uint16_t port = 0;
-  std::string path = {};                         // of a GET that 200 to 399 answers; empty: a connection is enough
+  std::string path = {};                         // of a GET; empty: a connection is enough
   std::pair<std::string, std::string> header{};  // of the GET; no name: none
   base::Duration timeout = base::seconds(2);
+  bool tls = false;
+  bool insecure_skip_verify = false;  // of the server's certificate
+  std::size_t answer_bytes_max = 64 << 10;
+};
+
+// What a probe brought.
+struct Answer {
+  int status = 0;          // of a GET
+  std::string body = {};   // of a GET
+  std::string error = {};  // why there is no answer; empty: there is one
+
+  bool is_success() const { return error.empty() && (status == 0 || (status >= 200 && status < 400)); }
 };
 
 // Data only: two equal actions do the same.

@@ -20,11 +20,12 @@ class Prober {
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
 
-  // `done` comes once, later. False: no answer, a refusal, or one too late.
-  void ask(const Probe& probe, std::function<void(bool answered)> done);
+  // `done` comes once, later.
+  using Done = std::function<void(Answer)>;
+  void ask(const Probe& probe, Done done);
 
  private:
-  void end(std::uint64_t id, bool answered, const std::function<void(bool)>& done);
+  void end(std::uint64_t id, Answer answer, const Done& done);
 
   rt::Env& env_;
   std::map<std::uint64_t, std::shared_ptr<rt::HttpClient>> clients_;  // of questions under way

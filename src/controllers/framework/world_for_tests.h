@@ -39,8 +39,9 @@ class TestWorld final : public View {
   base::Random dice;
   base::Time now{1'774'000'000'000'000'000};
   std::int64_t revision = 100;
-  base::Duration counts_wait = {};  // of the next turns
-  std::set<std::string> listening;  // "host:port/path" of probes that are answered
+  base::Duration counts_wait = {};           // of the next turns
+  std::set<std::string> listening;           // "host:port/path" of probes that are answered
+  std::map<std::string, std::string> pages;  // what some of them are answered
   // Asked before each write; an error is its answer, and nothing is written.
   std::function<std::optional<base::Error>(const Action& action)> refuse = {};
   // A deleted pod terminates until gone() is called; one that is over, or that has no node, goes at once.
@@ -49,6 +50,7 @@ class TestWorld final : public View {
 
  private:
   bool run(const Action& action);
+  Answer answer_of(const Probe& probe) const;
 
   Ending ending;  // of the plan that is being applied
 };

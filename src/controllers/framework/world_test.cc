@@ -108,6 +108,13 @@ Json* TestWorld::edit(const api::ResourceId& resource, const std::string& key) {
   return &found->second;
 }
 
+Answer TestWorld::answer_of(const Probe& probe) const {
+  const std::string place = base::format("{}:{}{}", probe.host, probe.port, probe.path);
+  if (const auto page = pages.find(place); page != pages.end()) return {.status = 200, .body = page->second};
+  if (!listening.contains(place)) return {.error = "connection refused"};
+  return {.status = probe.path.empty() ? 0 : 200};
+}
+
 bool TestWorld::run(const Action& action) {
   const std::string key = key_for(action);
   auto& kind = objects[action.resource];
@@ -159,10 +166,7 @@ bool TestWorld::run(const Action& action) {
     }
     case Verb::kRequireGone: return found == kind.end() || api::uid_of(found->second) != action.body.as_string();
     case Verb::kFetch: ending.fetched.push_back(found == kind.end() ? Json() : found->second); return true;
-    case Verb::kProbe:
-      ending.answered.push_back(
-          listening.count(base::format("{}:{}{}", action.probe.host, action.probe.port, action.probe.path)) > 0);
-      return true;
+    case Verb::kProbe: ending.answers.push_back(answer_of(action.probe)); return true;
     case Verb::kDeleteAll:
       std::erase_if(kind, [&](const auto& one) { return api::namespace_of(one.second) == action.ns; });
       return true;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "api/resource.h"
 #include "base/format.h"
@@ -64,13 +65,13 @@ class Look {
   }
 
   void take() {
-    const std::string phase = before_["state"]["phase"].str();
+    const std::string phase = before_.json["state"]["phase"].str();
     if (phase == "Succeed" && flow_["spec"]["jobRetainPolicy"].as_string() == "delete") {
       for (const auto& [name, job] : jobs_)
         if (!api::is_deleting(*job)) plan_.remove(resources::kJobs, *job);
       return;
     }
-    const std::string next = next_phase(phase, before_, nodes_, jobs_);
+    const std::string next = next_phase(before_, nodes_, jobs_);
     write_status(phase, next);
     plan_.begin_stage();
     // COMPAT(jobflow-failed)
@@ -78,6 +79,7 @@ class Look {
       for (const Node& node : nodes_) start(node);
     ask();
     pending_.memory.said = said_.all();
+    std::erase_if(pending_.memory.probing, [this](const auto& one) { return !waiting_.contains(one.first); });
   }
 
   Plan& plan() { return plan_; }
@@ -91,8 +93,8 @@ class Look {
 
   void write_status(const std::string& phase, const std::string& next) {
     Json status = make_status(before_, nodes_, jobs_, next, turn_.now);
-    if (status == before_) return;
-    const bool counts_only = !before_.is_null() && differ_in_counts_only(status, before_);
+    if (status == before_.json) return;
+    const bool counts_only = !before_.json.is_null() && differ_in_counts_only(status, before_.json);
     if (counts_only && turn_.counts_wait > base::Duration{}) return plan_.requeue_after(turn_.counts_wait);
     pending_.succeeded = next == "Succeed" && phase != next;
     pending_.failed = next == "Failed" && phase != next;
@@ -136,6 +138,7 @@ class Look {
     }
     if (waiting.empty()) return true;
     Probing& probing = pending_.memory.probing[node.name];
+    waiting_.insert(node.name);
     const Verdict verdict = judge(view_, node.probe, waiting, probing);
     if (!verdict.impossible.empty()) warn(base::format("flow {}: {}", node.name, verdict.impossible));
     if (verdict.passed) return true;
@@ -162,7 +165,7 @@ class Look {
 
   const View& view_;
   const Json& flow_;
-  const Json before_;
+  const StatusBefore before_;
   const Jobs jobs_;
   const Turn& turn_;
   const std::vector<Node> nodes_;
@@ -170,6 +173,7 @@ class Look {
   Plan plan_;
   Pending pending_;
   std::vector<std::pair<std::string, Question>> questions_;  // node and question
+  std::set<std::string> waiting_;                            // nodes whose probe was looked at
 };
 
 class JobFlowController final : public Controller {
@@ -200,7 +204,9 @@ class JobFlowController final : public Controller {
                for (std::string& owner : owner_flow(job)) keys.push_back(std::move(owner));
                return keys;
              }},
-            {resources::kPods, [](const View&, const Json&) { return Keys{}; }}};
+            {.resource = resources::kPods,  // looked at where probes are; their Job tells when they change
+             .keys = [](const View&, const Json&) { return Keys{}; },
+             .matters = [](const Json*, const Json*) { return false; }}};
   }
 
   std::vector<IndexBy> indexes() const override {
@@ -240,7 +246,7 @@ class JobFlowController final : public Controller {
     for (const Failure& failure : ending.failures)
       if (failure.kind == "Job" && !is_old_view(failure.error.code) && !is_outage(failure.error.code))
         memory.refused[failure.name] = failure.error.message;
-    note(pending, ending.answered, memory);
+    note(pending, ending.answers, memory);
     const bool written = std::ranges::all_of(ending.failures, [](const Failure& one) { return one.kind == "Job"; });
     if (metrics_ == nullptr || !written) return;
     if (pending.succeeded) metrics_->counter("volcano_jobflow_succeed_phase_count", {pending.ns}).add();
@@ -249,12 +255,12 @@ class JobFlowController final : public Controller {
 
  private:
   // Questions that a failed plan did not come to are asked again.
-  static void note(const Pending& pending, const std::vector<bool>& answered, Memory& memory) {
-    if (answered.size() != pending.asked.size()) return;
+  static void note(const Pending& pending, const std::vector<Answer>& answers, Memory& memory) {
+    if (answers.size() != pending.asked.size()) return;
     std::map<std::string, std::pair<std::vector<std::string>, std::vector<bool>>> by_node;
-    for (std::size_t i = 0; i < answered.size(); ++i) {
+    for (std::size_t i = 0; i < answers.size(); ++i) {
       by_node[pending.asked[i].first].first.push_back(pending.asked[i].second);
-      by_node[pending.asked[i].first].second.push_back(answered[i]);
+      by_node[pending.asked[i].first].second.push_back(answers[i].is_success());
     }
     for (const auto& [node, answers] : by_node)
       note_answers(answers.first, answers.second, pending.now, memory.probing[node]);

@@ -1,9 +1,7 @@
 // Nodes from the spec, and those that wait for each other or for nobody.
 #include "controllers/jobflow/flow.h"
 
-#include <algorithm>
-#include <set>
-
+#include "api/flow_graph.h"
 #include "api/resource.h"
 #include "base/format.h"
 
@@ -17,27 +15,17 @@ bool is_empty_probe(const Json& probe) {
   return probe["httpGetList"].empty() && probe["tcpSocketList"].empty() && probe["taskStatusList"].empty();
 }
 
-// Takes away those whose targets are all taken away; what is left waits in a circle, or for one that does.
 void mark_impossible(std::vector<Node>& nodes) {
-  std::map<std::string, Node*> left;
-  for (Node& node : nodes) left[node.name] = &node;
-  for (Node& node : nodes)
-    for (const std::string& target : node.targets)
-      if (!left.contains(target))
-        node.impossible = base::format("flow {} waits for {}, which is no flow", node.name, target);
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (auto it = left.begin(); it != left.end();) {
-      const Node& node = *it->second;
-      const bool free = node.impossible.empty() &&
-                        std::ranges::none_of(node.targets, [&](const std::string& one) { return left.contains(one); });
-      moved = moved || free;
-      it = free ? left.erase(it) : std::next(it);
-    }
+  std::vector<api::FlowNode> graph;
+  for (const Node& node : nodes) graph.push_back({node.name, node.targets});
+  const std::vector<api::FlowStanding> standings = api::standings_of(graph);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::optional<std::string>& unknown = standings[i].unknown_target;
+    if (standings[i].can_start) continue;
+    nodes[i].impossible =
+        unknown ? base::format("flow {} waits for {}, which is no flow", nodes[i].name, *unknown)
+                : base::format("flow {} waits for flows that can never complete before it", nodes[i].name);
   }
-  for (auto& [name, node] : left)
-    if (node->impossible.empty())
-      node->impossible = base::format("flow {} waits for flows that can never complete before it", name);
 }
 
 }  // namespace

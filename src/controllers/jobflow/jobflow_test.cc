@@ -242,6 +242,19 @@ TEST_F(JobFlowTest, graphs_that_admission_would_refuse) {
             "SyncJobFlow: SyncJobFlow JobFlow failed for flow d waits for nobody, which is no flow");
 }
 
+// A chain of ten thousand, written last first: each look costs what it is long, not its square.
+TEST_F(JobFlowTest, a_long_chain) {
+  std::string flows = "[";
+  for (int i = 10'000; i > 0; --i)
+    flows += base::format(R"({{"name": "n{}", "dependsOn": {{"targets": ["n{}"]}}}},)", i, i - 1);
+  put(flows + R"({"name": "n0"}])", "", "");
+  for (const char* name : {"n0", "n1"}) put_template(name);
+  settle();
+  EXPECT_EQ(jobs(), "f-n0");
+  set_job("f-n0", "Completed");
+  EXPECT_EQ(jobs(), "f-n0 f-n1");
+}
+
 TEST_F(JobFlowTest, one_job_that_is_refused_holds_up_no_other) {
   put(R"([{"name": "a"}, {"name": "b"}])");
   world.refuse = [](const Action& action) -> std::optional<base::Error> {

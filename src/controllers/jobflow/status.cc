@@ -19,13 +19,6 @@ constexpr std::size_t kHistoryMax = 100;
 
 std::string_view phase_word(const Json& job) { return job["status"]["state"]["phase"].as_string(); }
 
-const Json& entry_of(const Json& status, const std::string& name) {
-  static const Json kNone;
-  for (const Json& one : status["jobStatusList"].items())
-    if (one["name"].as_string() == name) return one;
-  return kNone;
-}
-
 const char* list_for(Phase phase) {
   switch (phase) {
     case Phase::kPending: return "pendingJobs";
@@ -86,20 +79,29 @@ Json condition_for(const Json& job) {
 
 }  // namespace
 
-bool is_completed(const Json& status_before, const Jobs& jobs, const std::string& name) {
-  const auto job = jobs.find(name);
-  return (job != jobs.end() ? phase_word(*job->second) : entry_of(status_before, name)["state"].as_string()) ==
-         "Completed";
+StatusBefore::StatusBefore(const Json& status) : json(status) {
+  for (const Json& one : status["jobStatusList"].items()) entries.emplace(one["name"].as_string(), &one);
 }
 
-std::string next_phase(const std::string& before, const Json& status_before, const std::vector<Node>& nodes,
-                       const Jobs& jobs) {
+const Json& StatusBefore::entry(std::string_view job) const {
+  static const Json kNone;
+  const auto found = entries.find(job);
+  return found == entries.end() ? kNone : *found->second;
+}
+
+bool is_completed(const StatusBefore& before, const Jobs& jobs, const std::string& name) {
+  const auto job = jobs.find(name);
+  return (job != jobs.end() ? phase_word(*job->second) : before.entry(name)["state"].as_string()) == "Completed";
+}
+
+std::string next_phase(const StatusBefore& status, const std::vector<Node>& nodes, const Jobs& jobs) {
+  std::string before = status.json["state"]["phase"].str();
   if (!before.empty() && before != "Pending" && before != "Running") return before;
   std::size_t completed = 0;
   bool running = false;
   bool failed = false;
   for (const Node& node : nodes) {
-    completed += is_completed(status_before, jobs, node.job) ? 1 : 0;
+    completed += is_completed(status, jobs, node.job) ? 1 : 0;
     const auto job = jobs.find(node.job);
     const Phase phase = job == jobs.end() ? Phase::kNone : job::parse_phase(phase_word(*job->second));
     running = running || phase == Phase::kRunning;
@@ -111,7 +113,7 @@ std::string next_phase(const std::string& before, const Json& status_before, con
   return running || completed > 0 ? "Running" : "Pending";
 }
 
-Json make_status(const Json& before, const std::vector<Node>& nodes, const Jobs& jobs, const std::string& phase,
+Json make_status(const StatusBefore& before, const std::vector<Node>& nodes, const Jobs& jobs, const std::string& phase,
                  base::Time now) {
   std::vector<std::string> names;
   std::set<std::string> listed;
@@ -121,13 +123,13 @@ Json make_status(const Json& before, const std::vector<Node>& nodes, const Jobs&
     if (listed.insert(name).second) names.push_back(name);
   Json status = Json::object({{"state", Json::object({{"phase", phase}})}});
   for (const std::string& name : names) {
-    const Json& entry_before = entry_of(before, name);
+    const Json& entry_before = before.entry(name);
     const auto job = jobs.find(name);
     if (job == jobs.end()) {
       if (entry_before["state"].as_string() != "Completed") continue;
       status.edit("completedJobs").push_back(name);
       status.edit("jobStatusList").push_back(entry_before);
-      if (const Json& condition = before["conditions"][name]; !condition.is_null())
+      if (const Json& condition = before.json["conditions"][name]; !condition.is_null())
         status.edit("conditions").set(name, condition);
       continue;
     }

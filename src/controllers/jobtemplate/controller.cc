@@ -20,6 +20,7 @@ constexpr std::string_view kMark = "volcano.sh/createdByJobTemplate";
 Keys template_of(const Json& job) {
   std::string_view mark = api::label_of(job, kMark);
   if (mark.empty()) mark = api::annotation_of(job, kMark);
+  if (mark.empty()) return {};
   const std::string prefix = base::format("{}.", api::namespace_of(job));
   if (!mark.starts_with(prefix) || mark.size() == prefix.size()) return {};
   return {base::format("{}/{}", api::namespace_of(job), mark.substr(prefix.size()))};

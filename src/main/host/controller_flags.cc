@@ -17,8 +17,6 @@ constexpr std::string_view kNoSharding =
     "accepted; the sharding controller is not here, NodeShards are written by hand";
 
 constexpr std::string_view kKlog = "accepted; logs go to standard error";
-// Controllers of Volcano that this program does not have.
-constexpr std::string_view kNotHere[] = {"hyperNode-controller"};
 
 std::vector<std::string> split_all(const std::vector<std::string>& lists) {
   std::vector<std::string> parts;
@@ -98,9 +96,6 @@ base::Status ControllerFlags::check() const {
                               "--controllers: the sharding controller is not here; NodeShards can be written by hand, "
                               "and vc-scheduler --scheduler-sharding-mode obeys them");
     }
-    // COMPAT(controllers)
-    if (!excluded && std::ranges::find(kNotHere, name) != std::end(kNotHere))
-      return base::make_error(base::Code::kInvalid, base::format("--controllers: the {} is not here", name));
     const auto& here = controllers::controller_names();
     if (!excluded && name != "*" && std::ranges::find(here, name) == here.end())
       return base::make_error(base::Code::kInvalid, base::format("--controllers: there is no controller {:?}", name));
@@ -157,6 +152,13 @@ controllers::Options ControllerFlags::controllers() const {
   if (const auto interval = base::parse_go_duration(counts_interval)) options.counts_interval = *interval;
   options.inherit_owner_annotations = inherit_owner_annotations;
   options.local_zone = base::TimeZone::local();
+  // As the chart names it and the pod is told (controllers.md 12.1).
+  const auto variable = [](const char* name, const char* fallback) {
+    const char* value = std::getenv(name);
+    return std::string(value != nullptr && *value != 0 ? value : fallback);
+  };
+  options.configmap_namespace = variable("KUBE_POD_NAMESPACE", "volcano-system");
+  options.configmap_name = variable("HELM_RELEASE_NAME", "volcano") + "-controller-configmap";
   return options;
 }
 

@@ -40,11 +40,16 @@ base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServer
   http.port = place.port;
   http.connections_max = kSideConnectionsMax;
   TRY(http.tls, read_keys(options));
-  const auto handler = [metrics = options.metrics, pages = options.pages, healthz = options.healthz](
-                           rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange) {
+  const auto handler = [metrics = options.metrics, pages = options.pages, healthz = options.healthz,
+                        not_ready = options.not_ready](rt::HttpRequest request,
+                                                       std::shared_ptr<rt::HttpExchange> exchange) {
     const std::string path = rt::parse_target(request.target).path;
     const rt::Headers headers = {{"Content-Type", "text/plain; charset=utf-8"}};
     if (healthz && (path == "/healthz" || path == "/healthz/ping")) return exchange->respond({200, headers, "ok"});
+    if (not_ready && path == "/readyz") {
+      const std::string why = not_ready();
+      return exchange->respond({why.empty() ? 200 : 503, headers, why.empty() ? "ok" : why + "\n"});
+    }
     if (metrics && path == "/metrics")
       return exchange->respond({200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, metrics()});
     if (const auto page = pages.find(path); page != pages.end())

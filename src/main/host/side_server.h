@@ -1,4 +1,4 @@
-// A small server beside a program: /healthz and /metrics.
+// A small server beside a program: /healthz, /readyz and /metrics.
 #pragma once
 
 #include <functional>
@@ -17,6 +17,8 @@ struct SideServerOptions {
   std::string ca_cert_file, tls_cert_file, tls_private_key_file;
   std::function<std::string()> metrics;  // what /metrics answers, from any thread; unset: there is none
   bool healthz = false;
+  // Why this program is not ready, empty if it is: what /readyz answers, from any thread; unset: there is none.
+  std::function<std::string()> not_ready = {};
   // Further paths: each answers JSON through its argument, from any thread.
   std::map<std::string, std::function<void(std::function<void(std::string)>)>> pages = {};
 };

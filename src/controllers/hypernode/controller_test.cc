@@ -1,0 +1,168 @@
+// The controller's steps: what is configured, found, written and said.
+#include "controllers/hypernode/controller.h"
+
+#include <gtest/gtest.h>
+
+#include "api/resource.h"
+#include "base/base64.h"
+#include "base/format.h"
+#include "controllers/framework/world_for_tests.h"
+
+namespace controllers::hypernode {
+namespace {
+
+using api::Json;
+namespace resources = api::resources;
+
+class HyperNodes : public ::testing::Test {
+ protected:
+  HyperNodes() : controller(make_hypernode_controller({})) { world.use_indexes_of(*controller); }
+
+  void configure(std::string_view entries) {
+    Json map = Json::object(
+        {{"kind", "ConfigMap"},
+         {"metadata", Json::object({{"name", "volcano-controller-configmap"}, {"namespace", "volcano-system"}})}});
+    map.set("data",
+            Json::object({{"volcano-controller.conf", base::format("networkTopologyDiscovery: [{}]\n", entries)}}));
+    world.put(resources::kConfigMaps, map);
+  }
+  void node(std::string_view name, std::string_view labels) {
+    world.put_text(resources::kNodes,
+                   base::format(R"({{"metadata": {{"name": "{}", "labels": {{{}}}}}}})", name, labels));
+  }
+  void credentials() {
+    world.put(resources::kSecrets, Json::object({{"metadata", Json::object({{"name", "cred"}, {"namespace", "sys"}})},
+                                                 {"data", Json::object({{"username", base::base64_encode("u")},
+                                                                        {"password", base::base64_encode("p")}})}}));
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> out;
+    for (const Json* one : world.all(resources::kHyperNodes)) out.emplace_back(api::name_of(*one));
+    return out;
+  }
+  // Until the talk with the server rests; the number of turns.
+  int talk() {
+    for (int turns = 1; turns < 10; ++turns) {
+      const Plan plan = controller->step(world, "source ufm", {.now = world.now});
+      controller->finished("source ufm", world.apply(plan));
+      if (!plan.look_again() || plan.look_again()->ns > 0) return turns;
+    }
+    return 0;
+  }
+
+  TestWorld world;
+  std::unique_ptr<Controller> controller;
+};
+
+constexpr std::string_view kLabels =
+    "{source: label, enabled: true, config: {networkTopologyTypes: {a: [{nodeLabel: spine}, {nodeLabel: leaf}, "
+    "{nodeLabel: host}]}}}";
+constexpr std::string_view kUfm =
+    "{source: ufm, enabled: true, interval: 10m, credentials: {secretRef: {name: cred, namespace: sys}}, config: "
+    "{endpoint: 'http://ufm:80/x/'}}";
+constexpr std::string_view kPorts = "ufm:80/x/ufmRest/resources/ports";
+
+TEST_F(HyperNodes, follow_the_labels) {
+  node("n1", R"("leaf": "l1", "spine": "s1")");
+  EXPECT_EQ(world.turn(*controller, "source label"), "");  // nothing is enabled
+  configure(kLabels);
+  world.turn(*controller, "source label");
+  ASSERT_EQ(names().size(), 2u);
+  EXPECT_EQ(world.turn(*controller, "source label"), "");
+  const std::vector<std::string> before = names();
+  node("n2", R"("leaf": "l1", "spine": "s1")");
+  EXPECT_EQ(world.turn(*controller, "source label"), base::format("update HyperNode {}\n", before[0]));
+  EXPECT_EQ(names(), before);
+  node("n1", R"("leaf": "l2")");
+  node("n2", R"("leaf": "l2")");
+  world.turn(*controller, "source label");
+  EXPECT_EQ(names().size(), 1u);
+  // A source that is switched off leaves what it found.
+  configure("");
+  world.erase(resources::kNodes, "n1");
+  EXPECT_EQ(world.turn(*controller, "source label"), "");
+}
+
+TEST_F(HyperNodes, tell_how_many_members_they_have) {
+  node("n1", R"("a": "b")");
+  world.put_text(resources::kHyperNodes, R"({"metadata": {"name": "h"}, "spec": {"tier": 1, "members": [{"type": "Node",
+    "selector": {"labelMatch": {"matchLabels": {"a": "b"}}}}]}})");
+  EXPECT_EQ(world.turn(*controller, "status h"), "status HyperNode h {\"nodeCount\":1}\n");
+  EXPECT_EQ(world.turn(*controller, "status h"), "");
+  node("n2", R"("a": "b")");
+  const Wake nodes = controller->wakes_on()[1];
+  EXPECT_EQ(nodes.keys(world, Json()), (Keys{"source label", "status h"}));
+  EXPECT_EQ(world.turn(*controller, "status h"), "status HyperNode h {\"nodeCount\":2}\n");
+}
+
+TEST_F(HyperNodes, come_from_a_ufm_server) {
+  configure(kUfm);
+  credentials();
+  world.pages[std::string(kPorts)] =
+      R"([{"description": "Computer IB Port", "system_name": "n1", "peer_node_name": "leaf"}])";
+  EXPECT_EQ(talk(), 4);
+  EXPECT_EQ(names(), (std::vector<std::string>{"leaf-hn-0", "spine-hn"}));
+  EXPECT_EQ(talk(), 1);  // rests
+  world.now = world.now + base::minutes(11);
+  world.pages[std::string(kPorts)] = "[]";
+  talk();
+  EXPECT_EQ(names(), std::vector<std::string>());
+}
+
+TEST_F(HyperNodes, stay_when_the_ufm_server_fails) {
+  configure(kUfm);
+  credentials();
+  world.pages[std::string(kPorts)] =
+      R"([{"description": "Computer IB Port", "system_name": "n1", "peer_node_name": "leaf"}])";
+  talk();
+  struct Row {
+    std::string_view page;
+    std::string_view event;
+  };
+  const Row rows[] = {{"", "source ufm: connection refused"},
+                      {"{}", "source ufm: the answer is no list of ports"},
+                      {"[1]", "source ufm: 1 ports have no usable names of a node and a leaf; they are left out"}};
+  for (const Row& row : rows) {
+    world.now = world.now + base::minutes(11);
+    world.events.clear();
+    world.pages.clear();
+    if (!row.page.empty()) world.pages[std::string(kPorts)] = row.page;
+    talk();
+    ASSERT_EQ(world.events.size(), 1u) << row.event;
+    EXPECT_EQ(world.events[0], base::format("NetworkTopologyDiscoveryFailed: {}", row.event));
+    EXPECT_EQ(names().size(), row.page == "[1]" ? 0u : 2u) << row.event;
+  }
+  world.now = world.now + base::minutes(11);
+  world.events.clear();
+  world.erase(resources::kSecrets, "sys/cred");
+  talk();
+  EXPECT_EQ(world.events.at(0),
+            "NetworkTopologyDiscoveryFailed: source ufm: the Secret of credentials.secretRef does not exist");
+}
+
+TEST_F(HyperNodes, of_somebody_else_are_left_alone_and_named_once) {
+  configure(kUfm);
+  credentials();
+  world.put_text(resources::kHyperNodes, R"({"metadata": {"name": "leaf-hn-0"}, "spec": {"tier": 7}})");
+  world.pages[std::string(kPorts)] =
+      R"([{"description": "Computer IB Port", "system_name": "n1", "peer_node_name": "leaf"}])";
+  talk();
+  EXPECT_EQ((*world.find(resources::kHyperNodes, "leaf-hn-0"))["spec"]["tier"].as_int(), 7);
+  ASSERT_EQ(world.events.size(), 1u);
+  EXPECT_EQ(world.events[0],
+            "NameTaken: the source ufm found a HyperNode of this name, which belongs to nobody; it is left as it is");
+}
+
+TEST_F(HyperNodes, say_what_is_wrong_with_the_configuration_once) {
+  configure("{source: roce, enabled: true}");
+  for (int i = 0; i < 2; ++i) world.turn(*controller, "config");
+  EXPECT_EQ(world.events, std::vector<std::string>{
+                              "InvalidNetworkTopologyDiscovery: source roce: unsupported discoverer type: roce"});
+  world.events.clear();
+  configure("5]\n- [");
+  world.turn(*controller, "config");
+  EXPECT_EQ(world.events.size(), 1u);
+}
+
+}  // namespace
+}  // namespace controllers::hypernode

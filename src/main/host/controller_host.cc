@@ -1,0 +1,172 @@
+// Controllers on a cluster, over HTTPS, under a lease.
+#include "main/host/controller_host.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <future>
+#include <iostream>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "cli/vcctl.h"
+#include "client/http_client.h"
+#include "client/leader_election.h"
+#include "client/without_patch.h"
+#include "controllers/all.h"
+#include "controllers/metrics.h"
+#include "main/host/connection.h"
+#include "main/host/controller_flags.h"
+#include "main/host/side_server.h"
+#include "main/host/version.h"
+#include "main/programs.h"
+#include "scheduler/model/core/feature_gates.h"
+
+namespace volcano_main {
+namespace {
+
+struct Program {
+  std::string name;
+  ControllerFlags flags;
+  std::unique_ptr<rt::RealEnv> env;
+  std::unique_ptr<client::Client> client;
+  std::unique_ptr<client::LeaderElection> election;
+  base::Metrics metrics;
+  std::unique_ptr<controllers::Manager> manager;
+
+  // On the loop. Ready is who leads and has seen everything, and who follows another that leads.
+  std::string why_not_ready() const {
+    if (manager) return manager->synced() ? "" : "the first lists are not complete";
+    return election && election->has_seen_leader() ? "" : "no leader has been seen";
+  }
+
+  void lead() {
+    controllers::Options options = flags.controllers();
+    options.metrics = &metrics;
+    manager = std::make_unique<controllers::Manager>(*env, *client, options);
+    manager->start();
+  }
+
+  base::Status start(const client::ServerAccess& access) {
+    TRY(auto direct, client::make_http_client({.access = access,
+                                               .user_agent = name,
+                                               .field_manager = name,
+                                               .requests_per_second = flags.requests_per_second(),
+                                               .burst = flags.kube_api_burst},
+                                              *env));
+    client = client::make_client_without_patch(std::move(direct));
+    if (!flags.leader_elect) return lead(), base::Status();
+    char host[256] = "localhost";
+    gethostname(host, sizeof host - 1);
+    TRY(client::LeaderElectionOptions lease, flags.lease());
+    lease.identity = base::format("{}_{}", host, env->random().uuid());
+    election = std::make_unique<client::LeaderElection>(*client, *env, std::move(lease));
+    election->start([this] { lead(); },
+                    [] {
+                      std::cerr << "leaderelection lost\n";
+                      std::_Exit(1);
+                    });
+    return {};
+  }
+};
+
+// From any thread but the loop's.
+std::string ask(Program& program) {
+  auto answer = std::make_shared<std::promise<std::string>>();
+  program.env->loop().post([&program, answer] { answer->set_value(program.why_not_ready()); });
+  auto future = answer->get_future();
+  return future.wait_for(std::chrono::seconds(1)) == std::future_status::ready ? future.get() : "the loop stands still";
+}
+
+base::Status start_side_servers(Program& program, std::vector<std::unique_ptr<rt::HttpServer>>& servers) {
+  const ControllerFlags& flags = program.flags;
+  if (flags.enable_healthz) {
+    TRY(auto server, start_side_server({.address = flags.healthz_address,
+                                        .ca_cert_file = flags.ca_cert_file,
+                                        .tls_cert_file = flags.tls_cert_file,
+                                        .tls_private_key_file = flags.tls_private_key_file,
+                                        .metrics = {},
+                                        .healthz = true,
+                                        .not_ready = [&program] { return ask(program); }}));
+    servers.push_back(std::move(server));
+  }
+  if (flags.enable_metrics) {
+    TRY(auto server, start_side_server({.address = flags.listen_address,
+                                        .ca_cert_file = {},
+                                        .tls_cert_file = {},
+                                        .tls_private_key_file = {},
+                                        .metrics = [&program] { return program.metrics.text(); }}));
+    servers.push_back(std::move(server));
+  }
+  return {};
+}
+
+int fail(const std::string& name, const base::Error& error) {
+  std::cerr << name << ": " << error.message << "\n";
+  return 1;
+}
+
+std::vector<Flag> rows_of(ControllerFlags& flags, const ControllerProgram& kind) {
+  std::vector<Flag> rows = flags.rows();
+  if (!kind.flags.empty())
+    std::erase_if(rows, [&](const Flag& row) { return std::ranges::find(kind.flags, row.name) == kind.flags.end(); });
+  return rows;
+}
+
+}  // namespace
+
+int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
+  Program program{.name = kind.name};
+  if (kind.preset) kind.preset(program.flags);
+  program.metrics.add(controllers::metric_rows());
+  const std::vector<Flag> rows = rows_of(program.flags, kind);
+  for (const std::string& word : arguments)
+    if (word == "--help" || word == "-h")
+      return std::cout << "Usage: " << kind.name << " [flags]\n\n" << flags_help(rows), 0;
+  if (const auto rest = parse_flags(rows, ControllerFlags::in_long_form(arguments)); !rest.ok())
+    return fail(kind.name, rest.error());
+  if (program.flags.version) return std::cout << cli::version_block(kVersion), 0;
+  if (const base::Status valid = program.flags.check(); !valid.ok()) return fail(kind.name, valid.error());
+  if (kind.check)
+    if (const base::Status valid = kind.check(program.flags); !valid.ok()) return fail(kind.name, valid.error());
+  if (program.flags.v >= 4) base::configure_log(base::LogLevel::kDebug, base::LogFormat::kText);
+  if (const auto gates = scheduler::FeatureGates::parse(program.flags.feature_gates); gates.ok())
+    for (const std::string& warning : gates->warnings()) base::log_warning("controllers", warning);
+  auto access = server_access(program.flags.kubeconfig, program.flags.master);
+  if (!access.ok()) return fail(kind.name, access.error());
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  program.env = rt::make_real_env("controllers");
+  std::promise<base::Status> started;
+  program.env->loop().post([&] { started.set_value(program.start(*access)); });
+  if (const base::Status status = started.get_future().get(); !status.ok()) return fail(kind.name, status.error());
+  std::vector<std::unique_ptr<rt::HttpServer>> servers;
+  if (const base::Status status = start_side_servers(program, servers); !status.ok())
+    std::_Exit(fail(kind.name, status.error()));
+  int signal = 0;
+  sigwait(&set, &signal);
+  servers.clear();
+  std::promise<void> stopped;
+  program.env->loop().post([&] {
+    const auto finish = [&] {
+      program.manager.reset();
+      program.election.reset();
+      program.client.reset();
+      stopped.set_value();
+    };
+    if (program.election && program.election->is_leader())
+      program.election->release(finish);
+    else
+      finish();
+  });
+  stopped.get_future().wait_for(std::chrono::seconds(2));
+  program.env->stop();
+  return 0;
+}
+
+}  // namespace volcano_main

@@ -1,0 +1,25 @@
+// What the programs that run controllers on a cluster share.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "main/host/controller_flags.h"
+#include "main/programs.h"
+
+namespace volcano_main {
+
+struct ControllerProgram {
+  std::string name;                // of the program, for messages and the API server
+  std::vector<std::string> flags;  // names of those of ControllerFlags that it has; empty: all
+  // Sets defaults, before the flags are read.
+  std::function<void(ControllerFlags&)> preset;
+  // Judges the flags beyond ControllerFlags::check(); unset: nothing more is asked for.
+  std::function<base::Status(const ControllerFlags&)> check = {};
+};
+
+// Runs until a signal; returns the exit status.
+int run_controllers(const ControllerProgram& kind, const Arguments& arguments);
+
+}  // namespace volcano_main
