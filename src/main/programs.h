@@ -19,6 +19,7 @@ int run_monitor(const Arguments& arguments);
 int run_image(const Arguments& arguments);
 int run_vcctl(const Arguments& arguments);
 int run_scheduler(const Arguments& arguments);
+int run_agent_scheduler(const Arguments& arguments);
 int run_controller_manager(const Arguments& arguments);
 int run_webhook_manager(const Arguments& arguments);
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/json/json.h"
@@ -28,6 +29,29 @@ struct IntakeOptions {
   std::string sharding_name = "volcano";
   SchedulerShare share;
   bool csi_storage = true;  // read CSIDriver and CSIStorageCapacity
+  // Each pod stands for itself: there are no groups and queues, and who decides pods one by one is told of each.
+  bool single_pods = false;
+};
+
+// What happened to a single pod of ours; the model says the rest.
+struct PodNews {
+  enum class Kind : std::uint8_t {
+    kWaits,     // it has no node, and nothing holds it back
+    kLeft,      // it is gone, is not ours any more, or has a node
+    kNotBound,  // a node was found for it, and it is not there
+  };
+  Kind kind = Kind::kWaits;
+  std::string key;
+  std::string uid;
+  std::int64_t urgency = 0;  // kWaits: volcano.sh/scheduling-priority
+  bool is_other = true;      // kWaits: it is new, or differs in what decisions read
+};
+
+// The same, and what pods of anybody did to nodes, since the last call of take_pod_news().
+struct PodNewsList {
+  std::vector<PodNews> pods;
+  bool room_came = false;    // a pod left a node, or asks for something else there
+  bool some_placed = false;  // a pod came to a node
 };
 
 class Intake {
@@ -44,6 +68,8 @@ class Intake {
   // The resources that the scheduler reads, in the order in which they are best listed.
   static const std::vector<api::ResourceId>& resources();
   static bool reads(const api::ResourceId& id);
+  // Those that concern groups and queues alone; single pods do not need them.
+  static bool concerns_groups(const api::ResourceId& id);
   // Further ones, as gates and modes say.
   std::vector<api::ResourceId> optional_resources() const;
   // Of them, those that a cluster may not have: the scheduler works without.
@@ -67,6 +93,9 @@ class Intake {
   void queue_status_lost(std::string_view name, const std::vector<std::string>& gone);
   void pod_status_lost(std::string_view key, std::string_view uid);
 
+  // Where pods are single ones.
+  PodNewsList take_pod_news() { return std::exchange(pod_news_, {}); }
+
   const IntakeOptions& options() const { return options_; }
 
  private:
@@ -88,6 +117,12 @@ class Intake {
   bool set_priority_class(const api::Json& object, bool exists);
   void touch_jobs_of(QueueId queue);
   bool is_ours(const api::Json& pod) const;
+  // What they do, with the news of it (intake_single_pods.cc).
+  bool set_single_pod(const api::Json& pod);
+  bool remove_single_pod(const api::Json& pod);
+  void note_not_bound(std::string_view key, std::string_view uid);
+  bool take_pod(const api::Json& pod);
+  bool drop_pod(const api::Json& pod);
   // Some gate that is off takes fields of pods away (intake_gates.cc).
   static bool switches_fields_off(const FeatureGates& gates);
   api::Json without_gated_fields(api::Json pod) const;
@@ -96,6 +131,7 @@ class Intake {
   Ledger& ledger_;
   IntakeOptions options_;
   std::string default_priority_class_;
+  PodNewsList pod_news_;
   bool drops_fields_ = false;
 };
 

@@ -26,8 +26,10 @@ std::set<std::string> names_from(const api::Json& list) {
 }  // namespace
 
 std::vector<api::ResourceId> Intake::optional_resources() const {
-  std::vector<api::ResourceId> out = {api::resources::kResourceQuotas};
-  if (model_.gates.on("PodDisruptionBudgetsSupport")) out.push_back(api::resources::kPodDisruptionBudgets);
+  std::vector<api::ResourceId> out;
+  if (!options_.single_pods) out.push_back(api::resources::kResourceQuotas);
+  if (!options_.single_pods && model_.gates.on("PodDisruptionBudgetsSupport"))
+    out.push_back(api::resources::kPodDisruptionBudgets);
   if (options_.sharding_mode != ShardingMode::kNone) out.push_back(api::resources::kNodeShards);
   return out;
 }

@@ -185,17 +185,25 @@ void Statuses::close_tasks(const Job& job) {
   for (const TaskId id : waiting) {
     TaskReason reason = task_reason(in_.model.task(id));
     reason.message = text_beside(job, status_told(in_.model.task(id)), std::move(reason.message));
-    const PodSays& said = in_.ledger.pod(id);
-    const bool nominates = !reason.nominated_node.empty() && reason.nominated_node != said.nominated_node.view();
-    if (said.reason == reason.reason && said.message == reason.message && !nominates) continue;
-    SharedTexts& shared = in_.model.shared_texts;
-    TaskText& text = in_.model.edit_text(id);
-    if (nominates) text.nominated_node = shared.share(reason.nominated_node);
-    in_.ledger.say(id, {shared.share(reason.reason), shared.share(reason.message),
-                        nominates ? text.nominated_node : said.nominated_node});
-    plan_.pod_conditions.push_back({text.ns.str(), text.name.str(), text.uid.str(), reason.reason, reason.message,
-                                    nominates ? reason.nominated_node : ""});
+    say(id, std::move(reason));
   }
+}
+
+void Statuses::say(TaskId id, TaskReason reason) {
+  const PodSays& said = in_.ledger.pod(id);
+  const bool nominates = !reason.nominated_node.empty() && reason.nominated_node != said.nominated_node.view();
+  if (said.reason == reason.reason && said.message == reason.message && !nominates) return;
+  SharedTexts& shared = in_.model.shared_texts;
+  TaskText& text = in_.model.edit_text(id);
+  if (nominates) text.nominated_node = shared.share(reason.nominated_node);
+  in_.ledger.say(id, {shared.share(reason.reason), shared.share(reason.message),
+                      nominates ? text.nominated_node : said.nominated_node});
+  plan_.pod_conditions.push_back({text.ns.str(), text.name.str(), text.uid.str(), std::move(reason.reason),
+                                  std::move(reason.message), nominates ? reason.nominated_node : ""});
+}
+
+void Statuses::tell_pod(TaskId task, std::string message) {
+  say(task, {std::string(reason_word(TaskStatus::kPending)), std::move(message), {}});
 }
 
 // Everything said of the job and its pods follows from the job itself, its troubles and refusals, and nothing of that
