@@ -7,6 +7,7 @@
 #include "controllers/job/controller.h"
 #include "controllers/podgroup/controller.h"
 #include "controllers/queue/controller.h"
+#include "controllers/sharding/controller.h"
 
 namespace controllers {
 
@@ -32,6 +33,8 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
                                             .inherit_owner_annotations = options.inherit_owner_annotations,
                                             .workloads = options.workloads}));
   if (is_enabled(options.enabled, "gc-controller")) state_->driver.add(gc::make_gc_controller());
+  if (is_enabled(options.enabled, "sharding-controller"))
+    state_->driver.add(sharding::make_sharding_controller(options.sharding));
   if (!options.with_cluster) return;
   state_->driver.add(cluster::make_owner_controller());
   state_->driver.add(cluster::make_namespace_controller());
@@ -60,7 +63,7 @@ bool is_enabled(const std::vector<std::string>& list, std::string_view name) {
 
 const std::vector<std::string>& controller_names() {
   static const std::vector<std::string> kNames = {"gc-controller", "job-controller", "pg-controller",
-                                                  "queue-controller"};
+                                                  "queue-controller", "sharding-controller"};
   return kNames;
 }
 

@@ -8,6 +8,7 @@
 #include "base/metrics.h"
 #include "base/time.h"
 #include "client/client.h"
+#include "controllers/sharding/controller.h"
 #include "rt/env.h"
 
 namespace controllers {
@@ -20,6 +21,7 @@ struct Options {
   // A status in which only numbers change is written this long after the object's last one, or later; zero: at once.
   base::Duration counts_interval = base::milliseconds(200);
   bool inherit_owner_annotations = true;
+  sharding::Options sharding = {.config = sharding::default_config()};
   // Feature gates: QueueCommandSync, WorkLoadSupport, VolcanoJobSupport, PriorityClass.
   bool reads_commands = true, workloads = true, jobs = true, reads_priorities = true;
   // What a cluster needs besides us and a lone machine does not have: owner garbage collection, namespaces,

@@ -65,6 +65,8 @@ struct Options {
   // Not flags: the environment of the process. Several schedulers share the pods, groups and nodes of one name.
   std::string share_pod_name;  // "<base>-<i>"
   int share_members = 1;
+  // Nor is this: hard shards are shared with schedulers that run, and claimed before they are used.
+  bool claims_nodes = false;
 
   std::vector<std::string> names() const {
     if (!scheduler_names.empty()) return scheduler_names;

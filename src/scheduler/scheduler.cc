@@ -32,6 +32,12 @@ constexpr base::Duration kSettlePeriod = base::milliseconds(500);
 // Of single pods in one cycle: what is decided goes out before the next ones are.
 constexpr std::size_t kTurnsMax = 64;
 
+// A scheduler that runs has others beside it.
+Options of_live_scheduler(Options options) {
+  options.claims_nodes = true;
+  return options;
+}
+
 Registry registry_of(const Options& options) {
   if (options.single_pods) return {single_pod_plugins(), single_pod_actions(), single_pods_config_text()};
   return {all_plugins(), all_actions()};
@@ -53,7 +59,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   State(rt::Env& e, client::Client& c, Options o)
       : env(e),
         client(c),
-        options(std::move(o)),
+        options(of_live_scheduler(std::move(o))),
         intake(model, ledger, intake_options(options)),
         decider(model, ledger, registry_of(options), e.random().next(), component_of(options)) {
     if (options.single_pods) singles.emplace(model, intake);
@@ -138,6 +144,15 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     wake_for_turns();
   }
 
+  // Each time it is missing, once.
+  void tell_of_missing_shard() {
+    const bool is_missing = model.shards.mode != ShardingMode::kNone && model.shards.own() == nullptr;
+    if (std::exchange(shard_is_missing, is_missing) || !is_missing) return;
+    base::log_error("scheduler",
+                    base::format("there is no NodeShard {}: the nodes that it held last, {} of them, are used",
+                                 options.sharding_name, model.shards.usable().size()));
+  }
+
   // A pause of some pod ends, though nothing else happens.
   void wake_for_turns() {
     const std::optional<base::Time> due = singles->next_due();
@@ -215,6 +230,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
       if (singles) singles->facts_changed(env.now());
     }
     if (singles) decider.take_turns(singles->take_turns(kTurnsMax, env.now()));
+    tell_of_missing_shard();
     const base::Duration begin = env.uptime();
     const auto stopwatch = [this] { return std::pair{env.uptime().seconds(), 0.0}; };
     if (witness) witness->before(model, ledger, decider.config());
@@ -279,6 +295,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   bool running = false;
   bool cycle_due = false;
   bool dry_run = false;
+  bool shard_is_missing = false;
   CycleWitness* witness = nullptr;
   std::set<DeviceConfigSource> device_configs_watched;
   client::Informer* nodes = nullptr;
@@ -331,7 +348,10 @@ void Scheduler::count_into(base::Metrics& metrics) {
   state_->metrics.emplace(metrics);
   state_->decider.time_searches([&env = state_->env] { return env.uptime().seconds(); });
 }
-void Scheduler::set_dry_run() { state_->dry_run = true; }
+void Scheduler::set_dry_run() {
+  state_->dry_run = true;
+  state_->model.shards.claims_first = false;  // nobody hears of a claim
+}
 void Scheduler::set_witness(CycleWitness& witness) {
   state_->witness = &witness;
   state_->decider.prove_rollbacks();

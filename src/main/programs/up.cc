@@ -54,6 +54,7 @@ struct UpOptions {
   std::string scheduler_conf;
   bool agent_scheduler = false;
   std::string agent_scheduler_conf;
+  std::string sharding_mode = "none";
   std::string cache_dump_dir = "/tmp";
   std::string runtime = "auto";
 };
@@ -76,6 +77,8 @@ std::vector<Flag> flags_of(UpOptions& options) {
       {"agent-scheduler", &options.agent_scheduler,
        "also run the scheduler for single pods in a hurry, those whose schedulerName is agent-scheduler"},
       {"agent-scheduler-conf", &options.agent_scheduler_conf, "its configuration file, as --scheduler-conf"},
+      {"scheduler-sharding-mode", &options.sharding_mode,
+       "how nodes are shared between the schedulers: none, hard or soft; not none runs the sharding controller"},
       {"cache-dump-dir", &options.cache_dump_dir,
        "where SIGUSR1 writes what the scheduler believes, for volcano schedule --as-is"}};
 }
@@ -85,6 +88,9 @@ base::Status check(const UpOptions& options) {
   TRY_VOID(check_ip("--address", options.address));
   if (options.runtime != "auto" && options.runtime != "runc" && options.runtime != "process")
     return wrong(base::format("--runtime: \"{}\" is none of auto, runc, process", options.runtime));
+  scheduler::Options sharded;
+  sharded.sharding_mode = options.sharding_mode;
+  TRY_VOID(sharded.check());
   if (options.port < 0 || options.port > 65535)
     return wrong(base::format("--port: {} is not between 0 and 65535", options.port));
   if (options.storage_gib < 1 || options.storage_gib > 65536)
@@ -200,17 +206,18 @@ struct Cluster {
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
       manager_options.metrics = &metrics;
+      if (options.sharding_mode != "none") manager_options.enabled = {"*"};
       return std::make_unique<controllers::Manager>(env, client, manager_options);
     });
     scheduler.start("volcano", *api, [this](rt::Env& env, client::Client& client) {
-      auto part = std::make_unique<scheduler::Scheduler>(env, client, scheduler::Options());
+      auto part = std::make_unique<scheduler::Scheduler>(env, client, sharded(scheduler::Options()));
       part->count_into(metrics);
       scheduler_conf = configure(env, *part, options.scheduler_conf);
       return part;
     });
     if (options.agent_scheduler)
       agent_scheduler.start("agent-scheduler", *api, [this](rt::Env& env, client::Client& client) {
-        auto part = std::make_unique<scheduler::Scheduler>(env, client, scheduler::agent_options());
+        auto part = std::make_unique<scheduler::Scheduler>(env, client, sharded(scheduler::agent_options()));
         part->count_into(metrics);
         agent_scheduler_conf = configure(env, *part, options.agent_scheduler_conf);
         return part;
@@ -227,6 +234,11 @@ struct Cluster {
                                                         : node::Mode::kAuto;
       return std::make_unique<node::Agent>(env, client, agent_options);
     });
+  }
+
+  scheduler::Options sharded(scheduler::Options of) const {
+    of.sharding_mode = options.sharding_mode;
+    return of;
   }
 
   // As vc-scheduler does: a file that cannot be used now may become usable.

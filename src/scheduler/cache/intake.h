@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,7 @@ struct IntakeOptions {
   FeatureGates gates;
   ShardingMode sharding_mode = ShardingMode::kNone;
   std::string sharding_name = "volcano";
+  bool claims_nodes = false;  // of hard shards, before they are used: see NodeShards::claims_first
   SchedulerShare share;
   bool csi_storage = true;  // read CSIDriver and CSIStorageCapacity
   // Each pod stands for itself: there are no groups and queues, and who decides pods one by one is told of each.
@@ -61,6 +63,7 @@ class Intake {
     model_.gates = options_.gates;
     model_.shards.mode = options_.sharding_mode;
     model_.shards.own_name = options_.sharding_name;
+    model_.shards.claims_first = options_.claims_nodes && options_.sharding_mode == ShardingMode::kHard;
     model_.volumes.reads_capacities = options_.csi_storage;
     drops_fields_ = switches_fields_off(options_.gates);
   }
@@ -92,6 +95,9 @@ class Intake {
   // These statuses could not be written: what they should say is written again.
   void queue_status_lost(std::string_view name, const std::vector<std::string>& gone);
   void pod_status_lost(std::string_view key, std::string_view uid);
+  // No write of the own NodeShard's status is under way any more: what the watch showed meanwhile counts.
+  void shard_write_ended();
+  const std::string& shard_version() const { return model_.shards.own_version(); }
 
   // Where pods are single ones.
   PodNewsList take_pod_news() { return std::exchange(pod_news_, {}); }
@@ -132,6 +138,7 @@ class Intake {
   IntakeOptions options_;
   std::string default_priority_class_;
   PodNewsList pod_news_;
+  std::optional<NodeShard> heard_shard_;  // the own one, as the watch showed it last
   bool drops_fields_ = false;
 };
 

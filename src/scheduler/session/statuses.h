@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -87,6 +88,7 @@ class Statuses {
   void tell_refusal(const Job& job);
   void tell_group(const Job& job, bool updated);
   void close_tasks(const Job& job);
+  void add_nodes_under_way(std::set<std::string>& in_use) const;
   // Plans the pod's condition unless it says that already.
   void say(TaskId task, TaskReason reason);
   std::string text_beside(const Job& job, TaskStatus told, std::string found) const;
