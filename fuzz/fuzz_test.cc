@@ -81,6 +81,7 @@ TEST(Fuzz, the_http_server_survives_any_sequence) { run("connection", 300); }
 TEST(Fuzz, any_keys_serve_with_tls_or_not_at_all) { run("keys", 300); }
 TEST(Fuzz, definitions_of_worlds_are_read_or_refused) { run("definition", 20'000); }
 TEST(Fuzz, any_configuration_of_the_scheduler_runs_or_is_refused) { run("scheduler_config", 20'000); }
+TEST(Fuzz, any_sharing_of_nodes_keeps_its_limits_or_is_refused) { run("sharding", 20'000); }
 TEST(Fuzz, any_arguments_of_plugins_run) { run("plugin_arguments", 40'000); }
 TEST(Fuzz, any_objects_can_be_scheduled) { run("scheduler_objects", 10'000); }
 TEST(Fuzz, a_damaged_database_is_refused_or_served) { run("database", 200); }

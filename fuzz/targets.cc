@@ -35,6 +35,7 @@ constexpr std::array kTargets = {
     Target{"definition", definition},
     Target{"scheduler_config", scheduler_config},
     Target{"plugin_arguments", plugin_arguments},
+    Target{"sharding", sharding},
     Target{"scheduler_objects", scheduler_objects},
     Target{"writes", writes},
     Target{"database", database},

@@ -36,6 +36,7 @@ void keys(std::string_view input);
 void definition(std::string_view input);
 void scheduler_config(std::string_view input);
 void plugin_arguments(std::string_view input);
+void sharding(std::string_view input);
 void scheduler_objects(std::string_view input);
 void writes(std::string_view input);
 void database(std::string_view input);

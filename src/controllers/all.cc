@@ -12,6 +12,7 @@
 #include "controllers/jobtemplate/controller.h"
 #include "controllers/podgroup/controller.h"
 #include "controllers/queue/controller.h"
+#include "controllers/sharding/controller.h"
 
 namespace controllers {
 
@@ -48,6 +49,8 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
   if (is_enabled(options.enabled, "hyperNode-controller"))
     state_->driver.add(hypernode::make_hypernode_controller(
         {.configmap_namespace = options.configmap_namespace, .configmap_name = options.configmap_name}));
+  if (is_enabled(options.enabled, "sharding-controller"))
+    state_->driver.add(sharding::make_sharding_controller(options.sharding));
   if (!options.with_cluster) return;
   state_->driver.add(cluster::make_owner_controller());
   state_->driver.add(cluster::make_namespace_controller());
@@ -78,7 +81,8 @@ const std::vector<std::string>& controller_names() {
   static const std::vector<std::string> kNames = {
       "colocation-config-controller", "cronjob-controller", "gc-controller",
       "hyperNode-controller",         "job-controller",     "jobflow-controller",
-      "jobtemplate-controller",       "pg-controller",      "queue-controller"};
+      "jobtemplate-controller",       "pg-controller",      "queue-controller",
+      "sharding-controller"};
   return kNames;
 }
 

@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "base/time_zone.h"
 #include "client/client.h"
+#include "controllers/sharding/controller.h"
 #include "rt/env.h"
 
 namespace controllers {
@@ -23,6 +24,7 @@ struct Options {
   bool inherit_owner_annotations = true;
   // Feature gates: QueueCommandSync, WorkLoadSupport, VolcanoJobSupport, PriorityClass, CronVolcanoJobSupport.
   bool reads_commands = true, workloads = true, jobs = true, reads_priorities = true, cronjobs = true;
+  sharding::Options sharding = {.config = sharding::default_config()};
   base::TimeZone local_zone = {};  // of CronJobs that name none
   // The ConfigMap of the discovery of HyperNodes.
   std::string configmap_namespace = "volcano-system";

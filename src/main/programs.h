@@ -25,6 +25,7 @@ int run_vcancel(const Arguments& arguments);
 int run_vsuspend(const Arguments& arguments);
 int run_vresume(const Arguments& arguments);
 int run_scheduler(const Arguments& arguments);
+int run_agent_scheduler(const Arguments& arguments);
 int run_controller_manager(const Arguments& arguments);
 int run_hypernode_controller_manager(const Arguments& arguments);
 int run_webhook_manager(const Arguments& arguments);

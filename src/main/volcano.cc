@@ -45,6 +45,8 @@ constexpr std::array kPrograms{
     Program{"webhook-manager", "vc-webhook-manager", volcano_main::run_webhook_manager,
             "answer a cluster's admission webhooks"},
     Program{"scheduler", "vc-scheduler", volcano_main::run_scheduler, "run the scheduler on a cluster"},
+    Program{"agent-scheduler", "vc-agent-scheduler", volcano_main::run_agent_scheduler,
+            "run the scheduler for single pods in a hurry on a cluster"},
 };
 
 int usage(std::FILE* to) {

@@ -19,7 +19,9 @@ inline IntakeOptions intake_options(const Options& options) {
   if (options.sharding_mode == "hard") out.sharding_mode = ShardingMode::kHard;
   if (options.sharding_mode == "soft") out.sharding_mode = ShardingMode::kSoft;
   out.sharding_name = options.sharding_name;
+  out.claims_nodes = options.claims_nodes;
   out.csi_storage = options.csi_storage;
+  out.single_pods = options.single_pods;
   out.share = SchedulerShare(options.share_pod_name, options.share_members);
   return out;
 }

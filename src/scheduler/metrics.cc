@@ -60,6 +60,12 @@ Rows rows_of_times() {
        {"stage"},
        "Time from a pod's creation to the stage (Watched, Assumed, PreBound, Bound).",
        exponential_bounds(50, 60000, 30)},
+      // COMPAT(agent-workers)
+      {"volcano_worker_scheduling_cycle_duration_milliseconds",
+       kHistogram,
+       {},
+       "Time of a whole cycle of the agent scheduler.",
+       exponential_bounds(5, 81920, 15)},
       {"volcano_scheduling_stage_duration_milliseconds",
        kHistogram,
        {"stage"},
@@ -159,6 +165,8 @@ void CycleMetrics::note(const CycleReport& report, base::Duration took, base::Ti
 
 void CycleMetrics::note_times(const CycleReport& report, base::Duration took) {
   metrics_.histogram("volcano_e2e_scheduling_latency_milliseconds").observe(took.seconds() * kMs);
+  if (!report.single_pods.empty())
+    metrics_.histogram("volcano_worker_scheduling_cycle_duration_milliseconds").observe(took.seconds() * kMs);
   metrics_.histogram("volcano_open_session_duration_milliseconds").observe(report.open_s * kMs);
   for (const CycleReport::ActionTime& one : report.actions)
     metrics_.histogram("volcano_action_scheduling_latency_milliseconds", {one.action}).observe(one.wall_s * kMs);

@@ -32,6 +32,7 @@ std::vector<Expected> expected_rows() {
       {"plugin_scheduling_latency_milliseconds", kHistogram, {"plugin", "OnSession"}, 0.1, 100, 15},
       {"action_scheduling_latency_milliseconds", kHistogram, {"action"}, 1, 2000, 20},
       {"task_scheduling_latency_milliseconds", kHistogram, {"stage"}, 50, 60000, 30},
+      {"worker_scheduling_cycle_duration_milliseconds", kHistogram, {}, 5, 81920, 15},
       {"scheduling_stage_duration_milliseconds", kHistogram, {"stage"}, 0.1, 500, 20},
       {"pod_preemption_victims", kGauge, {}},
       {"total_preemption_attempts", kCounter, {}},

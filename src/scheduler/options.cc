@@ -12,6 +12,7 @@ namespace {
 
 // clang-format off
 #define FIELD(member) [](Options& o) -> void* { return &o.member; }
+// COMPAT(agent-scheduler): Volcano's chart passes its agent scheduler flags that only the other one knows; both take them.
 constexpr Flag kFlags[] = {
     {"master", FlagKind::kText, FIELD(master), "Address of the API server, overrides that of the kubeconfig"},
     {"kubeconfig", FlagKind::kText, FIELD(kubeconfig), "Path of the kubeconfig"},
@@ -19,16 +20,16 @@ constexpr Flag kFlags[] = {
     {"tls-cert-file", FlagKind::kText, FIELD(tls_cert_file), "Certificate for HTTPS health checks"},
     {"tls-private-key-file", FlagKind::kText, FIELD(tls_private_key_file), "Key of that certificate"},
     {"lock-object-namespace", FlagKind::kText, FIELD(lock_object_namespace), "Deprecated: namespace of the lease"},
-    {"scheduler-name", FlagKind::kTextList, FIELD(scheduler_names), "Pods with one of these scheduler names are scheduled (default volcano)"},
+    {"scheduler-name", FlagKind::kTextList, FIELD(scheduler_names), "Pods with one of these scheduler names are scheduled (default volcano; one name, agent-scheduler, of the agent scheduler)"},
     {"scheduler-conf", FlagKind::kText, FIELD(scheduler_conf), "Path of the configuration"},
-    {"schedule-period", FlagKind::kDuration, FIELD(schedule_period), "Longest pause between cycles while something waits"},
-    {"arrival-grace", FlagKind::kDuration, FIELD(arrival_grace), "How long pods of a group must neither come nor go before it is told that some are missing; 0 tells at once"},
+    {"schedule-period", FlagKind::kDuration, FIELD(schedule_period), "Longest pause between cycles while something waits", Flag::Of::kBatch},
+    {"arrival-grace", FlagKind::kDuration, FIELD(arrival_grace), "How long pods of a group must neither come nor go before it is told that some are missing; 0 tells at once", Flag::Of::kBatch},
     {"resync-period", FlagKind::kDuration, FIELD(resync_period), "Resync period of informers"},
-    {"default-queue", FlagKind::kText, FIELD(default_queue), "Queue of groups that name none"},
+    {"default-queue", FlagKind::kText, FIELD(default_queue), "Queue of groups that name none", Flag::Of::kBatch},
     {"version", FlagKind::kBool, FIELD(print_version), "Print the version and exit"},
     {"listen-address", FlagKind::kText, FIELD(listen_address), "Address of metrics"},
     {"healthz-address", FlagKind::kText, FIELD(healthz_address), "Address of health checks"},
-    {"priority-class", FlagKind::kBool, FIELD(priority_class), "Read PriorityClasses for the priority of groups"},
+    {"priority-class", FlagKind::kBool, FIELD(priority_class), "Read PriorityClasses for the priority of groups", Flag::Of::kBatch},
     {"kube-api-qps", FlagKind::kNumber, FIELD(kube_api_qps), "Requests a second to the API server"},
     {"kube-api-burst", FlagKind::kInt, FIELD(kube_api_burst), "Burst of requests to the API server"},
     {"minimum-feasible-nodes", FlagKind::kInt, FIELD(minimum_feasible_nodes), "Sampling: fewest feasible nodes looked for"},
@@ -43,10 +44,11 @@ constexpr Flag kFlags[] = {
     {"cache-dumper", FlagKind::kBool, FIELD(cache_dumper), "Write dumps on SIGUSR1 and SIGUSR2"},
     {"cache-dump-dir", FlagKind::kText, FIELD(cache_dump_dir), "Folder of dumps"},
     {"node-worker-threads", FlagKind::kInt, FIELD(node_worker_threads), "Accepted; nodes are taken in by the loop"},
-    {"gate-removal-worker-num", FlagKind::kInt, FIELD(gate_removal_worker_num), "Scheduling gates removed at a time"},
+    {"gate-removal-worker-num", FlagKind::kInt, FIELD(gate_removal_worker_num), "Scheduling gates removed at a time", Flag::Of::kBatch},
     {"ignored-provisioners", FlagKind::kTextList, FIELD(ignored_provisioners), "Accepted, and without effect: attach counts are no resources of pods here"},
     {"resource-sync-timeout", FlagKind::kDuration, FIELD(resource_sync_timeout), "After so long a wait for the first lists a warning says so; 0: never"},
     {"disable-default-scheduler-config", FlagKind::kBool, FIELD(disable_default_config), "A missing or broken configuration ends the program"},
+    {"scheduler-worker-count", FlagKind::kInt, FIELD(worker_count), "Accepted; pods are decided one after the other by the loop", Flag::Of::kAgent},
     {"scheduler-sharding-mode", FlagKind::kText, FIELD(sharding_mode), "none, hard or soft"},
     {"scheduler-sharding-name", FlagKind::kText, FIELD(sharding_name), "Name of this scheduler's NodeShard"},
     {"feature-gates", FlagKind::kText, FIELD(feature_gates), "Comma separated gates, Name=true|false"},
@@ -75,9 +77,9 @@ constexpr Flag kFlags[] = {
 #undef FIELD
 // clang-format on
 
-const Flag* find_flag(std::string_view name) {
+const Flag* find_flag(std::string_view name, const Options& options) {
   for (const Flag& flag : kFlags) {
-    if (flag.name == name) return &flag;
+    if (flag.name == name && flag.is_of(options)) return &flag;
   }
   return nullptr;
 }
@@ -137,6 +139,14 @@ base::Status set_flag(const Flag& flag, std::string_view value, Options& options
 
 std::span<const Flag> scheduler_flags() { return kFlags; }
 
+Options agent_options() {
+  Options out;
+  out.single_pods = true;
+  out.sharding_name = "agent-scheduler";
+  out.lease_name = "agent-scheduler";
+  return out;
+}
+
 std::vector<std::pair<std::string, std::string>> Options::node_labels() const {
   std::vector<std::pair<std::string, std::string>> out;
   for (const std::string& one : node_selector) {
@@ -153,14 +163,17 @@ base::Status Options::check() const {
   for (const std::string& one : node_selector) {
     if (one.find(':') == std::string::npos) return bad_value("node-selector", one, "key:value");
   }
+  if (single_pods && names().size() != 1)
+    return base::make_error(base::Code::kInvalid, "--scheduler-name: the agent scheduler has one name");
+  // COMPAT(agent-workers)
+  if (worker_count < 1) return bad_value("scheduler-worker-count", std::to_string(worker_count), "above zero");
   const auto gates = FeatureGates::parse(feature_gates);
   if (!gates.ok()) return gates.error();
   return {};
 }
 
 base::Result<Options> parse_options(const std::vector<std::string>& arguments, std::vector<std::string>& rest,
-                                    const OtherFlag& on_other) {
-  Options options;
+                                    const OtherFlag& on_other, Options options) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     std::string_view argument = arguments[i];
     if (argument.size() < 2 || argument[0] != '-') {
@@ -175,14 +188,13 @@ base::Result<Options> parse_options(const std::vector<std::string>& arguments, s
     const std::string* value = equals != std::string_view::npos ? &inline_value
                                : i + 1 < arguments.size()       ? &arguments[i + 1]
                                                                 : nullptr;
-    const Flag* flag = find_flag(name);
+    const Flag* flag = find_flag(name, options);
     if (flag == nullptr) {
       const int used = on_other ? on_other(name, value) : 0;
-      if (used == 0 && name == "scheduler-worker-count") {
-        return base::make_error(
-            base::Code::kInvalid,
-            "--scheduler-worker-count is a flag of the agent scheduler, which is not here; pods for "
-            "it are scheduled with --scheduler-name=volcano,agent-scheduler");
+      if (used == 0 && name == "scheduler-worker-count" && !options.single_pods) {
+        return base::make_error(base::Code::kInvalid,
+                                "--scheduler-worker-count is a flag of the agent scheduler: vc-agent-scheduler, or "
+                                "volcano agent-scheduler");
       }
       if (used == 0) return base::make_error(base::Code::kInvalid, base::format("unknown flag {}", arguments[i]));
       if (equals == std::string_view::npos) i += static_cast<std::size_t>(used - 1);
@@ -203,9 +215,11 @@ base::Result<Options> parse_options(const std::vector<std::string>& arguments, s
   return options;
 }
 
-std::string flags_help() {
+std::string flags_help(const Options& options) {
   std::string out;
-  for (const Flag& flag : kFlags) out += base::format("  --{:<36} {}\n", flag.name, flag.meaning);
+  for (const Flag& flag : kFlags) {
+    if (flag.is_of(options)) out += base::format("  --{:<36} {}\n", flag.name, flag.meaning);
+  }
   return out;
 }
 

@@ -14,10 +14,12 @@
 namespace scheduler {
 
 struct Options {
+  // The agent scheduler: each pod stands for itself, without groups, queues and eviction.
+  bool single_pods = false;
   std::string master;
   std::string kubeconfig;
   std::string ca_cert_file, tls_cert_file, tls_private_key_file;
-  std::vector<std::string> scheduler_names;  // empty: volcano
+  std::vector<std::string> scheduler_names;  // empty: volcano, or agent-scheduler
   std::string scheduler_conf;
   base::Duration schedule_period = base::seconds(1);
   base::Duration arrival_grace = base::seconds(1);
@@ -40,6 +42,7 @@ struct Options {
   bool cache_dumper = true;
   std::string cache_dump_dir = "/tmp";
   std::int64_t node_worker_threads = 20;
+  std::int64_t worker_count = 1;
   std::int64_t gate_removal_worker_num = 5;
   std::vector<std::string> ignored_provisioners;
   base::Duration resource_sync_timeout = base::seconds(60);
@@ -62,14 +65,20 @@ struct Options {
   // Not flags: the environment of the process. Several schedulers share the pods, groups and nodes of one name.
   std::string share_pod_name;  // "<base>-<i>"
   int share_members = 1;
+  // Nor is this: hard shards are shared with schedulers that run, and claimed before they are used.
+  bool claims_nodes = false;
 
   std::vector<std::string> names() const {
-    return scheduler_names.empty() ? std::vector<std::string>{"volcano"} : scheduler_names;
+    if (!scheduler_names.empty()) return scheduler_names;
+    return {single_pods ? "agent-scheduler" : "volcano"};
   }
   std::vector<std::pair<std::string, std::string>> node_labels() const;
   // Values that no flag's kind refuses, and that make no sense.
   base::Status check() const;
 };
+
+// What the agent scheduler does without flags.
+Options agent_options();
 
 enum class FlagKind : std::uint8_t { kText, kBool, kInt, kNumber, kDuration, kTextList };
 
@@ -79,14 +88,20 @@ struct Flag {
   FlagKind kind;
   void* (*field)(Options&);
   std::string_view meaning;
+  enum class Of : std::uint8_t { kBoth, kBatch, kAgent } of = Of::kBoth;  // which program has it
+
+  bool is_of(const Options& options) const {
+    return of == Of::kBoth || of == (options.single_pods ? Of::kAgent : Of::kBatch);
+  }
 };
 std::span<const Flag> scheduler_flags();
 
-// Sets the options from `arguments`. What is not a flag of the table goes to `rest`, in order: `on_other` may take a
-// flag (with its value, if it has one) and says how many arguments it used; 0 means that it does not know it either.
+// Sets the options from `arguments`, beginning with those of `options`. What is not a flag of the table goes to `rest`,
+// in order: `on_other` may take a flag (with its value, if it has one) and says how many arguments it used; 0 means
+// that it does not know it either.
 using OtherFlag = std::function<int(std::string_view name, const std::string* value)>;
 base::Result<Options> parse_options(const std::vector<std::string>& arguments, std::vector<std::string>& rest,
-                                    const OtherFlag& on_other = {});
-std::string flags_help();
+                                    const OtherFlag& on_other = {}, Options options = {});
+std::string flags_help(const Options& options = {});
 
 }  // namespace scheduler

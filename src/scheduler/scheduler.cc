@@ -18,6 +18,7 @@
 #include "scheduler/metrics.h"
 #include "scheduler/plugins/all.h"
 #include "scheduler/session/decider.h"
+#include "scheduler/single_pods/single_pods.h"
 #include "scheduler/sources/device_config_sources.h"
 #include "scheduler/sources/outside_asker.h"
 #include "scheduler/sources/usage_collector.h"
@@ -28,6 +29,19 @@ namespace {
 // Events that come together are decided on together; short enough that nobody notices.
 constexpr base::Duration kGatherTime = base::milliseconds(2);
 constexpr base::Duration kSettlePeriod = base::milliseconds(500);
+// Of single pods in one cycle: what is decided goes out before the next ones are.
+constexpr std::size_t kTurnsMax = 64;
+
+// A scheduler that runs has others beside it.
+Options of_live_scheduler(Options options) {
+  options.claims_nodes = true;
+  return options;
+}
+
+Registry registry_of(const Options& options) {
+  if (options.single_pods) return {single_pod_plugins(), single_pod_actions(), single_pods_config_text()};
+  return {all_plugins(), all_actions()};
+}
 
 std::string component_of(const Options& options) {
   const auto names = options.names();
@@ -45,9 +59,10 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   State(rt::Env& e, client::Client& c, Options o)
       : env(e),
         client(c),
-        options(std::move(o)),
+        options(of_live_scheduler(std::move(o))),
         intake(model, ledger, intake_options(options)),
-        decider(model, ledger, {all_plugins(), all_actions()}, e.random().next(), component_of(options)) {
+        decider(model, ledger, registry_of(options), e.random().next(), component_of(options)) {
+    if (options.single_pods) singles.emplace(model, intake);
     decider.sample(sampling_options(options));
     decider.wait_for_arrivals(options.arrival_grace);
   }
@@ -64,10 +79,11 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
         [this] { wake(); });
     asker = std::make_unique<OutsideAsker>(env, model.outside, [this] { wake(); });
     collector = std::make_unique<UsageCollector>(env, model.usage, [this] { wake(); });
-    outbox->ensure_queue("root", false, [] {});
-    if (options.default_queue != "root") outbox->ensure_queue(options.default_queue, true, [] {});
+    if (!singles) ensure_queues();
     if (next_config) take_config();  // before the first object: plugins say which resources do not count
-    for (const api::ResourceId& id : Intake::resources()) watch(id);
+    for (const api::ResourceId& id : Intake::resources()) {
+      if (!singles || !Intake::concerns_groups(id)) watch(id);
+    }
     for (const api::ResourceId& id : intake.optional_resources()) watch(id);
     watch_device_configs();
     if (options.resource_sync_timeout.ns > 0)
@@ -76,6 +92,11 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
           base::log_warning("scheduler", "not every list has arrived yet; nothing is decided before");
       });
     for (auto& informer : informers) informer->start();
+  }
+
+  void ensure_queues() {
+    outbox->ensure_queue("root", false, [] {});
+    if (options.default_queue != "root") outbox->ensure_queue(options.default_queue, true, [] {});
   }
 
   void take_config() {
@@ -108,11 +129,42 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
       if (metrics && before == nullptr && after != nullptr && id == api::resources::kPods) note_watched(*after);
       if (id == api::resources::kNodes && after == nullptr && before != nullptr) forget_cpus(api::name_of(*before));
       const bool matters = after != nullptr ? intake.set(id, *after) : before != nullptr && intake.remove(id, *before);
+      if (singles) return heard(id, matters);
       if (matters) wake();
     });
     informer.on_synced([this] {
       const bool all = std::all_of(informers.begin(), informers.end(), [](const auto& one) { return one->synced(); });
       if (all && !running) go();
+    });
+  }
+
+  void heard(const api::ResourceId& id, bool matters) {
+    singles->heard(id, matters, env.now());
+    if (singles->has_turns() || (matters && id == api::resources::kNodeShards)) return wake();
+    wake_for_turns();
+  }
+
+  // Each time it is missing, once.
+  void tell_of_missing_shard() {
+    const bool is_missing = model.shards.mode != ShardingMode::kNone && model.shards.own() == nullptr;
+    if (std::exchange(shard_is_missing, is_missing) || !is_missing) return;
+    base::log_error("scheduler",
+                    base::format("there is no NodeShard {}: the nodes that it held last, {} of them, are used",
+                                 options.sharding_name, model.shards.usable().size()));
+  }
+
+  // A pause of some pod ends, though nothing else happens.
+  void wake_for_turns() {
+    const std::optional<base::Time> due = singles->next_due();
+    if (!running || cycle_due || (turn_timer != 0 && due == turn_due)) return;
+    if (turn_timer != 0) env.loop().cancel(std::exchange(turn_timer, 0));
+    if (!due) return;
+    turn_due = due;
+    turn_timer = env.loop().after({std::max<std::int64_t>(due->ns - env.now().ns, 0)}, [weak = weak_from_this()] {
+      auto self = weak.lock();
+      if (!self) return;
+      self->turn_timer = 0;
+      self->wake();
     });
   }
 
@@ -162,7 +214,8 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     if (!running || cycle_due) return;
     cycle_due = true;
     if (period_timer != 0) env.loop().cancel(std::exchange(period_timer, 0));
-    env.loop().after(std::max(kGatherTime, last_cycle), [weak = weak_from_this()] {
+    // Single pods are in a hurry, and do not wait for others.
+    env.loop().after(singles ? base::Duration{} : std::max(kGatherTime, last_cycle), [weak = weak_from_this()] {
       if (auto self = weak.lock()) self->run_cycle();
     });
   }
@@ -174,7 +227,10 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
       const std::size_t known = informers.size();
       watch_device_configs();
       for (std::size_t i = known; i < informers.size(); ++i) informers[i]->start();
+      if (singles) singles->facts_changed(env.now());
     }
+    if (singles) decider.take_turns(singles->take_turns(kTurnsMax, env.now()));
+    tell_of_missing_shard();
     const base::Duration begin = env.uptime();
     const auto stopwatch = [this] { return std::pair{env.uptime().seconds(), 0.0}; };
     if (witness) witness->before(model, ledger, decider.config());
@@ -189,6 +245,10 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     const bool decided = !report.plan.binds.empty() || !report.plan.evictions.empty() || !report.plan.groups.empty();
     outbox->send(std::move(report.plan));
     asker->ask(model.outside.take_questions());
+    if (singles) {
+      singles->note(report.single_pods, env.now());
+      return singles->has_turns() ? wake() : wake_for_turns();
+    }
     if (decided) return wake();
     // Zones close and nodes fill up also while nothing waits.
     const bool moves_pods = decider.config().has_action("shuffle");
@@ -223,6 +283,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   Ledger ledger;
   Intake intake;
   Decider decider;
+  std::optional<SinglePods> singles;  // of the agent scheduler
   std::optional<Config> next_config;
   std::string next_config_text, config_text;  // as given; empty: the built-in one
   std::string refused;                        // why the last configuration was not taken
@@ -234,6 +295,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   bool running = false;
   bool cycle_due = false;
   bool dry_run = false;
+  bool shard_is_missing = false;
   CycleWitness* witness = nullptr;
   std::set<DeviceConfigSource> device_configs_watched;
   client::Informer* nodes = nullptr;
@@ -243,6 +305,8 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   rt::Loop::TimerId period_timer = 0;
   rt::Loop::TimerId arrival_timer = 0;
   rt::Loop::TimerId settle_timer = 0;
+  rt::Loop::TimerId turn_timer = 0;
+  std::optional<base::Time> turn_due;
   base::Duration settle_took{};
 };
 
@@ -252,7 +316,7 @@ Scheduler::Scheduler(rt::Env& env, client::Client& client, Options options)
 Scheduler::~Scheduler() = default;
 
 base::Status Scheduler::configure(std::string_view text) {
-  auto config = parse_config(text, {all_plugins(), all_actions()});
+  auto config = parse_config(text, registry_of(state_->options));
   state_->refused = config.ok() ? "" : config.error().message;
   if (!config.ok()) return config.take_error();
   state_->next_config = *std::move(config);
@@ -284,7 +348,10 @@ void Scheduler::count_into(base::Metrics& metrics) {
   state_->metrics.emplace(metrics);
   state_->decider.time_searches([&env = state_->env] { return env.uptime().seconds(); });
 }
-void Scheduler::set_dry_run() { state_->dry_run = true; }
+void Scheduler::set_dry_run() {
+  state_->dry_run = true;
+  state_->model.shards.claims_first = false;  // nobody hears of a claim
+}
 void Scheduler::set_witness(CycleWitness& witness) {
   state_->witness = &witness;
   state_->decider.prove_rollbacks();

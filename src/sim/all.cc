@@ -18,6 +18,7 @@ constexpr std::array kWorkloads = {
     PieceKind<Workload>{"job-churn", make_job_churn},
     PieceKind<Workload>{"pod-monkey", make_pod_monkey},
     PieceKind<Workload>{"queue-churn", make_queue_churn},
+    PieceKind<Workload>{"single-pods", make_single_pods},
 };
 
 constexpr std::array kFaults = {
@@ -37,6 +38,8 @@ constexpr std::array kChecks = {
     PieceKind<Check>{"ledger-agrees", make_ledger_agrees},
     PieceKind<Check>{"no-node-overcommitted", make_no_node_overcommitted},
     PieceKind<Check>{"queues-within-capability", make_queues_within_capability},
+    PieceKind<Check>{"shards-are-apart", make_shards_are_apart},
+    PieceKind<Check>{"single-pods-end", make_single_pods_end},
     PieceKind<Check>{"views-agree", make_views_agree},
 };
 

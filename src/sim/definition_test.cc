@@ -70,7 +70,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"[world]\n[world]\n",
                 "line 2: Error while parsing table header: cannot redefine existing table 'world'"},
         Refusal{"[world]\nparts = [\"moon\"]\n",
-                "line 1: world: no part is called \"moon\"; there are: apiserver, nodes, scheduler, controllers"},
+                "line 1: world: no part is called \"moon\"; there are: apiserver, nodes, scheduler, "
+                "agent-scheduler, controllers"},
         Refusal{"[$]\n", "this is no TOML that can be read"},
         Refusal{"[[fault]]\nkind = \"flood\"\n",
                 "line 1: no fault is called \"flood\"; there are: conflict, cut-watch, disk-error, drop-answer, "

@@ -1,6 +1,7 @@
 // The list of parts.
 #include "sim/parts.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/check.h"
@@ -20,17 +21,46 @@ class RunningNodes final : public Running {
 
 class RunningControllers final : public Running {
  public:
-  explicit RunningControllers(const PartContext& at) : manager_(at.env, at.client, {.with_cluster = true}) {
-    manager_.start();
+  explicit RunningControllers(const PartContext& at) : manager_(at.env, at.client, options(at)) { manager_.start(); }
+
+ private:
+  // The batch scheduler gets the fuller half of the nodes, so that nodes go to and fro with what runs on them.
+  static controllers::Options options(const PartContext& at) {
+    controllers::Options out;
+    out.with_cluster = true;
+    if (at.sharding == "none") return out;
+    out.enabled = {"*"};
+    const controllers::sharding::Policy rate{.name = "allocation-rate"};
+    const controllers::sharding::Policy half{.name = "node-limit", .nodes_max = std::max(at.nodes.nodes / 2, 1)};
+    out.sharding.config = {.schedulers = {{.name = "volcano", .type = "batch", .policies = {rate, half}},
+                                          {.name = "agent-scheduler", .type = "agent", .policies = {rate}}},
+                           .sync_period = base::seconds(5)};
+    return out;
+  }
+
+  controllers::Manager manager_;
+};
+
+scheduler::Options sharded(scheduler::Options options, const PartContext& at) {
+  options.sharding_mode = at.sharding;
+  return options;
+}
+
+class RunningAgentScheduler final : public Running {
+ public:
+  explicit RunningAgentScheduler(const PartContext& at)
+      : scheduler_(at.env, at.client, sharded(scheduler::agent_options(), at)) {
+    scheduler_.set_witness(at.witness);
+    scheduler_.start();
   }
 
  private:
-  controllers::Manager manager_;
+  scheduler::Scheduler scheduler_;
 };
 
 class RunningScheduler final : public Running {
  public:
-  explicit RunningScheduler(const PartContext& at) : scheduler_(at.env, at.client, {}) {
+  explicit RunningScheduler(const PartContext& at) : scheduler_(at.env, at.client, sharded({}, at)) {
     if (!at.scheduler_conf.empty())
       CHECK(scheduler_.configure(at.scheduler_conf).ok());  // World::build_world() tried it
     scheduler_.set_witness(at.witness);
@@ -49,6 +79,7 @@ std::unique_ptr<Running> start(const PartContext& context) {
 constexpr std::array kParts = {
     PartKind{"nodes", "kubelet", start<RunningNodes>},
     PartKind{"scheduler", "vc-scheduler", start<RunningScheduler>},
+    PartKind{"agent-scheduler", "vc-agent-scheduler", start<RunningAgentScheduler>, false},
     PartKind{"controllers", "vc-controller-manager", start<RunningControllers>},
 };
 

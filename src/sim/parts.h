@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "client/client.h"
@@ -25,6 +26,7 @@ struct PartContext {
   Machines& machines;
   const NodeSettings& nodes;
   const std::string& scheduler_conf;  // empty: the built-in one
+  const std::string& sharding;        // none, hard or soft
   scheduler::CycleWitness& witness;
 };
 
@@ -32,6 +34,7 @@ struct PartKind {
   std::string_view name;    // "scheduler"
   std::string_view client;  // the name it is known by at the server: "vc-scheduler"
   std::unique_ptr<Running> (*start)(const PartContext& context);
+  bool by_default = true;  // in worlds that do not say which parts they have
 };
 
 // Besides the API server, in the order in which they start.

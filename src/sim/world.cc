@@ -96,8 +96,13 @@ base::Status World::build_world(Settings& settings) {
       static_cast<std::size_t>(settings.number("history", static_cast<std::int64_t>(store.history_events_max), dice_));
   const bool with_admission = settings.flag("admission", true);
   std::vector<std::string> parts;
-  for (const PartKind& kind : all_parts()) parts.emplace_back(kind.name);
+  for (const PartKind& kind : all_parts()) {
+    if (kind.by_default) parts.emplace_back(kind.name);
+  }
   parts = settings.words("parts", parts);
+  sharding_ = settings.text("sharding", "none");
+  if (sharding_ != "none" && sharding_ != "hard" && sharding_ != "soft")
+    return at_line(settings.line(), base::format("world: sharding \"{}\" is none of none, hard, soft", sharding_));
   TRY_VOID(build_scheduler_conf(settings));
   TRY_VOID(settings.finish());
 
@@ -198,7 +203,7 @@ void World::start(const std::string& name) {
   process.client = make_network_client(*network_, *process.env, std::string(process.kind->client),
                                        seed_for(seed_, base::format("client of {}", label)));
   process.component =
-      process.kind->start({*process.env, *process.client, machines_, nodes_, scheduler_conf_, decisions_});
+      process.kind->start({*process.env, *process.client, machines_, nodes_, scheduler_conf_, sharding_, decisions_});
 }
 
 Outcome World::run() {

@@ -103,6 +103,7 @@ class World {
   Machines machines_;
   NodeSettings nodes_;
   std::string scheduler_conf_;
+  std::string sharding_;
   base::Random dice_;
   Owner director_ = clock_.make_owner();
   bool healed_ = false;

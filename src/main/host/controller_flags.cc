@@ -13,9 +13,6 @@
 namespace volcano_main {
 namespace {
 
-constexpr std::string_view kNoSharding =
-    "accepted; the sharding controller is not here, NodeShards are written by hand";
-
 constexpr std::string_view kKlog = "accepted; logs go to standard error";
 
 std::vector<std::string> split_all(const std::vector<std::string>& lists) {
@@ -65,11 +62,14 @@ std::vector<Flag> ControllerFlags::rows() {
       {"worker-threads-for-podgroup", &worker_threads_for_podgroup, "accepted"},
       {"worker-threads-for-queue", &worker_threads_for_queue, "accepted"},
       {"worker-threads-for-gc", &worker_threads_for_gc, "accepted"},
-      {"scheduler-configs", &sharding_lists, kNoSharding},
-      {"shard-sync-period", &sharding_text, kNoSharding},
-      {"enable-node-event-trigger", &sharding_switch, kNoSharding},
-      {"sharding-configmap", &sharding_text, kNoSharding},
-      {"sharding-configmap-namespace", &sharding_text, kNoSharding},
+      {"scheduler-configs", &scheduler_configs,
+       "deprecated: who gets which nodes without a ConfigMap, "
+       "name:type:minUtil:maxUtil:preferWarmup:minNodes:maxNodes (default volcano:volcano:0.0:0.6:false:2:100 and "
+       "agent-scheduler:agent:0.7:1.0:true:2:100)"},
+      {"shard-sync-period", &shard_sync_period, "how often nodes are shared out in any case"},
+      {"enable-node-event-trigger", &enable_node_event_trigger, "nodes are also shared out when some change much"},
+      {"sharding-configmap", &sharding_configmap, "ConfigMap whose sharding.yaml says who gets which nodes"},
+      {"sharding-configmap-namespace", &sharding_configmap_namespace, "its namespace"},
       {"v", &v, "log verbosity; 4 and more: debug lines too"},
       {"logtostderr", &klog_switch, kKlog},
       {"alsologtostderr", &klog_switch, kKlog},
@@ -91,17 +91,14 @@ base::Status ControllerFlags::check() const {
   for (std::string name : split_all(enabled)) {
     const bool excluded = name.starts_with("-");
     if (name.starts_with("+") || excluded) name.erase(0, 1);
-    if (name == "sharding-controller" && !excluded) {
-      return base::make_error(base::Code::kInvalid,
-                              "--controllers: the sharding controller is not here; NodeShards can be written by hand, "
-                              "and vc-scheduler --scheduler-sharding-mode obeys them");
-    }
+    // COMPAT(controllers)
     const auto& here = controllers::controller_names();
     if (!excluded && name != "*" && std::ranges::find(here, name) == here.end())
       return base::make_error(base::Code::kInvalid, base::format("--controllers: there is no controller {:?}", name));
     if (!names.insert(name).second)
       return base::make_error(base::Code::kInvalid, base::format("--controllers: {} is listed twice", name));
   }
+  if (const auto shares = sharding(); !shares.ok()) return shares.error();
   const auto gates = scheduler::FeatureGates::parse(feature_gates);
   if (!gates.ok()) return gates.error();
   if (!std::isfinite(requests_per_second()))
@@ -159,7 +156,24 @@ controllers::Options ControllerFlags::controllers() const {
   };
   options.configmap_namespace = variable("KUBE_POD_NAMESPACE", "volcano-system");
   options.configmap_name = variable("HELM_RELEASE_NAME", "volcano") + "-controller-configmap";
+  if (auto config = sharding(); config.ok()) options.sharding.config = *std::move(config);
+  options.sharding.config_name = sharding_configmap;
+  options.sharding.config_namespace = sharding_configmap_namespace;
   return options;
+}
+
+base::Result<controllers::sharding::Config> ControllerFlags::sharding() const {
+  namespace sharding = controllers::sharding;
+  const auto period = base::parse_go_duration(shard_sync_period);
+  if (!period)
+    return base::make_error(base::Code::kInvalid,
+                            base::format("--shard-sync-period: \"{}\" is not a duration", shard_sync_period));
+  const std::vector<std::string> entries = split_all(scheduler_configs);
+  TRY(auto schedulers,
+      sharding::parse_scheduler_flags(entries.empty() ? sharding::default_scheduler_flags() : entries));
+  return sharding::Config{.schedulers = std::move(schedulers),
+                          .sync_period = sharding::sound_period(*period),
+                          .follows_nodes = enable_node_event_trigger};
 }
 
 base::Result<client::LeaderElectionOptions> ControllerFlags::lease() const {

@@ -34,9 +34,10 @@ struct ControllerFlags {
   std::string feature_gates, log_flush_frequency = "5s";
   bool klog_switch = false;  // flags of klog that are accepted and change nothing
   std::string klog_value;
-  std::vector<std::string> sharding_lists;  // of a controller that is not here
-  std::string sharding_text;
-  bool sharding_switch = true;
+  std::vector<std::string> scheduler_configs;  // comma lists
+  std::string shard_sync_period = "60s";
+  bool enable_node_event_trigger = true;
+  std::string sharding_configmap = "volcano-sharding-configmap", sharding_configmap_namespace = "volcano-system";
 
   std::vector<Flag> rows();
   // The arguments as rows() reads them: `-v=4` is `--v=4`, and `_` in a flag's name is `-`.
@@ -44,6 +45,7 @@ struct ControllerFlags {
   base::Status check() const;
   double requests_per_second() const;
   controllers::Options controllers() const;
+  base::Result<controllers::sharding::Config> sharding() const;
   base::Result<client::LeaderElectionOptions> lease() const;
 };
 

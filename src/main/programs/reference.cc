@@ -149,7 +149,14 @@ void print_scheduler() {
     std::cout << (std::exchange(first, false) ? "`" : ", `") << key << "`";
   std::cout << ".\n\n## What is used without a file\n\n```yaml\n"
             << scheduler::default_config_text() << "```\n\n## Flags of vc-scheduler\n\n```\n"
-            << scheduler::flags_help() << "```\n";
+            << scheduler::flags_help() << "```\n\n## The agent scheduler\n\nActions: ";
+  for (const scheduler::ActionFactory& action : scheduler::single_pod_actions()) std::cout << "`" << action.name << "`";
+  std::cout << "; plugins:";
+  for (const scheduler::PluginFactory& plugin : scheduler::single_pod_plugins())
+    std::cout << " `" << plugin.name << "`";
+  std::cout << ". Without a file:\n\n```yaml\n"
+            << scheduler::single_pods_config_text() << "```\n\nFlags of vc-agent-scheduler:\n\n```\n"
+            << scheduler::flags_help(scheduler::agent_options()) << "```\n";
 }
 
 struct Page {

@@ -1,4 +1,4 @@
-// vc-scheduler: the scheduler on a cluster, over HTTPS.
+// vc-scheduler and vc-agent-scheduler: the schedulers on a cluster, over HTTPS.
 #include "scheduler/scheduler.h"
 
 #include <unistd.h>
@@ -128,53 +128,15 @@ base::Status refuse_foreign_plugins(const std::string& folder) {
   return {};
 }
 
-int fail(const base::Error& error) {
-  std::cerr << "vc-scheduler: " << error.message << "\n";
+int fail(const std::string& name, const base::Error& error) {
+  std::cerr << name << ": " << error.message << "\n";
   return 1;
 }
 
-}  // namespace
-
-int run_scheduler(const Arguments& arguments) {
-  Program program;
-  bool help = false;
-  std::vector<std::string> rest;
-  auto options = scheduler::parse_options(arguments, rest, [&](std::string_view name, const std::string*) {
-    if (name == "dry-run") program.dry_run = true;
-    if (name == "help" || name == "h") help = true;
-    return name == "dry-run" || name == "help" || name == "h" ? 1 : 0;
-  });
-  if (!options.ok()) return fail(options.error());
-  if (help)
-    return std::cout << "Usage: vc-scheduler [flags]\n\n  --dry-run   decide and report, but write nothing\n"
-                     << scheduler::flags_help(),
-           0;
-  if (options->print_version) return std::cout << "volcano " << kVersion << "\n", 0;
-  if (const base::Status sound = options->check(); !sound.ok()) return fail(sound.error());
-  if (const base::Status own = refuse_foreign_plugins(options->plugins_dir); !own.ok()) return fail(own.error());
-  read_share(*options);
-  auto access = server_access(options->kubeconfig, options->master);
-  if (!access.ok()) return fail(access.error());
-  block_signals();
-  program.options = *options;
-  program.metrics.add(scheduler::metric_rows());
-  program.env = rt::make_real_env("scheduler");
-  std::promise<base::Status> started;
-  program.env->loop().post([&] {
-    auto client = client::make_http_client({.access = *access,
-                                            .user_agent = "vc-scheduler",
-                                            .field_manager = "vc-scheduler",
-                                            .requests_per_second = options->kube_api_qps,
-                                            .burst = static_cast<int>(options->kube_api_burst)},
-                                           *program.env);
-    if (!client.ok()) return started.set_value(client.take_error());
-    program.client = client::make_client_without_patch(*std::move(client));
-    started.set_value(program.start());
-  });
-  if (const base::Status status = started.get_future().get(); !status.ok()) return fail(status.error());
-  if (const base::Status status = program.start_servers(); !status.ok()) std::_Exit(fail(status.error()));
-  wait_for_end({.enabled = options->cache_dumper,
-                .folder = options->cache_dump_dir,
+void serve_until_end(Program& program, const Arguments& arguments) {
+  const scheduler::Options& options = program.options;
+  wait_for_end({.enabled = options.cache_dumper,
+                .folder = options.cache_dump_dir,
                 .arguments = arguments,
                 .with_scheduler = [&program](auto use) {
                   program.env->loop().post([&program, use] { use(program.scheduler.get()); });
@@ -196,7 +158,59 @@ int run_scheduler(const Arguments& arguments) {
   });
   stopped.get_future().wait_for(std::chrono::seconds(2));
   program.env->stop();
+}
+
+int run(const std::string& name, const scheduler::Options& defaults, const Arguments& arguments) {
+  Program program;
+  const auto fail = [&name](const base::Error& error) { return volcano_main::fail(name, error); };
+  bool help = false;
+  std::vector<std::string> rest;
+  auto options = scheduler::parse_options(
+      arguments, rest,
+      [&](std::string_view flag, const std::string*) {
+        if (flag == "dry-run") program.dry_run = true;
+        if (flag == "help" || flag == "h") help = true;
+        return flag == "dry-run" || flag == "help" || flag == "h" ? 1 : 0;
+      },
+      defaults);
+  if (!options.ok()) return fail(options.error());
+  if (help)
+    return std::cout << "Usage: " << name << " [flags]\n\n  --dry-run   decide and report, but write nothing\n"
+                     << scheduler::flags_help(defaults),
+           0;
+  if (options->print_version) return std::cout << "volcano " << kVersion << "\n", 0;
+  if (const base::Status sound = options->check(); !sound.ok()) return fail(sound.error());
+  if (const base::Status own = refuse_foreign_plugins(options->plugins_dir); !own.ok()) return fail(own.error());
+  read_share(*options);
+  auto access = server_access(options->kubeconfig, options->master);
+  if (!access.ok()) return fail(access.error());
+  block_signals();
+  program.options = *options;
+  program.metrics.add(scheduler::metric_rows());
+  program.env = rt::make_real_env(name.substr(name.find('-') + 1));
+  std::promise<base::Status> started;
+  program.env->loop().post([&] {
+    auto client = client::make_http_client({.access = *access,
+                                            .user_agent = name,
+                                            .field_manager = name,
+                                            .requests_per_second = options->kube_api_qps,
+                                            .burst = static_cast<int>(options->kube_api_burst)},
+                                           *program.env);
+    if (!client.ok()) return started.set_value(client.take_error());
+    program.client = client::make_client_without_patch(*std::move(client));
+    started.set_value(program.start());
+  });
+  if (const base::Status status = started.get_future().get(); !status.ok()) return fail(status.error());
+  if (const base::Status status = program.start_servers(); !status.ok()) std::_Exit(fail(status.error()));
+  serve_until_end(program, arguments);
   return 0;
+}
+
+}  // namespace
+
+int run_scheduler(const Arguments& arguments) { return run("vc-scheduler", scheduler::Options(), arguments); }
+int run_agent_scheduler(const Arguments& arguments) {
+  return run("vc-agent-scheduler", scheduler::agent_options(), arguments);
 }
 
 }  // namespace volcano_main

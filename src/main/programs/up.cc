@@ -53,6 +53,9 @@ struct UpOptions {
   bool leave_pods = false;
   std::string event_ttl = "1h";
   std::string scheduler_conf;
+  bool agent_scheduler = false;
+  std::string agent_scheduler_conf;
+  std::string sharding_mode = "none";
   std::string cache_dump_dir = "/tmp";
   std::string runtime = "auto";
 };
@@ -72,6 +75,11 @@ std::vector<Flag> flags_of(UpOptions& options) {
       {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"},
       {"scheduler-conf", &options.scheduler_conf,
        "the scheduler's configuration file, read again when it changes (default: the built-in configuration)"},
+      {"agent-scheduler", &options.agent_scheduler,
+       "also run the scheduler for single pods in a hurry, those whose schedulerName is agent-scheduler"},
+      {"agent-scheduler-conf", &options.agent_scheduler_conf, "its configuration file, as --scheduler-conf"},
+      {"scheduler-sharding-mode", &options.sharding_mode,
+       "how nodes are shared between the schedulers: none, hard or soft; not none runs the sharding controller"},
       {"cache-dump-dir", &options.cache_dump_dir,
        "where SIGUSR1 writes what the scheduler believes, for volcano schedule --as-is"}};
 }
@@ -81,6 +89,9 @@ base::Status check(const UpOptions& options) {
   TRY_VOID(check_ip("--address", options.address));
   if (options.runtime != "auto" && options.runtime != "runc" && options.runtime != "process")
     return wrong(base::format("--runtime: \"{}\" is none of auto, runc, process", options.runtime));
+  scheduler::Options sharded;
+  sharded.sharding_mode = options.sharding_mode;
+  TRY_VOID(sharded.check());
   if (options.port < 0 || options.port > 65535)
     return wrong(base::format("--port: {} is not between 0 and 65535", options.port));
   if (options.storage_gib < 1 || options.storage_gib > 65536)
@@ -151,6 +162,8 @@ struct Cluster {
   Component<controllers::Manager> manager;
   Component<scheduler::Scheduler> scheduler;
   std::unique_ptr<ConfigFile> scheduler_conf;  // on the scheduler's loop
+  Component<scheduler::Scheduler> agent_scheduler;
+  std::unique_ptr<ConfigFile> agent_scheduler_conf;  // on that one's loop
   Component<node::Agent> agent;
 
   base::Status start() {
@@ -196,14 +209,22 @@ struct Cluster {
       manager_options.node_name = options.node_name;
       manager_options.metrics = &metrics;
       manager_options.local_zone = base::TimeZone::local();
+      if (options.sharding_mode != "none") manager_options.enabled = {"*"};
       return std::make_unique<controllers::Manager>(env, client, manager_options);
     });
     scheduler.start("volcano", *api, [this](rt::Env& env, client::Client& client) {
-      auto part = std::make_unique<scheduler::Scheduler>(env, client, scheduler::Options());
+      auto part = std::make_unique<scheduler::Scheduler>(env, client, sharded(scheduler::Options()));
       part->count_into(metrics);
-      configure(env, *part);
+      scheduler_conf = configure(env, *part, options.scheduler_conf);
       return part;
     });
+    if (options.agent_scheduler)
+      agent_scheduler.start("agent-scheduler", *api, [this](rt::Env& env, client::Client& client) {
+        auto part = std::make_unique<scheduler::Scheduler>(env, client, sharded(scheduler::agent_options()));
+        part->count_into(metrics);
+        agent_scheduler_conf = configure(env, *part, options.agent_scheduler_conf);
+        return part;
+      });
     agent.start("kubelet", *api, [this](rt::Env& env, client::Client& client) {
       node::Options agent_options;
       agent_options.node_name = options.node_name;
@@ -218,15 +239,21 @@ struct Cluster {
     });
   }
 
+  scheduler::Options sharded(scheduler::Options of) const {
+    of.sharding_mode = options.sharding_mode;
+    return of;
+  }
+
   // As vc-scheduler does: a file that cannot be used now may become usable.
-  void configure(rt::Env& env, scheduler::Scheduler& part) {
-    scheduler_conf = std::make_unique<ConfigFile>(env, "scheduler", options.scheduler_conf,
-                                                  [&part](const std::string& text) { return part.configure(text); });
-    if (const base::Status read = scheduler_conf->read(); !read.ok()) {
-      base::log_error("scheduler", base::format("configuration {}: {}; the built-in one is used",
-                                                options.scheduler_conf, read.error().message));
+  static std::unique_ptr<ConfigFile> configure(rt::Env& env, scheduler::Scheduler& part, const std::string& path) {
+    auto file = std::make_unique<ConfigFile>(env, "scheduler", path,
+                                             [&part](const std::string& text) { return part.configure(text); });
+    if (const base::Status read = file->read(); !read.ok()) {
+      base::log_error("scheduler",
+                      base::format("configuration {}: {}; the built-in one is used", path, read.error().message));
     }
-    scheduler_conf->watch();
+    file->watch();
+    return file;
   }
 
   // Answered on the scheduler's loop.
@@ -295,6 +322,12 @@ struct Cluster {
   void stop() {
     if (agent.env) on_loop<bool>(*agent.env, [this](auto done) { agent.part->stop([done] { done(true); }); });
     agent.stop();
+    if (agent_scheduler.env)
+      on_loop<bool>(*agent_scheduler.env, [this](auto done) {
+        agent_scheduler_conf.reset();
+        done(true);
+      });
+    agent_scheduler.stop();
     on_loop<bool>(*scheduler.env, [this](auto done) {
       scheduler_conf.reset();
       done(true);

@@ -7,6 +7,7 @@ namespace scheduler {
 
 std::unique_ptr<Action> make_enqueue();
 std::unique_ptr<Action> make_allocate();
+std::unique_ptr<Action> make_allocate_single_pods();
 std::unique_ptr<Action> make_backfill();
 std::unique_ptr<Action> make_gangpreempt();
 std::unique_ptr<Action> make_gangreclaim();
@@ -20,8 +21,11 @@ constexpr ActionFactory kActions[] = {
     {"gangpreempt", make_gangpreempt}, {"gangreclaim", make_gangreclaim}, {"preempt", make_preempt},
     {"reclaim", make_reclaim},         {"shuffle", make_shuffle},
 };
+
+constexpr ActionFactory kSinglePodActions[] = {{"allocate", make_allocate_single_pods}};
 }  // namespace
 
 std::span<const ActionFactory> all_actions() { return kActions; }
+std::span<const ActionFactory> single_pod_actions() { return kSinglePodActions; }
 
 }  // namespace scheduler

@@ -8,5 +8,7 @@
 namespace scheduler {
 
 std::span<const ActionFactory> all_actions();
+// Of the agent scheduler.
+std::span<const ActionFactory> single_pod_actions();
 
 }  // namespace scheduler

@@ -23,12 +23,13 @@ class Placer {
   bool place_tasks(const PlaceTarget& target, TaskHeap& tasks, Session::Mark mark);
   // Each task on the node that an earlier eviction emptied for it, all of them or none.
   bool place_nominated(const PlaceTarget& target, TaskHeap& tasks, Session::Mark mark);
+  // The node nominated for the task, where it takes the task now or once capacity is released.
+  std::optional<NodeChoice> nominated(const Task& task, const NodeSet* within);
 
  private:
   enum class Outcome : std::uint8_t { kPlaced, kSkipped, kFailed };
 
   Outcome place_task(const PlaceTarget& target, const Job& job, const Task& task);
-  std::optional<NodeChoice> nominated(const Task& task, const NodeSet* within);
   std::optional<NodeChoice> find_on(const Task& task, NodeId node);
   NodeId nominated_node(const Task& task, const NodeSet* within) const;
   void record(const PlaceTarget& target, const Job& job, const Task& task, FitErrors errors);

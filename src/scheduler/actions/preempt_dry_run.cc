@@ -108,16 +108,19 @@ std::optional<DryRunChoice> choose_by_dry_run(Session& session, const Task& task
   std::optional<DryRunChoice> best;
   Price best_price;
   std::int64_t found = 0;
-  nodes.for_each([&](std::uint32_t n) {
-    if (found >= wanted) return;
-    std::vector<TaskId> victims = run.victims_on(NodeId{n}, candidates_on(NodeId{n}));
-    if (victims.empty()) return;
+  std::vector<NodeId> order;
+  nodes.for_each([&](std::uint32_t n) { order.push_back(NodeId{n}); });
+  session.search().own_first(order);
+  for (const NodeId node : order) {
+    if (found >= wanted) break;
+    std::vector<TaskId> victims = run.victims_on(node, candidates_on(node));
+    if (victims.empty()) continue;
     ++found;
     const Price price = price_of(session.model(), victims);
-    if (best && !(price < best_price)) return;
-    best = DryRunChoice{NodeId{n}, std::move(victims)};
+    if (best && !(price < best_price)) continue;
+    best = DryRunChoice{node, std::move(victims)};
     best_price = price;
-  });
+  }
   return best;
 }
 

@@ -61,13 +61,16 @@ class Reclaim final : public Action {
       // and nothing was given back.
       const Tried own{task.shape, model_.pods.label_set(task.labels).signature, model_.job(task.job).queue, 0};
       if (!own.same_as(tried_)) tried_ = own;
-      bool done = false;
-      nodes.for_each([&](std::uint32_t n) {
-        if (done || n < tried_.nodes_below) return;
-        done = try_node(task, NodeId{n});
-        if (!done) tried_.nodes_below = n + 1;
-      });
-      return done;
+      std::vector<NodeId> order;
+      nodes.for_each([&](std::uint32_t n) { order.push_back(NodeId{n}); });
+      session_.search().own_first(order);
+      const bool is_ascending = model_.shards.mode != ShardingMode::kSoft;
+      for (const NodeId node : order) {
+        if (is_ascending && node.index < tried_.nodes_below) continue;
+        if (try_node(task, node)) return true;
+        tried_.nodes_below = node.index + 1;
+      }
+      return false;
     }
 
     struct Tried {

@@ -139,6 +139,11 @@ bool Intake::may_be_absent(const api::ResourceId& id) {
          id == api::resources::kReplicationControllers;
 }
 
+bool Intake::concerns_groups(const api::ResourceId& id) {
+  return id == api::resources::kPodGroups || id == api::resources::kQueues || id == api::resources::kPriorityClasses ||
+         id == api::resources::kHyperNodes || id == api::resources::kNumatopologies;
+}
+
 bool Intake::reads(const api::ResourceId& id) {
   const auto& list = resources();
   return std::find(list.begin(), list.end(), id) != list.end();

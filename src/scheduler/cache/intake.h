@@ -6,8 +6,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/json/json.h"
@@ -26,8 +28,32 @@ struct IntakeOptions {
   FeatureGates gates;
   ShardingMode sharding_mode = ShardingMode::kNone;
   std::string sharding_name = "volcano";
+  bool claims_nodes = false;  // of hard shards, before they are used: see NodeShards::claims_first
   SchedulerShare share;
   bool csi_storage = true;  // read CSIDriver and CSIStorageCapacity
+  // Each pod stands for itself: there are no groups and queues, and who decides pods one by one is told of each.
+  bool single_pods = false;
+};
+
+// What happened to a single pod of ours; the model says the rest.
+struct PodNews {
+  enum class Kind : std::uint8_t {
+    kWaits,     // it has no node, and nothing holds it back
+    kLeft,      // it is gone, is not ours any more, or has a node
+    kNotBound,  // a node was found for it, and it is not there
+  };
+  Kind kind = Kind::kWaits;
+  std::string key;
+  std::string uid;
+  std::int64_t urgency = 0;  // kWaits: volcano.sh/scheduling-priority
+  bool is_other = true;      // kWaits: it is new, or differs in what decisions read
+};
+
+// The same, and what pods of anybody did to nodes, since the last call of take_pod_news().
+struct PodNewsList {
+  std::vector<PodNews> pods;
+  bool room_came = false;    // a pod left a node, or asks for something else there
+  bool some_placed = false;  // a pod came to a node
 };
 
 class Intake {
@@ -37,6 +63,7 @@ class Intake {
     model_.gates = options_.gates;
     model_.shards.mode = options_.sharding_mode;
     model_.shards.own_name = options_.sharding_name;
+    model_.shards.claims_first = options_.claims_nodes && options_.sharding_mode == ShardingMode::kHard;
     model_.volumes.reads_capacities = options_.csi_storage;
     drops_fields_ = switches_fields_off(options_.gates);
   }
@@ -44,6 +71,8 @@ class Intake {
   // The resources that the scheduler reads, in the order in which they are best listed.
   static const std::vector<api::ResourceId>& resources();
   static bool reads(const api::ResourceId& id);
+  // Those that concern groups and queues alone; single pods do not need them.
+  static bool concerns_groups(const api::ResourceId& id);
   // Further ones, as gates and modes say.
   std::vector<api::ResourceId> optional_resources() const;
   // Of them, those that a cluster may not have: the scheduler works without.
@@ -66,6 +95,12 @@ class Intake {
   // These statuses could not be written: what they should say is written again.
   void queue_status_lost(std::string_view name, const std::vector<std::string>& gone);
   void pod_status_lost(std::string_view key, std::string_view uid);
+  // No write of the own NodeShard's status is under way any more: what the watch showed meanwhile counts.
+  void shard_write_ended();
+  const std::string& shard_version() const { return model_.shards.own_version(); }
+
+  // Where pods are single ones.
+  PodNewsList take_pod_news() { return std::exchange(pod_news_, {}); }
 
   const IntakeOptions& options() const { return options_; }
 
@@ -88,6 +123,12 @@ class Intake {
   bool set_priority_class(const api::Json& object, bool exists);
   void touch_jobs_of(QueueId queue);
   bool is_ours(const api::Json& pod) const;
+  // What they do, with the news of it (intake_single_pods.cc).
+  bool set_single_pod(const api::Json& pod);
+  bool remove_single_pod(const api::Json& pod);
+  void note_not_bound(std::string_view key, std::string_view uid);
+  bool take_pod(const api::Json& pod);
+  bool drop_pod(const api::Json& pod);
   // Some gate that is off takes fields of pods away (intake_gates.cc).
   static bool switches_fields_off(const FeatureGates& gates);
   api::Json without_gated_fields(api::Json pod) const;
@@ -96,6 +137,8 @@ class Intake {
   Ledger& ledger_;
   IntakeOptions options_;
   std::string default_priority_class_;
+  PodNewsList pod_news_;
+  std::optional<NodeShard> heard_shard_;  // the own one, as the watch showed it last
   bool drops_fields_ = false;
 };
 

@@ -131,7 +131,9 @@ bool Intake::is_ours(const api::Json& pod) const {
          options_.share.owns_object(pod);
 }
 
-bool Intake::set_pod(const api::Json& pod) {
+bool Intake::set_pod(const api::Json& pod) { return options_.single_pods ? set_single_pod(pod) : take_pod(pod); }
+
+bool Intake::take_pod(const api::Json& pod) {
   const std::string key = api::key_of(pod);
   const std::string_view node = pod["spec"]["nodeName"].as_string();
   const TaskId known = model_.find_task(key);
@@ -143,7 +145,8 @@ bool Intake::set_pod(const api::Json& pod) {
   }
   if (same_pod && node.empty() && is_allocated_like(model_.task(known).status) && !api::is_deleting(pod)) return false;
   TaskFacts facts;
-  if (const std::string_view group = api::annotation_of(pod, kGroupAnnotation); !group.empty()) {
+  const std::string_view group = options_.single_pods ? "" : api::annotation_of(pod, kGroupAnnotation);
+  if (!group.empty()) {
     facts.group = std::string(api::namespace_of(pod)) + "/" + std::string(group);
   }
   if (const api::Json* role = annotation_or_label(pod, kRoleKey)) facts.role = role->str();
@@ -175,7 +178,9 @@ bool Intake::set_pod(const api::Json& pod) {
   return true;
 }
 
-bool Intake::remove_pod(const api::Json& pod) {
+bool Intake::remove_pod(const api::Json& pod) { return options_.single_pods ? remove_single_pod(pod) : drop_pod(pod); }
+
+bool Intake::drop_pod(const api::Json& pod) {
   const TaskId known = model_.find_task(api::key_of(pod));
   ledger_.end(Entry::kEviction, api::uid_of(pod));
   if (!known.is_set() || model_.text(known).uid != api::uid_of(pod)) return false;
@@ -191,6 +196,7 @@ void Intake::bind_failed(std::string_view pod_key, std::string_view uid) {
   model_.claims.withdraw(id);
   model_.devices.revoke(id);
   model_.move(id, TaskStatus::kPending, NodeId{});
+  if (options_.single_pods) note_not_bound(pod_key, uid);
 }
 
 void Intake::eviction_failed(std::string_view pod_key, std::string_view uid) {

@@ -26,8 +26,10 @@ std::set<std::string> names_from(const api::Json& list) {
 }  // namespace
 
 std::vector<api::ResourceId> Intake::optional_resources() const {
-  std::vector<api::ResourceId> out = {api::resources::kResourceQuotas};
-  if (model_.gates.on("PodDisruptionBudgetsSupport")) out.push_back(api::resources::kPodDisruptionBudgets);
+  std::vector<api::ResourceId> out;
+  if (!options_.single_pods) out.push_back(api::resources::kResourceQuotas);
+  if (!options_.single_pods && model_.gates.on("PodDisruptionBudgetsSupport"))
+    out.push_back(api::resources::kPodDisruptionBudgets);
   if (options_.sharding_mode != ShardingMode::kNone) out.push_back(api::resources::kNodeShards);
   return out;
 }
@@ -59,14 +61,27 @@ bool Intake::set_policy(const api::ResourceId& id, const api::Json& object, bool
       const api::Json& status = object["status"];
       NodeShard shard{names_from(object["spec"]["nodesDesired"]), names_from(status["nodesInUse"]),
                       names_from(status["nodesToAdd"]), names_from(status["nodesToRemove"])};
-      if (api::name_of(object) == options_.sharding_name) ledger_.hear(shard);
-      model_.shards.set(api::name_of(object), std::move(shard));
+      const std::string_view name = api::name_of(object);
+      const bool is_own = name == options_.sharding_name;
+      if (is_own) heard_shard_ = shard;
+      const bool counts = is_own && ledger_.hear(shard, name, api::resource_version_of(object));
+      model_.shards.set(name, std::move(shard), api::resource_version_of(object));
+      if (is_own)
+        counts ? model_.shards.confirm(heard_shard_->in_use) : model_.shards.limit_claims(heard_shard_->in_use);
     } else {
+      if (api::name_of(object) == options_.sharding_name) heard_shard_.reset();
       model_.shards.remove(api::name_of(object));
     }
     return model_.shards.generation() != before || api::name_of(object) == options_.sharding_name;
   }
   return false;
+}
+
+void Intake::shard_write_ended() {
+  const NodeShard* own = model_.shards.own();
+  if (own == nullptr || !heard_shard_) return;
+  if (ledger_.hear(*heard_shard_, model_.shards.own_name, model_.shards.own_version()))
+    model_.shards.confirm(heard_shard_->in_use);
 }
 
 }  // namespace scheduler

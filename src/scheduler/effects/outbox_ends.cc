@@ -120,11 +120,13 @@ void Outbox::State::ended(QueueStatusWrite& write, const Step& end, Reply answer
   if (missed || !is_done(end)) submit(QueueLookup{write.plan.name});
 }
 
-void Outbox::State::ended(ShardStatusWrite& write, const Step& end, Reply) {
-  ledger.end(Entry::kShard, write.plan.name);
+void Outbox::State::ended(ShardStatusWrite& write, const Step& end, Reply answer) {
+  ledger.end(Entry::kShard, write.plan.name, version_in(answer));
   if (is_refused(end)) return note_lost(std::move(write));
-  if (is_done(end)) return;
-  ledger.lose_shard();
+  // A claim that rests on a version which is gone is made again once the watch shows the next one.
+  const bool is_conflict = !write.plan.version.empty() && !is_done(end) && end.error.code == base::Code::kConflict;
+  if (!is_done(end) && !is_conflict) ledger.lose_shard();
+  if (!is_conflict || intake.shard_version() != write.plan.version) intake.shard_write_ended();
   on_change();
 }
 

@@ -115,11 +115,13 @@ client::Request node_shard_status_request(const PlannedShardStatus& plan) {
                               {"nodesToRemove", list(plan.to_remove)},
                               {"nodesToAdd", list(plan.to_add)},
                               {"lastUpdateTime", base::format_rfc3339(plan.at)}});
+  Json body = Json::object({{"status", std::move(status)}});
+  if (!plan.version.empty()) body.edit("metadata").set("resourceVersion", plan.version);
   return {.verb = client::Verb::kPatch,
           .resource = api::resources::kNodeShards,
           .name = plan.name,
           .subresource = "status",
-          .body = Json::object({{"status", std::move(status)}})};
+          .body = std::move(body)};
 }
 
 client::Request group_status_request(const PlannedGroupStatus& plan) {

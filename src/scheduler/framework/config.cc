@@ -24,6 +24,13 @@ tiers:
   - name: nodeorder
 )";
 
+constexpr std::string_view kSinglePodsConfig = R"(actions: "allocate"
+tiers:
+- plugins:
+  - name: predicates
+  - name: nodeorder
+)";
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   const std::size_t first = text.find_first_not_of(kSpace);
@@ -130,6 +137,7 @@ const api::Json& Config::arguments_of(std::string_view action) const {
 }
 
 std::string_view default_config_text() { return kDefaultConfig; }
+std::string_view single_pods_config_text() { return kSinglePodsConfig; }
 
 base::Result<Config> config_from(const api::Json& document, const Registry& registry) {
   Config config;

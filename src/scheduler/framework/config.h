@@ -25,9 +25,16 @@ struct ActionFactory {
   std::string_view name;
   std::unique_ptr<Action> (*make)();
 };
+// What is used when there is no file.
+std::string_view default_config_text();
+// The same of the agent scheduler.
+std::string_view single_pods_config_text();
+
+// What one scheduler knows, and does without a file.
 struct Registry {
   std::span<const PluginFactory> plugins;
   std::span<const ActionFactory> actions;
+  std::string_view default_config = default_config_text();
 };
 
 struct PluginEntry {
@@ -64,9 +71,6 @@ struct Config {
   }
   const api::Json& arguments_of(std::string_view action) const;
 };
-
-// What is used when there is no file.
-std::string_view default_config_text();
 
 // A message that names what is wrong: YAML errors, unknown actions, plugins that exclude one another.
 base::Result<Config> parse_config(std::string_view text, const Registry& registry);

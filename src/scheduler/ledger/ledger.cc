@@ -74,6 +74,15 @@ bool Ledger::hear(QueueId id, std::string_view name, std::string_view version, a
   return differs;
 }
 
+bool Ledger::hear(NodeShard shard, std::string_view name, std::string_view version) {
+  const bool counted = counts(Entry::kShard, name, version);
+  if (counted)
+    shard_ = std::move(shard);
+  else if (shard_)
+    shard_->desired = std::move(shard.desired);  // others write that
+  return counted;
+}
+
 // Writes that are under way end by themselves.
 void Ledger::forget_flight(Entry entry, std::string_view key) {
   if (flights_.empty()) return;

@@ -87,7 +87,8 @@ class Ledger {
   bool hear(TaskId id, bool is_new, std::string_view uid, std::string_view version, PodSays says);
   bool hear(JobId id, bool is_new, std::string_view key, std::string_view version, GroupStatus status, Symbol domain);
   bool hear(QueueId id, std::string_view name, std::string_view version, api::ResourceList allocated);
-  void hear(NodeShard shard) { shard_ = std::move(shard); }
+  // True when it counts.
+  bool hear(NodeShard shard, std::string_view name, std::string_view version);
   void forget_pod(TaskId id, std::string_view uid);
   void forget_group(JobId id, std::string_view key);
   void forget_queue(QueueId id, std::string_view name);

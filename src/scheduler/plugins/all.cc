@@ -57,8 +57,12 @@ constexpr PluginFactory kPlugins[] = {
     {"priority", make_priority},
     {"proportion", make_proportion},
 };
+
+// Pods that are decided one by one have no groups, queues and victims for the others to speak of.
+constexpr PluginFactory kSinglePodPlugins[] = {{"nodeorder", make_nodeorder}, {"predicates", make_predicates}};
 }  // namespace
 
 std::span<const PluginFactory> all_plugins() { return kPlugins; }
+std::span<const PluginFactory> single_pod_plugins() { return kSinglePodPlugins; }
 
 }  // namespace scheduler

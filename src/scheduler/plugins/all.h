@@ -8,5 +8,7 @@
 namespace scheduler {
 
 std::span<const PluginFactory> all_plugins();
+// Of the agent scheduler.
+std::span<const PluginFactory> single_pod_plugins();
 
 }  // namespace scheduler

@@ -160,11 +160,19 @@ bool NodeSearch::fits_idle(const Task& task, NodeId node) const {
   return true;
 }
 
-void NodeSearch::explain_room(const Request& request, const NodeSet& nodes, FitErrors& errors) const {
+void NodeSearch::keep_room(const Request& request, Room wanted, NodeSet& nodes) const {
+  room(request, true, nodes);
+  if (wanted == Room::kNow && model_.nodes.future_differs()) room(request, false, nodes);
+}
+
+void NodeSearch::explain_room(const Request& request, const NodeSet& nodes, FitErrors& errors, Room wanted) const {
   std::vector<std::size_t> short_of(request.parts.size());
   nodes.for_each([&](std::uint32_t n) {
     for (std::size_t i = 0; i < request.parts.size(); ++i) {
-      if (request.parts[i].amount <= model_.nodes.future_idle(request.parts[i].dim, n)) continue;
+      const Part& part = request.parts[i];
+      const bool is_short = part.amount > model_.nodes.future_idle(part.dim, n) ||
+                            (wanted == Room::kNow && part.amount > model_.nodes.idle(part.dim)[n]);
+      if (!is_short) continue;
       ++short_of[i];
       break;
     }
@@ -175,8 +183,26 @@ void NodeSearch::explain_room(const Request& request, const NodeSet& nodes, FitE
 }
 
 std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* within, FitErrors& errors) {
+  return find_timed(task, within, errors, Room::kLater);
+}
+
+std::optional<NodeId> NodeSearch::find_now(const Task& task, FitErrors& errors) {
+  const auto choice = find_timed(task, nullptr, errors, Room::kNow);
+  return choice ? std::optional(choice->node) : std::nullopt;
+}
+
+std::vector<NodeId> NodeSearch::ranked_now(const Task& task) {
+  NodeSet feasible = model_.nodes.known();
+  keep_shard(feasible, nullptr);
+  keep_room(model_.shape_of(task).request, Room::kNow, feasible);
+  for (const auto& filter : state_for(task).filters) filter->narrow(feasible, Strictness::kPlace, nullptr);
+  return ranked(task, feasible);
+}
+
+std::optional<NodeChoice> NodeSearch::find_timed(const Task& task, const NodeSet* within, FitErrors& errors,
+                                                 Room wanted) {
   Timing timing(clock_);
-  std::optional<NodeChoice> out = find_measured(task, within, errors, timing);
+  std::optional<NodeChoice> out = find_measured(task, within, errors, wanted, timing);
   if (clock_) {
     timing.scored();
     times_.push_back(timing.time());
@@ -184,13 +210,23 @@ std::optional<NodeChoice> NodeSearch::find(const Task& task, const NodeSet* with
   return out;
 }
 
+void NodeSearch::explain(ClassState& state, const Request& request, const NodeSet& all, FitErrors& errors,
+                         Room wanted) {
+  NodeSet rest = all;
+  keep_shard(rest, &errors);
+  explain_room(request, rest, errors, wanted);
+  keep_room(request, wanted, rest);
+  for (const auto& filter : state.filters) filter->narrow(rest, Strictness::kPlace, &errors);
+}
+
 // What is not marked as filtering counts as scoring.
 std::optional<NodeChoice> NodeSearch::find_measured(const Task& task, const NodeSet* within, FitErrors& errors,
-                                                    Timing& timing) {
+                                                    Room wanted, Timing& timing) {
   if (plain_) {
     NodeSet all = within != nullptr ? *within : model_.nodes.known();
     keep_shard(all, nullptr);
-    if (auto choice = find_plainly(task, all)) return choice;
+    const auto choice = find_plainly(task, all);
+    if (choice && !(wanted == Room::kNow && choice->future)) return choice;
   }
   ClassState& state = state_for(task);
   const Request& request = model_.shape_of(task).request;
@@ -202,7 +238,7 @@ std::optional<NodeChoice> NodeSearch::find_measured(const Task& task, const Node
     if (best != NodeId::kNone && state.candidates.has(best)) return NodeChoice{NodeId{best}, false};
   }
   if (within == nullptr && state.in_vain && state.in_vain->touched_epoch == model_.touched_epoch() &&
-      state.in_vain->touched_position == model_.touched().size()) {
+      state.in_vain->touched_position == model_.touched().size() && state.in_vain->wanted == wanted) {
     errors = state.in_vain->errors;
     return std::nullopt;
   }
@@ -211,24 +247,20 @@ std::optional<NodeChoice> NodeSearch::find_measured(const Task& task, const Node
   keep_shard(feasible, nullptr);
   nodes_looked_at_ += count_of(feasible);
   const NodeSet looked_at = sampler_.options.on ? feasible : NodeSet();
-  room(request, true, feasible);
+  keep_room(request, wanted, feasible);
   for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kPlace, nullptr);
   if (feasible.empty()) {
     errors.set_node_count(within != nullptr ? all.count() : model_.nodes.known_count());
-    NodeSet rest = all;
-    keep_shard(rest, &errors);
-    explain_room(request, rest, errors);
-    room(request, true, rest);
-    for (const auto& filter : state.filters) filter->narrow(rest, Strictness::kPlace, &errors);
+    explain(state, request, all, errors, wanted);
     timing.filtered();
     if (within == nullptr && !plain_ && !sampler_.options.on) {
-      state.in_vain.emplace(ClassState::InVain{model_.touched_epoch(), model_.touched().size(), errors});
+      state.in_vain.emplace(ClassState::InVain{model_.touched_epoch(), model_.touched().size(), wanted, errors});
     }
     return std::nullopt;
   }
   sampler_.reduce(looked_at, feasible);
   timing.filtered();
-  if (!model_.nodes.future_differs()) return best_choice(state, feasible, feasible);
+  if (wanted == Room::kNow || !model_.nodes.future_differs()) return best_choice(state, feasible, feasible);
   NodeSet idle = feasible;
   room(request, false, idle);
   return best_choice(state, idle, feasible);

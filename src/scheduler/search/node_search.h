@@ -38,6 +38,10 @@ class NodeSearch {
 
   // For allocate: the node must have room now, or else on capacity being released. `within` limits the candidates.
   std::optional<NodeChoice> find(const Task& task, const NodeSet* within, FitErrors& errors);
+  // The same, but the node must have room now.
+  std::optional<NodeId> find_now(const Task& task, FitErrors& errors);
+  // All nodes that take the task now, by descending score; where shards are soft, own nodes first.
+  std::vector<NodeId> ranked_now(const Task& task);
   // For backfill: filters and scores only.
   std::optional<NodeChoice> find_without_resources(const Task& task, FitErrors& errors);
   // Nodes that filters leave for eviction, and those with room.
@@ -69,10 +73,16 @@ class NodeSearch {
   struct ClassState;
   class Timing;
 
-  std::optional<NodeChoice> find_measured(const Task& task, const NodeSet* within, FitErrors& errors, Timing& timing);
+  enum class Room : std::uint8_t { kNow, kLater };  // kLater: what is being released counts, too
+  std::optional<NodeChoice> find_timed(const Task& task, const NodeSet* within, FitErrors& errors, Room wanted);
+  std::optional<NodeChoice> find_measured(const Task& task, const NodeSet* within, FitErrors& errors, Room wanted,
+                                          Timing& timing);
+  // Nobody fits.
+  void explain(ClassState& state, const Request& request, const NodeSet& all, FitErrors& errors, Room wanted);
   ClassState& state_for(const Task& task);
   void room(const Request& request, bool future, NodeSet& nodes) const;
-  void explain_room(const Request& request, const NodeSet& nodes, FitErrors& errors) const;
+  void keep_room(const Request& request, Room wanted, NodeSet& nodes) const;
+  void explain_room(const Request& request, const NodeSet& nodes, FitErrors& errors, Room wanted) const;
   std::uint32_t best_of(ClassState& state, const NodeSet& group);
   void score_all(ClassState& state, const NodeSet& group, const NodeScorer* without = nullptr);
   std::optional<NodeChoice> find_plainly(const Task& task, const NodeSet& all);

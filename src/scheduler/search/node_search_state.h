@@ -66,6 +66,7 @@ struct NodeSearch::ClassState {
   struct InVain {
     std::uint64_t touched_epoch;
     std::size_t touched_position;
+    Room wanted;
     FitErrors errors;
   };
   std::optional<InVain> in_vain;

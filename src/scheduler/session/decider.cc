@@ -10,7 +10,7 @@ namespace scheduler {
 
 Decider::Decider(Model& model, Ledger& ledger, Registry registry, std::uint64_t seed, std::string scheduler_name)
     : model_(model), ledger_(ledger), registry_(registry), random_(seed), scheduler_name_(std::move(scheduler_name)) {
-  CHECK(configure(default_config_text()).ok());
+  CHECK(configure(registry.default_config).ok());
 }
 
 Decider::~Decider() = default;
@@ -121,7 +121,8 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
                                     model_.nodes.static_generation(),
                    .scheduler_name = scheduler_name_,
                    .arrival_grace = arrival_grace_,
-                   .proves_rollbacks = proves_rollbacks_});
+                   .proves_rollbacks = proves_rollbacks_,
+                   .single_pods = std::exchange(single_pods_, {})});
   if (keep_tasks) session.keep_tasks();
   fresh_plugins_ = false;
   const double opened = stopwatch ? stopwatch().first : 0;
@@ -139,6 +140,7 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
   report.plugins.insert(report.plugins.end(), session.closing_times().begin(), session.closing_times().end());
   report.preemption = session.preemption();
   report.searches = search_->take_times();
+  report.single_pods = session.single_pod_ends();
   report.bad_rollbacks = session.take_bad_rollbacks();
   for (const JobId id : changed) ledger_.reasons.erase(id);
   for (auto& [id, reason] : session.take_reasons()) ledger_.reasons.insert_or_assign(id, std::move(reason));

@@ -33,7 +33,8 @@ struct CycleReport {
   double open_s = 0;                // opening the session, plugins included
   std::vector<PluginTime> plugins;  // names hold until the next configuration
   Session::PreemptionCounts preemption;
-  std::vector<SearchTime> searches;        // of pods, where they are measured
+  std::vector<SearchTime> searches;  // of pods, where they are measured
+  std::vector<SinglePodEnd> single_pods;
   std::vector<std::string> bad_rollbacks;  // empty as it should be; see Decider::prove_rollbacks()
 };
 
@@ -55,6 +56,8 @@ class Decider {
   void sample(SamplingOptions options) { sampler_.options = options; }
 
   CycleReport run_cycle(base::Time now, bool keep_tasks = false, const Stopwatch& stopwatch = {});
+  // The next cycle decides on these pods, in this order; where pods come in groups nobody calls it.
+  void take_turns(std::vector<TaskId> pods) { single_pods_ = std::move(pods); }
   // Why each waiting group waits, as of the last cycle that looked at it, by key. Groups whose queue does not exist are
   // in no session; they are here too.
   std::map<std::string, WaitReason> waiting() const;
@@ -108,6 +111,7 @@ class Decider {
   bool plain_ = false;
   bool proves_rollbacks_ = false;
   std::uint64_t looked_at_before_ = 0;
+  std::vector<TaskId> single_pods_;
 };
 
 }  // namespace scheduler

@@ -80,6 +80,7 @@ void check_gangs(const Model& model, const CycleReport& report, std::vector<std:
   for (const PlannedEviction& one : report.plan.evictions) robbed.insert(one.group);
   for (const PlannedBind& bind : report.plan.binds) {
     const Task& task = model.task(model.find_task(bind.ns + "/" + bind.pod));
+    if (!task.job.is_set()) continue;  // a single pod
     const Job& job = model.job(task.job);
     if (!job.is_ready() && !robbed.contains(job.key.str()))
       out.push_back(base::format("gang {} starts with {} of {}", job.key, job.ready_count(), job.min_available));

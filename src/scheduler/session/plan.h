@@ -87,6 +87,7 @@ struct PlannedShardStatus {
   std::vector<std::string> to_remove;
   std::vector<std::string> to_add;
   base::Time at;
+  std::string version{};  // of the NodeShard that this follows from; empty: any
 };
 
 struct Plan {

@@ -27,6 +27,12 @@ namespace scheduler {
 
 class Session;
 
+// What became of a pod that was decided by itself.
+struct SinglePodEnd {
+  TaskId task;
+  bool has_node = false;
+};
+
 // Whether `a` is evicted before `b`.
 struct VictimLess {
   const Session* session;
@@ -126,6 +132,13 @@ class Session {
   }
   std::vector<JobId> jobs_to_close() { return statuses_.jobs_to_close(); }
 
+  // Pods that are decided one by one, and whether each got a node.
+  const std::vector<TaskId>& single_pods() const { return in_.single_pods; }
+  void note_single_pod(TaskId task, bool has_node) { single_pods_.push_back({task, has_node}); }
+  const std::vector<SinglePodEnd>& single_pod_ends() const { return single_pods_; }
+  // The pod waits, belongs to no group, and is told why, unless that is what it was told last.
+  void tell_pod(TaskId task, std::string message) { statuses_.tell_pod(task, std::move(message)); }
+
   // Why jobs that were closed wait (reasons.h).
   std::vector<std::pair<JobId, WaitReason>> take_reasons() { return reasons_.take(); }
 
@@ -169,6 +182,7 @@ class Session {
   std::map<std::string, std::string> pipelined_;
   std::vector<PluginTime> closing_times_;
   PreemptionCounts preemption_;
+  std::vector<SinglePodEnd> single_pods_;
   bool keep_tasks_ = false;
 };
 

@@ -35,6 +35,8 @@ struct SessionInput {
   // A group that lacks pods is told so when none came or went for so long: before, it still arrives.
   base::Duration arrival_grace{};
   bool proves_rollbacks = false;  // for tests
+  // Where pods are decided one by one: whose turn it is, in this order. Empty where they come in groups.
+  std::vector<TaskId> single_pods{};
 };
 
 // Waits now, but a discarded statement of this session had a place for it.

@@ -185,17 +185,25 @@ void Statuses::close_tasks(const Job& job) {
   for (const TaskId id : waiting) {
     TaskReason reason = task_reason(in_.model.task(id));
     reason.message = text_beside(job, status_told(in_.model.task(id)), std::move(reason.message));
-    const PodSays& said = in_.ledger.pod(id);
-    const bool nominates = !reason.nominated_node.empty() && reason.nominated_node != said.nominated_node.view();
-    if (said.reason == reason.reason && said.message == reason.message && !nominates) continue;
-    SharedTexts& shared = in_.model.shared_texts;
-    TaskText& text = in_.model.edit_text(id);
-    if (nominates) text.nominated_node = shared.share(reason.nominated_node);
-    in_.ledger.say(id, {shared.share(reason.reason), shared.share(reason.message),
-                        nominates ? text.nominated_node : said.nominated_node});
-    plan_.pod_conditions.push_back({text.ns.str(), text.name.str(), text.uid.str(), reason.reason, reason.message,
-                                    nominates ? reason.nominated_node : ""});
+    say(id, std::move(reason));
   }
+}
+
+void Statuses::say(TaskId id, TaskReason reason) {
+  const PodSays& said = in_.ledger.pod(id);
+  const bool nominates = !reason.nominated_node.empty() && reason.nominated_node != said.nominated_node.view();
+  if (said.reason == reason.reason && said.message == reason.message && !nominates) return;
+  SharedTexts& shared = in_.model.shared_texts;
+  TaskText& text = in_.model.edit_text(id);
+  if (nominates) text.nominated_node = shared.share(reason.nominated_node);
+  in_.ledger.say(id, {shared.share(reason.reason), shared.share(reason.message),
+                      nominates ? text.nominated_node : said.nominated_node});
+  plan_.pod_conditions.push_back({text.ns.str(), text.name.str(), text.uid.str(), std::move(reason.reason),
+                                  std::move(reason.message), nominates ? reason.nominated_node : ""});
+}
+
+void Statuses::tell_pod(TaskId task, std::string message) {
+  say(task, {std::string(reason_word(TaskStatus::kPending)), std::move(message), {}});
 }
 
 // Everything said of the job and its pods follows from the job itself, its troubles and refusals, and nothing of that
@@ -346,12 +354,30 @@ void Statuses::close_queues() {
   }
 }
 
+// Pods are on their way to nodes: they are still in use, though no longer desired.
+void Statuses::add_nodes_under_way(std::set<std::string>& in_use) const {
+  const Model& model = in_.model;
+  for (const std::string& name : model.shards.own()->in_use) {
+    if (in_use.contains(name)) continue;
+    const NodeId node = model.nodes.find(name);
+    if (!node.is_set()) continue;
+    const auto& tasks = model.nodes[node].tasks;
+    const bool is_used = std::any_of(tasks.begin(), tasks.end(), [&](TaskId id) {
+      return model.task(id).status == TaskStatus::kBinding && model.text(id).ours;
+    });
+    if (is_used) in_use.insert(name);
+  }
+}
+
 // The nodes that this session could use are a promise to other schedulers; they read it once the session has ended.
 void Statuses::close_shard() {
   NodeShards& shards = in_.model.shards;
   if (shards.mode == ShardingMode::kNone || shards.own() == nullptr) return;
+  // One at a time, each from what the watch shows of the one before.
+  if (shards.claims_first && in_.ledger.is_under_way(Entry::kShard, shards.own_name)) return;
   NodeShard fresh = *shards.own();
-  fresh.in_use = shards.usable();
+  fresh.in_use = shards.wanted();
+  add_nodes_under_way(fresh.in_use);
   fresh.to_add.clear();
   fresh.to_remove.clear();
   std::set_difference(fresh.desired.begin(), fresh.desired.end(), fresh.in_use.begin(), fresh.in_use.end(),
@@ -363,9 +389,10 @@ void Statuses::close_shard() {
                           {fresh.in_use.begin(), fresh.in_use.end()},
                           {fresh.to_remove.begin(), fresh.to_remove.end()},
                           {fresh.to_add.begin(), fresh.to_add.end()},
-                          in_.now});
+                          in_.now,
+                          shards.claims_first ? shards.own_version() : ""});
   in_.ledger.say(fresh);
-  shards.set(std::string(shards.own_name), std::move(fresh));
+  shards.say(std::move(fresh));
 }
 
 void Statuses::sort_events() {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -68,6 +69,8 @@ class Statuses {
   // What the group lacks are pods, and some came or went a moment ago: it is not told that it waits.
   bool still_arrives(const Job& job);
 
+  // Of a pod without a group.
+  void tell_pod(TaskId task, std::string message);
   void close_job(JobId job);
   void close_queues();
   void close_shard();
@@ -85,6 +88,9 @@ class Statuses {
   void tell_refusal(const Job& job);
   void tell_group(const Job& job, bool updated);
   void close_tasks(const Job& job);
+  void add_nodes_under_way(std::set<std::string>& in_use) const;
+  // Plans the pod's condition unless it says that already.
+  void say(TaskId task, TaskReason reason);
   std::string text_beside(const Job& job, TaskStatus told, std::string found) const;
 
   const SessionInput& in_;

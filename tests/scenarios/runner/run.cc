@@ -22,6 +22,7 @@
 #include "scheduler/plugins/all.h"
 #include "scheduler/session/decider.h"
 #include "scheduler/session/invariants.h"
+#include "scheduler/single_pods/single_pods.h"
 
 namespace scenario {
 namespace {
@@ -88,7 +89,8 @@ class Stage {
         delivery_(player == Player::kSplit ? std::optional(split) : std::nullopt),
         options_(options),
         intake_(model_, ledger_, scheduler::intake_options(options)),
-        decider_(model_, ledger_, {scheduler::all_plugins(), scheduler::all_actions()}, 1, "volcano") {
+        decider_(model_, ledger_, registry(options), 1, "volcano") {
+    if (options.single_pods) singles_.emplace(model_, intake_);
     now_ = base::Time{} + base::seconds(1'700'000'000);
     if (player == Player::kPlain) decider_.be_plain();
     if (player == Player::kFast) decider_.prove_rollbacks();
@@ -146,7 +148,12 @@ class Stage {
     if (player_ == Player::kToldAgain) tell_again();
     const scheduler::Before before = scheduler::look_before(model_, decider_.config());
     const api::Json dumped = player_ == Player::kDumped ? decided_from_dump() : api::Json();
+    if (singles_) {
+      singles_->facts_changed(now_);  // not everything that lines do is heard by the intake
+      decider_.take_turns(singles_->take_turns(1000, now_));
+    }
     const CycleReport report = decider_.run_cycle(now_, true);
+    if (singles_) singles_->note(report.single_pods, now_);
     std::vector<std::string> lines = report_lines(report);
     for (const std::string& one : broken_invariants(model_, decider_.config(), before, report))
       lines.push_back("BROKEN " + one);
@@ -168,6 +175,11 @@ class Stage {
   std::string differences;  // between what was decided and what is decided from dumps
 
  private:
+  static scheduler::Registry registry(const scheduler::Options& options) {
+    if (!options.single_pods) return {scheduler::all_plugins(), scheduler::all_actions()};
+    return {scheduler::single_pod_plugins(), scheduler::single_pod_actions(), scheduler::single_pods_config_text()};
+  }
+
   // `volcano schedule --as-is` on what is dumped now; it must decide the same, and be dumped as the same.
   api::Json decided_from_dump() {
     const scheduler::DumpOptions about{.configuration = config_text_, .now = now_};
@@ -289,7 +301,7 @@ class Stage {
     document.set("configurations", api::Json::array(std::move(configurations)));
     apply_patch(line.patch, document);
     config_text_ = document.dump();
-    auto config = scheduler::config_from(document, {scheduler::all_plugins(), scheduler::all_actions()});
+    auto config = scheduler::config_from(document, registry(options_));
     if (!config.ok()) return wrong(line.number, config.error().message);
     decider_.use(*std::move(config));
     if (shows("warnings")) {
@@ -461,6 +473,7 @@ class Stage {
   scheduler::Ledger ledger_;
   scheduler::Intake intake_;
   scheduler::Decider decider_;
+  std::optional<scheduler::SinglePods> singles_;
   base::Time now_;
   std::int64_t order_ = 0;
   std::set<std::string> shown_, hidden_;
@@ -480,15 +493,18 @@ base::Result<std::string> play(std::string_view text, Player player, std::uint64
     lines.emplace_back(text.substr(start, end - start));
     start = end + 1;
   }
-  // flags --NAME=VALUE...: of the program, for the whole scenario.
+  // flags [agent-scheduler] --NAME=VALUE...: of the program, for the whole scenario.
   std::vector<std::string> flags, rest;
   for (const std::string& line : lines) {
     if (line.starts_with("flags ")) flags = words_of(line.substr(6));
   }
-  auto options = scheduler::parse_options(flags, rest);
+  const bool single_pods = !flags.empty() && flags.front() == "agent-scheduler";
+  auto options =
+      scheduler::parse_options(flags, rest, {}, single_pods ? scheduler::agent_options() : scheduler::Options());
   if (!options.ok()) return options.take_error();
   // Where the walk over nodes begins depends on what was asked before: a dump does not say it.
-  if (player == Player::kDumped && options->sampling_asked) player = Player::kFast;
+  // A dump of single pods is one of the model, and not of whose turn it is.
+  if (player == Player::kDumped && (options->sampling_asked || single_pods)) player = Player::kFast;
   Stage stage(player, *options, split);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];

@@ -27,21 +27,41 @@ class NodeShards {
  public:
   ShardingMode mode = ShardingMode::kNone;
   std::string own_name = "volcano";
+  // COMPAT(shard-claims): a node is used only once the watch has shown this scheduler's claim on it, so that every
+  // scheduler that claims it later has seen that before. Without it what is wanted is used at once.
+  bool claims_first = false;
 
-  void set(std::string_view name, NodeShard shard);
+  // As the watch shows them.
+  void set(std::string_view name, NodeShard shard, std::string_view version = {});
   void remove(std::string_view name);
-  // Own desired nodes that no other scheduler uses; the previous set while the own shard does not exist.
+
+  // Own desired nodes that no other scheduler uses, and that are not claimed later than by this one: the status should
+  // say that they are in use. The previous set while the own shard does not exist.
+  const std::set<std::string>& wanted() const { return wanted_; }
+  // Where pods may be placed: of those wanted, the ones that are claimed.
   const std::set<std::string>& usable() const { return usable_; }
-  // What the own shard's status should say; nothing to say where the shard does not exist.
+  // Null where it does not exist.
   const NodeShard* own() const;
+  const std::string& own_version() const { return own_version_; }
   const std::map<std::string, NodeShard, std::less<>>& all() const { return shards_; }
-  std::uint64_t generation() const { return generation_; }  // grows when usable() changes
+  std::uint64_t generation() const { return generation_; }  // grows when usable() or wanted() changes
+
+  // --- claims ---
+  // The status is going to say that these are in use: no others are claimed from now on.
+  void say(NodeShard shard);
+  // The watch shows this status, and no write of ours is later: these are claimed.
+  void confirm(const std::set<std::string>& in_use);
+  // The watch shows this status, and a write of ours may be later: no others are claimed.
+  void limit_claims(const std::set<std::string>& in_use);
 
  private:
   void refresh();
 
   std::map<std::string, NodeShard, std::less<>> shards_;
-  std::set<std::string> usable_;
+  std::string own_version_;
+  std::set<std::string> wanted_, usable_;
+  std::set<std::string> confirmed_;  // the own status has said so since, without a break
+  std::set<std::string> held_;       // of them, those that no other scheduler claimed before
   std::uint64_t generation_ = 1;
 };
 

@@ -1,0 +1,68 @@
+// Which node does each pod get that stands for itself?
+#include "scheduler/actions/placer.h"
+#include "scheduler/framework/action.h"
+
+namespace scheduler {
+namespace {
+
+constexpr std::int64_t kCandidates = 3;
+
+class AllocateSinglePods final : public Action {
+ public:
+  void configure(const Arguments& arguments) override {
+    Action::configure(arguments);
+    candidates_ = arguments.get_int("candidateNodeCount", kCandidates);
+    if (candidates_ > 0) return;
+    arguments.warn("candidateNodeCount must be above 0; 3 is used");
+    candidates_ = kCandidates;
+  }
+
+  void run(Session& session) override {
+    for (const TaskId id : session.single_pods()) {
+      FitErrors errors;
+      const Task& task = session.model().task(id);
+      const bool has_node = place(session, task, errors);
+      if (!has_node) session.tell_pod(id, errors.text());
+      session.note_single_pod(id, has_node);
+    }
+  }
+
+ private:
+  bool place(Session& session, const Task& task, FitErrors& errors) const {
+    const Model& model = session.model();
+    if (Refusal refusal = session.ask<PrePredicate>(task)) {
+      errors.set_node_count(model.nodes.known_count());
+      errors.add(refusal.message, model.nodes.known_count());
+      return false;
+    }
+    const auto nominated = Placer(session).nominated(task, nullptr);
+    if (nominated && !nominated->future && is_bound(session, task, nominated->node)) return true;
+    const auto best = session.search().find_now(task, errors);
+    if (!best) return false;
+    if (is_bound(session, task, *best)) return true;
+    // The node fits, and what the pod asks of it besides room (a volume, a device) cannot be reserved.
+    std::int64_t tries = 1;
+    for (const NodeId node : session.search().ranked_now(task)) {
+      if (node == *best) continue;
+      if (++tries > candidates_) break;
+      if (is_bound(session, task, node)) return true;
+    }
+    errors.set_text("volumes or devices of the pod could not be reserved on any of the best nodes");
+    return false;
+  }
+
+  static bool is_bound(Session& session, const Task& task, NodeId node) {
+    const Session::Mark mark = session.mark();
+    if (!session.allocate(task.id, node)) return false;
+    session.commit(mark);
+    return true;
+  }
+
+  std::int64_t candidates_ = kCandidates;
+};
+
+}  // namespace
+
+std::unique_ptr<Action> make_allocate_single_pods() { return std::make_unique<AllocateSinglePods>(); }
+
+}  // namespace scheduler

@@ -1,0 +1,81 @@
+// API objects in, the model kept current: what is told of pods that are decided one by one.
+#include <algorithm>
+#include <charconv>
+
+#include "scheduler/cache/intake.h"
+
+namespace scheduler {
+namespace {
+
+constexpr std::string_view kUrgency = "volcano.sh/scheduling-priority";
+
+std::int64_t urgency_of(const api::Json& pod) {
+  const std::string_view text = api::annotation_of(pod, kUrgency);
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? value : 0;
+}
+
+// As much of a task as says whether a pod waits, and what it takes where.
+struct PodState {
+  bool ours = false;
+  bool waits = false;
+  std::string uid;
+  NodeId node;  // where it takes room
+  ShapeId shape;
+  LabelSetId labels;
+  std::int32_t priority = 0;
+};
+
+PodState state_of(const Model& model, TaskId id) {
+  PodState out;
+  if (!id.is_set()) return out;
+  const Task& task = model.task(id);
+  out.ours = model.text(id).ours;
+  out.waits = out.ours && task.status == TaskStatus::kPending && !task.gated;
+  out.uid = model.text(id).uid.str();
+  if (effects_of(task.status) & kEffectUsed) out.node = task.node;
+  out.shape = task.shape;
+  out.labels = task.labels;
+  out.priority = task.pod_priority;
+  return out;
+}
+
+void compare_rooms(const PodState& before, const PodState& now, PodNewsList& news) {
+  const bool stays = before.node == now.node && before.shape == now.shape;
+  news.room_came |= before.node.is_set() && !stays;
+  news.some_placed |= now.node.is_set() && (before.node != now.node || before.labels != now.labels);
+}
+
+}  // namespace
+
+bool Intake::set_single_pod(const api::Json& pod) {
+  const std::string key = api::key_of(pod);
+  const PodState before = state_of(model_, model_.find_task(key));
+  if (!take_pod(pod)) return false;
+  const PodState now = state_of(model_, model_.find_task(key));
+  compare_rooms(before, now, pod_news_);
+  if (before.ours && (!now.waits || now.uid != before.uid))
+    pod_news_.pods.push_back({PodNews::Kind::kLeft, key, before.uid});
+  if (!now.waits) return true;
+  const bool is_same = before.waits && before.uid == now.uid && before.shape == now.shape &&
+                       before.labels == now.labels && before.priority == now.priority;
+  pod_news_.pods.push_back({PodNews::Kind::kWaits, key, now.uid, urgency_of(pod), !is_same});
+  return true;
+}
+
+bool Intake::remove_single_pod(const api::Json& pod) {
+  const std::string key = api::key_of(pod);
+  const PodState before = state_of(model_, model_.find_task(key));
+  if (!drop_pod(pod)) return false;
+  compare_rooms(before, {}, pod_news_);
+  if (before.ours) pod_news_.pods.push_back({PodNews::Kind::kLeft, key, before.uid});
+  return true;
+}
+
+void Intake::note_not_bound(std::string_view key, std::string_view uid) {
+  pod_news_.room_came = true;
+  pod_news_.pods.push_back({PodNews::Kind::kNotBound, std::string(key), std::string(uid)});
+}
+
+}  // namespace scheduler

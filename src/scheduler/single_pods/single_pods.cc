@@ -1,0 +1,58 @@
+// Whose turn is it, where pods are decided one by one?
+#include "scheduler/single_pods/single_pods.h"
+
+namespace scheduler {
+
+void SinglePods::take_news(base::Time now) {
+  const PodNewsList news = intake_.take_pod_news();
+  for (const PodNews& one : news.pods) {
+    const TaskId id = model_.find_task(one.key);
+    const bool is_known = id.is_set() && model_.text(id).uid == one.uid;
+    if (one.kind == PodNews::Kind::kLeft) queue_.remove(one.uid);
+    if (one.kind == PodNews::Kind::kNotBound) queue_.was_not_bound(one.uid, now);
+    if (one.kind != PodNews::Kind::kWaits || !is_known) continue;
+    WaitingPod pod{one.uid, one.key, one.urgency, model_.task(id).pod_priority,
+                   model_.shape_of(model_.task(id)).reads_pods()};
+    queue_.put(std::move(pod), one.is_other, now);
+  }
+  if (news.room_came)
+    queue_.something_changed(now);
+  else if (news.some_placed)
+    queue_.pod_was_placed(now);
+}
+
+void SinglePods::heard(const api::ResourceId& id, bool matters, base::Time now) {
+  if (matters && id != api::resources::kPods) queue_.something_changed(now);
+  take_news(now);
+}
+
+void SinglePods::facts_changed(base::Time now) {
+  queue_.something_changed(now);
+  take_news(now);
+}
+
+std::vector<TaskId> SinglePods::take_turns(std::size_t count_max, base::Time now) {
+  take_news(now);
+  queue_.pass_time(now);
+  std::vector<TaskId> out;
+  while (out.size() < count_max) {
+    const auto pod = queue_.take();
+    if (!pod) break;
+    const TaskId id = model_.find_task(pod->key);
+    const bool waits = id.is_set() && model_.text(id).uid == pod->uid && model_.text(id).ours &&
+                       model_.task(id).status == TaskStatus::kPending && !model_.task(id).gated;
+    if (waits)
+      out.push_back(id);
+    else
+      queue_.remove(pod->uid);
+  }
+  return out;
+}
+
+void SinglePods::note(const std::vector<SinglePodEnd>& ends, base::Time now) {
+  for (const SinglePodEnd& one : ends) {
+    if (!one.has_node) queue_.found_no_node(model_.text(one.task).uid, now);
+  }
+}
+
+}  // namespace scheduler
