@@ -32,12 +32,14 @@ void policies(std::string_view input) {
     input.remove_prefix(std::min(end + 1, input.size()));
   }
   for (int i = 0; i < 2; ++i) {
-    if (!documents[static_cast<std::size_t>(i)].is_object()) return;
+    const bool binds = api::kind_of(documents[static_cast<std::size_t>(i)]).ends_with("Binding");
+    if (!documents[static_cast<std::size_t>(i)].is_object() || binds != (i == 1)) return;
     api::policies::apply_defaults(documents[static_cast<std::size_t>(i)]);
   }
   std::vector<base::Cause> causes;
   api::policies::check(documents[0], causes);
   const bool sound = causes.empty();
+  causes.clear();
   auto policy = api::policies::read_policy(documents[0], causes);
   const auto binding = api::policies::read_binding(documents[1], causes);
   promise(sound == policy->problem.empty(), "what is stored can be used");
@@ -52,13 +54,16 @@ void policies(std::string_view input) {
                                       .ns = "default",
                                       .name = "a",
                                       .object = documents[2].is_object() ? documents[2] : api::Json::object(),
-                                      .old_object = {}};
+                                      .old_object = {},
+                                      .user = "anna",
+                                      .groups = {}};
+  const NoObjects objects;
   for (const bool again : {false, true}) {
     api::policies::Budget budget{.left = kBudget};
-    const auto judgement = api::policies::validate(set, request, NoObjects(), budget);
+    const auto judgement = api::policies::validate(set, request, objects, budget);
     if (judgement.refusal) promise(!judgement.refusal->message.empty(), "a refusal says something");
     api::Json object = request.object;
-    api::policies::Mutator mutator(set, request, NoObjects(), budget);
+    api::policies::Mutator mutator(set, request, objects, budget);
     const base::Status done = mutator.run(object);
     if (const base::Status once_more = again ? mutator.run_again(object) : base::Status(); !once_more.ok())
       promise(!once_more.error().message.empty(), "a refusal says something");

@@ -31,7 +31,7 @@ struct Judgement {
 };
 Judgement validate(const Set& set, const AdmissionRequest& request, const ObjectReader& objects, Budget& budget);
 
-// The mutations of one request, which outlives this.
+// The mutations of one request. What it is given outlives it.
 class Mutator {
  public:
   Mutator(const Set& set, const AdmissionRequest& request, const ObjectReader& objects, Budget& budget)
