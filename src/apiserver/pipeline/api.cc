@@ -79,7 +79,10 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   WatchSlices watch_slices;
 
   void write(Request request, OnAnswer on_answer) {
-    auto set = policies.current();
+    return write_by(policies.current(), std::move(request), std::move(on_answer));
+  }
+
+  void write_by(std::shared_ptr<const api::policies::Set> set, Request request, OnAnswer on_answer) {
     if (!is_long(latest, request)) {
       api::policies::Budget budget{.left = kLoopBudget};
       Request whole = set ? request : Request();
@@ -192,7 +195,8 @@ void Api::bootstrap(std::function<void(base::Status)> done) {
   auto left = std::make_shared<std::size_t>(requests.size());
   auto failed = std::make_shared<std::optional<base::Error>>();
   for (Request& request : requests)
-    state_->write(std::move(request), [left, failed, done](Result<Answer> answer) {
+    // By no policies: a server that these keep from starting could not be told to forget them.
+    state_->write_by(nullptr, std::move(request), [left, failed, done](Result<Answer> answer) {
       if (!answer.ok() && answer.error().code != Code::kAlreadyExists && !*failed) *failed = answer.take_error();
       if (--*left == 0) done(*failed ? base::Status(**failed) : base::Status());
     });

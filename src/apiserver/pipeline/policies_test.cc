@@ -88,6 +88,59 @@ TEST(Policies, refuse_what_they_are_about_once_they_are_bound) {
   EXPECT_EQ(bench.refusal(kMaps, R"j({"metadata": {"name": "evil"}})j"), "");
 }
 
+TEST(Policies, do_not_keep_a_server_from_starting_nor_themselves_from_being_deleted) {
+  Bench bench;
+  bench.made(api::policies::kValidatingPolicies,
+             R"j({"metadata": {"name": "p"}, "spec": {"matchConstraints": {"resourceRules": [{"apiGroups": ["*"],
+               "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}]}, "validations": [{"expression": "false"}]}})j");
+  bench.made(api::policies::kValidatingBindings,
+             R"j({"metadata": {"name": "b"}, "spec": {"policyName": "p", "validationActions": ["Deny"]}})j");
+  EXPECT_NE(bench.refusal(kMaps, R"({"metadata": {"name": "a"}})"), "");
+  std::optional<base::Status> started;
+  bench.api.bootstrap([&](base::Status status) { started = std::move(status); });
+  bench.env.settle();
+  ASSERT_TRUE(started.has_value());
+  EXPECT_TRUE(started->ok()) << (started->ok() ? "" : started->error().message);
+  for (const auto& [id, name] :
+       {std::pair{api::policies::kValidatingBindings, "b"}, {api::policies::kValidatingPolicies, "p"}}) {
+    Request gone = bench.request(Verb::kDelete, id, base::format(R"({{"metadata": {{"name": "{}"}}}})", name));
+    gone.body = {};
+    EXPECT_TRUE(bench.call(std::move(gone)).ok()) << name;
+  }
+  EXPECT_EQ(bench.refusal(kMaps, R"({"metadata": {"name": "a"}})"), "");
+}
+
+// Each by its own rules: a write of the status is no write of the object, and what goes away is seen as it was.
+TEST(Policies, see_updates_deletions_and_subresources) {
+  Bench bench;
+  bench.made(api::policies::kValidatingPolicies,
+             R"j({"metadata": {"name": "p"}, "spec": {"matchConstraints": {"resourceRules": [
+               {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE", "DELETE"], "resources": ["configmaps"]},
+               {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["namespaces/status"]}]},
+               "validations": [{"expression": "request.operation != 'UPDATE' || request.subResource != '' || oldObject.data == object.data",
+               "message": "data stays"}, {"expression": "request.operation != 'DELETE' || (object == null && oldObject.data.x != 'keep')",
+               "message": "kept"}, {"expression": "request.subResource != 'status'", "message": "no status"}]}})j");
+  bench.made(api::policies::kValidatingBindings,
+             R"j({"metadata": {"name": "b"}, "spec": {"policyName": "p", "validationActions": ["Deny"]}})j");
+  EXPECT_EQ(bench.refusal(kMaps, R"({"metadata": {"name": "a"}, "data": {"x": "keep"}})"), "");
+  const auto message_of = [&](Request request) {
+    const auto answer = bench.call(std::move(request));
+    const std::string text = answer.ok() ? "" : answer.error().message;
+    return text.substr(std::min(text.size(), text.find("denied request: ") + 16));
+  };
+  EXPECT_EQ(message_of(bench.request(Verb::kPatch, kMaps, R"({"metadata": {"name": "a"}, "data": {"x": "2"}})")),
+            "data stays");
+  EXPECT_TRUE(
+      bench.call(bench.request(Verb::kPatch, kMaps, R"({"metadata": {"name": "a", "labels": {"b": "c"}}})")).ok());
+  Request gone = bench.request(Verb::kDelete, kMaps, R"({"metadata": {"name": "a"}})");
+  gone.body = {};
+  EXPECT_EQ(message_of(std::move(gone)), "kept");
+  Request status = bench.request(Verb::kPatch, api::resources::kNamespaces,
+                                 R"({"metadata": {"name": "default"}, "status": {"phase": "Terminating"}})");
+  status.subresource = "status";
+  EXPECT_EQ(message_of(std::move(status)), "no status");
+}
+
 struct Row {
   const char* spec;
   const char* object;
