@@ -109,6 +109,12 @@ const Row kRows[] = {
      "target.apiVersion: Required value\ntarget.kind: Required value\ntarget.uid: Required value"},
 };
 
+TEST(SchemaRules, require_nothing_of_patches) {
+  EXPECT_EQ(problems("jobflows", R"({"spec": {"flows": [{"name": "a", "patch": {"jobSpec": {"volumes": [{}], "tasks": [
+    {"template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c"}]}}}]}}}]}})"),
+            "");
+}
+
 TEST(SchemaRules, are_judged_with_everything_else_the_schema_says) {
   for (const Row& row : kRows)
     EXPECT_EQ(problems(row.plural, row.object), row.problems) << row.plural << " " << row.object;

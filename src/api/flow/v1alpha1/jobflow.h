@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/batch/v1alpha1/job.h"
-#include "api/schema/without_defaults.h"
+#include "api/schema/partial_schema.h"
 
 namespace api {
 
@@ -84,8 +84,8 @@ struct FlowDependsOn {
   }
 };
 
-// A JobSpec of which only some members are given: kept as it was sent, and of a JobSpec's schema, but for its defaults.
-// COMPAT(jobflow-patch-schema): what is laid over a template must not say what its author left out.
+// A JobSpec of which only some members are given: kept as it was sent, with the rules of a JobSpec.
+// COMPAT(jobflow-patch-schema): nothing is required or filled in of what is laid over a template.
 struct PartialJobSpec : Json {
   PartialJobSpec() = default;
   PartialJobSpec(Json json) : Json(std::move(json)) {}  // NOLINT(google-explicit-constructor)
@@ -96,7 +96,7 @@ struct Codec<PartialJobSpec> {
   static void from(const Json& json, PartialJobSpec& value) { value = json; }
   static Json to(const PartialJobSpec& value) { return value; }
   static bool empty(const PartialJobSpec& value) { return value.is_null(); }
-  static const Schema& schema() { return without_defaults(schema_of<JobSpec>()); }
+  static const Schema& schema() { return partial_schema(schema_of<JobSpec>()); }
 };
 }  // namespace fields_detail
 
