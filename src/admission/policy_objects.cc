@@ -19,7 +19,8 @@ Json constraints_for(const api::ResourceId& resource, const std::vector<std::str
   const Json rule = Json::object({{"apiGroups", text_array({resource.group})},
                                   {"apiVersions", text_array({resource.version})},
                                   {"operations", text_array(operations)},
-                                  {"resources", text_array({resource.plural})}});
+                                  {"resources", text_array({resource.plural})},
+                                  {"scope", "*"}});  // said, so that to apply it again changes nothing
   return Json::object({{"resourceRules", Json::array({rule})}});
 }
 
