@@ -1,6 +1,8 @@
 // The same rules as ValidatingAdmissionPolicies and MutatingAdmissionPolicies (webhooks.md 14), for clusters that judge
 // by them instead of by webhooks.
 //
+// COMPAT(policies): more than Volcano's own say.
+//
 // Rows say what an expression must hold of an object and what is said when it does not. What expressions cannot say
 // (other objects, quantities that are equal in other words, graphs of any depth) only webhooks refuse.
 #pragma once

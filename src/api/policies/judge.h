@@ -1,4 +1,6 @@
 // What do the policies in force say of a request? Pure functions of the request and of what they look up.
+//
+// COMPAT(policies-in-our-server): where they are judged otherwise than by Kubernetes.
 #pragma once
 
 #include <optional>
