@@ -124,7 +124,7 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
       [options](const AdmissionRequest& q, const ObjectReader&) { return check_pod(q, *options); });
   add("/hypernodes/validate", false, r::kHyperNodes, "HyperNode", {kCreate, kUpdate},
       [](const AdmissionRequest& q, const ObjectReader&) { return check_hypernode(q); });
-  // COMPAT(kinds-without-controllers): which time zones there are.
+  // COMPAT(kinds-without-controllers): we do not serve these two kinds; clusters that do may ask all the same.
   add("/cronjobs/validate", false, {"batch.volcano.sh", "v1alpha1", "cronjobs"}, "CronJob", {kCreate, kUpdate},
       [options](const AdmissionRequest& q, const ObjectReader&) { return check_cronjob(q, *options); });
   add("/jobflows/validate", false, {"flow.volcano.sh", "v1alpha1", "jobflows"}, "JobFlow", {kCreate, kUpdate},
