@@ -74,6 +74,7 @@ TEST(Fuzz, patches_are_applied_or_refused) { run("patch", 30'000); }
 TEST(Fuzz, patches_keep_to_their_limits) { run("patch_limits", 30'000); }
 TEST(Fuzz, devices_are_shared_or_refused) { run("devices", 3'000); }
 TEST(Fuzz, expressions_end) { run("cel", 30'000); }
+TEST(Fuzz, policies_are_judged_or_refused) { run("policies", 5'000); }
 TEST(Fuzz, requests_are_routed_or_refused) { run("route", 30'000); }
 TEST(Fuzz, writes_are_answered) { run("writes", 2'000); }
 TEST(Fuzz, the_http_server_survives_any_bytes) { run("http", 500); }

@@ -26,6 +26,7 @@ constexpr std::array kTargets = {
     Target{"patch", patch},
     Target{"patch_limits", patch_limits},
     Target{"cel", cel},
+    Target{"policies", policies},
     Target{"devices", devices},
     Target{"route", route},
     Target{"http", http},

@@ -27,6 +27,7 @@ void cron(std::string_view input);
 void patch(std::string_view input);
 void patch_limits(std::string_view input);
 void cel(std::string_view input);
+void policies(std::string_view input);
 void devices(std::string_view input);
 void route(std::string_view input);
 void http(std::string_view input);

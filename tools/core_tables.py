@@ -19,6 +19,7 @@ resource.v1: DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice
 coordination.v1: Lease
 networking.v1: NetworkPolicy
 policy.v1: Eviction PodDisruptionBudget
+admissionregistration.v1: ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding MutatingAdmissionPolicy MutatingAdmissionPolicyBinding
 events.v1: Event
 authentication.v1: TokenReview
 authorization.v1: SelfSubjectAccessReview

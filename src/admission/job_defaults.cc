@@ -1,5 +1,6 @@
 // What a Job gets that its author left out (webhooks.md 4).
 #include "admission/rules.h"
+#include "admission/vocabulary.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 #include "base/saturate.h"
@@ -55,7 +56,7 @@ bool default_task(Json& task, std::size_t index) {
 
 void default_plugins(Json& plugins) {
   bool distributed = false;
-  for (const char* name : {"tensorflow", "mpi", "pytorch", "ray"}) distributed = distributed || plugins.has(name);
+  for (const std::string_view name : kDistributedPlugins) distributed = distributed || plugins.has(name);
   if (distributed && !plugins.has("svc")) plugins.set("svc", Json::array());
   if (plugins.has("mpi") && !plugins.has("ssh")) plugins.set("ssh", Json::array());
 }

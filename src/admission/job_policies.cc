@@ -5,17 +5,13 @@
 
 #include "admission/names.h"
 #include "admission/rules.h"
+#include "admission/vocabulary.h"
 #include "base/format.h"
 #include "base/time.h"
 
 namespace admission {
 
 namespace {
-
-constexpr std::array<std::string_view, 8> kEvents = {"*",       "PodPending",    "PodFailed",  "PodEvicted",
-                                                     "Unknown", "TaskCompleted", "TaskFailed", "JobUpdated"};
-constexpr std::array<std::string_view, 8> kActions = {"AbortJob",         "RestartJob",   "RestartTask", "RestartPod",
-                                                      "RestartPartition", "TerminateJob", "CompleteJob", "ResumeJob"};
 
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& words, std::string_view word) {
@@ -42,9 +38,9 @@ std::string check_events(const std::vector<std::string>& events, const Json& pol
                          std::set<std::string>& seen) {
   const std::string action = policy["action"].str();
   for (const std::string& event : events) {
-    if (!contains(kEvents, event))
+    if (!contains(kPolicyEvents, event))
       return base::format("{}: Invalid value: {}: invalid policy event", path, quoted(event));
-    if (!contains(kActions, action))
+    if (!contains(kPolicyActions, action))
       return base::format("{}: Invalid value: {}: invalid policy action", path, quoted(action));
     if (!seen.insert(event).second) return base::format("duplicate event {}  across different policy", event);
   }
@@ -89,7 +85,7 @@ std::string check_policies(const Json& policies, std::string_view path) {
 }
 
 std::string policy_vocabulary() {
-  return base::format(" valid events are {}, valid actions are {};", list(kEvents), list(kActions));
+  return base::format(" valid events are {}, valid actions are {};", list(kPolicyEvents), list(kPolicyActions));
 }
 
 }  // namespace admission

@@ -7,6 +7,7 @@
 #include "admission/names.h"
 #include "admission/queue_tree.h"
 #include "admission/rules.h"
+#include "admission/vocabulary.h"
 #include "api/batch/v1alpha1/job_plugins.h"
 #include "api/resource.h"
 #include "api/schema/quantity.h"
@@ -17,9 +18,6 @@
 namespace admission {
 
 namespace {
-
-constexpr std::string_view kBothTiers =
-    "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously";
 
 std::string trimmed(const std::string& text) {
   constexpr const char* kBlank = " \t\r\n";
@@ -107,9 +105,7 @@ std::string check_volumes(const Json& volumes) {
     if (path.empty()) return " mountPath is required;";
     if (!paths.insert(path).second) return base::format(" duplicated mountPath: {};", path);
     if (!has_claim && claim_name.empty()) return " either VolumeClaim or VolumeClaimName must be specified;";
-    if (has_claim && !claim_name.empty())
-      return "conflict: If you want to use an existing PVC, just specify VolumeClaimName.If you want to create a new "
-             "PVC, you do not need to specify VolumeClaimName";
+    if (has_claim && !claim_name.empty()) return std::string(kTwoClaims);
     if (!claim_name.empty())
       if (const auto problems = check_dns_subdomain(claim_name); !problems.empty())
         return base::format("invalid VolumeClaimName {} : {}", claim_name, go_list(problems));

@@ -1,5 +1,6 @@
 // What may change in a Job (webhooks.md 5.6): sizes, priority class, and the claim names that the controller fills in.
 #include "admission/rules.h"
+#include "admission/vocabulary.h"
 #include "api/kinds.h"
 #include "api/resource.h"
 #include "base/format.h"
@@ -56,12 +57,9 @@ std::string check_job_update(const Json& old_job, const Json& job) {
   const std::int64_t minimum = spec["minAvailable"].as_int();
   if (minimum > total) return "job 'minAvailable' must not be greater than total replicas";
   if (minimum < 0) return "job 'minAvailable' must be >= 0";
-  if (has_both_tiers(spec["networkTopology"]))
-    return "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously";
+  if (has_both_tiers(spec["networkTopology"])) return std::string(kBothTiers);
   if (old_job["spec"]["tasks"].size() != spec["tasks"].size()) return "job updates may not add or remove tasks";
-  if (!may_become(old_job["spec"], spec))
-    return "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and "
-           "`PriorityClassName`";
+  if (!may_become(old_job["spec"], spec)) return std::string(kFrozenJob);
   return {};
 }
 

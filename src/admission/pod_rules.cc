@@ -4,6 +4,7 @@
 
 #include "admission/names.h"
 #include "admission/rules.h"
+#include "admission/vocabulary.h"
 #include "api/json/yaml.h"
 #include "api/resource.h"
 #include "base/format.h"
@@ -13,8 +14,6 @@ namespace admission {
 namespace {
 
 constexpr std::string_view kGate = "scheduling.volcano.sh/queue-allocation-gate";
-constexpr std::string_view kMinAvailable = "volcano.sh/jdb-min-available";
-constexpr std::string_view kMaxUnavailable = "volcano.sh/jdb-max-unavailable";
 
 // The configuration holds text only: what YAML reads as a number or a truth value counts as it was written.
 std::string text_of(const Json& value) { return value.is_bool() || value.is_number() ? value.dump() : value.str(); }

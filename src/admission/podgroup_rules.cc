@@ -1,6 +1,7 @@
 // PodGroups: the namespace's queue, and whether the queue takes them (webhooks.md 8).
 #include "admission/names.h"
 #include "admission/rules.h"
+#include "admission/vocabulary.h"
 #include "api/resource.h"
 #include "base/format.h"
 
@@ -13,7 +14,7 @@ AdmissionAnswer default_podgroup(const AdmissionRequest& request, const ObjectRe
   const std::string ns = request.ns.empty() ? std::string(api::namespace_of(request.object)) : request.ns;
   const auto space = objects.find(api::resources::kNamespaces, "", ns);
   if (!space) return {};
-  const Json* queue = (*space)["metadata"]["annotations"].find("scheduling.volcano.sh/queue-name");
+  const Json* queue = (*space)["metadata"]["annotations"].find(kNamespaceQueue);
   if (!queue) return {};
   Json group = request.object;
   group.edit("spec").set("queue", *queue);
@@ -34,14 +35,14 @@ AdmissionAnswer check_podgroup(const AdmissionRequest& request, const ObjectRead
       problems.push_back(
           base::format("can only submit PodGroup to queue with state `Open`, queue `{}` status is `{}`.", name, state));
   }
-  constexpr std::string_view kBothTiers =
+  constexpr std::string_view kTiers =
       "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously.";
   std::string topology;
-  if (has_both_tiers(spec["networkTopology"])) topology = kBothTiers;
+  if (has_both_tiers(spec["networkTopology"])) topology = kTiers;
   for (const Json& policy : spec["subGroupPolicy"].items()) {
     if (!has_both_tiers(policy["networkTopology"])) continue;
     if (!topology.empty()) topology += ' ';
-    topology += base::format("in subGroupPolicy '{}': {}", policy["name"].as_string(), kBothTiers);
+    topology += base::format("in subGroupPolicy '{}': {}", policy["name"].as_string(), kTiers);
     break;
   }
   if (!topology.empty()) problems.push_back(std::move(topology));

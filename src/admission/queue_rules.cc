@@ -7,6 +7,7 @@
 #include "admission/names.h"
 #include "admission/queue_tree.h"
 #include "admission/rules.h"
+#include "admission/vocabulary.h"
 #include "api/kinds.h"
 #include "api/resource.h"
 #include "api/schema/quantity.h"
@@ -16,8 +17,6 @@ namespace admission {
 
 namespace {
 
-constexpr std::string_view kHierarchy = "volcano.sh/hierarchy";
-constexpr std::string_view kWeights = "volcano.sh/hierarchy-weights";
 constexpr std::string_view kDeserved = "requestBody.spec.deserved";
 
 std::string unexpected(api::Operation operation, std::string_view expected) {
@@ -25,8 +24,7 @@ std::string unexpected(api::Operation operation, std::string_view expected) {
 }
 
 bool is_whole_only(std::string_view name) {
-  for (const char* one : {"pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "configmaps",
-                          "persistentvolumeclaims", "services.nodeports", "services.loadbalancers"})
+  for (const std::string_view one : kCountedResources)
     if (name == one) return true;
   return name.find('/') != std::string_view::npos && name.find("kubernetes.io/") == std::string_view::npos &&
          !name.starts_with("requests.");
@@ -158,8 +156,7 @@ std::string check_queue_text(const AdmissionRequest& request, const ObjectReader
   for (const char* field : {"capability", "deserved", "guarantee"})
     resized = resized || !semantically_equal(*schema.field(field)->schema, spec[field], old_spec[field]);
   const bool is_root = api::name_of(queue) == "root";
-  if (is_update && is_root && options.root_queue_protection && resized)
-    return "root queue's resource attributes (capability, deserved, guarantee) cannot be modified";
+  if (is_update && is_root && options.root_queue_protection && resized) return std::string(kFrozenRoot);
   if (!is_root && (moved || resized)) return check_tree_resources(queue, objects);
   return {};
 }

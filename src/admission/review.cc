@@ -5,6 +5,7 @@
 
 #include "admission/names.h"
 #include "admission/rules.h"
+#include "api/cel/schema_rules.h"
 #include "api/kinds.h"
 #include "api/resource.h"
 #include "base/format.h"
@@ -232,6 +233,7 @@ ManifestAnswer admit_manifest(const Json& manifest, const std::vector<api::Admis
     api::apply_defaults(*kind->schema, object, walk);
     std::vector<base::Cause> causes;
     api::validate(*kind->schema, object, walk, causes);
+    if (kind->custom) api::cel::check_rules(*kind->schema, object, causes);
     check_metadata_name(*kind, object, causes);
     if (!causes.empty()) {
       AdmissionAnswer answer = refuse_invalid(*kind, object, causes);

@@ -68,6 +68,10 @@ std::vector<CoreRow> core_rows() {
       {"resource.k8s.io", "v1", "resourceslices", "ResourceSlice", kCluster, "resource.v1.ResourceSlice", {}, false, true},
       {"coordination.k8s.io", "v1", "leases", "Lease", kNamespaced, "coordination.v1.Lease"},
       {"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", kNamespaced, "networking.v1.NetworkPolicy", {"netpol"}, false, true},
+      {"admissionregistration.k8s.io", "v1", "validatingadmissionpolicies", "ValidatingAdmissionPolicy", kCluster, "admissionregistration.v1.ValidatingAdmissionPolicy", {}, true, true, {}, {"api-extensions"}},
+      {"admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", kCluster, "admissionregistration.v1.ValidatingAdmissionPolicyBinding", {}, false, true, {}, {"api-extensions"}},
+      {"admissionregistration.k8s.io", "v1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy", kCluster, "admissionregistration.v1.MutatingAdmissionPolicy", {}, false, true, {}, {"api-extensions"}},
+      {"admissionregistration.k8s.io", "v1", "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding", kCluster, "admissionregistration.v1.MutatingAdmissionPolicyBinding", {}, false, true, {}, {"api-extensions"}},
       {"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", kNamespaced, "policy.v1.PodDisruptionBudget", {"pdb"}, true, true},
   };
 }

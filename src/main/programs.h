@@ -11,6 +11,7 @@ using Arguments = std::vector<std::string>;  // without the program's own name
 int run_up(const Arguments& arguments);
 int run_fsck(const Arguments& arguments);
 int run_crd(const Arguments& arguments);
+int run_policies(const Arguments& arguments);
 int run_reference(const Arguments& arguments);
 int run_schedule(const Arguments& arguments);
 int run_admit(const Arguments& arguments);

@@ -25,6 +25,7 @@ constexpr std::array kPrograms{
     Program{"fsck", "", volcano_main::run_fsck, "check and mend the data folder of a cluster that is not running"},
     Program{"simulate", "", volcano_main::run_simulate, "run a whole cluster on virtual time, from a seed"},
     Program{"crd", "", volcano_main::run_crd, "print the CustomResourceDefinitions of our kinds"},
+    Program{"policies", "", volcano_main::run_policies, "print the admission rules as policies of Kubernetes"},
     Program{"reference", "", volcano_main::run_reference, "print a page of the reference: api, metrics or scheduler"},
     Program{"monitor", "", volcano_main::run_monitor,
             "keep one container's output and exit code (started by the node agent)"},

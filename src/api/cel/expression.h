@@ -1,13 +1,18 @@
 // A compiled expression of the Common Expression Language (CEL), as Kubernetes uses it in device selectors and
 // validation rules.
+// Names of messages ("Object", "JSONPatch") are declared like variables.
 //
 // Evaluated on a tree without type checking: literals, operators, macros with one and two variables, optional values,
-// functions on strings, lists, maps, and those of Kubernetes (quantity, semver, ip, cidr, url, format, image, regex).
-// Not there: messages, user-defined types, the authorizer. Work is bounded by a cost that grows with what is touched.
+// functions on strings, lists, maps, and those of Kubernetes (quantity, semver, ip, cidr, url, format, image, regex,
+// authorizer), messages that stand for parts of objects. Not there: user-defined types. Work is bounded by a cost that
+// grows with what is touched.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,9 +35,22 @@ class Expression {
   static base::Result<Expression> compile(std::string_view text, const std::vector<std::string>& variables);
 
   using Bindings = std::vector<std::pair<std::string_view, Value>>;
-  // The value, or an error value; the work ends in an error once it costs more than `cost_max`.
-  Value evaluate(const Bindings& bindings, std::uint64_t cost_max = kCostMax) const;
+  // The value, or an error value; the work ends in an error once it costs more than `cost_max` (of kCostMax at most).
+  // `spent` receives the cost; more than `cost_max` where it was not enough.
+  Value evaluate(const Bindings& bindings, std::uint64_t cost_max = kCostMax, std::uint64_t* spent = nullptr) const;
   const std::string& text() const { return text_; }
+
+  // What the text reads of a variable: fields, as in "variables.x", or more than that.
+  struct Uses {
+    std::set<std::string, std::less<>> fields;
+    bool otherwise = false;
+  };
+  Uses uses_of(std::string_view variable) const;
+
+  // The type of the value where the text alone says it ("bool", "list(string)", "Object.spec"); "dyn" where it is for
+  // certain only known from the object, empty where this reader cannot tell. `fields` are those of "variables".
+  using Types = std::map<std::string, std::string, std::less<>>;
+  std::string type(const Types& fields) const;
 
  private:
   std::string text_;

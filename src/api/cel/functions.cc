@@ -102,8 +102,10 @@ Value is_sorted(const List& list) {
   return true;
 }
 
+// Once the work is used up nothing more is looked at: the evaluation ends in an error.
 bool holds(const List& list, const Value& item, std::uint64_t& cost) {
-  return std::any_of(list.begin(), list.end(), [&](const Value& one) { return equal(one, item, cost); });
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Value& one) { return cost > kWorkMax || equal(one, item, cost); });
 }
 
 constexpr FunctionRow kFunctions[] = {
@@ -144,6 +146,14 @@ constexpr FunctionRow kFunctions[] = {
      [](const Values& a, std::uint64_t& cost) {
        const auto* s = a.size() == 2 ? a[0].get<std::string>() : nullptr;
        return s ? call_text_method("matches", *s, {a[1]}, cost) : no_overload("matches");
+     }},
+    {"jsonpatch.escapeKey",
+     [](const Values& a, std::uint64_t&) {
+       const auto* s = a.size() == 1 ? a[0].get<std::string>() : nullptr;
+       if (s == nullptr) return no_overload("jsonpatch.escapeKey");
+       std::string out;
+       for (const char c : *s) out += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+       return Value(std::move(out));
      }},
     {"strings.quote",
      [](const Values& a, std::uint64_t&) {
@@ -224,11 +234,11 @@ constexpr std::string_view kListMethods[] = {"join", "indexOf", "lastIndexOf", "
                                              "min",  "max",     "isSorted",    "reverse", "distinct"};
 
 const Library* libraries() {
-  static const Library kLibraries[] = {kubernetes_library(), optional_library(), url_library(), named_format_library(),
-                                       image_library()};
+  static const Library kLibraries[] = {kubernetes_library(),   optional_library(), url_library(),
+                                       named_format_library(), image_library(),    authorizer_library()};
   return kLibraries;
 }
-constexpr std::size_t kLibraryCount = 5;
+constexpr std::size_t kLibraryCount = 6;
 
 Function find_function(std::string_view name) {
   for (const FunctionRow& row : kFunctions) {

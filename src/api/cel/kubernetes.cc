@@ -161,6 +161,11 @@ constexpr FunctionRow kFunctions[] = {
        return out ? Value(*out)
                   : fail("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
      }},
+    {"sign",
+     [](const Values& a, std::uint64_t&) {
+       const auto* q = a.size() == 1 ? a[0].get<Quantity>() : nullptr;
+       return q ? Value(static_cast<std::int64_t>(q->sign())) : no_overload("sign");
+     }},
     {"isQuantity",
      [](const Values& a, std::uint64_t&) {
        return text_of(a) ? Value(Quantity::parse(*text_of(a)).has_value()) : no_overload("isQuantity");

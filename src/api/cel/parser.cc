@@ -218,7 +218,8 @@ class Parser {
 
   // Names that functions live under; a variable of the same name goes first.
   bool is_space(const std::string& name) const {
-    static constexpr std::string_view kSpaces[] = {"cel", "math", "sets", "ip", "optional", "format", "strings"};
+    static constexpr std::string_view kSpaces[] = {"cel",      "math",   "sets",    "ip",
+                                                   "optional", "format", "strings", "jsonpatch"};
     return !is_known(name) && std::find(std::begin(kSpaces), std::end(kSpaces), name) != std::end(kSpaces);
   }
   bool is_known(const std::string& name) const {
@@ -245,7 +246,20 @@ class Parser {
       return make(name == "or" ? Op::kOptionalOr : Op::kOptionalOrValue, std::move(children), name);
     }
     if (!is_method(name)) return wrong(base::format("undeclared reference to '{}'", name));
-    return make(Op::kMethod, std::move(children), name);
+    TRY(const std::uint32_t out, make(Op::kMethod, std::move(children), name));
+    return with_pattern(out);
+  }
+
+  // Constant patterns are read once, and found wrong before anything is evaluated.
+  Position with_pattern(std::uint32_t at) {
+    Node& node = tree_.nodes[at];
+    if (node.text != "matches" || node.children.size() != 2) return at;
+    const Node& last = tree_.nodes[node.children[1]];
+    const std::string* text = last.op == Op::kConstant ? last.constant.get<std::string>() : nullptr;
+    if (text == nullptr) return at;
+    node.pattern = read_pattern(*text);
+    if (!node.pattern) return wrong("invalid matches argument");
+    return at;
   }
 
   Position binding() {
@@ -348,9 +362,51 @@ class Parser {
     return wrong(base::format("undeclared reference to '{}'", name));
   }
 
+  // What messages there are: parts of objects, by the way to them ("Object.spec.template"), and operations of a patch.
+  base::Status check_message_field(const std::string& type, const std::string& name, std::uint32_t value) const {
+    static constexpr std::string_view kPatchFields[] = {"op", "path", "from", "value"};
+    const Node& node = tree_.nodes[value];
+    if (type == "JSONPatch") {
+      if (std::find(std::begin(kPatchFields), std::end(kPatchFields), name) == std::end(kPatchFields))
+        return wrong(base::format("undefined field '{}'", name));
+      return {};
+    }
+    if (node.op == Op::kMap && !node.text.empty() && node.text != type + "." + name)
+      return wrong(base::format("expected type of field '{}' is '{}.{}' but provided type is '{}'", name, type, name,
+                                node.text));
+    return {};
+  }
+
+  Position message(std::string type) {
+    while (is(".")) {
+      TRY_VOID(advance());
+      if (token_.kind != Kind::kName || type == "JSONPatch") return wrong("expected the name of a field");
+      type += "." + token_.text;
+      TRY_VOID(advance());
+    }
+    TRY_VOID(expect("{"));
+    std::vector<std::uint32_t> items;
+    while (!is("}")) {
+      TRY(const bool optional, take("?"));
+      if (token_.kind != Kind::kName) return wrong("expected the name of a field");
+      const std::string name = std::move(token_.text);
+      TRY_VOID(advance());
+      TRY(const std::uint32_t key, make(Op::kConstant, {}, {}, Value(name)));
+      TRY_VOID(expect(":"));
+      TRY(const std::uint32_t value, item(optional));
+      TRY_VOID(check_message_field(type, name, value));
+      items.insert(items.end(), {key, value});
+      TRY(const bool more, take(","));
+      if (!more) break;
+    }
+    TRY_VOID(expect("}"));
+    return make(Op::kMap, std::move(items), std::move(type));
+  }
+
   Position name_or_call() {
     std::string name = std::move(token_.text);
     TRY_VOID(advance());
+    if ((name == "Object" || name == "JSONPatch") && is_known(name)) return message(std::move(name));
     if (name == "true" || name == "false") return make(Op::kConstant, {}, {}, name == "true");
     if (name == "null") return make(Op::kConstant, {});
     if (is("(")) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,14 +58,20 @@ enum class Op : std::uint8_t {
   kOptionalOrValue,
 };
 
+// A regular expression that was read once (texts.cc); null where the text is none.
+struct Pattern;
+std::shared_ptr<const Pattern> read_pattern(const std::string& text);
+Value match_pattern(const Pattern& pattern, const std::string& text, std::uint64_t& cost);
+
 // Children are positions in the same list. Macros over lists: the list, then the bodies; `text` is their variable, and
 // `second` the variable of the value where they bind two.
 struct Node {
   Op op = Op::kConstant;
-  std::string text;
+  std::string text;  // of a map that is a message: its type
   std::string second;
   Value constant;
   std::vector<std::uint32_t> children;
+  std::shared_ptr<const Pattern> pattern;  // of matches() with a constant pattern
   int depth = 1;
 };
 
@@ -103,6 +110,7 @@ Library optional_library();
 Library url_library();
 Library named_format_library();
 Library image_library();
+Library authorizer_library();
 // The methods of strings and of times; false when none has the name.
 bool is_text_method(std::string_view name);
 Value call_text_method(std::string_view name, const std::string& text, const std::vector<Value>& arguments,

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "api/cel/syntax.h"
+#include "api/schema/pattern_problem.h"
 #include "base/format.h"
 
 namespace api::cel {
@@ -14,18 +15,29 @@ using Values = std::vector<Value>;
 
 constexpr std::size_t kTextMax = 1'000'000;
 
+// To read a pattern takes longer than to use it.
+constexpr std::uint64_t kPatternCost = 100;
+constexpr std::size_t kPatternBytesMax = 1000;
+
+std::uint64_t pattern_cost(std::size_t bytes) { return kPatternCost + 10 * bytes; }
+
+// Whoever cannot pay for a pattern does not get it matched: alone it may take longer than everything else.
+Value exhausted() { return fail("operation cancelled: actual cost limit exceeded"); }
+
 Value matches(const std::string& text, const std::string& pattern, std::uint64_t& cost) {
-  cost += (text.size() / 10 + 1) * (pattern.size() / 4 + 1);
-  if (pattern.size() > 1000) return fail("the pattern is too long");
+  cost += (text.size() / 10 + 1) * (pattern.size() / 4 + 1) + pattern_cost(pattern.size());
+  if (pattern.size() > kPatternBytesMax) return fail("the pattern is too long");
+  if (cost > kWorkMax) return exhausted();
   RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(1 << 20);
   const RE2 regex(pattern, options);
-  if (!regex.ok()) return fail("invalid regular expression: " + regex.error());
+  if (!regex.ok()) return fail("error parsing regexp: " + pattern_problem(pattern));
   return RE2::PartialMatch(text, regex);
 }
 
-Value split(const std::string& text, const std::string& by, std::int64_t limit) {
+Value split(const std::string& text, const std::string& by, std::int64_t limit, std::uint64_t& cost) {
+  if (by.empty()) cost += text.size();
   List out;
   if (limit == 0) return out;
   const auto more = [&] { return limit < 0 || static_cast<std::int64_t>(out.size()) + 1 < limit; };
@@ -127,13 +139,14 @@ Value index_of(const std::string& text, const std::string& part, const std::int6
 }
 
 Value find_all(const std::string& text, const std::string& pattern, std::int64_t limit, std::uint64_t& cost) {
-  cost += (text.size() / 10 + 1) * (pattern.size() / 4 + 1);
-  if (pattern.size() > 1000) return fail("the pattern is too long");
+  cost += (text.size() / 10 + 1) * (pattern.size() / 4 + 1) + pattern_cost(pattern.size());
+  if (pattern.size() > kPatternBytesMax) return fail("the pattern is too long");
+  if (cost > kWorkMax) return exhausted();
   RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(1 << 20);
   const RE2 regex("(" + pattern + ")", options);
-  if (!regex.ok()) return fail("invalid regular expression: " + regex.error());
+  if (!regex.ok()) return fail("error parsing regexp: " + pattern_problem(pattern));
   List out;
   re2::StringPiece rest(text);
   re2::StringPiece hit;
@@ -153,6 +166,27 @@ Value find_all(const std::string& text, const std::string& pattern, std::int64_t
 }
 
 }  // namespace
+
+struct Pattern {
+  explicit Pattern(const std::string& text, const RE2::Options& options) : regex(text, options), bytes(text.size()) {}
+  RE2 regex;
+  std::size_t bytes;
+};
+
+std::shared_ptr<const Pattern> read_pattern(const std::string& text) {
+  if (text.size() > kPatternBytesMax) return nullptr;
+  RE2::Options options;
+  options.set_log_errors(false);
+  options.set_max_mem(1 << 20);
+  auto out = std::make_shared<const Pattern>(text, options);
+  return out->regex.ok() ? out : nullptr;
+}
+
+Value match_pattern(const Pattern& pattern, const std::string& text, std::uint64_t& cost) {
+  cost += (text.size() / 10 + 1) * (pattern.bytes / 4 + 1);
+  if (cost > kWorkMax) return exhausted();
+  return RE2::PartialMatch(text, pattern.regex);
+}
 
 std::vector<std::string_view> characters(std::string_view text) {
   std::vector<std::string_view> out;
@@ -181,7 +215,7 @@ Value call_text_method(std::string_view name, const std::string& s, const Values
   if (name == "endsWith" && t && a.size() == 1) return s.ends_with(*t);
   if (name == "indexOf" && t && (a.size() == 1 || (a.size() == 2 && i))) return index_of(s, *t, i, false);
   if (name == "lastIndexOf" && t && (a.size() == 1 || (a.size() == 2 && i))) return index_of(s, *t, i, true);
-  if (name == "split" && t && (a.size() == 1 || (a.size() == 2 && i))) return split(s, *t, i ? *i : -1);
+  if (name == "split" && t && (a.size() == 1 || (a.size() == 2 && i))) return split(s, *t, i ? *i : -1, cost);
   if (name == "find" && t && a.size() == 1) {
     const Value all = find_all(s, *t, 1, cost);
     return all.is_error() ? all : all.get<List>()->empty() ? Value("") : all.get<List>()->front();

@@ -49,6 +49,51 @@ std::string seconds_text(std::int64_t ns) {
 
 Value some(Value value) { return Optional{std::make_shared<const Value>(std::move(value))}; }
 
+namespace {
+
+std::optional<Json> json_of(const Value& value, std::size_t& left, int depth) {
+  const auto spend = [&left](std::size_t bytes) {
+    const bool enough = bytes <= left;
+    left -= enough ? bytes : left;
+    return enough;
+  };
+  if (depth > kDepthMax || !spend(8)) return std::nullopt;
+  if (value.is_null()) return Json();
+  if (const auto* v = value.get<bool>()) return Json(*v);
+  if (const auto* v = value.get<std::int64_t>()) return Json(*v);
+  if (const auto* v = value.get<std::uint64_t>()) return Json(*v);
+  if (const auto* v = value.get<double>()) return std::isfinite(*v) ? std::optional(Json(*v)) : std::nullopt;
+  if (const auto* list = value.get<List>()) {
+    Json out = Json::array();
+    for (const Value& item : *list) {
+      auto one = json_of(item, left, depth + 1);
+      if (!one) return std::nullopt;
+      out.push_back(*std::move(one));
+    }
+    return out;
+  }
+  if (const auto* map = value.get<Map>()) {
+    Json out = Json::object_of_size(map->entries.size());
+    for (const auto& [key, item] : map->entries) {
+      const std::string* name = key.get<std::string>();
+      if (name == nullptr || !spend(name->size())) return std::nullopt;
+      auto one = json_of(item, left, depth + 1);
+      if (!one) return std::nullopt;
+      out.set(*name, *std::move(one));
+    }
+    return out;
+  }
+  if (value.get<Bytes>() || value.get<TypeName>()) return std::nullopt;
+  const Value text = to_string(value);
+  const std::string* content = text.get<std::string>();
+  if (content == nullptr || !spend(content->size())) return std::nullopt;
+  return Json(*content);
+}
+
+}  // namespace
+
+std::optional<Json> to_json(const Value& value, std::size_t bytes_max) { return json_of(value, bytes_max, 0); }
+
 Value no_overload(std::string_view what) { return fail(base::format("no such overload: {}", what)); }
 
 Value Value::from_json(const Json& json, int depth) {
@@ -95,7 +140,8 @@ std::string_view Value::type_name() const {
                                                 "optional_type",
                                                 "kubernetes.URL",
                                                 "kubernetes.Image",
-                                                "kubernetes.NamedFormat"};
+                                                "kubernetes.NamedFormat",
+                                                "kubernetes.authorization.Authorizer"};
   if (const Ip* ip = get<Ip>(); ip != nullptr && ip->prefix >= 0) return "net.CIDR";
   return kNames[data_.index()];
 }
@@ -115,6 +161,7 @@ bool equal(const Value& a, const Value& b, std::uint64_t& work, int depth) {
   if (const auto* x = a.get<Ip>(), *y = b.get<Ip>(); x && y) return *x == *y;
   if (const auto* x = a.get<Url>(), *y = b.get<Url>(); x && y) return *x == *y;
   if (const auto* x = a.get<Image>(), *y = b.get<Image>(); x && y) return *x == *y;
+  if (const auto* x = a.get<Authorizer>(), *y = b.get<Authorizer>(); x && y) return *x == *y;
   if (const auto* x = a.get<NamedFormat>(), *y = b.get<NamedFormat>(); x && y) return *x == *y;
   if (const auto* x = a.get<Optional>(), *y = b.get<Optional>(); x && y) {
     if (!x->value || !y->value) return !x->value && !y->value;

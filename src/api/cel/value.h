@@ -72,6 +72,12 @@ struct NamedFormat {
   std::string_view name;  // of a constant
   bool operator==(const NamedFormat&) const = default;
 };
+// Who asks whether the asker may do more (`allowed`: may do everything), and what came of it (`decided`).
+struct Authorizer {
+  bool allowed = false;
+  bool decided = false;
+  bool operator==(const Authorizer&) const = default;
+};
 // A value that may be absent; null stands for optional.none().
 struct Optional {
   std::shared_ptr<const Value> value;
@@ -103,6 +109,7 @@ class Value {
   Value(Ip v) : data_(std::make_shared<const Ip>(std::move(v))) {}                    // NOLINT
   Value(Url v) : data_(std::make_shared<const Url>(std::move(v))) {}                  // NOLINT
   Value(Image v) : data_(std::make_shared<const Image>(std::move(v))) {}              // NOLINT
+  Value(Authorizer v) : data_(v) {}                                                   // NOLINT
   Value(NamedFormat v) : data_(v) {}                                                  // NOLINT
   Value(Optional v) : data_(std::make_shared<const Optional>(std::move(v))) {}        // NOLINT
   Value(List v) : data_(std::make_shared<const List>(std::move(v))) {}                // NOLINT
@@ -114,7 +121,8 @@ class Value {
   template <class T>
   const T* get() const {
     if constexpr (std::is_same_v<T, bool> || std::is_arithmetic_v<T> || std::is_same_v<T, TypeName> ||
-                  std::is_same_v<T, DurationValue> || std::is_same_v<T, TimeValue> || std::is_same_v<T, NamedFormat>) {
+                  std::is_same_v<T, DurationValue> || std::is_same_v<T, TimeValue> || std::is_same_v<T, NamedFormat> ||
+                  std::is_same_v<T, Authorizer>) {
       return std::get_if<T>(&data_);
     } else {
       const auto* shared = std::get_if<std::shared_ptr<const T>>(&data_);
@@ -129,7 +137,7 @@ class Value {
                std::shared_ptr<const std::string>, std::shared_ptr<const Error>, std::shared_ptr<const Bytes>,
                std::shared_ptr<const Quantity>, std::shared_ptr<const Semver>, std::shared_ptr<const Ip>,
                std::shared_ptr<const List>, std::shared_ptr<const Map>, std::shared_ptr<const Optional>,
-               std::shared_ptr<const Url>, std::shared_ptr<const Image>, NamedFormat>
+               std::shared_ptr<const Url>, std::shared_ptr<const Image>, NamedFormat, Authorizer>
       data_;
 };
 
@@ -145,6 +153,8 @@ const Value* find(const Map& map, const Value& key, std::uint64_t& work);
 Value to_string(const Value& value);
 inline Value fail(std::string message) { return Error{std::move(message)}; }
 Value no_overload(std::string_view what);
+// What JSON can say of a value; unset where it cannot, or where it takes more than `bytes_max` to say.
+std::optional<Json> to_json(const Value& value, std::size_t bytes_max);
 // An optional that holds the value.
 Value some(Value value);
 

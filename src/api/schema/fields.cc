@@ -24,7 +24,12 @@ std::vector<std::string> split(std::string_view text) {
 const Schema& with_rules(const Schema& plain, const Rules& rules) {
   if (!rules.core_type.empty()) {
     if (!rules.core_type.starts_with('[')) return core_schema(rules.core_type);
-    return make_list_schema(core_schema(rules.core_type.substr(1, rules.core_type.size() - 2)));
+    Schema list = make_list_schema(core_schema(rules.core_type.substr(1, rules.core_type.size() - 2)));
+    if (!rules.list_map_key.empty()) {
+      list.list_type = Schema::ListType::kMap;
+      list.list_keys = {std::string(rules.list_map_key)};
+    }
+    return keep(std::move(list));
   }
   Schema schema = plain;
   bool changed = false;

@@ -250,4 +250,8 @@ base::Result<Json> apply_configuration(const Schema& schema, const Json& live, c
   return merged;
 }
 
+Json lay_over(const Schema& schema, const Json& live, const Json& configuration) {
+  return live.is_null() ? configuration : merge(schema, live, configuration);
+}
+
 }  // namespace api

@@ -27,4 +27,7 @@ void record_update(const Schema& schema, const Json& old_object, Json& object, c
 base::Result<Json> apply_configuration(const Schema& schema, const Json& live, const Json& configuration,
                                        const FieldManager& manager, bool force);
 
+// `live` with a configuration laid over it as apply does: members and keyed items merge, the rest is replaced.
+Json lay_over(const Schema& schema, const Json& live, const Json& configuration);
+
 }  // namespace api

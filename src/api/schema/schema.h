@@ -68,7 +68,7 @@ struct Schema {
   const SchemaField* field(std::string_view name) const;  // null when unknown
 };
 
-// The two rules behind Schema::exactly_one, as CRDs state them in CEL.
+// The two rules behind Schema::exactly_one, as CRDs state them in CEL; api/cel/schema_rules.h judges by them.
 struct SchemaRule {
   std::string rule;
   std::string message;
@@ -104,7 +104,8 @@ void prune(const Schema& schema, Json& object, WalkOptions options, std::vector<
 void apply_defaults(const Schema& schema, Json& object, WalkOptions options);
 // The first value that is not of its schema's type, whatever else may be wrong; unknown members and nulls are skipped.
 std::optional<base::Cause> find_wrong_type(const Schema& schema, const Json& object);
-// Types, required members, enums, patterns, ranges, list keys. All problems, each with its path.
+// Types, required members, enums, patterns, ranges, list keys. All problems, each with its path. Rules that are
+// expressions come behind these (api/cel/schema_rules.h).
 void validate(const Schema& schema, const Json& object, WalkOptions options, std::vector<base::Cause>& causes);
 
 }  // namespace api

@@ -77,26 +77,6 @@ TEST(Schema, validation_names_every_field) {
   EXPECT_EQ(causes.size(), 3u);
 }
 
-TEST(Schema, one_of_several_members_must_be_there) {
-  struct Row {
-    const char* selector;
-    const char* message;
-  };
-  for (const Row& row : {Row{R"({"exactMatch":{"name":"a"}})", ""}, Row{R"({"labelMatch":{}})", ""},
-                         Row{"{}", "Either ExactMatch or RegexMatch or LabelMatch must be specified"},
-                         Row{R"({"exactMatch":{"name":"a"},"regexMatch":{"pattern":"b"}})",
-                             "Only one of ExactMatch, RegexMatch, or LabelMatch can be specified"}}) {
-    std::vector<base::Cause> causes;
-    const std::string member = std::string(R"({"type":"Node","selector":)") + row.selector + "}";
-    validate(schema_of<HyperNode>(), Json::object({{"spec", parse(R"({"tier":1,"members":[)" + member + "]}")}}),
-             {.custom_resource = true}, causes);
-    ASSERT_EQ(causes.size(), *row.message == 0 ? 0u : 1u) << row.selector;
-    if (causes.empty()) continue;
-    EXPECT_EQ(causes[0].field, "spec.members[0].selector");
-    EXPECT_EQ(causes[0].message, std::string("Invalid value: \"object\": ") + row.message);
-  }
-}
-
 TEST(Schema, every_kind_has_a_schema_and_a_unique_path) {
   std::vector<std::string> paths;
   for (const KindInfo& kind : all_kinds()) {

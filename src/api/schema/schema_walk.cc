@@ -227,22 +227,28 @@ struct Validator {
         add("FieldValueNotSupported", place,
             base::format("Unsupported value: \"{}\": supported values: {}", shortened(content), all));
     }
+    text_shape(schema, content, place);
+    if (schema.format == "date-time" && !base::parse_rfc3339(content))
+      add("FieldValueInvalid", place,
+          base::format("Invalid value: \"{}\": {} in body must be of type date-time: \"{}\"", shortened(content),
+                       place.text(), shortened(content)));
+  }
+
+  // Of length and pattern, the first that is wrong is said.
+  void text_shape(const Schema& schema, std::string_view content, const Place& place) {
     const auto length = static_cast<std::int64_t>(content.size());
     if (schema.length_max && length > *schema.length_max)
-      add("FieldValueTooLong", place, base::format("Too long: may not be more than {} bytes", *schema.length_max));
+      return add("FieldValueTooLong", place,
+                 base::format("Too long: may not be more than {} bytes", *schema.length_max));
     if (schema.length_min && length < *schema.length_min)
-      add("FieldValueInvalid", place,
-          base::format("Invalid value: \"{}\": {} in body should be at least {} chars long", shortened(content),
-                       place.text(), *schema.length_min));
+      return add("FieldValueInvalid", place,
+                 base::format("Invalid value: \"{}\": {} in body should be at least {} chars long", shortened(content),
+                              place.text(), *schema.length_min));
     if (!schema.pattern.empty() &&
         !RE2::PartialMatch(re2::StringPiece(content.data(), content.size()), pattern_for(schema.pattern)))
       add("FieldValueInvalid", place,
           base::format("Invalid value: \"{}\": {} in body should match '{}'", shortened(content), place.text(),
                        schema.pattern));
-    if (schema.format == "date-time" && !base::parse_rfc3339(content))
-      add("FieldValueInvalid", place,
-          base::format("Invalid value: \"{}\": {} in body must be of type date-time: \"{}\"", shortened(content),
-                       place.text(), shortened(content)));
   }
 
   void number(const Schema& schema, const Json& value, const Place& place) {
@@ -271,18 +277,6 @@ struct Validator {
       }
       walk(*field.schema, *member, place.member(field.name), depth + 1);
     }
-    if (!schema.exactly_one.empty()) exactly_one(schema, value, place);
-  }
-
-  void exactly_one(const Schema& schema, const Json& value, const Place& place) {
-    std::size_t present = 0;
-    for (const std::string& name : schema.exactly_one) {
-      const Json* member = value.find(name);
-      present += member != nullptr && !member->is_null();
-    }
-    if (present == 1) return;
-    add("FieldValueInvalid", place,
-        base::format("Invalid value: \"object\": {}", rules_of(schema)[present == 0 ? 0 : 1].message));
   }
 
   void list(const Schema& schema, const Json& value, const Place& place, int depth) {

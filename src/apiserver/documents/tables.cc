@@ -34,6 +34,27 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return out;
 }
 
+std::vector<Json> policy_cells(const Json& policy, base::Time now) {
+  const Json& spec = policy["spec"];
+  const Json& kind = spec["paramKind"];
+  const std::size_t count = spec["validations"].size() + spec["mutations"].size();
+  return {Json(static_cast<std::int64_t>(count)),
+          kind.is_object() ? Json(base::format("{}/{}", kind["apiVersion"].as_string(), kind["kind"].as_string()))
+                           : Json("<unset>"),
+          age_of(policy, now)};
+}
+
+std::vector<Json> binding_cells(const Json& binding, base::Time now) {
+  const Json& ref = binding["spec"]["paramRef"];
+  std::string param = "<unset>";
+  if (!ref["name"].as_string().empty())
+    param = base::format("{}/{}", ref["namespace"].as_string().empty() ? "*" : ref["namespace"].as_string(),
+                         ref["name"].as_string());
+  else if (ref["selector"].is_object())
+    param = ref["selector"].dump();
+  return {binding["spec"]["policyName"], Json(param), age_of(binding, now)};
+}
+
 // The STATUS column of pods: the most telling reason of phase, init containers and containers.
 std::string pod_status(const Json& pod) {
   const Json& status = pod["status"];
@@ -351,6 +372,10 @@ const std::map<std::string_view, Printer>& printers() {
           return std::vector<Json>{o["value"], Json(o["globalDefault"].as_bool()), age_of(o, now),
                                    o["preemptionPolicy"]};
         }}},
+      {"ValidatingAdmissionPolicy", {{{"Validations", "", "integer"}, {"ParamKind", ""}, {"Age", ""}}, policy_cells}},
+      {"MutatingAdmissionPolicy", {{{"Mutations", "", "integer"}, {"ParamKind", ""}, {"Age", ""}}, policy_cells}},
+      {"ValidatingAdmissionPolicyBinding", {{{"PolicyName", ""}, {"ParamRef", ""}, {"Age", ""}}, binding_cells}},
+      {"MutatingAdmissionPolicyBinding", {{{"PolicyName", ""}, {"ParamRef", ""}, {"Age", ""}}, binding_cells}},
       {"Lease",
        {{{"Holder", ""}, {"Age", ""}},
         [](const Json& o, base::Time now) {

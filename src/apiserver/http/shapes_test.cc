@@ -136,7 +136,16 @@ Json valid(const api::KindInfo& kind) {
        R"({"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}})"},
       {"PriorityClass", R"({"value":7})"},
       {"StorageClass", R"({"provisioner":"example.com/p"})"},
-      {"Service", R"({"spec":{"clusterIP":"None"}})"}};
+      {"Service", R"({"spec":{"clusterIP":"None"}})"},
+      {"ValidatingAdmissionPolicy",
+       R"({"spec":{"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["*"],
+          "resources":["pods"]}]},"validations":[{"expression":"true"}]}})"},
+      {"MutatingAdmissionPolicy",
+       R"({"spec":{"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],
+          "resources":["pods"]}]},"reinvocationPolicy":"Never","mutations":[{"patchType":"JSONPatch","jsonPatch":
+          {"expression":"[]"}}]}})"},
+      {"ValidatingAdmissionPolicyBinding", R"({"spec":{"policyName":"b","validationActions":["Deny"]}})"},
+      {"MutatingAdmissionPolicyBinding", R"({"spec":{"policyName":"b"}})"}};
   const auto found = specs.find(kind.kind);
   Json object = found == specs.end() ? Json::object() : *api::parse_json(found->second);
   fill_required(*kind.schema, object);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "api/admission.h"
+#include "api/policies/judge.h"
 #include "apiserver/kinds/latest.h"
 #include "base/random.h"
 #include "base/time.h"
@@ -16,6 +17,8 @@ struct Context {
   base::Random& random;
   const std::vector<api::AdmissionHook>& hooks;
   const Lookups& objects;
+  const api::policies::Set* policies = nullptr;  // in force; null: none
+  api::policies::Budget* budget = nullptr;       // of what they cost; there where they are
 };
 
 }  // namespace apiserver

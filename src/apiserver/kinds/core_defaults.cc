@@ -1,4 +1,5 @@
 // Defaults of Kubernetes' own kinds that depend on more than one field.
+#include "api/policies/policy.h"
 #include "apiserver/kinds/strategy.h"
 #include "base/base64.h"
 
@@ -133,6 +134,7 @@ void default_service(Json& object) {
 
 void apply_core_defaults(const api::KindInfo& kind, Json& object) {
   const std::string_view name = kind.kind;
+  if (api::policies::is_policy_kind(kind.resource)) return api::policies::apply_defaults(object);
   if (name == "Pod") {
     default_pod_spec(object.edit("spec"));
   } else if (name == "Service") {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "api/json/json_bulk.h"
+#include "api/policies/policy.h"
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "apiserver/kinds/strategy.h"
@@ -276,6 +277,7 @@ void prepare_core_create(const Context& context, const api::KindInfo& kind, Json
 }
 
 void check_core_create(const api::KindInfo& kind, const Json& object, std::vector<Cause>& causes) {
+  if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
   if (kind.kind == "Pod") check_pod(object, causes);
   if (kind.kind == "ConfigMap" || kind.kind == "Secret") check_data_keys(object, causes);
   if (kind.kind == "Secret")
@@ -297,6 +299,7 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
 void check_core_update(const api::KindInfo& kind, std::string_view subresource, const Json& old_object,
                        const Json& object, std::vector<Cause>& causes) {
   if (!subresource.empty()) return;
+  if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
   if (kind.kind == "Pod") {
     check_pod_update(old_object, object, causes);
   } else if (kind.kind == "ConfigMap" || kind.kind == "Secret") {

@@ -6,8 +6,10 @@
 #include "apiserver/pipeline/change.h"
 #include "apiserver/pipeline/collection.h"
 #include "apiserver/pipeline/list.h"
+#include "apiserver/pipeline/policy_book.h"
 #include "apiserver/pipeline/watch.h"
 #include "base/format.h"
+#include "base/log.h"
 
 namespace apiserver {
 
@@ -35,6 +37,15 @@ Result<Change> prepare(const Context& at, Request& request) {
   return base::make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource");
 }
 
+std::string_view word(Verb verb) {
+  switch (verb) {
+    case Verb::kCreate: return "create";
+    case Verb::kPatch: return "patch";
+    case Verb::kDelete: return "delete";
+    default: return "update";
+  }
+}
+
 // The store knows neither kinds nor their words.
 base::Error about(const api::KindInfo& kind, std::string_view name, base::Error error) {
   if (error.code == Code::kInvalid) return invalid(kind, name, {{"FieldValueInvalid", error.message, ""}});
@@ -55,6 +66,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
         latest(s),
         side_work(e),
         aside(e, side_work, latest, options.hooks),
+        policies(s),
         watch_slices(e) {}
 
   rt::Env& env;
@@ -63,21 +75,39 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   Latest latest;
   SideWork side_work;
   Aside aside;
+  PolicyBook policies;
   WatchSlices watch_slices;
 
   void write(Request request, OnAnswer on_answer) {
+    return write_by(policies.current(), std::move(request), std::move(on_answer));
+  }
+
+  void write_by(std::shared_ptr<const api::policies::Set> set, Request request, OnAnswer on_answer) {
     if (!is_long(latest, request)) {
-      auto prepared = prepare({env.now(), env.random(), options.hooks, latest}, request);
-      return commit(request, std::move(prepared), std::move(on_answer));
+      api::policies::Budget budget{.left = kLoopBudget};
+      Request whole = set ? request : Request();
+      auto prepared = prepare({env.now(), env.random(), options.hooks, latest, set.get(), &budget}, request);
+      if (!budget.exhausted) return commit(request, std::move(prepared), std::move(on_answer));
+      request = std::move(whole);
     }
     aside.decide(
-        std::move(request), prepare,
+        std::move(request), std::move(set), prepare,
         [self = shared_from_this(), on_answer = std::move(on_answer)](Result<Change> prepared, const Request& decided) {
           self->commit(decided, std::move(prepared), on_answer);
         });
   }
 
+  // Who asked for what, and what policies say of it: for whoever reads the server's log.
+  static void tell_notes(const Request& request) {
+    for (const std::string& note : request.notes)
+      base::log_info("apiserver",
+                     base::format("audit: {} {} {} {}: {}", request.user.name, word(request.verb),
+                                  api::qualified_plural(*request.kind),
+                                  request.ns.empty() ? request.name : request.ns + "/" + request.name, note));
+  }
+
   void commit(const Request& request, Result<Change> prepared, OnAnswer on_answer) {
+    tell_notes(request);
     if (!prepared.ok()) {
       base::Error error = prepared.take_error();
       bound_error(error);
@@ -165,7 +195,8 @@ void Api::bootstrap(std::function<void(base::Status)> done) {
   auto left = std::make_shared<std::size_t>(requests.size());
   auto failed = std::make_shared<std::optional<base::Error>>();
   for (Request& request : requests)
-    state_->write(std::move(request), [left, failed, done](Result<Answer> answer) {
+    // By no policies: a server that these keep from starting could not be told to forget them.
+    state_->write_by(nullptr, std::move(request), [left, failed, done](Result<Answer> answer) {
       if (!answer.ok() && answer.error().code != Code::kAlreadyExists && !*failed) *failed = answer.take_error();
       if (--*left == 0) done(*failed ? base::Status(**failed) : base::Status());
     });

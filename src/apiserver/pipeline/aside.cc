@@ -22,6 +22,7 @@ struct Write {
   Request request;
   Aside::Decide decide;
   Aside::Done done;
+  std::shared_ptr<const api::policies::Set> policies;
   Snapshot seen;
   base::Random random;  // as it is before the first throw: every turn throws the same, or it would ask anew each time
   base::Time now;
@@ -57,7 +58,9 @@ struct Aside::State : std::enable_shared_from_this<Aside::State> {
         [self, write] {
           write->left = write->request;
           base::Random random = write->random;
-          write->decided = write->decide({write->now, random, self->hooks, write->seen}, write->left);
+          api::policies::Budget budget;
+          write->decided = write->decide({write->now, random, self->hooks, write->seen, write->policies.get(), &budget},
+                                         write->left);
         },
         [self, write]() mutable { self->look_again(std::move(write)); });
   }
@@ -91,7 +94,7 @@ Aside::Aside(rt::Env& env, SideWork& side_work, const Latest& latest, const std:
     : state_(std::make_shared<State>(env, side_work, latest, hooks)) {}
 Aside::~Aside() = default;
 
-void Aside::decide(Request request, Decide decide, Done done) {
+void Aside::decide(Request request, std::shared_ptr<const api::policies::Set> policies, Decide decide, Done done) {
   if (state_->writes >= kWritesMax) {
     base::Error error = base::make_error(base::Code::kTooManyRequests, "too many large writes are waiting");
     error.retry_after_seconds = 1;
@@ -102,6 +105,7 @@ void Aside::decide(Request request, Decide decide, Done done) {
   state_->turn(std::make_shared<Write>(Write{.request = std::move(request),
                                              .decide = std::move(decide),
                                              .done = std::move(done),
+                                             .policies = std::move(policies),
                                              .seen = {},
                                              .random = base::Random(env.random().next()),
                                              .now = env.now(),

@@ -31,7 +31,8 @@ class Aside {
   ~Aside();
 
   // `done` comes on the loop, in the turn in which what was decided still holds.
-  void decide(Request request, Decide decide, Done done);
+  // `policies`: those in force; may be null.
+  void decide(Request request, std::shared_ptr<const api::policies::Set> policies, Decide decide, Done done);
 
  private:
   struct State;

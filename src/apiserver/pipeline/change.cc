@@ -1,6 +1,7 @@
 // What all writes share: field checks, defaults, admission, the last steps of an update.
 #include "apiserver/pipeline/change.h"
 
+#include "api/cel/schema_rules.h"
 #include "api/json/json_bulk.h"
 #include "api/json/limits.h"
 #include "api/schema/managed_fields.h"
@@ -98,10 +99,32 @@ base::Error refusal(const api::AdmissionHook& hook, const api::AdmissionAnswer& 
                     base::format("admission webhook \"{}\" denied the request: {}", webhook, answer.message));
 }
 
+// On the loop nobody reads this: the write is decided once more beside it.
+base::Status check_budget(const Context& context, const Request& request) {
+  if (!context.budget->exhausted) return {};
+  base::Error error = make_error(
+      Code::kForbidden, base::format("{} \"{}\" is forbidden: validation failed due to running out of cost budget, no "
+                                     "further validation rules will be run",
+                                     api::qualified_plural(*request.kind), request.name));
+  error.group = request.kind->resource.group;
+  error.kind = request.kind->resource.plural;
+  error.name = request.name;
+  return error;
+}
+
 }  // namespace
 
 base::Status run_mutating(const Context& context, const Request& request, api::Operation operation, Json& object,
                           const Json& old_object, std::vector<std::string>& warnings) {
+  const bool judged = context.policies != nullptr && !context.policies->mutating.empty();
+  const api::AdmissionRequest review =
+      judged ? review_for(request, operation, object, old_object) : api::AdmissionRequest();
+  std::optional<api::policies::Mutator> policies;
+  if (judged) {
+    policies.emplace(*context.policies, review, context.objects, *context.budget);
+    TRY_VOID(policies->run(object));
+    TRY_VOID(check_budget(context, request));
+  }
   for (const api::AdmissionHook& hook : context.hooks) {
     if (!hook.mutating || !applies(hook, request, operation)) continue;
     api::AdmissionAnswer answer = hook.review(review_for(request, operation, object, old_object), context.objects);
@@ -109,11 +132,21 @@ base::Status run_mutating(const Context& context, const Request& request, api::O
     if (!answer.allowed) return refusal(hook, answer);
     if (answer.object) object = *std::move(answer.object);
   }
-  return {};
+  if (!judged) return {};
+  TRY_VOID(policies->run_again(object));
+  return check_budget(context, request);
 }
 
-base::Status run_validating(const Context& context, const Request& request, api::Operation operation,
-                            const Json& object, const Json& old_object, std::vector<std::string>& warnings) {
+base::Status run_validating(const Context& context, Request& request, api::Operation operation, const Json& object,
+                            const Json& old_object, std::vector<std::string>& warnings) {
+  if (context.policies != nullptr && !context.policies->validating.empty()) {
+    api::policies::Judgement judgement = api::policies::validate(
+        *context.policies, review_for(request, operation, object, old_object), context.objects, *context.budget);
+    TRY_VOID(check_budget(context, request));
+    for (std::string& note : judgement.notes) request.notes.push_back(std::move(note));
+    for (std::string& warning : judgement.warnings) warnings.push_back(std::move(warning));
+    if (judgement.refusal) return *std::move(judgement.refusal);
+  }
   for (const api::AdmissionHook& hook : context.hooks) {
     if (hook.mutating || !applies(hook, request, operation)) continue;
     api::AdmissionAnswer answer = hook.review(review_for(request, operation, object, old_object), context.objects);
@@ -206,10 +239,13 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   normalize(kind, changed);
   TRY_VOID(check_size(changed));
   TRY_VOID(run_mutating(context, request, api::Operation::kUpdate, changed, old_object, change.warnings));
+  // A policy may not write what the request could not.
+  if (context.policies != nullptr) separate_status(kind, request.subresource, old_object, changed);
   normalize(kind, changed);
   canonicalize(kind, changed);
   std::vector<base::Cause> causes;
   api::validate(*kind.schema, changed, {.custom_resource = kind.custom}, causes);
+  if (kind.custom) api::cel::check_rules(*kind.schema, changed, causes);
   check_metadata(kind, changed, causes);
   // These rules take the types for granted.
   if (!kind.custom && causes.empty()) check_core_update(kind, request.subresource, old_object, changed, causes);

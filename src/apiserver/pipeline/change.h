@@ -42,8 +42,9 @@ base::Status check_identifying_types(const api::Json& object);
 void normalize(const api::KindInfo& kind, api::Json& object);
 base::Status run_mutating(const Context& context, const Request& request, api::Operation operation, api::Json& object,
                           const api::Json& old_object, std::vector<std::string>& warnings);
-base::Status run_validating(const Context& context, const Request& request, api::Operation operation,
-                            const api::Json& object, const api::Json& old_object, std::vector<std::string>& warnings);
+// What policies note of the request is added to it.
+base::Status run_validating(const Context& context, Request& request, api::Operation operation, const api::Json& object,
+                            const api::Json& old_object, std::vector<std::string>& warnings);
 // The checks and effects that every change of an existing object shares; `changed` is the wanted state.
 base::Result<Change> finish_update(const Context& context, Request& request, const api::Json& old_object,
                                    api::Json changed);

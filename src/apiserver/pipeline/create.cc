@@ -1,4 +1,5 @@
 // POST: a new object.
+#include "api/cel/schema_rules.h"
 #include "api/schema/managed_fields.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/change.h"
@@ -96,11 +97,13 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   TRY_VOID(check_size(object));
   const bool by_apply = request.verb == Verb::kPatch;  // apply of an object that does not exist yet
   TRY_VOID(run_mutating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
+  if (context.policies != nullptr && kind.custom && kind.status_subresource) object.erase("status");
   normalize(kind, object);
   canonicalize(kind, object);
   std::vector<base::Cause> causes;
   if (!kind.custom) prepare_core_create(context, kind, object, causes);
   api::validate(*kind.schema, object, {.custom_resource = kind.custom}, causes);
+  if (kind.custom) api::cel::check_rules(*kind.schema, object, causes);
   check_metadata(kind, object, causes);
   if (!kind.custom) check_core_create(kind, object, causes);
   if (!causes.empty()) return invalid(kind, api::name_of(object), std::move(causes));

@@ -139,10 +139,13 @@ Result<Change> prepare_eviction(const Context& context, Request& request) {
   const std::string_view kind = request.body["kind"].as_string();
   if (!kind.empty() && kind != "Eviction")
     return bad_request(base::format("pods/eviction takes an Eviction, not a {}", kind));
+  std::vector<std::string> warnings;
+  TRY_VOID(run_validating(context, request, api::Operation::kCreate, request.body, Json(), warnings));
   request.body = request.body["deleteOptions"];
   request.subresource.clear();
   TRY(Change change, prepare_delete(context, request));
   change.status = 201;
+  change.warnings.insert(change.warnings.begin(), warnings.begin(), warnings.end());
   change.answer = Json::object(
       {{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", Json::object()}, {"status", "Success"}, {"code", 201}});
   return change;
@@ -177,6 +180,8 @@ Result<Change> prepare_binding(const Context& context, Request& request) {
   if (!before["spec"]["schedulingGates"].empty())
     return conflict(*request.kind, request.name,
                     base::format("pod {} has non-empty .spec.schedulingGates", request.name));
+  Change change;
+  TRY_VOID(run_validating(context, request, api::Operation::kCreate, request.body, Json(), change.warnings));
   Json object = before;
   object.edit("spec").set("nodeName", node);
   for (const Json::Member& annotation : request.body["metadata"]["annotations"].members())
@@ -192,7 +197,6 @@ Result<Change> prepare_binding(const Context& context, Request& request) {
   canonicalize(*request.kind, object);
   if (request.kind->has_generation)
     object.edit("metadata").set("generation", before["metadata"]["generation"].as_int() + 1);
-  Change change;
   change.action = Change::Action::kPut;
   change.object = std::move(object);
   change.status = 201;

@@ -54,6 +54,8 @@ struct Request {
   bool force = false;
   std::string field_manager;
   FieldValidation field_validation = FieldValidation::kWarn;
+
+  std::vector<std::string> notes = {};  // audit annotations of policies, made while the request is decided
 };
 
 struct Answer {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/batch/v1alpha1/job.h"
+#include "api/schema/partial_schema.h"
 
 namespace api {
 
@@ -83,8 +84,24 @@ struct FlowDependsOn {
   }
 };
 
+// A JobSpec of which only some members are given: kept as it was sent, with the rules of a JobSpec.
+// COMPAT(jobflow-patch-schema): nothing is required or filled in of what is laid over a template.
+struct PartialJobSpec : Json {
+  PartialJobSpec() = default;
+  PartialJobSpec(Json json) : Json(std::move(json)) {}  // NOLINT(google-explicit-constructor)
+};
+namespace fields_detail {
+template <>
+struct Codec<PartialJobSpec> {
+  static void from(const Json& json, PartialJobSpec& value) { value = json; }
+  static Json to(const PartialJobSpec& value) { return value; }
+  static bool empty(const PartialJobSpec& value) { return value.is_null(); }
+  static const Schema& schema() { return partial_schema(schema_of<JobSpec>()); }
+};
+}  // namespace fields_detail
+
 struct FlowPatch {
-  Json job_spec;  // a JobSpec of which only some members are given
+  PartialJobSpec job_spec;
 
   static constexpr std::string_view kSchemaName = "sh.volcano.flow.v1alpha1.Patch";
   static constexpr auto fields() {

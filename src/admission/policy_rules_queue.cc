@@ -1,0 +1,104 @@
+// The rules of one Queue by itself that expressions can say; what concerns its relatives only webhooks know.
+#include "admission/policy_objects.h"
+#include "admission/vocabulary.h"
+#include "base/format.h"
+
+namespace admission {
+namespace {
+
+struct Amounts {
+  std::string_view field;     // in messages
+  std::string_view variable;  // which holds them
+};
+constexpr Amounts kAmounts[] = {{"capability", "capability"}, {"deserved", "deserved"}, {"guarantee", "guarantee"}};
+
+void add_amounts(std::vector<PolicyRule>& rules) {
+  for (const Amounts& one : kAmounts)
+    rules.push_back({base::format("variables.{0}.all(k, string(variables.{0}[k]) != '')", one.variable),
+                     base::format("{} resource values must not be empty", one.field)});
+  for (const Amounts& one : kAmounts)
+    rules.push_back({base::format("variables.{0}.all(k, !quantity(string(variables.{0}[k])).isLessThan(quantity('0')))",
+                                  one.variable),
+                     base::format("{} resource values must be greater than or equal to 0", one.field)});
+  for (const Amounts& one : kAmounts)
+    rules.push_back(
+        {base::format("variables.{0}.all(k, !(k in {1} || (k.contains('/') && !k.contains('kubernetes.io/') && "
+                      "!k.startsWith('requests.'))) || quantity(string(variables.{0}[k])).isInteger())",
+                      one.variable, text_list({kCountedResources.begin(), kCountedResources.end()})),
+         base::format("{} of a counted resource must be an integer", one.field)});
+  rules.push_back(
+      {"variables.deserved.all(k, !(k in variables.capability) || "
+       "quantity(string(variables.deserved[k])).compareTo(quantity(string(variables.capability[k]))) <= 0)",
+       "deserved resource values must be <= capability"});
+  rules.push_back(
+      {"variables.guarantee.all(k, k in variables.deserved && "
+       "quantity(string(variables.deserved[k])).compareTo(quantity(string(variables.guarantee[k]))) >= 0)",
+       "deserved resource values must be >= guarantee"});
+}
+
+void add_hierarchy(std::vector<PolicyRule>& rules) {
+  rules.push_back(
+      {"(variables.hierarchy == '' && variables.weights == '') || size(variables.hierarchy.split('/')) == "
+       "size(variables.weights.split('/'))",
+       base::format("{} must have the same length with {}", kHierarchy, kWeights)});
+  // Go's numbers, exponents included.
+  const std::string number = "^[+]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$";
+  rules.push_back({base::format("(variables.hierarchy == '' && variables.weights == '') || "
+                                "variables.weights.split('/').all(w, w.matches('{}') && double(w) > 0.0)",
+                                number),
+                   base::format("weights in {} must be larger than 0", kWeights)});
+}
+
+// The same amounts, in whatever words: 1000m is 1.
+std::string same_amounts(std::string_view variable) {
+  return base::format(
+      "size(variables.{0}) == size(variables.old_{0}) && variables.{0}.all(k, k in variables.old_{0} && "
+      "quantity(string(variables.{0}[k])).compareTo(quantity(string(variables.old_{0}[k]))) == 0)",
+      variable);
+}
+
+void add_special_queues(std::vector<PolicyRule>& rules) {
+  for (const char* name : {"default", "root"})
+    rules.push_back({base::format("request.operation != 'DELETE' || request.name != '{}'", name),
+                     base::format("`{}` queue can not be deleted", name)});
+  rules.push_back({base::format("request.operation != 'UPDATE' || request.name != 'root' || ({} && {} && {})",
+                                same_amounts("capability"), same_amounts("deserved"), same_amounts("guarantee")),
+                   std::string(kFrozenRoot)});
+  rules.push_back(
+      {"request.operation == 'DELETE' || variables.queue.metadata.name == 'root' || "
+       "variables.spec.?parent.orValue('') != variables.queue.metadata.name",
+       "a queue cannot use itself as parent",
+       "'queue ' + string(object.metadata.name) + ' cannot use itself as parent'"});
+}
+
+}  // namespace
+
+ValidatingTable queue_policy() {
+  ValidatingTable table{"queue", api::resources::kQueues, {"CREATE", "UPDATE", "DELETE"}, {}, {}};
+  // What goes away is not judged by what it says.
+  table.variables = {
+      {"queue", "object == null ? oldObject : object"},
+      {"spec", "object == null ? dyn({}) : object.?spec.orValue({})"},
+      {"oldSpec", "oldObject == null ? dyn({}) : oldObject.?spec.orValue({})"},
+      {"annotations", "object == null ? dyn({}) : object.metadata.?annotations.orValue({})"},
+      {"hierarchy", base::format("string(variables.annotations[?'{}'].orValue(''))", kHierarchy)},
+      {"weights", base::format("string(variables.annotations[?'{}'].orValue(''))", kWeights)},
+      {"capability", "variables.spec.?capability.orValue({})"},
+      {"deserved", "variables.spec.?deserved.orValue({})"},
+      {"guarantee", "variables.spec.?guarantee.resource.orValue({})"},
+      {"old_capability", "variables.oldSpec.?capability.orValue({})"},
+      {"old_deserved", "variables.oldSpec.?deserved.orValue({})"},
+      {"old_guarantee", "variables.oldSpec.?guarantee.resource.orValue({})"},
+  };
+  // COMPAT(queue-state-on-update)
+  table.rules.push_back(
+      {"object == null || object.?status.state.orValue('') in ['', 'Open', 'Closed'] || (oldObject != "
+       "null && oldObject.?status.state == object.?status.state)",
+       "queue state must be in [Open, Closed]"});
+  add_amounts(table.rules);
+  add_hierarchy(table.rules);
+  add_special_queues(table.rules);
+  return table;
+}
+
+}  // namespace admission

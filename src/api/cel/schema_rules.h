@@ -1,0 +1,17 @@
+// The rules of schemas that are expressions (x-kubernetes-validations of CRDs), judged as the API server judges them.
+#pragma once
+
+#include <vector>
+
+#include "api/json/json.h"
+#include "api/schema/schema.h"
+#include "base/result.h"
+
+namespace api::cel {
+
+// Adds what the rules of a custom resource's schema say of the object, behind what api::validate() has found. Where
+// that was of a kind that makes values unfit to be looked at (a wrong type, something missing), rules are not asked,
+// and one cause says so.
+void check_rules(const Schema& schema, const Json& object, std::vector<base::Cause>& causes);
+
+}  // namespace api::cel

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Our rules as policies on a stock kube-apiserver: it takes every object, refuses and fills in what the policies say, and judges the
+# rules of our CRDs in the words that our own server uses. Prints "ok NAME" or "FAIL NAME: why". Needs what tests/stock/build.sh makes.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+volcano=$PWD/build/release/bin/volcano
+built=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}
+for program in etcd kube-apiserver; do
+  [ -x "$built/bin/$program" ] || { echo "skip stock policies: $program is not built (tests/stock/build.sh)"; exit 0; }
+done
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/volcano-stock.XXXXXX")
+export STOCK_DIR=$scratch KUBECONFIG=$scratch/kubeconfig
+ln -s "$built/bin" "$scratch/bin"
+failed=0
+finish() {
+  tests/stock/down.sh > /dev/null 2>&1
+  if [ $failed = 0 ]; then rm -rf "$scratch"; else echo "logs are in $scratch"; fi
+}
+trap finish EXIT
+check() { # check NAME COMMAND...
+  local name=$1
+  shift
+  if "$@" > "$scratch/check.log" 2>&1; then echo "ok stock: $name"; else echo "FAIL stock: $name: $(tail -1 "$scratch/check.log")"; failed=1; fi
+}
+answers() { # answers TEXT KIND SPEC: what the server says to an object of the kind holds the text
+  local out
+  out=$(printf 'apiVersion: %s\nkind: %s\nmetadata: {name: x, namespace: default}\nspec: %s\n' "${2%/*}" "${2##*/}" "$3" |
+    kubectl create --dry-run=server -o yaml -f - 2>&1)
+  [[ $out == *"$1"* ]] || { echo "$out" | tr '\n' ' '; return 1; }
+}
+
+PORT=${STOCK_PORT:-26443} ETCD_PORT=22379 PEER_PORT=22380 FSYNC=0 KCM=0 KWOK=0 tests/stock/up.sh > "$scratch/up.log" 2>&1 ||
+  { echo "FAIL stock: the control plane does not start: $(tail -1 "$scratch/up.log")"; failed=1; exit 1; }
+"$volcano" crd > "$scratch/crd.yaml"
+"$volcano" policies > "$scratch/policies.yaml"
+check "the server accepts our CRDs" kubectl apply --server-side -f "$scratch/crd.yaml"
+kubectl wait --for condition=established --timeout=20s crd --all > /dev/null 2>&1
+check "and our policies" kubectl apply -f "$scratch/policies.yaml"
+check "which apply again without a change" sh -c "! kubectl apply -f $scratch/policies.yaml | grep -v unchanged"
+job=batch.volcano.sh/v1alpha1/Job
+template='template: {spec: {containers: [{name: c, image: x}]}}'
+refused="ValidatingAdmissionPolicy 'job-validation-policy' with binding 'job-validation-policy-binding' denied request: "
+for try in 1 2 3 4 5 6 7 8 9 10; do # policies are in force a moment after they are written
+  answers "$refused" $job "{minAvailable: 9, tasks: [{name: a, replicas: 1, $template}]}" > /dev/null && break
+  sleep 0.5
+done
+check "a job that can never start" answers "${refused}job 'minAvailable' should not be greater than total replicas in tasks" $job \
+  "{minAvailable: 9, tasks: [{name: a, replicas: 1, $template}]}"
+check "policies of tasks" answers "${refused}invalid policy event" $job \
+  "{tasks: [{name: a, replicas: 1, policies: [{event: OutOfSync, action: AbortJob}], $template}]}"
+check "defaults of tasks" answers 'name: default0' $job "{tasks: [{replicas: 2, $template}]}"
+check "defaults of jobs" answers 'minAvailable: 2' $job "{tasks: [{replicas: 2, $template}]}"
+check "an order of amounts" answers 'deserved resource values must be <= capability' scheduling.volcano.sh/v1beta1/Queue \
+  '{capability: {cpu: 1}, deserved: {cpu: 1100m}}'
+check "a pattern that does not compile" answers 'missing argument to repetition operator' topology.volcano.sh/v1alpha1/HyperNode \
+  '{tier: 1, members: [{type: Node, selector: {regexMatch: {pattern: "*"}}}]}'
+check "a rule of a schema" answers 'spec.members[0].selector: Invalid value: Either ExactMatch or RegexMatch or LabelMatch must be specified' \
+  topology.volcano.sh/v1alpha1/HyperNode '{tier: 1, members: [{type: Node, selector: {}}]}'
