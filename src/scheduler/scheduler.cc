@@ -329,7 +329,17 @@ api::Json Scheduler::configuration_report() const {
   return report(state_->decider.config(), state_->decider.warnings(), state_->refused);
 }
 
-api::Json Scheduler::waiting_report() const { return waiting_json(state_->decider.waiting()); }
+api::Json Scheduler::waiting_report() const {
+  if (!state_->singles) return waiting_json(state_->decider.waiting());
+  api::Json out = api::Json::object();
+  for (const std::string& key : state_->singles->queue().unschedulable_keys()) {
+    const TaskId task = state_->model.find_task(key);
+    if (task.is_set())
+      out.set(key,
+              api::Json::object({{"kind", "Unschedulable"}, {"message", state_->ledger.pod(task).message.view()}}));
+  }
+  return out.sorted();
+}
 std::vector<std::string> Scheduler::configuration_warnings() const { return state_->decider.warnings(); }
 
 std::string Scheduler::dump(std::vector<std::string> arguments) const {

@@ -42,7 +42,7 @@ class Scheduler {
   std::vector<std::string> configuration_warnings() const;
   // The configuration in use with its warnings, and why the last text was refused, if it was; for /debug/config.
   api::Json configuration_report() const;
-  // Why each waiting group waits; for /debug/waiting.
+  // Why each waiting group, or single pod, waits; for /debug/waiting.
   api::Json waiting_report() const;
   // What the scheduler believes, as objects from which `volcano schedule --as-is` decides the same; and for people.
   // `arguments` is noted in it.

@@ -115,6 +115,8 @@ TEST_F(AgentScheduler, who_found_no_node_is_told_once_and_placed_when_room_comes
   };
   EXPECT_EQ(told(), 1);
   EXPECT_EQ(node_of("waiting"), "");
+  EXPECT_EQ(scheduler->waiting_report()["a/waiting"]["message"].as_string(),
+            "0/1 nodes are unavailable: 1 Insufficient cpu.");
   server.erase(api::resources::kPods, "a/running");
   env.run_for(base::milliseconds(50));
   EXPECT_EQ(node_of("waiting"), "n");
