@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"[world]\nparts = [\"moon\"]\n",
                 "line 1: world: no part is called \"moon\"; there are: apiserver, nodes, scheduler, "
                 "agent-scheduler, controllers"},
-        Refusal{"[$]\n", "this is no TOML that can be read"},
+        Refusal{"[world]\n[$]\n", "line 2: this is no TOML that can be read"},
         Refusal{"[[fault]]\nkind = \"flood\"\n",
                 "line 1: no fault is called \"flood\"; there are: conflict, cut-watch, disk-error, drop-answer, "
                 "drop-request, restart, slow-network"},

@@ -11,6 +11,7 @@
 #include <toml++/toml.h>
 #pragma pop_macro("NDEBUG")
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/format.h"
@@ -72,6 +73,23 @@ base::Status read_table(Definition& definition, std::string_view name, const tom
   return at_line(line, base::format("{}: must be [world] (once), [[workload]], [[fault]] or [[check]]", name));
 }
 
+bool breaks_the_parser(std::string_view text) try {
+  (void)toml::parse(text);
+  return false;
+} catch (const std::invalid_argument&) {
+  return true;
+}
+
+// The library does not say where: the first line whose end a text may not reach.
+std::size_t breaking_line(std::string_view text) {
+  std::vector<std::size_t> ends;  // of lines
+  for (std::size_t at = 0; at < text.size(); at = ends.back())
+    ends.push_back(std::min(text.find('\n', at), text.size() - 1) + 1);
+  const auto first = std::partition_point(ends.begin(), ends.end(),
+                                          [&](std::size_t end) { return !breaks_the_parser(text.substr(0, end)); });
+  return static_cast<std::size_t>(first - ends.begin()) + 1;
+}
+
 }  // namespace
 
 Result<Definition> parse_definition(std::string_view text) try {
@@ -81,7 +99,7 @@ Result<Definition> parse_definition(std::string_view text) try {
   for (const auto& [name, node] : parsed.table()) TRY_VOID(read_table(definition, name.str(), node));
   return definition;
 } catch (const std::invalid_argument& broken) {
-  return base::make_error(base::Code::kInvalid, broken.what());
+  return at_line(breaking_line(text), broken.what());
 }
 
 }  // namespace sim
