@@ -179,4 +179,39 @@ check "and takes jobs" wait_for 20 sh -c "kubectl apply -f - << 'YAML'
 $(job late test 1 1)
 YAML"
 check "which complete" wait_for 60 field_is vcjob late .status.state.phase Completed
+
+kubectl label node n1 topology/leaf=l1 > /dev/null
+kubectl apply -f - > /dev/null << 'YAML'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: volcano-controller-configmap, namespace: volcano-system}
+data:
+  volcano-controller.conf: |
+    networkTopologyDiscovery:
+    - {source: label, enabled: true, config: {networkTopologyTypes: {net: [{nodeLabel: topology/leaf}, {nodeLabel: kubernetes.io/hostname}]}}}
+    - {source: roce, enabled: true}
+YAML
+hyper_node() { kubectl get hypernodes -l topology/leaf=l1 -o "jsonpath={.items[0]$1}" 2> /dev/null; }
+check "a HyperNode is found in labels" wait_for 20 sh -c 'kubectl get hypernodes -l topology/leaf=l1 -o name | grep -q hypernode-net-tier1-'
+hyper_node_counts_one() { [ "$(hyper_node .status.nodeCount)" = 1 ]; }
+check "it counts its node" wait_for 20 hyper_node_counts_one
+check "an unknown source is an event" wait_for 10 sh -c 'kubectl -n volcano-system get events | grep -q "unsupported discoverer type: roce"'
+
+template() { job "$1" default 1 100m | sed 's/batch.volcano.sh/flow.volcano.sh/; s/kind: Job/kind: JobTemplate/'; }
+check "job templates" kubectl apply -f <(template first; echo ---; template second)
+kubectl apply -f - > /dev/null << 'YAML'
+apiVersion: flow.volcano.sh/v1alpha1
+kind: JobFlow
+metadata: {name: flow}
+spec: {jobRetainPolicy: retain, flows: [{name: first}, {name: second, dependsOn: {targets: [first]}}]}
+YAML
+check "a flow runs its first job" wait_for 30 field_is vcjob flow-first .status.state.phase Completed
+check "then its second, and succeeds" wait_for 60 field_is jobflow flow .status.state.phase Succeed
+check "the template knows its job" wait_for 10 field_is jobtemplate first '.status.jobDependsOnList[0]' flow-first
+
+cronjob() { printf 'apiVersion: batch.volcano.sh/v1alpha1\nkind: CronJob\nmetadata: {name: cron}\nspec:\n  schedule: "@every 2s"\n  concurrencyPolicy: Forbid\n  jobTemplate:\n'; job x default 1 100m | sed -n '/^spec:/,$p' | sed 's/^/    /'; }
+check "a cron job" kubectl apply -f <(cronjob)
+check "makes a job by the clock" wait_for 20 sh -c 'kubectl get vcjob -o name | grep -q cron-'
+check "and notes when" wait_for 20 sh -c 'kubectl get cronvcjob cron -o "jsonpath={.status.lastScheduleTime}" | grep -q T'
+kubectl delete cronvcjob cron > /dev/null
 exit $failed
