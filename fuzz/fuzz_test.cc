@@ -68,6 +68,7 @@ TEST(Fuzz, json_round_trips) { run("json", 50'000); }
 TEST(Fuzz, yaml_round_trips) { run("yaml", 30'000); }
 TEST(Fuzz, quantities_round_trip) { run("quantity", 100'000); }
 TEST(Fuzz, words_of_a_command_line_are_read_or_refused) { run("shell_words", 20'000); }
+TEST(Fuzz, discoveries_are_read_or_refused) { run("discovery", 20'000); }
 TEST(Fuzz, selectors_are_read_or_refused) { run("selector", 20'000); }
 TEST(Fuzz, schedules_are_due_in_order) { run("cron", 10'000); }
 TEST(Fuzz, patches_are_applied_or_refused) { run("patch", 30'000); }

@@ -21,6 +21,7 @@ constexpr std::array kTargets = {
     Target{"yaml", yaml},
     Target{"quantity", quantity},
     Target{"selector", selector},
+    Target{"discovery", discovery},
     Target{"shell_words", shell_words},
     Target{"cron", cron},
     Target{"patch", patch},

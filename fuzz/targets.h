@@ -22,6 +22,7 @@ void json(std::string_view input);
 void yaml(std::string_view input);
 void quantity(std::string_view input);
 void selector(std::string_view input);
+void discovery(std::string_view input);
 void shell_words(std::string_view input);
 void cron(std::string_view input);
 void patch(std::string_view input);

@@ -5,6 +5,7 @@
 #include "api/schema/quantity.h"
 #include "api/selector.h"
 #include "cli/shell_words.h"
+#include "controllers/hypernode/discovery.h"
 #include "sim/definition.h"
 #include "targets.h"
 
@@ -69,6 +70,19 @@ void shell_words(std::string_view input) {
   }
   const auto again = cli::split_words(quoted);
   promise(again.ok() && *again == *words, "quoted words read the same", quoted);
+}
+
+// What a UFM server answers, and the configuration of the discovery.
+void discovery(std::string_view input) {
+  namespace hypernode = controllers::hypernode;
+  std::size_t unusable = 0;
+  if (const auto found = hypernode::discover_by_ports(input, unusable); found.ok()) {
+    for (const hypernode::Found& one : *found) promise(!one.members.empty(), "nothing empty is found", one.name);
+  }
+  const auto sources = hypernode::parse_discovery(input);
+  if (!sources.ok()) return promise(!sources.error().message.empty(), "an error says something");
+  for (const hypernode::Source& one : *sources)
+    promise(!one.problem.empty() || one.name == "label" || one.name == "ufm", "only what is known runs", one.name);
 }
 
 void selector(std::string_view input) {

@@ -2,12 +2,10 @@
 // then want nothing.
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "base/format.h"
 #include "controllers/colocation/controller.h"
 #include "controllers/cronjob/controller.h"
-#include "controllers/framework/world_for_tests.h"
+#include "controllers/framework/trial_for_tests.h"
 #include "controllers/gc/controller.h"
 #include "controllers/jobflow/controller.h"
 #include "controllers/jobtemplate/controller.h"
@@ -18,7 +16,6 @@ namespace {
 
 using api::Json;
 namespace resources = api::resources;
-using Make = std::function<std::unique_ptr<Controller>()>;
 
 constexpr std::string_view kCronJob = R"({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "CronJob",
     "metadata": {"name": "c", "namespace": "ns", "uid": "U"}, "spec": {"schedule": "* * * * *", "concurrencyPolicy": "{}",
@@ -27,47 +24,6 @@ constexpr std::string_view kFlow = R"({"apiVersion": "flow.volcano.sh/v1alpha1",
     "metadata": {"name": "f", "namespace": "ns", "uid": "F"}, "spec": {"flows": [{"name": "a"},
       {"name": "b", "dependsOn": {"targets": ["a"]}}, {"name": "c", "dependsOn": {"targets": ["a"], "probe":
         {"tcpSocketList": [{"taskName": "t", "port": 7}]}}}, {"name": "d", "dependsOn": {"targets": ["b", "c"]}}]}})";
-
-// One controller in a world where writes fail and processes end, by the dice.
-class Trial {
- public:
-  Trial(std::uint64_t seed, Make make) : world(seed), make_(std::move(make)) {
-    restart();
-    world.use_indexes_of(*controller);
-    world.refuse = [this](const Action& action) -> std::optional<base::Error> {
-      const bool harmless = action.verb == Action::Verb::kFetch || action.verb == Action::Verb::kProbe;
-      if (harmless || !faults || !world.dice.chance(0.2)) return std::nullopt;
-      return base::make_error(world.dice.chance(0.5) ? base::Code::kConflict : base::Code::kForbidden, "a fault");
-    };
-  }
-  void restart() { controller = make_(); }
-
-  // True: nothing is left to write.
-  bool look(const std::string& key) {
-    if (faults && world.dice.chance(0.1)) restart();
-    const Plan plan = controller->step(world, key, {.now = world.now});
-    // A crash between two writes: what is done is done, and nobody hears of it.
-    Ending ending = world.apply(plan);
-    if (faults && world.dice.chance(0.1))
-      restart();
-    else
-      controller->finished(key, std::move(ending));
-    return plan.writes_nothing() && !(plan.look_again() && *plan.look_again() <= base::Duration{});
-  }
-  bool comes_to_rest(const std::string& key) {
-    faults = false;
-    for (int round = 0; round < 20; ++round)
-      if (look(key)) return true;
-    return false;
-  }
-
-  TestWorld world;
-  std::unique_ptr<Controller> controller;
-  bool faults = true;
-
- private:
-  Make make_;
-};
 
 void move_jobs(TestWorld& world, base::Duration lasts) {
   for (auto& [key, job] : world.objects[resources::kJobs]) {

@@ -6,7 +6,8 @@
 #include "api/resource.h"
 #include "base/base64.h"
 #include "base/format.h"
-#include "controllers/framework/world_for_tests.h"
+#include "controllers/framework/trial_for_tests.h"
+#include "controllers/hypernode/discovery.h"
 
 namespace controllers::hypernode {
 namespace {
@@ -162,6 +163,42 @@ TEST_F(HyperNodes, say_what_is_wrong_with_the_configuration_once) {
   configure("5]\n- [");
   world.turn(*controller, "config");
   EXPECT_EQ(world.events.size(), 1u);
+}
+
+// Writes fail, the process ends, nodes and HyperNodes come and go: at the end there is what the nodes say, and no more.
+TEST(HyperNode, converges) {
+  const std::string config = base::format("networkTopologyDiscovery: [{}]", kLabels);
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Trial trial(seed, [] { return make_hypernode_controller({}); });
+    TestWorld& world = trial.world;
+    world.put(resources::kConfigMaps, Json::object({{"metadata", Json::object({{"name", "volcano-controller-configmap"},
+                                                                               {"namespace", "volcano-system"}})},
+                                                    {"data", Json::object({{"volcano-controller.conf", config}})}}));
+    world.put_text(resources::kHyperNodes, R"({"metadata": {"name": "mine"}, "spec": {"tier": 1}})");
+    for (int step = 0; step < 30; ++step) {
+      const auto name = base::format("n{}", world.dice.below(4));
+      if (world.dice.chance(0.8))
+        world.put_text(resources::kNodes,
+                       base::format(R"({{"metadata": {{"name": "{}", "labels": {{"leaf": "l{}", "spine": "s{}"}}}}}})",
+                                    name, world.dice.below(3), world.dice.below(2)));
+      else
+        world.erase(resources::kNodes, name);
+      auto& all = world.objects[resources::kHyperNodes];
+      if (world.dice.chance(0.1) && all.size() > 1) all.erase(all.begin());
+      trial.look("source label");
+    }
+    ASSERT_TRUE(trial.comes_to_rest("source label")) << "seed " << seed;
+    const auto found = discover_by_label({{"a", {"spine", "leaf", "host"}}}, world.all(resources::kNodes),
+                                         world.all(resources::kHyperNodes));
+    EXPECT_EQ(world.all(resources::kHyperNodes).size(),
+              found.size() + (world.find(resources::kHyperNodes, "mine") ? 1 : 0))
+        << "seed " << seed;
+    for (const Found& one : found) {
+      const Json* object = world.find(resources::kHyperNodes, one.name);
+      ASSERT_NE(object, nullptr) << "seed " << seed;
+      EXPECT_EQ((*object)["spec"], to_object(one, "label")["spec"]) << "seed " << seed;
+    }
+  }
 }
 
 }  // namespace
