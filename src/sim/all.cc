@@ -19,6 +19,7 @@ constexpr std::array kWorkloads = {
     PieceKind<Workload>{"pod-monkey", make_pod_monkey},
     PieceKind<Workload>{"queue-churn", make_queue_churn},
     PieceKind<Workload>{"single-pods", make_single_pods},
+    PieceKind<Workload>{"topology-churn", make_topology_churn},
 };
 
 constexpr std::array kFaults = {
@@ -34,6 +35,7 @@ constexpr std::array kChecks = {
     PieceKind<Check>{"crons-keep-apart", make_crons_keep_apart},
     PieceKind<Check>{"flows-in-order", make_flows_in_order},
     PieceKind<Check>{"gangs-are-atomic", make_gangs_are_atomic},
+    PieceKind<Check>{"hyper-nodes-follow", make_hyper_nodes_follow},
     PieceKind<Check>{"jobs-finish", make_jobs_finish},
     PieceKind<Check>{"ledger-agrees", make_ledger_agrees},
     PieceKind<Check>{"no-node-overcommitted", make_no_node_overcommitted},

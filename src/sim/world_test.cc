@@ -67,6 +67,7 @@ TEST(World, a_full_disk_loses_nothing) { EXPECT_EQ(listed(run("tests/sim/full-di
 TEST(World, flows_and_cronjobs_keep_their_order_under_faults) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed)
     EXPECT_EQ(listed(run("tests/sim/flows-under-faults.toml", seed).violations), "") << "seed " << seed;
+  EXPECT_EQ(listed(run("tests/sim/discovery-under-faults.toml", seed).violations), "") << "seed " << seed;
 }
 
 // The checks themselves: a world that breaks a promise is found out.
