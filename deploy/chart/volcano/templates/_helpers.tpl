@@ -209,7 +209,7 @@ apiVersion: v1
 kind: Service
 {{ include "volcano.metadata" (dict "root" .root "name" .name "labels" .labels "annotations" (.scrape | ternary (dict "prometheus.io/scrape" "true" "prometheus.io/path" "/metrics" "prometheus.io/port" (toString .port)) dict)) }}
 spec:
-  {{- with include "volcano.families" .root }}
+  {{- with include "volcano.families" .root | trim }}
   {{- . | nindent 2 }}
   {{- end }}
   type: ClusterIP
