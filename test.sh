@@ -109,6 +109,7 @@ scenarios build/release/bin/scenario_test
 say "golden files, tidy, format"
 script tools/golden
 script tools/tidy
+script tests/stock/helm_test.sh
 
 say "end to end"
 for test in tests/e2e/*_test.sh; do script "$test"; done

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# The chart, rendered by the stock Helm library: eight sets of values compared with tests/golden/chart, wrong values refused with their
+# message, arguments that our programs take, and deploy/ as deploy/generate writes it. Prints "ok NAME" or "FAIL NAME: why". Needs
+# `tests/stock/build.sh helm-template`, and no server. `helm_test.sh --update` rewrites the golden files.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+bin=${VOLCANO_BIN:-$PWD/build/release/bin}
+helm=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}/bin/helm-template
+[ -x "$helm" ] || { echo "skip chart: helm-template is not built (tests/stock/build.sh helm-template)"; exit 0; }
+update=0
+[ "${1:-}" = --update ] && update=1
+chart=deploy/chart/volcano golden=tests/golden/chart
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+ok() { echo "ok chart: $1"; }
+no() { echo "FAIL chart: $1: $2"; failed=1; }
+
+# What deploy/generate takes from our programs (CRDs, policies) has golden files of its own: here only its names are compared.
+outline() {
+  awk 'function flush() { if (text != "") printf "%s", (long ? "---\n# " kind " " name "\n" : text); text = ""; long = 0; name = "" }
+    /^---/ { flush() }
+    /^kind: / { kind = $2; long = kind ~ /CustomResourceDefinition|AdmissionPolicy/ }
+    /^  name: / && name == "" { name = $2 }
+    { text = text $0 "\n" }
+    END { flush() }'
+}
+declare -A release=([hooks]="-release batch -namespace jobs" [agents]="-release edge -namespace kube-agents"
+  [policies]="-api admissionregistration.k8s.io/v1/MutatingAdmissionPolicy")
+for values in "$golden"/*.in.yaml; do
+  name=$(basename "$values" .in.yaml)
+  # shellcheck disable=SC2086
+  if ! "$helm" ${release[$name]:-} -values "$values" $chart > "$scratch/$name.all" 2> "$scratch/why"; then no "$name" "$(cat "$scratch/why")"; continue; fi
+  outline < "$scratch/$name.all" > "$scratch/$name.yaml"
+  [ $update = 1 ] && cp "$scratch/$name.yaml" "$golden/$name.yaml"
+  if diff -u "$golden/$name.yaml" "$scratch/$name.yaml" > "$scratch/diff" 2>&1; then ok "$name"; else
+    head -40 "$scratch/diff"
+    no "$name" "differs from $golden/$name.yaml; tests/stock/helm_test.sh --update rewrites it"
+  fi
+done
+
+# Each program of ours reads the arguments that the chart gives it: with --version behind them it says what it is, or what it cannot read.
+commands() { # prints a line "PROGRAM ARGUMENT..." for each container with an image of ours and arguments, tabs between them
+  awk '/^ *image: / { sub(/.*\//, ""); sub(/:.*/, ""); program = $0 }
+    /^ *args:$/ { inside = 1; line = program; next }
+    inside && /^ *- / { sub(/^ *- /, ""); line = line "\t" $0; next }
+    inside { inside = 0; if (line ~ /^vc-(scheduler|agent-scheduler|controller-manager|hypernode-controller-manager|webhook-manager)\t--[a-z-]+=/ || line ~ /\t--logtostderr/) print line }' "$@"
+}
+read_by=0
+while IFS=$'\t' read -r -a words; do
+  if out=$("$bin/${words[0]}" "${words[@]:1}" --version 2>&1) && [[ $out == *"0.1.0"* ]]; then read_by=$((read_by + 1)); else
+    no "arguments of ${words[0]}" "$(head -1 <<< "$out")"
+  fi
+done < <(commands "$scratch"/*.all | sort -u)
+if [ $read_by -ge 12 ]; then ok "our programs read their arguments"; else no "our programs read their arguments" "only $read_by were tried"; fi
+
+refused() { # refused MESSAGE FLAG...
+  local message=$1 out
+  shift
+  if out=$("$helm" "$@" $chart 2>&1 > /dev/null); then no "$*" "is accepted"; elif [[ $out == *"$message"* ]]; then ok "refused: $*"; else no "$*" "$out"; fi
+}
+refused 'custom.hypernode_controller_mode must be one of controller-manager, standalone, or disabled; got "both"' -set custom.hypernode_controller_mode=both
+refused 'custom.hypernode_controller_replicas must be at least 1 when custom.hypernode_controller_mode is standalone; got 0' \
+  -set custom.hypernode_controller_mode=standalone,custom.hypernode_controller_replicas=0
+refused 'the cluster does not serve apiextensions.k8s.io/v1: Kubernetes 1.16 or later is needed' -without-api apiextensions.k8s.io/v1
+refused 'custom.scheduler_replicas must be a number of pods; got "-1"' -set custom.scheduler_replicas=-1
+refused 'custom.scheduler_sharding_mode must be one of none, hard, or soft; got "strict"' -set custom.scheduler_sharding_mode=strict
+refused 'basic.admission_port must be in the range of 1 and 65535; got 70000' -set basic.admission_port=70000
+refused 'basic.admission_port must not be 11251, where the health checks are' -set basic.admission_port=11251
+refused 'custom.enabled_admissions: there is no path "/nope"; there are /cronjobs/validate, ' -set custom.enabled_admissions='/jobs/mutate\,/nope'
+refused 'custom.controller_enabled_controllers names hyperNode-controller, which custom.hypernode_controller_mode "disabled" takes out of' \
+  -set custom.hypernode_controller_mode=disabled,custom.controller_enabled_controllers='*\,+hyperNode-controller'
+refused 'basic.scheduler_config_file: the chart has no file "config/mine.conf"' -set basic.scheduler_config_file=config/mine.conf
+before=$("$helm" -set custom.map_enable=true $chart | grep -A1 '^apiVersion: admissionregistration.k8s.io/v1beta1$' | grep -c '^kind: MutatingAdmissionPolicy')
+if [ "$before" = 8 ]; then ok "mutating policies before 1.36"; else no "mutating policies before 1.36" "$before of 8 objects are v1beta1"; fi
+
+if "$helm" -lint $chart > "$scratch/lint" 2>&1; then ok "lint"; else no "lint" "$(tr '\n' ' ' < "$scratch/lint")"; fi
+deploy/generate --check || failed=1
+exit $failed
