@@ -27,6 +27,7 @@ int run_vresume(const Arguments& arguments);
 int run_scheduler(const Arguments& arguments);
 int run_controller_manager(const Arguments& arguments);
 int run_hypernode_controller_manager(const Arguments& arguments);
+int run_training_operator(const Arguments& arguments);
 int run_webhook_manager(const Arguments& arguments);
 
 }  // namespace volcano_main

@@ -20,7 +20,8 @@ class RunningNodes final : public Running {
 
 class RunningControllers final : public Running {
  public:
-  explicit RunningControllers(const PartContext& at) : manager_(at.env, at.client, {.with_cluster = true}) {
+  explicit RunningControllers(const PartContext& at)
+      : manager_(at.env, at.client, {.training = controllers::training::Options(), .with_cluster = true}) {
     manager_.start();
   }
 

@@ -1,6 +1,7 @@
 // Dispatch of requests to the prepare functions, and the commit of what they decide.
 #include "apiserver/pipeline/api.h"
 
+#include "apiserver/kinds/scale.h"
 #include "apiserver/pipeline/aside.h"
 #include "apiserver/pipeline/bounds.h"
 #include "apiserver/pipeline/change.h"
@@ -33,6 +34,13 @@ Result<Change> prepare(const Context& at, Request& request) {
     default: break;
   }
   return base::make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource");
+}
+
+Result<Answer> get_scale(const store::Store& store, const Request& request) {
+  TRY(Answer whole, get_object(store, request));
+  Answer answer;
+  answer.object = scale_of(*request.kind, object_of(std::move(whole)));
+  return answer;
 }
 
 // The store knows neither kinds nor their words.
@@ -126,6 +134,7 @@ void Api::call(Request request, OnAnswer on_answer) {
     return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
   switch (request.verb) {
     case Verb::kGet:
+      if (request.subresource == "scale") return on_answer(get_scale(state_->store, request));
       if (!request.subresource.empty() && request.subresource != "status")
         return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
       return on_answer(get_object(state_->store, request));

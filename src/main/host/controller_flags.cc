@@ -96,7 +96,8 @@ base::Status ControllerFlags::check() const {
                               "--controllers: the sharding controller is not here; NodeShards can be written by hand, "
                               "and vc-scheduler --scheduler-sharding-mode obeys them");
     }
-    const auto& here = controllers::controller_names();
+    std::vector<std::string> here = controllers::controller_names();
+    if (training) here = controllers::training::controller_names();
     if (!excluded && name != "*" && std::ranges::find(here, name) == here.end())
       return base::make_error(base::Code::kInvalid, base::format("--controllers: there is no controller {:?}", name));
     if (!names.insert(name).second)
@@ -152,6 +153,7 @@ controllers::Options ControllerFlags::controllers() const {
   if (const auto interval = base::parse_go_duration(counts_interval)) options.counts_interval = *interval;
   options.inherit_owner_annotations = inherit_owner_annotations;
   options.local_zone = base::TimeZone::local();
+  options.training = training;
   // As the chart names it and the pod is told (controllers.md 12.1).
   const auto variable = [](const char* name, const char* fallback) {
     const char* value = std::getenv(name);

@@ -1,6 +1,7 @@
 // The flags of vc-controller-manager (controllers.md 1.2).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct ControllerFlags {
   std::vector<std::string> sharding_lists;  // of a controller that is not here
   std::string sharding_text;
   bool sharding_switch = true;
+  std::optional<controllers::training::Options> training;  // of the training operator; no flag of this table
 
   std::vector<Flag> rows();
   // The arguments as rows() reads them: `-v=4` is `--v=4`, and `_` in a flag's name is `-`.

@@ -192,6 +192,7 @@ struct Cluster {
     manager.start("vc-controller-manager", *api, [this](rt::Env& env, client::Client& client) {
       controllers::Options manager_options;
       manager_options.with_cluster = true;
+      manager_options.training = training();
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
       manager_options.metrics = &metrics;
@@ -216,6 +217,14 @@ struct Cluster {
                                                         : node::Mode::kAuto;
       return std::make_unique<node::Agent>(env, client, agent_options);
     });
+  }
+
+  // Pods here find no kubectl image, and need none where the host's files stand in for images.
+  controllers::training::Options training() const {
+    controllers::training::Options operator_options;
+    if (options.host_rootfs)
+      operator_options.delivery_command = {"sh", "-c", "cp \"$(command -v kubectl)\" \"$TARGET_DIR/kubectl\" || true"};
+    return operator_options;
   }
 
   // As vc-scheduler does: a file that cannot be used now may become usable.
