@@ -37,9 +37,9 @@ a_pytorchjob_runs_to_its_end() {
   expect "succeeds" wait_for 40 state_is pytorchjob simple Succeeded
   expect "in this order" field_is pytorchjob simple '.status.conditions[*].type' 'Created Running Succeeded'
   expect "the master's words" [ "$(kubectl logs simple-master-0)" = "0/3 simple-master-0:23456 3 auto" ]
-  expect "a worker's words" [ "$(kubectl logs simple-worker-1 -c pytorch)" = "2/3 simple-master-0:23456" ]
+  expect "a worker's words" wait_for 20 sh -c '[ "$(kubectl logs simple-worker-1 -c pytorch)" = "2/3 simple-master-0:23456" ]'
   expect "the row" sh -c 'kubectl get pytorchjob simple --no-headers | grep -qE "^simple +Succeeded +"'
-  expect "the event" event_is 'pytorchjob-controller PyTorchJob/simple PyTorchJobSucceeded: PyTorchJob simple is successfully completed.'
+  expect "the event" wait_for 5 event_is 'pytorchjob-controller PyTorchJob/simple PyTorchJobSucceeded: PyTorchJob simple is successfully completed.'
   expect "the group goes" wait_for 5 sh -c '! kubectl get podgroup simple'
   expect "pods stay" [ -n "$(pods_of simple)" ]
   kubectl delete pytorchjob simple --wait=false > /dev/null
@@ -62,7 +62,7 @@ an_mpijob_has_its_files() {
   expect "ran" wait_for 40 sh -c "kubectl get mpijob pi -o 'jsonpath={.status.conditions[*].type}' | grep -q Running"
   expect "hostfile" wait_for 10 sh -c 'kubectl logs pi-launcher -c mpi | tr "\n" " " | grep -q "pi-worker-0 slots=2 pi-worker-1 slots=2 /etc/mpi/kubexec.sh"'
   expect "succeeds" wait_for 30 state_is mpijob pi Succeeded
-  expect "workers run until then" event_is 'mpijob-controller MPIJob/pi MPIJobRunning: MPIJob default/pi is running'
+  expect "workers run until then" wait_for 5 event_is 'mpijob-controller MPIJob/pi MPIJobRunning: MPIJob default/pi is running'
   expect "all is cleaned up" wait_for 15 no_pods_of pi
 }
 exit_codes_decide() {
@@ -139,11 +139,26 @@ survives_a_kill() {
   expect "two pods" [ "$(pods_of tough)" = "tough-master-0 tough-worker-0" ]
 }
 
+the_operator_runs_beside_a_cluster() {
+  stop_cluster
+  start_cluster --host-rootfs --training-operator=false
+  local ports="--metrics-bind-address 127.0.0.1:0 --health-probe-bind-address 0"
+  build/release/bin/training-operator --kubeconfig "$KUBECONFIG" --enable-scheme JAXJob --gang-scheduler-name volcano $ports 2>> "$scratch/up.log" &
+  local operator=$!
+  replica Worker 2 Never jax 'echo "$PROCESS_ID/$NUM_PROCESSES $COORDINATOR_ADDRESS"' | job JAXJob beside jaxReplicaSpecs | kubectl apply -f - > /dev/null
+  replica Worker 1 Never tensorflow 'true' | job TFJob left tfReplicaSpecs | kubectl apply -f - > /dev/null
+  expect "succeeds" wait_for 30 state_is jaxjob beside Succeeded
+  expect "its words" [ "$(kubectl logs beside-worker-1)" = "1/2 beside-worker-0" ]
+  expect "a kind that is not enabled is left alone" state_is tfjob left ''
+  kill $operator
+  expect "it ends when it is told to" wait $operator
+}
+
 start_cluster --host-rootfs || { echo "FAIL start: $(tail -3 "$scratch/up.log")"; exit 1; }
-tests="a_tfjob_knows_its_cluster an_mpijob_has_its_files exit_codes_decide a_job_is_suspended_and_resumed a_finished_job_lives_so_long a_deadline_ends_a_job an_elastic_job_is_scaled no_pods_before_there_is_room what_makes_no_sense_is_refused"
+tests="a_tfjob_knows_its_cluster an_mpijob_has_its_files exit_codes_decide a_job_is_suspended_and_resumed a_finished_job_lives_so_long a_deadline_ends_a_job an_elastic_job_is_scaled no_pods_before_there_is_room what_makes_no_sense_is_refused the_operator_runs_beside_a_cluster"
 if [ $root = 0 ]; then
   echo "skip a_pytorchjob_runs_to_its_end survives_a_kill: workers resolve their master, which needs root"
   run_tests $tests
 else
-  run_tests a_pytorchjob_runs_to_its_end $tests survives_a_kill
+  run_tests a_pytorchjob_runs_to_its_end survives_a_kill $tests
 fi

@@ -45,12 +45,15 @@ Json scale_of(const api::KindInfo& kind, const Json& object) {
 }
 
 base::Result<Json> with_scale(const api::KindInfo& kind, const Json& object, const Json& scale) {
-  const Json& replicas = scale["spec"]["replicas"];
-  if (!(replicas.is_null() || replicas.is_int()) || replicas.as_int() < 0 || replicas.as_int() > INT32_MAX)
-    return base::make_error(base::Code::kInvalid,
-                            base::format("Scale.autoscaling \"{}\" is invalid: spec.replicas: Invalid value: {}: must "
-                                         "be a number from 0 to {}",
-                                         object["metadata"]["name"].as_string(), replicas.dump(), INT32_MAX));
+  const Json& spec = scale["spec"];
+  const Json& replicas = spec["replicas"];  // absent: 0, as an empty Scale has it
+  const bool has_form = (spec.is_null() || spec.is_object()) && (replicas.is_null() || replicas.is_int());
+  if (!has_form || replicas.as_int() < 0 || replicas.as_int() > INT32_MAX)
+    return base::make_error(
+        base::Code::kInvalid,
+        base::format("Scale.autoscaling \"{}\" is invalid: spec.replicas: Invalid value: {}: must "
+                     "be a number from 0 to {}",
+                     object["metadata"]["name"].as_string(), (spec.is_object() ? replicas : spec).dump(), INT32_MAX));
   Json changed = object;
   Json* at = &changed;
   std::string_view path = kind.scale.replicas;

@@ -51,6 +51,7 @@ struct UpOptions {
   int storage_gib = 8;
   bool host_rootfs = false;
   bool leave_pods = false;
+  bool training = true;
   std::string event_ttl = "1h";
   std::string scheduler_conf;
   std::string cache_dump_dir = "/tmp";
@@ -70,6 +71,7 @@ std::vector<Flag> flags_of(UpOptions& options) {
        "the host's files stand in for images that are not imported: who may create pods can read the host"},
       {"runtime", &options.runtime, "how pods run: runc, process, or auto"},
       {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"},
+      {"training-operator", &options.training, "run training jobs of kubeflow.org; false: a program beside this one does"},
       {"scheduler-conf", &options.scheduler_conf,
        "the scheduler's configuration file, read again when it changes (default: the built-in configuration)"},
       {"cache-dump-dir", &options.cache_dump_dir,
@@ -192,7 +194,7 @@ struct Cluster {
     manager.start("vc-controller-manager", *api, [this](rt::Env& env, client::Client& client) {
       controllers::Options manager_options;
       manager_options.with_cluster = true;
-      manager_options.training = training();
+      if (options.training) manager_options.training = training();
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
       manager_options.metrics = &metrics;
