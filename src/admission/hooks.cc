@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "admission/rules.h"
+#include "api/kubeflow/v1/run_policy.h"
 #include "api/resource.h"
 #include "base/format.h"
 
@@ -70,17 +72,24 @@ std::string_view webhook_name(std::string_view path) {
     std::string_view path;
     std::string_view name;
   };
-  constexpr Row kRows[] = {{"/jobs/mutate", "mutatejob.volcano.sh"},
-                           {"/jobs/validate", "validatejob.volcano.sh"},
-                           {"/queues/mutate", "mutatequeue.volcano.sh"},
-                           {"/queues/validate", "validatequeue.volcano.sh"},
-                           {"/podgroups/mutate", "mutatepodgroup.volcano.sh"},
-                           {"/podgroups/validate", "validatepodgroup.volcano.sh"},
-                           {"/pods/mutate", "mutatepod.volcano.sh"},
-                           {"/pods/validate", "validatepod.volcano.sh"},
-                           {"/hypernodes/validate", "validatehypernodes.volcano.sh"},
-                           {"/cronjobs/validate", "validatecronjob.volcano.sh"},
-                           {"/jobflows/validate", "validatejobflow.volcano.sh"}};
+  constexpr Row kRows[] = {
+      {"/jobs/mutate", "mutatejob.volcano.sh"},
+      {"/jobs/validate", "validatejob.volcano.sh"},
+      {"/queues/mutate", "mutatequeue.volcano.sh"},
+      {"/queues/validate", "validatequeue.volcano.sh"},
+      {"/podgroups/mutate", "mutatepodgroup.volcano.sh"},
+      {"/podgroups/validate", "validatepodgroup.volcano.sh"},
+      {"/pods/mutate", "mutatepod.volcano.sh"},
+      {"/pods/validate", "validatepod.volcano.sh"},
+      {"/hypernodes/validate", "validatehypernodes.volcano.sh"},
+      {"/cronjobs/validate", "validatecronjob.volcano.sh"},
+      {"/jobflows/validate", "validatejobflow.volcano.sh"},
+      {"/validate-kubeflow-org-v1-pytorchjob", "validator.pytorchjob.training-operator.kubeflow.org"},
+      {"/validate-kubeflow-org-v1-tfjob", "validator.tfjob.training-operator.kubeflow.org"},
+      {"/validate-kubeflow-org-v1-mpijob", "validator.mpijob.training-operator.kubeflow.org"},
+      {"/validate-kubeflow-org-v1-xgboostjob", "validator.xgboostjob.training-operator.kubeflow.org"},
+      {"/validate-kubeflow-org-v1-paddlejob", "validator.paddlejob.training-operator.kubeflow.org"},
+      {"/validate-kubeflow-org-v1-jaxjob", "validator.jaxjob.training-operator.kubeflow.org"}};
   for (const Row& row : kRows)
     if (row.path == path) return row.name;
   return {};
@@ -128,6 +137,13 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
       [options](const AdmissionRequest& q, const ObjectReader&) { return check_cronjob(q, *options); });
   add("/jobflows/validate", false, r::kJobFlows, "JobFlow", {kCreate, kUpdate},
       [](const AdmissionRequest& q, const ObjectReader&) { return check_jobflow(q); });
+  for (const auto& [resource, kind] : {std::pair{r::kPyTorchJobs, "PyTorchJob"}, std::pair{r::kTfJobs, "TFJob"},
+                                       std::pair{r::kMpiJobs, "MPIJob"}, std::pair{r::kXgboostJobs, "XGBoostJob"},
+                                       std::pair{r::kPaddleJobs, "PaddleJob"}, std::pair{r::kJaxJobs, "JAXJob"}}) {
+    const std::string singular = resource.plural.substr(0, resource.plural.size() - 1);
+    add("/validate-kubeflow-org-v1-" + singular, false, resource, kind, {kCreate, kUpdate},
+        [](const AdmissionRequest& q, const ObjectReader&) { return check_training_job(q); });
+  }
   return all;
 }
 

@@ -1,5 +1,5 @@
-// Admission of Jobs, Queues, PodGroups, Pods, HyperNodes, CronJobs and JobFlows: which rules there are and where they
-// answer.
+// Admission of Jobs, Queues, PodGroups, Pods, HyperNodes, CronJobs, JobFlows and training jobs: which rules there are
+// and where they answer.
 //
 // Rules are pure functions of a request and of the objects it looks up; the API server calls them in process, and the
 // webhook server and `volcano admit` call the same ones.

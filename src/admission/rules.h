@@ -30,6 +30,7 @@ AdmissionAnswer check_podgroup(const AdmissionRequest& request, const ObjectRead
 AdmissionAnswer check_hypernode(const AdmissionRequest& request);
 AdmissionAnswer check_cronjob(const AdmissionRequest& request, const Options& options);
 AdmissionAnswer check_jobflow(const AdmissionRequest& request);
+AdmissionAnswer check_training_job(const AdmissionRequest& request);
 AdmissionAnswer default_pod(const AdmissionRequest& request, const Options& options);
 AdmissionAnswer check_pod(const AdmissionRequest& request, const Options& options);
 

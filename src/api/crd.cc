@@ -126,7 +126,13 @@ Json make_crd(const KindInfo& kind) {
   version.set("schema", Json::object({{"openAPIV3Schema", object_json(*kind.schema, 0)}}));
   version.set("served", true);
   version.set("storage", true);
-  version.set("subresources", kind.status_subresource ? Json::object({{"status", Json::object()}}) : Json::object());
+  Json subresources = Json::object();
+  if (!kind.scale.replicas.empty())
+    subresources.set("scale", Json::object({{"labelSelectorPath", kind.scale.selector},
+                                            {"specReplicasPath", kind.scale.replicas},
+                                            {"statusReplicasPath", kind.scale.status_replicas}}));
+  if (kind.status_subresource) subresources.set("status", Json::object());
+  version.set("subresources", std::move(subresources));
   const std::string name = kind.resource.plural + "." + kind.resource.group;
   return Json::object({{"apiVersion", "apiextensions.k8s.io/v1"},
                        {"kind", "CustomResourceDefinition"},

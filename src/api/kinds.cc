@@ -7,6 +7,12 @@
 #include "api/config/v1alpha1/colocation_configuration.h"
 #include "api/flow/v1alpha1/jobflow.h"
 #include "api/flow/v1alpha1/jobtemplate.h"
+#include "api/kubeflow/v1/jaxjob.h"
+#include "api/kubeflow/v1/mpijob.h"
+#include "api/kubeflow/v1/paddlejob.h"
+#include "api/kubeflow/v1/pytorchjob.h"
+#include "api/kubeflow/v1/tfjob.h"
+#include "api/kubeflow/v1/xgboostjob.h"
 #include "api/nodeinfo/v1alpha1/numatopology.h"
 #include "api/scheduling/v1beta1/podgroup.h"
 #include "api/scheduling/v1beta1/queue.h"
@@ -109,6 +115,19 @@ KindInfo custom(ResourceId resource, std::string kind, Scope scope, bool status,
   return info;
 }
 
+// Training jobs: their state is the last condition (training.md 1).
+template <class T>
+KindInfo training(const ResourceId& resource, std::string kind, ScalePaths scale = {}) {
+  const Column state{"State", ".status.conditions[-1:].type"};
+  const Column age{"Age", ".metadata.creationTimestamp", "date"};
+  const bool age_first = kind == "MPIJob";
+  KindInfo info = custom<T>(resource, std::move(kind), kNamespaced, true, {},
+                            age_first ? std::vector{age, state} : std::vector{state, age});
+  if (!scale.replicas.empty()) info.subresources = {"scale"};
+  info.scale = scale;
+  return info;
+}
+
 std::vector<KindInfo> make_kinds() {
   std::vector<KindInfo> kinds = core_kinds();
   kinds.push_back(custom<Job>(resources::kJobs, "Job", kNamespaced, true, {"vcjob", "vj"},
@@ -140,6 +159,17 @@ std::vector<KindInfo> make_kinds() {
                                     {{"AGE", ".metadata.creationTimestamp", "date"}}));
   kinds.push_back(custom<ColocationConfiguration>(resources::kColocationConfigurations, "ColocationConfiguration",
                                                   kNamespaced, true, {}, {}));
+  constexpr std::string_view kActive = ".status.replicaStatuses.Worker.active";
+  constexpr std::string_view kSelector = ".status.replicaStatuses.Worker.selector";
+  kinds.push_back(training<PyTorchJob>(resources::kPyTorchJobs, "PyTorchJob",
+                                       {".spec.pytorchReplicaSpecs.Worker.replicas", kActive, kSelector}));
+  kinds.push_back(training<TfJob>(resources::kTfJobs, "TFJob"));
+  kinds.push_back(training<MpiJob>(resources::kMpiJobs, "MPIJob"));
+  kinds.push_back(training<XgboostJob>(resources::kXgboostJobs, "XGBoostJob"));
+  kinds.push_back(training<PaddleJob>(resources::kPaddleJobs, "PaddleJob",
+                                      {".spec.paddleReplicaSpecs.Worker.replicas", kActive, kSelector}));
+  kinds.push_back(
+      training<JaxJob>(resources::kJaxJobs, "JAXJob", {".spec.jaxReplicaSpecs.Worker.replicas", kActive, kSelector}));
   return kinds;
 }
 

@@ -21,6 +21,13 @@ struct Column {
   int priority = 0;                  // 1: shown with -o wide only
 };
 
+// Where the subresource scale finds its numbers.
+struct ScalePaths {
+  std::string_view replicas;         // ".spec.replicas"
+  std::string_view status_replicas;  // ".status.replicas"
+  std::string_view selector;         // ".status.selector": a selector as text
+};
+
 struct KindInfo {
   ResourceId resource;
   std::string kind;
@@ -34,6 +41,7 @@ struct KindInfo {
   std::vector<std::string> subresources;  // beside status: "binding", "log", ...
   const Schema* schema = nullptr;
   std::vector<Column> columns;  // of custom resources
+  ScalePaths scale = {};        // where `subresources` has "scale"
 
   std::string list_kind() const { return kind + "List"; }
 };

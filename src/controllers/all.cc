@@ -51,6 +51,12 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
         {.configmap_namespace = options.configmap_namespace, .configmap_name = options.configmap_name}));
   if (is_enabled(options.enabled, "sharding-controller"))
     state_->driver.add(sharding::make_sharding_controller(options.sharding));
+  if (options.training) {
+    options.training->metrics = options.metrics;
+    for (const std::string& name : training::controller_names())
+      if (is_enabled(options.enabled, name))
+        state_->driver.add(training::make_training_controller(name, *options.training));
+  }
   if (!options.with_cluster) return;
   state_->driver.add(cluster::make_owner_controller());
   state_->driver.add(cluster::make_namespace_controller());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "base/time_zone.h"
 #include "client/client.h"
 #include "controllers/sharding/controller.h"
+#include "controllers/training/controller.h"
 #include "rt/env.h"
 
 namespace controllers {
@@ -29,6 +31,8 @@ struct Options {
   // The ConfigMap of the discovery of HyperNodes.
   std::string configmap_namespace = "volcano-system";
   std::string configmap_name = "volcano-controller-configmap";
+  // The training operator; unset: none. Its controllers are listed by --controllers as the others are.
+  std::optional<training::Options> training = {};
   // What a cluster needs besides us and a lone machine does not have: owner garbage collection, namespaces,
   // endpoints, local volumes. Only `volcano up` turns this on.
   bool with_cluster = false;

@@ -29,6 +29,7 @@ int run_scheduler(const Arguments& arguments);
 int run_agent_scheduler(const Arguments& arguments);
 int run_controller_manager(const Arguments& arguments);
 int run_hypernode_controller_manager(const Arguments& arguments);
+int run_training_operator(const Arguments& arguments);
 int run_webhook_manager(const Arguments& arguments);
 
 }  // namespace volcano_main

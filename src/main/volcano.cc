@@ -43,6 +43,8 @@ constexpr std::array kPrograms{
             "run the controllers on a cluster"},
     Program{"hypernode-controller-manager", "vc-hypernode-controller-manager",
             volcano_main::run_hypernode_controller_manager, "discover HyperNodes on a cluster"},
+    Program{"training-operator", "training-operator", volcano_main::run_training_operator,
+            "run training jobs of kubeflow.org on a cluster"},
     Program{"webhook-manager", "vc-webhook-manager", volcano_main::run_webhook_manager,
             "answer a cluster's admission webhooks"},
     Program{"scheduler", "vc-scheduler", volcano_main::run_scheduler, "run the scheduler on a cluster"},

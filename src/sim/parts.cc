@@ -28,6 +28,7 @@ class RunningControllers final : public Running {
   static controllers::Options options(const PartContext& at) {
     controllers::Options out;
     out.with_cluster = true;
+    out.training = controllers::training::Options();
     if (at.sharding == "none") return out;
     out.enabled = {"*"};
     const controllers::sharding::Policy rate{.name = "allocation-rate"};

@@ -65,9 +65,10 @@ TEST(World, preempts_and_reclaims_within_what_queues_may_have) {
 TEST(World, a_full_disk_loses_nothing) { EXPECT_EQ(listed(run("tests/sim/full-disk.toml", 1).violations), ""); }
 
 TEST(World, flows_and_cronjobs_keep_their_order_under_faults) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     EXPECT_EQ(listed(run("tests/sim/flows-under-faults.toml", seed).violations), "") << "seed " << seed;
-  EXPECT_EQ(listed(run("tests/sim/discovery-under-faults.toml", seed).violations), "") << "seed " << seed;
+    EXPECT_EQ(listed(run("tests/sim/discovery-under-faults.toml", seed).violations), "") << "seed " << seed;
+  }
 }
 
 // The checks themselves: a world that breaks a promise is found out.

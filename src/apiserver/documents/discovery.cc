@@ -56,6 +56,8 @@ std::vector<Sub> subresources(const KindInfo& kind) {
       subs.push_back({name, "Binding", "", "v1", verbs({"create"})});
     else if (name == "eviction")
       subs.push_back({name, "Eviction", "policy", "v1", verbs({"create"})});
+    else if (name == "scale")
+      subs.push_back({name, "Scale", "autoscaling", "v1", verbs({"get", "patch", "update"})});
     else if (name == "log")
       subs.push_back({name, kind.kind, "", "", verbs({"get"})});
     else

@@ -404,7 +404,11 @@ const Json& at_path(const Json& object, std::string_view path) {
   path.remove_prefix(1);
   while (!path.empty()) {
     const std::size_t dot = path.find('.');
-    at = &(*at)[path.substr(0, dot)];
+    std::string_view name = path.substr(0, dot);
+    const bool last = name.ends_with("[-1:]");
+    if (last) name.remove_suffix(5);
+    at = &(*at)[name];
+    if (last) at = &(*at)[at->items().size() - 1];
     path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
   }
   return *at;

@@ -46,6 +46,40 @@ constexpr const char* kPods = "/api/v1/namespaces/default/pods";
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 constexpr std::string_view kPod = R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"x"}]}})";
 
+TEST(Scale, is_read_and_written_in_its_object) {
+  Bench b;
+  const std::string jobs = "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs";
+  const std::string scale = jobs + "/j/scale";
+  ASSERT_EQ(
+      b.code("POST", jobs, R"({"metadata":{"name":"j"},"spec":{"pytorchReplicaSpecs":{"Worker":{"replicas":2}}}})"),
+      kOk);
+  ASSERT_EQ(b.code("PATCH", jobs + "/j/status",
+                   R"({"status":{"replicaStatuses":{"Worker":{"active":1,"selector":"a=b"}}}})", kMerge),
+            kOk);
+  auto got = b.ask("GET", scale);
+  ASSERT_TRUE(got.ok());
+  EXPECT_EQ((*got)["kind"].as_string(), "Scale");
+  EXPECT_EQ((*got)["apiVersion"].as_string(), "autoscaling/v1");
+  EXPECT_EQ((*got)["spec"].dump(), R"({"replicas":2})");
+  EXPECT_EQ((*got)["status"].dump(), R"({"replicas":1,"selector":"a=b"})");
+  const auto patched = b.ask("PATCH", scale, R"({"spec":{"replicas":3}})", kMerge);
+  ASSERT_TRUE(patched.ok()) << patched.error().message;
+  EXPECT_EQ((*patched)["spec"]["replicas"].as_int(), 3);
+  EXPECT_EQ(b.code("PUT", scale, got->dump()), Code::kConflict);  // it is of the time before
+  got->edit("metadata").erase("resourceVersion");
+  got->edit("spec").set("replicas", 0);
+  EXPECT_EQ(b.code("PUT", scale, got->dump()), kOk);
+  const auto job = b.ask("GET", jobs + "/j");
+  EXPECT_EQ((*job)["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"].dump(), "0");
+  EXPECT_EQ((*job)["metadata"]["generation"].as_int(), 3);
+  for (const char* wrong : {R"({"spec":{"replicas":-1}})", R"({"spec":{"replicas":"two"}})", R"({"spec":7})"})
+    EXPECT_NE(b.code("PATCH", scale, wrong, kMerge), kOk) << wrong;
+  EXPECT_EQ(b.code("PATCH", jobs + "/none/scale", "{}", kMerge), Code::kNotFound);
+  ASSERT_EQ(b.code("POST", jobs, R"({"metadata":{"name":"m"},"spec":{"pytorchReplicaSpecs":{}}})"), kOk);
+  EXPECT_EQ(b.code("PATCH", jobs + "/m/scale", R"({"spec":{"replicas":1}})", kMerge), Code::kInvalid);
+  EXPECT_EQ(b.code("GET", "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs/j/scale"), Code::kNotFound);
+}
+
 TEST(Namespaces, that_end_stay_until_their_finalizers_are_gone) {
   Bench b;
   const std::string space = "/api/v1/namespaces/n";

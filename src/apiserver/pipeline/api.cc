@@ -1,6 +1,7 @@
 // Dispatch of requests to the prepare functions, and the commit of what they decide.
 #include "apiserver/pipeline/api.h"
 
+#include "apiserver/kinds/scale.h"
 #include "apiserver/pipeline/aside.h"
 #include "apiserver/pipeline/bounds.h"
 #include "apiserver/pipeline/change.h"
@@ -44,6 +45,13 @@ std::string_view word(Verb verb) {
     case Verb::kDelete: return "delete";
     default: return "update";
   }
+}
+
+Result<Answer> get_scale(const store::Store& store, const Request& request) {
+  TRY(Answer whole, get_object(store, request));
+  Answer answer;
+  answer.object = scale_of(*request.kind, object_of(std::move(whole)));
+  return answer;
 }
 
 // The store knows neither kinds nor their words.
@@ -156,6 +164,7 @@ void Api::call(Request request, OnAnswer on_answer) {
     return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
   switch (request.verb) {
     case Verb::kGet:
+      if (request.subresource == "scale") return on_answer(get_scale(state_->store, request));
       if (!request.subresource.empty() && request.subresource != "status")
         return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
       return on_answer(get_object(state_->store, request));

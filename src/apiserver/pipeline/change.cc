@@ -92,6 +92,10 @@ base::Error refusal(const api::AdmissionHook& hook, const api::AdmissionAnswer& 
   std::string name = hook.path;
   if (name.starts_with('/')) name.erase(0, 1);
   const std::size_t slash = name.find('/');
+  // The operator's own webhooks are named after the kind.
+  constexpr std::string_view kTraining = "validate-kubeflow-org-v1-";
+  if (name.starts_with(kTraining))
+    name = base::format("validator.{}.training-operator.kubeflow.org", name.substr(kTraining.size()));
   const std::string webhook = slash == std::string::npos
                                   ? name
                                   : (hook.mutating ? "mutate" : "validate") + name.substr(0, slash - 1) + ".volcano.sh";

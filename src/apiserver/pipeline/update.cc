@@ -1,6 +1,7 @@
 // PUT and PATCH: an existing object changes (or, by apply, comes to be).
 #include "api/schema/managed_fields.h"
 #include "api/schema/patch.h"
+#include "apiserver/kinds/scale.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/change.h"
 #include "base/format.h"
@@ -14,7 +15,8 @@ using base::Result;
 namespace {
 
 base::Status check_subresource(const Request& request) {
-  if (request.subresource.empty() || request.subresource == "status" || request.subresource == "finalize") return {};
+  for (const char* known : {"", "status", "finalize", "scale"})
+    if (request.subresource == known) return {};
   return base::make_error(Code::kNotFound, "the server could not find the requested resource");
 }
 
@@ -87,12 +89,35 @@ base::Status prepare_configuration(Request& request, std::vector<std::string>& w
   return {};
 }
 
+// A scale is written into the object that it is of, and answered as a scale.
+Result<Change> finish_scale(const Context& context, Request& request, const Json& live, const Json& scale) {
+  TRY(Json object, with_scale(*request.kind, live, scale));
+  const std::string_view version = api::resource_version_of(object);
+  if (!version.empty() && version != api::resource_version_of(live))
+    return conflict(*request.kind, request.name,
+                    "the object has been modified; please apply your changes to the latest version and try again");
+  TRY(Change change, finish_update(context, request, live, std::move(object)));
+  change.answer = scale_of(*request.kind, change.object);
+  return change;
+}
+
+Result<Change> patch_scale(const Context& context, Request& request) {
+  if (request.patch_type != PatchType::kMerge && request.patch_type != PatchType::kJson)
+    return base::make_error(Code::kUnsupportedMediaType, "a scale takes JSON patches and merge patches");
+  const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
+  if (!stored) return not_found(*request.kind, request.name);
+  const Json live = stored->json();
+  TRY(const Json scale, patched(context, request, scale_of(*request.kind, live)));
+  return finish_scale(context, request, live, scale);
+}
+
 }  // namespace
 
 Result<Change> prepare_update(const Context& context, Request& request) {
   TRY_VOID(check_subresource(request));
   const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
   if (!stored) return not_found(*request.kind, request.name);
+  if (request.subresource == "scale") return finish_scale(context, request, stored->json(), request.body);
   Json object = std::move(request.body);
   TRY_VOID(check_identity(request, object));
   set_type(*request.kind, object);
@@ -105,6 +130,7 @@ Result<Change> prepare_update(const Context& context, Request& request) {
 }
 
 Result<Change> prepare_patch(const Context& context, Request& request) {
+  if (request.subresource == "scale") return patch_scale(context, request);
   TRY_VOID(check_subresource(request));
   std::vector<std::string> warnings;
   const bool apply = request.patch_type == PatchType::kApply;

@@ -77,6 +77,8 @@ class Controller {
  public:
   virtual ~Controller() = default;
   virtual std::string_view name() const = 0;
+  // The source of its events; empty: the component that it is part of.
+  virtual std::string_view component() const { return {}; }
   virtual std::vector<Wake> wakes_on() const = 0;
   virtual std::vector<IndexBy> indexes() const { return {}; }
   virtual Plan step(const View& view, const std::string& key, const Turn& turn) = 0;

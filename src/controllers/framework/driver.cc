@@ -94,6 +94,7 @@ struct Unit {
   explicit Unit(base::Duration counts_interval) : status_times(counts_interval) {}
   std::unique_ptr<Controller> controller;
   std::unique_ptr<client::WorkQueue> queue;
+  std::unique_ptr<client::EventRecorder> recorder;  // null: that of all
   std::map<std::string, KeyState> keys;
   StatusTimes status_times;
   std::set<std::string> early;  // woken before the first lists were complete
@@ -148,6 +149,8 @@ void Driver::State::add(std::unique_ptr<Controller> controller) {
   auto unit = std::make_unique<Unit>(options.counts_interval);
   Unit* raw = unit.get();
   unit->controller = std::move(controller);
+  if (const std::string_view component = raw->controller->component(); !component.empty())
+    unit->recorder = std::make_unique<client::EventRecorder>(client, env, std::string(component));
   unit->queue = std::make_unique<client::WorkQueue>(
       env,
       [weak = weak_from_this(), raw](const std::string& key) {
@@ -234,7 +237,7 @@ void Driver::State::work(Unit& unit, const std::string& key) {
   const bool writes_status = plan.writes_status();
   const base::Duration ended_at = env.uptime();
   state.rest_until = ended_at + std::min(kRestMax, (ended_at - begun) * kRestFactor);
-  execute(env, client, recorder, *prober, std::move(plan),
+  execute(env, client, unit.recorder ? *unit.recorder : recorder, *prober, std::move(plan),
           [self = shared_from_this(), &unit, key, look_again, writes_status](Outcome outcome) {
             if (self->stopped) return;
             if (writes_status && !outcome.error) unit.status_times.wrote(key, self->env.uptime());

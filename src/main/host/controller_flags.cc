@@ -92,7 +92,8 @@ base::Status ControllerFlags::check() const {
     const bool excluded = name.starts_with("-");
     if (name.starts_with("+") || excluded) name.erase(0, 1);
     // COMPAT(controllers)
-    const auto& here = controllers::controller_names();
+    std::vector<std::string> here = controllers::controller_names();
+    if (training) here = controllers::training::controller_names();
     if (!excluded && name != "*" && std::ranges::find(here, name) == here.end())
       return base::make_error(base::Code::kInvalid, base::format("--controllers: there is no controller {:?}", name));
     if (!names.insert(name).second)
@@ -149,6 +150,7 @@ controllers::Options ControllerFlags::controllers() const {
   if (const auto interval = base::parse_go_duration(counts_interval)) options.counts_interval = *interval;
   options.inherit_owner_annotations = inherit_owner_annotations;
   options.local_zone = base::TimeZone::local();
+  options.training = training;
   // As the chart names it and the pod is told (controllers.md 12.1).
   const auto variable = [](const char* name, const char* fallback) {
     const char* value = std::getenv(name);

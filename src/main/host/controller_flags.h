@@ -1,6 +1,7 @@
 // The flags of vc-controller-manager (controllers.md 1.2).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct ControllerFlags {
   std::string shard_sync_period = "60s";
   bool enable_node_event_trigger = true;
   std::string sharding_configmap = "volcano-sharding-configmap", sharding_configmap_namespace = "volcano-system";
+  std::optional<controllers::training::Options> training;  // of the training operator; no flag of this table
 
   std::vector<Flag> rows();
   // The arguments as rows() reads them: `-v=4` is `--v=4`, and `_` in a flag's name is `-`.

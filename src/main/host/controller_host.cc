@@ -112,6 +112,7 @@ std::vector<Flag> rows_of(ControllerFlags& flags, const ControllerProgram& kind)
   std::vector<Flag> rows = flags.rows();
   if (!kind.flags.empty())
     std::erase_if(rows, [&](const Flag& row) { return std::ranges::find(kind.flags, row.name) == kind.flags.end(); });
+  rows.insert(rows.end(), kind.own_flags.begin(), kind.own_flags.end());
   return rows;
 }
 
@@ -127,6 +128,8 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
       return std::cout << "Usage: " << kind.name << " [flags]\n\n" << flags_help(rows), 0;
   if (const auto rest = parse_flags(rows, ControllerFlags::in_long_form(arguments)); !rest.ok())
     return fail(kind.name, rest.error());
+  if (kind.settle)
+    if (const base::Status settled = kind.settle(program.flags); !settled.ok()) return fail(kind.name, settled.error());
   if (program.flags.version) return std::cout << cli::version_block(kVersion), 0;
   if (const base::Status valid = program.flags.check(); !valid.ok()) return fail(kind.name, valid.error());
   if (kind.check)

@@ -15,6 +15,10 @@ struct ControllerProgram {
   std::vector<std::string> flags;  // names of those of ControllerFlags that it has; empty: all
   // Sets defaults, before the flags are read.
   std::function<void(ControllerFlags&)> preset;
+  // Flags that only this program has; they live as long as it runs.
+  std::vector<Flag> own_flags = {};
+  // After the flags are read: what the program's own mean for the others.
+  std::function<base::Status(ControllerFlags&)> settle = {};
   // Judges the flags beyond ControllerFlags::check(); unset: nothing more is asked for.
   std::function<base::Status(const ControllerFlags&)> check = {};
 };

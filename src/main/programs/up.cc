@@ -51,6 +51,7 @@ struct UpOptions {
   int storage_gib = 8;
   bool host_rootfs = false;
   bool leave_pods = false;
+  bool training = true;
   std::string event_ttl = "1h";
   std::string scheduler_conf;
   bool agent_scheduler = false;
@@ -73,6 +74,8 @@ std::vector<Flag> flags_of(UpOptions& options) {
        "the host's files stand in for images that are not imported: who may create pods can read the host"},
       {"runtime", &options.runtime, "how pods run: runc, process, or auto"},
       {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"},
+      {"training-operator", &options.training,
+       "run training jobs of kubeflow.org; false: a program beside this one does"},
       {"scheduler-conf", &options.scheduler_conf,
        "the scheduler's configuration file, read again when it changes (default: the built-in configuration)"},
       {"agent-scheduler", &options.agent_scheduler,
@@ -205,6 +208,7 @@ struct Cluster {
     manager.start("vc-controller-manager", *api, [this](rt::Env& env, client::Client& client) {
       controllers::Options manager_options;
       manager_options.with_cluster = true;
+      if (options.training) manager_options.training = training();
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
       manager_options.metrics = &metrics;
@@ -242,6 +246,14 @@ struct Cluster {
   scheduler::Options sharded(scheduler::Options of) const {
     of.sharding_mode = options.sharding_mode;
     return of;
+  }
+
+  // Pods here find no kubectl image, and need none where the host's files stand in for images.
+  controllers::training::Options training() const {
+    controllers::training::Options operator_options;
+    if (options.host_rootfs)
+      operator_options.delivery_command = {"sh", "-c", "cp \"$(command -v kubectl)\" \"$TARGET_DIR/kubectl\" || true"};
+    return operator_options;
   }
 
   // As vc-scheduler does: a file that cannot be used now may become usable.

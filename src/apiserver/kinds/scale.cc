@@ -1,0 +1,77 @@
+// Scales by the paths of the kind's row.
+#include "apiserver/kinds/scale.h"
+
+#include <cstdint>
+
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+
+namespace {
+
+std::string_view next_of(std::string_view& path) {
+  path.remove_prefix(1);
+  const std::size_t dot = std::min(path.find('.'), path.size());
+  const std::string_view name = path.substr(0, dot);
+  path.remove_prefix(dot);
+  return name;
+}
+
+const Json& at_path(const Json& object, std::string_view path) {
+  const Json* at = &object;
+  while (!path.empty()) at = &(*at)[next_of(path)];
+  return *at;
+}
+
+}  // namespace
+
+Json scale_of(const api::KindInfo& kind, const Json& object) {
+  Json metadata = Json::object();
+  for (const char* name : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"})
+    if (const Json* value = object["metadata"].find(name)) metadata.set(name, *value);
+  Json spec = Json::object();
+  if (const std::int64_t replicas = at_path(object, kind.scale.replicas).as_int(); replicas != 0)
+    spec.set("replicas", replicas);
+  Json status = Json::object({{"replicas", at_path(object, kind.scale.status_replicas).as_int()}});
+  if (const Json& selector = at_path(object, kind.scale.selector); selector.is_string())
+    status.set("selector", selector);
+  return Json::object({{"apiVersion", "autoscaling/v1"},
+                       {"kind", "Scale"},
+                       {"metadata", std::move(metadata)},
+                       {"spec", std::move(spec)},
+                       {"status", std::move(status)}});
+}
+
+base::Result<Json> with_scale(const api::KindInfo& kind, const Json& object, const Json& scale) {
+  const Json& spec = scale["spec"];
+  const Json& replicas = spec["replicas"];  // absent: 0, as an empty Scale has it
+  const bool has_form = (spec.is_null() || spec.is_object()) && (replicas.is_null() || replicas.is_int());
+  if (!has_form || replicas.as_int() < 0 || replicas.as_int() > INT32_MAX)
+    return base::make_error(
+        base::Code::kInvalid,
+        base::format("Scale.autoscaling \"{}\" is invalid: spec.replicas: Invalid value: {}: must "
+                     "be a number from 0 to {}",
+                     object["metadata"]["name"].as_string(), (spec.is_object() ? replicas : spec).dump(), INT32_MAX));
+  Json changed = object;
+  Json* at = &changed;
+  std::string_view path = kind.scale.replicas;
+  while (!path.empty()) {
+    const std::string_view name = next_of(path);
+    if (path.empty()) {
+      at->set(name, replicas.as_int());
+      break;
+    }
+    if (!(*at)[name].is_object())
+      return base::make_error(base::Code::kInvalid,
+                              base::format("{} \"{}\" cannot be scaled: it has nothing at {}", kind.kind,
+                                           object["metadata"]["name"].as_string(), kind.scale.replicas));
+    at = &at->edit(name);
+  }
+  if (const Json* version = scale["metadata"].find("resourceVersion"); version && version->is_string())
+    changed.edit("metadata").set("resourceVersion", *version);
+  return changed;
+}
+
+}  // namespace apiserver

@@ -1,0 +1,138 @@
+// Wakes and memory of the training controllers; the decision itself is step().
+#include "controllers/training/controller.h"
+
+#include <map>
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "controllers/training/framework.h"
+#include "controllers/training/mpi_objects.h"
+#include "controllers/training/step.h"
+
+namespace controllers::training {
+
+using api::Json;
+
+namespace {
+
+Keys owner_key(const Framework& framework, const Json& object) {
+  const Json& owner = api::controller_of(object);
+  if (owner["kind"].as_string() != framework.kind || owner["apiVersion"].as_string() != "kubeflow.org/v1") return {};
+  return {base::format("{}/{}", api::namespace_of(object), owner["name"].as_string())};
+}
+
+bool counts_jobs(std::string_view metric) { return metric.starts_with("training_operator_jobs_"); }
+
+class TrainingController final : public Controller {
+ public:
+  TrainingController(const Framework& framework, Options options)
+      : framework_(framework), options_(std::move(options)), index_(framework.kind) {}
+
+  std::string_view name() const override { return framework_.controller; }
+  std::string_view component() const override { return framework_.controller; }
+
+  std::vector<Wake> wakes_on() const override {
+    const auto owner = [&framework = framework_](const View&, const Json& object) {
+      return owner_key(framework, object);
+    };
+    const auto nobody = [](const View&, const Json&) { return Keys{}; };
+    std::vector<Wake> wakes = {{.resource = framework_.resource,
+                                .keys = [](const View&, const Json& job) { return Keys{api::key_of(job)}; },
+                                .may_be_absent = true},
+                               {api::resources::kPods, owner},
+                               {api::resources::kServices, owner}};
+    if (options_.gang) {
+      // A group that is in the way belongs to somebody else: whoever waits for its name is told when it goes.
+      wakes.push_back({.resource = api::resources::kPodGroups,
+                       .keys =
+                           [&framework = framework_](const View& view, const Json& group) {
+                             std::string key = api::key_of(group);
+                             return view.find(framework.resource, key) ? Keys{std::move(key)} : Keys{};
+                           },
+                       .may_be_absent = true});
+      wakes.push_back({api::resources::kPriorityClasses, nobody});
+    }
+    if (framework_.kind != "MPIJob") return wakes;
+    wakes.push_back({api::resources::kServiceAccounts, owner});
+    wakes.push_back({api::resources::kConfigMaps, owner});
+    if (!options_.gives_roles) return wakes;
+    wakes.push_back({.resource = kRoles, .keys = owner, .may_be_absent = true});
+    wakes.push_back({.resource = kRoleBindings, .keys = owner, .may_be_absent = true});
+    return wakes;
+  }
+
+  std::vector<IndexBy> indexes() const override {
+    const auto owner = [&framework = framework_](const Json& object) { return owner_key(framework, object); };
+    return {{api::resources::kPods, index_, owner}, {api::resources::kServices, index_, owner}};
+  }
+
+  Plan step(const View& view, const std::string& key, const Turn& turn) override {
+    pending_.erase(key);
+    const Json* job = view.find(framework_.resource, key);
+    if (!job) {
+      memories_.erase(key);
+      return {};
+    }
+    if (!options_.only_namespace.empty() && api::namespace_of(*job) != options_.only_namespace) return {};
+    const std::string uid(api::uid_of(*job));
+    Observed seen{.job = job, .view = &view};
+    seen.pods = children(view, api::resources::kPods, key, uid);
+    seen.services = children(view, api::resources::kServices, key, uid);
+    Memory memory;
+    if (const auto known = memories_.find(key); known != memories_.end() && known->second.uid == uid)
+      memory = known->second;
+    Decision decision = training::step(framework_, seen, std::move(memory), turn, options_);
+    memories_[key] = std::move(decision.memory);
+    pending_[key] = std::move(decision.counted);
+    return std::move(decision.plan);
+  }
+
+  void finished(const std::string& key, Ending ending) override {
+    const auto found = pending_.find(key);
+    if (found == pending_.end()) return;
+    const auto counted = std::move(found->second);
+    pending_.erase(found);
+    if (!options_.metrics) return;
+    for (const Failure& failure : ending.failures)
+      if (failure.kind == "Pod" || failure.kind == "Service")
+        add(failure.kind == "Pod" ? "failed_pods_total" : "failed_service_creation_total", key, 1);
+    if (!ending.succeeded) return;
+    for (const auto& [metric, amount] : counted) add(metric, key, amount);
+  }
+
+ private:
+  std::vector<const Json*> children(const View& view, const api::ResourceId& resource, const std::string& key,
+                                    const std::string& uid) const {
+    std::vector<const Json*> found = view.by_index(resource, index_, key);
+    std::erase_if(found, [&](const Json* one) { return api::controller_of(*one)["uid"].as_string() != uid; });
+    return found;
+  }
+
+  void add(std::string_view metric, const std::string& key, int amount) const {
+    std::vector<std::string> labels;
+    if (counts_jobs(metric)) labels = {key.substr(0, key.find('/')), std::string(framework_.label)};
+    options_.metrics->counter(metric, labels).add(amount);
+  }
+
+  const Framework& framework_;  // lives as long as the program
+  Options options_;
+  std::string index_;
+  std::map<std::string, Memory> memories_;
+  std::map<std::string, std::vector<std::pair<std::string_view, int>>> pending_;  // of plans under way
+};
+
+}  // namespace
+
+std::vector<std::string> controller_names() {
+  std::vector<std::string> names;
+  for (const Framework& one : frameworks()) names.emplace_back(one.controller);
+  return names;
+}
+
+std::unique_ptr<Controller> make_training_controller(std::string_view name, Options options) {
+  for (const Framework& one : frameworks())
+    if (one.controller == name) return std::make_unique<TrainingController>(one, std::move(options));
+  return nullptr;
+}
+
+}  // namespace controllers::training

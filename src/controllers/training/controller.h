@@ -1,0 +1,32 @@
+// The training operator: one controller for each kind of kubeflow.org/v1 (training.md).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/metrics.h"
+#include "controllers/framework/controller.h"
+
+namespace controllers::training {
+
+struct Options {
+  bool gang = true;                 // PodGroups of ours, and no pod before its group is admitted
+  std::string only_namespace = {};  // empty: all
+  std::string init_image = "alpine:3.10";
+  int init_tries_max = 100;
+  std::string init_template = {};  // YAML of the init containers of PyTorch workers; empty: the built-in one
+  std::string delivery_image = "kubeflow/kubectl-delivery:latest";
+  std::vector<std::string> delivery_command = {};  // empty: the image's own
+  std::string cluster_domain = {};                 // after "<ns>.svc." in TF_CONFIG; empty: none
+  // Where the API server asks who may do what, launchers of MPIJobs are given roles.
+  bool gives_roles = false;
+  base::Metrics* metrics = nullptr;  // may be null
+};
+
+// The names of the controllers, one a kind.
+std::vector<std::string> controller_names();
+// By the name of the controller, which is one of those.
+std::unique_ptr<Controller> make_training_controller(std::string_view name, Options options);
+
+}  // namespace controllers::training

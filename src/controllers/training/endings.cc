@@ -1,0 +1,117 @@
+// What goes when a job has finished, is suspended, or has been there long enough (training.md 7.3, 7.6).
+#include "api/resource.h"
+#include "base/format.h"
+#include "controllers/training/look.h"
+
+namespace controllers::training {
+
+using api::Json;
+namespace resources = api::resources;
+
+void Look::remove_pod(const Json& pod) {
+  if (api::is_deleting(pod)) return;
+  Action& action = plan().remove(resources::kPods, pod);
+  action.success_reason = "SuccessfulDeletePod";
+  action.success_text = base::format("Deleted pod: {}", api::name_of(pod));
+  action.failure_reason = "FailedDeletePod";
+  action.failure_text = "Error deleting: {}";
+  count("deleted_pods_total");
+}
+
+void Look::remove_service(const Json& service) {
+  if (api::is_deleting(service)) return;
+  Action& action = plan().remove(resources::kServices, service);
+  action.success_reason = "SuccessfulDeleteService";
+  action.success_text = base::format("Deleted service: {}", api::name_of(service));
+  action.failure_reason = "FailedDeleteService";
+  action.failure_text = "Error deleting: {}";
+}
+
+void Look::remove_all() {
+  for (const Json* pod : seen_.pods) remove_pod(*pod);
+  for (const Json* service : seen_.services) remove_service(*service);
+}
+
+void Look::remove_group() {
+  const Json* group = options_.gang ? seen_.view->find(resources::kPodGroups, key(job_.name)) : nullptr;
+  if (!group || !is_ours(*group) || api::is_deleting(*group)) return;
+  Action& action = plan().remove(resources::kPodGroups, *group);
+  action.success_reason = "SuccessfulDeletePodGroup";
+  action.success_text = base::format("Deleted PodGroup: {}", job_.name);
+  action.failure_reason = "FailedDeletePodGroup";
+  action.failure_text = "Error deleting: {}";
+  count("deleted_pod_groups_total");
+}
+
+void Look::clean_up() {
+  const bool all = job_.clean_pod_policy == "All";
+  if (all) remove_all();
+  if (job_.clean_pod_policy == "Running")
+    for (const Json* pod : seen_.pods) {
+      const std::string_view phase = (*pod)["status"]["phase"].as_string();
+      if (phase != "Running" && phase != "Pending" && !phase.empty()) continue;
+      remove_pod(*pod);
+      if (const auto service = services_.find(api::name_of(*pod)); service != services_.end())
+        remove_service(*service->second);
+    }
+  if (const Json* group = options_.gang ? seen_.view->find(resources::kPodGroups, key(job_.name)) : nullptr;
+      group && is_ours(*group) && !api::is_deleting(*group)) {
+    plan().event(*seen_.job, "Normal", "JobTerminated", "Job has been terminated. Deleting PodGroup");
+    remove_group();
+  }
+  const Json counted = status_["replicaStatuses"];
+  if (conditions_.is_true("Succeeded"))
+    for (const Json::Member& member : counted.members()) {
+      const std::int64_t active = member.value["active"].as_int();
+      if (active <= 0) continue;
+      Json& one = status_.edit("replicaStatuses").edit(member.name());
+      one.set("succeeded", one["succeeded"].as_int() + active);
+      one.erase("active");
+    }
+  // COMPAT(training-completion-time): whoever failed it, it ended some time.
+  if (!status_.has("completionTime")) status_.set("completionTime", base::format_rfc3339(turn_.now));
+  write_status();
+  end_time_to_live();
+}
+
+void Look::end_time_to_live() {
+  if (!job_.time_to_live) return;
+  const auto completed = base::parse_rfc3339(status_["completionTime"].as_string());
+  if (!completed) return;
+  const base::Duration left = *completed + *job_.time_to_live - turn_.now;
+  if (left > base::Duration{}) return plan().requeue_after(left);
+  plan().begin_stage();
+  Action& action = plan().remove(job_.framework->resource, *seen_.job);
+  action.success_reason = job_.framework->deletion_reason;
+  action.success_text = base::format("Deleted job: {}", job_.name);
+  count("training_operator_jobs_deleted_total");
+}
+
+void Look::suspend() {
+  remove_all();
+  remove_group();
+  const Json counted = status_["replicaStatuses"];
+  for (const Json::Member& member : counted.members())
+    status_.edit("replicaStatuses").edit(member.name()).erase("active");
+  const std::string reason = base::format("{}Suspended", job_.framework->kind);
+  const std::string text = base::format("{} {} is suspended.", job_.framework->kind, job_.name);
+  if (conditions_.is_true("Running")) conditions_.set("Running", false, reason, text);
+  if (conditions_.set("Suspended", true, reason, text)) plan().event(*seen_.job, "Normal", reason, text);
+  write_status();
+}
+
+// False while pods of the time before are still there.
+bool Look::resume() {
+  if (!seen_.pods.empty()) {
+    remove_all();
+    return false;
+  }
+  const std::string reason = base::format("{}Resumed", job_.framework->kind);
+  const std::string text = base::format("{} {} is resumed.", job_.framework->kind, job_.name);
+  conditions_.set("Suspended", false, reason, text);
+  status_.set("startTime", base::format_rfc3339(turn_.now));
+  plan().event(*seen_.job, "Normal", reason, text);
+  return true;
+}
+
+}  // namespace controllers::training

@@ -1,0 +1,63 @@
+// What differs from framework to framework: names, ports, defaults, environment, and when a job has succeeded.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json/json.h"
+#include "controllers/training/controller.h"
+#include "controllers/training/job.h"
+#include "controllers/training/verdict.h"
+
+namespace controllers::training {
+
+struct Framework {
+  std::string_view kind;
+  std::string_view label;       // of metrics
+  std::string_view controller;  // name of the controller, source of its events, value of the label operator-name
+  api::ResourceId resource;
+  std::string_view replica_map;  // the member of spec
+  std::string_view container;    // the key container
+  std::string_view port_name;
+  std::int64_t port = 0;  // 0: none is added
+  std::string_view restart_policy;
+  std::vector<std::string_view> types;  // in the order in which they are judged
+  bool has_services = true;
+  bool tells_selectors = false;                              // in replicaStatuses
+  std::string_view deletion_reason = "SuccessfulDeletePod";  // of the event when the time to live is over
+
+  // Further defaults.
+  void (*set_defaults)(TrainingJob& job) = nullptr;
+  bool (*is_master)(const TrainingJob& job, const Replica& replica, std::int64_t index) = nullptr;
+  // Tells the containers of one pod who they are and where the others are.
+  void (*wire)(const TrainingJob& job, const Replica& replica, std::int64_t index, const Options& options,
+               api::Json& pod_spec) = nullptr;
+  // Running, succeeded, failed?
+  void (*judge)(Verdict& verdict) = nullptr;
+};
+
+const std::vector<Framework>& frameworks();
+// By kind; null when unknown.
+const Framework* find_framework(std::string_view kind);
+
+Framework pytorch();
+Framework tensorflow();
+Framework mpi();
+Framework xgboost();
+Framework paddle();
+Framework jax();
+
+// --- for the files of the frameworks ---
+
+// Appends a variable to every container, after what the user gave.
+void add_env(api::Json& pod_spec, std::string_view name, std::string_view value);
+void add_env_to(api::Json& container, std::string_view name, std::string_view value);
+// Fills in the limits of an elastic policy: one is taken for the other, and the number of workers for both.
+void set_elastic_defaults(TrainingJob& job);
+// Whether `replica` is the first worker of a job that has none of `masters`, or one of those.
+bool is_first_of(const TrainingJob& job, const Replica& replica, std::int64_t index,
+                 std::initializer_list<std::string_view> masters);
+
+}  // namespace controllers::training

@@ -1,0 +1,81 @@
+// One look at one training job: what its parts share while they decide.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controllers/framework/said_once.h"
+#include "controllers/training/step.h"
+#include "controllers/training/verdict.h"
+
+namespace controllers::training {
+
+class Look {
+ public:
+  Look(const Framework& framework, const Observed& seen, Memory memory, const Turn& turn, const Options& options);
+
+  Decision take();
+
+ private:
+  using Buckets = std::map<std::int64_t, std::vector<const api::Json*>>;
+
+  // step.cc: the order of things.
+  void decide();
+  void note_created();
+  bool exceeds_limits();
+  void write_status();
+  void fail_at_limit(const std::string& message);
+  void end_verdict();
+  std::int64_t restarts_due() const;
+  std::int64_t containers_restarted() const;
+
+  // endings.cc: what is not wanted any more goes.
+  void clean_up();
+  void suspend();
+  bool resume();
+  void remove_all();
+  void remove_pod(const api::Json& pod);
+  void remove_service(const api::Json& service);
+  void remove_group();
+  void end_time_to_live();
+
+  // replicas.cc: the pods, what became of them, and those that are missing.
+  void sort_pods();
+  void look_at_pods();
+  void look_at(const Replica& replica, const api::Json& pod);
+  void restart_or_fail(const Replica& replica, const api::Json& pod);
+  void mirror_trouble(const api::Json& pod);
+  bool admit_group();
+  bool make_mpi_objects();
+  void make_missing();
+  void make_replicas(const Replica& replica);
+  void make(const api::ResourceId& resource, api::Json object, std::string_view kind);
+  void warn_of_template(const Replica& replica);
+
+  api::Json replica_status(const Replica& replica, const Counts& counts) const;
+  void say_once(std::string_view type, std::string_view reason, const std::string& text, std::string_view about = {});
+  void count(std::string_view metric, int amount = 1) { decision_.counted.emplace_back(metric, amount); }
+  std::string key(std::string_view name) const { return job_.ns + "/" + std::string(name); }
+  bool is_ours(const api::Json& object) const { return api::controller_of(object)["uid"].as_string() == job_.uid; }
+  Plan& plan() { return decision_.plan; }
+
+  const Observed& seen_;
+  const Turn& turn_;
+  const Options& options_;
+  TrainingJob job_;
+  Conditions conditions_;
+  Verdict verdict_;
+  api::Json status_;  // as it will be, without conditions
+  Decision decision_;
+  SaidOnce said_;
+  std::map<std::string, Buckets, std::less<>> pods_;       // by type in lower case
+  std::map<std::string_view, const api::Json*> services_;  // by name
+  std::size_t made_ = 0;                                   // pods of this look
+};
+
+// The exit code of the key container, if it has ended.
+std::optional<std::int64_t> exit_code_of(const api::Json& pod, std::string_view container);
+
+}  // namespace controllers::training

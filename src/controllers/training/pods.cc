@@ -1,0 +1,176 @@
+// Names, labels and specs of the objects that a training job owns.
+#include "controllers/training/pods.h"
+
+#include <algorithm>
+
+#include "api/resource.h"
+#include "api/schema/quantity.h"
+#include "base/format.h"
+
+namespace controllers::training {
+
+using api::Json;
+using api::ResourceList;
+
+namespace {
+
+void set_labels(const TrainingJob& job, const Replica& replica, std::int64_t index, Json& labels) {
+  labels.set(kOperatorName, job.framework->controller);
+  labels.set(kJobName, job.name);
+  labels.set(kReplicaType, replica.lower);
+  if (replica.type != "Launcher") labels.set(kReplicaIndex, std::to_string(index));
+}
+
+// What the gang scheduler reads on a pod.
+void set_group(const TrainingJob& job, const Replica& replica, Json& metadata, Json& spec) {
+  if (spec["schedulerName"].as_string().empty()) spec.set("schedulerName", "volcano");
+  metadata.edit("annotations").set("scheduling.k8s.io/group-name", job.name);
+  metadata.edit("annotations").set("volcano.sh/task-spec", replica.lower);
+}
+
+// COMPAT(training-gang-order): the masters first, then parameter servers, then workers.
+int rank_of(const Replica& replica) {
+  if (replica.type == "PS") return 1;
+  return replica.type == "Worker" || replica.type == "Evaluator" ? 2 : 0;
+}
+
+std::int64_t min_member(const TrainingJob& job) {
+  return job.spec()["runPolicy"]["schedulingPolicy"]["minAvailable"].as_int(job.total());
+}
+
+ResourceList requests_of(const Json& pod_spec) {
+  ResourceList sum;
+  for (const Json& container : pod_spec["containers"].items()) {
+    const Json& resources = container["resources"];
+    const Json& side = resources["requests"].is_null() ? resources["limits"] : resources["requests"];
+    for (const auto& [name, quantity] : api::resource_list_from(side)) {
+      const auto [slot, fresh] = sum.try_emplace(name, quantity);
+      if (!fresh) slot->second += quantity;
+    }
+  }
+  return sum;
+}
+
+ResourceList min_resources(const TrainingJob& job, const PriorityOf& priority_of) {
+  const Json& given = job.spec()["runPolicy"]["schedulingPolicy"]["minResources"];
+  if (given.is_object()) return api::resource_list_from(given);
+  struct Entry {
+    const Replica* replica;
+    std::int64_t priority;
+  };
+  std::vector<Entry> order;
+  for (const Replica& one : job.replicas) {
+    const std::string name = one.pod_template["spec"]["priorityClassName"].str();
+    order.push_back({&one, name.empty() ? 0 : priority_of(name)});
+  }
+  std::ranges::stable_sort(order, [](const Entry& a, const Entry& b) {
+    return a.priority != b.priority ? a.priority > b.priority : rank_of(*a.replica) < rank_of(*b.replica);
+  });
+  ResourceList sum;
+  std::int64_t left = min_member(job);
+  for (const Entry& one : order) {
+    const std::int64_t taken = std::min(left, one.replica->count);
+    if (taken <= 0) continue;
+    left -= taken;
+    for (const auto& [name, quantity] : requests_of(one.replica->pod_template["spec"])) {
+      const auto [slot, fresh] = sum.try_emplace(name, quantity.times(taken));
+      if (!fresh) slot->second += quantity.times(taken);
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+Json owned_metadata(const TrainingJob& job, std::string_view name) {
+  return Json::object({{"name", name},
+                       {"namespace", job.ns},
+                       {"ownerReferences", Json::array({api::controller_reference(job.object)})}});
+}
+
+Json pod_for(const TrainingJob& job, const Replica& replica, std::int64_t index, const Options& options) {
+  Json metadata = owned_metadata(job, job.pod_name(replica, index));
+  const Json& given = replica.pod_template["metadata"];
+  for (const char* kept : {"labels", "annotations", "finalizers"})
+    if (!given[kept].empty()) metadata.set(kept, given[kept]);
+  set_labels(job, replica, index, metadata.edit("labels"));
+  if (job.framework->is_master(job, replica, index))
+    metadata.edit("labels").set("training.kubeflow.org/job-role", "master");
+  Json spec = replica.pod_template["spec"];
+  job.framework->wire(job, replica, index, options, spec);
+  spec.set("restartPolicy", replica.restart_policy == "ExitCode" ? "Never" : replica.restart_policy);
+  if (options.gang) set_group(job, replica, metadata, spec);
+  return Json::object(
+      {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}, {"spec", std::move(spec)}});
+}
+
+Json service_for(const TrainingJob& job, const Replica& replica, std::int64_t index) {
+  Json labels = Json::object();
+  set_labels(job, replica, index, labels);
+  Json ports = Json::array();
+  std::vector<std::string> names;
+  if (const Json* container = replica.key_container(job.framework->container))
+    for (const Json& port : (*container)["ports"].items()) {
+      std::string name = port["name"].str();
+      if (std::ranges::find(names, name) != names.end()) continue;
+      Json row = Json::object({{"port", port["containerPort"]}});
+      if (!name.empty()) row.set("name", name);
+      ports.push_back(std::move(row));
+      names.push_back(std::move(name));
+    }
+  Json metadata = owned_metadata(job, job.pod_name(replica, index));
+  metadata.set("labels", labels);
+  return Json::object(
+      {{"apiVersion", "v1"},
+       {"kind", "Service"},
+       {"metadata", std::move(metadata)},
+       {"spec", Json::object({{"clusterIP", "None"}, {"ports", std::move(ports)}, {"selector", std::move(labels)}})}});
+}
+
+std::string selector_of(const TrainingJob& job, const Replica& replica) {
+  return base::format("{}={},{}={},{}={}", kJobName, job.name, kOperatorName, job.framework->controller, kReplicaType,
+                      replica.lower);
+}
+
+Json group_for(const TrainingJob& job, const PriorityOf& priority_of) {
+  const Json& policy = job.spec()["runPolicy"]["schedulingPolicy"];
+  Json metadata = owned_metadata(job, job.name);
+  if (const Json& annotations = job.object["metadata"]["annotations"]; !annotations.empty())
+    metadata.set("annotations", annotations);
+  Json spec = Json::object({{"minMember", min_member(job)}});
+  const std::string queue = policy["queue"].str();
+  spec.set("queue", queue.empty() ? "default" : queue);
+  if (const Json& name = policy["priorityClass"]; !name.as_string().empty()) spec.set("priorityClassName", name);
+  if (const ResourceList needed = min_resources(job, priority_of); !needed.empty())
+    spec.set("minResources", api::to_json(needed));
+  return Json::object({{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+                       {"kind", "PodGroup"},
+                       {"metadata", std::move(metadata)},
+                       {"spec", std::move(spec)}});
+}
+
+std::optional<Json> group_patch(const TrainingJob& job, const Json& group, const PriorityOf& priority_of) {
+  const Json& have = group["spec"];
+  const Json wanted = group_for(job, priority_of)["spec"];
+  Json patch = Json::array();
+  const auto put = [&patch](std::string_view path, const Json& value) {
+    patch.push_back(Json::object({{"op", "add"}, {"path", path}, {"value", value}}));
+  };
+  if (have["minMember"].as_int() != wanted["minMember"].as_int()) put("/spec/minMember", wanted["minMember"]);
+  if (have["queue"].as_string().empty()) put("/spec/queue", wanted["queue"]);
+  if (have["priorityClassName"].as_string() != wanted["priorityClassName"].as_string())
+    put("/spec/priorityClassName", wanted["priorityClassName"].str());
+  if (api::resource_list_from(have["minResources"]) != api::resource_list_from(wanted["minResources"]))
+    put("/spec/minResources", wanted["minResources"].is_null() ? Json::object() : wanted["minResources"]);
+  if (patch.empty()) return std::nullopt;
+  return patch;
+}
+
+bool names_other_scheduler(const TrainingJob& job) {
+  return std::ranges::any_of(job.replicas, [](const Replica& one) {
+    const std::string_view name = one.pod_template["spec"]["schedulerName"].as_string();
+    return !name.empty() && name != "volcano";
+  });
+}
+
+}  // namespace controllers::training

@@ -1,0 +1,249 @@
+// The pods of a job: what became of them, and those that are missing (training.md 4.5, 7.4, 8.5).
+#include <charconv>
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "controllers/training/look.h"
+#include "controllers/training/mpi_objects.h"
+#include "controllers/training/pods.h"
+
+namespace controllers::training {
+
+using api::Json;
+namespace resources = api::resources;
+
+namespace {
+
+// The rest comes at the next look.
+constexpr std::size_t kPodsPerLook = 256;
+// From here on a container was ended from outside, and may be tried again.
+constexpr std::int64_t kRetryableFrom = 128;
+
+std::optional<std::int64_t> index_of(const Json& pod) {
+  const std::string_view text = api::label_of(pod, kReplicaIndex);
+  if (text.empty()) return 0;  // a launcher
+  std::int64_t index = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  if (error != std::errc() || end != text.data() + text.size() || index < 0) return std::nullopt;
+  return index;
+}
+
+std::string phase_of(const Json& pod) { return pod["status"]["phase"].str(); }
+
+}  // namespace
+
+std::optional<std::int64_t> exit_code_of(const Json& pod, std::string_view container) {
+  for (const Json& one : pod["status"]["containerStatuses"].items())
+    if (one["name"].as_string() == container && one["state"]["terminated"].is_object())
+      return one["state"]["terminated"]["exitCode"].as_int();
+  return std::nullopt;
+}
+
+void Look::sort_pods() {
+  for (const Json* pod : seen_.pods)
+    if (const auto index = index_of(*pod)) pods_[std::string(api::label_of(*pod, kReplicaType))][*index].push_back(pod);
+}
+
+void Look::look_at_pods() {
+  for (const Replica& replica : job_.replicas) {
+    verdict_.all_counts()[replica.type] = {};
+    for (const auto& [index, pods] : pods_[replica.lower]) {
+      if (index >= replica.count) {
+        for (const Json* pod : pods) {
+          remove_pod(*pod);
+          if (const auto service = services_.find(api::name_of(*pod)); service != services_.end())
+            remove_service(*service->second);
+        }
+      } else if (pods.size() == 1) {
+        look_at(replica, *pods.front());
+      }
+    }
+  }
+}
+
+void Look::look_at(const Replica& replica, const Json& pod) {
+  const std::string phase = phase_of(pod);
+  const auto exit_code = exit_code_of(pod, job_.framework->container);
+  if (exit_code)
+    say_once("Normal", "ExitedWithCode",
+             base::format("Pod: {}.{} exited with code {}", job_.ns, api::name_of(pod), *exit_code), api::uid_of(pod));
+  if (phase == "Failed" && !api::is_deleting(pod)) restart_or_fail(replica, pod);
+  Counts& counts = verdict_.all_counts()[replica.type];
+  if (phase == "Running") {
+    ++(api::is_deleting(pod) ? counts.failed : counts.active);
+  } else if (phase == "Succeeded") {
+    ++counts.succeeded;
+    if (replica.type == "Worker" && index_of(pod) == 0 && exit_code.value_or(0) == 0)
+      verdict_.first_worker_is_done = true;
+  } else if (phase == "Failed") {
+    ++counts.failed;
+    counts.evicted += pod["status"]["reason"].as_string() == "Evicted";
+  }
+  if ((phase == "Running" || phase == "Pending") && !api::is_deleting(pod)) mirror_trouble(pod);
+}
+
+void Look::restart_or_fail(const Replica& replica, const Json& pod) {
+  const std::string& policy = replica.restart_policy;
+  if (policy != "Always" && policy != "OnFailure" && policy != "ExitCode") return;
+  const std::int64_t code = exit_code_of(pod, job_.framework->container).value_or(kRetryableFrom);
+  if (policy == "ExitCode" && code < kRetryableFrom)
+    return verdict_.failed(
+        base::format("job \"{}\" is failing because \"{}\" replica(s) failed.", job_.name, replica.type), "Warning");
+  remove_pod(pod);
+  status_.set("restartCount", status_["restartCount"].as_int() + 1);
+  count("training_operator_jobs_restarted_total");
+  verdict_.restarting(base::format("job {} is restarting because {} replica(s) failed.", job_.name, replica.type));
+}
+
+// What troubles a pod is said of its job, too.
+void Look::mirror_trouble(const Json& pod) {
+  const auto say = [&](const Json& reason, const std::string& text) {
+    if (!reason.as_string().empty()) say_once("Warning", reason.as_string(), text, api::uid_of(pod));
+  };
+  const std::string name(api::name_of(pod));
+  const Json& containers = pod["status"]["containerStatuses"];
+  for (const Json& one : containers.items()) {
+    const Json& ended = one["state"]["terminated"];
+    const Json& waits = one["state"]["waiting"];
+    if (ended["exitCode"].as_int() != 0)
+      say(ended["reason"],
+          base::format("Error pod {} container {} exitCode: {} terminated message: {}", name, one["name"].as_string(),
+                       ended["exitCode"].as_int(), ended["message"].as_string()));
+    else if (!waits["message"].as_string().empty())
+      say(waits["reason"], base::format("Error pod {} container {} waiting message: {}", name, one["name"].as_string(),
+                                        waits["message"].as_string()));
+  }
+  if (!containers.empty()) return;
+  const Json* newest = nullptr;
+  for (const Json& one : pod["status"]["conditions"].items())
+    if (!newest || one["lastTransitionTime"].as_string() >= (*newest)["lastTransitionTime"].as_string()) newest = &one;
+  if (newest && (*newest)["status"].as_string() != "True")
+    say((*newest)["reason"],
+        base::format("Error pod {} condition message: {}", name, (*newest)["message"].as_string()));
+}
+
+bool Look::admit_group() {
+  if (!options_.gang) return true;
+  const PriorityOf priority_of = [this](std::string_view name) {
+    const Json* found = seen_.view->find(resources::kPriorityClasses, name);
+    return found ? (*found)["value"].as_int() : 0;
+  };
+  if (names_other_scheduler(job_))
+    say_once("Warning",
+             job_.framework->kind == "MPIJob" ? "SettedPodTemplateSchedulerName" : "SetPodTemplateSchedulerName",
+             "Another scheduler is specified when gang-scheduling is enabled and it will not be overwritten");
+  const Json* group = seen_.view->find(resources::kPodGroups, key(job_.name));
+  if (!group) {
+    Action& action = plan().create(resources::kPodGroups, group_for(job_, priority_of));
+    action.failure_reason = "FailedCreatePodGroup";
+    action.failure_text = "Error creating: {}";
+    action.stops_nothing = true;  // the status says at least that the job is there
+    count("created_pod_groups_total");
+    return false;
+  }
+  if (!is_ours(*group)) {
+    say_once("Warning", "FailedCreatePodGroup",
+             base::format("PodGroup {} exists and does not belong to this job; delete it, or give the job another name",
+                          key(job_.name)));
+    return false;
+  }
+  if (api::is_deleting(*group)) return false;
+  if (auto patch = group_patch(job_, *group, priority_of))
+    plan().patch(resources::kPodGroups, *group, client::PatchType::kJson, *std::move(patch));
+  const std::string_view phase = (*group)["status"]["phase"].as_string();
+  return !phase.empty() && phase != "Pending";
+}
+
+// False if one of them belongs to somebody else.
+bool Look::make_mpi_objects() {
+  if (job_.framework->kind != "MPIJob") return true;
+  std::vector<std::string> running;
+  int launchers = 0;
+  for (const Json* pod : seen_.pods) {
+    const bool runs = phase_of(*pod) == "Running" && !api::is_deleting(*pod);
+    if (api::label_of(*pod, kReplicaType) == "launcher")
+      launchers += runs;
+    else if (runs)
+      running.emplace_back(api::name_of(*pod));
+  }
+  std::sort(running.begin(), running.end());
+  const Replica* worker = job_.find("Worker");
+  if (launchers > 0 && running.size() == static_cast<std::size_t>(worker ? worker->count : 0))
+    say_once("Normal", "MPIJobRunning", base::format("MPIJob {} is running", key(job_.name)));
+  bool all_ours = true;
+  plan().begin_stage();
+  for (const MpiObject& one : mpi_objects(job_, running, options_.gives_roles)) {
+    const Json* have = seen_.view->find(one.resource, api::key_of(one.object));
+    if (!have) {
+      plan().create(one.resource, one.object);
+    } else if (!is_ours(*have)) {
+      say_once("Warning", "ErrResourceExists",
+               base::format(R"(Resource "{}" of MPIJobKind "{}" already exists and is not managed by MPIJob)",
+                            api::name_of(one.object), api::kind_of(one.object)));
+      all_ours = false;
+    } else if (one.content && (*have)[one.content] != one.object[one.content]) {
+      Json patch = Json::array({Json::object(
+          {{"op", "add"}, {"path", base::format("/{}", one.content)}, {"value", one.object[one.content]}})});
+      plan().patch(one.resource, *have, client::PatchType::kJson, std::move(patch));
+    }
+  }
+  return all_ours;
+}
+
+void Look::make_missing() {
+  plan().begin_stage();
+  // In an MPIJob workers come before the launcher.
+  if (job_.framework->kind == "MPIJob") {
+    for (auto one = job_.replicas.rbegin(); one != job_.replicas.rend(); ++one) make_replicas(*one);
+  } else {
+    for (const Replica& one : job_.replicas) make_replicas(one);
+  }
+}
+
+void Look::make_replicas(const Replica& replica) {
+  const Buckets& pods = pods_[replica.lower];
+  for (std::int64_t index = 0; index < replica.count; ++index) {
+    if (made_ == kPodsPerLook) return plan().requeue_after({});
+    const std::string name = job_.pod_name(replica, index);
+    if (const auto there = pods.find(index); there == pods.end() || there->second.empty()) {
+      warn_of_template(replica);
+      make(resources::kPods, pod_for(job_, replica, index, options_), "Pod");
+      ++made_;
+    }
+    if (job_.framework->has_services && !services_.contains(name))
+      make(resources::kServices, service_for(job_, replica, index), "Service");
+  }
+}
+
+void Look::make(const api::ResourceId& resource, Json object, std::string_view kind) {
+  const std::string name(api::name_of(object));
+  const std::string word = lower_case(kind);
+  if (const Json* other = seen_.view->find(resource, key(name))) {
+    if (!is_ours(*other))
+      say_once("Warning", base::format("FailedCreate{}", kind),
+               base::format("Error creating: {} \"{}\" exists and does not belong to this job", word, name));
+    return;
+  }
+  Action& action = plan().create(resource, std::move(object));
+  action.stops_nothing = true;
+  action.success_reason = base::format("SuccessfulCreate{}", kind);
+  action.success_text = base::format("Created {}: {}", word, name);
+  if (job_.framework->kind == "MPIJob") {
+    const bool is_launcher = name.ends_with("-launcher");
+    if (is_launcher) action.success_reason = "MPIJobRunning";
+    action.success_text = is_launcher ? base::format("launcher pod created success: {}", name)
+                                      : base::format("Created worker pod: {}", name);
+  }
+  action.failure_reason = base::format("FailedCreate{}", kind);
+  action.failure_text = "Error creating: {}";
+  count(kind == "Pod" ? "created_pods_total" : "succeeded_service_creation_total");
+}
+
+void Look::warn_of_template(const Replica& replica) {
+  if (replica.pod_template["spec"]["restartPolicy"].as_string().empty()) return;
+  say_once("Warning",
+           job_.framework->kind == "MPIJob" ? "SettedPodTemplateRestartPolicy" : "SetPodTemplateRestartPolicy",
+           "Restart policy in pod template will be overwritten by restart policy in replica spec", replica.type);
+}
+
+}  // namespace controllers::training

@@ -1,0 +1,185 @@
+// The order in which a training job is looked at (training.md 7.1), and its status.
+#include "controllers/training/step.h"
+
+#include <algorithm>
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "controllers/training/look.h"
+#include "controllers/training/pods.h"
+
+namespace controllers::training {
+
+using api::Json;
+using base::Time;
+
+namespace {
+
+Time time_in(const Json& text) { return base::parse_rfc3339(text.as_string()).value_or(Time{}); }
+
+// Only numbers of pods differ.
+bool differ_in_counts_only(Json a, Json b) {
+  for (Json* one : {&a, &b}) one->erase("replicaStatuses");
+  return a == b;
+}
+
+}  // namespace
+
+Look::Look(const Framework& framework, const Observed& seen, Memory memory, const Turn& turn, const Options& options)
+    : seen_(seen),
+      turn_(turn),
+      options_(options),
+      job_(read_job(framework, *seen.job)),
+      conditions_((*seen.job)["status"]["conditions"], turn.now),
+      verdict_(job_, conditions_),
+      status_((*seen.job)["status"]),
+      said_(std::move(memory.said)) {
+  decision_.memory.uid = job_.uid;
+  plan().set_subject(*seen.job);
+  if (!status_.is_object()) status_ = Json::object();
+  if (!status_["replicaStatuses"].is_object()) status_.set("replicaStatuses", Json::object());
+}
+
+Decision Look::take() {
+  decide();
+  decision_.memory.said = said_.all();
+  return std::move(decision_);
+}
+
+void Look::say_once(std::string_view type, std::string_view reason, const std::string& text, std::string_view about) {
+  if (said_.is_new(base::format("{} {} {}", reason, about, text))) plan().event(*seen_.job, type, reason, text);
+}
+
+void Look::decide() {
+  const bool is_ours_to_run = job_.managed_by.empty() || job_.managed_by == "kubeflow.org/training-operator";
+  if (!is_ours_to_run || api::is_deleting(*seen_.job)) return;
+  if (const std::string problem = problem_of(job_); !problem.empty() && !conditions_.is_finished())
+    return say_once("Warning", base::format("{}FailedValidation", job_.framework->kind),
+                    base::format("{} failed validation because {}", job_.framework->kind, problem));
+  note_created();
+  for (const Json* service : seen_.services) services_[api::name_of(*service)] = service;
+  if (conditions_.is_finished()) return clean_up();
+  if (job_.suspended) return suspend();
+  if (conditions_.is_true("Suspended") && !resume()) return;
+  sort_pods();
+  if (exceeds_limits()) return;
+  const bool admitted = admit_group();
+  if (!admitted && seen_.pods.empty()) {
+    // COMPAT(training-reconcile-time): when it was first seen to wait, and not at each look.
+    if (!status_.has("lastReconcileTime")) status_.set("lastReconcileTime", base::format_rfc3339(turn_.now));
+    return write_status();
+  }
+  if (!status_.has("startTime")) status_.set("startTime", base::format_rfc3339(turn_.now));
+  look_at_pods();
+  verdict_.begin_judgement();
+  job_.framework->judge(verdict_);
+  end_verdict();
+  if (admitted && !conditions_.is_finished() && make_mpi_objects()) make_missing();
+  write_status();
+}
+
+void Look::note_created() {
+  if (conditions_.has("Created")) return;
+  conditions_.set("Created", true, base::format("{}Created", job_.framework->kind),
+                  base::format("{} {} is created.", job_.framework->kind, job_.name));
+  count("training_operator_jobs_created_total");
+}
+
+void Look::end_verdict() {
+  for (const Said& one : verdict_.said()) plan().event(*seen_.job, one.type, one.reason, one.message);
+  if (verdict_.has_succeeded()) count("training_operator_jobs_successful_total");
+  if (verdict_.has_failed()) count("training_operator_jobs_failed_total");
+  if (conditions_.is_finished() && !status_.has("completionTime"))
+    status_.set("completionTime", base::format_rfc3339(turn_.now));
+  Json statuses = Json::object();
+  for (const Replica& one : job_.replicas) statuses.set(one.type, replica_status(one, verdict_.counts(one)));
+  status_.set("replicaStatuses", std::move(statuses));
+}
+
+Json Look::replica_status(const Replica& replica, const Counts& counts) const {
+  Json out = Json::object();
+  if (counts.active > 0) out.set("active", counts.active);
+  if (counts.succeeded > 0) out.set("succeeded", counts.succeeded);
+  if (counts.failed > 0) out.set("failed", counts.failed);
+  if (job_.framework->tells_selectors) out.set("selector", selector_of(job_, replica));
+  return out;
+}
+
+// Restarts in place, of containers of pods that run.
+std::int64_t Look::containers_restarted() const {
+  std::int64_t sum = 0;
+  for (const Replica& replica : job_.replicas) {
+    const auto found = pods_.find(replica.lower);
+    if (replica.restart_policy == "Never" || found == pods_.end()) continue;
+    for (const auto& [index, pods] : found->second)
+      for (const Json* pod : pods) {
+        const Json& status = (*pod)["status"];
+        if (status["phase"].as_string() != "Running") continue;
+        for (const char* list : {"containerStatuses", "initContainerStatuses"})
+          for (const Json& one : status[list].items())
+            sum += std::clamp<std::int64_t>(one["restartCount"].as_int(), 0, INT32_MAX);
+      }
+  }
+  return sum;
+}
+
+// COMPAT(training-restarts): pods that failed now and would be made again.
+std::int64_t Look::restarts_due() const {
+  std::int64_t due = 0;
+  for (const Replica& replica : job_.replicas) {
+    const auto found = pods_.find(replica.lower);
+    if (replica.restart_policy == "Never" || found == pods_.end()) continue;
+    for (const auto& [index, pods] : found->second)
+      for (const Json* pod : pods) due += (*pod)["status"]["phase"].as_string() == "Failed" && !api::is_deleting(*pod);
+  }
+  return due;
+}
+
+bool Look::exceeds_limits() {
+  if (job_.backoff_limit) {
+    const std::int64_t limit = *job_.backoff_limit;
+    const std::int64_t due = restarts_due();
+    const std::int64_t in_place = containers_restarted();
+    if ((due > 0 && status_["restartCount"].as_int() + due > limit) ||
+        (limit == 0 ? in_place > 0 : in_place >= limit)) {
+      fail_at_limit(base::format("Job {} has failed because it has reached the specified backoff limit", job_.name));
+      return true;
+    }
+  }
+  if (!job_.deadline || !status_.has("startTime")) return false;
+  const base::Duration left = time_in(status_["startTime"]) + *job_.deadline - turn_.now;
+  if (left > base::Duration{}) {
+    plan().requeue_after(left);
+    return false;
+  }
+  fail_at_limit(base::format("Job {} has failed because it was active longer than specified deadline", job_.name));
+  return true;
+}
+
+void Look::fail_at_limit(const std::string& message) {
+  remove_all();
+  remove_group();
+  verdict_.failed(message);
+  end_verdict();
+  write_status();
+}
+
+void Look::write_status() {
+  Json next = status_;
+  next.set("conditions", conditions_.json());
+  const Json& before = (*seen_.job)["status"];
+  if (next == before) return;
+  if (turn_.counts_wait > base::Duration{} && differ_in_counts_only(next, before))
+    return plan().requeue_after(turn_.counts_wait);
+  Json object = *seen_.job;
+  object.set("status", std::move(next));
+  plan().begin_stage();
+  plan().set_status(job_.framework->resource, std::move(object));
+}
+
+Decision step(const Framework& framework, const Observed& seen, Memory memory, const Turn& turn,
+              const Options& options) {
+  return Look(framework, seen, std::move(memory), turn, options).take();
+}
+
+}  // namespace controllers::training

@@ -1,0 +1,401 @@
+// The life of training jobs: conditions, restarts, limits, endings (training.md 6, 7, 8).
+#include <gtest/gtest.h>
+
+#include "api/kubeflow/v1/run_policy.h"
+#include "base/format.h"
+#include "controllers/framework/world_for_tests.h"
+#include "controllers/training/framework.h"
+
+namespace controllers::training {
+namespace {
+
+using api::Json;
+namespace resources = api::resources;
+
+constexpr std::string_view kKey = "ns/j";
+
+Json parsed(std::string_view text) {
+  auto json = api::parse_json(text);
+  EXPECT_TRUE(json.ok()) << text;
+  return json.ok() ? *json : Json();
+}
+
+struct Trial {
+  explicit Trial(std::string_view kind, std::string_view replicas, std::string_view policy = "{}",
+                 std::string_view spec = "{}", Options given = {})
+      : framework(*find_framework(kind)), options(std::move(given)) {
+    restart();
+    world.use_indexes_of(*controller);
+    Json map = Json::object();
+    const Json types = parsed(replicas);
+    for (const Json::Member& member : types.members()) {
+      Json one = member.value;
+      one.set("template", parsed(base::format(R"({{"spec": {{"containers": [{{"name": "{}", "image": "i"}}]}}}})",
+                                              framework.container)));
+      map.set(member.name(), one);
+    }
+    Json whole = parsed(spec);
+    whole.set(framework.replica_map, map);
+    whole.set("runPolicy", parsed(policy));
+    world.put(framework.resource, Json::object({{"apiVersion", "kubeflow.org/v1"},
+                                                {"kind", kind},
+                                                {"metadata", parsed(R"({"name": "j", "namespace": "ns"})")},
+                                                {"spec", whole}}));
+  }
+
+  // A crash of the operator: it knows nothing of before.
+  void restart() { controller = make_training_controller(framework.controller, options); }
+
+  std::string look() { return world.turn(*controller, std::string(kKey)); }
+  void rest() {
+    for (int i = 0; i < 5; ++i) look();
+  }
+  void admit() {
+    if (Json* group = world.edit(resources::kPodGroups, std::string(kKey)))
+      group->edit("status").set("phase", "Inqueue");
+  }
+  void begin() {
+    look();
+    admit();
+    rest();
+  }
+  void set(const std::string& pod, std::string_view phase, std::optional<int> code = {}) {
+    Json* found = world.edit(resources::kPods, "ns/" + pod);
+    ASSERT_NE(found, nullptr) << pod;
+    found->edit("status").set("phase", phase);
+    found->edit("spec").set("nodeName", "n");
+    if (code)
+      found->edit("status").set(
+          "containerStatuses",
+          parsed(base::format(R"([{{"name": "{}", "state": {{"terminated": {{"exitCode": {}}}}}}}])",
+                              framework.container, *code)));
+  }
+  void set_all(std::string_view phase) {
+    for (const std::string& name : pods()) set(name, phase);
+  }
+  std::vector<std::string> pods() const {
+    std::vector<std::string> names;
+    for (const Json* pod : world.all(resources::kPods)) names.emplace_back(api::name_of(*pod));
+    return names;
+  }
+  const Json& status() { return (*world.find(framework.resource, kKey))["status"]; }
+  // "Created Running=False Succeeded"
+  std::string conditions() {
+    std::string text;
+    for (const Json& one : status()["conditions"].items())
+      text += base::format("{}{}{}", text.empty() ? "" : " ", one["type"].as_string(),
+                           one["status"].as_string() == "True" ? "" : "=False");
+    return text;
+  }
+  std::string said() { return status()["conditions"][status()["conditions"].size() - 1]["message"].str(); }
+  bool was_said(std::string_view event) const {
+    for (const std::string& one : world.events)
+      if (one == event) return true;
+    return false;
+  }
+
+  const Framework& framework;
+  Options options;
+  TestWorld world;
+  std::unique_ptr<Controller> controller;
+};
+
+constexpr std::string_view kMasterAndWorkers = R"({"Master": {"replicas": 1}, "Worker": {"replicas": 2}})";
+
+TEST(TrainingJob, makes_its_group_first) {
+  Trial trial("PyTorchJob", kMasterAndWorkers);
+  EXPECT_EQ(trial.look().substr(0, 24), "create PodGroup ns/j\n--\n");
+  EXPECT_EQ(trial.conditions(), "Created");
+  EXPECT_EQ(trial.status()["replicaStatuses"].dump(), "{}");
+  EXPECT_FALSE(trial.status().has("startTime"));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(trial.look(), "");
+  trial.admit();
+  EXPECT_EQ(trial.look().substr(0, 230),
+            "create Pod ns/j-master-0\ncreate Service ns/j-master-0\ncreate Pod ns/j-worker-0\n"
+            "create Service ns/j-worker-0\ncreate Pod ns/j-worker-1\ncreate Service ns/j-worker-1\n--\n"
+            "status PyTorchJob ns/j {\"conditions\":[{\"lastTransitionTime\":\"2026");
+  EXPECT_TRUE(trial.status().has("startTime"));
+  EXPECT_EQ(trial.look(), "");
+}
+
+TEST(TrainingJob, runs_and_succeeds) {
+  Trial trial("PyTorchJob", kMasterAndWorkers);
+  trial.begin();
+  trial.set_all("Running");
+  trial.look();
+  EXPECT_EQ(trial.conditions(), "Created Running");
+  EXPECT_EQ(trial.status()["replicaStatuses"]["Worker"]["active"].as_int(), 2);
+  trial.set("j-master-0", "Succeeded", 0);
+  trial.look();
+  EXPECT_EQ(trial.conditions(), "Created Running=False Succeeded");
+  EXPECT_EQ(trial.said(), "PyTorchJob j is successfully completed.");
+  EXPECT_TRUE(trial.status().has("completionTime"));
+  EXPECT_TRUE(trial.was_said("PyTorchJobSucceeded: PyTorchJob j is successfully completed."));
+  EXPECT_TRUE(trial.was_said("ExitedWithCode: Pod: ns.j-master-0 exited with code 0"));
+  EXPECT_EQ(trial.look().substr(0, 103),
+            "event PyTorchJob ns/j Normal JobTerminated: Job has been terminated. Deleting PodGroup\ndelete PodGroup ");
+  EXPECT_EQ(trial.status()["replicaStatuses"]["Worker"]["succeeded"].as_int(), 2);
+  EXPECT_EQ(trial.look(), "");
+  EXPECT_EQ(trial.pods().size(), 3u);
+}
+
+struct Ending {
+  std::string_view kind, replicas, spec;
+  std::string_view pod;
+  std::string_view phase;
+  int code;
+  std::string_view conditions, message;
+};
+
+TEST(TrainingJob, is_judged_by_its_framework) {
+  constexpr std::string_view kTwo = R"({"Worker": {"replicas": 2}})";
+  constexpr Ending kRows[] = {
+      {"PyTorchJob", kTwo, "{}", "j-worker-0", "Succeeded", 0, "Created Running", "PyTorchJob ns/j is running."},
+      {"PyTorchJob", kTwo, R"({"elasticPolicy": {}})", "j-worker-1", "Succeeded", 0, "Created Running=False Succeeded",
+       "PyTorchJob ns/j successfully completed."},
+      {"PyTorchJob", kMasterAndWorkers, "{}", "j-worker-1", "Failed", 1, "Created Restarting",
+       "PyTorchJob j is restarting because 1 Worker replica(s) failed."},
+      {"PyTorchJob", R"({"Worker": {"replicas": 2, "restartPolicy": "Never"}})", "{}", "j-worker-1", "Failed", 1,
+       "Created Running=False Failed", "PyTorchJob j is failed because 1 Worker replica(s) failed."},
+      {"TFJob", kTwo, "{}", "j-worker-0", "Succeeded", 0, "Created Running=False Succeeded",
+       "TFJob ns/j successfully completed."},
+      {"TFJob", kTwo, "{}", "j-worker-1", "Succeeded", 0, "Created Running", "TFJob ns/j is running."},
+      {"TFJob", kTwo, R"({"successPolicy": "AllWorkers"})", "j-worker-0", "Succeeded", 0, "Created Running",
+       "TFJob ns/j is running."},
+      {"TFJob", R"({"Chief": {}, "PS": {}})", "{}", "j-ps-0", "Failed", 3, "Created Running=False Failed",
+       "TFJob ns/j has failed because 1 PS replica(s) failed."},
+      {"TFJob", R"({"Chief": {}, "PS": {"restartPolicy": "OnFailure"}})", "{}", "j-ps-0", "Failed", 3,
+       "Created Restarting", "job j is restarting because PS replica(s) failed."},
+      {"TFJob", R"({"Worker": {"replicas": 2}})", R"({"enableDynamicWorker": true})", "j-worker-1", "Failed", 1,
+       "Created Running", "TFJob ns/j is running."},
+      {"XGBoostJob", kMasterAndWorkers, "{}", "j-worker-0", "Failed", 1, "Created Running=False Failed",
+       "XGBoostJob j is failed because 1 Worker replica(s) failed."},
+      {"XGBoostJob", R"({"Master": {}, "Worker": {"restartPolicy": "ExitCode"}})", "{}", "j-worker-0", "Failed", 137,
+       "Created Restarting", "XGBoostJob j is restarting because 1 Worker replica(s) failed."},
+      {"PaddleJob", kTwo, "{}", "j-worker-0", "Failed", 1, "Created Restarting",
+       "PaddleJob j is restarting because 1 Worker replica(s) failed."},
+      {"JAXJob", kTwo, "{}", "j-worker-0", "Failed", 1, "Created Running=False Failed",
+       "JAXJob j is failed because 1 Worker replica(s) failed."},
+      {"JAXJob", R"({"Worker": {}})", "{}", "j-worker-0", "Succeeded", 0, "Created Running=False Succeeded",
+       "JAXJob ns/j successfully completed."},
+      {"JAXJob", R"({"Worker": {"replicas": 2, "restartPolicy": "ExitCode"}})", "{}", "j-worker-0", "Failed", 1,
+       "Created Running=False Failed", "job \"j\" is failing because \"Worker\" replica(s) failed."},
+      {"MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 2}})", "{}", "j-launcher", "Succeeded", 0,
+       "Created Running=False Succeeded", "MPIJob j is successfully completed."},
+      {"MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 2}})", "{}", "j-worker-1", "Failed", 1,
+       "Created Running=False Failed", "MPIJob j is failed because 1 Worker replica(s) failed."},
+  };
+  for (const Ending& row : kRows) {
+    Trial trial(row.kind, row.replicas, "{}", row.spec);
+    trial.begin();
+    trial.set_all("Running");
+    trial.look();
+    trial.set(std::string(row.pod), row.phase, row.code);
+    trial.look();
+    EXPECT_EQ(trial.conditions(), row.conditions) << row.kind << " " << row.replicas << row.spec << row.pod;
+    EXPECT_EQ(trial.said(), row.message);
+  }
+}
+
+TEST(TrainingJob, makes_failed_pods_again_up_to_its_limit) {
+  Trial trial("JAXJob", R"({"Worker": {"replicas": 2, "restartPolicy": "ExitCode"}})", R"({"backoffLimit": 2})");
+  trial.begin();
+  for (int time = 1; time <= 2; ++time) {
+    trial.set_all("Running");
+    trial.look();
+    EXPECT_EQ(trial.conditions(), "Created Running");
+    trial.set("j-worker-1", "Failed", 137);
+    trial.restart();
+    EXPECT_NE(trial.look().find("delete Pod ns/j-worker-1\n"), std::string::npos);
+    EXPECT_EQ(trial.status()["restartCount"].as_int(), time);
+    EXPECT_TRUE(trial.was_said("JAXJobRestarting: job j is restarting because Worker replica(s) failed."));
+    EXPECT_EQ(trial.look().find("create Pod ns/j-worker-1\n"), 0u);
+  }
+  trial.set_all("Running");
+  trial.set("j-worker-0", "Failed", 255);
+  trial.look();
+  EXPECT_EQ(trial.conditions(), "Created Running=False Failed");
+  EXPECT_EQ(trial.said(), "Job j has failed because it has reached the specified backoff limit");
+  trial.world.gone();
+  EXPECT_TRUE(trial.pods().empty());
+}
+
+TEST(TrainingJob, counts_restarts_in_place) {
+  Trial trial("PyTorchJob", R"({"Worker": {}})", R"({"backoffLimit": 3})");
+  trial.begin();
+  trial.set_all("Running");
+  const auto restarts = [&](int count) {
+    trial.world.edit(resources::kPods, "ns/j-worker-0")
+        ->edit("status")
+        .set("containerStatuses", parsed(base::format(R"([{{"name": "pytorch", "restartCount": {}}}])", count)));
+    trial.look();
+  };
+  restarts(2);
+  EXPECT_EQ(trial.conditions(), "Created Running");
+  restarts(3);
+  EXPECT_EQ(trial.conditions(), "Created Running=False Failed");
+}
+
+TEST(TrainingJob, ends_at_its_deadline) {
+  Trial trial("TFJob", R"({"Worker": {"replicas": 2}})", R"({"activeDeadlineSeconds": 60})");
+  trial.begin();
+  trial.set_all("Running");
+  trial.world.now = trial.world.now + base::seconds(50);
+  const Plan plan = trial.controller->step(trial.world, std::string(kKey), {.now = trial.world.now});
+  EXPECT_EQ(*plan.look_again(), base::seconds(10));
+  trial.world.now = trial.world.now + base::seconds(10);
+  trial.look();
+  EXPECT_EQ(trial.said(), "Job j has failed because it was active longer than specified deadline");
+  trial.world.gone();
+  trial.rest();
+  EXPECT_TRUE(trial.pods().empty());
+  EXPECT_EQ(trial.world.find(resources::kPodGroups, kKey), nullptr);
+  EXPECT_TRUE(trial.world.all(resources::kServices).empty());
+}
+
+TEST(TrainingJob, cleans_up_as_it_says) {
+  for (const auto& [policy, left] : {std::pair{"None", 3u}, std::pair{"Running", 1u}, std::pair{"All", 0u}}) {
+    Trial trial("TFJob", R"({"PS": {}, "Worker": {"replicas": 2}})",
+                base::format(R"({{"cleanPodPolicy": "{}"}})", policy));
+    trial.begin();
+    trial.set("j-ps-0", "Running");
+    trial.set("j-worker-0", "Succeeded", 0);
+    trial.rest();
+    trial.world.gone();
+    EXPECT_EQ(trial.pods().size(), left) << policy;
+    EXPECT_EQ(trial.world.all(resources::kServices).size(), left) << policy;
+    EXPECT_EQ(trial.world.find(resources::kPodGroups, kKey), nullptr);
+  }
+}
+
+TEST(TrainingJob, goes_when_its_time_is_over) {
+  Trial trial("XGBoostJob", R"({"Master": {"replicas": 1}})", R"({"ttlSecondsAfterFinished": 30})");
+  trial.begin();
+  trial.set("j-master-0", "Succeeded", 0);
+  trial.rest();
+  const Plan plan = trial.controller->step(trial.world, std::string(kKey), {.now = trial.world.now});
+  EXPECT_EQ(*plan.look_again(), base::seconds(30));
+  trial.world.now = trial.world.now + base::seconds(30);
+  EXPECT_EQ(trial.look(), "delete XGBoostJob ns/j\n");
+  EXPECT_TRUE(trial.was_said("SuccessfulDeleteJob: Deleted job: j"));
+}
+
+TEST(TrainingJob, is_suspended_and_resumed) {
+  Trial trial("JAXJob", R"({"Worker": {"replicas": 2}})");
+  trial.begin();
+  trial.set_all("Running");
+  trial.look();
+  const std::string began = trial.status()["startTime"].str();
+  trial.world.edit(trial.framework.resource, std::string(kKey))->edit_path({"spec", "runPolicy"}).set("suspend", true);
+  trial.look();
+  EXPECT_EQ(trial.conditions(), "Created Running=False Suspended");
+  EXPECT_EQ(trial.said(), "JAXJob j is suspended.");
+  EXPECT_FALSE(trial.status()["replicaStatuses"]["Worker"].has("active"));
+  EXPECT_EQ(trial.world.find(resources::kPodGroups, kKey), nullptr);
+  EXPECT_EQ(trial.look(), "");
+  trial.world.edit(trial.framework.resource, std::string(kKey))->edit_path({"spec", "runPolicy"}).set("suspend", false);
+  EXPECT_EQ(trial.look(), "") << "its pods still end";
+  trial.world.gone();
+  trial.world.now = trial.world.now + base::seconds(5);
+  trial.look();
+  EXPECT_EQ(trial.conditions(), "Created Running=False Suspended=False");
+  EXPECT_EQ(trial.said(), "JAXJob j is resumed.");
+  EXPECT_NE(trial.status()["startTime"].str(), began);
+  trial.admit();
+  trial.look();
+  trial.set_all("Running");
+  trial.look();
+  EXPECT_EQ(trial.conditions(), "Created Suspended=False Running");
+}
+
+TEST(TrainingJob, that_is_made_suspended_has_not_started) {
+  Trial trial("PyTorchJob", kMasterAndWorkers, R"({"suspend": true})");
+  trial.rest();
+  EXPECT_EQ(trial.conditions(), "Created Suspended");
+  EXPECT_FALSE(trial.status().has("startTime"));
+  EXPECT_TRUE(trial.pods().empty());
+}
+
+TEST(TrainingJob, changes_its_number_of_workers) {
+  Trial trial("PyTorchJob", R"({"Worker": {"replicas": 3}})", "{}",
+              R"({"elasticPolicy": {"minReplicas": 1, "maxReplicas": 3}})");
+  trial.begin();
+  trial.set_all("Running");
+  trial.look();
+  trial.world.edit(trial.framework.resource, std::string(kKey))
+      ->edit_path({"spec", "pytorchReplicaSpecs", "Worker"})
+      .set("replicas", 1);
+  const std::string text = trial.look();
+  EXPECT_EQ(text.find("patch PodGroup ns/j [{\"op\":\"add\",\"path\":\"/spec/minMember\",\"value\":1}]\n"), 0u) << text;
+  trial.world.gone();
+  trial.rest();
+  EXPECT_EQ(trial.pods(), std::vector<std::string>{"j-worker-0"});
+  EXPECT_EQ(trial.world.all(resources::kServices).size(), 1u);
+  EXPECT_EQ(trial.conditions(), "Created Running");
+}
+
+TEST(TrainingJob, says_what_stands_in_its_way) {
+  Trial trial("PyTorchJob", kMasterAndWorkers);
+  trial.world.put(
+      resources::kPodGroups,
+      parsed(R"({"kind": "PodGroup", "metadata": {"name": "j", "namespace": "ns"}, "status": {"phase": "Running"}})"));
+  trial.rest();
+  EXPECT_TRUE(
+      trial.was_said("FailedCreatePodGroup: PodGroup ns/j exists and does not belong to this job; delete it, or "
+                     "give the job another name"));
+  EXPECT_TRUE(trial.pods().empty());
+  EXPECT_EQ(trial.world.events.size(), 1u);
+  trial.world.erase(resources::kPodGroups, std::string(kKey));
+  trial.world.put(resources::kPods,
+                  parsed(R"({"kind": "Pod", "metadata": {"name": "j-worker-1", "namespace": "ns"}})"));
+  trial.begin();
+  EXPECT_TRUE(
+      trial.was_said("FailedCreatePod: Error creating: pod \"j-worker-1\" exists and does not belong to this job"));
+  EXPECT_TRUE(trial.was_said("SuccessfulCreatePod: Created pod: j-worker-0"));
+}
+
+TEST(TrainingJob, tells_why_pods_cannot_be_made) {
+  Trial trial("JAXJob", R"({"Worker": {}})");
+  trial.world.refuse = [](const Action& action) -> std::optional<base::Error> {
+    if (action.verb != Action::Verb::kCreate) return std::nullopt;
+    return base::make_error(base::Code::kForbidden, "queue `q` is not open");
+  };
+  trial.rest();
+  EXPECT_EQ(trial.conditions(), "Created");
+  EXPECT_TRUE(trial.was_said("FailedCreatePodGroup: Error creating: queue `q` is not open"));
+}
+
+TEST(TrainingJob, of_another_manager_is_left_alone) {
+  Trial trial("TFJob", R"({"Worker": {}})", R"({"managedBy": "kueue.x-k8s.io/multikueue"})");
+  EXPECT_EQ(trial.look(), "");
+}
+
+TEST(MpiJob, has_its_objects_before_its_pods) {
+  Trial trial("MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 2}})", "{}", "{}", {.gives_roles = true});
+  trial.look();
+  trial.admit();
+  const std::string text = trial.look();
+  EXPECT_EQ(text.substr(0, 209),
+            "create ServiceAccount ns/j-launcher\ncreate ConfigMap ns/j-config\ncreate Role ns/j-launcher\n"
+            "create RoleBinding ns/j-launcher\n--\ncreate Pod ns/j-worker-0\ncreate Pod ns/j-worker-1\n"
+            "create Pod ns/j-launcher\n--\nstat");
+  trial.set_all("Running");
+  trial.look();
+  EXPECT_NE((*trial.world.find(resources::kConfigMaps, "ns/j-config"))["data"]["discover_hosts.sh"].as_string().find(
+                "echo j-worker-0:1\necho j-worker-1:1\n"),
+            std::string_view::npos);
+  EXPECT_TRUE(trial.was_said("MPIJobRunning: MPIJob ns/j is running"));
+}
+
+TEST(MpiJob, does_not_take_what_is_not_its_own) {
+  Trial trial("MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 2}})");
+  trial.world.put(resources::kConfigMaps,
+                  parsed(R"({"kind": "ConfigMap", "metadata": {"name": "j-config", "namespace": "ns"}})"));
+  trial.begin();
+  EXPECT_TRUE(trial.was_said(
+      R"(ErrResourceExists: Resource "j-config" of MPIJobKind "ConfigMap" already exists and is not managed by MPIJob)"));
+  EXPECT_TRUE(trial.pods().empty());
+}
+
+}  // namespace
+}  // namespace controllers::training

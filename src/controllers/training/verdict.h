@@ -1,0 +1,88 @@
+// How a job stands: its conditions, and what its pods make of them (training.md 6).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json/json.h"
+#include "base/time.h"
+#include "controllers/training/job.h"
+
+namespace controllers::training {
+
+// The list of conditions, under the rules by which it changes.
+class Conditions {
+ public:
+  Conditions(const api::Json& list, base::Time now) : now_(now), list_(list.items().begin(), list.items().end()) {}
+
+  bool is_true(std::string_view type) const;
+  bool has(std::string_view type) const { return find(type) != nullptr; }
+  bool is_finished() const { return is_true("Succeeded") || is_true("Failed"); }
+  // Whether the list is another one now.
+  bool set(std::string_view type, bool status, const std::string& reason, const std::string& message);
+  api::Json json() const { return api::Json::array(list_); }
+
+ private:
+  const api::Json* find(std::string_view type) const;
+
+  base::Time now_;
+  std::vector<api::Json> list_;
+};
+
+// The pods of one type of replica.
+struct Counts {
+  std::int64_t active = 0;
+  std::int64_t succeeded = 0;
+  std::int64_t failed = 0;
+  std::int64_t evicted = 0;  // of those that failed
+};
+
+struct Said {
+  std::string type;
+  std::string reason;
+  std::string message;
+};
+
+// What the judge of a framework finds and says.
+class Verdict {
+ public:
+  Verdict(const TrainingJob& job, Conditions& conditions) : job_(job), conditions_(conditions) {}
+
+  const TrainingJob& job() const { return job_; }
+  const Counts& counts(const Replica& replica) const;
+  std::map<std::string, Counts, std::less<>>& all_counts() { return counts_; }
+  bool was_restarting() const { return was_restarting_; }
+  bool first_worker_is_done = false;  // its key container ended with 0, and the pod succeeded
+
+  void begin_judgement() { was_restarting_ = conditions_.is_true("Restarting"); }
+  void running(const std::string& message);
+  void succeeded(const std::string& message);
+  void restarting(const std::string& message, std::string_view event_type = "Warning");
+  // `reason` without the kind in front: "Failed".
+  void failed(const std::string& message, std::string_view event_type = "Normal", std::string_view reason = "Failed");
+  void say(std::string type, std::string reason, std::string message);
+
+  const std::vector<Said>& said() const { return said_; }
+  bool has_succeeded() const { return has_succeeded_; }
+  bool has_failed() const { return has_failed_; }
+
+ private:
+  std::string reason(std::string_view word) const;
+
+  const TrainingJob& job_;
+  Conditions& conditions_;
+  std::map<std::string, Counts, std::less<>> counts_;
+  std::vector<Said> said_;
+  bool was_restarting_ = false;
+  bool has_succeeded_ = false;
+  bool has_failed_ = false;
+};
+
+// The rule that several frameworks share: of replicas that failed, and are not made up for by others, the restart
+// policy says what becomes of the job.
+void judge_failures(Verdict& verdict, const Replica& replica);
+
+}  // namespace controllers::training
