@@ -100,10 +100,16 @@ spec:
   {{- . | nindent 2 }}
 {{- end }}
 {{- end }}
-{{- with .root.Values.basic.image_pull_secret }}
+{{- with include "volcano.pull_secrets" .root }}
+{{ . }}
+{{- end }}
+{{- end -}}
+
+{{- define "volcano.pull_secrets" -}}
+{{- with .Values.basic.image_pull_secret -}}
 imagePullSecrets:
 - name: {{ . }}
-{{- end }}
+{{- end -}}
 {{- end -}}
 
 {{- /* Image, resources and security of a component's main container. */}}
