@@ -1,17 +1,23 @@
 #!/usr/bin/env bash
 # A stock kube-apiserver takes what the chart makes of each set of values, with no field that it does not know, and deploy/volcano.yaml,
-# once more without a change. Prints "ok NAME" or "FAIL NAME: why". Needs what tests/stock/build.sh makes, and its helm-template.
+# once more without a change. Then our programs run beside it as its Deployments say: with their arguments, accounts, configuration and
+# webhooks, until job-1 has ended. Prints "ok NAME" or "FAIL NAME: why". Needs what tests/stock/build.sh makes, and its helm-template.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+bin=${VOLCANO_BIN:-$PWD/build/release/bin}
 built=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}
-for program in etcd kube-apiserver helm-template; do
+for program in etcd kube-apiserver kube-controller-manager kwok helm-template; do
   [ -x "$built/bin/$program" ] || { echo "skip stock chart: $program is not built (tests/stock/build.sh)"; exit 0; }
 done
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/volcano-stock.XXXXXX")
 export STOCK_DIR=$scratch KUBECONFIG=$scratch/kubeconfig
 ln -s "$built/bin" "$scratch/bin"
+ln -s "$built/stages" "$scratch/stages"
+programs=()
 failed=0
 finish() {
+  for pid in "${programs[@]}"; do kill "$pid" 2> /dev/null; done
+  wait 2> /dev/null
   tests/stock/down.sh > /dev/null 2>&1
   if [ $failed = 0 ]; then rm -rf "$scratch"; else echo "logs are in $scratch"; fi
 }
@@ -21,20 +27,91 @@ check() { # check NAME COMMAND...
   shift
   if "$@" > "$scratch/check.log" 2>&1; then echo "ok stock: $name"; else echo "FAIL stock: $name: $(tail -1 "$scratch/check.log")"; failed=1; fi
 }
-PORT=${STOCK_PORT:-26443} ETCD_PORT=${STOCK_ETCD_PORT:-22379} PEER_PORT=${STOCK_PEER_PORT:-22380} FSYNC=0 KCM=0 KWOK=0 tests/stock/up.sh > "$scratch/up.log" 2>&1 ||
+PORT=${STOCK_PORT:-26443} ETCD_PORT=${STOCK_ETCD_PORT:-22379} PEER_PORT=${STOCK_PEER_PORT:-22380} FSYNC=0 tests/stock/up.sh > "$scratch/up.log" 2>&1 ||
   { echo "FAIL stock: the control plane does not start: $(tail -1 "$scratch/up.log")"; failed=1; exit 1; }
 for namespace in volcano-system jobs kube-agents; do kubectl create namespace $namespace > /dev/null; done
 for values in tests/golden/chart/*.in.yaml; do
   name=$(basename "$values" .in.yaml)
-  # The same webhook configurations for another release, and a namespace that is not volcano-system.
   namespace=volcano-system
   [ "$name" = hooks ] && namespace=jobs
   [ "$name" = agents ] && namespace=kube-agents
-  "$built/bin/helm-template" -namespace $namespace -api admissionregistration.k8s.io/v1/MutatingAdmissionPolicy -set custom.crds_enable=false -values "$values" deploy/chart/volcano > "$scratch/$name.yaml"
+  # Without the kinds of the Prometheus operator, which the server does not have, and without CRDs, which are in volcano.yaml.
+  "$built/bin/helm-template" -namespace $namespace -api admissionregistration.k8s.io/v1/MutatingAdmissionPolicy -values "$values" \
+    -set custom.crds_enable=false,custom.service_monitor_enable=false,custom.prometheus_rules_enable=false deploy/chart/volcano > "$scratch/$name.yaml"
   check "the chart, $name" kubectl apply --dry-run=server --validate=strict -f "$scratch/$name.yaml"
 done
 check "deploy/volcano.yaml" kubectl apply --validate=strict -f deploy/volcano.yaml
 unchanged() { ! kubectl apply -f deploy/volcano.yaml | grep -v ' unchanged$'; }
 check "which applies again without a change" unchanged
-for name in volcano-vap-map volcano-agent-scheduler; do check "deploy/$name.yaml" kubectl apply --validate=strict -f deploy/$name.yaml; done
+for name in volcano-vap-map volcano-agent-scheduler volcano-agent volcano-monitoring; do check "deploy/$name.yaml" kubectl apply --validate=strict -f deploy/$name.yaml; done
+
+# The programs of the Deployments. The server cannot reach services here, so webhooks are called by address, and ports are those of this test.
+in_system() { kubectl -n volcano-system "$@"; }
+account() { # account NAME: prints the name of a kubeconfig
+  cp "$KUBECONFIG" "$scratch/$1.kubeconfig"
+  kubectl --kubeconfig "$scratch/$1.kubeconfig" config set-credentials "$1" --token="$(in_system create token "volcano-$1")" > /dev/null
+  kubectl --kubeconfig "$scratch/$1.kubeconfig" config set-context --current --user "$1" > /dev/null
+  echo "$scratch/$1.kubeconfig"
+}
+folder() { # folder NAME: what a config map holds, as files
+  mkdir -p "$scratch/$1"
+  in_system get configmap "$1" -o go-template='{{range $file, $text := .data}}{{$file}}{{"\n"}}{{end}}' | while read -r file; do
+    in_system get configmap "$1" -o "jsonpath={.data['${file//./\\.}']}" > "$scratch/$1/$file"
+  done
+}
+run() { # run DEPLOYMENT PROGRAM PORT FLAG...: as the Deployment says, in the background; health on PORT
+  local name=$1 program=$2 port=$3 words
+  shift 3
+  read -r -a words <<< "$(in_system get deployment "volcano-$name" -o 'jsonpath={.spec.template.spec.containers[0].args[*]}')"
+  words=("${words[@]//\/volcano.scheduler/$scratch/volcano-scheduler-configmap}")
+  words=("${words[@]//\/admission.local.config\/configmap/$scratch/volcano-admission-configmap}")
+  words=("${words[@]//\/admission.local.config\/certificates/$scratch}")
+  KUBE_POD_NAMESPACE=volcano-system HELM_RELEASE_NAME=volcano "$bin/$program" "${words[@]}" --kubeconfig "$(account "$name")" \
+    --healthz-address "127.0.0.1:$port" "$@" > "$scratch/$name.log" 2>&1 &
+  programs+=($!)
+}
+wait_for() { # wait_for SECONDS COMMAND...
+  local end=$(($(date +%s) + $1))
+  shift
+  until "$@" > /dev/null 2>&1; do [ "$(date +%s)" -lt $end ] || return 1; sleep 0.1; done
+}
+field_is() { [ "$(kubectl get "$1" "$2" -o "jsonpath={$3}" 2> /dev/null)" = "$4" ]; }
+alive() { # alive DEPLOYMENT PORT: its probes are answered
+  local get
+  for probe in liveness readiness; do
+    get=$(in_system get deployment "volcano-$1" -o "jsonpath={.spec.template.spec.containers[0].${probe}Probe.httpGet}")
+    [ -z "$get" ] && continue # a port that is open
+    local path scheme
+    path=$(sed 's/.*"path":"\([^"]*\)".*/\1/' <<< "$get") scheme=http
+    [[ $get == *HTTPS* ]] && scheme=https
+    curl -fsk "$scheme://127.0.0.1:$2$path" || return 1
+  done
+}
+hook_port=${STOCK_HOOK_PORT:-28443}
+kubectl delete -f deploy/volcano-vap-map.yaml --dry-run=client -o name | grep policy | xargs kubectl delete > /dev/null # the webhooks alone
+openssl req -x509 -newkey rsa:2048 -nodes -keyout "$scratch/tls.key" -out "$scratch/tls.crt" -days 2 -subj /CN=localhost \
+  -addext subjectAltName=IP:127.0.0.1 2> /dev/null
+cp "$scratch/tls.crt" "$scratch/ca.crt"
+for hook in $(kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations -o name | grep volcano-admission-service); do
+  path=$(kubectl get "$hook" -o 'jsonpath={.webhooks[0].clientConfig.service.path}')
+  kubectl patch "$hook" --type json -p "[{op: replace, path: /webhooks/0/clientConfig, value: {url: 'https://127.0.0.1:$hook_port$path'}}]" > /dev/null
+done
+for map in volcano-scheduler-configmap volcano-admission-configmap; do folder $map; done
+run admission vc-webhook-manager $((hook_port + 1)) --port $hook_port
+run controllers vc-controller-manager $((hook_port + 2)) --listen-address "127.0.0.1:$((hook_port + 4))"
+run scheduler vc-scheduler $((hook_port + 3)) --listen-address "127.0.0.1:$((hook_port + 5))"
+check "the webhook's probes are answered" wait_for 20 alive admission $((hook_port + 1))
+check "the controllers' probes are answered" wait_for 20 alive controllers $((hook_port + 2))
+check "the scheduler's probes are answered" wait_for 20 alive scheduler $((hook_port + 3))
+check "the webhook finds the chart's configurations" wait_for 20 sh -c "kubectl get validatingwebhookconfiguration volcano-admission-service-hypernodes-validate -o 'jsonpath={.webhooks[0].clientConfig.caBundle}' | grep -q ."
+check "the queue default opens" wait_for 40 field_is queue default .status.state Open
+kubectl apply -f - > /dev/null << 'YAML'
+apiVersion: v1
+kind: Node
+metadata: {name: n1, annotations: {kwok.x-k8s.io/node: fake}}
+status: {capacity: {cpu: "2", memory: 8Gi, pods: "50"}, allocatable: {cpu: "2", memory: 8Gi, pods: "50"}}
+YAML
+check "the example's queue is admitted" wait_for 20 kubectl apply -f examples/manifests/queue-test.yaml
+check "job-1 is admitted" wait_for 20 kubectl apply -f examples/manifests/job-1.yaml
+check "job-1 completes" wait_for 60 field_is vcjob job-1 .status.state.phase Completed
 exit $failed

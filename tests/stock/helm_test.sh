@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The chart, rendered by the stock Helm library: eight sets of values compared with tests/golden/chart, wrong values refused with their
+# The chart, rendered by the stock Helm library: sets of values compared with tests/golden/chart, wrong values refused with their
 # message, arguments that our programs take, and deploy/ as deploy/generate writes it. Prints "ok NAME" or "FAIL NAME: why". Needs
 # `tests/stock/build.sh helm-template`, and no server. `helm_test.sh --update` rewrites the golden files.
 set -uo pipefail
@@ -73,6 +73,23 @@ refused 'custom.controller_enabled_controllers names hyperNode-controller, which
 refused 'basic.scheduler_config_file: the chart has no file "config/mine.conf"' -set basic.scheduler_config_file=config/mine.conf
 before=$("$helm" -set custom.map_enable=true $chart | grep -A1 '^apiVersion: admissionregistration.k8s.io/v1beta1$' | grep -c '^kind: MutatingAdmissionPolicy')
 if [ "$before" = 8 ]; then ok "mutating policies before 1.36"; else no "mutating policies before 1.36" "$before of 8 objects are v1beta1"; fi
+
+# tests/stock/programs_test.sh runs our programs with the roles of roles.yaml: those of the chart.
+rules() { # rules FILE: lines "ROLE RULE" of the ClusterRoles
+  awk '/^---/ { role = ""; kind = "" } /^kind: / { kind = $2 }
+    /^metadata: \{name: / { role = $3 } /^  name: / && role == "" { role = $2 }
+    /^- \{apiGroups/ && kind == "ClusterRole" { sub(/[,}].*/, "", role); gsub(/"/, ""); print role, $0 }' "$1" |
+    grep -E '^volcano-(scheduler|controllers|admission) ' | sort
+}
+if diff <(rules tests/stock/roles.yaml) <(rules deploy/volcano.yaml) > "$scratch/diff" && [ "$(rules deploy/volcano.yaml | wc -l)" -gt 50 ]; then
+  ok "the roles that our programs were tried with"
+else no "the roles that our programs were tried with" "$(tr '\n' ' ' < "$scratch/diff")"; fi
+
+unknown=$(grep -rhoE 'volcano_[a-z0-9_]+' $chart/monitoring | sed 's/_bucket$//' | sort -u | while read -r metric; do
+  # kube-state-metrics' label and two of its metrics are not ours
+  grep -qE "^\| \`$metric\`" docs/reference/metrics.md || [[ $metric =~ ^volcano_(namespace|container_resource_requests|container_status_running)$ ]] || echo "$metric"
+done)
+if [ -z "$unknown" ]; then ok "dashboards and alerts ask for metrics that there are"; else no "dashboards and alerts" "nobody exports $unknown"; fi
 
 if "$helm" -lint $chart > "$scratch/lint" 2>&1; then ok "lint"; else no "lint" "$(tr '\n' ' ' < "$scratch/lint")"; fi
 deploy/generate --check || failed=1

@@ -20,6 +20,22 @@
 {{- with $basic.image_registry }}{{ . }}/{{ end }}{{ get $basic (printf "%s_image_name" .component) }}:{{ $tag }}
 {{- end -}}
 
+{{- /* A number as programs read it: a large one of a values file would be 2e+06. */}}
+{{- define "volcano.number" -}}
+{{- if and (kindIs "float64" .) (eq (float64 (int64 .)) .) }}{{ int64 . }}{{ else }}{{ . }}{{ end -}}
+{{- end -}}
+
+{{- /* Labels with values that are text, whatever a values file made of them. A list of dictionaries; what comes first wins. */}}
+{{- define "volcano.labels" -}}
+{{- $labels := dict -}}
+{{- range . -}}
+{{- range $key, $value := . | default dict -}}
+{{- if not (hasKey $labels $key) }}{{ $_ := set $labels $key (toString $value) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- if $labels }}{{ toYaml $labels }}{{ end -}}
+{{- end -}}
+
 {{- /* metadata of an object. (dict "root" . "name" "scheduler" "cluster" false "labels" dict "annotations" dict) */}}
 {{- define "volcano.metadata" -}}
 metadata:
@@ -27,9 +43,9 @@ metadata:
   {{- if not .cluster }}
   namespace: {{ .root.Release.Namespace }}
   {{- end }}
-  {{- with merge (dict) (.labels | default dict) (.more | default dict) (.root.Values.custom.common_labels | default dict) }}
+  {{- with include "volcano.labels" (list .labels .more .root.Values.custom.common_labels) }}
   labels:
-    {{- toYaml . | nindent 4 }}
+    {{- . | nindent 4 }}
   {{- end }}
   {{- with .annotations }}
   annotations:
@@ -79,7 +95,7 @@ spec:
   template:
     metadata:
       labels:
-        {{- merge (dict) .labels (get $custom (printf "%s_podLabels" .component) | default dict) ($custom.common_labels | default dict) | toYaml | nindent 8 }}
+        {{- include "volcano.labels" (list .labels (get $custom (printf "%s_podLabels" .component)) $custom.common_labels) | nindent 8 }}
       {{- with .annotations }}
       annotations:
         {{- toYaml . | nindent 8 }}
@@ -100,10 +116,16 @@ spec:
   {{- . | nindent 2 }}
 {{- end }}
 {{- end }}
-{{- with .root.Values.basic.image_pull_secret }}
+{{- with include "volcano.pull_secrets" .root }}
+{{ . }}
+{{- end }}
+{{- end -}}
+
+{{- define "volcano.pull_secrets" -}}
+{{- with .Values.basic.image_pull_secret -}}
 imagePullSecrets:
 - name: {{ . }}
-{{- end }}
+{{- end -}}
 {{- end -}}
 
 {{- /* Image, resources and security of a component's main container. */}}
