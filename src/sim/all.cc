@@ -18,6 +18,7 @@ constexpr std::array kWorkloads = {
     PieceKind<Workload>{"job-churn", make_job_churn},
     PieceKind<Workload>{"pod-monkey", make_pod_monkey},
     PieceKind<Workload>{"queue-churn", make_queue_churn},
+    PieceKind<Workload>{"training-jobs", make_training_jobs},
 };
 
 constexpr std::array kFaults = {
@@ -37,6 +38,7 @@ constexpr std::array kChecks = {
     PieceKind<Check>{"ledger-agrees", make_ledger_agrees},
     PieceKind<Check>{"no-node-overcommitted", make_no_node_overcommitted},
     PieceKind<Check>{"queues-within-capability", make_queues_within_capability},
+    PieceKind<Check>{"training-jobs-end", make_training_jobs_end},
     PieceKind<Check>{"views-agree", make_views_agree},
 };
 

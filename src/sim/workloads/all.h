@@ -14,5 +14,6 @@ std::unique_ptr<Workload> make_gang_jobs(World& world, Settings& settings, base:
 std::unique_ptr<Workload> make_job_churn(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Workload> make_pod_monkey(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Workload> make_queue_churn(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Workload> make_training_jobs(World& world, Settings& settings, base::Random& dice);
 
 }  // namespace sim
