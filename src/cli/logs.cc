@@ -122,8 +122,7 @@ base::Status print_logs(World& world, Api& server, const Values& values) {
 // All logs as they grow, until the job has ended and every log with it.
 class Follow {
  public:
-  Follow(World& world, Api& server, const Values& values)
-      : world_(world), server_(server), values_(values), printer_(world) {
+  Follow(World& world, Api& server, const Values& values) : server_(server), values_(values), printer_(world) {
     pods_ = server.follow(
         {.resource = resources::kPods, .ns = values.text("namespace"), .label_selector = selector_of(values)});
     job_ = server.follow({.resource = resources::kJobs,
@@ -170,7 +169,6 @@ class Follow {
       job_is_over_ = true;
   }
 
-  World& world_;
   Api& server_;
   const Values& values_;
   Printer printer_;

@@ -20,6 +20,7 @@ constexpr std::array kWorkloads = {
     PieceKind<Workload>{"queue-churn", make_queue_churn},
     PieceKind<Workload>{"single-pods", make_single_pods},
     PieceKind<Workload>{"topology-churn", make_topology_churn},
+    PieceKind<Workload>{"training-jobs", make_training_jobs},
 };
 
 constexpr std::array kFaults = {
@@ -42,6 +43,7 @@ constexpr std::array kChecks = {
     PieceKind<Check>{"queues-within-capability", make_queues_within_capability},
     PieceKind<Check>{"shards-are-apart", make_shards_are_apart},
     PieceKind<Check>{"single-pods-end", make_single_pods_end},
+    PieceKind<Check>{"training-jobs-end", make_training_jobs_end},
     PieceKind<Check>{"views-agree", make_views_agree},
 };
 

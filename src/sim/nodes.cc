@@ -19,8 +19,10 @@ namespace {
 Json node_for(const NodeSettings& settings, int index, base::Time now) {
   const std::string name = base::format("node-{}", index);
   const std::string time = base::format_rfc3339(now);
-  const Json room =
-      Json::object({{"cpu", settings.cpu}, {"memory", settings.memory}, {"pods", std::to_string(settings.pods)}});
+  const Json room = Json::object({{"cpu", settings.cpu},
+                                  {"ephemeral-storage", "100Gi"},
+                                  {"memory", settings.memory},
+                                  {"pods", std::to_string(settings.pods)}});
   const Json ready = Json::object({{"type", "Ready"},
                                    {"status", "True"},
                                    {"reason", "KubeletReady"},

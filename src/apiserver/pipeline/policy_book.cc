@@ -57,11 +57,12 @@ PolicyBook::~PolicyBook() = default;
 std::shared_ptr<const api::policies::Set> PolicyBook::current() {
   if (!state_) {
     state_ = std::make_shared<State>();
-    for (const auto& [resource, binds] : {std::pair{api::policies::kValidatingPolicies, false},
-                                          {api::policies::kMutatingPolicies, false},
-                                          {api::policies::kValidatingBindings, true},
-                                          {api::policies::kMutatingBindings, true}}) {
-      const std::uint32_t index = index_of(resource);
+    for (const auto& row : {std::pair{api::policies::kValidatingPolicies, false},
+                            {api::policies::kMutatingPolicies, false},
+                            {api::policies::kValidatingBindings, true},
+                            {api::policies::kMutatingBindings, true}}) {
+      const std::uint32_t index = index_of(row.first);
+      const bool binds = row.second;
       store_.for_each(index, "", "", store::View::kLatest, [&](const store::ObjectPtr& object) {
         state_->put(index, binds, object->name, object->json());
         return true;

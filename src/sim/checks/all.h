@@ -17,6 +17,7 @@ std::unique_ptr<Check> make_no_node_overcommitted(World& world, Settings& settin
 std::unique_ptr<Check> make_queues_within_capability(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_shards_are_apart(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_single_pods_end(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Check> make_training_jobs_end(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_views_agree(World& world, Settings& settings, base::Random& dice);
 
 }  // namespace sim

@@ -16,5 +16,6 @@ std::unique_ptr<Workload> make_pod_monkey(World& world, Settings& settings, base
 std::unique_ptr<Workload> make_queue_churn(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Workload> make_single_pods(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Workload> make_topology_churn(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Workload> make_training_jobs(World& world, Settings& settings, base::Random& dice);
 
 }  // namespace sim
