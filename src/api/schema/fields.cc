@@ -24,7 +24,9 @@ std::vector<std::string> split(std::string_view text) {
 const Schema& with_rules(const Schema& plain, const Rules& rules) {
   if (!rules.core_type.empty()) {
     if (!rules.core_type.starts_with('[')) return core_schema(rules.core_type);
-    Schema list = make_list_schema(core_schema(rules.core_type.substr(1, rules.core_type.size() - 2)));
+    Schema list;
+    list.kind = Schema::Kind::kList;
+    list.element = &core_schema(rules.core_type.substr(1, rules.core_type.size() - 2));
     if (!rules.list_map_key.empty()) {
       list.list_type = Schema::ListType::kMap;
       list.list_keys = {std::string(rules.list_map_key)};
