@@ -2,33 +2,9 @@
 # A stock kube-apiserver takes what the chart makes of each set of values, with no field that it does not know, and deploy/volcano.yaml,
 # once more without a change. Then our programs run beside it as its Deployments say: with their arguments, accounts, configuration and
 # webhooks, until job-1 has ended. Prints "ok NAME" or "FAIL NAME: why". Needs what tests/stock/build.sh makes, and its helm-template.
-set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-bin=${VOLCANO_BIN:-$PWD/build/release/bin}
-built=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}
-for program in etcd kube-apiserver kube-controller-manager kwok helm-template; do
-  [ -x "$built/bin/$program" ] || { echo "skip stock chart: $program is not built (tests/stock/build.sh)"; exit 0; }
-done
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/volcano-stock.XXXXXX")
-export STOCK_DIR=$scratch KUBECONFIG=$scratch/kubeconfig
-ln -s "$built/bin" "$scratch/bin"
-ln -s "$built/stages" "$scratch/stages"
-programs=()
-failed=0
-finish() {
-  for pid in "${programs[@]}"; do kill "$pid" 2> /dev/null; done
-  wait 2> /dev/null
-  tests/stock/down.sh > /dev/null 2>&1
-  if [ $failed = 0 ]; then rm -rf "$scratch"; else echo "logs are in $scratch"; fi
-}
-trap finish EXIT
-check() { # check NAME COMMAND...
-  local name=$1
-  shift
-  if "$@" > "$scratch/check.log" 2>&1; then echo "ok stock: $name"; else echo "FAIL stock: $name: $(tail -1 "$scratch/check.log")"; failed=1; fi
-}
-PORT=${STOCK_PORT:-26443} ETCD_PORT=${STOCK_ETCD_PORT:-22379} PEER_PORT=${STOCK_PEER_PORT:-22380} FSYNC=0 tests/stock/up.sh > "$scratch/up.log" 2>&1 ||
-  { echo "FAIL stock: the control plane does not start: $(tail -1 "$scratch/up.log")"; failed=1; exit 1; }
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need chart etcd kube-apiserver kube-controller-manager kwok helm-template
+start_server
 for namespace in volcano-system jobs kube-agents; do kubectl create namespace $namespace > /dev/null; done
 for values in tests/golden/chart/*.in.yaml; do
   name=$(basename "$values" .in.yaml)
@@ -70,12 +46,6 @@ run() { # run DEPLOYMENT PROGRAM PORT FLAG...: as the Deployment says, in the ba
     --healthz-address "127.0.0.1:$port" "$@" > "$scratch/$name.log" 2>&1 &
   programs+=($!)
 }
-wait_for() { # wait_for SECONDS COMMAND...
-  local end=$(($(date +%s) + $1))
-  shift
-  until "$@" > /dev/null 2>&1; do [ "$(date +%s)" -lt $end ] || return 1; sleep 0.1; done
-}
-field_is() { [ "$(kubectl get "$1" "$2" -o "jsonpath={$3}" 2> /dev/null)" = "$4" ]; }
 alive() { # alive DEPLOYMENT PORT: its probes are answered
   local get
   for probe in liveness readiness; do

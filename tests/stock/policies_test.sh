@@ -1,36 +1,16 @@
 #!/usr/bin/env bash
 # Our rules as policies on a stock kube-apiserver: it takes every object, refuses and fills in what the policies say, and judges the
 # rules of our CRDs in the words that our own server uses. Prints "ok NAME" or "FAIL NAME: why". Needs what tests/stock/build.sh makes.
-set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-volcano=$PWD/build/release/bin/volcano
-built=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}
-for program in etcd kube-apiserver; do
-  [ -x "$built/bin/$program" ] || { echo "skip stock policies: $program is not built (tests/stock/build.sh)"; exit 0; }
-done
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/volcano-stock.XXXXXX")
-export STOCK_DIR=$scratch KUBECONFIG=$scratch/kubeconfig
-ln -s "$built/bin" "$scratch/bin"
-failed=0
-finish() {
-  tests/stock/down.sh > /dev/null 2>&1
-  if [ $failed = 0 ]; then rm -rf "$scratch"; else echo "logs are in $scratch"; fi
-}
-trap finish EXIT
-check() { # check NAME COMMAND...
-  local name=$1
-  shift
-  if "$@" > "$scratch/check.log" 2>&1; then echo "ok stock: $name"; else echo "FAIL stock: $name: $(tail -1 "$scratch/check.log")"; failed=1; fi
-}
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need policies etcd kube-apiserver
+volcano=$bin/volcano
 answers() { # answers TEXT KIND SPEC: what the server says to an object of the kind holds the text
   local out
   out=$(printf 'apiVersion: %s\nkind: %s\nmetadata: {name: x, namespace: default}\nspec: %s\n' "${2%/*}" "${2##*/}" "$3" |
     kubectl create --dry-run=server -o yaml -f - 2>&1)
   [[ $out == *"$1"* ]] || { echo "$out" | tr '\n' ' '; return 1; }
 }
-
-PORT=${STOCK_PORT:-26443} ETCD_PORT=22379 PEER_PORT=22380 FSYNC=0 KCM=0 KWOK=0 tests/stock/up.sh > "$scratch/up.log" 2>&1 ||
-  { echo "FAIL stock: the control plane does not start: $(tail -1 "$scratch/up.log")"; failed=1; exit 1; }
+start_server KCM=0 KWOK=0
 "$volcano" crd > "$scratch/crd.yaml"
 "$volcano" policies > "$scratch/policies.yaml"
 check "the server accepts our CRDs" kubectl apply --server-side -f "$scratch/crd.yaml"

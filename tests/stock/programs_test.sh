@@ -1,49 +1,9 @@
 #!/usr/bin/env bash
 # vc-scheduler, vc-controller-manager and vc-webhook-manager on a stock kube-apiserver: job-1, a gang that waits, a queue
 # that closes and opens. Prints "ok NAME" or "FAIL NAME: why". Needs what tests/stock/build.sh makes.
-set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-bin=$PWD/build/release/bin
-built=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}
-for program in etcd kube-apiserver kube-controller-manager kwok; do
-  [ -x "$built/bin/$program" ] || { echo "skip stock programs: $program is not built (tests/stock/build.sh)"; exit 0; }
-done
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/volcano-stock.XXXXXX")
-export STOCK_DIR=$scratch KUBECONFIG=$scratch/kubeconfig
-ln -s "$built/bin" "$scratch/bin"
-ln -s "$built/stages" "$scratch/stages"
-programs=()
-failed=0
-finish() {
-  for pid in "${programs[@]}"; do kill "$pid" 2> /dev/null; done
-  wait 2> /dev/null
-  tests/stock/down.sh
-  if [ $failed = 0 ]; then rm -rf "$scratch"; else echo "logs are in $scratch"; fi
-}
-trap finish EXIT
-wait_for() { # wait_for SECONDS COMMAND...
-  local end=$(($(date +%s) + $1))
-  shift
-  until "$@" > /dev/null 2>&1; do
-    [ "$(date +%s)" -ge $end ] && return 1
-    sleep 0.1
-  done
-}
-field_is() { [ "$(kubectl get "$1" "$2" -o "jsonpath={$3}" 2> /dev/null)" = "$4" ]; }
-check() { # check NAME COMMAND...
-  local name=$1
-  shift
-  if "$@" > "$scratch/check.log" 2>&1; then echo "ok stock: $name"; else echo "FAIL stock: $name: $(tail -1 "$scratch/check.log")"; failed=1; fi
-}
-run() { # run NAME PROGRAM...: in the background, until the end
-  local name=$1
-  shift
-  "$@" > "$scratch/$name.log" 2>&1 &
-  programs+=($!)
-}
-
-PORT=${STOCK_PORT:-26443} ETCD_PORT=22379 PEER_PORT=22380 FSYNC=0 tests/stock/up.sh > "$scratch/up.log" 2>&1 ||
-  { echo "FAIL stock: the control plane does not start: $(tail -1 "$scratch/up.log")"; failed=1; exit 1; }
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need programs etcd kube-apiserver kube-controller-manager kwok
+start_server
 "$bin/volcano" crd > "$scratch/crd.yaml"
 check "the server accepts our CRDs" kubectl apply --server-side -f "$scratch/crd.yaml"
 kubectl wait --for condition=established --timeout=20s crd --all > /dev/null 2>&1
