@@ -83,9 +83,9 @@ script() { # script COMMAND...
   return 0
 }
 
-build() { # build PRESET
+build() { # build PRESET [TARGET...]
   local out=$log/build-$1.log
-  tools/build "$1" "$out" && return 0
+  tools/build "$1" "$out" "${@:2}" && return 0
   grep -E 'error|FAILED|undefined' "$out" | head -40
   echo "the build with preset $1 failed; its output is in $out"
   count 0 1 0

@@ -1,11 +1,7 @@
 #!/usr/bin/env bash
-# thread sanitizer (GCC): unit tests
-# The scheduler's scenarios and the simulated worlds are one thread each and run with the other sanitizers.
-if build tsan; then
-  for program in build/tsan/bin/*_test; do
-    case $(basename "$program") in
-      scenario_test | sim_test) ;;
-      *) unit "$program" ;;
-    esac
-  done
+# thread sanitizer (GCC): the unit tests of what has threads
+# The scheduler, admission, the command line and the simulated worlds are one thread each and run with the other sanitizers.
+threaded=(rt_test store_test client_test node_test apiserver_test controllers_test)
+if build tsan "${threaded[@]}"; then
+  for program in "${threaded[@]}"; do unit "build/tsan/bin/$program"; done
 fi

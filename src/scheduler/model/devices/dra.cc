@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "api/cel/expression.h"
 #include "base/format.h"
 
 namespace scheduler {
@@ -150,7 +151,7 @@ int ResourceClaims::selects(const DeviceSelector& selector, const Device& device
   auto& [verdict, text] = found->second;
   if (fresh) {
     const api::cel::Value value =
-        selector.program ? selector.program->evaluate({{"device", device.value}}) : api::cel::fail(selector.problem);
+        selector.program ? selector.program->evaluate({{"device", *device.value}}) : api::cel::fail(selector.problem);
     if (const bool* yes = value.get<bool>()) {
       verdict = *yes ? 1 : 0;
     } else {

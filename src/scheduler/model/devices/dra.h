@@ -14,11 +14,15 @@
 #include <utility>
 #include <vector>
 
-#include "api/cel/expression.h"
 #include "api/json/json.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/selector.h"
 #include "scheduler/model/nodes/node_table.h"
+
+namespace api::cel {
+class Expression;
+class Value;
+}  // namespace api::cel
 
 namespace scheduler {
 
@@ -100,7 +104,7 @@ struct CapacityPolicy {
 
 struct Device {
   DeviceName name;
-  api::cel::Value value;                                     // `device` in selectors
+  std::shared_ptr<const api::cel::Value> value;              // `device` in selectors; never null
   std::map<std::string, api::Json, std::less<>> attributes;  // the typed values, by plain_device_name()
   std::map<std::string, std::pair<api::Quantity, CapacityPolicy>, std::less<>> capacity;
   bool shared = false;  // allowMultipleAllocations

@@ -2,6 +2,7 @@
 // v1beta2).
 #include <algorithm>
 
+#include "api/cel/expression.h"
 #include "api/resource.h"
 #include "scheduler/model/devices/dra.h"
 
@@ -113,7 +114,7 @@ Device device_from(const Json& json, const Json& spec, Symbols& symbols) {
                     {"allowMultipleAllocations", out.shared},
                     {"attributes", std::move(attributes)},
                     {"capacity", std::move(capacity)}};
-  out.value = Value(std::move(device));
+  out.value = std::make_shared<const Value>(std::move(device));
   return out;
 }
 
