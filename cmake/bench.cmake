@@ -5,7 +5,7 @@ add_executable(scheduler_bench EXCLUDE_FROM_ALL ${scheduler_bench_sources} src/m
 target_link_libraries(scheduler_bench PRIVATE scheduler rt api mimalloc)
 
 file(GLOB scenario_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/scenarios/runner/*.cc)
-add_executable(scenario_test ${scenario_sources})
+add_executable(scenario_test ${scenario_sources} ${CMAKE_SOURCE_DIR}/src/scheduler/session/plain_twin_for_tests.cc)
 target_include_directories(scenario_test PRIVATE ${CMAKE_SOURCE_DIR}/tests/scenarios/runner)
 target_link_libraries(scenario_test PRIVATE scheduler)
 add_test(NAME scenarios COMMAND scenario_test ${CMAKE_SOURCE_DIR}/tests/scenarios)

@@ -1,13 +1,13 @@
 # module(name USES modules... LIBS libraries...): every src/<name>/**/*.cc but tests is one static library;
-# every *_test.cc there becomes <name>_test. program(name USES ...): the same for src/main, as an executable.
+# every *_test.cc there, and what tests share (*_for_tests.cc), becomes <name>_test. program(name USES ...): the same for src/main, as an executable.
 enable_testing()
 
 function(module name)
   cmake_parse_arguments(M "" "" "USES;LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
   set(tests ${sources})
-  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
-  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_tests?\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_tests?\\.cc$")
   if(sources)
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC ${M_USES} ${M_LIBS})

@@ -7,20 +7,11 @@
 #include "api/cron.h"
 #include "api/resource.h"
 #include "base/format.h"
+#include "base/split.h"
 
 namespace admission {
 
 namespace {
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t start = 0;;) {
-    const std::size_t end = text.find(separator, start);
-    parts.emplace_back(text.substr(start, end - start));
-    if (end == std::string_view::npos) return parts;
-    start = end + 1;
-  }
-}
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -37,7 +28,7 @@ std::string check_schedule(std::string_view schedule) {
   return text;
 }
 
-bool is_zone_part(const std::string& part) {
+bool is_zone_part(std::string_view part) {
   const auto allowed = [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_' || c == '+'; };
   return part != "." && part != ".." && !part.empty() && part.size() <= 14 && part.front() != '-' &&
          std::all_of(part.begin(), part.end(), allowed);
@@ -48,7 +39,7 @@ std::string check_zone(const Json& zone, const Options& options) {
   const std::string name = zone.str();
   if (name.empty()) return " timeZone must be nil or non-empty string, got empty string";
   std::string text;
-  for (const std::string& part : split(name, '/'))
+  for (const std::string_view part : base::split(name, '/'))
     if (!is_zone_part(part)) text += " unknown timeZone";
   const bool well_formed = text.empty();
   if (lower(name) == "local")

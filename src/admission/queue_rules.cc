@@ -12,6 +12,7 @@
 #include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
+#include "base/split.h"
 
 namespace admission {
 
@@ -63,16 +64,6 @@ void check_order(const Json& spec, std::vector<std::string>& problems) {
                        name, share.to_string(), most->second.to_string()));
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t start = 0;;) {
-    const std::size_t slash = text.find('/', start);
-    parts.push_back(text.substr(start, slash - start));
-    if (slash == std::string::npos) return parts;
-    start = slash + 1;
-  }
-}
-
 // The first problem of the hierarchy annotations, or empty.
 std::string check_hierarchy(const Json& queue, const ObjectReader& objects) {
   const std::string hierarchy(api::annotation_of(queue, kHierarchy));
@@ -81,10 +72,11 @@ std::string check_hierarchy(const Json& queue, const ObjectReader& objects) {
   const auto problem = [](const std::string& value, const std::string& why) {
     return base::format("requestBody.metadata.annotations: Invalid value: {}: {}", quoted(value), why);
   };
-  const std::vector<std::string> parts = split(weights);
-  if (split(hierarchy).size() != parts.size())
+  const std::vector<std::string_view> parts = base::split(weights, '/');
+  if (base::split(hierarchy, '/').size() != parts.size())
     return problem(hierarchy, base::format("{} must have the same length with {}", kHierarchy, kWeights));
-  for (const std::string& part : parts) {
+  for (const std::string_view piece : parts) {
+    const std::string part(piece);
     char* end = nullptr;
     const double weight = std::strtod(part.c_str(), &end);
     if (part.empty() || *end != '\0' || part.front() == ' ')

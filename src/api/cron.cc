@@ -11,6 +11,7 @@
 
 #include "base/calendar.h"
 #include "base/format.h"
+#include "base/split.h"
 
 namespace api {
 
@@ -25,16 +26,6 @@ constexpr Duration kForEver = base::hours(std::int64_t{24} * 366 * 50);
 constexpr std::string_view kBlank = " \t\n\v\f\r";
 
 base::Error invalid(std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); }
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t start = 0;;) {
-    const std::size_t end = text.find(separator, start);
-    parts.push_back(text.substr(start, end - start));
-    if (end == std::string_view::npos) return parts;
-    start = end + 1;
-  }
-}
 
 // One of the five fields: its range, and the names of its values (the first is that of `least`).
 struct Field {
@@ -62,7 +53,7 @@ bool same_word(std::string_view a, std::string_view b) {
 
 bool read_value(const Field& field, std::string_view text, int& value) {
   int number = field.least;
-  for (const std::string_view name : split(field.names, ' ')) {
+  for (const std::string_view name : base::split(field.names, ' ')) {
     if (!text.empty() && same_word(text, name)) return value = number, true;
     ++number;
   }
@@ -76,8 +67,8 @@ struct Values {
 
 // "*", "5", "1-5", "mon-fri", each perhaps with "/2" behind it.
 bool read_range(const Field& field, std::string_view text, Values& values) {
-  const std::vector<std::string_view> stepped = split(text, '/');
-  const std::vector<std::string_view> ends = split(stepped[0], '-');
+  const std::vector<std::string_view> stepped = base::split(text, '/');
+  const std::vector<std::string_view> ends = base::split(stepped[0], '-');
   int step = 1;
   if (stepped.size() > 2 || ends.size() > 2) return false;
   if (stepped.size() == 2 && (!read_number(stepped[1], step) || step == 0)) return false;
@@ -97,7 +88,7 @@ bool read_range(const Field& field, std::string_view text, Values& values) {
 
 Result<Values> read_field(const Field& field, std::string_view text) {
   Values values;
-  for (const std::string_view range : split(text, ','))
+  for (const std::string_view range : base::split(text, ','))
     if (!range.empty() && !read_range(field, range, values))
       return invalid(base::format("{}: \"{}\" is no value, range or step between {} and {}", field.what, range,
                                   field.least, field.most));

@@ -2,10 +2,10 @@
 #include "api/selector.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "api/json/problems.h"
 #include "base/format.h"
+#include "base/number.h"
 
 namespace api {
 namespace {
@@ -18,11 +18,6 @@ using Op = Requirement::Operator;
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
          c == '.' || c == '/';
-}
-
-bool is_number(std::string_view text, std::int64_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return !text.empty() && error == std::errc() && end == text.data() + text.size();
 }
 
 class Scanner {
@@ -97,8 +92,8 @@ Result<Requirement> requirement(Scanner& scanner, std::string_view text) {
   } else if (const bool greater = scanner.take(">"); greater || scanner.take("<")) {
     r.op = greater ? Op::kGreaterThan : Op::kLessThan;
     r.values.push_back(scanner.word());
-    std::int64_t number = 0;
-    if (!is_number(r.values[0], number)) return bad(text, "for 'Gt', 'Lt' operators, the value must be an integer");
+    if (!base::parse_number<std::int64_t>(r.values[0]))
+      return bad(text, "for 'Gt', 'Lt' operators, the value must be an integer");
   } else {
     const std::string word = scanner.word();
     if (word != "in" && word != "notin") return bad(text, base::format("'{}' is not an operator", word));
@@ -119,10 +114,9 @@ bool Requirement::matches(const std::string_view* value) const {
     case Op::kNotIn: return !value || !std::ranges::binary_search(values, *value);
     case Op::kGreaterThan:
     case Op::kLessThan: {
-      std::int64_t have = 0;
-      std::int64_t want = 0;
-      if (!value || values.size() != 1 || !is_number(*value, have) || !is_number(values[0], want)) return false;
-      return op == Op::kGreaterThan ? have > want : have < want;
+      if (!value || values.size() != 1) return false;
+      const auto have = base::parse_number<std::int64_t>(*value), want = base::parse_number<std::int64_t>(values[0]);
+      return have && want && (op == Op::kGreaterThan ? *have > *want : *have < *want);
     }
   }
   return false;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "base/split.h"
 #include "node/container_text.h"
 
 namespace node {
@@ -17,16 +18,6 @@ constexpr std::size_t kTagMax = 128;
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_lower(c) || (c >= 'A' && c <= 'Z') || is_digit(c); }
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
 
 // Letters and digits, with one '.', one or two '_', or any number of '-' between them.
 bool is_path_word(std::string_view word) {
@@ -63,7 +54,7 @@ bool is_host(std::string_view text) {
       return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.';
     });
   }
-  for (const std::string_view label : split(text, '.'))
+  for (const std::string_view label : base::split(text, '.'))
     if (label.empty() || !is_word(label.front()) || !is_word(label.back()) ||
         !std::all_of(label.begin(), label.end(), [](char c) { return is_word(c) || c == '-'; }))
       return false;
@@ -107,7 +98,7 @@ base::Status check_image_name(std::string_view name) {
     rest = rest.substr(0, colon);
   }
   if (rest.size() > kNameMax) return failed("it is too long");
-  std::vector<std::string_view> words = split(rest, '/');
+  std::vector<std::string_view> words = base::split(rest, '/');
   if (words.size() > 1 && names_host(words.front())) {
     if (!is_host(words.front())) return failed("the registry's name is malformed");
     words.erase(words.begin());
@@ -135,7 +126,7 @@ base::Status check_node_name(std::string_view name) {
     return !label.empty() && label.front() != '-' && label.back() != '-' &&
            std::all_of(label.begin(), label.end(), [](char c) { return is_lower(c) || is_digit(c) || c == '-'; });
   };
-  const std::vector<std::string_view> labels = split(name, '.');
+  const std::vector<std::string_view> labels = base::split(name, '.');
   if (name.size() <= 253 && std::all_of(labels.begin(), labels.end(), fits)) return {};
   return base::make_error(
       base::Code::kInvalid,

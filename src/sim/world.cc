@@ -6,6 +6,7 @@
 #include "admission/hooks.h"
 #include "api/kinds.h"
 #include "base/format.h"
+#include "base/split.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/plugins/all.h"
 
@@ -27,16 +28,6 @@ std::string known_names(std::span<const Kind> kinds) {
   std::string names;
   for (const Kind& kind : kinds) names += base::format("{}{}", names.empty() ? "" : ", ", kind.name);
   return names;
-}
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find(' ', start), text.size());
-    if (end > start) words.emplace_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return words;
 }
 
 }  // namespace
@@ -136,7 +127,8 @@ base::Status World::build_scheduler_conf(Settings& settings) {
   api::Json document = api::Json::object({{"actions", actions}});
   for (const std::string& tier : tiers) {
     api::Json plugins = api::Json::array();
-    for (const std::string& name : words_of(tier)) plugins.push_back(api::Json::object({{"name", name}}));
+    for (const std::string_view name : base::split_words(tier, ' '))
+      plugins.push_back(api::Json::object({{"name", std::string(name)}}));
     document.edit("tiers").push_back(api::Json::object({{"plugins", std::move(plugins)}}));
   }
   scheduler_conf_ = document.dump();

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "api/cel/syntax.h"
+#include "base/split.h"
 
 namespace api::cel {
 namespace {
@@ -27,16 +28,6 @@ bool is_identifier(std::string_view text) {
   });
 }
 
-std::vector<std::string_view> split(std::string_view text, char by) {
-  std::vector<std::string_view> out;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t end = std::min(text.find(by, start), text.size());
-    out.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return out;
-}
-
 int sign_of(bool less, bool greater) { return less ? -1 : greater ? 1 : 0; }
 
 int compare_prerelease(std::string_view a, std::string_view b) {
@@ -56,20 +47,20 @@ std::optional<Semver> Semver::parse(std::string_view text, bool lenient) {
   if (lenient && text.starts_with('v')) text.remove_prefix(1);
   const std::string_view whole = text;
   if (const std::size_t plus = text.find('+'); plus != std::string_view::npos) {
-    for (const std::string_view part : split(text.substr(plus + 1), '.')) {
+    for (const std::string_view part : base::split(text.substr(plus + 1), '.')) {
       if (!is_identifier(part)) return std::nullopt;
     }
     text = text.substr(0, plus);
   }
   Semver out;
   if (const std::size_t dash = text.find('-'); dash != std::string_view::npos) {
-    for (const std::string_view part : split(text.substr(dash + 1), '.')) {
+    for (const std::string_view part : base::split(text.substr(dash + 1), '.')) {
       if (!is_identifier(part) || (is_numeric(part) && part.size() > 1 && part[0] == '0')) return std::nullopt;
       out.prerelease.emplace_back(part);
     }
     text = text.substr(0, dash);
   }
-  std::vector<std::string_view> parts = split(text, '.');
+  std::vector<std::string_view> parts = base::split(text, '.');
   if (lenient && parts.size() < 3 && text.size() != whole.size()) return std::nullopt;  // short, but with a suffix
   if (lenient) {
     while (parts.size() < 3) parts.push_back("0");

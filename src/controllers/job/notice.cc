@@ -3,10 +3,10 @@
 // After a restart there is no last look; then the status that was written last stands for it, so that a task that
 // completed or a pod that failed in between still meets its policies.
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "api/resource.h"
+#include "base/number.h"
 #include "controllers/job/pods.h"
 #include "controllers/job/step.h"
 
@@ -15,13 +15,6 @@ namespace controllers::job {
 using api::Json;
 
 namespace {
-
-std::optional<std::int64_t> number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
 
 std::int64_t restarts_of(const Json& pod) {
   std::int64_t sum = 0;
@@ -36,7 +29,7 @@ const Json& first_termination(const Json& pod) {
 
 // Only pods that say whose they are count.
 std::optional<SeenPod> look_at(const Json& pod) {
-  const auto version = number(api::annotation_of(pod, "volcano.sh/job-version"));
+  const auto version = base::parse_number<std::int64_t>(api::annotation_of(pod, "volcano.sh/job-version"));
   if (!version || !says_whose_it_is(pod)) return std::nullopt;
   return SeenPod{.uid = std::string(api::uid_of(pod)),
                  .phase = pod["status"]["phase"].str(),
@@ -180,14 +173,16 @@ void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) 
 }  // namespace
 
 bool says_whose_it_is(const Json& pod) {
-  return number(api::annotation_of(pod, "volcano.sh/job-version")) &&
+  return base::parse_number<std::int64_t>(api::annotation_of(pod, "volcano.sh/job-version")) &&
          !api::annotation_of(pod, "volcano.sh/job-name").empty() &&
          !api::annotation_of(pod, "volcano.sh/task-spec").empty();
 }
 
 std::string task_of(const Json& pod) { return std::string(api::annotation_of(pod, "volcano.sh/task-spec")); }
 
-std::int64_t index_of(const Json& pod) { return number(api::annotation_of(pod, "volcano.sh/task-index")).value_or(-1); }
+std::int64_t index_of(const Json& pod) {
+  return base::parse_number<std::int64_t>(api::annotation_of(pod, "volcano.sh/task-index")).value_or(-1);
+}
 
 void notice(const Job& job, const Observed& seen, base::Time now, Memory& memory) {
   std::map<std::string, SeenPod> current;

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <optional>
 
 #include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
+#include "base/number.h"
 #include "controllers/job/usage.h"
 
 namespace controllers::podgroup {
@@ -20,13 +20,6 @@ namespace resources = api::resources;
 namespace {
 
 constexpr std::string_view kGroupName = "scheduling.k8s.io/group-name";
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 void copy_if_absent(const Json& from, std::string_view key, Json& to) {
   if (const Json* value = from.find(key); value && !to.has(key)) to.set(key, *value);
@@ -54,7 +47,7 @@ std::int64_t min_member_for(const std::vector<const Json*>& owners, bool inherit
   if (inherit)
     for (const Json* owner : owners)
       if (const auto text = api::annotation_of(*owner, "scheduling.volcano.sh/group-min-member"); !text.empty()) {
-        const auto number = whole_number(text);
+        const auto number = base::parse_number<std::int64_t>(text);
         return number && *number >= 0 ? *number : 1;
       }
   return 1;
@@ -66,7 +59,7 @@ Json topology_for(const Json& pod) {
   if (tier.empty() && mode.empty()) return {};
   for (char& c : mode) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   Json topology = Json::object({{"mode", mode == "soft" ? "soft" : "hard"}});
-  if (const auto number = whole_number(tier)) topology.set("highestTierAllowed", *number);
+  if (const auto number = base::parse_number<std::int64_t>(tier)) topology.set("highestTierAllowed", *number);
   return topology;
 }
 

@@ -2,13 +2,14 @@
 #include "controllers/sharding/config.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
 #include "api/json/yaml.h"
 #include "api/schema/names.h"
 #include "base/format.h"
+#include "base/number.h"
+#include "base/split.h"
 
 namespace controllers::sharding {
 
@@ -178,16 +179,6 @@ Status check_names(const std::vector<SchedulerShare>& schedulers, std::string_vi
   return {};
 }
 
-std::vector<std::string> parts_of(std::string_view text) {
-  std::vector<std::string> out;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t colon = std::min(text.find(':', start), text.size());
-    out.emplace_back(text.substr(start, colon - start));
-    start = colon + 1;
-  }
-  return out;
-}
-
 bool read_share_of_cpu(const std::string& text, double& out) {
   if (text == "inf" || text == "-inf") return out = text == "inf" ? 1 : 0, true;
   char* end = nullptr;
@@ -196,14 +187,16 @@ bool read_share_of_cpu(const std::string& text, double& out) {
 }
 
 bool read_count(const std::string& text, std::int64_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return !text.empty() && error == std::errc{} && end == text.data() + text.size();
+  const auto count = base::parse_number<std::int64_t>(text);
+  out = count.value_or(0);
+  return count.has_value();
 }
 
 Result<SchedulerShare> read_flag(const std::string& entry) {
   constexpr std::string_view kForm = "name:type:minUtil:maxUtil:preferWarmup:minNodes:maxNodes";
   const std::string where = base::format("--scheduler-configs: \"{}\"", entry);
-  const std::vector<std::string> parts = parts_of(entry);
+  const std::vector<std::string_view> pieces = base::split(entry, ':');
+  const std::vector<std::string> parts(pieces.begin(), pieces.end());
   if (parts.size() != 7) return wrong(base::format("{} is not {}", where, kForm));
   SchedulerShare out{.name = parts[0], .type = parts[1], .policies = {}};
   if (!api::is_dns_subdomain(out.name))

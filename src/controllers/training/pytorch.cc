@@ -1,9 +1,9 @@
 // PyTorchJob: torch.distributed finds its master, torchrun its rendezvous (training.md 5.1).
-#include <charconv>
 
 #include "api/json/yaml.h"
 #include "api/kubeflow/v1/run_policy.h"
 #include "base/format.h"
+#include "base/number.h"
 #include "controllers/training/framework.h"
 
 namespace controllers::training {
@@ -25,9 +25,7 @@ bool is_master(const TrainingJob& job, const Replica& replica, std::int64_t inde
 
 std::int64_t processes_per_node(const TrainingJob& job) {
   const std::string_view text = job.spec()["nprocPerNode"].as_string();
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? number : 1;
+  return base::parse_number<std::int64_t>(text).value_or(1);
 }
 
 void wire_elastic(const TrainingJob& job, Json& pod_spec) {

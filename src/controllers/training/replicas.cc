@@ -1,8 +1,8 @@
 // The pods of a job: what became of them, and those that are missing (training.md 4.5, 7.4, 8.5).
-#include <charconv>
 
 #include "api/resource.h"
 #include "base/format.h"
+#include "base/number.h"
 #include "controllers/training/look.h"
 #include "controllers/training/mpi_objects.h"
 #include "controllers/training/pods.h"
@@ -22,10 +22,8 @@ constexpr std::int64_t kRetryableFrom = 128;
 std::optional<std::int64_t> index_of(const Json& pod) {
   const std::string_view text = api::label_of(pod, kReplicaIndex);
   if (text.empty()) return 0;  // a launcher
-  std::int64_t index = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-  if (error != std::errc() || end != text.data() + text.size() || index < 0) return std::nullopt;
-  return index;
+  const auto index = base::parse_number<std::int64_t>(text);
+  return index && *index >= 0 ? index : std::nullopt;
 }
 
 std::string phase_of(const Json& pod) { return pod["status"]["phase"].str(); }

@@ -12,21 +12,12 @@
 #include <cstring>
 
 #include "base/format.h"
+#include "base/split.h"
 #include "node/os/pod_folders.h"
 
 namespace node {
 
 namespace {
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
 
 base::Status write_existing(const FileWrite& file) {
   const int fd = ::open(file.path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -48,7 +39,7 @@ bool remove_group(const std::string& folder) {
   }
   if (::rmdir(folder.c_str()) == 0 || errno != EBUSY) return true;
   const std::string processes = read_text(folder + "/cgroup.procs");
-  for (const std::string_view line : split(processes, '\n')) {
+  for (const std::string_view line : base::split(processes, '\n')) {
     pid_t pid = 0;
     std::from_chars(line.data(), line.data() + line.size(), pid);
     if (pid > 0) ::kill(pid, SIGKILL);
@@ -69,14 +60,14 @@ std::vector<std::string> steps_of(const std::string& path) {
 
 CgroupLayout cgroup_layout(std::string_view mountinfo) {
   CgroupLayout layout;
-  for (const std::string_view line : split(mountinfo, '\n')) {
-    const std::vector<std::string_view> words = split(line, ' ');
+  for (const std::string_view line : base::split(mountinfo, '\n')) {
+    const std::vector<std::string_view> words = base::split(line, ' ');
     const auto dash = std::find(words.begin(), words.end(), "-");
     if (words.size() < 5 || words.end() - dash < 4) continue;
     const std::string mount_point(words[4]);
     if (dash[1] == "cgroup2" && layout.v2.empty()) layout.v2 = mount_point;
     if (dash[1] != "cgroup") continue;
-    for (const std::string_view option : split(dash[3], ','))
+    for (const std::string_view option : base::split(dash[3], ','))
       for (const char* controller :
            {"cpu", "memory", "pids", "cpuset", "cpuacct", "blkio", "devices", "freezer", "systemd"})
         if (option == controller || option == std::string("name=") + controller)

@@ -1,14 +1,23 @@
 // Which actions exist?
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "scheduler/framework/config.h"
 
 namespace scheduler {
 
+class DomainBounds;
+class Session;
+
 std::span<const ActionFactory> all_actions();
 // Of the agent scheduler.
 std::span<const ActionFactory> single_pod_actions();
+
+// What `allocate` is made of: where it need not try domains of the network.
+std::unique_ptr<Action> make_allocate_with(std::unique_ptr<const DomainBounds> bounds);
+// What `enqueue` does where some group may enter: asks each, by the order of queues and groups.
+void admit_by_order(Session& session);
 
 }  // namespace scheduler

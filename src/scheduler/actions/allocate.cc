@@ -9,8 +9,9 @@ namespace {
 
 class Allocate final : public Action {
  public:
+  explicit Allocate(std::unique_ptr<const DomainBounds> bounds) : bounds_(std::move(bounds)) {}
   void run(Session& session) override {
-    Round round(session);
+    Round round(session, *bounds_);
     round.collect();
     round.drain();
   }
@@ -18,7 +19,8 @@ class Allocate final : public Action {
  private:
   class Round {
    public:
-    explicit Round(Session& session) : session_(session), model_(session.model()), work_(session) {}
+    Round(Session& session, const DomainBounds& bounds)
+        : session_(session), model_(session.model()), work_(session), topology_(session, bounds) {}
 
     void collect() {
       const bool enqueue_runs = session_.config().has_action("enqueue");
@@ -97,14 +99,19 @@ class Allocate final : public Action {
     Model& model_;
     JobsByQueue work_;
     Placer placer_{session_};
-    TopologyPlacer topology_{session_};
+    TopologyPlacer topology_;
     std::unordered_map<std::uint32_t, TaskHeap> tasks_;    // by job
     std::unordered_map<std::uint32_t, Worksheet> sheets_;  // of jobs that go by topology
   };
+
+  std::unique_ptr<const DomainBounds> bounds_;
 };
 
 }  // namespace
 
-std::unique_ptr<Action> make_allocate() { return std::make_unique<Allocate>(); }
+std::unique_ptr<Action> make_allocate_with(std::unique_ptr<const DomainBounds> bounds) {
+  return std::make_unique<Allocate>(std::move(bounds));
+}
+std::unique_ptr<Action> make_allocate() { return make_allocate_with(std::make_unique<DomainBounds>()); }
 
 }  // namespace scheduler

@@ -2,16 +2,10 @@
 #include "scheduler/actions/topology_placer.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/format.h"
 
 namespace scheduler {
-namespace {
-
-constexpr double kNoBound = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 // Among equals the lower name comes first.
 bool TopologyPlacer::before(DomainId a, DomainId b) const {
@@ -50,9 +44,8 @@ bool TopologyPlacer::place_job(JobId id, Worksheet& sheet) {
 }
 
 bool TopologyPlacer::place_in_group(JobId id, Worksheet& sheet, const std::vector<DomainId>& group) {
-  const bool plain = session_.search().is_plain();
   std::vector<Candidate> candidates;
-  for (const DomainId domain : group) candidates.push_back({domain, plain ? kNoBound : score_bound(id, sheet, domain)});
+  for (const DomainId domain : group) candidates.push_back({domain, bounds_.score(session_, id, sheet, domain)});
   candidates = by_score(std::move(candidates));
   std::optional<Candidate> best;
   const auto beats = [&](const Candidate& a, const Candidate& b) {
@@ -61,13 +54,13 @@ bool TopologyPlacer::place_in_group(JobId id, Worksheet& sheet, const std::vecto
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& one = candidates[i];
     if (best && !beats(one, *best)) break;  // nor does any that follows
-    if (!plain && !may_hold(id, sheet, one.domain)) continue;
+    if (!bounds_.may_hold(session_, id, sheet, one.domain)) continue;
     const Session::Mark mark = session_.mark();
     Attempt attempt = try_job(id, sheet, one.domain);
     const Candidate found{one.domain, attempt.score};
     if (attempt.works && (!best || beats(found, *best))) {
       best = found;
-      if (!plain && (i + 1 == candidates.size() || !beats(candidates[i + 1], found))) {
+      if (i + 1 == candidates.size() || !beats(candidates[i + 1], found)) {
         return keep(id, std::move(attempt), sheet);
       }
     }
@@ -92,20 +85,13 @@ DomainId TopologyPlacer::last_by_name(const std::vector<DomainId>& group) const 
 void TopologyPlacer::explain(JobId id, const Attempt& attempt) {
   for (const std::uint32_t part : attempt.failed) {
     session_.forget_attempts(id, part);
-    const Gradients gradients = part_gradients({id, part, attempt.decision.job_domain});
+    const Gradients gradients = part_gradients(session_, {id, part, attempt.decision.job_domain});
     if (gradients.empty() || gradients.back().empty()) continue;
     const Session::Mark mark = session_.mark();
     TaskHeap tasks = attempt.sheet.tasks.at(part);
     placer_.place_tasks({id, part, last_by_name(gradients.back())}, tasks, mark);
     session_.rollback(mark);
   }
-}
-
-Gradients TopologyPlacer::part_gradients(const PlaceTarget& target) const {
-  const Job& job = model_.job(target.job);
-  if (!job.topology) return {{target.where}};
-  return session_.ask<SubJobGradients>(job, job.topology->sub_jobs[target.part], target.where, DomainPurpose::kAllocate)
-      .value_or(Gradients{{target.where}});
 }
 
 TopologyPlacer::Attempt TopologyPlacer::try_job(JobId id, const Worksheet& sheet, DomainId domain) {
@@ -144,7 +130,7 @@ bool TopologyPlacer::place_part(const PlaceTarget& target, TaskHeap& tasks, doub
     }
   }
   const Job& job = model_.job(target.job);
-  for (const std::vector<DomainId>& group : part_gradients(target)) {
+  for (const std::vector<DomainId>& group : part_gradients(session_, target)) {
     const auto best = best_for_part(target, tasks, group);
     if (!best) continue;
     // Where the session was left as it was, the placement repeats exactly.
@@ -168,7 +154,7 @@ bool TopologyPlacer::place_once(const PlaceTarget& target, TaskHeap& tasks) {
 }
 
 bool TopologyPlacer::place_and_stay(const PlaceTarget& target, TaskHeap& tasks) {
-  if (!session_.search().is_plain() && !may_hold(target, tasks)) return false;
+  if (!bounds_.may_hold(session_, target, tasks)) return false;
   session_.forget_attempts(target.job, target.part);
   TaskHeap copy = tasks;
   if (!place_once(target, copy)) return false;
@@ -186,13 +172,11 @@ bool TopologyPlacer::works_for_part(const PlaceTarget& target, const TaskHeap& t
 
 std::optional<TopologyPlacer::Candidate> TopologyPlacer::best_for_part(const PlaceTarget& target, TaskHeap& tasks,
                                                                        const std::vector<DomainId>& group) {
-  const Job& job = model_.job(target.job);
-  if (session_.search().is_plain() || !job.topology) return best_of_all(target, tasks, group);
   std::vector<Candidate> candidates;
   for (const DomainId domain : group) {
-    const auto alone =
-        session_.ask<HyperNodeOrder>(job, job.topology->sub_jobs[target.part], std::vector<DomainId>{domain});
-    candidates.push_back({domain, alone.empty() ? 0 : alone[0]});
+    const std::optional<double> alone = bounds_.part_score(session_, {target.job, target.part, domain});
+    if (!alone) return best_of_all(target, tasks, group);
+    candidates.push_back({domain, *alone});
   }
   candidates = by_score(std::move(candidates));
   for (std::size_t i = 0; i < candidates.size();) {
@@ -255,64 +239,6 @@ void TopologyPlacer::keep_decision(JobId id) {
     widen(job.topology->sub_jobs[part].allocated, domain);
     session_.nominate_domain(id, part, DomainId{});
   }
-}
-
-// At most what the domain can score for a job of one part; no bound where parts influence one another, or where one may
-// be placed, and score, in several turns.
-double TopologyPlacer::score_bound(JobId id, const Worksheet& sheet, DomainId domain) const {
-  const Job& job = model_.job(id);
-  if (sheet.tasks.size() != 1 || !job.topology || job.has_sub_groups()) return kNoBound;
-  const std::uint32_t index = sheet.tasks.begin()->first;
-  const SubJob& part = job.topology->sub_jobs[index];
-  const std::int32_t at_rest = count_of(part.counts, TaskStatus::kPending) +
-                               count_of(part.counts, TaskStatus::kSucceeded) +
-                               count_of(part.counts, TaskStatus::kFailed);
-  if (part.task_count() != at_rest || session_.nominated_domain(id, index).is_set()) return kNoBound;
-  double most = 0;
-  for (const auto& group : part_gradients({id, index, domain})) {
-    for (const DomainId one : group) {
-      const auto alone = session_.ask<HyperNodeOrder>(job, part, std::vector<DomainId>{one});
-      if (!alone.empty()) most = std::max(most, alone[0]);
-    }
-  }
-  return most;
-}
-
-// Whether the domain has room for so many of the tasks, each kind by itself and nothing else in its way.
-bool TopologyPlacer::has_copies(DomainId domain, const std::vector<TaskId>& tasks, std::int64_t wanted) const {
-  std::map<std::uint32_t, std::int64_t> kinds;
-  for (const TaskId id : tasks) ++kinds[model_.task(id).shape.index];
-  std::int64_t found = 0;
-  for (const auto& [shape, count] : kinds) {
-    const Request& request = model_.shape(ShapeId{shape}).request;
-    std::int64_t copies = 0;
-    for (const std::uint32_t node : session_.domains()[domain].nodes) {
-      std::int64_t here = count;
-      for (const Part& part : request.parts) {
-        if (part.amount > 0) here = std::min(here, model_.nodes.future_idle(part.dim, node) / part.amount);
-      }
-      copies += std::max<std::int64_t>(here, 0);
-      if (copies >= count) break;
-    }
-    found += std::min(copies, count);
-    if (found >= wanted) return true;
-  }
-  return found >= wanted;
-}
-
-bool TopologyPlacer::may_hold(const PlaceTarget& target, const TaskHeap& tasks) const {
-  const Job& job = model_.job(target.job);
-  if (session_.part_pipelined(job, target.part)) return true;  // whatever gang says, another plugin lets it wait
-  const std::int64_t missing = session_.ask<PlacementsMissing>(job, target.part);
-  return has_copies(target.where, tasks.items(), std::max<std::int64_t>(missing, 1));
-}
-
-bool TopologyPlacer::may_hold(JobId id, const Worksheet& sheet, DomainId domain) const {
-  if (session_.ask<JobPipelined>(model_.job(id))) return true;
-  std::vector<TaskId> all;
-  for (const auto& [part, tasks] : sheet.tasks) all.insert(all.end(), tasks.items().begin(), tasks.items().end());
-  const std::int64_t missing = session_.ask<PlacementsMissing>(model_.job(id), kWholeJob);
-  return has_copies(domain, all, std::max<std::int64_t>(missing, 1));
 }
 
 }  // namespace scheduler

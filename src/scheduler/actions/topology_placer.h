@@ -2,12 +2,13 @@
 //
 // Every domain that the gradients name would be tried, in vain or not, and the best of those that work taken. What a
 // domain scores is known before it is tried, so they are tried by descending score and the first that works wins;
-// domains that cannot hold the least that must be placed are not tried. The plain scheduler of the tests tries all.
+// domains that cannot hold the least that must be placed are not tried (domain_bounds.h).
 #pragma once
 
 #include <map>
 #include <optional>
 
+#include "scheduler/actions/domain_bounds.h"
 #include "scheduler/actions/placer.h"
 #include "scheduler/actions/worksheet.h"
 
@@ -15,7 +16,9 @@ namespace scheduler {
 
 class TopologyPlacer {
  public:
-  explicit TopologyPlacer(Session& session) : session_(session), model_(session.model()), placer_(session) {}
+  // Both outlive it.
+  TopologyPlacer(Session& session, const DomainBounds& bounds)
+      : session_(session), model_(session.model()), bounds_(bounds), placer_(session) {}
 
   // What was placed stays in the journal, and `sheet` keeps what is left. False: nothing was placed.
   bool place_job(JobId job, Worksheet& sheet);
@@ -56,18 +59,13 @@ class TopologyPlacer {
   bool works_for_part(const PlaceTarget& target, const TaskHeap& tasks);
   bool place_and_stay(const PlaceTarget& target, TaskHeap& tasks);
   bool place_once(const PlaceTarget& target, TaskHeap& tasks);
-  Gradients part_gradients(const PlaceTarget& target) const;
-
-  double score_bound(JobId job, const Worksheet& sheet, DomainId domain) const;
-  bool may_hold(JobId job, const Worksheet& sheet, DomainId domain) const;
-  bool may_hold(const PlaceTarget& target, const TaskHeap& tasks) const;
-  bool has_copies(DomainId domain, const std::vector<TaskId>& tasks, std::int64_t wanted) const;
   std::vector<Candidate> by_score(std::vector<Candidate> candidates) const;
   bool before(DomainId a, DomainId b) const;
   DomainId last_by_name(const std::vector<DomainId>& group) const;
 
   Session& session_;
   Model& model_;
+  const DomainBounds& bounds_;
   Placer placer_;
   Decision decision_;
 };

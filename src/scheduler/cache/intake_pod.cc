@@ -1,7 +1,7 @@
 // API objects in, the model kept current: pods and nodes.
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.h"
 #include "base/time.h"
 #include "scheduler/cache/intake.h"
 
@@ -11,14 +11,6 @@ namespace {
 constexpr std::string_view kGroupAnnotation = "scheduling.k8s.io/group-name";
 constexpr std::string_view kRoleKey = "volcano.sh/task-spec";
 
-template <class Number>
-std::optional<Number> number_from(std::string_view text) {
-  Number value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
-
 const api::Json* annotation_or_label(const api::Json& object, std::string_view key) {
   if (const api::Json* found = object["metadata"]["annotations"].find(key)) return found;
   return object["metadata"]["labels"].find(key);
@@ -27,7 +19,7 @@ const api::Json* annotation_or_label(const api::Json& object, std::string_view k
 // The number at the end of names like "job-worker-3"; -1 when there is none.
 std::int64_t name_index_of(std::string_view name) {
   if (std::count(name.begin(), name.end(), '-') < 2) return -1;
-  const auto number = number_from<std::int64_t>(name.substr(name.rfind('-') + 1));
+  const auto number = base::parse_number<std::int64_t>(name.substr(name.rfind('-') + 1));
   return number && *number >= 0 ? *number : -1;
 }
 
@@ -55,7 +47,7 @@ void read_gates(const api::Json& pod, Task& task) {
 
 void read_task(const api::Json& pod, Task& task) {
   const api::Json& spec = pod["spec"];
-  const auto annotated = number_from<std::int32_t>(api::annotation_of(pod, "volcano.sh/task-priority"));
+  const auto annotated = base::parse_number<std::int32_t>(api::annotation_of(pod, "volcano.sh/task-priority"));
   task.priority = annotated ? *annotated : static_cast<std::int32_t>(spec["priority"].as_int(1));
   task.protected_until_ns = protected_until(pod);
   task.pod_priority = static_cast<std::int32_t>(spec["priority"].as_int());
@@ -217,11 +209,11 @@ bool Intake::set_node(const api::Json& node) {
   facts.name = name;
   facts.allocatable = request_from(api::resource_list_from(node["status"]["allocatable"]), model_.dimensions);
   facts.capacity = request_from(api::resource_list_from(node["status"]["capacity"]), model_.dimensions);
-  if (auto cpu = number_from<std::int64_t>(api::annotation_of(node, "volcano.sh/oversubscription-cpu"))) {
+  if (auto cpu = base::parse_number<std::int64_t>(api::annotation_of(node, "volcano.sh/oversubscription-cpu"))) {
     facts.allocatable.add(kCpu, *cpu);
     facts.capacity.add(kCpu, *cpu);
   }
-  if (auto memory = number_from<std::int64_t>(api::annotation_of(node, "volcano.sh/oversubscription-memory"))) {
+  if (auto memory = base::parse_number<std::int64_t>(api::annotation_of(node, "volcano.sh/oversubscription-memory"))) {
     facts.allocatable.add(kMemory, *memory);
     facts.capacity.add(kMemory, *memory);
   }

@@ -1,7 +1,7 @@
 // API objects in, the model kept current: what is told of pods that are decided one by one.
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.h"
 #include "scheduler/cache/intake.h"
 
 namespace scheduler {
@@ -10,10 +10,7 @@ namespace {
 constexpr std::string_view kUrgency = "volcano.sh/scheduling-priority";
 
 std::int64_t urgency_of(const api::Json& pod) {
-  const std::string_view text = api::annotation_of(pod, kUrgency);
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? value : 0;
+  return base::parse_number<std::int32_t>(api::annotation_of(pod, kUrgency)).value_or(0);
 }
 
 // As much of a task as says whether a pod waits, and what it takes where.

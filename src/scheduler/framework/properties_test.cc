@@ -9,6 +9,7 @@
 #include "scheduler/cache/intake.h"
 #include "scheduler/plugins/all.h"
 #include "scheduler/session/decider.h"
+#include "scheduler/session/plain_twin_for_tests.h"
 
 namespace scheduler {
 namespace {
@@ -34,10 +35,11 @@ const char* kConfigs[] = {
 // A cluster that lives: objects come and go, pods run and end.
 class World {
  public:
-  explicit World(std::uint64_t seed)
+  explicit World(std::uint64_t seed, bool is_plain = false)
       : random(seed),
         intake(model, ledger, {}),
-        decider(model, ledger, {all_plugins(), all_actions()}, seed, "volcano") {
+        decider(model, ledger, registry(is_plain), seed, "volcano"),
+        is_plain_(is_plain) {
     if (const std::string config = kConfigs[random.below(std::size(kConfigs))]; !config.empty()) {
       EXPECT_TRUE(decider.configure(config).ok());
     }
@@ -130,6 +132,7 @@ class World {
   void run_cycle() {
     const std::vector<std::string> over_before = overcommitted();
     last_binds.clear();
+    if (is_plain_) begin_plain_cycle(decider);
     const CycleReport report = decider.run_cycle(base::Time{} + base::seconds(1'700'000'000));
     std::map<std::string, int> started;
     for (const PlannedBind& bind : report.plan.binds) {
@@ -171,6 +174,12 @@ class World {
   std::string last_binds;
 
  private:
+  static Registry registry(bool is_plain) {
+    const Registry usual{all_plugins(), all_actions()};
+    return is_plain ? plain_registry(usual) : usual;
+  }
+
+  bool is_plain_;
   int next_ = 0;
 };
 
@@ -185,8 +194,7 @@ TEST(Properties, gangs_are_whole_nodes_are_not_overcommitted_and_nothing_stays_b
 // The clever parts (classes, frontiers, wide vectors, live plugins) decide as nested loops over fresh plugins do.
 TEST(Properties, the_fast_scheduler_agrees_with_the_plain_one) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    World fast(seed), plain(seed);
-    plain.decider.be_plain();
+    World fast(seed), plain(seed, true);
     for (int i = 0; i < 60; ++i) {
       fast.step();
       plain.step();

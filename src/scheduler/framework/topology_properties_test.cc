@@ -11,6 +11,7 @@
 #include "scheduler/model/domain_sums.h"
 #include "scheduler/plugins/all.h"
 #include "scheduler/session/decider.h"
+#include "scheduler/session/plain_twin_for_tests.h"
 
 namespace scheduler {
 namespace {
@@ -48,10 +49,11 @@ constexpr std::uint64_t kWithoutGradients = 3;  // of kConfigs: has no plugin th
 
 class World {
  public:
-  explicit World(std::uint64_t seed)
+  explicit World(std::uint64_t seed, bool is_plain = false)
       : random(seed),
         intake(model, ledger, {}),
-        decider(model, ledger, {all_plugins(), all_actions()}, seed, "volcano") {
+        decider(model, ledger, registry(is_plain), seed, "volcano"),
+        is_plain_(is_plain) {
     const auto config = random.below(std::size(kConfigs));
     enforces_tiers = config != kWithoutGradients;
     EXPECT_TRUE(decider.configure(kConfigs[config]).ok());
@@ -178,6 +180,7 @@ class World {
       if (const TaskId task = model.find_task(key); task.is_set()) model.remove_task(task);
     }
     leaving_.clear();
+    if (is_plain_) begin_plain_cycle(decider);
     const CycleReport report = decider.run_cycle(base::Time{} + base::seconds(1'700'000'000));
     std::map<std::string, std::vector<NodeId>> started;
     for (const PlannedBind& bind : report.plan.binds) {
@@ -231,6 +234,12 @@ class World {
   std::size_t checked = 0;
 
  private:
+  static Registry registry(bool is_plain) {
+    const Registry usual{all_plugins(), all_actions()};
+    return is_plain ? plain_registry(usual) : usual;
+  }
+
+  bool is_plain_;
   std::vector<std::string> leaving_;
   int next_ = 0;
 };
@@ -238,8 +247,7 @@ class World {
 TEST(TopologyProperties, domains_are_chosen_as_by_trying_each_of_them) {
   std::size_t words = 0, checked = 0;
   for (std::uint64_t seed = 1; seed <= 250; ++seed) {
-    World fast(seed), plain(seed);
-    plain.decider.be_plain();
+    World fast(seed), plain(seed, true);
     for (int i = 0; i < 60; ++i) {
       fast.step();
       plain.step();

@@ -1,11 +1,11 @@
 // One-shot runs (`volcano schedule`): objects from files, completed as admission and the controllers would.
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "api/json/yaml.h"
 #include "api/kinds.h"
 #include "base/format.h"
+#include "base/number.h"
 #include "scheduler/cache/intake_fields.h"
 #include "scheduler/dump/dump.h"
 #include "scheduler/one_shot/one_shot.h"
@@ -92,9 +92,7 @@ api::Json topology_for(const api::Json& pod) {
   if (tier.empty() && mode.empty()) return {};
   for (char& c : mode) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   api::Json out = api::Json::object({{"mode", mode == "soft" ? "soft" : "hard"}});
-  std::int64_t number = 0;
-  const auto parsed = std::from_chars(tier.data(), tier.data() + tier.size(), number);
-  if (parsed.ec == std::errc{} && parsed.ptr == tier.data() + tier.size()) out.set("highestTierAllowed", number);
+  if (const auto number = base::parse_number<std::int64_t>(tier)) out.set("highestTierAllowed", *number);
   return out;
 }
 

@@ -13,8 +13,6 @@
 namespace scheduler {
 namespace {
 
-// Below this many waiting pods of a class a frontier costs more than it saves.
-constexpr std::uint32_t kFrontierPodsMin = 3;
 constexpr std::size_t kClassesMax = 512;
 constexpr std::string_view kNotOurShard = "node isn't in scheduler node shard";
 
@@ -47,8 +45,8 @@ bool is_single(const NodeSet& nodes) {
 
 }  // namespace
 
-NodeSearch::NodeSearch(Model& model, const PluginSet& plugins, NodeSampler& sampler)
-    : model_(model), plugins_(plugins), sampler_(sampler) {}
+NodeSearch::NodeSearch(Model& model, const PluginSet& plugins, NodeSampler& sampler, std::uint32_t shared_pods_min)
+    : model_(model), plugins_(plugins), sampler_(sampler), shared_pods_min_(shared_pods_min) {}
 
 NodeSearch::~NodeSearch() = default;
 
@@ -99,7 +97,7 @@ NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
   const std::uint64_t key = (std::uint64_t{task.shape.index} << 32 | signature) + extra * 0x9e3779b97f4a7c15ull;
   const std::uint64_t generation = model_.nodes.static_generation() + model_.pods.ownership_changes() +
                                    model_.volumes.generation() + model_.hyper_nodes.object_changes();
-  const bool shared = !plain_ && model_.shape(task.shape).pending >= kFrontierPodsMin;
+  const bool shared = model_.shape(task.shape).pending >= shared_pods_min_;
   std::unique_ptr<ClassState>& slot = shared ? classes_[key] : single_;
   if (slot && slot->key == key && slot->shape == task.shape && slot->extra == extra && slot->generation == generation)
     return *slot;
@@ -202,7 +200,7 @@ std::vector<NodeId> NodeSearch::ranked_now(const Task& task) {
 std::optional<NodeChoice> NodeSearch::find_timed(const Task& task, const NodeSet* within, FitErrors& errors,
                                                  Room wanted) {
   Timing timing(clock_);
-  std::optional<NodeChoice> out = find_measured(task, within, errors, wanted, timing);
+  std::optional<NodeChoice> out = look(task, within, errors, wanted, timing);
   if (clock_) {
     timing.scored();
     times_.push_back(timing.time());
@@ -210,28 +208,23 @@ std::optional<NodeChoice> NodeSearch::find_timed(const Task& task, const NodeSet
   return out;
 }
 
-void NodeSearch::explain(ClassState& state, const Request& request, const NodeSet& all, FitErrors& errors,
+void NodeSearch::explain(const Filters& filters, const Request& request, const NodeSet* within, FitErrors& errors,
                          Room wanted) {
-  NodeSet rest = all;
+  NodeSet rest = within != nullptr ? *within : model_.nodes.known();
+  errors.set_node_count(within != nullptr ? rest.count() : model_.nodes.known_count());
   keep_shard(rest, &errors);
   explain_room(request, rest, errors, wanted);
   keep_room(request, wanted, rest);
-  for (const auto& filter : state.filters) filter->narrow(rest, Strictness::kPlace, &errors);
+  for (const auto& filter : filters) filter->narrow(rest, Strictness::kPlace, &errors);
 }
 
 // What is not marked as filtering counts as scoring.
-std::optional<NodeChoice> NodeSearch::find_measured(const Task& task, const NodeSet* within, FitErrors& errors,
-                                                    Room wanted, Timing& timing) {
-  if (plain_) {
-    NodeSet all = within != nullptr ? *within : model_.nodes.known();
-    keep_shard(all, nullptr);
-    const auto choice = find_plainly(task, all);
-    if (choice && !(wanted == Room::kNow && choice->future)) return choice;
-  }
+std::optional<NodeChoice> NodeSearch::look(const Task& task, const NodeSet* within, FitErrors& errors, Room wanted,
+                                           Timing& timing) {
   ClassState& state = state_for(task);
   const Request& request = model_.shape_of(task).request;
   const bool whole = within == nullptr && !sampler_.options.on && model_.shards.mode != ShardingMode::kSoft;
-  if (!plain_ && state.incremental && whole && model_.shape(task.shape).pending >= kFrontierPodsMin) {
+  if (state.incremental && whole && model_.shape(task.shape).pending >= shared_pods_min_) {
     catch_up(state, request, timing);
     timing.filtered();
     const std::uint32_t best = best_of_frontier(state);
@@ -242,18 +235,16 @@ std::optional<NodeChoice> NodeSearch::find_measured(const Task& task, const Node
     errors = state.in_vain->errors;
     return std::nullopt;
   }
-  const NodeSet& all = within != nullptr ? *within : model_.nodes.known();
-  NodeSet feasible = all;
+  NodeSet feasible = within != nullptr ? *within : model_.nodes.known();
   keep_shard(feasible, nullptr);
   nodes_looked_at_ += count_of(feasible);
   const NodeSet looked_at = sampler_.options.on ? feasible : NodeSet();
   keep_room(request, wanted, feasible);
   for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kPlace, nullptr);
   if (feasible.empty()) {
-    errors.set_node_count(within != nullptr ? all.count() : model_.nodes.known_count());
-    explain(state, request, all, errors, wanted);
+    explain(state.filters, request, within, errors, wanted);
     timing.filtered();
-    if (within == nullptr && !plain_ && !sampler_.options.on) {
+    if (within == nullptr && !sampler_.options.on) {
       state.in_vain.emplace(ClassState::InVain{model_.touched_epoch(), model_.touched().size(), wanted, errors});
     }
     return std::nullopt;
@@ -264,57 +255,6 @@ std::optional<NodeChoice> NodeSearch::find_measured(const Task& task, const Node
   NodeSet idle = feasible;
   room(request, false, idle);
   return best_choice(state, idle, feasible);
-}
-
-std::optional<NodeChoice> NodeSearch::find_plainly(const Task& task, const NodeSet& all) {
-  single_.reset();
-  ClassState& state = state_for(task);
-  NodeSet now = all, later = all;
-  now.clear();
-  later.clear();
-  all.for_each([&](std::uint32_t n) {
-    if (!fits_future(task, NodeId{n})) return;
-    if (!std::all_of(state.filters.begin(), state.filters.end(), [&](const auto& f) { return f->fits(n); })) return;
-    later.add(n);
-    if (fits_idle(task, NodeId{n})) now.add(n);
-  });
-  sampler_.reduce(all, later);
-  now &= later;
-  NodeSet group = now.empty() ? later : now;
-  if (model_.shards.mode == ShardingMode::kSoft) {
-    NodeSet own = group;
-    own &= shard_;
-    if (!own.empty()) group = std::move(own);
-  }
-  std::uint32_t best = NodeId::kNone;
-  double most = 0;
-  std::vector<double> whole(all.words().size() * 64);
-  std::vector<std::int64_t> low(state.scorers.size(), std::numeric_limits<std::int64_t>::max()),
-      high(state.scorers.size(), std::numeric_limits<std::int64_t>::min());
-  for (std::size_t i = 0; i < state.scorers.size(); ++i) {
-    NodeScorer& scorer = *state.scorers[i];
-    if (scorer.normalise() == NodeScorer::Normalise::kWhole) scorer.add_scores(group, whole);
-    group.for_each([&](std::uint32_t n) {
-      low[i] = std::min(low[i], scorer.raw(n));
-      high[i] = std::max(high[i], scorer.raw(n));
-    });
-  }
-  group.for_each([&](std::uint32_t n) {
-    double total = whole[n];
-    for (std::size_t i = 0; i < state.scorers.size(); ++i) {
-      NodeScorer& scorer = *state.scorers[i];
-      const auto rule = scorer.normalise();
-      if (rule == NodeScorer::Normalise::kWhole) continue;
-      total += scorer.weight() * (rule == NodeScorer::Normalise::kNone
-                                      ? scorer.score(n)
-                                      : static_cast<double>(normalised(rule, scorer.raw(n), low[i], high[i])));
-    }
-    if (best != NodeId::kNone && total <= most) return;
-    best = n;
-    most = total;
-  });
-  if (best == NodeId::kNone) return std::nullopt;
-  return NodeChoice{NodeId{best}, now.empty()};
 }
 
 std::optional<NodeChoice> NodeSearch::find_without_resources(const Task& task, FitErrors& errors) {

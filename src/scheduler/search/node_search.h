@@ -33,8 +33,13 @@ struct SearchTime {
 
 class NodeSearch {
  public:
-  NodeSearch(Model& model, const PluginSet& plugins, NodeSampler& sampler);
-  ~NodeSearch();
+  // Below this many waiting pods of a class, what is remembered of it costs more than it saves.
+  static constexpr std::uint32_t kSharedPodsMin = 3;
+
+  // The arguments outlive it.
+  NodeSearch(Model& model, const PluginSet& plugins, NodeSampler& sampler,
+             std::uint32_t shared_pods_min = kSharedPodsMin);
+  virtual ~NodeSearch();
 
   // For allocate: the node must have room now, or else on capacity being released. `within` limits the candidates.
   std::optional<NodeChoice> find(const Task& task, const NodeSet* within, FitErrors& errors);
@@ -58,10 +63,6 @@ class NodeSearch {
   bool fits_future(const Task& task, NodeId node) const;
   bool fits_idle(const Task& task, NodeId node) const;
 
-  // For tests: decide by nested loops, node by node, remembering nothing. Must give the same answers.
-  void be_plain() { plain_ = true; }
-  bool is_plain() const { return plain_; }
-
   std::uint64_t nodes_looked_at() const { return nodes_looked_at_; }
   // From now on find() notes its times; without a clock nothing is measured.
   void time_with(std::function<double()> clock) { clock_ = std::move(clock); }
@@ -69,25 +70,34 @@ class NodeSearch {
   // Evaluators read what plugins say at the time; call when that may differ (a new cycle).
   void open_cycle();
 
+ protected:
+  class Timing;
+  using Filters = std::vector<std::unique_ptr<NodeFilter>>;
+  enum class Room : std::uint8_t { kNow, kLater };  // kLater: what is being released counts, too
+
+  // What find() and find_now() answer; `timing` hears when the filters are done.
+  virtual std::optional<NodeChoice> look(const Task& task, const NodeSet* within, FitErrors& errors, Room wanted,
+                                         Timing& timing);
+  // Nobody fits: says why.
+  void explain(const Filters& filters, const Request& request, const NodeSet* within, FitErrors& errors, Room wanted);
+  // Takes away nodes of other schedulers, where shards are hard.
+  void keep_shard(NodeSet& nodes, FitErrors* errors) const;
+
+  Model& model_;
+  const PluginSet& plugins_;
+  NodeSampler& sampler_;
+  NodeSet shard_;  // own nodes, fixed for the cycle
+
  private:
   struct ClassState;
-  class Timing;
 
-  enum class Room : std::uint8_t { kNow, kLater };  // kLater: what is being released counts, too
   std::optional<NodeChoice> find_timed(const Task& task, const NodeSet* within, FitErrors& errors, Room wanted);
-  std::optional<NodeChoice> find_measured(const Task& task, const NodeSet* within, FitErrors& errors, Room wanted,
-                                          Timing& timing);
-  // Nobody fits.
-  void explain(ClassState& state, const Request& request, const NodeSet& all, FitErrors& errors, Room wanted);
   ClassState& state_for(const Task& task);
   void room(const Request& request, bool future, NodeSet& nodes) const;
   void keep_room(const Request& request, Room wanted, NodeSet& nodes) const;
   void explain_room(const Request& request, const NodeSet& nodes, FitErrors& errors, Room wanted) const;
   std::uint32_t best_of(ClassState& state, const NodeSet& group);
   void score_all(ClassState& state, const NodeSet& group, const NodeScorer* without = nullptr);
-  std::optional<NodeChoice> find_plainly(const Task& task, const NodeSet& all);
-  // Takes away nodes of other schedulers, where shards are hard.
-  void keep_shard(NodeSet& nodes, FitErrors* errors) const;
   // The best of the nodes with room now, or else of those with room later; where shards are soft, own nodes before
   // others.
   NodeChoice best_choice(ClassState& state, const NodeSet& now, const NodeSet& feasible);
@@ -104,17 +114,13 @@ class NodeSearch {
   void find_best_in_group(ClassState& state, std::uint32_t group);
   std::uint32_t best_of_frontier(ClassState& state);
 
-  Model& model_;
-  const PluginSet& plugins_;
-  NodeSampler& sampler_;
-  NodeSet shard_;  // own nodes, fixed for the cycle
+  const std::uint32_t shared_pods_min_;
   std::unordered_map<std::uint64_t, std::unique_ptr<ClassState>> classes_;
   std::unique_ptr<ClassState> single_;  // of a class with few pods
   std::vector<double> totals_;          // scratch
   std::uint64_t nodes_looked_at_ = 0;
   std::function<double()> clock_;
   std::vector<SearchTime> times_;
-  bool plain_ = false;
   bool some_end_ = false;  // some classes do not last
 };
 

@@ -7,9 +7,21 @@
 #include "scheduler/framework/action.h"
 
 namespace scheduler {
+namespace {
+
+std::unique_ptr<NodeSearch> make_node_search(Model& model, const PluginSet& plugins, NodeSampler& sampler) {
+  return std::make_unique<NodeSearch>(model, plugins, sampler);
+}
+
+}  // namespace
 
 Decider::Decider(Model& model, Ledger& ledger, Registry registry, std::uint64_t seed, std::string scheduler_name)
-    : model_(model), ledger_(ledger), registry_(registry), random_(seed), scheduler_name_(std::move(scheduler_name)) {
+    : model_(model),
+      ledger_(ledger),
+      registry_(registry),
+      make_search_(make_node_search),
+      random_(seed),
+      scheduler_name_(std::move(scheduler_name)) {
   CHECK(configure(registry.default_config).ok());
 }
 
@@ -27,7 +39,7 @@ void Decider::end_search() {
 }
 
 void Decider::begin_search() {
-  search_ = std::make_unique<NodeSearch>(model_, *plugins_, sampler_);
+  search_ = make_search_(model_, *plugins_, sampler_);
   search_->time_with(search_clock_);
 }
 
@@ -88,13 +100,11 @@ std::optional<base::Time> Decider::next_due() const {
 std::uint64_t Decider::nodes_looked_at() const { return looked_at_before_ + search_->nodes_looked_at(); }
 
 CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch& stopwatch) {
-  if (plain_) use(Config(config_));
   if (plugins_->refresh()) {
     end_search();
     begin_search();
     fresh_plugins_ = true;
   }
-  if (plain_) search_->be_plain();
   CycleReport report;
   std::vector<JobId> changed = std::move(carried_);
   const std::vector<JobId> fresh = model_.take_changed_jobs();

@@ -54,6 +54,9 @@ class Decider {
   void time_searches(std::function<double()> clock);
   // Before the first cycle. Without it every node is looked at.
   void sample(SamplingOptions options) { sampler_.options = options; }
+  // Nodes are searched by what `make` makes, from the next configuration on.
+  using SearchMaker = std::unique_ptr<NodeSearch> (*)(Model&, const PluginSet&, NodeSampler&);
+  void search_with(SearchMaker make) { make_search_ = make; }
 
   CycleReport run_cycle(base::Time now, bool keep_tasks = false, const Stopwatch& stopwatch = {});
   // The next cycle decides on these pods, in this order; where pods come in groups nobody calls it.
@@ -79,8 +82,6 @@ class Decider {
   std::uint64_t nodes_looked_at() const;
   // The gauges of the plugins, as of the last cycle.
   void report(const MetricSink& sink) const { plugins_->report(sink); }
-  // For tests: plugins are made afresh for every cycle, and nodes are searched by nested loops.
-  void be_plain() { plain_ = true; }
   // For tests: after each rollback the model is compared with what it was.
   void prove_rollbacks() { proves_rollbacks_ = true; }
 
@@ -95,6 +96,7 @@ class Decider {
   std::unique_ptr<PluginSet> plugins_;
   NodeSampler sampler_;
   std::function<double()> search_clock_;
+  SearchMaker make_search_;
   std::unique_ptr<NodeSearch> search_;
   QueueDevices queue_devices_;
   std::vector<std::pair<std::string, std::unique_ptr<Action>>> actions_;
@@ -108,7 +110,6 @@ class Decider {
   std::uint64_t node_changes_ = 0;   // the same of nodes
   bool keeps_reasons_ = true;
   base::Duration arrival_grace_{};
-  bool plain_ = false;
   bool proves_rollbacks_ = false;
   std::uint64_t looked_at_before_ = 0;
   std::vector<TaskId> single_pods_;

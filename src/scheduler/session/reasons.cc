@@ -107,7 +107,9 @@ bool Reasons::met_trouble(const Job& job, WaitReason& out) const {
 bool Reasons::limited_by_queue(const Job& job, TaskId first, WaitReason& out) const {
   const Queue& queue = in_.model.queue(job.queue);
   const JobTrouble* trouble = troubles_.find(job.id);
-  const bool overused = troubles_.is_overused(queue.id);
+  // Pods that ask for nothing are not held back by it.
+  const bool asks = job.count(TaskStatus::kPending) > job.pending_best_effort;
+  const bool overused = asks && troubles_.is_overused(queue.id);
   const bool over_limit = trouble != nullptr && trouble->over_limit;
   if (!overused && !over_limit) return false;
   // All that the group still lacks, beside what others hold; a single pod where the group itself has enough.
@@ -186,13 +188,24 @@ Explanation Reasons::sentence(const Job& job) {
   return {said.why, reason.is_impossible, reason.kind};
 }
 
+// Groups that come elsewhere in the tree of queues may switch a plugin's limits off.
+bool Reasons::still_limits(const Job& job, const Shortage& shown) const {
+  if (shown.name.empty()) return true;  // the nodes do
+  const std::optional<Dim> dim = in_.model.dimensions.find(shown.resource);
+  if (!dim) return false;
+  Resource wanted;
+  wanted.set(*dim, static_cast<double>(Dimensions::amount_of(*dim, shown.wanted)));
+  const auto now = ask<QueueLimit>(in_.model.queue(job.queue), wanted, LimitQuestion::kEver);
+  return now && now->is_impossible() && now->name == shown.name && now->allowed == shown.allowed;
+}
+
 bool Reasons::is_still_true(const Job& job) const {
   const auto known = in_.ledger.reasons.find(job.id);
   if (known == in_.ledger.reasons.end() || in_.nodes_changed) return false;
   if (known->second.kind == WaitKind::kNotAdmitted) return true;
   const AdmissionRefusal* refused = job.is_pending() ? statuses_.refusal_of(job.id) : nullptr;
-  if (refused == nullptr || !refused->shortage) return known->second.is_impossible;
   Shortage& shown = known->second.shortage;
+  if (refused == nullptr || !refused->shortage) return known->second.is_impossible && still_limits(job, shown);
   const Shortage& now = *refused->shortage;
   if (known->second.is_impossible && shown.name.empty()) return true;  // by the nodes
   if (shown.limit != now.limit || shown.name != now.name || shown.resource != now.resource ||

@@ -45,6 +45,8 @@ class Reasons {
   bool limited_by_queue(const Job& job, TaskId first, WaitReason& out) const;
   // The last reason of the job holds but for amounts, which are renewed.
   bool is_still_true(const Job& job) const;
+  // What made the job impossible does so still.
+  bool still_limits(const Job& job, const Shortage& shown) const;
 
   const SessionInput& in_;
   const Troubles& troubles_;

@@ -48,6 +48,7 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   Model& model() { return in_.model; }
+  const Model& model() const { return in_.model; }
   const Config& config() const { return in_.config; }
   NodeSearch& search() { return in_.search; }
   base::Time now() const { return in_.now; }

@@ -22,6 +22,7 @@
 #include "scheduler/plugins/all.h"
 #include "scheduler/session/decider.h"
 #include "scheduler/session/invariants.h"
+#include "scheduler/session/plain_twin_for_tests.h"
 #include "scheduler/single_pods/single_pods.h"
 
 namespace scenario {
@@ -89,10 +90,11 @@ class Stage {
         delivery_(player == Player::kSplit ? std::optional(split) : std::nullopt),
         options_(options),
         intake_(model_, ledger_, scheduler::intake_options(options)),
-        decider_(model_, ledger_, registry(options), 1, "volcano") {
+        decider_(model_, ledger_,
+                 player == Player::kPlain ? scheduler::plain_registry(registry(options)) : registry(options), 1,
+                 "volcano") {
     if (options.single_pods) singles_.emplace(model_, intake_);
     now_ = base::Time{} + base::seconds(1'700'000'000);
-    if (player == Player::kPlain) decider_.be_plain();
     if (player == Player::kFast) decider_.prove_rollbacks();
     decider_.sample(scheduler::sampling_options(options));
   }
@@ -152,6 +154,7 @@ class Stage {
       singles_->facts_changed(now_);  // not everything that lines do is heard by the intake
       decider_.take_turns(singles_->take_turns(1000, now_));
     }
+    if (player_ == Player::kPlain) scheduler::begin_plain_cycle(decider_);
     const CycleReport report = decider_.run_cycle(now_, true);
     if (singles_) singles_->note(report.single_pods, now_);
     std::vector<std::string> lines = report_lines(report);

@@ -2,12 +2,12 @@
 #include "controllers/job/plugins/arguments.h"
 
 #include <array>
-#include <charconv>
 #include <set>
 
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/number.h"
 
 namespace controllers::job {
 
@@ -21,13 +21,6 @@ bool is_bool(std::string_view value) {
   for (const std::string_view word : kWords)
     if (word == value) return true;
   return false;
-}
-
-bool is_number(std::string_view value) {
-  std::int64_t number = 0;
-  const auto end = value.data() + value.size();
-  const auto [rest, error] = std::from_chars(value.data(), end, number);
-  return error == std::errc() && rest == end;
 }
 
 }  // namespace
@@ -70,7 +63,7 @@ std::string Flags::read(std::span<const Flag> known, const std::vector<std::stri
     else
       return base::format("flag needs an argument: -{}", name);
     if ((flag->type == Flag::Type::kBool && !is_bool(value)) ||
-        (flag->type == Flag::Type::kNumber && !is_number(value)))
+        (flag->type == Flag::Type::kNumber && !base::parse_number<std::int64_t>(value).has_value()))
       return base::format("invalid value {:?} for flag -{}", value, name);
     values_[std::string(name)] = value;
   }
@@ -89,10 +82,7 @@ bool Flags::on(std::string_view name) const {
 }
 
 std::int64_t Flags::number(std::string_view name) const {
-  const std::string& value = text(name);
-  std::int64_t number = 0;
-  std::from_chars(value.data(), value.data() + value.size(), number);
-  return number;
+  return base::parse_number<std::int64_t>(text(name)).value_or(0);
 }
 
 void for_containers(Json& pod, bool init_too, const std::function<void(Json& container)>& edit) {

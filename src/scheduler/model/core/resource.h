@@ -25,6 +25,11 @@ class Dimensions {
   Dimensions();
   Dim intern(std::string_view name) { return names_.intern(name).index; }
   const std::string& name(Dim dim) const { return names_.text(Symbol{dim}); }
+  // The dimension of that name; nothing where no object has named it.
+  std::optional<Dim> find(std::string_view name) const {
+    const Symbol known = names_.find(name);
+    return known.is_set() ? std::optional(known.index) : std::nullopt;
+  }
   std::size_t size() const { return names_.size(); }
   // The dimension of a resource name, or nothing when the scheduler does not count it.
   std::optional<Dim> dim_of(std::string_view name);

@@ -2,18 +2,12 @@
 #include "scheduler/model/core/selector.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
+
+#include "base/number.h"
 
 namespace scheduler {
 namespace {
-
-std::optional<std::int64_t> number_from(std::string_view text) {
-  std::int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 Requirement::Op op_from(std::string_view op) {
   using Op = Requirement::Op;
@@ -33,7 +27,8 @@ Requirement requirement_from(const api::Json& json, Symbols& symbols) {
   for (const api::Json& value : json["values"].items()) out.values.push_back(symbols.intern(value.as_string()));
   std::sort(out.values.begin(), out.values.end());
   if (out.op == Requirement::Op::kGt || out.op == Requirement::Op::kLt) {
-    const auto number = out.values.size() == 1 ? number_from(symbols.text(out.values[0])) : std::nullopt;
+    const auto number =
+        out.values.size() == 1 ? base::parse_number<std::int64_t>(symbols.text(out.values[0])) : std::nullopt;
     if (!number) out.op = Requirement::Op::kNever;
     out.number = number.value_or(0);
   }
@@ -75,7 +70,7 @@ bool Requirement::matches(const Labels& labels, const Symbols& symbols) const {
     case Op::kGt:
     case Op::kLt: {
       if (!value.is_set()) return false;
-      const auto have = number_from(symbols.text(value));
+      const auto have = base::parse_number<std::int64_t>(symbols.text(value));
       return have && (op == Op::kGt ? *have > number : *have < number);
     }
     case Op::kNever: return false;

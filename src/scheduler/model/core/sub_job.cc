@@ -2,9 +2,10 @@
 #include "scheduler/model/core/sub_job.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <numeric>
+
+#include "base/number.h"
 
 namespace scheduler {
 namespace {
@@ -104,9 +105,7 @@ std::uint32_t sub_job_for(JobTopology& topology, std::string_view job_key, const
     made.wish = policy.wish;
     made.min_available = policy.size;
     const std::string& first = symbols.text(value_of(labels, policy.keys.front()));
-    std::int64_t index = 0;
-    const auto parsed = std::from_chars(first.data(), first.data() + first.size(), index);
-    if (parsed.ec == std::errc{} && parsed.ptr == first.data() + first.size()) made.match_index = index;
+    if (const auto index = base::parse_number<std::int64_t>(first)) made.match_index = *index;
     topology.settled_at = 0;
     return static_cast<std::uint32_t>(topology.sub_jobs.size() - 1);
   }

@@ -2,10 +2,10 @@
 #include "scheduler/model/topology/numa.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "api/resource.h"
 #include "api/schema/quantity.h"
+#include "base/number.h"
 
 namespace scheduler {
 namespace {
@@ -13,8 +13,9 @@ namespace {
 constexpr std::int32_t kCpuMax = 1 << 14;
 
 bool number_from(std::string_view text, std::int32_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc{} && end == text.data() + text.size() && out >= 0 && out < kCpuMax;
+  const auto number = base::parse_number<std::int32_t>(text);
+  out = number.value_or(-1);
+  return out >= 0 && out < kCpuMax;
 }
 
 std::int32_t small(const api::Json& number) {

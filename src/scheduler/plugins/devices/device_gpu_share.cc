@@ -1,8 +1,8 @@
 // GPU share: cards of a node shared by memory, or given out whole.
 #include <algorithm>
-#include <charconv>
 
 #include "base/format.h"
+#include "base/number.h"
 #include "scheduler/plugins/devices/device_family.h"
 
 namespace scheduler {
@@ -18,11 +18,8 @@ std::vector<std::string_view> split_text(std::string_view text, char by) {
 }
 
 std::optional<std::int64_t> amount_in(std::string_view text) {
-  std::int64_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc{} || end != text.data() + text.size() || out < 0 || out > std::int64_t{1} << 50)
-    return std::nullopt;
-  return out;
+  const auto out = base::parse_number<std::int64_t>(text);
+  return out && *out >= 0 && *out <= std::int64_t{1} << 50 ? out : std::nullopt;
 }
 
 namespace {

@@ -4,17 +4,15 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/split.h"
+
 namespace scheduler {
 namespace {
 
 std::vector<std::string> parts_of(std::string_view path) {
-  std::vector<std::string> out;
-  for (std::size_t start = 0; start <= path.size() && !path.empty();) {
-    const std::size_t slash = std::min(path.find('/', start), path.size());
-    out.emplace_back(path.substr(start, slash - start));
-    start = slash + 1;
-  }
-  return out;
+  if (path.empty()) return {};
+  const std::vector<std::string_view> parts = base::split(path, '/');
+  return {parts.begin(), parts.end()};
 }
 
 double weight_from(const std::vector<std::string>& weights, std::size_t i) {

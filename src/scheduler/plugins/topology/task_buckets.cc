@@ -3,26 +3,15 @@
 
 #include <algorithm>
 
+#include "base/split.h"
+
 namespace scheduler {
 namespace {
 
-std::vector<std::string> split(std::string_view text, char by) {
-  std::vector<std::string> out;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find(by, start), text.size());
-    std::string_view one = text.substr(start, end - start);
-    while (one.starts_with(' ')) one.remove_prefix(1);
-    while (one.ends_with(' ')) one.remove_suffix(1);
-    if (!one.empty()) out.emplace_back(one);
-    start = end + 1;
-  }
-  return out;
-}
-
 // Positions of the named roles; nothing when one is unknown or named twice.
-std::optional<std::vector<std::uint32_t>> roles_named(const std::vector<std::string>& names, const Job& job) {
+std::optional<std::vector<std::uint32_t>> roles_named(std::string_view list, const Job& job) {
   std::vector<std::uint32_t> out;
-  for (const std::string& name : names) {
+  for (const std::string_view name : base::split_words(list, ',')) {
     const auto found =
         std::find_if(job.roles.begin(), job.roles.end(), [&](const Role& role) { return role.name == name; });
     if (found == job.roles.end()) return std::nullopt;
@@ -34,8 +23,8 @@ std::optional<std::vector<std::uint32_t>> roles_named(const std::vector<std::str
 }
 
 bool relate(std::string_view groups, const Job& job, std::vector<std::vector<bool>>& matrix) {
-  for (const std::string& group : split(groups, ';')) {
-    const auto roles = roles_named(split(group, ','), job);
+  for (const std::string_view group : base::split_words(groups, ';')) {
+    const auto roles = roles_named(group, job);
     if (!roles) return false;
     for (const std::uint32_t a : *roles) {
       for (const std::uint32_t b : *roles) {
@@ -64,7 +53,7 @@ std::optional<RoleTopology> role_topology_from(const TaskTopologyWish& wish, con
   out.order.assign(count, 0);
   out.priority.assign(count, 0);
   if (!relate(wish.affinity, job, out.together) || !relate(wish.anti_affinity, job, out.apart)) return std::nullopt;
-  const auto order = roles_named(split(wish.order, ','), job);
+  const auto order = roles_named(wish.order, job);
   if (!order) return std::nullopt;
   for (std::size_t i = 0; i < order->size(); ++i) out.order[(*order)[i]] = static_cast<int>(order->size() - i);
   for (std::size_t a = 0; a < count; ++a) {

@@ -1,0 +1,14 @@
+// Texts that are lists: cut at a character, into views of the text.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace base {
+
+// All pieces, empty ones too: one more than `by` occurs. The views live as long as what `text` points to.
+std::vector<std::string_view> split(std::string_view text, char by);
+// The same without blanks around the pieces, and without empty pieces.
+std::vector<std::string_view> split_words(std::string_view text, char by);
+
+}  // namespace base
