@@ -1,17 +1,20 @@
 #!/usr/bin/env bash
 # Builds volcano, starts a cluster on this machine in a scratch folder, and runs the main job and an MPI job to their end.
 # usage: ./run.sh [--keep]      --keep leaves the cluster's files for a look
+#        ./run.sh [--keep] --example pytorch|tensorflow|...      a training job instead, from nothing to its result; ./run.sh --list names them
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 keep=0
-[ "${1:-}" = --keep ] && keep=1
-root=0
-[ "$(id -u)" = 0 ] && root=1
-images=build/images
 started=$(date +%s)
-
-say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
-show() { printf '\033[2m$ %s\033[0m\n' "$*"; "$@"; }
+while [ $# -gt 0 ]; do
+  case $1 in
+    --keep) keep=1; shift ;;
+    --list) exec examples/training/run.sh --list ;;
+    --example) KEEP=$keep exec examples/training/run.sh "${@:2}" ;;
+    *) sed -n '3,4p' "$0" >&2; exit 2 ;;
+  esac
+done
+. examples/cluster.sh
 
 cat <<'TEXT'
 This installs the Debian packages that are missing (compilers, libraries, runc, conmon; about 700 MB at the most), builds the program (about
@@ -20,67 +23,26 @@ Then it starts a cluster on a free port of 127.0.0.1 in a scratch folder and run
 Your own kubeconfig is not touched.
 TEXT
 
-say "packages"
-tools/install-packages build run || exit 1
-say "build"
-mkdir -p build
-tools/build release build/run-build.log volcano ||
-  { grep -E 'error|FAILED' build/run-build.log | head; echo "the build failed; see build/run-build.log"; exit 1; }
-volcano=$PWD/build/release/bin/volcano
+build_program
 if [ $root = 1 ]; then
   say "images"
   examples/images/build $images nginx mpi || exit 1
 fi
 
 built=$(date +%s)
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/volcano-run.XXXXXX")
-export KUBECONFIG=$scratch/kubeconfig
-cluster=""
-finish() {
-  local code=$?
-  trap - EXIT INT TERM
-  if [ -n "$cluster" ]; then
-    kill "$cluster" 2> /dev/null
-    wait "$cluster" 2> /dev/null
-  fi
-  if [ $code = 0 ] && [ $keep = 0 ]; then
-    rm -rf "$scratch"
-  else
-    echo "the scratch folder is kept: $scratch (the program's output: $scratch/up.log)"
-  fi
-  exit $code
-}
-trap finish EXIT INT TERM
-give_up() { echo; echo "run.sh: $*"; [ -s "$scratch/up.log" ] && tail -20 "$scratch/up.log"; exit 1; }
-
-# until_true SECONDS WHAT COMMAND...: waits for a command to succeed.
-until_true() {
-  local limit=$1 what=$2 end
-  shift 2
-  end=$(($(date +%s) + limit))
-  until "$@" > /dev/null 2>&1; do
-    [ "$(date +%s)" -ge $end ] && give_up "$what did not happen within $limit s"
-    kill -0 "$cluster" 2> /dev/null || give_up "the cluster has ended"
-    sleep 0.2
-  done
-}
+open_scratch
 phase_is() { [ "$(kubectl get vcjob "$1" -o 'jsonpath={.status.state.phase}')" = "$2" ]; }
 
 say "volcano up"
-flags="--data $scratch/data --kubeconfig $KUBECONFIG --port 0"
+flags=()
 if [ $root = 1 ]; then
-  show $volcano image import --data "$scratch/data" nginx:latest $images/nginx.tar || give_up "the image nginx could not be imported"
-  show $volcano image import --data "$scratch/data" registry.example/volcanosh/example-mpi:0.0.1 $images/mpi.tar || give_up "the image of the MPI job could not be imported"
+  import_image nginx:latest nginx
+  import_image registry.example/volcanosh/example-mpi:0.0.1 mpi
 else
   echo "(without root, pods are plain processes that see this machine's files: --host-rootfs)"
-  flags+=" --host-rootfs"
+  flags+=(--host-rootfs)
 fi
-$volcano up $flags > "$scratch/up.log" 2>&1 &
-cluster=$!
-until_true 20 "the start of the cluster" kubectl get --raw /readyz
-cat "$scratch/up.log"
-until_true 20 "a ready node" sh -c 'kubectl get nodes | grep -qw Ready'
-show kubectl get nodes
+start_cluster "${flags[@]}"
 
 say "queue test"
 show kubectl apply -f examples/manifests/queue-test.yaml || give_up "the queue was refused"
