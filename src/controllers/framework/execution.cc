@@ -38,13 +38,15 @@ base::Error worst_of(const std::vector<Failure>& failures) {
 }
 
 struct Execution : std::enable_shared_from_this<Execution> {
-  Execution(rt::Env& e, client::Client& c, client::EventRecorder& r, Prober& a, Plan p, std::function<void(Outcome)> d)
-      : env(e), client(c), recorder(r), prober(a), plan(std::move(p)), done(std::move(d)) {}
+  Execution(rt::Env& e, client::Client& c, client::EventRecorder& r, Prober& a, SecretBytes s, Plan p,
+            std::function<void(Outcome)> d)
+      : env(e), client(c), recorder(r), prober(a), secret_bytes(std::move(s)), plan(std::move(p)), done(std::move(d)) {}
 
   rt::Env& env;
   client::Client& client;
   client::EventRecorder& recorder;
   Prober& prober;
+  SecretBytes secret_bytes;
   Plan plan;
   std::function<void(Outcome)> done;
   Outcome outcome;
@@ -102,15 +104,17 @@ void Execution::run(const Action& action) {
   if (action.verb == Action::Verb::kProbe) return probe(action);
   if (!is_off_loop(action)) return send(action, action.body);
   auto made = std::make_shared<base::Result<Json>>(Json());
-  env.offload([self = shared_from_this(), &action, made] { *made = do_off_loop(action); },
-              [self = shared_from_this(), &action, made] {
-                if (action.verb == Action::Verb::kRemoveTree)
-                  self->answered(action, std::move(*made));
-                else if (made->ok())
-                  self->send(action, **made);
-                else
-                  self->answered(action, made->take_error());
-              });
+  std::string chance = action.addition == Addition::kSshAuthPair ? secret_bytes(kSecretBytes) : "";
+  env.offload(
+      [self = shared_from_this(), &action, made, chance = std::move(chance)] { *made = do_off_loop(action, chance); },
+      [self = shared_from_this(), &action, made] {
+        if (action.verb == Action::Verb::kRemoveTree)
+          self->answered(action, std::move(*made));
+        else if (made->ok())
+          self->send(action, **made);
+        else
+          self->answered(action, made->take_error());
+      });
 }
 
 void Execution::send(const Action& action, Json body) {
@@ -275,9 +279,9 @@ void Execution::stage_failed() {
 
 }  // namespace
 
-void execute(rt::Env& env, client::Client& client, client::EventRecorder& recorder, Prober& prober, Plan plan,
-             std::function<void(Outcome)> done) {
-  std::make_shared<Execution>(env, client, recorder, prober, std::move(plan), std::move(done))->pump();
+void execute(rt::Env& env, client::Client& client, client::EventRecorder& recorder, Prober& prober,
+             const SecretBytes& secret_bytes, Plan plan, std::function<void(Outcome)> done) {
+  std::make_shared<Execution>(env, client, recorder, prober, secret_bytes, std::move(plan), std::move(done))->pump();
 }
 
 }  // namespace controllers

@@ -127,7 +127,7 @@ bool TestWorld::run(const Action& action) {
       if (found != kind.end() && is_right(action, found->second)) return true;
       Json body = action.body;
       if (is_off_loop(action)) {
-        auto made = do_off_loop(action);
+        auto made = do_off_loop(action, std::string(kSecretBytes, 'x'));
         CHECK(made.ok());
         body = *made;
       }
@@ -170,7 +170,7 @@ bool TestWorld::run(const Action& action) {
     case Verb::kDeleteAll:
       std::erase_if(kind, [&](const auto& one) { return api::namespace_of(one.second) == action.ns; });
       return true;
-    case Verb::kRemoveTree: return do_off_loop(action).ok();
+    case Verb::kRemoveTree: return do_off_loop(action, {}).ok();
     case Verb::kDelete:
       if (found == kind.end()) return action.missing_is_fine;
       if (action.kind == "Pod" && deletes_pods_slowly && !goes_at_once(found->second))
