@@ -183,6 +183,7 @@ void run(int jobs, int pods) {
   const Cluster cluster(env, server);
   controllers::Options options;
   options.training = controllers::training::Options();
+  options.counts_interval = controllers::training::kCountsInterval;
   options.enabled = controllers::training::controller_names();
   controllers::Manager manager(env, server, options);
   manager.start();

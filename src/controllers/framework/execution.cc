@@ -1,8 +1,10 @@
 // Stages in order, the actions of a stage a limited number at a time.
 #include "controllers/framework/execution.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "base/format.h"
 #include "controllers/framework/off_loop.h"
@@ -25,8 +27,8 @@ namespace {
 constexpr int kInFlightMax = 64;
 
 // `text` with "{}" replaced.
-std::string with_error(std::string text, const std::string& error) {
-  if (const std::size_t hole = text.find("{}"); hole != std::string::npos) text.replace(hole, 2, error);
+std::string filled_in(std::string text, const std::string& what) {
+  if (const std::size_t hole = text.find("{}"); hole != std::string::npos) text.replace(hole, 2, what);
   return text;
 }
 
@@ -55,6 +57,7 @@ struct Execution : std::enable_shared_from_this<Execution> {
   int in_flight = 0;
   bool pumping = false;
   std::vector<base::Error> errors;
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> successes;  // names by reason and text
   std::map<std::string, std::string> versions;  // of objects this plan wrote already
 
   static std::string id(const Action& action) { return action.resource.plural + " " + action.ns + "/" + action.name; }
@@ -68,7 +71,18 @@ struct Execution : std::enable_shared_from_this<Execution> {
   void answered(const Action& action, base::Result<Json> result);
   void note(const Action& action, const Json& answer);
   void stage_failed();
+  void tell_successes();
 };
+
+void Execution::tell_successes() {
+  constexpr std::size_t kNamesMax = 16;
+  for (const auto& [event, names] : std::exchange(successes, {})) {
+    std::string list;
+    for (std::size_t i = 0; i < std::min(names.size(), kNamesMax); ++i) list += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > kNamesMax) list += base::format(" and {} more", names.size() - kNamesMax);
+    recorder.record(plan.subject(), {"Normal", event.first, filled_in(event.second, list)});
+  }
+}
 
 void Execution::pump() {
   if (pumping) return;
@@ -82,6 +96,7 @@ void Execution::pump() {
     const std::vector<Action>& actions = plan.stages()[stage].actions;
     while (next < actions.size() && in_flight < kInFlightMax && errors.empty()) run(actions[next++]);
     if (in_flight > 0) break;
+    tell_successes();
     if (!errors.empty()) {
       stage_failed();
       return done(std::move(outcome));
@@ -215,7 +230,9 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
     }
   } else if (result.ok()) {
     note(action, *result);
-    if (!action.success_reason.empty())
+    if (!action.success_name.empty())
+      successes[{action.success_reason, action.success_text}].push_back(action.success_name);
+    else if (!action.success_reason.empty())
       recorder.record(plan.subject(), {"Normal", action.success_reason, action.success_text});
   } else {
     const base::Code code = result.error().code;
@@ -223,7 +240,7 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
                       (code == base::Code::kAlreadyExists && action.existing_is_fine);
     if (!fine && !action.failure_reason.empty() && !is_old_view(code))
       recorder.record(plan.subject(),
-                      {"Warning", action.failure_reason, with_error(action.failure_text, result.error().message)});
+                      {"Warning", action.failure_reason, filled_in(action.failure_text, result.error().message)});
     if (!fine && action.stops_nothing)
       outcome.failures.push_back({action.kind, action.name, result.take_error()});
     else if (!fine)
@@ -273,7 +290,7 @@ void Execution::stage_failed() {
   if (!failed.actions.empty()) {
     const Json& about = plan.subject();
     if (!about.is_null())
-      recorder.record(about, {"Warning", failed.failure_reason, with_error(failed.failure_text, texts)});
+      recorder.record(about, {"Warning", failed.failure_reason, filled_in(failed.failure_text, texts)});
   }
 }
 

@@ -97,6 +97,8 @@ struct Action {
   // ("{}" is the error). No reason: none.
   std::string success_reason = {};
   std::string success_text = {};
+  // Of successes of one stage with equal reason and text there is one event, in which "{}" is the list of these names.
+  std::string success_name = {};
   std::string failure_reason = {};
   std::string failure_text = {};
 };

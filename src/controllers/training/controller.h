@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "base/metrics.h"
+#include "base/time.h"
 #include "controllers/framework/controller.h"
 
 namespace controllers::training {
+
+// Between two statuses of a job that differ in numbers of pods only, in the program of its own.
+inline constexpr base::Duration kCountsInterval = base::seconds(2);
 
 struct Options {
   bool gang = true;  // a group for each job; with ours, no pod comes before its group is admitted

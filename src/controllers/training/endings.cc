@@ -13,7 +13,8 @@ void Look::remove_pod(const Json& pod) {
   if (api::is_deleting(pod)) return;
   Action& action = plan().remove(resources::kPods, pod);
   action.success_reason = "SuccessfulDeletePod";
-  action.success_text = base::format("Deleted pod: {}", api::name_of(pod));
+  action.success_text = "Deleted pod: {}";
+  action.success_name = api::name_of(pod);
   action.failure_reason = "FailedDeletePod";
   action.failure_text = "Error deleting: {}";
   count("deleted_pods_total");
@@ -23,7 +24,8 @@ void Look::remove_service(const Json& service) {
   if (api::is_deleting(service)) return;
   Action& action = plan().remove(resources::kServices, service);
   action.success_reason = "SuccessfulDeleteService";
-  action.success_text = base::format("Deleted service: {}", api::name_of(service));
+  action.success_text = "Deleted service: {}";
+  action.success_name = api::name_of(service);
   action.failure_reason = "FailedDeleteService";
   action.failure_text = "Error deleting: {}";
 }
@@ -45,6 +47,19 @@ void Look::remove_group() {
   count("deleted_pod_groups_total");
 }
 
+// What a job that succeeded leaves running is no failure.
+void Look::count_active_as_succeeded() {
+  if (!conditions_.is_true("Succeeded")) return;
+  const Json counted = status_["replicaStatuses"];
+  for (const Json::Member& member : counted.members()) {
+    const std::int64_t active = member.value["active"].as_int();
+    if (active <= 0) continue;
+    Json& one = status_.edit("replicaStatuses").edit(member.name());
+    one.set("succeeded", one["succeeded"].as_int() + active);
+    one.erase("active");
+  }
+}
+
 void Look::clean_up() {
   const bool all = job_.clean_pod_policy == "All";
   if (all || job_.clean_pod_policy == "Running")
@@ -64,15 +79,7 @@ void Look::clean_up() {
     remove_group();
   }
   remove_autoscaler();
-  const Json counted = status_["replicaStatuses"];
-  if (conditions_.is_true("Succeeded"))
-    for (const Json::Member& member : counted.members()) {
-      const std::int64_t active = member.value["active"].as_int();
-      if (active <= 0) continue;
-      Json& one = status_.edit("replicaStatuses").edit(member.name());
-      one.set("succeeded", one["succeeded"].as_int() + active);
-      one.erase("active");
-    }
+  count_active_as_succeeded();
   // COMPAT(training-completion-time): whoever failed it, it ended some time.
   if (!status_.has("completionTime")) status_.set("completionTime", base::format_rfc3339(turn_.now));
   write_status();

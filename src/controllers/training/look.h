@@ -34,6 +34,7 @@ class Look {
 
   // endings.cc: what is not wanted any more goes.
   void clean_up();
+  void count_active_as_succeeded();
   void suspend();
   bool resume();
   void remove_all();

@@ -90,7 +90,8 @@ void Look::look_at_pods() {
 void Look::look_at(const Replica& replica, const Json& pod) {
   const std::string phase = phase_of(pod);
   const auto exit_code = exit_code_of(pod, job_.framework->container);
-  if (exit_code)
+  // COMPAT(training-events): that a worker is done is in its pod's status.
+  if (exit_code && (*exit_code != 0 || api::label_of(pod, kJobRole) == "master"))
     say_once("Normal", "ExitedWithCode",
              base::format("Pod: {}.{} exited with code {}", job_.ns, api::name_of(pod), *exit_code), api::uid_of(pod));
   if (phase == "Failed" && !api::is_deleting(pod)) {
@@ -309,12 +310,14 @@ void Look::make(const api::ResourceId& resource, Json object, std::string_view k
   Action& action = plan().create(resource, std::move(object));
   action.stops_nothing = true;
   action.success_reason = base::format("SuccessfulCreate{}", kind);
-  action.success_text = base::format("Created {}: {}", word, name);
+  // COMPAT(training-events): one event for all that are made at a time.
+  action.success_text = base::format("Created {}: {{}}", word);
+  action.success_name = name;
   if (job_.framework->kind == "MPIJob") {
     const bool of_launcher = name.ends_with("-launcher");
     if (of_launcher) action.success_reason = "MPIJobRunning";
-    action.success_text = of_launcher ? base::format("launcher {} created success: {}", word, name)
-                                      : base::format("Created worker pod: {}", name);
+    action.success_text =
+        of_launcher ? base::format("launcher {} created success: {{}}", word) : "Created worker pod: {}";
   }
   action.failure_reason = base::format("FailedCreate{}", kind);
   action.failure_text = "Error creating: {}";

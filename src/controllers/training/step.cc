@@ -96,6 +96,7 @@ void Look::end_verdict() {
   Json statuses = Json::object();
   for (const Replica& one : job_.replicas) statuses.set(one.type, replica_status(one, verdict_.counts(one)));
   status_.set("replicaStatuses", std::move(statuses));
+  count_active_as_succeeded();
 }
 
 Json Look::replica_status(const Replica& replica, const Counts& counts) const {

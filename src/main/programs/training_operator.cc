@@ -159,6 +159,7 @@ int run_training_operator(const Arguments& arguments) {
        .preset =
            [](ControllerFlags& host) {
              host.leader_elect = false;
+             host.counts_interval = base::format_go_duration(controllers::training::kCountsInterval);
              host.lease_namespace = "kubeflow";
              host.kube_api_qps = "20";
              host.kube_api_burst = 30;
