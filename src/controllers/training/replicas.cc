@@ -42,12 +42,15 @@ std::optional<std::int64_t> exit_code_of(const Json& pod, std::string_view conta
 }
 
 void Look::sort_pods() {
-  for (const Replica& replica : job_.replicas) {
-    const std::int64_t first = first_index(job_, replica);
-    Buckets& buckets = pods_[replica.lower];
-    for (const Json* pod : seen_.pods)
-      if (const auto index = index_of(*pod); index && api::label_of(*pod, kReplicaType) == replica.lower)
-        if (*index >= first) buckets[*index - first].push_back(pod);
+  for (const Replica& replica : job_.replicas) pods_[replica.lower] = {};
+  const Replica* worker = job_.find("Worker");
+  const std::int64_t first = worker ? first_index(job_, *worker) : 0;
+  for (const Json* pod : seen_.pods) {
+    const auto buckets = pods_.find(api::label_of(*pod, kReplicaType));
+    const auto label = index_of(*pod);
+    if (buckets == pods_.end() || !label) continue;
+    const std::int64_t index = is_launcher(*pod) ? *label : *label - first;
+    if (index >= 0) buckets->second[index].push_back(pod);
   }
 }
 
