@@ -87,6 +87,7 @@ std::string_view webhook_name(std::string_view path) {
       {"/validate-kubeflow-org-v1-pytorchjob", "validator.pytorchjob.training-operator.kubeflow.org"},
       {"/validate-kubeflow-org-v1-tfjob", "validator.tfjob.training-operator.kubeflow.org"},
       {"/validate-kubeflow-org-v1-mpijob", "validator.mpijob.training-operator.kubeflow.org"},
+      {"/validate-kubeflow-org-v2beta1-mpijob", "validator.mpijob.v2beta1.training-operator.kubeflow.org"},
       {"/validate-kubeflow-org-v1-xgboostjob", "validator.xgboostjob.training-operator.kubeflow.org"},
       {"/validate-kubeflow-org-v1-paddlejob", "validator.paddlejob.training-operator.kubeflow.org"},
       {"/validate-kubeflow-org-v1-jaxjob", "validator.jaxjob.training-operator.kubeflow.org"}};
@@ -137,12 +138,16 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
       [options](const AdmissionRequest& q, const ObjectReader&) { return check_cronjob(q, *options); });
   add("/jobflows/validate", false, r::kJobFlows, "JobFlow", {kCreate, kUpdate},
       [](const AdmissionRequest& q, const ObjectReader&) { return check_jobflow(q); });
+  add("/validate-kubeflow-org-v2beta1-mpijob", false, r::kSshMpiJobs, "MPIJob", {kCreate, kUpdate},
+      [options](const AdmissionRequest& q, const ObjectReader&) { return check_mpi_job(q, options->mpi_version); });
   for (const auto& [resource, kind] : {std::pair{r::kPyTorchJobs, "PyTorchJob"}, std::pair{r::kTfJobs, "TFJob"},
                                        std::pair{r::kMpiJobs, "MPIJob"}, std::pair{r::kXgboostJobs, "XGBoostJob"},
                                        std::pair{r::kPaddleJobs, "PaddleJob"}, std::pair{r::kJaxJobs, "JAXJob"}}) {
     const std::string singular = resource.plural.substr(0, resource.plural.size() - 1);
     add("/validate-kubeflow-org-v1-" + singular, false, resource, kind, {kCreate, kUpdate},
-        [](const AdmissionRequest& q, const ObjectReader&) { return check_training_job(q); });
+        [options](const AdmissionRequest& q, const ObjectReader&) {
+          return q.kind == "MPIJob" ? check_mpi_job(q, options->mpi_version) : check_training_job(q);
+        });
   }
   return all;
 }

@@ -38,6 +38,8 @@ struct Options {
   bool scheduling_gates_queue_admission = false;
   bool pod_level_resources = true;  // the feature gate: templates may say spec.resources, and it is judged
   bool in_process = true;           // asked by our own API server, not as a webhook
+  // The version of MPIJobs that are run; those of the other one are refused. Empty: both are taken.
+  std::string mpi_version = {};
   // Unset: no configuration was loaded.
   std::optional<std::vector<PodGroupRule>> pod_rules = {};
   // Unset: every zone whose name has the right form is known.

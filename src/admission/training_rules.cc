@@ -113,6 +113,17 @@ void check_queue_stays(const Json& job, const Json& old_job, FieldErrors& errors
 
 }  // namespace
 
+// COMPAT(mpi-version)
+AdmissionAnswer check_mpi_job(const AdmissionRequest& request, std::string_view version_run) {
+  const std::string& version = request.resource.version;
+  if (request.operation == api::Operation::kCreate && !version_run.empty() && version != version_run)
+    return refuse(
+        base::format("MPIJobs of kubeflow.org/{0} are not run here, those of kubeflow.org/{1} are; "
+                     "start with --mpi-job-version={0} to have them run instead",
+                     version, version_run));
+  return check_training_job(request);
+}
+
 AdmissionAnswer check_training_job(const AdmissionRequest& request) {
   AdmissionAnswer answer;
   FieldErrors errors;

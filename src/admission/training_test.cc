@@ -32,6 +32,23 @@ std::string refusal(const Row& row, std::string_view name = "job") {
   return ask(path_of(row.singular), Operation::kCreate, object, {}).message;
 }
 
+TEST(MpiJobs, of_the_version_that_is_not_run_are_refused) {
+  const Json object = json(R"({"metadata": {"name": "j"}, "spec": {}})");
+  const auto refused = [&](std::string_view path, Operation operation, const Options& options) {
+    return ask(path, operation, object, {}, options, object).message;
+  };
+  const std::string_view newer = "/validate-kubeflow-org-v2beta1-mpijob";
+  const std::string older = path_of("mpijob");
+  EXPECT_EQ(refused(newer, Operation::kCreate, {.mpi_version = "v1"}),
+            "MPIJobs of kubeflow.org/v2beta1 are not run here, those of kubeflow.org/v1 are; start with "
+            "--mpi-job-version=v2beta1 to have them run instead");
+  EXPECT_EQ(refused(older, Operation::kCreate, {.mpi_version = "v1"}), "");
+  EXPECT_NE(refused(older, Operation::kCreate, {.mpi_version = "v2beta1"}), "");
+  EXPECT_EQ(refused(newer, Operation::kCreate, {.mpi_version = "v2beta1"}), "");
+  EXPECT_EQ(refused(newer, Operation::kUpdate, {.mpi_version = "v1"}), "") << "what is stored can be let go";
+  EXPECT_EQ(refused(newer, Operation::kCreate, {}), "");
+}
+
 TEST(TrainingJobs, are_refused_with_all_problems) {
   constexpr Row kRows[] = {
       {"pytorchjob", R"({"pytorchReplicaSpecs": {"Master": {"replicas": 1, <pytorch>}, "Worker": {<pytorch>}}})", ""},

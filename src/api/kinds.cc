@@ -13,6 +13,7 @@
 #include "api/kubeflow/v1/pytorchjob.h"
 #include "api/kubeflow/v1/tfjob.h"
 #include "api/kubeflow/v1/xgboostjob.h"
+#include "api/kubeflow/v2beta1/mpijob.h"
 #include "api/nodeinfo/v1alpha1/numatopology.h"
 #include "api/scheduling/v1beta1/podgroup.h"
 #include "api/scheduling/v1beta1/queue.h"
@@ -170,6 +171,7 @@ std::vector<KindInfo> make_kinds() {
                                       {".spec.paddleReplicaSpecs.Worker.replicas", kActive, kSelector}));
   kinds.push_back(
       training<JaxJob>(resources::kJaxJobs, "JAXJob", {".spec.jaxReplicaSpecs.Worker.replicas", kActive, kSelector}));
+  kinds.push_back(training<SshMpiJob>(resources::kSshMpiJobs, "MPIJob"));
   return kinds;
 }
 

@@ -18,12 +18,15 @@ namespace controllers {
 
 struct Manager::State {
   State(rt::Env& env, client::Client& client, DriverOptions options)
-      : driver(env, client, "vc-controller-manager", options) {}
+      : driver(env, client, "vc-controller-manager", std::move(options)) {}
   Driver driver;
 };
 
 Manager::Manager(rt::Env& env, client::Client& client, Options options)
-    : state_(std::make_unique<State>(env, client, DriverOptions{.counts_interval = options.counts_interval})) {
+    : state_(std::make_unique<State>(env, client,
+                                     DriverOptions{.counts_interval = options.counts_interval,
+                                                   .only_namespace = options.only_namespace,
+                                                   .secret_bytes = options.secret_bytes})) {
   if (options.jobs && is_enabled(options.enabled, "job-controller"))
     state_->driver.add(job::make_job_controller({.requeues_max = options.requeues_max,
                                                  .reads_commands = options.reads_commands,

@@ -1,6 +1,7 @@
 // The controllers as one component: which there are, and their start.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,10 @@ struct Options {
   // What a cluster needs besides us and a lone machine does not have: owner garbage collection, namespaces,
   // endpoints, local volumes. Only `volcano up` turns this on.
   bool with_cluster = false;
+  // The namespace whose objects are seen; empty: all.
+  std::string only_namespace = {};
+  // What keys are made of; unset: what a cryptographic generator gives.
+  std::function<std::string(std::size_t count)> secret_bytes = {};
   std::string volumes_folder = {};   // where local volumes are made; empty: none are
   std::string node_name = {};        // of the one machine
   base::Metrics* metrics = nullptr;  // with metric_rows(), counted into; may be null; outlives the manager

@@ -116,6 +116,16 @@ TEST(Tls, digests_and_tokens) {
   EXPECT_EQ(secure_token(16).size(), 32u);
 }
 
+TEST(Tls, a_p521_key_follows_from_what_it_is_made_of) {
+  const std::string chance(80, 'x');
+  const auto key = make_p521_ssh_key(chance);
+  ASSERT_TRUE(key.ok()) << key.error().message;
+  EXPECT_TRUE(key->private_pem.starts_with("-----BEGIN EC PRIVATE KEY-----\n"));
+  EXPECT_TRUE(key->public_line.starts_with("ecdsa-sha2-nistp521 AAAAE2VjZHNhLXNoYTItbmlzdHA1MjE"));
+  EXPECT_EQ(make_p521_ssh_key(chance)->private_pem, key->private_pem);
+  EXPECT_NE(make_p521_ssh_key(std::string(80, 'y'))->public_line, key->public_line);
+}
+
 TEST(Tls, an_ssh_key_is_in_the_forms_openssh_reads) {
   const auto key = make_rsa_ssh_key(2048);
   ASSERT_TRUE(key.ok());

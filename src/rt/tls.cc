@@ -7,6 +7,7 @@
 #include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
@@ -248,6 +249,71 @@ Result<SshKeyPair> make_rsa_ssh_key(int bits) {
 
 namespace {
 
+struct BigNumbers {
+  std::unique_ptr<BN_CTX, Deleter<BN_CTX_free>> context{BN_CTX_new()};
+  std::unique_ptr<EC_GROUP, Deleter<EC_GROUP_free>> group{EC_GROUP_new_by_curve_name(NID_secp521r1)};
+  std::unique_ptr<BIGNUM, Deleter<BN_clear_free>> secret{BN_new()};
+  std::unique_ptr<BIGNUM, Deleter<BN_free>> range{BN_new()};
+};
+
+// A number from 1 to below the order of the curve. More bytes than it needs leave no number more likely than another.
+bool draw_secret(BigNumbers& n, std::string_view chance) {
+  return BN_copy(n.range.get(), EC_GROUP_get0_order(n.group.get())) && BN_sub_word(n.range.get(), 1) &&
+         BN_bin2bn(reinterpret_cast<const unsigned char*>(chance.data()), static_cast<int>(chance.size()),
+                   n.secret.get()) &&
+         BN_nnmod(n.secret.get(), n.secret.get(), n.range.get(), n.context.get()) && BN_add_word(n.secret.get(), 1);
+}
+
+// The uncompressed point that belongs to the secret; empty: OpenSSL failed.
+std::string public_point(BigNumbers& n) {
+  const std::unique_ptr<EC_POINT, Deleter<EC_POINT_free>> point(EC_POINT_new(n.group.get()));
+  if (!point || !EC_POINT_mul(n.group.get(), point.get(), n.secret.get(), nullptr, nullptr, n.context.get())) return {};
+  const auto form = POINT_CONVERSION_UNCOMPRESSED;
+  std::string bytes(EC_POINT_point2oct(n.group.get(), point.get(), form, nullptr, 0, n.context.get()), '\0');
+  EC_POINT_point2oct(n.group.get(), point.get(), form, reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(),
+                     n.context.get());
+  return bytes;
+}
+
+Key key_of(const BigNumbers& n, const std::string& point) {
+  const std::unique_ptr<OSSL_PARAM_BLD, Deleter<OSSL_PARAM_BLD_free>> builder(OSSL_PARAM_BLD_new());
+  if (!builder || !OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, "P-521", 0) ||
+      !OSSL_PARAM_BLD_push_octet_string(builder.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()) ||
+      !OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_PRIV_KEY, n.secret.get()))
+    return {};
+  const std::unique_ptr<OSSL_PARAM, Deleter<OSSL_PARAM_free>> parameters(OSSL_PARAM_BLD_to_param(builder.get()));
+  const std::unique_ptr<EVP_PKEY_CTX, Deleter<EVP_PKEY_CTX_free>> maker(
+      EVP_PKEY_CTX_new_from_name(nullptr, "EC", nullptr));
+  EVP_PKEY* key = nullptr;
+  if (!parameters || !maker || EVP_PKEY_fromdata_init(maker.get()) <= 0 ||
+      EVP_PKEY_fromdata(maker.get(), &key, EVP_PKEY_KEYPAIR, parameters.get()) <= 0)
+    return {};
+  return Key(key);
+}
+
+}  // namespace
+
+Result<SshKeyPair> make_p521_ssh_key(std::string_view chance) {
+  constexpr std::size_t kChanceBytes = 80;
+  CHECK(chance.size() >= kChanceBytes);
+  BigNumbers numbers;
+  if (!numbers.group || !draw_secret(numbers, chance)) return crypto_error("make an EC key");
+  const std::string point = public_point(numbers);
+  const Key key = key_of(numbers, point);
+  if (!key) return crypto_error("make an EC key");
+  const Bio bio(BIO_new(BIO_s_mem()));
+  if (!PEM_write_bio_PrivateKey_traditional(bio.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr))
+    return crypto_error("write an EC key");
+  constexpr std::string_view kType = "ecdsa-sha2-nistp521";
+  std::string blob;
+  append_ssh_bytes(blob, kType);
+  append_ssh_bytes(blob, "nistp521");
+  append_ssh_bytes(blob, point);
+  return SshKeyPair{text_of(bio.get()), base::format("{} {}", kType, base::base64_encode(blob))};
+}
+
+namespace {
+
 std::string hex(const unsigned char* bytes, std::size_t size) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out;
@@ -267,9 +333,14 @@ std::string sha256_hex(std::string_view bytes) {
   return hex(digest, size);
 }
 
+std::string secure_bytes(std::size_t count) {
+  std::string raw(count, '\0');
+  CHECK(RAND_bytes(reinterpret_cast<unsigned char*>(raw.data()), static_cast<int>(count)) == 1);
+  return raw;
+}
+
 std::string secure_token(std::size_t bytes) {
-  std::string raw(bytes, '\0');
-  CHECK(RAND_bytes(reinterpret_cast<unsigned char*>(raw.data()), static_cast<int>(bytes)) == 1);
+  const std::string raw = secure_bytes(bytes);
   return hex(reinterpret_cast<const unsigned char*>(raw.data()), bytes);
 }
 

@@ -53,9 +53,13 @@ struct SshKeyPair {
   std::string public_line;
 };
 base::Result<SshKeyPair> make_rsa_ssh_key(int bits);
+// A key on the curve P-521, SEC1 PEM. It follows from `chance`, which nobody else may know: 80 bytes or more.
+base::Result<SshKeyPair> make_p521_ssh_key(std::string_view chance);
 
 std::string sha256_hex(std::string_view bytes);
 // Cryptographically random bytes, hex encoded; for tokens. Not for anything that must replay.
 std::string secure_token(std::size_t bytes);
+// The same, as they are.
+std::string secure_bytes(std::size_t count);
 
 }  // namespace rt

@@ -29,6 +29,12 @@ class RunningControllers final : public Running {
     controllers::Options out;
     out.with_cluster = true;
     out.training = controllers::training::Options();
+    // The world is the same each time that it is made from one seed, and so are its keys.
+    out.secret_bytes = [&env = at.env](std::size_t count) {
+      std::string bytes;
+      while (bytes.size() < count) bytes += env.random().uuid();
+      return bytes;
+    };
     if (at.sharding == "none") return out;
     out.enabled = {"*"};
     const controllers::sharding::Policy rate{.name = "allocation-rate"};

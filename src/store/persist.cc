@@ -28,9 +28,20 @@ std::int64_t from_big_endian(std::string_view bytes) {
   return static_cast<std::int64_t>(value);
 }
 
-std::string resource_key(std::uint32_t resource) {
-  const api::ResourceId& id = api::all_kinds()[resource].resource;
-  return id.group + "/" + id.plural;
+std::vector<std::string> make_resource_keys() {
+  std::vector<std::string> keys;
+  for (const api::KindInfo& kind : api::all_kinds()) {
+    std::string key = kind.resource.group + "/" + kind.resource.plural;
+    // Of two kinds of one name only the first can do without its version.
+    if (std::ranges::find(keys, key) != keys.end()) key += "/" + kind.resource.version;
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+const std::string& resource_key(std::uint32_t resource) {
+  static const std::vector<std::string> kKeys = make_resource_keys();
+  return kKeys[resource];
 }
 
 std::string object_key(std::uint32_t resource, const Object& object) {

@@ -1,6 +1,7 @@
 // Discovery documents, from the rows of all kinds.
 #include "apiserver/documents/discovery.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -98,8 +99,19 @@ Json version_row(const std::string& group, const std::string& version) {
   return Json::object({{"groupVersion", group + "/" + version}, {"version", version}});
 }
 
-Json group_document(const std::string& group, const std::map<std::string, std::vector<const KindInfo*>>& versions,
-                    bool top) {
+using Kinds = std::vector<const KindInfo*>;
+
+// The preferred one first.
+std::vector<std::pair<std::string, Kinds>> in_order(const std::string& group,
+                                                    const std::map<std::string, Kinds>& versions,
+                                                    const PreferredVersions& preferred) {
+  std::vector<std::pair<std::string, Kinds>> list(versions.begin(), versions.end());
+  if (const auto first = preferred.find(group); first != preferred.end())
+    std::ranges::stable_partition(list, [&](const auto& one) { return one.first == first->second; });
+  return list;
+}
+
+Json group_document(const std::string& group, const std::vector<std::pair<std::string, Kinds>>& versions, bool top) {
   Json document = Json::object();
   if (top) {
     document.set("kind", "APIGroup");
@@ -135,12 +147,12 @@ Json aggregated_resource(const KindInfo& kind) {
   return row;
 }
 
-Json aggregated(bool core) {
+Json aggregated(bool core, const PreferredVersions& preferred) {
   Json items = Json::array();
   for (const auto& [group, versions] : groups()) {
     if (group.empty() != core) continue;
     Json version_rows = Json::array();
-    for (const auto& [version, kinds] : versions) {
+    for (const auto& [version, kinds] : in_order(group, versions, preferred)) {
       Json resources = Json::array();
       for (const KindInfo* kind : kinds) resources.push_back(aggregated_resource(*kind));
       version_rows.push_back(Json::object({{"version", version}, {"resources", resources}, {"freshness", "Current"}}));
@@ -157,10 +169,11 @@ Json aggregated(bool core) {
 
 }  // namespace
 
-std::optional<Json> discovery_document(std::string_view path, bool want_aggregated, std::string_view server_address) {
+std::optional<Json> discovery_document(std::string_view path, bool want_aggregated, std::string_view server_address,
+                                       const PreferredVersions& preferred) {
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   if (path == "/api") {
-    if (want_aggregated) return aggregated(true);
+    if (want_aggregated) return aggregated(true, preferred);
     return Json::object(
         {{"kind", "APIVersions"},
          {"versions", Json::array({Json("v1")})},
@@ -168,10 +181,10 @@ std::optional<Json> discovery_document(std::string_view path, bool want_aggregat
           Json::array({Json::object({{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", server_address}})})}});
   }
   if (path == "/apis") {
-    if (want_aggregated) return aggregated(false);
+    if (want_aggregated) return aggregated(false, preferred);
     Json list = Json::array();
     for (const auto& [group, versions] : groups())
-      if (!group.empty()) list.push_back(group_document(group, versions, false));
+      if (!group.empty()) list.push_back(group_document(group, in_order(group, versions, preferred), false));
     return Json::object({{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", list}});
   }
   if (path == "/api/v1") return resource_list("v1", groups().at("").at("v1"));
@@ -180,7 +193,8 @@ std::optional<Json> discovery_document(std::string_view path, bool want_aggregat
   const std::size_t slash = rest.find('/');
   const auto group = groups().find(rest.substr(0, slash));
   if (group == groups().end() || group->first.empty()) return {};
-  if (slash == std::string::npos) return group_document(group->first, group->second, true);
+  if (slash == std::string::npos)
+    return group_document(group->first, in_order(group->first, group->second, preferred), true);
   const auto version = group->second.find(rest.substr(slash + 1));
   if (version == group->second.end()) return {};
   return resource_list(group->first + "/" + version->first, version->second);

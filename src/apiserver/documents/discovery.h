@@ -1,15 +1,21 @@
 // What the server serves: /api, /apis, resource lists, and the aggregated form of both.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "api/json/json.h"
 
 namespace apiserver {
 
+// Of groups with several versions the one that clients take who do not say which; of others the first.
+using PreferredVersions = std::map<std::string, std::string, std::less<>>;  // by group
+
 // The document at a discovery path ("/api", "/apis", "/api/v1", "/apis/batch.volcano.sh/v1alpha1", ...), or nothing.
 // `aggregated`: the APIGroupDiscoveryList of /api and /apis.
-std::optional<api::Json> discovery_document(std::string_view path, bool aggregated, std::string_view server_address);
+std::optional<api::Json> discovery_document(std::string_view path, bool aggregated, std::string_view server_address,
+                                            const PreferredVersions& preferred = {});
 
 }  // namespace apiserver

@@ -176,7 +176,7 @@ class Service : public std::enable_shared_from_this<Service> {
     }
     const bool aggregated = accept.find("as=APIGroupDiscoveryList") != std::string_view::npos &&
                             accept.find("v=v2;") != std::string_view::npos;
-    const auto document = discovery_document(target.path, aggregated, address_);
+    const auto document = discovery_document(target.path, aggregated, address_, options_.preferred_versions);
     if (!document) return false;
     HttpResponse response = json_response(200, *document);
     if (aggregated && (*document)["kind"].as_string() == "APIGroupDiscoveryList")

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "apiserver/documents/discovery.h"
 #include "apiserver/pipeline/api.h"
 #include "rt/http_server.h"
 
@@ -15,6 +16,7 @@ struct ServerOptions {
   rt::ServerOptions http;
   std::string token;    // the bearer token of the administrator
   std::string version;  // as /version says it
+  PreferredVersions preferred_versions = {};
   // Metrics of other parts of this process, as text, for /metrics. Any thread; may be unset.
   std::function<std::string()> other_metrics = {};
   // How long the callback that runs now has held the API's loop; any thread. Unset: nobody watches it.

@@ -8,11 +8,13 @@
 #include <map>
 #include <set>
 
+#include "api/kinds.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "client/informer.h"
 #include "client/work_queue.h"
 #include "controllers/framework/execution.h"
+#include "rt/tls.h"
 
 namespace controllers {
 
@@ -104,7 +106,9 @@ struct Unit {
 
 struct Driver::State : std::enable_shared_from_this<Driver::State> {
   State(rt::Env& e, client::Client& c, std::string name, DriverOptions o)
-      : env(e), client(c), options(o), recorder(c, e, std::move(name)), prober(std::make_unique<Prober>(e)) {}
+      : env(e), client(c), options(std::move(o)), recorder(c, e, std::move(name)), prober(std::make_unique<Prober>(e)) {
+    if (!options.secret_bytes) options.secret_bytes = rt::secure_bytes;
+  }
 
   rt::Env& env;
   client::Client& client;
@@ -120,9 +124,14 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   client::Informer& informer(const api::ResourceId& resource, bool may_be_absent = false) {
     auto& slot = view.informers[resource];
     if (!slot)
-      slot = std::make_unique<client::Informer>(client, env, resource,
-                                                client::InformerOptions{.may_be_absent = may_be_absent});
+      slot = std::make_unique<client::Informer>(
+          client, env, resource, client::InformerOptions{.ns = namespace_of(resource), .may_be_absent = may_be_absent});
     return *slot;
+  }
+
+  std::string namespace_of(const api::ResourceId& resource) const {
+    const api::KindInfo* kind = api::find_kind(resource);
+    return !kind || kind->namespaced ? options.only_namespace : "";
   }
 
   client::Informer& informer_for(const Wake& wake) {
@@ -237,7 +246,7 @@ void Driver::State::work(Unit& unit, const std::string& key) {
   const bool writes_status = plan.writes_status();
   const base::Duration ended_at = env.uptime();
   state.rest_until = ended_at + std::min(kRestMax, (ended_at - begun) * kRestFactor);
-  execute(env, client, unit.recorder ? *unit.recorder : recorder, *prober, std::move(plan),
+  execute(env, client, unit.recorder ? *unit.recorder : recorder, *prober, options.secret_bytes, std::move(plan),
           [self = shared_from_this(), &unit, key, look_again, writes_status](Outcome outcome) {
             if (self->stopped) return;
             if (writes_status && !outcome.error) unit.status_times.wrote(key, self->env.uptime());
@@ -278,7 +287,7 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
 }
 
 Driver::Driver(rt::Env& env, client::Client& client, std::string component, DriverOptions options)
-    : state_(std::make_shared<State>(env, client, std::move(component), options)) {}
+    : state_(std::make_shared<State>(env, client, std::move(component), std::move(options))) {}
 Driver::~Driver() {
   state_->stopped = true;
   state_->prober.reset();

@@ -1,6 +1,7 @@
 // The one place that writes for controllers: wakes, steps, plans carried out, retries.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,10 @@ namespace controllers {
 struct DriverOptions {
   // At least this long between two statuses of one key that differ in numbers only; zero: no limit.
   base::Duration counts_interval = {};
+  // The namespace whose objects are seen; empty: all. Objects of the cluster are seen in any case.
+  std::string only_namespace = {};
+  // What keys are made of; unset: what a cryptographic generator gives.
+  std::function<std::string(std::size_t count)> secret_bytes = {};
 };
 
 // Shares one informer per resource between its controllers. Loop thread only.

@@ -1,8 +1,10 @@
 // Stages in order, the actions of a stage a limited number at a time.
 #include "controllers/framework/execution.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "base/format.h"
 #include "controllers/framework/off_loop.h"
@@ -25,8 +27,8 @@ namespace {
 constexpr int kInFlightMax = 64;
 
 // `text` with "{}" replaced.
-std::string with_error(std::string text, const std::string& error) {
-  if (const std::size_t hole = text.find("{}"); hole != std::string::npos) text.replace(hole, 2, error);
+std::string filled_in(std::string text, const std::string& what) {
+  if (const std::size_t hole = text.find("{}"); hole != std::string::npos) text.replace(hole, 2, what);
   return text;
 }
 
@@ -38,13 +40,15 @@ base::Error worst_of(const std::vector<Failure>& failures) {
 }
 
 struct Execution : std::enable_shared_from_this<Execution> {
-  Execution(rt::Env& e, client::Client& c, client::EventRecorder& r, Prober& a, Plan p, std::function<void(Outcome)> d)
-      : env(e), client(c), recorder(r), prober(a), plan(std::move(p)), done(std::move(d)) {}
+  Execution(rt::Env& e, client::Client& c, client::EventRecorder& r, Prober& a, SecretBytes s, Plan p,
+            std::function<void(Outcome)> d)
+      : env(e), client(c), recorder(r), prober(a), secret_bytes(std::move(s)), plan(std::move(p)), done(std::move(d)) {}
 
   rt::Env& env;
   client::Client& client;
   client::EventRecorder& recorder;
   Prober& prober;
+  SecretBytes secret_bytes;
   Plan plan;
   std::function<void(Outcome)> done;
   Outcome outcome;
@@ -53,6 +57,7 @@ struct Execution : std::enable_shared_from_this<Execution> {
   int in_flight = 0;
   bool pumping = false;
   std::vector<base::Error> errors;
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> successes;  // names by reason and text
   std::map<std::string, std::string> versions;  // of objects this plan wrote already
 
   static std::string id(const Action& action) { return action.resource.plural + " " + action.ns + "/" + action.name; }
@@ -66,7 +71,18 @@ struct Execution : std::enable_shared_from_this<Execution> {
   void answered(const Action& action, base::Result<Json> result);
   void note(const Action& action, const Json& answer);
   void stage_failed();
+  void tell_successes();
 };
+
+void Execution::tell_successes() {
+  constexpr std::size_t kNamesMax = 16;
+  for (const auto& [event, names] : std::exchange(successes, {})) {
+    std::string list;
+    for (std::size_t i = 0; i < std::min(names.size(), kNamesMax); ++i) list += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > kNamesMax) list += base::format(" and {} more", names.size() - kNamesMax);
+    recorder.record(plan.subject(), {"Normal", event.first, filled_in(event.second, list)});
+  }
+}
 
 void Execution::pump() {
   if (pumping) return;
@@ -80,6 +96,7 @@ void Execution::pump() {
     const std::vector<Action>& actions = plan.stages()[stage].actions;
     while (next < actions.size() && in_flight < kInFlightMax && errors.empty()) run(actions[next++]);
     if (in_flight > 0) break;
+    tell_successes();
     if (!errors.empty()) {
       stage_failed();
       return done(std::move(outcome));
@@ -102,15 +119,17 @@ void Execution::run(const Action& action) {
   if (action.verb == Action::Verb::kProbe) return probe(action);
   if (!is_off_loop(action)) return send(action, action.body);
   auto made = std::make_shared<base::Result<Json>>(Json());
-  env.offload([self = shared_from_this(), &action, made] { *made = do_off_loop(action); },
-              [self = shared_from_this(), &action, made] {
-                if (action.verb == Action::Verb::kRemoveTree)
-                  self->answered(action, std::move(*made));
-                else if (made->ok())
-                  self->send(action, **made);
-                else
-                  self->answered(action, made->take_error());
-              });
+  std::string chance = action.addition == Addition::kSshAuthPair ? secret_bytes(kSecretBytes) : "";
+  env.offload(
+      [self = shared_from_this(), &action, made, chance = std::move(chance)] { *made = do_off_loop(action, chance); },
+      [self = shared_from_this(), &action, made] {
+        if (action.verb == Action::Verb::kRemoveTree)
+          self->answered(action, std::move(*made));
+        else if (made->ok())
+          self->send(action, **made);
+        else
+          self->answered(action, made->take_error());
+      });
 }
 
 void Execution::send(const Action& action, Json body) {
@@ -211,7 +230,9 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
     }
   } else if (result.ok()) {
     note(action, *result);
-    if (!action.success_reason.empty())
+    if (!action.success_name.empty())
+      successes[{action.success_reason, action.success_text}].push_back(action.success_name);
+    else if (!action.success_reason.empty())
       recorder.record(plan.subject(), {"Normal", action.success_reason, action.success_text});
   } else {
     const base::Code code = result.error().code;
@@ -219,7 +240,7 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
                       (code == base::Code::kAlreadyExists && action.existing_is_fine);
     if (!fine && !action.failure_reason.empty() && !is_old_view(code))
       recorder.record(plan.subject(),
-                      {"Warning", action.failure_reason, with_error(action.failure_text, result.error().message)});
+                      {"Warning", action.failure_reason, filled_in(action.failure_text, result.error().message)});
     if (!fine && action.stops_nothing)
       outcome.failures.push_back({action.kind, action.name, result.take_error()});
     else if (!fine)
@@ -269,15 +290,15 @@ void Execution::stage_failed() {
   if (!failed.actions.empty()) {
     const Json& about = plan.subject();
     if (!about.is_null())
-      recorder.record(about, {"Warning", failed.failure_reason, with_error(failed.failure_text, texts)});
+      recorder.record(about, {"Warning", failed.failure_reason, filled_in(failed.failure_text, texts)});
   }
 }
 
 }  // namespace
 
-void execute(rt::Env& env, client::Client& client, client::EventRecorder& recorder, Prober& prober, Plan plan,
-             std::function<void(Outcome)> done) {
-  std::make_shared<Execution>(env, client, recorder, prober, std::move(plan), std::move(done))->pump();
+void execute(rt::Env& env, client::Client& client, client::EventRecorder& recorder, Prober& prober,
+             const SecretBytes& secret_bytes, Plan plan, std::function<void(Outcome)> done) {
+  std::make_shared<Execution>(env, client, recorder, prober, secret_bytes, std::move(plan), std::move(done))->pump();
 }
 
 }  // namespace controllers

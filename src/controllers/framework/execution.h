@@ -37,8 +37,11 @@ bool is_old_view(base::Code code);
 // The server could not answer; says nothing about the object.
 bool is_outage(base::Code code);
 
+// Bytes that keys are made of. A simulated world draws them from its seed.
+using SecretBytes = std::function<std::string(std::size_t count)>;
+
 // `done` comes on the loop, once; at once if the plan is empty.
-void execute(rt::Env& env, client::Client& client, client::EventRecorder& recorder, Prober& prober, Plan plan,
-             std::function<void(Outcome)> done);
+void execute(rt::Env& env, client::Client& client, client::EventRecorder& recorder, Prober& prober,
+             const SecretBytes& secret_bytes, Plan plan, std::function<void(Outcome)> done);
 
 }  // namespace controllers

@@ -22,18 +22,27 @@ base::Result<Json> with_key_pair(Json secret) {
   return secret;
 }
 
+base::Result<Json> with_auth_pair(Json secret, std::string_view chance) {
+  TRY(const rt::SshKeyPair pair, rt::make_p521_ssh_key(chance));
+  Json& data = secret.edit("data");
+  data.set("ssh-privatekey", base::base64_encode(pair.private_pem));
+  data.set("ssh-publickey", base::base64_encode(pair.public_line));
+  return secret;
+}
+
 }  // namespace
 
 bool is_off_loop(const Action& action) {
   return action.verb == Action::Verb::kRemoveTree || action.addition != Addition::kNone;
 }
 
-base::Result<Json> do_off_loop(const Action& action) {
+base::Result<Json> do_off_loop(const Action& action, std::string_view chance) {
   if (action.verb == Action::Verb::kRemoveTree) {
     TRY_VOID(rt::remove_tree(action.name));
     return Json();
   }
   if (action.addition == Addition::kSshKeyPair) return with_key_pair(action.body);
+  if (action.addition == Addition::kSshAuthPair) return with_auth_pair(action.body, chance);
   return action.body;
 }
 

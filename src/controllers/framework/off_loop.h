@@ -9,8 +9,10 @@ namespace controllers {
 
 // Whether do_off_loop() has to be called for `action`.
 bool is_off_loop(const Action& action);
-// Any thread. The body to send, or null where the work was all. Reads nothing but the action.
-base::Result<api::Json> do_off_loop(const Action& action);
+// Any thread. The body to send, or null where the work was all. Reads nothing but the action; `chance` are the random
+// bytes of a key, kSecretBytes of them.
+base::Result<api::Json> do_off_loop(const Action& action, std::string_view chance);
+inline constexpr std::size_t kSecretBytes = 80;
 
 // Whether an object that has the name of the one to be created already holds what `existing_has` asks for.
 bool is_right(const Action& action, const api::Json& existing);

@@ -21,7 +21,9 @@ namespace controllers {
 // Kept out of plans, because it is a secret and takes long to make.
 enum class Addition : std::uint8_t {
   kNone,
-  kSshKeyPair,  // a new pair into the `data` of a Secret: id_rsa, id_rsa.pub, authorized_keys
+  kSshKeyPair,   // a new RSA pair into the `data` of a Secret: id_rsa, id_rsa.pub, authorized_keys
+  kSshAuthPair,  // a new pair on the curve P-521, as a Secret of type kubernetes.io/ssh-auth has it: ssh-privatekey,
+                 // ssh-publickey
 };
 
 // A field of the `data` of a ConfigMap or Secret, as it is on the wire (base64 in a Secret).
@@ -95,6 +97,8 @@ struct Action {
   // ("{}" is the error). No reason: none.
   std::string success_reason = {};
   std::string success_text = {};
+  // Of successes of one stage with equal reason and text there is one event, in which "{}" is the list of these names.
+  std::string success_name = {};
   std::string failure_reason = {};
   std::string failure_text = {};
 };

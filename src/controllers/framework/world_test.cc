@@ -127,7 +127,7 @@ bool TestWorld::run(const Action& action) {
       if (found != kind.end() && is_right(action, found->second)) return true;
       Json body = action.body;
       if (is_off_loop(action)) {
-        auto made = do_off_loop(action);
+        auto made = do_off_loop(action, std::string(kSecretBytes, 'x'));
         CHECK(made.ok());
         body = *made;
       }
@@ -170,7 +170,7 @@ bool TestWorld::run(const Action& action) {
     case Verb::kDeleteAll:
       std::erase_if(kind, [&](const auto& one) { return api::namespace_of(one.second) == action.ns; });
       return true;
-    case Verb::kRemoveTree: return do_off_loop(action).ok();
+    case Verb::kRemoveTree: return do_off_loop(action, {}).ok();
     case Verb::kDelete:
       if (found == kind.end()) return action.missing_is_fine;
       if (action.kind == "Pod" && deletes_pods_slowly && !goes_at_once(found->second))
@@ -182,6 +182,17 @@ bool TestWorld::run(const Action& action) {
   return false;
 }
 
+namespace {
+
+std::string success_text(const Action& action) {
+  std::string text = action.success_text;
+  if (const std::size_t hole = text.find("{}"); !action.success_name.empty() && hole != std::string::npos)
+    text.replace(hole, 2, action.success_name);
+  return text;
+}
+
+}  // namespace
+
 Ending TestWorld::apply(const Plan& plan) {
   ending = {.succeeded = !plan.failure()};
   for (const Stage& stage : plan.stages()) {
@@ -190,7 +201,7 @@ Ending TestWorld::apply(const Plan& plan) {
       std::optional<base::Error> error = refuse && action.verb != Action::Verb::kEvent ? refuse(action) : std::nullopt;
       if (!error && !run(action)) error = base::make_error(base::Code::kConflict, "an old view");
       if (!error && !action.success_reason.empty())
-        events.push_back(base::format("{}: {}", action.success_reason, action.success_text));
+        events.push_back(base::format("{}: {}", action.success_reason, success_text(action)));
       if (!error) continue;
       if (!action.failure_reason.empty() && error->code != base::Code::kConflict) {
         std::string text = action.failure_text;

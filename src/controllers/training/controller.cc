@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "controllers/training/framework.h"
 #include "controllers/training/mpi_objects.h"
+#include "controllers/training/pods.h"
 #include "controllers/training/step.h"
 
 namespace controllers::training {
@@ -17,7 +18,17 @@ namespace {
 
 Keys owner_key(const Framework& framework, const Json& object) {
   const Json& owner = api::controller_of(object);
-  if (owner["kind"].as_string() != framework.kind || owner["apiVersion"].as_string() != "kubeflow.org/v1") return {};
+  // The Job of a launcher is told from others when the turn comes.
+  constexpr std::string_view kSuffix = "-launcher";
+  if (framework.launcher_is_a_job && owner["kind"].as_string() == "Job" &&
+      owner["name"].as_string().ends_with(kSuffix)) {
+    std::string name = owner["name"].str();
+    name.resize(name.size() - kSuffix.size());
+    return {base::format("{}/{}", api::namespace_of(object), name)};
+  }
+  if (owner["kind"].as_string() != framework.kind ||
+      owner["apiVersion"].as_string() != framework.resource.api_version())
+    return {};
   return {base::format("{}/{}", api::namespace_of(object), owner["name"].as_string())};
 }
 
@@ -26,7 +37,9 @@ bool counts_jobs(std::string_view metric) { return metric.starts_with("training_
 class TrainingController final : public Controller {
  public:
   TrainingController(const Framework& framework, Options options)
-      : framework_(framework), options_(std::move(options)), index_(framework.kind) {}
+      : framework_(framework),
+        options_(std::move(options)),
+        index_(framework.resource.api_version() + " " + std::string(framework.kind)) {}
 
   std::string_view name() const override { return framework_.controller; }
   std::string_view component() const override { return framework_.controller; }
@@ -43,22 +56,33 @@ class TrainingController final : public Controller {
                                {api::resources::kServices, owner}};
     if (options_.gang) {
       // A group that is in the way belongs to somebody else: whoever waits for its name is told when it goes.
-      wakes.push_back({.resource = api::resources::kPodGroups,
+      wakes.push_back({.resource = group_resource(options_),
                        .keys =
                            [&framework = framework_](const View& view, const Json& group) {
                              std::string key = api::key_of(group);
                              return view.find(framework.resource, key) ? Keys{std::move(key)} : Keys{};
                            },
                        .may_be_absent = true});
-      wakes.push_back({api::resources::kPriorityClasses, nobody});
+      wakes.push_back({.resource = api::resources::kPriorityClasses, .keys = nobody, .may_be_absent = true});
     }
-    if (framework_.kind != "MPIJob") return wakes;
-    wakes.push_back({api::resources::kServiceAccounts, owner});
+    if (options_.autoscalers && framework_.resource.plural != "mpijobs")
+      wakes.push_back({.resource = kAutoscalers, .keys = owner, .may_be_absent = true});
+    add_wakes_of_mpi(wakes, owner);
+    return wakes;
+  }
+
+  void add_wakes_of_mpi(std::vector<Wake>& wakes, const std::function<Keys(const View&, const Json&)>& owner) const {
+    if (!framework_.objects) return;
     wakes.push_back({api::resources::kConfigMaps, owner});
-    if (!options_.gives_roles) return wakes;
+    if (framework_.launcher_is_a_job) {
+      wakes.push_back({api::resources::kSecrets, owner});
+      if (options_.launcher_jobs) wakes.push_back({kBatchJobs, owner});
+      return;
+    }
+    wakes.push_back({api::resources::kServiceAccounts, owner});
+    if (!options_.gives_roles) return;
     wakes.push_back({.resource = kRoles, .keys = owner, .may_be_absent = true});
     wakes.push_back({.resource = kRoleBindings, .keys = owner, .may_be_absent = true});
-    return wakes;
   }
 
   std::vector<IndexBy> indexes() const override {
@@ -73,11 +97,11 @@ class TrainingController final : public Controller {
       memories_.erase(key);
       return {};
     }
-    if (!options_.only_namespace.empty() && api::namespace_of(*job) != options_.only_namespace) return {};
     const std::string uid(api::uid_of(*job));
     Observed seen{.job = job, .view = &view};
     seen.pods = children(view, api::resources::kPods, key, uid);
     seen.services = children(view, api::resources::kServices, key, uid);
+    find_launcher_job(view, key, uid, seen);
     Memory memory;
     if (const auto known = memories_.find(key); known != memories_.end() && known->second.uid == uid)
       memory = known->second;
@@ -101,6 +125,14 @@ class TrainingController final : public Controller {
   }
 
  private:
+  void find_launcher_job(const View& view, const std::string& key, std::string_view uid, Observed& seen) const {
+    if (!framework_.launcher_is_a_job || !options_.launcher_jobs) return;
+    const Json* found = view.find(kBatchJobs, key + "-launcher");
+    if (!found || api::controller_of(*found)["uid"].as_string() != uid) return;
+    seen.launcher_job = found;
+    seen.launcher_pods = children(view, api::resources::kPods, key, std::string(api::uid_of(*found)));
+  }
+
   std::vector<const Json*> children(const View& view, const api::ResourceId& resource, const std::string& key,
                                     const std::string& uid) const {
     std::vector<const Json*> found = view.by_index(resource, index_, key);
@@ -125,13 +157,15 @@ class TrainingController final : public Controller {
 
 std::vector<std::string> controller_names() {
   std::vector<std::string> names;
-  for (const Framework& one : frameworks()) names.emplace_back(one.controller);
+  for (const Framework& one : frameworks())
+    if (!one.launcher_is_a_job) names.emplace_back(one.controller);
   return names;
 }
 
 std::unique_ptr<Controller> make_training_controller(std::string_view name, Options options) {
   for (const Framework& one : frameworks())
-    if (one.controller == name) return std::make_unique<TrainingController>(one, std::move(options));
+    if (one.controller == name && (one.kind != "MPIJob" || one.resource.version == options.mpi_version))
+      return std::make_unique<TrainingController>(one, std::move(options));
   return nullptr;
 }
 

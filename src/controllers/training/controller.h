@@ -6,13 +6,18 @@
 #include <vector>
 
 #include "base/metrics.h"
+#include "base/time.h"
 #include "controllers/framework/controller.h"
 
 namespace controllers::training {
 
+// Between two statuses of a job that differ in numbers of pods only, in the program of its own.
+inline constexpr base::Duration kCountsInterval = base::seconds(2);
+
 struct Options {
-  bool gang = true;                 // PodGroups of ours, and no pod before its group is admitted
-  std::string only_namespace = {};  // empty: all
+  bool gang = true;  // a group for each job; with ours, no pod comes before its group is admitted
+  // The scheduler of groups of scheduling.x-k8s.io (scheduler-plugins); empty: groups of ours, and volcano.
+  std::string plugin_scheduler = {};
   std::string init_image = "alpine:3.10";
   int init_tries_max = 100;
   std::string init_template = {};  // YAML of the init containers of PyTorch workers; empty: the built-in one
@@ -21,6 +26,11 @@ struct Options {
   std::string cluster_domain = {};                 // after "<ns>.svc." in TF_CONFIG; empty: none
   // Where the API server asks who may do what, launchers of MPIJobs are given roles.
   bool gives_roles = false;
+  // Where the API server has Jobs, the launcher of an MPIJob of v2beta1 is one.
+  bool launcher_jobs = false;
+  // Where it has HorizontalPodAutoscalers, elastic jobs with metrics get one.
+  bool autoscalers = false;
+  std::string mpi_version = "v1";    // of MPIJob
   base::Metrics* metrics = nullptr;  // may be null
 };
 

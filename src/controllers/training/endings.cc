@@ -2,6 +2,7 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "controllers/training/look.h"
+#include "controllers/training/mpi_objects.h"
 
 namespace controllers::training {
 
@@ -12,7 +13,8 @@ void Look::remove_pod(const Json& pod) {
   if (api::is_deleting(pod)) return;
   Action& action = plan().remove(resources::kPods, pod);
   action.success_reason = "SuccessfulDeletePod";
-  action.success_text = base::format("Deleted pod: {}", api::name_of(pod));
+  action.success_text = "Deleted pod: {}";
+  action.success_name = api::name_of(pod);
   action.failure_reason = "FailedDeletePod";
   action.failure_text = "Error deleting: {}";
   count("deleted_pods_total");
@@ -22,20 +24,22 @@ void Look::remove_service(const Json& service) {
   if (api::is_deleting(service)) return;
   Action& action = plan().remove(resources::kServices, service);
   action.success_reason = "SuccessfulDeleteService";
-  action.success_text = base::format("Deleted service: {}", api::name_of(service));
+  action.success_text = "Deleted service: {}";
+  action.success_name = api::name_of(service);
   action.failure_reason = "FailedDeleteService";
   action.failure_text = "Error deleting: {}";
 }
 
 void Look::remove_all() {
   for (const Json* pod : seen_.pods) remove_pod(*pod);
+  if (!job_.framework->has_services) return;
   for (const Json* service : seen_.services) remove_service(*service);
 }
 
 void Look::remove_group() {
-  const Json* group = options_.gang ? seen_.view->find(resources::kPodGroups, key(job_.name)) : nullptr;
-  if (!group || !is_ours(*group) || api::is_deleting(*group)) return;
-  Action& action = plan().remove(resources::kPodGroups, *group);
+  const Json* found = group();
+  if (!found || !is_ours(*found) || api::is_deleting(*found)) return;
+  Action& action = plan().remove(group_resource(options_), *found);
   action.success_reason = "SuccessfulDeletePodGroup";
   action.success_text = base::format("Deleted PodGroup: {}", job_.name);
   action.failure_reason = "FailedDeletePodGroup";
@@ -43,31 +47,39 @@ void Look::remove_group() {
   count("deleted_pod_groups_total");
 }
 
+// What a job that succeeded leaves running is no failure.
+void Look::count_active_as_succeeded() {
+  if (!conditions_.is_true("Succeeded")) return;
+  const Json counted = status_["replicaStatuses"];
+  for (const Json::Member& member : counted.members()) {
+    const std::int64_t active = member.value["active"].as_int();
+    if (active <= 0) continue;
+    Json& one = status_.edit("replicaStatuses").edit(member.name());
+    one.set("succeeded", one["succeeded"].as_int() + active);
+    one.erase("active");
+  }
+}
+
 void Look::clean_up() {
   const bool all = job_.clean_pod_policy == "All";
-  if (all) remove_all();
-  if (job_.clean_pod_policy == "Running")
+  if (all || job_.clean_pod_policy == "Running")
     for (const Json* pod : seen_.pods) {
       const std::string_view phase = (*pod)["status"]["phase"].as_string();
-      if (phase != "Running" && phase != "Pending" && !phase.empty()) continue;
+      if (job_.framework->launcher_is_a_job && is_launcher(*pod)) continue;
+      if (!all && phase != "Running" && phase != "Pending" && !phase.empty()) continue;
       remove_pod(*pod);
+      if (all) continue;
       if (const auto service = services_.find(api::name_of(*pod)); service != services_.end())
         remove_service(*service->second);
     }
-  if (const Json* group = options_.gang ? seen_.view->find(resources::kPodGroups, key(job_.name)) : nullptr;
-      group && is_ours(*group) && !api::is_deleting(*group)) {
+  if (all && job_.framework->has_services)
+    for (const Json* service : seen_.services) remove_service(*service);
+  if (const Json* found = group(); found && is_ours(*found) && !api::is_deleting(*found)) {
     plan().event(*seen_.job, "Normal", "JobTerminated", "Job has been terminated. Deleting PodGroup");
     remove_group();
   }
-  const Json counted = status_["replicaStatuses"];
-  if (conditions_.is_true("Succeeded"))
-    for (const Json::Member& member : counted.members()) {
-      const std::int64_t active = member.value["active"].as_int();
-      if (active <= 0) continue;
-      Json& one = status_.edit("replicaStatuses").edit(member.name());
-      one.set("succeeded", one["succeeded"].as_int() + active);
-      one.erase("active");
-    }
+  remove_autoscaler();
+  count_active_as_succeeded();
   // COMPAT(training-completion-time): whoever failed it, it ended some time.
   if (!status_.has("completionTime")) status_.set("completionTime", base::format_rfc3339(turn_.now));
   write_status();
@@ -81,6 +93,12 @@ void Look::end_time_to_live() {
   const base::Duration left = *completed + *job_.time_to_live - turn_.now;
   if (left > base::Duration{}) return plan().requeue_after(left);
   plan().begin_stage();
+  if (job_.framework->launcher_is_a_job) {
+    // The time to live is the launcher's; a Job ends by itself.
+    for (const Json* pod : seen_.pods)
+      if (is_launcher(*pod)) remove_pod(*pod);
+    return;
+  }
   Action& action = plan().remove(job_.framework->resource, *seen_.job);
   action.success_reason = job_.framework->deletion_reason;
   action.success_text = base::format("Deleted job: {}", job_.name);
@@ -90,6 +108,8 @@ void Look::end_time_to_live() {
 void Look::suspend() {
   remove_all();
   remove_group();
+  remove_autoscaler();
+  patch_suspend(true);
   const Json counted = status_["replicaStatuses"];
   for (const Json::Member& member : counted.members())
     status_.edit("replicaStatuses").edit(member.name()).erase("active");
@@ -98,6 +118,13 @@ void Look::suspend() {
   if (conditions_.is_true("Running")) conditions_.set("Running", false, reason, text);
   if (conditions_.set("Suspended", true, reason, text)) plan().event(*seen_.job, "Normal", reason, text);
   write_status();
+}
+
+// A Job that is suspended has no pods either.
+void Look::patch_suspend(bool suspend) {
+  if (!seen_.launcher_job || (*seen_.launcher_job)["spec"]["suspend"].as_bool() == suspend) return;
+  Json patch = Json::array({Json::object({{"op", "add"}, {"path", "/spec/suspend"}, {"value", suspend}})});
+  plan().patch(kBatchJobs, *seen_.launcher_job, client::PatchType::kJson, std::move(patch));
 }
 
 // False while pods of the time before are still there.

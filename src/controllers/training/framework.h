@@ -7,11 +7,20 @@
 #include <vector>
 
 #include "api/json/json.h"
+#include "controllers/framework/plan.h"
 #include "controllers/training/controller.h"
 #include "controllers/training/job.h"
 #include "controllers/training/verdict.h"
 
 namespace controllers::training {
+
+// An object of a job that is neither a pod nor the service of one.
+struct OwnObject {
+  api::ResourceId resource;
+  api::Json object;
+  const char* content = nullptr;  // the member that is kept as it should be; null: it is made once
+  Addition addition = Addition::kNone;
+};
 
 struct Framework {
   std::string_view kind;
@@ -27,6 +36,11 @@ struct Framework {
   bool has_services = true;
   bool tells_selectors = false;                              // in replicaStatuses
   std::string_view deletion_reason = "SuccessfulDeletePod";  // of the event when the time to live is over
+  std::string_view operator_name = {};                       // value of that label; empty: the controller's name
+  std::string_view manager = "kubeflow.org/training-operator";
+  // Of v2beta1: the launcher is what a Job of Kubernetes is. It is tried again, and stays when the rest is cleaned up;
+  // pods wait for the scheduler and not for their group.
+  bool launcher_is_a_job = false;
 
   // Further defaults.
   void (*set_defaults)(TrainingJob& job) = nullptr;
@@ -36,15 +50,24 @@ struct Framework {
                api::Json& pod_spec) = nullptr;
   // Running, succeeded, failed?
   void (*judge)(Verdict& verdict) = nullptr;
+  // Why no pod can be made, in this framework's own words; null: what holds for all is enough.
+  std::string (*problem)(const TrainingJob& job) = nullptr;
+  // What is made before the pods. `running`: names of the workers that run, sorted.
+  std::vector<OwnObject> (*objects)(const TrainingJob& job, const std::vector<std::string>& running,
+                                    const Options& options) = nullptr;
 };
 
+// The init container in which workers wait until the name of their master resolves.
+inline constexpr std::string_view kWaitsForMaster = "init-pytorch";
+
 const std::vector<Framework>& frameworks();
-// By kind; null when unknown.
-const Framework* find_framework(std::string_view kind);
+// By kind and version; null when unknown.
+const Framework* find_framework(std::string_view kind, std::string_view version = "v1");
 
 Framework pytorch();
 Framework tensorflow();
 Framework mpi();
+Framework mpi_ssh();
 Framework xgboost();
 Framework paddle();
 Framework jax();

@@ -6,13 +6,13 @@ namespace controllers::training {
 using api::Json;
 
 const std::vector<Framework>& frameworks() {
-  static const std::vector<Framework> kAll = {pytorch(), tensorflow(), mpi(), xgboost(), paddle(), jax()};
+  static const std::vector<Framework> kAll = {pytorch(), tensorflow(), mpi(), xgboost(), paddle(), jax(), mpi_ssh()};
   return kAll;
 }
 
-const Framework* find_framework(std::string_view kind) {
+const Framework* find_framework(std::string_view kind, std::string_view version) {
   for (const Framework& one : frameworks())
-    if (one.kind == kind) return &one;
+    if (one.kind == kind && one.resource.version == version) return &one;
   return nullptr;
 }
 

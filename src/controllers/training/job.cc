@@ -52,6 +52,8 @@ Replica read_replica(const TrainingJob& job, std::string type, const Json& given
   replica.count = std::max<std::int64_t>(0, given["replicas"].as_int(is_mpi_worker ? 0 : 1));
   replica.restart_policy = given["restartPolicy"].str();
   if (replica.restart_policy.empty()) replica.restart_policy = framework.restart_policy;
+  const std::string& policy = replica.restart_policy;
+  replica.tried_again = policy == "Always" || policy == "OnFailure" || policy == "ExitCode";
   replica.pod_template = given["template"];
   if (replica.pod_template["spec"].is_object()) {
     add_port(framework, replica.pod_template);
@@ -139,36 +141,11 @@ TrainingJob read_job(const Framework& framework, const Json& object) {
   return job;
 }
 
-namespace {
-
-std::string problem_of_mpi(const TrainingJob& job) {
-  if (job.replicas.empty()) return "MPIReplicaSpecs is not valid";
-  for (const Replica& one : job.replicas) {
-    const Json& containers = one.pod_template["spec"]["containers"];
-    if (containers.empty())
-      return base::format("MPIReplicaSpecs is not valid: containers definition expected in {}", one.type);
-    if (one.type != "Launcher" && one.type != "Worker")
-      return base::format("MPIReplicaType is {} but must be one of [Launcher Worker]", one.type);
-    for (const Json& container : containers.items()) {
-      if (container["image"].as_string().empty())
-        return base::format("MPIReplicaSpec is not valid: Image is undefined in the container of {}", one.type);
-      if (container["name"].as_string().empty())
-        return base::format("MPIReplicaSpec is not valid: ImageName is undefined in the container of {}", one.type);
-    }
-    if (one.type == "Launcher" && one.count != 1)
-      return "MPIReplicaSpec is not valid: There must be only 1 launcher replica";
-  }
-  if (!job.find("Launcher")) return "MPIReplicaSpec is not valid: Master ReplicaSpec must be present";
-  return {};
-}
-
-}  // namespace
-
 std::string problem_of(const TrainingJob& job) {
   const Framework& framework = *job.framework;
   const bool is_mpi = framework.kind == "MPIJob";
-  if (is_mpi)
-    if (std::string text = problem_of_mpi(job); !text.empty()) return text;
+  if (framework.problem)
+    if (std::string text = framework.problem(job); !text.empty()) return text;
   if (job.replicas.empty()) return base::format("spec.{}: Required value: must be required", framework.replica_map);
   if (job.total() > kReplicasMax)
     return base::format("spec.{}: {} replicas are more than {}", framework.replica_map, job.total(), kReplicasMax);

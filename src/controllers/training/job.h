@@ -22,6 +22,7 @@ struct Replica {
   std::int64_t count = 0;
   std::string restart_policy;
   api::Json pod_template;
+  bool tried_again = false;  // a pod that failed is made again
 
   // The container that the framework is told to, or null.
   const api::Json* key_container(std::string_view name) const;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "controllers/framework/said_once.h"
+#include "controllers/training/pods.h"
 #include "controllers/training/step.h"
 #include "controllers/training/verdict.h"
 
@@ -33,6 +34,7 @@ class Look {
 
   // endings.cc: what is not wanted any more goes.
   void clean_up();
+  void count_active_as_succeeded();
   void suspend();
   bool resume();
   void remove_all();
@@ -41,14 +43,24 @@ class Look {
   void remove_group();
   void end_time_to_live();
 
+  // autoscaler.cc: who changes the number of workers.
+  void keep_autoscaler();
+  void remove_autoscaler();
+
   // replicas.cc: the pods, what became of them, and those that are missing.
   void sort_pods();
+  void look_at_launcher_job();
   void look_at_pods();
   void look_at(const Replica& replica, const api::Json& pod);
   void restart_or_fail(const Replica& replica, const api::Json& pod);
   void mirror_trouble(const api::Json& pod);
+  void mirror_waiting_for_master(const api::Json& pod);
+  void warn_of_priority();
   bool admit_group();
-  bool make_mpi_objects();
+  bool make_own_objects();
+  bool are_workers_ready() const;
+  void make_launcher_job(const Replica& replica);
+  void patch_suspend(bool suspend);
   void make_missing();
   void make_replicas(const Replica& replica);
   void make(const api::ResourceId& resource, api::Json object, std::string_view kind);
@@ -58,6 +70,11 @@ class Look {
   void say_once(std::string_view type, std::string_view reason, const std::string& text, std::string_view about = {});
   void count(std::string_view metric, int amount = 1) { decision_.counted.emplace_back(metric, amount); }
   std::string key(std::string_view name) const { return job_.ns + "/" + std::string(name); }
+  // The launcher is a Job on this server.
+  bool has_launcher_job() const { return options_.launcher_jobs && job_.framework->launcher_is_a_job; }
+  const api::Json* group() const {
+    return options_.gang ? seen_.view->find(group_resource(options_), key(job_.name)) : nullptr;
+  }
   bool is_ours(const api::Json& object) const { return api::controller_of(object)["uid"].as_string() == job_.uid; }
   Plan& plan() { return decision_.plan; }
 
@@ -75,6 +92,7 @@ class Look {
   std::size_t made_ = 0;                                   // pods of this look
 };
 
+bool is_launcher(const api::Json& pod);
 // The exit code of the key container, if it has ended.
 std::optional<std::int64_t> exit_code_of(const api::Json& pod, std::string_view container);
 

@@ -122,7 +122,9 @@ Framework mpi() {
           .deletion_reason = "SuccessfulDeleteJob",
           .is_master = is_master,
           .wire = wire,
-          .judge = judge};
+          .judge = judge,
+          .problem = problem_of_mpi,
+          .objects = mpi_objects};
 }
 
 }  // namespace controllers::training

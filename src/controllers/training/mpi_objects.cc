@@ -102,18 +102,39 @@ bool has_gpu_launcher(const TrainingJob& job) {
   return false;
 }
 
-std::vector<MpiObject> mpi_objects(const TrainingJob& job, const std::vector<std::string>& running, bool gives_roles) {
-  std::vector<MpiObject> all;
+std::string problem_of_mpi(const TrainingJob& job) {
+  if (job.replicas.empty()) return "MPIReplicaSpecs is not valid";
+  for (const Replica& one : job.replicas) {
+    const Json& containers = one.pod_template["spec"]["containers"];
+    if (containers.empty())
+      return base::format("MPIReplicaSpecs is not valid: containers definition expected in {}", one.type);
+    if (one.type != "Launcher" && one.type != "Worker")
+      return base::format("MPIReplicaType is {} but must be one of [Launcher Worker]", one.type);
+    for (const Json& container : containers.items()) {
+      if (container["image"].as_string().empty())
+        return base::format("MPIReplicaSpec is not valid: Image is undefined in the container of {}", one.type);
+      if (container["name"].as_string().empty())
+        return base::format("MPIReplicaSpec is not valid: ImageName is undefined in the container of {}", one.type);
+    }
+    if (one.type == "Launcher" && one.count != 1)
+      return "MPIReplicaSpec is not valid: There must be only 1 launcher replica";
+  }
+  if (!job.find("Launcher")) return "MPIReplicaSpec is not valid: Master ReplicaSpec must be present";
+  return {};
+}
+
+std::vector<OwnObject> mpi_objects(const TrainingJob& job, const std::vector<std::string>& running,
+                                   const Options& options) {
+  std::vector<OwnObject> all;
   if (launcher_account(job) == job.name + "-launcher")
     all.push_back(
         {api::resources::kServiceAccounts,
          Json::object(
-             {{"apiVersion", "v1"}, {"kind", "ServiceAccount"}, {"metadata", labelled(job, launcher_account(job))}}),
-         nullptr});
+             {{"apiVersion", "v1"}, {"kind", "ServiceAccount"}, {"metadata", labelled(job, launcher_account(job))}})});
   all.push_back({api::resources::kConfigMaps, config_map(job, running), "data"});
-  if (gives_roles) {
+  if (options.gives_roles) {
     all.push_back({kRoles, role(job), "rules"});
-    all.push_back({kRoleBindings, role_binding(job), nullptr});
+    all.push_back({kRoleBindings, role_binding(job)});
   }
   return all;
 }

@@ -6,6 +6,7 @@
 #include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
+#include "controllers/training/mpi_objects.h"
 
 namespace controllers::training {
 
@@ -15,15 +16,20 @@ using api::ResourceList;
 namespace {
 
 void set_labels(const TrainingJob& job, const Replica& replica, std::int64_t index, Json& labels) {
-  labels.set(kOperatorName, job.framework->controller);
+  labels.set(kOperatorName, operator_of(*job.framework));
   labels.set(kJobName, job.name);
   labels.set(kReplicaType, replica.lower);
-  if (replica.type != "Launcher") labels.set(kReplicaIndex, std::to_string(index));
+  const bool is_launcher = replica.type == "Launcher";
+  if (!is_launcher || (job.framework->launcher_is_a_job && launcher_works(job)))
+    labels.set(kReplicaIndex, std::to_string(index + first_index(job, replica)));
+  if (job.framework->launcher_is_a_job) labels.set(kJobRole, replica.lower);
 }
 
 // What the gang scheduler reads on a pod.
-void set_group(const TrainingJob& job, const Replica& replica, Json& metadata, Json& spec) {
-  if (spec["schedulerName"].as_string().empty()) spec.set("schedulerName", "volcano");
+void set_group(const TrainingJob& job, const Replica& replica, const Options& options, Json& metadata, Json& spec) {
+  if (spec["schedulerName"].as_string().empty() || job.framework->launcher_is_a_job)
+    spec.set("schedulerName", gang_scheduler(options));
+  if (!options.plugin_scheduler.empty()) return metadata.edit("labels").set("scheduling.x-k8s.io/pod-group", job.name);
   metadata.edit("annotations").set("scheduling.k8s.io/group-name", job.name);
   metadata.edit("annotations").set("volcano.sh/task-spec", replica.lower);
 }
@@ -94,12 +100,12 @@ Json pod_for(const TrainingJob& job, const Replica& replica, std::int64_t index,
   for (const char* kept : {"labels", "annotations", "finalizers"})
     if (!given[kept].empty()) metadata.set(kept, given[kept]);
   set_labels(job, replica, index, metadata.edit("labels"));
-  if (job.framework->is_master(job, replica, index))
-    metadata.edit("labels").set("training.kubeflow.org/job-role", "master");
+  if (job.framework->is_master && job.framework->is_master(job, replica, index))
+    metadata.edit("labels").set(kJobRole, "master");
   Json spec = replica.pod_template["spec"];
   job.framework->wire(job, replica, index, options, spec);
   spec.set("restartPolicy", replica.restart_policy == "ExitCode" ? "Never" : replica.restart_policy);
-  if (options.gang) set_group(job, replica, metadata, spec);
+  if (options.gang) set_group(job, replica, options, metadata, spec);
   return Json::object(
       {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}, {"spec", std::move(spec)}});
 }
@@ -128,36 +134,78 @@ Json service_for(const TrainingJob& job, const Replica& replica, std::int64_t in
 }
 
 std::string selector_of(const TrainingJob& job, const Replica& replica) {
-  return base::format("{}={},{}={},{}={}", kJobName, job.name, kOperatorName, job.framework->controller, kReplicaType,
+  return base::format("{}={},{}={},{}={}", kJobName, job.name, kOperatorName, operator_of(*job.framework), kReplicaType,
                       replica.lower);
 }
 
-Json group_for(const TrainingJob& job, const PriorityOf& priority_of) {
+std::string_view operator_of(const Framework& framework) {
+  return framework.operator_name.empty() ? framework.controller : framework.operator_name;
+}
+
+std::int64_t first_index(const TrainingJob& job, const Replica& replica) {
+  return job.framework->launcher_is_a_job && replica.type == "Worker" && launcher_works(job) ? 1 : 0;
+}
+
+const api::ResourceId& group_resource(const Options& options) {
+  return options.plugin_scheduler.empty() ? api::resources::kPodGroups : kPluginGroups;
+}
+
+std::string_view gang_scheduler(const Options& options) {
+  return options.plugin_scheduler.empty() ? std::string_view("volcano") : options.plugin_scheduler;
+}
+
+namespace {
+
+// Absent where nothing names one, so that the CRD's default applies.
+std::string queue_of(const TrainingJob& job) {
+  std::string queue = job.spec()["runPolicy"]["schedulingPolicy"]["queue"].str();
+  if (!job.framework->launcher_is_a_job) return queue.empty() ? "default" : queue;
+  return queue.empty() ? std::string(api::annotation_of(job.object, "scheduling.volcano.sh/queue-name")) : queue;
+}
+
+std::string priority_class_of(const TrainingJob& job) {
+  std::string name = job.spec()["runPolicy"]["schedulingPolicy"]["priorityClass"].str();
+  if (!job.framework->launcher_is_a_job) return name;
+  for (const Replica& one : job.replicas)
+    if (name.empty()) name = one.pod_template["spec"]["priorityClassName"].str();
+  return name;
+}
+
+}  // namespace
+
+Json group_for(const TrainingJob& job, const Options& options, const PriorityOf& priority_of) {
   const Json& policy = job.spec()["runPolicy"]["schedulingPolicy"];
   Json metadata = owned_metadata(job, job.name);
   if (const Json& annotations = job.object["metadata"]["annotations"]; !annotations.empty())
     metadata.set("annotations", annotations);
   Json spec = Json::object({{"minMember", min_member(job)}});
-  const std::string queue = policy["queue"].str();
-  spec.set("queue", queue.empty() ? "default" : queue);
-  if (const Json& name = policy["priorityClass"]; !name.as_string().empty()) spec.set("priorityClassName", name);
+  if (!options.plugin_scheduler.empty()) {
+    if (const Json& timeout = policy["scheduleTimeoutSeconds"]; timeout.is_number())
+      spec.set("scheduleTimeoutSeconds", timeout);
+  } else {
+    if (const std::string queue = queue_of(job); !queue.empty()) spec.set("queue", queue);
+    if (const std::string name = priority_class_of(job); !name.empty()) spec.set("priorityClassName", name);
+  }
   if (const ResourceList needed = min_resources(job, priority_of); !needed.empty())
     spec.set("minResources", api::to_json(needed));
-  return Json::object({{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+  return Json::object({{"apiVersion", group_resource(options).api_version()},
                        {"kind", "PodGroup"},
                        {"metadata", std::move(metadata)},
                        {"spec", std::move(spec)}});
 }
 
-std::optional<Json> group_patch(const TrainingJob& job, const Json& group, const PriorityOf& priority_of) {
+std::optional<Json> group_patch(const TrainingJob& job, const Options& options, const Json& group,
+                                const PriorityOf& priority_of) {
   const Json& have = group["spec"];
-  const Json wanted = group_for(job, priority_of)["spec"];
+  const Json wanted = group_for(job, options, priority_of)["spec"];
   Json patch = Json::array();
   const auto put = [&patch](std::string_view path, const Json& value) {
     patch.push_back(Json::object({{"op", "add"}, {"path", path}, {"value", value}}));
   };
   if (have["minMember"].as_int() != wanted["minMember"].as_int()) put("/spec/minMember", wanted["minMember"]);
-  if (have["queue"].as_string().empty()) put("/spec/queue", wanted["queue"]);
+  if (have["queue"].as_string().empty() && wanted.has("queue")) put("/spec/queue", wanted["queue"]);
+  if (wanted.has("scheduleTimeoutSeconds") && have["scheduleTimeoutSeconds"] != wanted["scheduleTimeoutSeconds"])
+    put("/spec/scheduleTimeoutSeconds", wanted["scheduleTimeoutSeconds"]);
   if (have["priorityClassName"].as_string() != wanted["priorityClassName"].as_string())
     put("/spec/priorityClassName", wanted["priorityClassName"].str());
   if (api::resource_list_from(have["minResources"]) != api::resource_list_from(wanted["minResources"]))
@@ -166,10 +214,11 @@ std::optional<Json> group_patch(const TrainingJob& job, const Json& group, const
   return patch;
 }
 
-bool names_other_scheduler(const TrainingJob& job) {
-  return std::ranges::any_of(job.replicas, [](const Replica& one) {
+bool names_other_scheduler(const TrainingJob& job, const Options& options) {
+  if (job.framework->launcher_is_a_job) return false;  // it is overwritten there
+  return std::ranges::any_of(job.replicas, [&options](const Replica& one) {
     const std::string_view name = one.pod_template["spec"]["schedulerName"].as_string();
-    return !name.empty() && name != "volcano";
+    return !name.empty() && name != gang_scheduler(options);
   });
 }
 

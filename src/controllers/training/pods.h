@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "api/json/json.h"
+#include "api/resource.h"
 #include "controllers/training/framework.h"
 
 namespace controllers::training {
@@ -16,6 +17,11 @@ inline constexpr std::string_view kJobName = "training.kubeflow.org/job-name";
 inline constexpr std::string_view kOperatorName = "training.kubeflow.org/operator-name";
 inline constexpr std::string_view kReplicaType = "training.kubeflow.org/replica-type";
 inline constexpr std::string_view kReplicaIndex = "training.kubeflow.org/replica-index";
+inline constexpr std::string_view kJobRole = "training.kubeflow.org/job-role";
+
+// The groups of scheduler-plugins.
+inline const api::ResourceId kPluginGroups{"scheduling.x-k8s.io", "v1alpha1", "podgroups"};
+inline const api::ResourceId kAutoscalers{"autoscaling", "v2", "horizontalpodautoscalers"};
 
 api::Json pod_for(const TrainingJob& job, const Replica& replica, std::int64_t index, const Options& options);
 api::Json service_for(const TrainingJob& job, const Replica& replica, std::int64_t index);
@@ -24,11 +30,21 @@ std::string selector_of(const TrainingJob& job, const Replica& replica);
 // metadata of an object that goes with the job.
 api::Json owned_metadata(const TrainingJob& job, std::string_view name);
 
-using PriorityOf = std::function<std::int64_t(std::string_view priority_class)>;
-api::Json group_for(const TrainingJob& job, const PriorityOf& priority_of);
-// A JSON patch that makes `group` what it should be; unset: it is.
-std::optional<api::Json> group_patch(const TrainingJob& job, const api::Json& group, const PriorityOf& priority_of);
+// The value of the label operator-name.
+std::string_view operator_of(const Framework& framework);
+// The number on a pod's label of its first replica: the launcher that works is 0, and its workers follow.
+std::int64_t first_index(const TrainingJob& job, const Replica& replica);
 
-bool names_other_scheduler(const TrainingJob& job);
+const api::ResourceId& group_resource(const Options& options);
+// Who schedules the gangs.
+std::string_view gang_scheduler(const Options& options);
+
+using PriorityOf = std::function<std::int64_t(std::string_view priority_class)>;
+api::Json group_for(const TrainingJob& job, const Options& options, const PriorityOf& priority_of);
+// A JSON patch that makes `group` what it should be; unset: it is.
+std::optional<api::Json> group_patch(const TrainingJob& job, const Options& options, const api::Json& group,
+                                     const PriorityOf& priority_of);
+
+bool names_other_scheduler(const TrainingJob& job, const Options& options);
 
 }  // namespace controllers::training

@@ -78,7 +78,7 @@ Json init_containers(const std::string& master, const Options& options) {
       "done\n",
       master, options.init_tries_max);
   return Json::array({Json::object(
-      {{"name", "init-pytorch"},
+      {{"name", kWaitsForMaster},
        {"image", options.init_image},
        {"imagePullPolicy", "IfNotPresent"},
        {"command", Json::array({"sh", "-c", script})},

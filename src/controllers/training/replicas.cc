@@ -30,6 +30,8 @@ std::string phase_of(const Json& pod) { return pod["status"]["phase"].str(); }
 
 }  // namespace
 
+bool is_launcher(const Json& pod) { return api::label_of(pod, kReplicaType) == "launcher"; }
+
 std::optional<std::int64_t> exit_code_of(const Json& pod, std::string_view container) {
   for (const Json& one : pod["status"]["containerStatuses"].items())
     if (one["name"].as_string() == container && one["state"]["terminated"].is_object())
@@ -38,8 +40,34 @@ std::optional<std::int64_t> exit_code_of(const Json& pod, std::string_view conta
 }
 
 void Look::sort_pods() {
-  for (const Json* pod : seen_.pods)
-    if (const auto index = index_of(*pod)) pods_[std::string(api::label_of(*pod, kReplicaType))][*index].push_back(pod);
+  for (const Replica& replica : job_.replicas) pods_[replica.lower] = {};
+  const Replica* worker = job_.find("Worker");
+  const std::int64_t first = worker ? first_index(job_, *worker) : 0;
+  for (const Json* pod : seen_.pods) {
+    const auto buckets = pods_.find(api::label_of(*pod, kReplicaType));
+    const auto label = index_of(*pod);
+    if (buckets == pods_.end() || !label) continue;
+    const std::int64_t index = is_launcher(*pod) ? *label : *label - first;
+    if (index >= 0) buckets->second[index].push_back(pod);
+  }
+}
+
+// Its pods are the Job's; it says itself when it is over.
+void Look::look_at_launcher_job() {
+  if (!seen_.launcher_job) return;
+  Counts& counts = verdict_.all_counts()["Launcher"];
+  for (const Json* pod : seen_.launcher_pods) {
+    counts.active += phase_of(*pod) == "Running" && !api::is_deleting(*pod);
+    if (!api::is_deleting(*pod)) mirror_trouble(*pod);
+  }
+  const Json& status = (*seen_.launcher_job)["status"];
+  counts.failed = status["failed"].as_int();
+  for (const Json& one : status["conditions"].items()) {
+    if (one["status"].as_string() != "True") continue;
+    if (one["type"].as_string() == "Complete") counts.succeeded = 1;
+    if (one["type"].as_string() == "Failed")
+      verdict_.launcher_failure = base::format("{}: {}", one["reason"].as_string(), one["message"].as_string());
+  }
 }
 
 void Look::look_at_pods() {
@@ -57,15 +85,20 @@ void Look::look_at_pods() {
       }
     }
   }
+  look_at_launcher_job();
 }
 
 void Look::look_at(const Replica& replica, const Json& pod) {
   const std::string phase = phase_of(pod);
   const auto exit_code = exit_code_of(pod, job_.framework->container);
-  if (exit_code)
+  // COMPAT(training-events): that a worker is done is in its pod's status.
+  if (exit_code && (*exit_code != 0 || api::label_of(pod, kJobRole) == "master"))
     say_once("Normal", "ExitedWithCode",
              base::format("Pod: {}.{} exited with code {}", job_.ns, api::name_of(pod), *exit_code), api::uid_of(pod));
-  if (phase == "Failed" && !api::is_deleting(pod)) restart_or_fail(replica, pod);
+  if (phase == "Failed" && !api::is_deleting(pod)) {
+    mirror_waiting_for_master(pod);
+    restart_or_fail(replica, pod);
+  }
   Counts& counts = verdict_.all_counts()[replica.type];
   if (phase == "Running") {
     ++(api::is_deleting(pod) ? counts.failed : counts.active);
@@ -82,7 +115,7 @@ void Look::look_at(const Replica& replica, const Json& pod) {
 
 void Look::restart_or_fail(const Replica& replica, const Json& pod) {
   const std::string& policy = replica.restart_policy;
-  if (policy != "Always" && policy != "OnFailure" && policy != "ExitCode") return;
+  if (!replica.tried_again) return;
   const std::int64_t code = exit_code_of(pod, job_.framework->container).value_or(kRetryableFrom);
   if (policy == "ExitCode" && code < kRetryableFrom)
     return verdict_.failed(
@@ -93,12 +126,27 @@ void Look::restart_or_fail(const Replica& replica, const Json& pod) {
   verdict_.restarting(base::format("job {} is restarting because {} replica(s) failed.", job_.name, replica.type));
 }
 
+// COMPAT(training-master): whoever gave up says so where it is looked for.
+void Look::mirror_waiting_for_master(const Json& pod) {
+  for (const Json& one : pod["status"]["initContainerStatuses"].items()) {
+    if (one["name"].as_string() != kWaitsForMaster) continue;
+    for (const char* state : {"state", "lastState"})
+      if (one[state]["terminated"]["exitCode"].as_int() != 0)
+        return say_once("Warning", "MasterNotResolved",
+                        base::format("Pod {} waited in vain for the name {}-master-0 to resolve; look at that pod, its "
+                                     "service, and the cluster's DNS",
+                                     api::name_of(pod), job_.name),
+                        api::uid_of(pod));
+  }
+}
+
 // What troubles a pod is said of its job, too.
 void Look::mirror_trouble(const Json& pod) {
   const auto say = [&](const Json& reason, const std::string& text) {
     if (!reason.as_string().empty()) say_once("Warning", reason.as_string(), text, api::uid_of(pod));
   };
   const std::string name(api::name_of(pod));
+  mirror_waiting_for_master(pod);
   const Json& containers = pod["status"]["containerStatuses"];
   for (const Json& one : containers.items()) {
     const Json& ended = one["state"]["terminated"];
@@ -120,60 +168,75 @@ void Look::mirror_trouble(const Json& pod) {
         base::format("Error pod {} condition message: {}", name, (*newest)["message"].as_string()));
 }
 
+// COMPAT(training-priority). Where not even the system's classes are seen they are hidden from us.
+void Look::warn_of_priority() {
+  const Json& name = job_.spec()["runPolicy"]["schedulingPolicy"]["priorityClass"];
+  if (name.as_string().empty() || seen_.view->find(resources::kPriorityClasses, name.as_string())) return;
+  if (seen_.view->all(resources::kPriorityClasses).empty()) return;
+  say_once("Warning", "PriorityClassNotFound",
+           base::format("spec.runPolicy.schedulingPolicy.priorityClass: there is no PriorityClass {:?}; until it is "
+                        "created the gang has no priority over others",
+                        name.as_string()));
+}
+
 bool Look::admit_group() {
   if (!options_.gang) return true;
   const PriorityOf priority_of = [this](std::string_view name) {
     const Json* found = seen_.view->find(resources::kPriorityClasses, name);
     return found ? (*found)["value"].as_int() : 0;
   };
-  if (names_other_scheduler(job_))
+  warn_of_priority();
+  if (names_other_scheduler(job_, options_))
     say_once("Warning",
              job_.framework->kind == "MPIJob" ? "SettedPodTemplateSchedulerName" : "SetPodTemplateSchedulerName",
              "Another scheduler is specified when gang-scheduling is enabled and it will not be overwritten");
-  const Json* group = seen_.view->find(resources::kPodGroups, key(job_.name));
-  if (!group) {
-    Action& action = plan().create(resources::kPodGroups, group_for(job_, priority_of));
+  const Json* found = group();
+  if (!found) {
+    Action& action = plan().create(group_resource(options_), group_for(job_, options_, priority_of));
     action.failure_reason = "FailedCreatePodGroup";
     action.failure_text = "Error creating: {}";
     action.stops_nothing = true;  // the status says at least that the job is there
     count("created_pod_groups_total");
     return false;
   }
-  if (!is_ours(*group)) {
+  if (!is_ours(*found)) {
     say_once("Warning", "FailedCreatePodGroup",
              base::format("PodGroup {} exists and does not belong to this job; delete it, or give the job another name",
                           key(job_.name)));
     return false;
   }
-  if (api::is_deleting(*group)) return false;
-  if (auto patch = group_patch(job_, *group, priority_of))
-    plan().patch(resources::kPodGroups, *group, client::PatchType::kJson, *std::move(patch));
-  const std::string_view phase = (*group)["status"]["phase"].as_string();
+  if (api::is_deleting(*found)) return false;
+  if (auto patch = group_patch(job_, options_, *found, priority_of))
+    plan().patch(group_resource(options_), *found, client::PatchType::kJson, *std::move(patch));
+  // Other schedulers want to see the pods first, and so it is with MPIJobs of v2beta1.
+  if (!options_.plugin_scheduler.empty() || job_.framework->launcher_is_a_job) return true;
+  const std::string_view phase = (*found)["status"]["phase"].as_string();
   return !phase.empty() && phase != "Pending";
 }
 
 // False if one of them belongs to somebody else.
-bool Look::make_mpi_objects() {
-  if (job_.framework->kind != "MPIJob") return true;
+bool Look::make_own_objects() {
+  if (!job_.framework->objects) return true;
   std::vector<std::string> running;
   int launchers = 0;
   for (const Json* pod : seen_.pods) {
     const bool runs = phase_of(*pod) == "Running" && !api::is_deleting(*pod);
-    if (api::label_of(*pod, kReplicaType) == "launcher")
+    if (is_launcher(*pod))
       launchers += runs;
     else if (runs)
       running.emplace_back(api::name_of(*pod));
   }
   std::sort(running.begin(), running.end());
   const Replica* worker = job_.find("Worker");
+  for (const Json* pod : seen_.launcher_pods) launchers += phase_of(*pod) == "Running" && !api::is_deleting(*pod);
   if (launchers > 0 && running.size() == static_cast<std::size_t>(worker ? worker->count : 0))
     say_once("Normal", "MPIJobRunning", base::format("MPIJob {} is running", key(job_.name)));
   bool all_ours = true;
   plan().begin_stage();
-  for (const MpiObject& one : mpi_objects(job_, running, options_.gives_roles)) {
+  for (const OwnObject& one : job_.framework->objects(job_, running, options_)) {
     const Json* have = seen_.view->find(one.resource, api::key_of(one.object));
     if (!have) {
-      plan().create(one.resource, one.object);
+      plan().create(one.resource, one.object).addition = one.addition;
     } else if (!is_ours(*have)) {
       say_once("Warning", "ErrResourceExists",
                base::format(R"(Resource "{}" of MPIJobKind "{}" already exists and is not managed by MPIJob)",
@@ -198,7 +261,30 @@ void Look::make_missing() {
   }
 }
 
+bool Look::are_workers_ready() const {
+  const Replica* worker = job_.find("Worker");
+  const auto found = pods_.find("worker");
+  std::int64_t ready = 0;
+  if (found != pods_.end())
+    for (const auto& [index, pods] : found->second)
+      for (const Json* pod : pods)
+        for (const Json& one : (*pod)["status"]["conditions"].items())
+          ready += one["type"].as_string() == "Ready" && one["status"].as_string() == "True";
+  return !worker || ready >= worker->count;
+}
+
+void Look::make_launcher_job(const Replica& replica) {
+  if (seen_.launcher_job) return patch_suspend(false);
+  warn_of_template(replica);
+  make(kBatchJobs, launcher_job(job_, pod_for(job_, replica, 0, options_)), "Job");
+}
+
 void Look::make_replicas(const Replica& replica) {
+  if (job_.framework->launcher_is_a_job && replica.type == "Launcher") {
+    const bool waits = job_.spec()["launcherCreationPolicy"].as_string() == "WaitForWorkersReady";
+    if (waits && pods_[replica.lower].empty() && !seen_.launcher_job && !are_workers_ready()) return;
+    if (has_launcher_job()) return make_launcher_job(replica);
+  }
   const Buckets& pods = pods_[replica.lower];
   for (std::int64_t index = 0; index < replica.count; ++index) {
     if (made_ == kPodsPerLook) return plan().requeue_after({});
@@ -225,16 +311,18 @@ void Look::make(const api::ResourceId& resource, Json object, std::string_view k
   Action& action = plan().create(resource, std::move(object));
   action.stops_nothing = true;
   action.success_reason = base::format("SuccessfulCreate{}", kind);
-  action.success_text = base::format("Created {}: {}", word, name);
+  // COMPAT(training-events): one event for all that are made at a time.
+  action.success_text = base::format("Created {}: {{}}", word);
+  action.success_name = name;
   if (job_.framework->kind == "MPIJob") {
-    const bool is_launcher = name.ends_with("-launcher");
-    if (is_launcher) action.success_reason = "MPIJobRunning";
-    action.success_text = is_launcher ? base::format("launcher pod created success: {}", name)
-                                      : base::format("Created worker pod: {}", name);
+    const bool of_launcher = name.ends_with("-launcher");
+    if (of_launcher) action.success_reason = "MPIJobRunning";
+    action.success_text =
+        of_launcher ? base::format("launcher {} created success: {{}}", word) : "Created worker pod: {}";
   }
   action.failure_reason = base::format("FailedCreate{}", kind);
   action.failure_text = "Error creating: {}";
-  count(kind == "Pod" ? "created_pods_total" : "succeeded_service_creation_total");
+  if (kind != "Job") count(kind == "Pod" ? "created_pods_total" : "succeeded_service_creation_total");
 }
 
 void Look::warn_of_template(const Replica& replica) {

@@ -51,7 +51,7 @@ void Look::say_once(std::string_view type, std::string_view reason, const std::s
 }
 
 void Look::decide() {
-  const bool is_ours_to_run = job_.managed_by.empty() || job_.managed_by == "kubeflow.org/training-operator";
+  const bool is_ours_to_run = job_.managed_by.empty() || job_.managed_by == job_.framework->manager;
   if (!is_ours_to_run || api::is_deleting(*seen_.job)) return;
   if (const std::string problem = problem_of(job_); !problem.empty() && !conditions_.is_finished())
     return say_once("Warning", base::format("{}FailedValidation", job_.framework->kind),
@@ -63,6 +63,7 @@ void Look::decide() {
   if (conditions_.is_true("Suspended") && !resume()) return;
   sort_pods();
   if (exceeds_limits()) return;
+  keep_autoscaler();
   const bool admitted = admit_group();
   if (!admitted && seen_.pods.empty()) {
     // COMPAT(training-reconcile-time): when it was first seen to wait, and not at each look.
@@ -74,14 +75,15 @@ void Look::decide() {
   verdict_.begin_judgement();
   job_.framework->judge(verdict_);
   end_verdict();
-  if (admitted && !conditions_.is_finished() && make_mpi_objects()) make_missing();
+  if (admitted && !conditions_.is_finished() && make_own_objects()) make_missing();
   write_status();
 }
 
 void Look::note_created() {
   if (conditions_.has("Created")) return;
   conditions_.set("Created", true, base::format("{}Created", job_.framework->kind),
-                  base::format("{} {} is created.", job_.framework->kind, job_.name));
+                  base::format("{} {} is created.", job_.framework->kind,
+                               job_.framework->launcher_is_a_job ? key(job_.name) : job_.name));
   count("training_operator_jobs_created_total");
 }
 
@@ -94,6 +96,7 @@ void Look::end_verdict() {
   Json statuses = Json::object();
   for (const Replica& one : job_.replicas) statuses.set(one.type, replica_status(one, verdict_.counts(one)));
   status_.set("replicaStatuses", std::move(statuses));
+  count_active_as_succeeded();
 }
 
 Json Look::replica_status(const Replica& replica, const Counts& counts) const {
@@ -110,7 +113,7 @@ std::int64_t Look::containers_restarted() const {
   std::int64_t sum = 0;
   for (const Replica& replica : job_.replicas) {
     const auto found = pods_.find(replica.lower);
-    if (replica.restart_policy == "Never" || found == pods_.end()) continue;
+    if (!replica.tried_again || found == pods_.end()) continue;
     for (const auto& [index, pods] : found->second)
       for (const Json* pod : pods) {
         const Json& status = (*pod)["status"];
@@ -128,7 +131,7 @@ std::int64_t Look::restarts_due() const {
   std::int64_t due = 0;
   for (const Replica& replica : job_.replicas) {
     const auto found = pods_.find(replica.lower);
-    if (replica.restart_policy == "Never" || found == pods_.end()) continue;
+    if (!replica.tried_again || found == pods_.end()) continue;
     for (const auto& [index, pods] : found->second)
       for (const Json* pod : pods) due += (*pod)["status"]["phase"].as_string() == "Failed" && !api::is_deleting(*pod);
   }
@@ -136,6 +139,7 @@ std::int64_t Look::restarts_due() const {
 }
 
 bool Look::exceeds_limits() {
+  if (has_launcher_job()) return false;  // that Job has the limits
   if (job_.backoff_limit) {
     const std::int64_t limit = *job_.backoff_limit;
     const std::int64_t due = restarts_due();
@@ -157,7 +161,13 @@ bool Look::exceeds_limits() {
 }
 
 void Look::fail_at_limit(const std::string& message) {
-  remove_all();
+  if (job_.framework->launcher_is_a_job) {
+    // As a Job leaves it: what failed can be read, what runs is ended.
+    for (const Json* pod : seen_.pods)
+      if (is_launcher(*pod) && (*pod)["status"]["phase"].as_string() != "Failed") remove_pod(*pod);
+  } else {
+    remove_all();
+  }
   remove_group();
   verdict_.failed(message);
   end_verdict();

@@ -21,10 +21,12 @@ struct Memory {
 };
 
 struct Observed {
-  const api::Json* job = nullptr;               // not null
-  std::vector<const api::Json*> pods = {};      // that it controls
-  std::vector<const api::Json*> services = {};  // that it controls
-  const View* view = nullptr;                   // for objects by name
+  const api::Json* job = nullptr;                    // not null
+  std::vector<const api::Json*> pods = {};           // that it controls
+  std::vector<const api::Json*> services = {};       // that it controls
+  const api::Json* launcher_job = nullptr;           // the Job that it controls and that makes its launcher
+  std::vector<const api::Json*> launcher_pods = {};  // of that Job
+  const View* view = nullptr;                        // for objects by name
 };
 
 struct Decision {

@@ -1,104 +1,10 @@
 // The life of training jobs: conditions, restarts, limits, endings (training.md 6, 7, 8).
-#include <gtest/gtest.h>
+#include <algorithm>
 
-#include "api/kubeflow/v1/run_policy.h"
-#include "base/format.h"
-#include "controllers/framework/world_for_tests.h"
-#include "controllers/training/framework.h"
+#include "controllers/training/trial_for_tests.h"
 
 namespace controllers::training {
 namespace {
-
-using api::Json;
-namespace resources = api::resources;
-
-constexpr std::string_view kKey = "ns/j";
-
-Json parsed(std::string_view text) {
-  auto json = api::parse_json(text);
-  EXPECT_TRUE(json.ok()) << text;
-  return json.ok() ? *json : Json();
-}
-
-struct Trial {
-  explicit Trial(std::string_view kind, std::string_view replicas, std::string_view policy = "{}",
-                 std::string_view spec = "{}", Options given = {})
-      : framework(*find_framework(kind)), options(std::move(given)) {
-    restart();
-    world.use_indexes_of(*controller);
-    Json map = Json::object();
-    const Json types = parsed(replicas);
-    for (const Json::Member& member : types.members()) {
-      Json one = member.value;
-      one.set("template", parsed(base::format(R"({{"spec": {{"containers": [{{"name": "{}", "image": "i"}}]}}}})",
-                                              framework.container)));
-      map.set(member.name(), one);
-    }
-    Json whole = parsed(spec);
-    whole.set(framework.replica_map, map);
-    whole.set("runPolicy", parsed(policy));
-    world.put(framework.resource, Json::object({{"apiVersion", "kubeflow.org/v1"},
-                                                {"kind", kind},
-                                                {"metadata", parsed(R"({"name": "j", "namespace": "ns"})")},
-                                                {"spec", whole}}));
-  }
-
-  // A crash of the operator: it knows nothing of before.
-  void restart() { controller = make_training_controller(framework.controller, options); }
-
-  std::string look() { return world.turn(*controller, std::string(kKey)); }
-  void rest() {
-    for (int i = 0; i < 5; ++i) look();
-  }
-  void admit() {
-    if (Json* group = world.edit(resources::kPodGroups, std::string(kKey)))
-      group->edit("status").set("phase", "Inqueue");
-  }
-  void begin() {
-    look();
-    admit();
-    rest();
-  }
-  void set(const std::string& pod, std::string_view phase, std::optional<int> code = {}) {
-    Json* found = world.edit(resources::kPods, "ns/" + pod);
-    ASSERT_NE(found, nullptr) << pod;
-    found->edit("status").set("phase", phase);
-    found->edit("spec").set("nodeName", "n");
-    if (code)
-      found->edit("status").set(
-          "containerStatuses",
-          parsed(base::format(R"([{{"name": "{}", "state": {{"terminated": {{"exitCode": {}}}}}}}])",
-                              framework.container, *code)));
-  }
-  void set_all(std::string_view phase) {
-    for (const std::string& name : pods()) set(name, phase);
-  }
-  std::vector<std::string> pods() const {
-    std::vector<std::string> names;
-    for (const Json* pod : world.all(resources::kPods)) names.emplace_back(api::name_of(*pod));
-    return names;
-  }
-  const Json& status() { return (*world.find(framework.resource, kKey))["status"]; }
-  // "Created Running=False Succeeded"
-  std::string conditions() {
-    std::string text;
-    for (const Json& one : status()["conditions"].items())
-      text += base::format("{}{}{}", text.empty() ? "" : " ", one["type"].as_string(),
-                           one["status"].as_string() == "True" ? "" : "=False");
-    return text;
-  }
-  std::string said() { return status()["conditions"][status()["conditions"].size() - 1]["message"].str(); }
-  bool was_said(std::string_view event) const {
-    for (const std::string& one : world.events)
-      if (one == event) return true;
-    return false;
-  }
-
-  const Framework& framework;
-  Options options;
-  TestWorld world;
-  std::unique_ptr<Controller> controller;
-};
 
 constexpr std::string_view kMasterAndWorkers = R"({"Master": {"replicas": 1}, "Worker": {"replicas": 2}})";
 
@@ -395,6 +301,97 @@ TEST(MpiJob, does_not_take_what_is_not_its_own) {
   EXPECT_TRUE(trial.was_said(
       R"(ErrResourceExists: Resource "j-config" of MPIJobKind "ConfigMap" already exists and is not managed by MPIJob)"));
   EXPECT_TRUE(trial.pods().empty());
+}
+
+TEST(TrainingJob, has_groups_of_other_schedulers) {
+  Trial trial("PyTorchJob", kMasterAndWorkers, R"({"schedulingPolicy": {"scheduleTimeoutSeconds": 30, "queue": "q"}})",
+              "{}", {.plugin_scheduler = "mine"});
+  trial.look();
+  const Json* group = trial.world.find(kPluginGroups, kKey);
+  ASSERT_NE(group, nullptr);
+  EXPECT_EQ((*group)["spec"].dump(), R"({"minMember":3,"scheduleTimeoutSeconds":30})");
+  EXPECT_EQ((*group)["apiVersion"].as_string(), "scheduling.x-k8s.io/v1alpha1");
+  trial.look();
+  const Json& pod = *trial.world.find(resources::kPods, "ns/j-worker-1");
+  EXPECT_EQ(pod["spec"]["schedulerName"].as_string(), "mine");
+  EXPECT_EQ(api::label_of(pod, "scheduling.x-k8s.io/pod-group"), "j");
+  EXPECT_TRUE(pod["metadata"]["annotations"].is_null());
+  EXPECT_EQ(trial.look(), "");
+  trial.set_all("Running");
+  trial.look();
+  trial.set("j-master-0", "Succeeded", 0);
+  trial.rest();
+  EXPECT_EQ(trial.world.find(kPluginGroups, kKey), nullptr);
+}
+
+constexpr std::string_view kElastic = R"({"elasticPolicy": {"minReplicas": 1, "maxReplicas": 3,
+    "metrics": [{"type": "Resource", "resource": {"name": "cpu"}}]}})";
+
+TEST(TrainingJob, has_an_autoscaler) {
+  Trial trial("PyTorchJob", R"({"Worker": {"replicas": 2}})", "{}", kElastic, {.autoscalers = true});
+  trial.begin();
+  const Json& made = *trial.world.find(kAutoscalers, kKey);
+  EXPECT_EQ(made["spec"].dump(),
+            R"({"scaleTargetRef":{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","name":"j"},"minReplicas":1,)"
+            R"("maxReplicas":3,"metrics":[{"type":"Resource","resource":{"name":"cpu"}}]})");
+  // What the server fills in is no difference; what the job says is.
+  trial.world.edit(kAutoscalers, std::string(kKey))->edit("spec").set("behavior", Json::object());
+  EXPECT_EQ(trial.look(), "");
+  trial.world.edit(trial.framework.resource, std::string(kKey))
+      ->edit_path({"spec", "elasticPolicy"})
+      .set("maxReplicas", 5);
+  EXPECT_EQ(trial.look().substr(0, 61), "patch HorizontalPodAutoscaler ns/j [{\"op\":\"replace\",\"path\":\"/");
+  trial.world.edit(trial.framework.resource, std::string(kKey))->edit_path({"spec", "runPolicy"}).set("suspend", true);
+  trial.look();
+  EXPECT_EQ(trial.world.find(kAutoscalers, kKey), nullptr);
+}
+
+TEST(TrainingJob, says_that_there_are_no_autoscalers) {
+  Trial trial("PyTorchJob", R"({"Worker": {"replicas": 2}})", "{}", kElastic);
+  trial.begin();
+  EXPECT_TRUE(trial.was_said(
+      "FailedCreateHPA: spec.elasticPolicy.metrics has no effect: this cluster serves no autoscaling/v2, so that "
+      "nothing changes the number of workers; use kubectl scale"));
+  EXPECT_EQ(trial.pods().size(), 2u);
+}
+
+TEST(TrainingJob, says_which_priority_class_is_missing) {
+  Trial trial("JAXJob", R"({"Worker": {}})", R"({"schedulingPolicy": {"priorityClass": "high"}})");
+  trial.world.put(resources::kPriorityClasses, parsed(R"({"kind": "PriorityClass", "metadata": {"name": "low"}})"));
+  trial.begin();
+  EXPECT_TRUE(trial.was_said(
+      "PriorityClassNotFound: spec.runPolicy.schedulingPolicy.priorityClass: there is no PriorityClass \"high\"; until "
+      "it is created the gang has no priority over others"));
+  EXPECT_EQ(trial.world.events.size(), 3u);  // a pod, a service, and this, once
+}
+
+TEST(TrainingJob, says_that_a_master_does_not_resolve) {
+  Trial trial("PyTorchJob", kMasterAndWorkers);
+  trial.begin();
+  trial.world.edit(resources::kPods, "ns/j-worker-1")
+      ->edit("status")
+      .set("initContainerStatuses",
+           parsed(R"([{"name": "init-pytorch", "state": {"terminated": {"exitCode": 1, "reason": "Error"}}}])"));
+  trial.rest();
+  EXPECT_TRUE(trial.was_said(
+      "MasterNotResolved: Pod j-worker-1 waited in vain for the name j-master-0 to resolve; look at that "
+      "pod, its service, and the cluster's DNS"));
+  EXPECT_EQ(std::ranges::count_if(trial.world.events, [](const std::string& one) { return one.starts_with("Master"); }),
+            1);
+}
+
+TEST(TrainingJob, whose_worker_always_fails_ends_at_its_limit) {
+  Trial trial("PyTorchJob", kMasterAndWorkers, R"({"backoffLimit": 2})");
+  trial.begin();
+  for (int i = 0; i < 3; ++i) {
+    trial.set("j-worker-1", "Failed", 1);
+    trial.rest();
+    trial.world.gone();
+    trial.rest();
+  }
+  EXPECT_EQ(trial.said(), "Job j has failed because it has reached the specified backoff limit");
+  EXPECT_TRUE(trial.pods().empty());
+  EXPECT_TRUE(trial.world.all(resources::kServices).empty());
 }
 
 }  // namespace

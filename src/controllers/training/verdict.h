@@ -55,6 +55,7 @@ class Verdict {
   const Counts& counts(const Replica& replica) const;
   std::map<std::string, Counts, std::less<>>& all_counts() { return counts_; }
   bool was_restarting() const { return was_restarting_; }
+  std::string launcher_failure;       // of a launcher that is a Job: what the Job says
   bool first_worker_is_done = false;  // its key container ended with 0, and the pod succeeded
 
   void begin_judgement() { was_restarting_ = conditions_.is_true("Restarting"); }

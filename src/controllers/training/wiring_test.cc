@@ -18,8 +18,8 @@ Json parsed(std::string_view text) {
 
 // `replicas`: {"Worker": 2}; each has one container of the framework's name, with `container` added.
 TrainingJob job_of(std::string_view kind, std::string_view replicas, std::string_view spec = "{}",
-                   std::string_view container = "{}") {
-  const Framework& framework = *find_framework(kind);
+                   std::string_view container = "{}", std::string_view version = "v1") {
+  const Framework& framework = *find_framework(kind, version);
   Json map = Json::object();
   const Json counts = parsed(replicas);
   for (const Json::Member& member : counts.members()) {
@@ -32,7 +32,7 @@ TrainingJob job_of(std::string_view kind, std::string_view replicas, std::string
   Json whole = parsed(spec);
   whole.set(framework.replica_map, map);
   return read_job(framework,
-                  Json::object({{"apiVersion", "kubeflow.org/v1"},
+                  Json::object({{"apiVersion", framework.resource.api_version()},
                                 {"kind", kind},
                                 {"metadata", Json::object({{"name", "j"}, {"namespace", "ns"}, {"uid", "U"}})},
                                 {"spec", whole}}));
@@ -150,7 +150,7 @@ TEST(Mpi, has_a_launcher_that_reaches_workers) {
   const Json worker = pod_for(job, *job.find("Worker"), 1, {});
   EXPECT_EQ(worker["spec"]["containers"].items()[0]["command"].dump(), R"(["sleep"])");
   EXPECT_EQ(worker["spec"]["containers"].items()[0]["args"].dump(), R"(["365d"])");
-  const auto objects = mpi_objects(job, {"j-worker-1"}, true);
+  const auto objects = mpi_objects(job, {"j-worker-1"}, {.gives_roles = true});
   ASSERT_EQ(objects.size(), 4u);
   EXPECT_EQ(objects[1].object["data"]["hostfile"].as_string(), "j-worker-0 slots=3\nj-worker-1 slots=3\n");
   EXPECT_EQ(objects[1].object["data"]["discover_hosts.sh"].as_string(), "#!/bin/sh\necho j-worker-1:3\n");
@@ -164,8 +164,103 @@ TEST(Mpi, counts_a_launcher_with_devices) {
   const TrainingJob job =
       job_of("MPIJob", R"({"Launcher": 1, "Worker": 1})", "{}", R"({"resources": {"limits": {"nvidia.com/gpu": 1}}})");
   EXPECT_EQ(env_of(job, "Launcher", 0).find("NVIDIA"), std::string::npos);
-  EXPECT_EQ(mpi_objects(job, {}, false)[1].object["data"]["hostfile"].as_string(),
+  EXPECT_EQ(mpi_objects(job, {}, {})[1].object["data"]["hostfile"].as_string(),
             "j-launcher slots=1\nj-worker-0 slots=1\n");
+}
+
+TrainingJob ssh_job(std::string_view spec) {
+  return job_of("MPIJob", R"({"Launcher": 1, "Worker": 2})", spec, "{}", "v2beta1");
+}
+
+TEST(SshMpi, tells_each_implementation_where_the_hosts_are) {
+  const std::string hidden = "NVIDIA_VISIBLE_DEVICES=\nNVIDIA_DRIVER_CAPABILITIES=\n";
+  EXPECT_EQ(env_of(ssh_job(R"({"slotsPerWorker": 2})"), "Launcher", 0),
+            "K_MPI_JOB_ROLE=launcher\nOMPI_MCA_orte_keep_fqdn_hostnames=true\n"
+            "OMPI_MCA_orte_default_hostfile=/etc/mpi/hostfile\nOMPI_MCA_plm_rsh_args=-o ConnectionAttempts=10\n"
+            "OMPI_MCA_orte_set_default_slots=2\n" +
+                hidden);
+  EXPECT_EQ(env_of(ssh_job(R"({"slotsPerWorker": 2, "mpiImplementation": "Intel"})"), "Launcher", 0),
+            "K_MPI_JOB_ROLE=launcher\nI_MPI_HYDRA_HOST_FILE=/etc/mpi/hostfile\nI_MPI_PERHOST=2\n" + hidden);
+  EXPECT_EQ(env_of(ssh_job(R"({"mpiImplementation": "MPICH", "runLauncherAsWorker": true})"), "Launcher", 0),
+            "K_MPI_JOB_ROLE=launcher\nHYDRA_HOST_FILE=/etc/mpi/hostfile\n");
+  EXPECT_EQ(env_of(ssh_job("{}"), "Worker", 1), "K_MPI_JOB_ROLE=worker\n");
+}
+
+TEST(SshMpi, lists_hosts_as_each_implementation_reads_them) {
+  const auto hosts = [](std::string_view spec) {
+    return mpi_ssh_objects(ssh_job(spec), {}, {})[1].object["data"]["hostfile"].str();
+  };
+  EXPECT_EQ(hosts(R"({"slotsPerWorker": 3})"), "j-worker-0.j.ns.svc slots=3\nj-worker-1.j.ns.svc slots=3\n");
+  EXPECT_EQ(hosts(R"({"mpiImplementation": "Intel", "runLauncherAsWorker": true})"),
+            "j-launcher.j.ns.svc:1\nj-worker-0.j.ns.svc:1\nj-worker-1.j.ns.svc:1\n");
+}
+
+TEST(SshMpi, has_keys_and_names_in_its_pods) {
+  const TrainingJob job = ssh_job("{}");
+  const Json worker = pod_for(job, *job.find("Worker"), 1, {});
+  EXPECT_EQ(worker["metadata"]["labels"].dump(),
+            R"({"training.kubeflow.org/operator-name":"mpi-operator","training.kubeflow.org/job-name":"j",)"
+            R"("training.kubeflow.org/replica-type":"worker","training.kubeflow.org/replica-index":"1",)"
+            R"("training.kubeflow.org/job-role":"worker"})");
+  EXPECT_EQ(worker["spec"]["hostname"].as_string(), "j-worker-1");
+  EXPECT_EQ(worker["spec"]["subdomain"].as_string(), "j");
+  EXPECT_EQ(worker["spec"]["dnsConfig"].dump(), R"({"searches":["j.ns.svc.cluster.local"]})");
+  EXPECT_EQ(worker["spec"]["containers"].items()[0]["command"].dump(), R"(["/usr/sbin/sshd"])");
+  EXPECT_EQ(worker["spec"]["containers"].items()[0]["args"].dump(), R"(["-De"])");
+  EXPECT_EQ(worker["spec"]["volumes"].dump(),
+            R"([{"name":"ssh-auth","secret":{"secretName":"j-ssh","items":[{"key":"ssh-privatekey","path":"id_rsa"},)"
+            R"({"key":"ssh-publickey","path":"id_rsa.pub"},{"key":"ssh-publickey","path":"authorized_keys"}],)"
+            R"("defaultMode":384}}])");
+  EXPECT_EQ(worker["spec"]["restartPolicy"].as_string(), "Never");
+  const TrainingJob other = ssh_job(R"({"sshAuthMountPath": "/home/mpi/.ssh", "runLauncherAsWorker": true})");
+  const Json launcher = pod_for(other, *other.find("Launcher"), 0, {});
+  EXPECT_EQ(launcher["spec"]["containers"].items()[0]["volumeMounts"].dump(),
+            R"([{"name":"mpi-job-config","mountPath":"/etc/mpi"},{"name":"ssh-auth","mountPath":"/home/mpi/.ssh"}])");
+  EXPECT_FALSE(launcher["spec"]["volumes"].items()[1]["secret"].has("defaultMode"));
+  EXPECT_EQ(launcher["spec"]["restartPolicy"].as_string(), "OnFailure");
+  EXPECT_EQ(api::label_of(launcher, kReplicaIndex), "0");
+  EXPECT_EQ(api::label_of(pod_for(other, *other.find("Worker"), 0, {}), kReplicaIndex), "1");
+}
+
+TEST(SshMpi, names_queue_and_class_of_its_group) {
+  const PriorityOf none = [](std::string_view) { return 0; };
+  TrainingJob job = ssh_job("{}");
+  EXPECT_EQ(group_for(job, {}, none)["spec"].dump(), R"({"minMember":3})");
+  job.object.edit_path({"metadata", "annotations"}).set("scheduling.volcano.sh/queue-name", "q");
+  job.replicas[1].pod_template.edit("spec").set("priorityClassName", "high");
+  const Json group = group_for(job, {}, none);
+  EXPECT_EQ(group["spec"].dump(), R"({"minMember":3,"queue":"q","priorityClassName":"high"})");
+  EXPECT_FALSE(group_patch(job, {}, group, none));
+  // Whatever the template says, the gang is one scheduler's.
+  job.replicas[1].pod_template.edit("spec").set("schedulerName", "other");
+  EXPECT_EQ(pod_for(job, job.replicas[1], 0, {})["spec"]["schedulerName"].as_string(), "volcano");
+  EXPECT_FALSE(names_other_scheduler(job, {}));
+}
+
+TEST(SshMpi, is_not_run_when_it_makes_no_sense) {
+  const auto problem = [](std::string_view replicas, std::string_view spec) {
+    return problem_of(job_of("MPIJob", replicas, spec, "{}", "v2beta1"));
+  };
+  const std::string_view both = R"({"Launcher": 1, "Worker": 2})";
+  EXPECT_EQ(problem(both, "{}"), "");
+  EXPECT_EQ(problem("{}", "{}"), "spec.mpiReplicaSpecs: Required value: must have MPI replica specs");
+  EXPECT_EQ(problem(R"({"Worker": 2})", "{}"),
+            "spec.mpiReplicaSpecs[Launcher]: Required value: must have Launcher replica spec");
+  EXPECT_EQ(problem(R"({"Launcher": 2})", "{}"),
+            "spec.mpiReplicaSpecs[Launcher].replicas: Invalid value: 2: must be 1");
+  EXPECT_EQ(problem(R"({"Launcher": 1, "Worker": 0})", "{}"),
+            "spec.mpiReplicaSpecs[Worker].replicas: Invalid value: 0: must be greater than or equal to 1");
+  EXPECT_EQ(problem(R"({"Launcher": 1, "Chief": 1})", "{}"),
+            "spec.mpiReplicaSpecs[Chief]: Unsupported value: \"Chief\": supported values: \"Launcher\", \"Worker\"");
+  EXPECT_EQ(problem(both, R"({"mpiImplementation": "LAM"})"),
+            "spec.mpiImplementation: Unsupported value: \"LAM\": supported values: \"OpenMPI\", \"Intel\", \"MPICH\"");
+  EXPECT_EQ(
+      problem(both, R"({"runPolicy": {"cleanPodPolicy": "Some"}})"),
+      "spec.runPolicy.cleanPodPolicy: Unsupported value: \"Some\": supported values: \"None\", \"Running\", \"All\"");
+  EXPECT_EQ(problem(both, R"({"runPolicy": {"backoffLimit": -1}})"),
+            "spec.runPolicy.backoffLimit: Invalid value: -1: must be greater than or equal to 0");
+  EXPECT_EQ(problem(both, R"({"runPolicy": {"managedBy": "me"}})").substr(0, 54),
+            "spec.runPolicy.managedBy: Unsupported value: \"me\": sup");
 }
 
 TEST(Pods, carry_what_others_select_by) {
@@ -198,17 +293,17 @@ TEST(Group, asks_for_what_the_gang_needs) {
       .edit(std::size_t{0})
       .set("resources", parsed(R"({"limits": {"nvidia.com/gpu": 1}})"));
   const PriorityOf none = [](std::string_view) { return 0; };
-  const Json group = group_for(job, none);
+  const Json group = group_for(job, {}, none);
   EXPECT_EQ(group["spec"].dump(), R"({"minMember":6,"queue":"default","minResources":{"nvidia.com/gpu":"4"}})");
-  EXPECT_FALSE(group_patch(job, group, none));
+  EXPECT_FALSE(group_patch(job, {}, group, none));
   job.object.edit_path({"spec", "runPolicy", "schedulingPolicy"}).set("minAvailable", 3);
-  EXPECT_EQ(group_for(job, none)["spec"]["minResources"].dump(), R"({"nvidia.com/gpu":"1"})");
-  EXPECT_EQ(group_patch(job, group, none)->dump(),
+  EXPECT_EQ(group_for(job, {}, none)["spec"]["minResources"].dump(), R"({"nvidia.com/gpu":"1"})");
+  EXPECT_EQ(group_patch(job, {}, group, none)->dump(),
             R"([{"op":"add","path":"/spec/minMember","value":3},)"
             R"({"op":"add","path":"/spec/minResources","value":{"nvidia.com/gpu":"1"}}])");
   // A class of higher priority is counted first.
   job.replicas[1].pod_template.edit("spec").set("priorityClassName", "high");
-  EXPECT_EQ(group_for(job, [](std::string_view) { return 9; })["spec"]["minResources"].dump(),
+  EXPECT_EQ(group_for(job, {}, [](std::string_view) { return 9; })["spec"]["minResources"].dump(),
             R"({"nvidia.com/gpu":"3"})");
 }
 

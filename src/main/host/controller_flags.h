@@ -39,6 +39,7 @@ struct ControllerFlags {
   std::string shard_sync_period = "60s";
   bool enable_node_event_trigger = true;
   std::string sharding_configmap = "volcano-sharding-configmap", sharding_configmap_namespace = "volcano-system";
+  std::string only_namespace;                              // that is looked at; no flag of this table
   std::optional<controllers::training::Options> training;  // of the training operator; no flag of this table
 
   std::vector<Flag> rows();

@@ -16,6 +16,7 @@
 #include "client/leader_election.h"
 #include "client/without_patch.h"
 #include "controllers/all.h"
+#include "controllers/framework/execution.h"
 #include "controllers/metrics.h"
 #include "main/host/connection.h"
 #include "main/host/controller_flags.h"
@@ -27,17 +28,24 @@
 namespace volcano_main {
 namespace {
 
+constexpr base::Duration kAskAgain = base::seconds(1);
+
 struct Program {
+  const ControllerProgram& kind;
   std::string name;
   ControllerFlags flags;
   std::unique_ptr<rt::RealEnv> env;
   std::unique_ptr<client::Client> client;
+  std::unique_ptr<TrainingWebhook> webhook;
   std::unique_ptr<client::LeaderElection> election;
+  std::set<api::ResourceId> absent;  // of what the server was asked for
+  bool begun = false;
   base::Metrics metrics;
   std::unique_ptr<controllers::Manager> manager;
 
   // On the loop. Ready is who leads and has seen everything, and who follows another that leads.
   std::string why_not_ready() const {
+    if (!begun) return webhook ? webhook->why_not_ready() : "the server has not said what it serves";
     if (manager) return manager->synced() ? "" : "the first lists are not complete";
     return election && election->has_seen_leader() ? "" : "no leader has been seen";
   }
@@ -45,6 +53,7 @@ struct Program {
   void lead() {
     controllers::Options options = flags.controllers();
     options.metrics = &metrics;
+    options.only_namespace = flags.only_namespace;
     manager = std::make_unique<controllers::Manager>(*env, *client, options);
     manager->start();
   }
@@ -57,7 +66,52 @@ struct Program {
                                                .burst = flags.kube_api_burst},
                                               *env));
     client = client::make_client_without_patch(std::move(direct));
-    if (!flags.leader_elect) return lead(), base::Status();
+    ask(0);
+    return {};
+  }
+
+  // What the server does not serve now may be installed later; then the program is started again.
+  void ask(std::size_t at) {
+    if (at == kind.asked_for.size()) return learn();
+    client->call({.verb = client::Verb::kList,
+                  .resource = kind.asked_for[at],
+                  .ns = flags.only_namespace,
+                  .name = {},
+                  .subresource = {},
+                  .limit = 1},
+                 [this, at](base::Result<api::Json> answer) {
+                   const base::Code code = answer.ok() ? base::Code() : answer.error().code;
+                   if (!answer.ok() && controllers::is_outage(code)) {
+                     base::log_warning(name, answer.error().message);
+                     env->loop().after(kAskAgain, [this, at] { ask(at); });
+                     return;
+                   }
+                   if (!answer.ok() && code == base::Code::kNotFound) absent.insert(kind.asked_for[at]);
+                   ask(at + 1);
+                 });
+  }
+
+  void learn() {
+    if (kind.learn)
+      if (const base::Status learned = kind.learn(flags, absent); !learned.ok()) end(learned.error().message);
+    const auto wanted = kind.webhook ? kind.webhook() : std::nullopt;
+    if (!wanted) return begin();
+    webhook = std::make_unique<TrainingWebhook>(*env, *client, *wanted);
+    webhook->start([this] { begin(); });
+  }
+
+  [[noreturn]] void end(const std::string& why) const {
+    std::cerr << name << ": " << why << "\n";
+    std::_Exit(1);
+  }
+
+  void begin() {
+    begun = true;
+    if (!flags.leader_elect) return lead();
+    if (const base::Status elects = elect(); !elects.ok()) end(elects.error().message);
+  }
+
+  base::Status elect() {
     char host[256] = "localhost";
     gethostname(host, sizeof host - 1);
     TRY(client::LeaderElectionOptions lease, flags.lease());
@@ -119,7 +173,7 @@ std::vector<Flag> rows_of(ControllerFlags& flags, const ControllerProgram& kind)
 }  // namespace
 
 int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
-  Program program{.name = kind.name};
+  Program program{.kind = kind, .name = kind.name};
   if (kind.preset) kind.preset(program.flags);
   program.metrics.add(controllers::metric_rows());
   const std::vector<Flag> rows = rows_of(program.flags, kind);
@@ -159,6 +213,7 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
     const auto finish = [&] {
       program.manager.reset();
       program.election.reset();
+      program.webhook.reset();
       program.client.reset();
       stopped.set_value();
     };

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "main/host/controller_flags.h"
+#include "main/host/training_webhook.h"
 #include "main/programs.h"
 
 namespace volcano_main {
@@ -21,6 +24,12 @@ struct ControllerProgram {
   std::function<base::Status(ControllerFlags&)> settle = {};
   // Judges the flags beyond ControllerFlags::check(); unset: nothing more is asked for.
   std::function<base::Status(const ControllerFlags&)> check = {};
+  // Resources of which the server is asked, before anything starts, whether it serves them; and what follows from those
+  // that it does not.
+  std::vector<api::ResourceId> asked_for = {};
+  std::function<base::Status(ControllerFlags&, const std::set<api::ResourceId>& absent)> learn = {};
+  // An admission webhook beside the controllers, which begin when it is ready; unset: none. Asked once learn() was.
+  std::function<std::optional<TrainingWebhookOptions>()> webhook = {};
 };
 
 // Runs until a signal; returns the exit status.

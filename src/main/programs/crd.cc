@@ -1,34 +1,54 @@
-// `volcano crd [NAME...]`: the CustomResourceDefinitions of our kinds as YAML, to install on a cluster.
+// `volcano crd [--mpi-job-version=v1|v2beta1] [NAME...]`: the CustomResourceDefinitions of our kinds as YAML, to
+// install on a cluster.
 #include "api/crd.h"
 
 #include <iostream>
 
 #include "api/json/yaml.h"
+#include "main/host/mpi_version.h"
 #include "main/programs.h"
 
 namespace volcano_main {
 
+namespace {
+
+// Of the two kinds of MPIJob a cluster has one, because their names are the same.
+bool is_printed(const api::KindInfo& kind, std::string_view mpi_version) {
+  return kind.custom && (kind.kind != "MPIJob" || kind.resource.version == mpi_version);
+}
+
+int fail(const std::string& message) {
+  std::cerr << "volcano crd: " << message << "\n";
+  return 1;
+}
+
+}  // namespace
+
 int run_crd(const Arguments& arguments) {
+  std::string mpi_version = "v1";
+  const std::vector<Flag> flags = {{"mpi-job-version", &mpi_version, kMpiVersionHelp}};
   for (const std::string& word : arguments)
     if (word == "--help" || word == "-h") {
-      std::cout << "usage: volcano crd [NAME...]\n\nnames:\n";
+      std::cout << "usage: volcano crd [flags] [NAME...]\n\n" << flags_help(flags) << "\nnames:\n";
       for (const api::KindInfo& kind : api::all_kinds())
-        if (kind.custom) std::cout << "  " << api::qualified_plural(kind) << "\n";
+        if (is_printed(kind, "v1")) std::cout << "  " << api::qualified_plural(kind) << "\n";
       return 0;
     }
+  const auto names = parse_flags(flags, arguments);
+  if (!names.ok()) return fail(names.error().message);
+  if (const base::Status known = check_mpi_version(mpi_version); !known.ok()) return fail(known.error().message);
   int found = 0;
   for (const api::KindInfo& kind : api::all_kinds()) {
-    if (!kind.custom) continue;
+    if (!is_printed(kind, mpi_version)) continue;
     const std::string name = api::qualified_plural(kind);
-    bool wanted = arguments.empty();
-    for (const std::string& word : arguments) wanted = wanted || word == name || word == kind.resource.plural;
+    bool wanted = names->empty();
+    for (const std::string& word : *names) wanted = wanted || word == name || word == kind.resource.plural;
     if (!wanted) continue;
     if (found++ > 0) std::cout << "---\n";
     std::cout << api::to_yaml(api::make_crd(kind));
   }
   if (found > 0) return 0;
-  std::cerr << "volcano crd: no custom resource is called " << (arguments.empty() ? "" : arguments[0]) << "\n";
-  return 1;
+  return fail("no custom resource is called " + (names->empty() ? "" : names->front()));
 }
 
 }  // namespace volcano_main

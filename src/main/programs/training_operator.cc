@@ -7,14 +7,16 @@
 #include "base/format.h"
 #include "controllers/training/controller.h"
 #include "controllers/training/job.h"
+#include "controllers/training/mpi_objects.h"
+#include "controllers/training/pods.h"
 #include "main/host/controller_host.h"
+#include "main/host/mpi_version.h"
 #include "rt/files.h"
 
 namespace volcano_main {
 namespace {
 
 constexpr std::string_view kAccepted = "accepted; has no effect here";
-constexpr std::string_view kWebhook = "accepted; admission is that of the API server or of vc-webhook-manager";
 
 struct TrainingFlags {
   std::string metrics_address = ":8080";
@@ -29,32 +31,36 @@ struct TrainingFlags {
   std::string delivery_image = "kubeflow/kubectl-delivery:latest";
   int threads = 1;
   int webhook_port = 9443;
+  std::string mpi_version = "v1";
   std::string webhook_service = "training-operator", webhook_secret = "training-operator-webhook-cert";
   bool zap_switch = false;
   std::string zap_value;
   std::string lease = "1ca428e5.training-operator.kubeflow.org";
 
   std::vector<Flag> rows() {
-    return {{"metrics-bind-address", &metrics_address, "address of the metrics server; 0: none"},
-            {"health-probe-bind-address", &probe_address, "address of the health server; 0: none"},
-            {"leader-election-id", &lease, "name of the lease"},
-            {"enable-scheme", &schemes, "a kind that is run; may be repeated (default: all)"},
-            {"gang-scheduler-name", &gang_scheduler, "volcano: PodGroups; empty or none: no gangs"},
-            {"enable-gang-scheduling", &gang, "as releases 1.3 to 1.5 said it: gangs of volcano"},
-            {"namespace", &only_namespace, "the namespace that is looked at; empty: all"},
-            {"pytorch-init-container-image", &init_image, "image in which PyTorch workers wait for their master"},
-            {"pytorch-init-container-template-file", &init_template, "init containers in their place, if it exists"},
-            {"pytorch-init-container-max-tries", &init_tries_max, "how often they look for it"},
-            {"mpi-kubectl-delivery-image", &delivery_image, "image that brings kubectl to launchers"},
-            {"controller-threads", &threads, "accepted; one loop serves all jobs"},
-            {"webhook-server-port", &webhook_port, kWebhook},
-            {"webhook-service-name", &webhook_service, kWebhook},
-            {"webhook-secret-name", &webhook_secret, kWebhook},
-            {"zap-devel", &zap_switch, kAccepted},
-            {"zap-encoder", &zap_value, kAccepted},
-            {"zap-log-level", &zap_value, kAccepted},
-            {"zap-stacktrace-level", &zap_value, kAccepted},
-            {"zap-time-encoding", &zap_value, kAccepted}};
+    return {
+        {"metrics-bind-address", &metrics_address, "address of the metrics server; 0: none"},
+        {"health-probe-bind-address", &probe_address, "address of the health server; 0: none"},
+        {"leader-election-id", &lease, "name of the lease"},
+        {"enable-scheme", &schemes, "a kind that is run; may be repeated (default: all)"},
+        {"gang-scheduler-name", &gang_scheduler,
+         "volcano: PodGroups; another name: those of scheduler-plugins, for that scheduler; empty or none: no gangs"},
+        {"enable-gang-scheduling", &gang, "as releases 1.3 to 1.5 said it: gangs of volcano"},
+        {"namespace", &only_namespace, "the namespace that is looked at; empty: all"},
+        {"pytorch-init-container-image", &init_image, "image in which PyTorch workers wait for their master"},
+        {"pytorch-init-container-template-file", &init_template, "init containers in their place, if it exists"},
+        {"pytorch-init-container-max-tries", &init_tries_max, "how often they look for it"},
+        {"mpi-kubectl-delivery-image", &delivery_image, "image that brings kubectl to launchers"},
+        {"controller-threads", &threads, "accepted; one loop serves all jobs"},
+        {"mpi-job-version", &mpi_version, kMpiVersionHelp},
+        {"webhook-server-port", &webhook_port, "port of the admission webhook; 0: none"},
+        {"webhook-service-name", &webhook_service, "its service, which its certificate is for"},
+        {"webhook-secret-name", &webhook_secret, "the Secret that keeps its certificate"},
+        {"zap-devel", &zap_switch, kAccepted},
+        {"zap-encoder", &zap_value, kAccepted},
+        {"zap-log-level", &zap_value, kAccepted},
+        {"zap-stacktrace-level", &zap_value, kAccepted},
+        {"zap-time-encoding", &zap_value, kAccepted}};
   }
 };
 
@@ -78,12 +84,36 @@ base::Result<std::vector<std::string>> controllers_of(const std::vector<std::str
   return names;
 }
 
-base::Result<bool> wants_gangs(const TrainingFlags& flags) {
+void set_gangs(const TrainingFlags& flags, controllers::training::Options& options) {
   const std::string name = controllers::training::lower_case(flags.gang_scheduler);
-  if (name == "volcano") return true;
-  if (name == "none") return false;
-  if (name.empty()) return flags.gang;
-  return wrong(base::format("--gang-scheduler-name: \"{}\" is none of volcano, none", flags.gang_scheduler));
+  options.gang = name.empty() ? flags.gang : name != "none";
+  if (options.gang && !name.empty() && name != "volcano") options.plugin_scheduler = flags.gang_scheduler;
+}
+
+std::string own_namespace() {
+  const std::string ns = variable("MY_POD_NAMESPACE");
+  return ns.empty() ? "kubeflow" : ns;
+}
+
+// What a cluster without one of these has instead.
+base::Status learn(ControllerFlags& host, const std::set<api::ResourceId>& absent) {
+  namespace training = controllers::training;
+  training::Options& options = *host.training;
+  options.launcher_jobs = !absent.contains(training::kBatchJobs);
+  options.autoscalers = !absent.contains(training::kAutoscalers);
+  const api::ResourceId& groups = training::group_resource(options);
+  if (options.gang && absent.contains(groups))
+    return base::make_error(base::Code::kNotFound, base::format("{}.{}: crd might be missing, please install crd",
+                                                                groups.plural, groups.group));
+  return {};
+}
+
+std::optional<TrainingWebhookOptions> webhook_of(const TrainingFlags& flags) {
+  if (flags.webhook_port == 0) return std::nullopt;
+  return TrainingWebhookOptions{.port = static_cast<std::uint16_t>(flags.webhook_port),
+                                .service = flags.webhook_service,
+                                .secret = flags.webhook_secret,
+                                .ns = own_namespace()};
 }
 
 base::Status use(const TrainingFlags& flags, ControllerFlags& host) {
@@ -92,12 +122,16 @@ base::Status use(const TrainingFlags& flags, ControllerFlags& host) {
   host.listen_address = flags.metrics_address;
   host.enable_healthz = serves(flags.probe_address);
   host.healthz_address = flags.probe_address;
-  if (const std::string ns = variable("MY_POD_NAMESPACE"); !ns.empty()) host.lease_namespace = ns;
+  host.lease_namespace = own_namespace();
+  if (flags.webhook_port < 0 || flags.webhook_port > 65535)
+    return wrong(base::format("--webhook-server-port: {} is not between 0 and 65535", flags.webhook_port));
+  TRY_VOID(check_mpi_version(flags.mpi_version));
   host.lease_name = flags.lease;
   TRY(host.enabled, controllers_of(flags.schemes));
   controllers::training::Options options;
-  TRY(options.gang, wants_gangs(flags));
-  options.only_namespace = flags.only_namespace.empty() ? variable("KUBEFLOW_NAMESPACE") : flags.only_namespace;
+  set_gangs(flags, options);
+  options.mpi_version = flags.mpi_version;
+  host.only_namespace = flags.only_namespace.empty() ? variable("KUBEFLOW_NAMESPACE") : flags.only_namespace;
   options.init_image = flags.init_image;
   options.init_tries_max = flags.init_tries_max;
   if (auto text = rt::read_file(flags.init_template); text.ok()) {
@@ -125,12 +159,17 @@ int run_training_operator(const Arguments& arguments) {
        .preset =
            [](ControllerFlags& host) {
              host.leader_elect = false;
+             host.counts_interval = base::format_go_duration(controllers::training::kCountsInterval);
              host.lease_namespace = "kubeflow";
              host.kube_api_qps = "20";
              host.kube_api_burst = 30;
            },
        .own_flags = flags.rows(),
-       .settle = [&flags](ControllerFlags& host) { return use(flags, host); }},
+       .settle = [&flags](ControllerFlags& host) { return use(flags, host); },
+       .asked_for = {controllers::training::kBatchJobs, controllers::training::kAutoscalers,
+                     controllers::training::kPluginGroups, api::resources::kPodGroups},
+       .learn = learn,
+       .webhook = [&flags] { return webhook_of(flags); }},
       arguments);
 }
 

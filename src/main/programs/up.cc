@@ -24,6 +24,7 @@
 #include "main/host/config_file.h"
 #include "main/host/credentials.h"
 #include "main/host/flags.h"
+#include "main/host/mpi_version.h"
 #include "main/host/quarantine.h"
 #include "main/host/scheduler_host.h"
 #include "main/host/version.h"
@@ -52,6 +53,7 @@ struct UpOptions {
   bool host_rootfs = false;
   bool leave_pods = false;
   bool training = true;
+  std::string mpi_version = "v1";
   std::string event_ttl = "1h";
   std::string scheduler_conf;
   bool agent_scheduler = false;
@@ -76,6 +78,7 @@ std::vector<Flag> flags_of(UpOptions& options) {
       {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"},
       {"training-operator", &options.training,
        "run training jobs of kubeflow.org; false: a program beside this one does"},
+      {"mpi-job-version", &options.mpi_version, kMpiVersionHelp},
       {"scheduler-conf", &options.scheduler_conf,
        "the scheduler's configuration file, read again when it changes (default: the built-in configuration)"},
       {"agent-scheduler", &options.agent_scheduler,
@@ -90,6 +93,7 @@ std::vector<Flag> flags_of(UpOptions& options) {
 base::Status check(const UpOptions& options) {
   const auto wrong = [](std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); };
   TRY_VOID(check_ip("--address", options.address));
+  TRY_VOID(check_mpi_version(options.mpi_version));
   if (options.runtime != "auto" && options.runtime != "runc" && options.runtime != "process")
     return wrong(base::format("--runtime: \"{}\" is none of auto, runc, process", options.runtime));
   scheduler::Options sharded;
@@ -186,7 +190,8 @@ struct Cluster {
     for (const std::string& line : lines) base::log_error("apiserver", line);
     apiserver::ApiOptions api_options;
     api_options.hooks =
-        admission::hooks({.knows_time_zone = [](const std::string& zone) { return base::TimeZone::load(zone).ok(); }});
+        admission::hooks({.mpi_version = options.mpi_version,
+                          .knows_time_zone = [](const std::string& zone) { return base::TimeZone::load(zone).ok(); }});
     pod_logs = node::make_pod_logs(options.data + "/node");
     api_options.pod_logs = pod_logs.get();
     api = std::make_unique<apiserver::Api>(*api_env, *objects, std::move(api_options));
@@ -251,6 +256,7 @@ struct Cluster {
   // Pods here find no kubectl image, and need none where the host's files stand in for images.
   controllers::training::Options training() const {
     controllers::training::Options operator_options;
+    operator_options.mpi_version = options.mpi_version;
     if (options.host_rootfs)
       operator_options.delivery_command = {"sh", "-c", "cp \"$(command -v kubectl)\" \"$TARGET_DIR/kubectl\" || true"};
     return operator_options;
@@ -284,6 +290,7 @@ struct Cluster {
     server_options.http.tls = keys();
     server_options.token = credentials.token;
     server_options.version = kVersion;
+    if (options.mpi_version != "v1") server_options.preferred_versions = {{"kubeflow.org", options.mpi_version}};
     server_options.other_metrics = [this] { return metrics.text(); };
     server_options.loop_held = [this] { return api_env->held(); };
     server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},

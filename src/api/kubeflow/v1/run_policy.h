@@ -13,7 +13,11 @@ inline const ResourceId kMpiJobs{"kubeflow.org", "v1", "mpijobs"};
 inline const ResourceId kXgboostJobs{"kubeflow.org", "v1", "xgboostjobs"};
 inline const ResourceId kPaddleJobs{"kubeflow.org", "v1", "paddlejobs"};
 inline const ResourceId kJaxJobs{"kubeflow.org", "v1", "jaxjobs"};
+inline const ResourceId kSshMpiJobs{"kubeflow.org", "v2beta1", "mpijobs"};
 }  // namespace resources
+
+// The versions that MPIJobs have. A cluster has one of them, because their names are the same.
+inline constexpr std::string_view kMpiJobVersions[] = {"v1", "v2beta1"};
 
 struct TrainingSchedulingPolicy {
   std::optional<std::int32_t> min_available;

@@ -1,0 +1,73 @@
+// The HorizontalPodAutoscaler of an elastic job that says what its workers follow (training.md 9).
+#include "api/resource.h"
+#include "base/format.h"
+#include "controllers/training/look.h"
+#include "controllers/training/pods.h"
+
+namespace controllers::training {
+
+using api::Json;
+
+namespace {
+
+Json autoscaler_for(const TrainingJob& job) {
+  const Json& policy = job.spec()["elasticPolicy"];
+  Json spec = Json::object({{"scaleTargetRef", Json::object({{"apiVersion", job.framework->resource.api_version()},
+                                                             {"kind", job.framework->kind},
+                                                             {"name", job.name}})}});
+  spec.set("minReplicas", policy["minReplicas"]);
+  spec.set("maxReplicas", policy["maxReplicas"]);
+  spec.set("metrics", policy["metrics"]);
+  return Json::object({{"apiVersion", kAutoscalers.api_version()},
+                       {"kind", "HorizontalPodAutoscaler"},
+                       {"metadata", owned_metadata(job, job.name)},
+                       {"spec", std::move(spec)}});
+}
+
+// Whether all that `wanted` says is in `have`, which may have defaults beside it.
+bool holds(const Json& have, const Json& wanted) {
+  if (wanted.is_object()) {
+    for (const Json::Member& one : wanted.members())
+      if (!holds(have[one.name()], one.value)) return false;
+    return have.is_object();
+  }
+  if (!wanted.is_array()) return have == wanted;
+  if (have.size() != wanted.size()) return false;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (!holds(have[i], wanted[i])) return false;
+  return true;
+}
+
+}  // namespace
+
+// COMPAT(training-autoscaler)
+void Look::keep_autoscaler() {
+  if (job_.spec()["elasticPolicy"]["metrics"].empty()) return;
+  if (!options_.autoscalers)
+    return say_once("Warning", "FailedCreateHPA",
+                    "spec.elasticPolicy.metrics has no effect: this cluster serves no autoscaling/v2, so that nothing "
+                    "changes the number of workers; use kubectl scale");
+  const Json wanted = autoscaler_for(job_);
+  const Json* have = seen_.view->find(kAutoscalers, key(job_.name));
+  if (!have) {
+    Action& action = plan().create(kAutoscalers, wanted);
+    action.stops_nothing = true;
+    action.failure_reason = "FailedCreateHPA";
+    action.failure_text = "Error creating: {}";
+  } else if (!is_ours(*have)) {
+    say_once("Warning", "FailedCreateHPA",
+             base::format("HorizontalPodAutoscaler {} exists and does not belong to this job; delete it, or give the "
+                          "job another name",
+                          key(job_.name)));
+  } else if (!api::is_deleting(*have) && !holds((*have)["spec"], wanted["spec"])) {
+    Json patch = Json::array({Json::object({{"op", "replace"}, {"path", "/spec"}, {"value", wanted["spec"]}})});
+    plan().patch(kAutoscalers, *have, client::PatchType::kJson, std::move(patch));
+  }
+}
+
+void Look::remove_autoscaler() {
+  const Json* have = options_.autoscalers ? seen_.view->find(kAutoscalers, key(job_.name)) : nullptr;
+  if (have && is_ours(*have) && !api::is_deleting(*have)) plan().remove(kAutoscalers, *have);
+}
+
+}  // namespace controllers::training

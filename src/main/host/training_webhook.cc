@@ -1,0 +1,238 @@
+// Steps: the keys from the Secret, or new ones into it; the listener; the bundle into the configuration; then once more
+// each half a day, so that what is near its end is renewed.
+#include "main/host/training_webhook.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "admission/hooks.h"
+#include "admission/server.h"
+#include "api/resource.h"
+#include "base/base64.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "rt/http_server.h"
+#include "rt/tls.h"
+
+namespace volcano_main {
+namespace {
+
+using api::Json;
+
+constexpr base::Duration kRetry = base::seconds(1);
+constexpr base::Duration kLookAgain = base::hours(12);
+constexpr base::Duration kTenYears = base::hours(24 * 3650);
+constexpr base::Duration kOneYear = base::hours(24 * 365);
+constexpr base::Duration kNearEnd = base::hours(24 * 30);
+constexpr int kConnectionsMax = 256;
+
+const api::ResourceId kConfigurations{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations"};
+
+struct Keys {
+  rt::KeyPair ca;
+  rt::KeyPair server;
+};
+
+// Rules of training jobs look nothing up.
+class NoObjects final : public api::ObjectReader {
+ public:
+  std::optional<Json> find(const api::ResourceId&, std::string_view, std::string_view) const override { return {}; }
+  std::vector<Json> list_by(const api::TextField&, std::string_view, bool) const override { return {}; }
+};
+
+std::string decoded(std::string_view text) {
+  auto bytes = base::base64_decode(text);
+  return bytes.ok() ? *std::move(bytes) : "";
+}
+
+std::string field(const Json& secret, std::string_view name) { return decoded(secret["data"][name].as_string()); }
+
+// What the Secret holds, if it is whole, for this name, and lasts.
+std::optional<Keys> keys_in(const Json& secret, const std::string& host, base::Time now) {
+  Keys keys{{field(secret, "ca.crt"), field(secret, "ca.key")}, {field(secret, "tls.crt"), field(secret, "tls.key")}};
+  for (const rt::KeyPair* pair : {&keys.ca, &keys.server}) {
+    if (!rt::check_pair(*pair).ok()) return std::nullopt;
+    const auto facts = rt::certificate_facts(pair->certificate_pem);
+    if (!facts.ok() || now < facts->not_before || facts->not_after - now < kNearEnd) return std::nullopt;
+    if (pair == &keys.server && std::ranges::find(facts->dns_names, host) == facts->dns_names.end())
+      return std::nullopt;
+  }
+  if (!rt::check_signed_by(keys.server.certificate_pem, keys.ca.certificate_pem).ok()) return std::nullopt;
+  return keys;
+}
+
+base::Result<Keys> make_keys(const std::string& host, base::Time now) {
+  Keys keys;
+  TRY(keys.ca, rt::make_ca("training-operator-ca", now, kTenYears));
+  rt::CertificateSubject subject;
+  subject.common_name = host;
+  subject.dns_names = {host};
+  subject.server = true;
+  TRY(keys.server, rt::issue_certificate(keys.ca, subject, now, kOneYear));
+  return keys;
+}
+
+std::vector<api::AdmissionHook> training_hooks() {
+  std::vector<api::AdmissionHook> all = admission::hooks({.in_process = false});
+  std::erase_if(all, [](const api::AdmissionHook& one) { return !one.path.starts_with("/validate-kubeflow-org-"); });
+  return all;
+}
+
+}  // namespace
+
+struct TrainingWebhook::State : std::enable_shared_from_this<TrainingWebhook::State> {
+  State(rt::Env& e, client::Client& c, TrainingWebhookOptions o)
+      : env(e), client(c), options(std::move(o)), host(base::format("{}.{}.svc", options.service, options.ns)) {}
+
+  rt::Env& env;
+  client::Client& client;
+  const TrainingWebhookOptions options;
+  const std::string host;
+  std::unique_ptr<rt::HttpServer> http;
+  std::function<void()> ready;
+  std::string trouble = "the webhook has no certificate yet";
+
+  void call(client::Request request, bool missing_is_fine, std::function<void(State&, Json)> next);
+  void look();
+  void look_at_secret(const Json& configuration);
+  void keep(Json secret, const Keys& keys, const Json& configuration);
+  void use(const Keys& keys, Json configuration);
+  base::Status listen(const Keys& keys);
+  void done();
+  void fail(const std::string& text);
+  void later(base::Duration delay);
+};
+
+void TrainingWebhook::State::later(base::Duration delay) {
+  env.loop().after(delay, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->look();
+  });
+}
+
+// What is wrong is said once, and everything is looked at again.
+void TrainingWebhook::State::fail(const std::string& text) {
+  if (text != trouble) base::log_warning("training-operator", text);
+  trouble = text;
+  later(kRetry);
+}
+
+// `next` gets null for what is missing.
+void TrainingWebhook::State::call(client::Request request, bool missing_is_fine,
+                                  std::function<void(State&, Json)> next) {
+  std::string what = base::format("webhook: {} {}", request.resource.plural, request.name);
+  client.call(std::move(request), [weak = weak_from_this(), next = std::move(next), missing_is_fine,
+                                   what = std::move(what)](base::Result<Json> result) {
+    const auto self = weak.lock();
+    if (!self) return;
+    if (result.ok()) return next(*self, *std::move(result));
+    if (missing_is_fine && result.error().code == base::Code::kNotFound) return next(*self, Json());
+    self->fail(base::format("{}: {}", what, result.error().message));
+  });
+}
+
+// COMPAT(training-webhook). Without a configuration nobody asks, and no keys are needed.
+void TrainingWebhook::State::look() {
+  client::Request request{.resource = kConfigurations, .ns = {}, .name = options.configuration, .subresource = {}};
+  call(std::move(request), true, [](State& self, Json configuration) {
+    if (!configuration.is_null()) return self.look_at_secret(configuration);
+    if (!self.trouble.empty())
+      base::log_info("training-operator", base::format("this cluster has no ValidatingWebhookConfiguration {}; jobs "
+                                                       "that can have no pods get an event",
+                                                       self.options.configuration));
+    self.done();
+  });
+}
+
+void TrainingWebhook::State::look_at_secret(const Json& configuration) {
+  client::Request request{
+      .resource = api::resources::kSecrets, .ns = options.ns, .name = options.secret, .subresource = {}};
+  call(std::move(request), true, [configuration](State& self, Json secret) {
+    if (const auto keys = keys_in(secret, self.host, self.env.now())) return self.use(*keys, configuration);
+    const auto made = make_keys(self.host, self.env.now());
+    if (!made.ok()) return self.fail(made.error().message);
+    self.keep(std::move(secret), *made, configuration);
+  });
+}
+
+// Of several operators that do this at a time one succeeds, and the others look again.
+void TrainingWebhook::State::keep(Json secret, const Keys& keys, const Json& configuration) {
+  const bool is_new = secret.is_null();
+  if (is_new)
+    secret = Json::object({{"apiVersion", "v1"},
+                           {"kind", "Secret"},
+                           {"metadata", Json::object({{"name", options.secret}, {"namespace", options.ns}})}});
+  if (!secret["data"].is_object()) secret.set("data", Json::object());
+  for (const auto& [name, text] :
+       {std::pair{"ca.crt", &keys.ca.certificate_pem}, std::pair{"ca.key", &keys.ca.key_pem},
+        std::pair{"tls.crt", &keys.server.certificate_pem}, std::pair{"tls.key", &keys.server.key_pem}})
+    secret.edit("data").set(name, base::base64_encode(*text));
+  client::Request request{.verb = is_new ? client::Verb::kCreate : client::Verb::kUpdate,
+                          .resource = api::resources::kSecrets,
+                          .ns = options.ns,
+                          .name = is_new ? "" : options.secret,
+                          .subresource = {},
+                          .body = std::move(secret)};
+  call(std::move(request), false, [keys, configuration](State& self, const Json&) { self.use(keys, configuration); });
+}
+
+void TrainingWebhook::State::use(const Keys& keys, Json configuration) {
+  if (const base::Status listens = listen(keys); !listens.ok()) return fail(listens.error().message);
+  const std::string bundle = base::base64_encode(keys.ca.certificate_pem);
+  bool changed = false;
+  for (std::size_t i = 0; i < configuration["webhooks"].size(); ++i) {
+    if (configuration["webhooks"][i]["clientConfig"]["caBundle"].as_string() == bundle) continue;
+    configuration.edit("webhooks").edit(i).edit("clientConfig").set("caBundle", bundle);
+    changed = true;
+  }
+  if (!changed) return done();
+  client::Request request{.verb = client::Verb::kUpdate,
+                          .resource = kConfigurations,
+                          .ns = {},
+                          .name = options.configuration,
+                          .subresource = {},
+                          .body = std::move(configuration)};
+  call(std::move(request), false, [](State& self, const Json&) { self.done(); });
+}
+
+base::Status TrainingWebhook::State::listen(const Keys& keys) {
+  rt::ServerKeys pair{keys.server.certificate_pem, keys.server.key_pem, {}};
+  if (http) return http->set_keys(pair);
+  rt::ServerOptions server;
+  server.address = "0.0.0.0";
+  server.port = options.port;
+  server.connections_max = kConnectionsMax;
+  server.tls = std::move(pair);
+  server.header_time_max = base::seconds(5);
+  server.request_time_max = base::seconds(30);
+  const auto handler = [hooks = training_hooks()](const rt::HttpRequest& request,
+                                                  const std::shared_ptr<rt::HttpExchange>& exchange) {
+    exchange->respond(admission::answer_http(request, hooks, NoObjects()));
+  };
+  TRY(http, rt::listen_http(std::move(server), handler));
+  base::log_info("training-operator", base::format("the webhook answers on port {}", http->port()));
+  return {};
+}
+
+void TrainingWebhook::State::done() {
+  trouble.clear();
+  if (const auto callback = std::exchange(ready, nullptr)) callback();
+  later(kLookAgain);
+}
+
+TrainingWebhook::TrainingWebhook(rt::Env& env, client::Client& client, TrainingWebhookOptions options)
+    : state_(std::make_shared<State>(env, client, std::move(options))) {}
+
+TrainingWebhook::~TrainingWebhook() {
+  state_->ready = nullptr;
+  state_->http.reset();
+}
+
+void TrainingWebhook::start(std::function<void()> ready) {
+  state_->ready = std::move(ready);
+  state_->look();
+}
+
+std::string TrainingWebhook::why_not_ready() const { return state_->trouble; }
+
+}  // namespace volcano_main
