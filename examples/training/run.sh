@@ -58,7 +58,12 @@ case $name in
     show kubectl delete pod "$short-worker-2" --grace-period=0 --force
     ;;
 esac
-until_true 400 "the end of the job" ended
+crashed() { kubectl get pods -o 'jsonpath={.items[*].status.containerStatuses[*].restartCount}' | grep -qE '\b[3-9]'; }
+until ended; do
+  crashed && { for pod in $(kubectl get pods -o name); do echo "$pod"; kubectl logs "$pod" --previous 2> /dev/null | tail -15; done; give_up "a replica fails again and again"; }
+  [ $(($(date +%s) - built)) -ge 600 ] && give_up "the job did not end within ten minutes"
+  sleep 1
+done
 show kubectl get "$job"
 show kubectl get pods
 for pod in $(kubectl get pods -o name | sort); do
