@@ -206,12 +206,21 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
       differences->gone(api::uid_of(*before), env.now());
   }
 
+  // The model believes that what we decided is done. It is not, and what is decided next should not build on it for
+  // ever.
+  void take_back(const Difference& one) {
+    const std::string key = one.ns + "/" + one.pod;
+    if (one.kind == Difference::Kind::kOnlyHere) intake.bind_failed(key, one.uid);
+    if (one.kind == Difference::Kind::kEvictedHere) intake.eviction_failed(key, one.uid);
+  }
+
   // Nothing is written, so nothing follows: the next cycle comes with the next event, or with what a wait makes of
   // this.
   void end_dry_cycle(const Plan& plan) {
     differences->decided(plan, env.now());
     const std::vector<Difference> news = differences->take_news();
     if (metrics) metrics->note_differences(news);
+    for (const Difference& one : news) take_back(one);
     for (const std::string& line : Differences::lines(news)) base::log_info("scheduler", "dry run: " + line);
     const std::optional<base::Time> due = differences->next_due();
     if (!due || period_timer != 0) return;
@@ -410,7 +419,7 @@ void Scheduler::count_into(base::Metrics& metrics) {
 }
 void Scheduler::set_dry_run() {
   state_->dry_run = true;
-  state_->differences.emplace(state_->options.names(), !state_->options.single_pods);
+  state_->differences.emplace(state_->options.names());
   state_->model.shards.claims_first = false;  // nobody hears of a claim
 }
 void Scheduler::set_witness(CycleWitness& witness) {

@@ -59,6 +59,7 @@ check "a job runs" wait_for 30 bound before 20
 
 first=$(holder volcano) begun=$(date +%s%N)
 kill -9 "${pid[scheduler-1]}"
+wait "${pid[scheduler-1]}" 2> /dev/null
 kubectl apply -f <(job killed 20) > /dev/null
 check "when the scheduler is killed the other takes over" wait_for 30 bound killed 20
 took=$((($(date +%s%N) - begun) / 1000000))
@@ -67,6 +68,7 @@ check "the lease is another's" other volcano "$first"
 echo "  takeover of the scheduler, kill to the last of 20 binds: $took ms (lease $lease s)"
 first=$(holder vc-controller-manager)
 kill -9 "${pid[controllers-1]}"
+wait "${pid[controllers-1]}" 2> /dev/null
 kubectl apply -f <(job controllers-killed 5) > /dev/null
 check "when the controllers are killed the others take over" wait_for 30 bound controllers-killed 5
 check "and hold their lease" other vc-controller-manager "$first"

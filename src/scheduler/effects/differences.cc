@@ -2,7 +2,6 @@
 #include "scheduler/effects/differences.h"
 
 #include <algorithm>
-#include <set>
 
 #include "api/resource.h"
 #include "base/format.h"
@@ -71,13 +70,15 @@ void Differences::saw(const Json& pod, base::Time now) {
   }
   const auto known = waiting_.find(uid);
   if (node.empty()) {
-    if (known == waiting_.end()) waiting_.emplace(uid, Waiting{group_of(pod), std::string(api::name_of(pod)), ""});
+    if (known == waiting_.end())
+      waiting_.emplace(uid,
+                       Waiting{group_of(pod), std::string(api::namespace_of(pod)), std::string(api::name_of(pod)), ""});
     return;
   }
   if (known == waiting_.end()) return;
   const Waiting& waited = known->second;
   const Kind kind = waited.here.empty() ? Kind::kOnlyThere : waited.here == node ? Kind::kSame : Kind::kNode;
-  add({kind, waited.group, waited.pod, waited.here, std::string(node), now});
+  add({kind, waited.group, waited.ns, waited.pod, uid, waited.here, std::string(node), now});
   waiting_.erase(known);
 }
 
@@ -85,35 +86,30 @@ void Differences::gone(std::string_view uid, base::Time now) {
   if (const auto found = waiting_.find(uid); found != waiting_.end()) waiting_.erase(found);
   const auto found = evicted_.find(uid);
   if (found == evicted_.end()) return;
-  add({Kind::kEvictedBoth, found->second.group, found->second.pod, "", found->second.node, now});
+  add({Kind::kEvictedBoth, found->second.group, found->second.ns, found->second.pod, std::string(uid), "",
+       found->second.node, now});
   evicted_.erase(found);
 }
 
 void Differences::decided(const Plan& plan, base::Time now) {
-  std::set<std::string_view> bound;
   for (const PlannedBind& one : plan.binds) {
-    bound.insert(one.uid);
     const auto found = waiting_.find(one.uid);
     if (found == waiting_.end()) continue;
     if (found->second.here.empty()) found->second.since = now;
     found->second.here = one.node;
   }
   for (const PlannedEviction& one : plan.evictions)
-    evicted_.try_emplace(one.uid,
-                         Evicted{one.group.empty() ? one.ns + "/" + one.pod : one.group, one.pod, one.node, now});
+    evicted_.try_emplace(
+        one.uid, Evicted{one.group.empty() ? one.ns + "/" + one.pod : one.group, one.ns, one.pod, one.node, now});
   for (auto& [uid, one] : waiting_) {
-    if (whole_ && !bound.contains(uid)) {
-      one.here.clear();
-      one.told = false;
-    }
     if (one.here.empty() || one.told || now - one.since < kPatience) continue;
     one.told = true;
-    add({Kind::kOnlyHere, one.group, one.pod, one.here, "", now});
+    add({Kind::kOnlyHere, one.group, one.ns, one.pod, uid, one.here, "", now});
   }
   for (auto& [uid, one] : evicted_) {
     if (one.told || now - one.since < kPatience) continue;
     one.told = true;
-    add({Kind::kEvictedHere, one.group, one.pod, "", one.node, now});
+    add({Kind::kEvictedHere, one.group, one.ns, one.pod, uid, "", one.node, now});
   }
 }
 

@@ -1,9 +1,9 @@
 // What would this scheduler have done otherwise than the one that runs? For a scheduler that decides and writes
 // nothing.
 //
-// Both see the same cluster. Of each pod that waits we remember what our last cycle would have done; when it is bound
-// by the other, that is compared. What only one of the two does is a difference after a while, for the other may be
-// about to do the same.
+// Both see the same cluster. A plan says what is new: what it decided about a pod counts until the pod is bound by the
+// other, which is when both are compared. What only one of the two does is a difference after a while, for the other
+// may be about to do the same.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Difference {
   };
   Kind kind = Kind::kSame;
   std::string group;  // "ns/group", or "ns/pod" of a pod without one
-  std::string pod;
+  std::string ns, pod, uid;
   std::string here, there;  // nodes; empty: it waits
   base::Time at;
 };
@@ -40,9 +40,7 @@ std::string_view word_for(Difference::Kind kind);
 // Loop thread only. Bounded: of differences the last ones are kept.
 class Differences {
  public:
-  // `whole`: each plan decides on all that waits; otherwise only on those whose turn it was.
-  Differences(std::vector<std::string> scheduler_names, bool whole)
-      : names_(std::move(scheduler_names)), whole_(whole) {}
+  explicit Differences(std::vector<std::string> scheduler_names) : names_(std::move(scheduler_names)) {}
 
   // A pod as it is now, or is no more.
   void saw(const api::Json& pod, base::Time now);
@@ -60,19 +58,18 @@ class Differences {
 
  private:
   struct Waiting {
-    std::string group, pod, here;
+    std::string group, ns, pod, here;
     base::Time since{};  // when `here` was first one
     bool told = false;
   };
   struct Evicted {
-    std::string group, pod, node;
+    std::string group, ns, pod, node;
     base::Time since;
     bool told = false;
   };
   void add(Difference difference);
 
   std::vector<std::string> names_;
-  bool whole_;
   std::map<std::string, Waiting, std::less<>> waiting_;  // by uid, as what follows
   std::map<std::string, Evicted, std::less<>> evicted_;
   std::map<Difference::Kind, std::uint64_t> counts_;

@@ -34,7 +34,7 @@ std::vector<std::string> words(Differences& differences) {
 using Words = std::vector<std::string>;
 
 TEST(Differences, what_the_other_binds_is_compared_with_what_would_have_been) {
-  Differences differences({"volcano"}, true);
+  Differences differences({"volcano"});
   for (const char* name : {"a", "b", "c"}) differences.saw(pod(name), kStart);
   differences.saw(pod("other", "", "default-scheduler"), kStart);
   differences.decided(binds({{"a", "n1"}, {"b", "n2"}}), kStart);
@@ -54,7 +54,7 @@ TEST(Differences, what_the_other_binds_is_compared_with_what_would_have_been) {
 }
 
 TEST(Differences, what_only_we_would_do_is_one_after_a_while_and_once) {
-  Differences differences({"volcano"}, true);
+  Differences differences({"volcano"});
   differences.saw(pod("a"), kStart);
   differences.decided(binds({{"a", "n1"}}), kStart);
   ASSERT_TRUE(differences.next_due());
@@ -65,23 +65,22 @@ TEST(Differences, what_only_we_would_do_is_one_after_a_while_and_once) {
   differences.decided(binds({{"a", "n2"}}), kStart + seconds(11));
   EXPECT_EQ(words(differences), Words{"a only_here n2>"});
   EXPECT_FALSE(differences.next_due());
-  // We would no longer: the time begins anew.
-  differences.decided({}, kStart + seconds(12));
-  differences.decided(binds({{"a", "n2"}}), kStart + seconds(13));
-  EXPECT_EQ(*differences.next_due(), kStart + seconds(23));
 }
 
-TEST(Differences, single_pods_are_decided_when_it_is_their_turn) {
-  Differences differences({"agent-scheduler"}, false);
-  differences.saw(pod("a", "", "agent-scheduler"), kStart);
-  differences.decided(binds({{"a", "n1"}}), kStart);
+TEST(Differences, a_decision_counts_until_the_other_has_decided) {
+  Differences differences({"volcano"});
+  differences.saw(pod("a"), kStart);
+  differences.saw(pod("b"), kStart);
+  differences.decided(binds({{"a", "n1"}, {"b", "n1"}}), kStart);
   differences.decided({}, kStart + seconds(1));
-  differences.saw(pod("a", "n1", "agent-scheduler"), kStart + seconds(2));
+  differences.saw(pod("a", "n1"), kStart + seconds(2));
+  differences.gone("uid-b", kStart + seconds(3));
+  differences.decided({}, kStart + seconds(20));
   EXPECT_EQ(words(differences), Words{"a same n1>n1"});
 }
 
 TEST(Differences, evictions_are_compared_with_what_goes) {
-  Differences differences({"volcano"}, true);
+  Differences differences({"volcano"});
   Plan plan;
   for (const char* name : {"a", "b"})
     plan.evictions.push_back({.ns = "ns",
