@@ -62,6 +62,7 @@ refused() { # refused MESSAGE PROGRAM FLAG...
 }
 for program in vc-scheduler vc-agent-scheduler vc-controller-manager vc-webhook-manager; do
   refused 'missing bool value for WorkLoadSupport' $program --version --feature-gates=WorkLoadSupport
+  refused 'unrecognized feature gate: NoSuchGate' $program --version --feature-gates=NoSuchGate=true
   refused 'invalid value of WorkLoadSupport: maybe is not a boolean' $program --feature-gates=WorkLoadSupport=maybe --version
 done
 refused '--log-format: "xml" is neither text nor json' vc-scheduler --log-format=xml

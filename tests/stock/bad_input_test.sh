@@ -38,9 +38,9 @@ kill "${programs[-1]}"
 # A server that is not there yet, then one without our CRDs, then a token that does not count any more.
 config later "$scratch/pki/ca.crt" "https://127.0.0.1:$((port + 9))"
 config controllers "$scratch/pki/ca.crt" "https://127.0.0.1:$((port + 9))"
-start later vc-scheduler $((port + 1))
+start later vc-scheduler $((port + 1)) --leader-elect=false
 scheduler=${programs[-1]}
-start controllers vc-controller-manager $((port + 2))
+start controllers vc-controller-manager $((port + 2)) --leader-elect=false
 controllers=${programs[-1]}
 check "a server that cannot be reached is named" wait_for 10 grep -q "127.0.0.1:$((port + 9))" "$scratch/later.log"
 check "by the controllers, too" wait_for 10 grep -q "127.0.0.1:$((port + 9))" "$scratch/controllers.log"
@@ -74,14 +74,19 @@ check "with what to do" wait_for 10 grep -q 'volcano crd' "$scratch/later.log"
 kubectl wait --for condition=established --timeout=20s crd --all > /dev/null 2>&1
 check "once they are there it is ready" wait_for 60 ready $((port + 1))
 check "and so are the controllers" wait_for 60 ready $((port + 2))
-echo expired > "$scratch/later.token"
+job() { printf 'apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: %s}\nspec: {minAvailable: 1, schedulerName: volcano, tasks: [{name: t, replicas: 1, template: {spec: {containers: [{name: c, image: i}]}}}]}\n' "$1"; }
+has_group() { kubectl get podgroups -o name | grep -q "/$1-"; }
+kubectl apply -f <(job before) > /dev/null
+check "a job gets its group" wait_for 20 has_group before
+echo expired > "$scratch/controllers.token"
 kill "$forward" # the next connection has to show the token
 run forward python3 "$scratch/forward.py" $((port + 9)) "${server##*:}"
-check "a token that does not count is named" wait_for 90 grep -qi 'unauthorized' "$scratch/later.log"
-cp "$scratch/pki/admin.token" "$scratch/later.token"
-gone_or_ready() { ready $((port + 1)) || ! alive $scheduler; }
-check "a new one is taken, or the lease was lost in the meantime" wait_for 90 gone_or_ready
-check "the controllers have not noticed" alive "$controllers"
+check "a token that does not count is named" wait_for 90 grep -qi 'unauthorized' "$scratch/controllers.log"
+kubectl apply -f <(job after) > /dev/null
+cp "$scratch/pki/admin.token" "$scratch/controllers.token"
+check "with a new one they go on" wait_for 90 has_group after
+check "without a restart" alive "$controllers"
+check "and so does the scheduler" alive "$scheduler"
 
 # A configuration that goes away, is rubbish, and comes back.
 config follower "$scratch/pki/ca.crt" "$server"
