@@ -20,6 +20,10 @@ namespace {
 
 constexpr base::Duration kRegistrationMax = base::minutes(5);
 constexpr base::Duration kRegistrationRetry = base::seconds(1);
+constexpr base::Duration kRenewalRetry = base::seconds(10);
+// The API server hears of a changed configuration by a watch of its own.
+constexpr base::Duration kBundleSpreads = base::seconds(5);
+constexpr base::Duration kDrainLook = base::milliseconds(50);
 
 rt::HttpResponse plain(int status, std::string body) {
   return {.status = status, .headers = {{"Content-Type", "text/plain; charset=utf-8"}}, .body = std::move(body)};
@@ -140,47 +144,65 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
   std::unique_ptr<rt::HttpServer> http;
   std::function<void(base::Result<std::uint16_t>)> done;
   base::Duration begun;
+  // Which CA is being put into the configurations; what a newer one overtakes ends without a word.
+  std::uint64_t round = 0;
+  int answering = 0;
+  base::Duration drain_until{};
+  bool begun_once = false;
 
   void begin() {
     begun = env.uptime();
-    register_from(0);
+    begun_once = true;
+    register_from(0, ++round);
   }
-  void register_from(std::size_t index);
-  void put_bundle(std::size_t index, const api::ResourceId& resource, Json configuration);
+  void register_from(std::size_t index, std::uint64_t of);
+  void put_bundle(std::size_t index, std::uint64_t of, const api::ResourceId& resource, Json configuration);
+  void registered(std::uint64_t of);
+  void not_registered(std::uint64_t of, base::Error error);
   void listen();
+  void drain(const std::function<void()>& drained);
   std::string readiness() const;
   void end(base::Result<std::uint16_t> result) {
     if (auto callback = std::exchange(done, nullptr)) callback(std::move(result));
   }
 };
 
-void Server::State::register_from(std::size_t index) {
-  if (index == hooks.size()) return listen();
+void Server::State::register_from(std::size_t index, std::uint64_t of) {
+  if (of != round) return;
+  if (index == hooks.size()) return registered(of);
   const api::AdmissionHook& hook = hooks[index];
   const api::ResourceId resource{"admissionregistration.k8s.io", "v1",
                                  hook.mutating ? "mutatingwebhookconfigurations" : "validatingwebhookconfigurations"};
-  client.call(
-      {.verb = client::Verb::kGet,
-       .resource = resource,
-       .ns = {},
-       .name = configuration_name(hook.path),
-       .subresource = {}},
-      [self = shared_from_this(), index, resource, mutating = hook.mutating](base::Result<Json> result) {
-        if (result.ok()) {
-          self->begun = self->env.uptime();  // of the next one
-          return self->put_bundle(index, resource, *std::move(result));
-        }
-        if (result.error().code == base::Code::kNotFound && self->env.uptime() - self->begun < kRegistrationMax) {
-          self->env.loop().after(kRegistrationRetry, [self, index] { self->register_from(index); });
-          return;
-        }
-        self->end(
-            base::within(result.take_error(), base::format("failed to add caCert for webhook failed to get {} webhook",
-                                                           mutating ? "mutating" : "validating")));
-      });
+  client.call({.verb = client::Verb::kGet,
+               .resource = resource,
+               .ns = {},
+               .name = configuration_name(hook.path),
+               .subresource = {}},
+              [weak = weak_from_this(), index, of, resource, mutating = hook.mutating](base::Result<Json> result) {
+                const auto self = weak.lock();
+                if (!self) return;
+                if (result.ok()) {
+                  self->begun = self->env.uptime();  // of the next one
+                  return self->put_bundle(index, of, resource, *std::move(result));
+                }
+                const bool absent = result.error().code == base::Code::kNotFound;
+                if (absent && self->http)
+                  return self->register_from(index + 1, of);  // it is gone, and nobody calls here
+                if (absent && self->env.uptime() - self->begun < kRegistrationMax) {
+                  self->env.loop().after(kRegistrationRetry, [weak, index, of] {
+                    if (const auto again = weak.lock()) again->register_from(index, of);
+                  });
+                  return;
+                }
+                self->not_registered(
+                    of, base::within(result.take_error(),
+                                     base::format("failed to add caCert for webhook failed to get {} webhook",
+                                                  mutating ? "mutating" : "validating")));
+              });
 }
 
-void Server::State::put_bundle(std::size_t index, const api::ResourceId& resource, Json configuration) {
+void Server::State::put_bundle(std::size_t index, std::uint64_t of, const api::ResourceId& resource,
+                               Json configuration) {
   const std::string bundle = base::base64_encode(options.ca_pem);
   bool changed = false;
   if (configuration["webhooks"].is_array()) {
@@ -191,7 +213,7 @@ void Server::State::put_bundle(std::size_t index, const api::ResourceId& resourc
       changed = true;
     }
   }
-  if (!changed) return register_from(index + 1);
+  if (!changed) return register_from(index + 1, of);
   const std::string name(api::name_of(configuration));
   client.call({.verb = client::Verb::kUpdate,
                .resource = resource,
@@ -199,11 +221,46 @@ void Server::State::put_bundle(std::size_t index, const api::ResourceId& resourc
                .name = name,
                .subresource = {},
                .body = std::move(configuration)},
-              [self = shared_from_this(), index](base::Result<Json> result) {
-                if (result.ok()) return self->register_from(index + 1);
-                if (result.error().code == base::Code::kConflict) return self->register_from(index);
-                self->end(base::within(result.take_error(), "failed to update the admission webhook"));
+              [weak = weak_from_this(), index, of](base::Result<Json> result) {
+                const auto self = weak.lock();
+                if (!self) return;
+                if (result.ok()) return self->register_from(index + 1, of);
+                if (result.error().code == base::Code::kConflict) return self->register_from(index, of);
+                self->not_registered(of, base::within(result.take_error(), "failed to update the admission webhook"));
               });
+}
+
+void Server::State::registered(std::uint64_t of) {
+  if (!http) return listen();
+  env.loop().after(kBundleSpreads, [weak = weak_from_this(), of] {
+    const auto self = weak.lock();
+    if (!self || self->round != of || !self->options.http.tls) return;
+    if (const base::Status taken = self->http->set_keys(*self->options.http.tls); !taken.ok())
+      base::log_error("webhooks", base::format("the new keys cannot be used: {}", taken.error().message));
+    else
+      base::log_info("webhooks", "the new keys are in use");
+  });
+}
+
+void Server::State::not_registered(std::uint64_t of, base::Error error) {
+  if (of != round) return;
+  if (!http) return end(std::move(error));
+  base::log_warning("webhooks", base::format("the new CA is not yet in the webhook configurations: {}", error.message));
+  env.loop().after(kRenewalRetry, [weak = weak_from_this(), of] {
+    if (const auto self = weak.lock()) self->register_from(0, of);
+  });
+}
+
+void Server::State::drain(const std::function<void()>& drained) {
+  if (answering == 0 || env.uptime() >= drain_until) {
+    if (answering > 0)
+      base::log_warning("webhooks",
+                        base::format("close admission server failed: {} requests are not answered", answering));
+    return drained();
+  }
+  env.loop().after(kDrainLook, [weak = weak_from_this(), drained] {
+    if (const auto self = weak.lock()) self->drain(drained);
+  });
 }
 
 std::string Server::State::readiness() const {
@@ -220,8 +277,12 @@ void Server::State::listen() {
       const auto self = weak.lock();
       if (!self) return;
       if (rt::parse_target(request.target).path == "/readyz") return exchange->respond(plain(200, self->readiness()));
+      ++self->answering;
       answer_http_confirmed(request, self->hooks, self->client, self->objects,
-                            [self, exchange](rt::HttpResponse answer) { exchange->respond(std::move(answer)); });
+                            [self, exchange](rt::HttpResponse answer) {
+                              --self->answering;
+                              exchange->respond(std::move(answer));
+                            });
     });
   };
   auto made = rt::listen_http(options.http, handler);
@@ -257,6 +318,26 @@ void Server::start(std::function<void(base::Result<std::uint16_t>)> done) {
 }
 
 std::string Server::readiness() const { return state_->readiness(); }
+
+std::string Server::why_not_ready() const {
+  if (state_->http) return "";
+  if (!state_->objects.queues.trouble().empty()) return state_->objects.queues.trouble();
+  return state_->begun_once ? "the webhook configurations are not all there yet"
+                            : "the queues have not been listed yet";
+}
+
+void Server::set_keys(const ServerKeys& keys) {
+  State& state = *state_;
+  state.options.ca_pem = keys.ca_pem;
+  if (state.options.http.tls)
+    state.options.http.tls = rt::ServerKeys{keys.pair.certificate_pem, keys.pair.key_pem, keys.ca_pem};
+  if (state.begun_once) state.begin();
+}
+
+void Server::drain(base::Duration patience, std::function<void()> done) {
+  state_->drain_until = state_->env.uptime() + patience;
+  state_->drain(done);
+}
 
 void Server::set_pod_rules(std::vector<PodGroupRule> rules) {
   state_->options.rules.pod_rules = std::move(rules);

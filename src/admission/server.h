@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "admission/hooks.h"
+#include "admission/server_keys.h"
 #include "client/client.h"
 #include "rt/env.h"
 #include "rt/http.h"
@@ -40,8 +41,15 @@ class Server {
   // Registers the CA with every enabled path's configuration, waits for the view of queues and namespaces, then
   // listens. `done` comes on the loop: with the port, or with why the server cannot start.
   void start(std::function<void(base::Result<std::uint16_t>)> done);
-  // What /readyz says: it answers, and what it has to do without.
+  // Why it does not answer yet, empty once it does: what /readyz of the health server says.
+  std::string why_not_ready() const;
+  // What /readyz of this server says: it answers, and what it has to do without.
   std::string readiness() const;
+  // From now on serves by these keys. Their CA is put into the configurations first, and the API server has a moment to
+  // learn of that; what fails is tried again.
+  void set_keys(const ServerKeys& keys);
+  // Calls back when no request is being answered, after `patience` at the latest.
+  void drain(base::Duration patience, std::function<void()> done);
   // From now on answers by these rules (a changed configuration file).
   void set_pod_rules(std::vector<PodGroupRule> rules);
 

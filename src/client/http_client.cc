@@ -105,6 +105,7 @@ class HttpApiClient : public Client {
     rt::HttpRequest http = encode_request(request, options_.field_manager);
     server_->complete(http);
     http.may_repeat = may_repeat(request);
+    if (request.verb != Verb::kGet && request.verb != Verb::kList) http.wanted = options_.may_write;
     // Only a repeated request is looked at again.
     server_->http().send(std::move(http), [this, only = request.only, request = http.may_repeat ? request : Request(),
                                            on_result = std::move(on_result)](base::Result<rt::HttpResponse> response) {

@@ -1,6 +1,7 @@
 // The client interface over HTTP(S): requests to an API server elsewhere.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,6 +17,8 @@ struct HttpClientOptions {
   std::string field_manager = "volcano";
   double requests_per_second = 0;  // 0: no limit; watches do not count
   int burst = 10;
+  // Whether what is written may go out, asked last when it does, on any thread; unset: always.
+  std::function<bool()> may_write = {};
 };
 
 // The loop and the environment must outlive the client.

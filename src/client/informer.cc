@@ -87,6 +87,10 @@ void Informer::State::later(void (State::*step)()) {
 // Whoever waits for this view shows nothing meanwhile. Each trouble is told once, until a watch shows something.
 void Informer::State::tell(std::string_view what, const base::Error& error) {
   trouble = base::format("{} cannot be {}: {}", resource.plural, what, error.message);
+  // A kind of ours that the server does not have.
+  if (error.code == base::Code::kNotFound && resource.group.ends_with(".volcano.sh"))
+    trouble +=
+        "; its CustomResourceDefinition comes with the chart, or with `volcano crd | kubectl apply --server-side -f -`";
   if (std::exchange(told, error.message) != error.message) base::log_warning("client", trouble);
 }
 

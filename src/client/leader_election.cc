@@ -1,6 +1,8 @@
 // How a Lease is taken, renewed and given up.
 #include "client/leader_election.h"
 
+#include <atomic>
+
 #include "base/format.h"
 #include "base/log.h"
 
@@ -16,7 +18,10 @@ struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::Stat
   std::function<void()> on_stopped;
   Json lease;                   // as last seen
   base::Duration seen_at{};     // uptime when `lease` last changed
-  base::Duration renewed_at{};  // uptime of our last success
+  base::Duration renewed_at{};  // uptime at which the last renewal that succeeded was asked for
+  base::Duration asked_at{};    // of the write under way
+  // Uptime, in nanoseconds, until which we may write: others wait for longer than that.
+  std::shared_ptr<std::atomic<std::int64_t>> until = std::make_shared<std::atomic<std::int64_t>>(0);
   bool leading = false;
   bool stopped = false;
 
@@ -40,6 +45,7 @@ struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::Stat
   // Somebody else holds it, and that is no trouble.
   static base::Status held() { return base::make_error(base::Code::kConflict, ""); }
   void guard();
+  void lose(std::string_view why);
   Json record(const Json& before) const;
 };
 
@@ -85,6 +91,7 @@ void LeaderElection::State::decide(base::Result<Json> found) {
 }
 
 void LeaderElection::State::write(Verb verb, Json body) {
+  asked_at = env.uptime();
   Request request{.verb = verb, .resource = api::resources::kLeases, .ns = options.ns, .name = options.name};
   request.body = std::move(body);
   client.call(std::move(request), [weak = weak_from_this()](base::Result<Json> written) {
@@ -97,15 +104,20 @@ void LeaderElection::State::write(Verb verb, Json body) {
   });
 }
 
+void LeaderElection::State::lose(std::string_view why) {
+  *until = 0;
+  leading = false;
+  stopped = true;
+  base::log_error("leader-election", base::format("lease {}/{}: {}", options.ns, options.name, why));
+  on_stopped();
+}
+
 // A server that does not answer must not keep a holder in the belief that it leads.
 void LeaderElection::State::guard() {
-  env.loop().after(options.renew_deadline, [weak = weak_from_this(), renewed = renewed_at] {
+  env.loop().after(renewed_at + options.renew_deadline - env.uptime(), [weak = weak_from_this(), renewed = renewed_at] {
     const auto self = weak.lock();
     if (!self || !self->leading || self->stopped || self->renewed_at != renewed) return;
-    self->leading = false;
-    self->stopped = true;
-    base::log_error("leader-election", "the lease could not be renewed in time");
-    self->on_stopped();
+    self->lose("it could not be renewed in time");
   });
 }
 
@@ -114,21 +126,21 @@ void LeaderElection::State::result(base::Status outcome) {
   const std::string trouble = outcome.ok() ? "" : outcome.error().message;
   if (std::exchange(told, trouble) != trouble && !trouble.empty())
     base::log_warning("leader-election", base::format("lease {}/{}: {}", options.ns, options.name, trouble));
-  if (outcome.ok()) {
-    renewed_at = now;
+  // An answer that was long on its way, or a process that stood still, says nothing about now.
+  const bool in_time = outcome.ok() && now - asked_at < options.renew_deadline;
+  if (in_time) {
+    renewed_at = asked_at;
+    *until = (renewed_at + options.renew_deadline).ns;
+    const bool is_new = !std::exchange(leading, true);
     guard();
-    if (!std::exchange(leading, true)) {
-      again();
-      return on_started();
-    }
-  } else if (leading) {
+    again();
+    if (is_new) on_started();
+    return;
+  }
+  if (leading) {
     const std::string_view holder = lease["spec"]["holderIdentity"].as_string();
-    if (holder != options.identity || now - renewed_at >= options.renew_deadline) {
-      leading = false;
-      stopped = true;
-      base::log_error("leader-election", "the lease was lost");
-      return on_stopped();
-    }
+    if (holder != options.identity) return lose(base::format("it was lost to {}", holder));
+    if (now - renewed_at >= options.renew_deadline) return lose("it could not be renewed in time");
   }
   again();
 }
@@ -145,11 +157,16 @@ void LeaderElection::start(std::function<void()> on_started, std::function<void(
 
 bool LeaderElection::is_leader() const { return state_->leading; }
 
+std::function<bool()> LeaderElection::fence() const {
+  return [until = state_->until, env = &state_->env] { return env->uptime().ns < *until; };
+}
+
 bool LeaderElection::has_seen_leader() const {
   return state_->leading || !state_->lease["spec"]["holderIdentity"].as_string().empty();
 }
 void LeaderElection::release(std::function<void()> done) {
   state_->stopped = true;
+  *state_->until = 0;
   if (!std::exchange(state_->leading, false)) return done();
   Json next = state_->lease;
   Json& spec = next.edit("spec");

@@ -33,6 +33,10 @@ class LeaderElection {
   bool is_leader() const;
   // Whether the Lease was seen with a holder, this one or another.
   bool has_seen_leader() const;
+  // Whether what is decided now may be written: the last renewal was asked for less than the renew deadline ago. To be
+  // asked from any thread, last before a request goes out, so that a process that stood still writes nothing when it
+  // goes on. `env` must outlive it.
+  std::function<bool()> fence() const;
   // Gives the Lease up so that another can take it at once, then calls `done`.
   void release(std::function<void()> done);
 

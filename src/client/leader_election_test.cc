@@ -9,6 +9,25 @@
 namespace client {
 namespace {
 
+// Answers arrive late.
+class SlowClient : public Client {
+ public:
+  SlowClient(Client& inner, rt::Env& env, base::Duration delay) : inner_(inner), env_(env), delay_(delay) {}
+  void call(Request request, OnResult on_result) override {
+    inner_.call(std::move(request), [this, on_result = std::move(on_result)](base::Result<api::Json> result) {
+      env_.loop().after(delay_, [on_result, result = std::move(result)] { on_result(result); });
+    });
+  }
+  std::unique_ptr<Watch> watch(WatchRequest request, OnEvent on_event, OnEnd on_end) override {
+    return inner_.watch(std::move(request), std::move(on_event), std::move(on_end));
+  }
+
+ private:
+  Client& inner_;
+  rt::Env& env_;
+  base::Duration delay_;
+};
+
 struct Candidate {
   LeaderElection election;
   bool leads = false;
@@ -83,6 +102,44 @@ TEST(LeaderElection, AHolderWhoseServerIsSilentStopsToo) {
   server.silent = true;
   env.run_for(base::seconds(13));
   EXPECT_TRUE(a.lost);
+}
+
+// A process that is stopped and goes on: its clock has moved, and nothing of what it had to do has been done.
+TEST(LeaderElection, TheFenceOfAHolderClosesWithItsDeadlineBeforeAnythingElseRuns) {
+  testing::FakeEnv env;
+  testing::FakeClient server(env);
+  Candidate a(server, env, "a");
+  const auto fence = a.election.fence();
+  EXPECT_FALSE(fence());
+  env.run_for(base::seconds(5));
+  ASSERT_TRUE(a.leads);
+  EXPECT_TRUE(fence());
+  env.drop_tasks();
+  env.run_for(base::seconds(7));
+  EXPECT_TRUE(fence());
+  env.run_for(base::seconds(4));
+  EXPECT_FALSE(fence());
+  EXPECT_TRUE(a.leads);  // it has not even heard of it
+}
+
+TEST(LeaderElection, AnAnswerThatComesAfterTheDeadlineGivesNoLease) {
+  testing::FakeEnv env;
+  testing::FakeClient server(env);
+  SlowClient slow(server, env, base::seconds(11));
+  Candidate a(slow, env, "a");
+  env.run_for(base::seconds(30));
+  EXPECT_FALSE(a.leads);
+  EXPECT_FALSE(a.election.fence()());
+}
+
+TEST(LeaderElection, AReleasedFenceIsClosed) {
+  testing::FakeEnv env;
+  testing::FakeClient server(env);
+  Candidate a(server, env, "a");
+  env.run_for(base::seconds(1));
+  ASSERT_TRUE(a.election.fence()());
+  a.election.release([] {});
+  EXPECT_FALSE(a.election.fence()());
 }
 
 }  // namespace

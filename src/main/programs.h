@@ -30,6 +30,8 @@ int run_agent_scheduler(const Arguments& arguments);
 int run_controller_manager(const Arguments& arguments);
 int run_hypernode_controller_manager(const Arguments& arguments);
 int run_training_operator(const Arguments& arguments);
+int run_admission_secret(const Arguments& arguments);
+int run_preflight(const Arguments& arguments);
 int run_webhook_manager(const Arguments& arguments);
 
 }  // namespace volcano_main

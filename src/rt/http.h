@@ -34,6 +34,9 @@ struct HttpRequest {
   bool may_repeat = false;
   // Clients: of the requests that wait, those with the lowest number are sent first, in the order in which they came.
   std::uint8_t urgency = 0;
+  // Clients: asked on the I/O thread when the request is about to go out, which may be long after it was made. False:
+  // it is not sent, and its answer is kUnavailable. Unset: it is.
+  std::function<bool()> wanted = {};
 };
 
 struct HttpResponse {

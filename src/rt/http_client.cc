@@ -179,7 +179,17 @@ class Client : public HttpClient {
         });
   }
 
+  // What waited for too long is not sent any more.
+  static bool ends_unsent(const Job& job) {
+    if (!job.request.wanted || job.request.wanted()) return false;
+    job.answer(
+        base::make_error(Code::kUnavailable, base::format("{} {} is not sent any more: the right to write is over",
+                                                          job.request.method, job.request.target)));
+    return true;
+  }
+
   void start_http2(Job job) {
+    if (ends_unsent(job)) return;
     Http2Connection::Callbacks callbacks;
     HttpRequest request = job.request;
     callbacks.on_done = [this, job = std::move(job)](base::Result<HttpResponse> response,
@@ -200,6 +210,7 @@ class Client : public HttpClient {
   }
 
   void start_http1(Job job) {
+    if (ends_unsent(job)) return;
     std::shared_ptr<Http1Connection> connection;
     if (!idle_.empty()) {
       connection = std::move(idle_.back());

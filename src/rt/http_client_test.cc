@@ -132,6 +132,20 @@ TEST(HttpClient, what_is_lost_on_a_new_connection_is_an_error) {
   EXPECT_EQ(caller.ask("GET"), "lost");
 }
 
+TEST(HttpClient, what_is_not_wanted_any_more_when_its_turn_comes_is_not_sent) {
+  Server server({answer_two});
+  Caller caller(server.port());
+  EXPECT_EQ(caller.ask("POST"), "second");
+  std::promise<base::Result<HttpResponse>> got;
+  HttpRequest request{.method = "POST", .target = "/late"};
+  request.wanted = [] { return false; };
+  caller.client->send(std::move(request),
+                      [&](base::Result<HttpResponse> response) { got.set_value(std::move(response)); });
+  const auto answer = got.get_future().get();
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().message, "POST /late is not sent any more: the right to write is over");
+}
+
 TEST(HttpClient, whether_a_connection_is_accepted) {
   std::uint16_t port = 0;
   {

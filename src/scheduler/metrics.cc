@@ -89,6 +89,12 @@ Rows rows_of_counts() {
        kGauge,
        {"job_id"},
        "Pods of a waiting group that have no place, by the group's name."},
+      {"volcano_dry_run_decisions_total",
+       kCounter,
+       {"kind"},
+       "Of a dry run: decisions of the scheduler that runs, compared with ours (same, other_node, only_there, "
+       "only_here, "
+       "evicted_here, evicted_both)."},
       {"volcano_unschedule_job_count", kGauge, {}, "Groups that wait."},
       {"volcano_job_share", kGauge, {"job_ns", "job_id"}, "The group's dominant share of the cluster (drf)."},
       {"volcano_job_retry_counts", kCounter, {"job_id"}, "Cycles that ended while the group waited, by its name."},
@@ -212,6 +218,11 @@ void CycleMetrics::note_stage(std::string_view stage, base::Time created, base::
   if (!created.is_set()) return;
   metrics_.histogram("volcano_task_scheduling_latency_milliseconds", {std::string(stage)})
       .observe((now - created).seconds() * kMs);
+}
+
+void CycleMetrics::note_differences(const std::vector<Difference>& news) {
+  for (const Difference& one : news)
+    metrics_.counter("volcano_dry_run_decisions_total", {std::string(word_for(one.kind))}).add();
 }
 
 void CycleMetrics::note_part(std::string_view part, base::Duration took) {

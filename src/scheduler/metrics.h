@@ -11,6 +11,7 @@
 
 #include "base/metrics.h"
 #include "base/time.h"
+#include "scheduler/effects/differences.h"
 #include "scheduler/session/decider.h"
 
 namespace scheduler {
@@ -28,6 +29,8 @@ class CycleMetrics {
   void settle(const Model& model, const Decider& decider);
   // A pod has come to a stage: Watched, PreBound, Bound.
   void note_stage(std::string_view stage, base::Time created, base::Time now);
+  // Of a dry run.
+  void note_differences(const std::vector<Difference>& news);
   // A part of its way took so long: PreBind, Bind.
   void note_part(std::string_view part, base::Duration took);
 

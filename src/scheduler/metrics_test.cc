@@ -44,6 +44,7 @@ std::vector<Expected> expected_rows() {
       {"queue_share", kGauge, {"queue_name"}},
       {"queue_weight", kGauge, {"queue_name"}},
       {"queue_overused", kGauge, {"queue_name"}},
+      {"dry_run_decisions_total", kCounter, {"kind"}},  // ours alone
   };
   for (const char* what : {"allocated", "request", "deserved", "capacity", "real_capacity", "inqueue"}) {
     const std::string prefix = std::string("queue_") + what;

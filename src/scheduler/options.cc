@@ -1,6 +1,7 @@
 // Which flags does the scheduler take?
 #include "scheduler/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -60,7 +61,8 @@ constexpr Flag kFlags[] = {
     {"leader-elect-resource-namespace", FlagKind::kText, FIELD(lease_namespace), "Namespace of the lease"},
     {"leader-elect-resource-name", FlagKind::kText, FIELD(lease_name), "Name of the lease"},
     {"log-flush-frequency", FlagKind::kDuration, FIELD(log_flush_frequency), "Accepted; logs are not buffered"},
-    {"v", FlagKind::kInt, FIELD(verbosity), "Verbosity of logs"},
+    {"v", FlagKind::kInt, FIELD(verbosity), "Verbosity of logs; 4 and more: debug lines, too"},
+    {"log-format", FlagKind::kText, FIELD(log_format), "Format of logs: text or json"},
     {"logtostderr", FlagKind::kBool, FIELD(klog_switch), "Accepted; logs go to standard error"},
     {"alsologtostderr", FlagKind::kBool, FIELD(klog_switch), "Accepted; logs go to standard error"},
     {"one_output", FlagKind::kBool, FIELD(klog_switch), "Accepted; logs go to standard error"},
@@ -77,9 +79,15 @@ constexpr Flag kFlags[] = {
 #undef FIELD
 // clang-format on
 
+// Words of a name may be separated by either, as Kubernetes' flags are.
+bool same_name(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return x == y || ((x == '_' || x == '-') && (y == '_' || y == '-')); });
+}
+
 const Flag* find_flag(std::string_view name, const Options& options) {
   for (const Flag& flag : kFlags) {
-    if (flag.name == name && flag.is_of(options)) return &flag;
+    if (same_name(flag.name, name) && flag.is_of(options)) return &flag;
   }
   return nullptr;
 }

@@ -60,6 +60,7 @@ struct Options {
   std::string lock_object_namespace;
   base::Duration log_flush_frequency = base::seconds(5);
   std::int64_t verbosity = 0;
+  std::string log_format = "text";
   bool klog_switch = false;  // flags of klog that are accepted and change nothing
   std::string klog_value;
   // Not flags: the environment of the process. Several schedulers share the pods, groups and nodes of one name.

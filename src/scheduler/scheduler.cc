@@ -12,6 +12,7 @@
 #include "scheduler/cache/intake.h"
 #include "scheduler/cache/intake_fields.h"
 #include "scheduler/dump/dump.h"
+#include "scheduler/effects/differences.h"
 #include "scheduler/effects/outbox.h"
 #include "scheduler/framework/config_report.h"
 #include "scheduler/intake_options.h"
@@ -68,6 +69,14 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   }
 
   void start() {
+    stand_by();
+    if (std::exchange(decides, true)) return;
+    if (!singles) ensure_queues();
+    if (why_not_synced().empty()) go();
+  }
+
+  void stand_by() {
+    if (outbox) return;
     for (const std::string& warning : intake.options().gates.warnings()) base::log_warning("scheduler", warning);
     outbox = std::make_unique<Outbox>(
         client, env, intake, ledger,
@@ -79,7 +88,6 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
         [this] { wake(); });
     asker = std::make_unique<OutsideAsker>(env, model.outside, [this] { wake(); });
     collector = std::make_unique<UsageCollector>(env, model.usage, [this] { wake(); });
-    if (!singles) ensure_queues();
     if (next_config) take_config();  // before the first object: plugins say which resources do not count
     for (const api::ResourceId& id : Intake::resources()) {
       if (!singles || !Intake::concerns_groups(id)) watch(id);
@@ -88,10 +96,17 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     watch_device_configs();
     if (options.resource_sync_timeout.ns > 0)
       env.loop().after(options.resource_sync_timeout, [weak = weak_from_this()] {
-        if (auto self = weak.lock(); self && !self->running)
+        if (auto self = weak.lock(); self && !self->why_not_synced().empty())
           base::log_warning("scheduler", "not every list has arrived yet; nothing is decided before");
       });
     for (auto& informer : informers) informer->start();
+  }
+
+  std::string why_not_synced() const {
+    if (informers.empty()) return "the watches have not begun";
+    for (const auto& one : informers)
+      if (!one->synced()) return one->trouble().empty() ? "the first lists are not complete" : one->trouble();
+    return "";
   }
 
   void ensure_queues() {
@@ -128,13 +143,13 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     informer.on_change([this, id](const api::Json* before, const api::Json* after, bool) {
       if (metrics && before == nullptr && after != nullptr && id == api::resources::kPods) note_watched(*after);
       if (id == api::resources::kNodes && after == nullptr && before != nullptr) forget_cpus(api::name_of(*before));
+      if (differences && id == api::resources::kPods) note_difference(before, after);
       const bool matters = after != nullptr ? intake.set(id, *after) : before != nullptr && intake.remove(id, *before);
       if (singles) return heard(id, matters);
       if (matters) wake();
     });
     informer.on_synced([this] {
-      const bool all = std::all_of(informers.begin(), informers.end(), [](const auto& one) { return one->synced(); });
-      if (all && !running) go();
+      if (decides && !running && why_not_synced().empty()) go();
     });
   }
 
@@ -182,6 +197,39 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     if (!running || !ours || !pod["spec"]["nodeName"].as_string().empty()) return;
     const auto created = base::parse_rfc3339(pod["metadata"]["creationTimestamp"].as_string());
     if (created) metrics->note_stage("Watched", *created, env.now());
+  }
+
+  void note_difference(const api::Json* before, const api::Json* after) {
+    if (after != nullptr)
+      differences->saw(*after, env.now());
+    else
+      differences->gone(api::uid_of(*before), env.now());
+  }
+
+  // The model believes that what we decided is done. It is not, and what is decided next should not build on it for
+  // ever.
+  void take_back(const Difference& one) {
+    const std::string key = one.ns + "/" + one.pod;
+    if (one.kind == Difference::Kind::kOnlyHere) intake.bind_failed(key, one.uid);
+    if (one.kind == Difference::Kind::kEvictedHere) intake.eviction_failed(key, one.uid);
+  }
+
+  // Nothing is written, so nothing follows: the next cycle comes with the next event, or with what a wait makes of
+  // this.
+  void end_dry_cycle(const Plan& plan) {
+    differences->decided(plan, env.now());
+    const std::vector<Difference> news = differences->take_news();
+    if (metrics) metrics->note_differences(news);
+    for (const Difference& one : news) take_back(one);
+    for (const std::string& line : Differences::lines(news)) base::log_info("scheduler", "dry run: " + line);
+    const std::optional<base::Time> due = differences->next_due();
+    if (!due || period_timer != 0) return;
+    period_timer = env.loop().after(std::max(options.schedule_period, *due - env.now()), [weak = weak_from_this()] {
+      if (auto self = weak.lock()) {
+        self->period_timer = 0;
+        self->wake();
+      }
+    });
   }
 
   void note_stage(const PlannedBind& bind, std::string_view stage, base::Duration took) {
@@ -243,13 +291,17 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     ++cycles;
     wake_for_arrivals();
     const bool decided = !report.plan.binds.empty() || !report.plan.evictions.empty() || !report.plan.groups.empty();
-    outbox->send(std::move(report.plan));
+    if (differences)
+      end_dry_cycle(report.plan);
+    else
+      outbox->send(std::move(report.plan));
     asker->ask(model.outside.take_questions());
     if (singles) {
       singles->note(report.single_pods, env.now());
       return singles->has_turns() ? wake() : wake_for_turns();
     }
-    if (decided) return wake();
+    if (decided && !differences) return wake();
+    if (period_timer != 0) return;
     // Zones close and nodes fill up also while nothing waits.
     const bool moves_pods = decider.config().has_action("shuffle");
     if (decider.depends_on_time() && (moves_pods || !model.open_jobs().empty())) {
@@ -291,7 +343,9 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   std::unique_ptr<OutsideAsker> asker;
   std::unique_ptr<UsageCollector> collector;
   std::optional<CycleMetrics> metrics;
+  std::optional<Differences> differences;  // of a dry run
   std::vector<std::unique_ptr<client::Informer>> informers;
+  bool decides = false;  // or stands by
   bool running = false;
   bool cycle_due = false;
   bool dry_run = false;
@@ -351,7 +405,12 @@ std::string Scheduler::dump(std::vector<std::string> arguments) const {
 }
 
 std::vector<std::string> Scheduler::dump_for_people() const { return dump_lines(state_->model); }
+void Scheduler::stand_by() { state_->stand_by(); }
 void Scheduler::start() { state_->start(); }
+std::string Scheduler::why_not_synced() const { return state_->why_not_synced(); }
+api::Json Scheduler::differences_report() const {
+  return state_->differences ? state_->differences->report() : api::Json();
+}
 bool Scheduler::is_ready() const { return state_->cycles > 0; }
 std::uint64_t Scheduler::cycles() const { return state_->cycles; }
 void Scheduler::count_into(base::Metrics& metrics) {
@@ -360,6 +419,7 @@ void Scheduler::count_into(base::Metrics& metrics) {
 }
 void Scheduler::set_dry_run() {
   state_->dry_run = true;
+  state_->differences.emplace(state_->options.names());
   state_->model.shards.claims_first = false;  // nobody hears of a claim
 }
 void Scheduler::set_witness(CycleWitness& witness) {

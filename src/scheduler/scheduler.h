@@ -48,7 +48,13 @@ class Scheduler {
   // `arguments` is noted in it.
   std::string dump(std::vector<std::string> arguments) const;
   std::vector<std::string> dump_for_people() const;
+  // Watches, so that everything is known when start() comes, and decides nothing. May be left out.
+  void stand_by();
   void start();
+  // Why not every watch has delivered its first list yet; empty: each has.
+  std::string why_not_synced() const;
+  // What the scheduler that runs has done otherwise; for /debug/differences of a dry run, null without one.
+  api::Json differences_report() const;
   // Every watch has delivered its first list, and the first cycle has run.
   bool is_ready() const;
   std::uint64_t cycles() const;

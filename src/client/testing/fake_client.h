@@ -168,6 +168,9 @@ class FakeClient : public Client {
       case Verb::kPatch: {
         if (!table.contains(key)) return base::make_error(base::Code::kNotFound, key + " not found");
         api::Json object = table[key];
+        const std::string_view version = api::resource_version_of(request.body);
+        if (!version.empty() && version != api::resource_version_of(object))
+          return base::make_error(base::Code::kConflict, key + " changed");
         merge(object, request.body);
         put(request.resource, std::move(object));
         return table[key];

@@ -33,13 +33,25 @@ base::Status ConfigFile::look() {
 void ConfigFile::watch() {
   if (path_.empty()) return;
   timer_ = env_.loop().after(kLookPeriod, [this] {
-    const std::optional<std::string> before = seen_;
-    const std::string told = told_;
-    const base::Status read_again = read();
-    if (!read_again.ok() && (told_ != told || seen_ != before))
-      base::log_error(component_, base::format("configuration {}: {}; the previous one stays", path_, told_));
+    look_and_tell();
     watch();
   });
+}
+
+void ConfigFile::look_now() {
+  if (path_.empty()) return;
+  if (!told_.empty()) seen_.reset();  // what was refused is refused once more
+  told_.clear();
+  look_and_tell();
+  base::log_info(component_, base::format("configuration {}: {}", path_, told_.empty() ? "read again" : "not in use"));
+}
+
+void ConfigFile::look_and_tell() {
+  const std::optional<std::string> before = seen_;
+  const std::string told = told_;
+  const base::Status read_again = read();
+  if (!read_again.ok() && (told_ != told || seen_ != before))
+    base::log_error(component_, base::format("configuration {}: {}; the previous one stays", path_, told_));
 }
 
 }  // namespace volcano_main

@@ -25,9 +25,12 @@ class ConfigFile {
   // Hands the text on if it differs from what was read last. Whoever asks tells of a problem.
   base::Status read();
   void watch();
+  // The same at once, and a problem is told again.
+  void look_now();
 
  private:
   base::Status look();
+  void look_and_tell();
 
   rt::Env& env_;
   const std::string component_;

@@ -62,7 +62,9 @@ bool in_pod() { return !variable("KUBERNETES_SERVICE_HOST").empty() && !variable
 base::Result<client::ServerAccess> server_access(const std::string& kubeconfig, const std::string& master) {
   client::ServerAccess access;
   if (!kubeconfig.empty()) {
-    TRY(access, client::load_kubeconfig(kubeconfig, {}, run_credential_program));
+    auto loaded = client::load_kubeconfig(kubeconfig, {}, run_credential_program);
+    if (!loaded.ok()) return base::within(loaded.take_error(), "--kubeconfig");
+    access = *std::move(loaded);
   } else if (master.empty()) {
     if (!in_pod())
       return base::make_error(base::Code::kInvalid,
@@ -86,6 +88,12 @@ base::Result<client::ServerAccess> user_access(const std::string& kubeconfig, co
   if (access.server.empty()) access.server = variable("KUBERNETES_MASTER");
   if (access.server.empty()) access.server = "http://localhost:8080";
   return access;
+}
+
+std::string lease_identity(rt::Env& env) {
+  char host[256] = "localhost";
+  ::gethostname(host, sizeof host - 1);
+  return base::format("{}_{}", host, env.random().uuid());
 }
 
 }  // namespace volcano_main

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "client/kubeconfig.h"
+#include "rt/env.h"
 
 namespace volcano_main {
 
@@ -12,5 +13,7 @@ namespace volcano_main {
 base::Result<client::ServerAccess> server_access(const std::string& kubeconfig, const std::string& master);
 // For people: also KUBECONFIG, ~/.kube/config, and at last http://localhost:8080.
 base::Result<client::ServerAccess> user_access(const std::string& kubeconfig, const std::string& master);
+// Who stands for a lease: "<host>_<uuid>".
+std::string lease_identity(rt::Env& env);
 
 }  // namespace volcano_main

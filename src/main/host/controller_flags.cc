@@ -71,6 +71,7 @@ std::vector<Flag> ControllerFlags::rows() {
       {"sharding-configmap", &sharding_configmap, "ConfigMap whose sharding.yaml says who gets which nodes"},
       {"sharding-configmap-namespace", &sharding_configmap_namespace, "its namespace"},
       {"v", &v, "log verbosity; 4 and more: debug lines too"},
+      {"log-format", &log_format, "text or json"},
       {"logtostderr", &klog_switch, kKlog},
       {"alsologtostderr", &klog_switch, kKlog},
       {"one-output", &klog_switch, kKlog},

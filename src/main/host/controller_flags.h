@@ -32,7 +32,7 @@ struct ControllerFlags {
   // Accepted and checked for form; one loop needs no worker counts, and the others have no effect on this program.
   int worker_threads = 3, worker_threads_for_cronjob = 3, worker_threads_for_podgroup = 5, worker_threads_for_queue = 5,
       worker_threads_for_gc = 1, v = 0;
-  std::string feature_gates, log_flush_frequency = "5s";
+  std::string feature_gates, log_flush_frequency = "5s", log_format = "text";
   bool klog_switch = false;  // flags of klog that are accepted and change nothing
   std::string klog_value;
   std::vector<std::string> scheduler_configs;  // comma lists

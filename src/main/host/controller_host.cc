@@ -2,7 +2,6 @@
 #include "main/host/controller_host.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -20,6 +19,7 @@
 #include "controllers/metrics.h"
 #include "main/host/connection.h"
 #include "main/host/controller_flags.h"
+#include "main/host/log_setup.h"
 #include "main/host/side_server.h"
 #include "main/host/version.h"
 #include "main/programs.h"
@@ -36,6 +36,8 @@ struct Program {
   ControllerFlags flags;
   std::unique_ptr<rt::RealEnv> env;
   std::unique_ptr<client::Client> client;
+  // Of its own, so that renewals wait for nothing else; and what followers write, too, goes through it.
+  std::unique_ptr<client::Client> lease_client;
   std::unique_ptr<TrainingWebhook> webhook;
   std::unique_ptr<client::LeaderElection> election;
   std::set<api::ResourceId> absent;  // of what the server was asked for
@@ -59,12 +61,19 @@ struct Program {
   }
 
   base::Status start(const client::ServerAccess& access) {
-    TRY(auto direct, client::make_http_client({.access = access,
-                                               .user_agent = name,
-                                               .field_manager = name,
-                                               .requests_per_second = flags.requests_per_second(),
-                                               .burst = flags.kube_api_burst},
-                                              *env));
+    client::HttpClientOptions to_server{.access = access,
+                                        .user_agent = name,
+                                        .field_manager = name,
+                                        .requests_per_second = flags.requests_per_second(),
+                                        .burst = flags.kube_api_burst};
+    if (flags.leader_elect) {
+      TRY(client::LeaderElectionOptions lease, flags.lease());
+      lease.identity = lease_identity(*env);
+      TRY(lease_client, client::make_http_client({.access = access, .user_agent = name, .field_manager = name}, *env));
+      election = std::make_unique<client::LeaderElection>(*lease_client, *env, std::move(lease));
+      to_server.may_write = election->fence();
+    }
+    TRY(auto direct, client::make_http_client(std::move(to_server), *env));
     client = client::make_client_without_patch(std::move(direct));
     ask(0);
     return {};
@@ -96,7 +105,7 @@ struct Program {
       if (const base::Status learned = kind.learn(flags, absent); !learned.ok()) end(learned.error().message);
     const auto wanted = kind.webhook ? kind.webhook() : std::nullopt;
     if (!wanted) return begin();
-    webhook = std::make_unique<TrainingWebhook>(*env, *client, *wanted);
+    webhook = std::make_unique<TrainingWebhook>(*env, lease_client ? *lease_client : *client, *wanted);
     webhook->start([this] { begin(); });
   }
 
@@ -107,22 +116,12 @@ struct Program {
 
   void begin() {
     begun = true;
-    if (!flags.leader_elect) return lead();
-    if (const base::Status elects = elect(); !elects.ok()) end(elects.error().message);
-  }
-
-  base::Status elect() {
-    char host[256] = "localhost";
-    gethostname(host, sizeof host - 1);
-    TRY(client::LeaderElectionOptions lease, flags.lease());
-    lease.identity = base::format("{}_{}", host, env->random().uuid());
-    election = std::make_unique<client::LeaderElection>(*client, *env, std::move(lease));
+    if (!election) return lead();
     election->start([this] { lead(); },
                     [] {
                       std::cerr << "leaderelection lost\n";
                       std::_Exit(1);
                     });
-    return {};
   }
 };
 
@@ -184,19 +183,21 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
     return fail(kind.name, rest.error());
   if (kind.settle)
     if (const base::Status settled = kind.settle(program.flags); !settled.ok()) return fail(kind.name, settled.error());
+  if (const auto gates = scheduler::FeatureGates::parse(program.flags.feature_gates); !gates.ok())
+    return fail(kind.name, gates.error());
   if (program.flags.version) return std::cout << cli::version_block(kVersion), 0;
   if (const base::Status valid = program.flags.check(); !valid.ok()) return fail(kind.name, valid.error());
   if (kind.check)
     if (const base::Status valid = kind.check(program.flags); !valid.ok()) return fail(kind.name, valid.error());
-  if (program.flags.v >= 4) base::configure_log(base::LogLevel::kDebug, base::LogFormat::kText);
+  if (const base::Status log = set_up_log(program.flags.v, program.flags.log_format); !log.ok())
+    return fail(kind.name, log.error());
   if (const auto gates = scheduler::FeatureGates::parse(program.flags.feature_gates); gates.ok())
     for (const std::string& warning : gates->warnings()) base::log_warning("controllers", warning);
   auto access = server_access(program.flags.kubeconfig, program.flags.master);
   if (!access.ok()) return fail(kind.name, access.error());
   sigset_t set;
   sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   program.env = rt::make_real_env("controllers");
   std::promise<base::Status> started;
@@ -205,8 +206,8 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
   std::vector<std::unique_ptr<rt::HttpServer>> servers;
   if (const base::Status status = start_side_servers(program, servers); !status.ok())
     std::_Exit(fail(kind.name, status.error()));
-  int signal = 0;
-  sigwait(&set, &signal);
+  // Configuration comes from ConfigMaps that are watched: there is nothing to read again at SIGHUP.
+  for (int signal = SIGHUP; signal == SIGHUP;) sigwait(&set, &signal);
   servers.clear();
   std::promise<void> stopped;
   program.env->loop().post([&] {
@@ -215,6 +216,7 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
       program.election.reset();
       program.webhook.reset();
       program.client.reset();
+      program.lease_client.reset();
       stopped.set_value();
     };
     if (program.election && program.election->is_leader())

@@ -16,7 +16,7 @@ namespace {
 sigset_t our_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) sigaddset(&set, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaddset(&set, signal);
   return set;
 }
 
@@ -51,6 +51,10 @@ void wait_for_end(const Dumper& dumper) {
   for (;;) {
     int signal = 0;
     sigwait(&set, &signal);
+    if (signal == SIGHUP) {
+      if (dumper.reload) dumper.reload();
+      continue;
+    }
     if (signal != SIGUSR1 && signal != SIGUSR2) return;
     if (!dumper.enabled)
       base::log_warning("scheduler", "asked for a dump, which --cache-dumper=false forbids");

@@ -17,6 +17,7 @@ struct Dumper {
   std::vector<std::string> arguments;  // noted in the file
   // Calls its argument on the scheduler's loop, with the scheduler where it exists.
   std::function<void(std::function<void(const scheduler::Scheduler*)>)> with_scheduler;
+  std::function<void()> reload = {};  // at SIGHUP, on the waiting thread; unset: nothing is read again
 };
 
 // In this thread and those it starts from now on.

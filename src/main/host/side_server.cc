@@ -39,7 +39,10 @@ base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServer
   http.address = place.host.empty() ? "0.0.0.0" : place.host;
   http.port = place.port;
   http.connections_max = kSideConnectionsMax;
-  TRY(http.tls, read_keys(options));
+  http.tls = options.keys;
+  if (!http.tls) {
+    TRY(http.tls, read_keys(options));
+  }
   const auto handler = [metrics = options.metrics, pages = options.pages, healthz = options.healthz,
                         not_ready = options.not_ready](rt::HttpRequest request,
                                                        std::shared_ptr<rt::HttpExchange> exchange) {

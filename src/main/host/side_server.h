@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -15,6 +16,8 @@ struct SideServerOptions {
   std::string address;  // "host:port" or ":port"
   // PEM files; all or none. With them the server speaks TLS.
   std::string ca_cert_file, tls_cert_file, tls_private_key_file;
+  // Instead of those files.
+  std::optional<rt::ServerKeys> keys = {};
   std::function<std::string()> metrics;  // what /metrics answers, from any thread; unset: there is none
   bool healthz = false;
   // Why this program is not ready, empty if it is: what /readyz answers, from any thread; unset: there is none.

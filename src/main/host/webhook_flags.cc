@@ -1,6 +1,8 @@
 // Rows of the webhook flags and what they mean for admission.
 #include "main/host/webhook_flags.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <optional>
 
 #include "base/format.h"
@@ -49,26 +51,37 @@ std::vector<Flag> WebhookFlags::rows() {
       {"webhook-namespace", &webhook_namespace, "namespace of the webhook service"},
       {"webhook-service-name", &webhook_service_name, "name of the webhook service"},
       {"webhook-url", &webhook_url, "URL of the webhook"},
-      {"graceful-shutdown-time", &graceful_shutdown_time, "accepted; answers take no time"},
+      {"tls-secret-name", &tls_secret_name,
+       "Secret in --webhook-namespace that has the keys: made, mended and renewed while this runs; empty: the files "
+       "alone"},
+      {"graceful-shutdown-time", &graceful_shutdown_time,
+       "how long answers that are under way are waited for at the end"},
       {"log-flush-frequency", &log_flush_frequency, "accepted; the log is not buffered"},
-      {"v", &v, "log verbosity"},
+      {"v", &v, "log verbosity; 4 and more: debug lines too"},
+      {"log-format", &log_format, "text or json"},
       {"logtostderr", &klog_switch, kKlog},
       {"alsologtostderr", &klog_switch, kKlog},
-      {"one_output", &klog_switch, kKlog},
-      {"skip_headers", &klog_switch, kKlog},
-      {"skip_log_headers", &klog_switch, kKlog},
-      {"add_dir_header", &klog_switch, kKlog},
+      {"one-output", &klog_switch, kKlog},
+      {"skip-headers", &klog_switch, kKlog},
+      {"skip-log-headers", &klog_switch, kKlog},
+      {"add-dir-header", &klog_switch, kKlog},
       {"stderrthreshold", &klog_value, kKlog},
       {"vmodule", &klog_value, kKlog},
-      {"log_backtrace_at", &klog_value, kKlog},
-      {"log_dir", &klog_value, kKlog},
-      {"log_file", &klog_value, kKlog},
-      {"log_file_max_size", &klog_value, kKlog},
+      {"log-backtrace-at", &klog_value, kKlog},
+      {"log-dir", &klog_value, kKlog},
+      {"log-file", &klog_value, kKlog},
+      {"log-file-max-size", &klog_value, kKlog},
       {"kube-api-qps", &kube_api_qps, "requests a second to the API server"},
       {"kube-api-burst", &kube_api_burst, "burst of requests to the API server"},
       {"healthz-address", &healthz_address, "address of the health server"},
-      {"enable-healthz", &enable_healthz, "serve /healthz"},
+      {"enable-healthz", &enable_healthz, "serve /healthz and /readyz"},
       {"version", &version, "print the version and exit"}};
+}
+
+double WebhookFlags::requests_per_second() const {
+  char* end = nullptr;
+  const double value = std::strtod(kube_api_qps.c_str(), &end);
+  return kube_api_qps.empty() || *end != 0 ? std::nan("") : value;
 }
 
 base::Result<admission::Options> WebhookFlags::admission() const {

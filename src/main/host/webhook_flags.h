@@ -25,13 +25,17 @@ struct WebhookFlags {
       webhook_service_name, webhook_url, graceful_shutdown_time = "30s", log_flush_frequency = "5s", klog_value,
                                          healthz_address = ":11251";
   int port = 8443;
-  int kube_api_qps = 50;
+  std::string kube_api_qps = "50";
   int kube_api_burst = 100;
   int v = 0;
   bool enable_healthz = false;
   bool klog_switch = false;
   bool version = false;
+  std::string tls_secret_name;
+  std::string log_format = "text";
 
+  // NaN: --kube-api-qps is no number.
+  double requests_per_second() const;
   // Point into this object.
   std::vector<Flag> rows();
   // What they mean for the rules, without the configuration file. An unknown path is an error.

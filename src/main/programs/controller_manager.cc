@@ -53,6 +53,7 @@ int run_hypernode_controller_manager(const Arguments& arguments) {
                                     "leader-elect-resource-name",
                                     "leader-elect-resource-namespace",
                                     "v",
+                                    "log-format",
                                     "logtostderr"},
                           .preset =
                               [](ControllerFlags& flags) {

@@ -1,8 +1,6 @@
 // vc-scheduler and vc-agent-scheduler: the schedulers on a cluster, over HTTPS.
 #include "scheduler/scheduler.h"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <future>
@@ -15,6 +13,8 @@
 #include "client/without_patch.h"
 #include "main/host/config_file.h"
 #include "main/host/connection.h"
+#include "main/host/controller_flags.h"
+#include "main/host/log_setup.h"
 #include "main/host/scheduler_host.h"
 #include "main/host/side_server.h"
 #include "main/host/version.h"
@@ -27,6 +27,8 @@ namespace {
 struct Program {
   std::unique_ptr<rt::RealEnv> env;
   std::unique_ptr<client::Client> client;
+  // Of its own, so that renewals wait for nothing else.
+  std::unique_ptr<client::Client> lease_client;
   std::unique_ptr<client::LeaderElection> election;
   std::unique_ptr<scheduler::Scheduler> scheduler;
   std::unique_ptr<ConfigFile> config_file;
@@ -44,6 +46,44 @@ struct Program {
     };
   }
 
+  // Ready is who knows the cluster and leads, or follows another that leads. From a thread of a server.
+  std::string why_not_ready() {
+    auto answer = std::make_shared<std::promise<std::string>>();
+    env->loop().post([this, answer] {
+      std::string why = scheduler ? scheduler->why_not_synced() : "it ends";
+      if (why.empty() && election && !election->has_seen_leader()) why = "no leader has been seen";
+      answer->set_value(std::move(why));
+    });
+    auto future = answer->get_future();
+    return future.wait_for(std::chrono::seconds(1)) == std::future_status::ready ? future.get()
+                                                                                 : "the loop stands still";
+  }
+
+  base::Status connect(const std::string& name, const client::ServerAccess& access) {
+    client::HttpClientOptions to_server{.access = access,
+                                        .user_agent = name,
+                                        .field_manager = name,
+                                        .requests_per_second = options.kube_api_qps,
+                                        .burst = static_cast<int>(options.kube_api_burst)};
+    if (dry_run) {
+      to_server.may_write = [] { return false; };
+    } else if (options.leader_elect) {
+      TRY(lease_client, client::make_http_client({.access = access, .user_agent = name, .field_manager = name}, *env));
+      election = std::make_unique<client::LeaderElection>(
+          *lease_client, *env,
+          client::LeaderElectionOptions{.ns = options.lease_namespace,
+                                        .name = options.lease_name,
+                                        .identity = lease_identity(*env),
+                                        .lease_duration = options.lease_duration,
+                                        .renew_deadline = options.renew_deadline,
+                                        .retry_period = options.retry_period});
+      to_server.may_write = election->fence();
+    }
+    TRY(auto direct, client::make_http_client(std::move(to_server), *env));
+    client = client::make_client_without_patch(std::move(direct));
+    return {};
+  }
+
   base::Status start_servers() {
     if (options.enable_healthz) {
       TRY(auto server, start_side_server({.address = options.healthz_address,
@@ -51,7 +91,8 @@ struct Program {
                                           .tls_cert_file = options.tls_cert_file,
                                           .tls_private_key_file = options.tls_private_key_file,
                                           .metrics = {},
-                                          .healthz = true}));
+                                          .healthz = true,
+                                          .not_ready = [this] { return why_not_ready(); }}));
       servers.push_back(std::move(server));
     }
     if (!options.enable_metrics && !options.enable_pprof) return {};
@@ -63,6 +104,7 @@ struct Program {
     if (options.enable_metrics) listen.metrics = [this] { return metrics.text(); };
     listen.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
                     {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
+    if (dry_run) listen.pages.emplace("/debug/differences", page(&scheduler::Scheduler::differences_report));
     TRY(auto server, start_side_server(listen));
     servers.push_back(std::move(server));
     return {};
@@ -83,17 +125,8 @@ struct Program {
                                                 options.scheduler_conf, read.error().message));
     }
     config_file->watch();
-    if (!options.leader_elect || dry_run) return scheduler->start(), base::Status();
-    char host[256] = "localhost";
-    gethostname(host, sizeof host - 1);
-    election = std::make_unique<client::LeaderElection>(
-        *client, *env,
-        client::LeaderElectionOptions{.ns = options.lease_namespace,
-                                      .name = options.lease_name,
-                                      .identity = std::string(host) + "_" + env->random().uuid(),
-                                      .lease_duration = options.lease_duration,
-                                      .renew_deadline = options.renew_deadline,
-                                      .retry_period = options.retry_period});
+    if (!election) return scheduler->start(), base::Status();
+    scheduler->stand_by();
     election->start([this] { scheduler->start(); },
                     [] {
                       std::cerr << "leaderelection lost\n";
@@ -135,12 +168,18 @@ int fail(const std::string& name, const base::Error& error) {
 
 void serve_until_end(Program& program, const Arguments& arguments) {
   const scheduler::Options& options = program.options;
-  wait_for_end({.enabled = options.cache_dumper,
-                .folder = options.cache_dump_dir,
-                .arguments = arguments,
-                .with_scheduler = [&program](auto use) {
-                  program.env->loop().post([&program, use] { use(program.scheduler.get()); });
-                }});
+  wait_for_end(
+      {.enabled = options.cache_dumper,
+       .folder = options.cache_dump_dir,
+       .arguments = arguments,
+       .with_scheduler =
+           [&program](auto use) { program.env->loop().post([&program, use] { use(program.scheduler.get()); }); },
+       .reload =
+           [&program] {
+             program.env->loop().post([&program] {
+               if (program.config_file) program.config_file->look_now();
+             });
+           }});
   program.servers.clear();
   std::promise<void> stopped;
   program.env->loop().post([&] {
@@ -149,6 +188,7 @@ void serve_until_end(Program& program, const Arguments& arguments) {
       program.scheduler.reset();
       program.election.reset();
       program.client.reset();
+      program.lease_client.reset();
       stopped.set_value();
     };
     if (program.election && program.election->is_leader())
@@ -166,7 +206,7 @@ int run(const std::string& name, const scheduler::Options& defaults, const Argum
   bool help = false;
   std::vector<std::string> rest;
   auto options = scheduler::parse_options(
-      arguments, rest,
+      ControllerFlags::in_long_form(arguments), rest,
       [&](std::string_view flag, const std::string*) {
         if (flag == "dry-run") program.dry_run = true;
         if (flag == "help" || flag == "h") help = true;
@@ -175,11 +215,14 @@ int run(const std::string& name, const scheduler::Options& defaults, const Argum
       defaults);
   if (!options.ok()) return fail(options.error());
   if (help)
-    return std::cout << "Usage: " << name << " [flags]\n\n  --dry-run   decide and report, but write nothing\n"
+    return std::cout << "Usage: " << name
+                     << " [flags]\n\n  --dry-run   decide beside a scheduler that runs, say what it does otherwise, "
+                        "and write nothing\n"
                      << scheduler::flags_help(defaults),
            0;
-  if (options->print_version) return std::cout << "volcano " << kVersion << "\n", 0;
   if (const base::Status sound = options->check(); !sound.ok()) return fail(sound.error());
+  if (options->print_version) return std::cout << "volcano " << kVersion << "\n", 0;
+  if (const base::Status log = set_up_log(options->verbosity, options->log_format); !log.ok()) return fail(log.error());
   if (const base::Status own = refuse_foreign_plugins(options->plugins_dir); !own.ok()) return fail(own.error());
   read_share(*options);
   auto access = server_access(options->kubeconfig, options->master);
@@ -190,14 +233,8 @@ int run(const std::string& name, const scheduler::Options& defaults, const Argum
   program.env = rt::make_real_env(name.substr(name.find('-') + 1));
   std::promise<base::Status> started;
   program.env->loop().post([&] {
-    auto client = client::make_http_client({.access = *access,
-                                            .user_agent = name,
-                                            .field_manager = name,
-                                            .requests_per_second = options->kube_api_qps,
-                                            .burst = static_cast<int>(options->kube_api_burst)},
-                                           *program.env);
-    if (!client.ok()) return started.set_value(client.take_error());
-    program.client = client::make_client_without_patch(*std::move(client));
+    if (base::Status connected = program.connect(name, *access); !connected.ok())
+      return started.set_value(std::move(connected));
     started.set_value(program.start());
   });
   if (const base::Status status = started.get_future().get(); !status.ok()) return fail(status.error());

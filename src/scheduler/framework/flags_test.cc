@@ -67,12 +67,14 @@ TEST(SchedulerShare, pods_go_with_their_owner) {
 
 TEST(FeatureGates, are_read_or_refused_with_a_reason) {
   const auto gates =
-      FeatureGates::parse("SchedulingGatesQueueAdmission=true, PodDisruptionBudgetsSupport=F,NoSuchGate=true");
+      FeatureGates::parse("SchedulingGatesQueueAdmission=true, PodDisruptionBudgetsSupport=F,WatchList=true");
   ASSERT_TRUE(gates.ok());
   EXPECT_TRUE(gates->on("SchedulingGatesQueueAdmission"));
   EXPECT_FALSE(gates->on("PodDisruptionBudgetsSupport"));
   EXPECT_TRUE(gates->on("PodSchedulingReadiness"));
-  EXPECT_EQ(gates->warnings(), std::vector<std::string>{"--feature-gates: NoSuchGate changes nothing here"});
+  EXPECT_EQ(gates->warnings(), std::vector<std::string>{"--feature-gates: WatchList changes nothing here"});
+  EXPECT_EQ(FeatureGates::parse("NoSuchGate=true").error().message,
+            "--feature-gates: unrecognized feature gate: NoSuchGate");
   EXPECT_EQ(FeatureGates::parse("WorkLoadSupport").error().message,
             "--feature-gates: missing bool value for WorkLoadSupport");
   EXPECT_EQ(FeatureGates::parse("WorkLoadSupport=maybe").error().message,

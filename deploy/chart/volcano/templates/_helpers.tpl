@@ -165,14 +165,12 @@ livenessProbe:
   timeoutSeconds: 5
   failureThreshold: 3
 readinessProbe:
-  {{- if .port }}
-  tcpSocket:
-    port: {{ .port }}
-  {{- else }}
   httpGet:
-    path: {{ .ready }}
+    path: {{ .ready | default "/readyz" }}
     port: healthz
-  {{- end }}
+    {{- with .scheme }}
+    scheme: {{ . }}
+    {{- end }}
   periodSeconds: 5
   timeoutSeconds: 5
 {{- end -}}

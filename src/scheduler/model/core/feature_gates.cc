@@ -1,6 +1,8 @@
 // Which feature gates are on?
 #include "scheduler/model/core/feature_gates.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 
 namespace scheduler {
@@ -35,6 +37,10 @@ constexpr std::pair<std::string_view, bool> kDefaults[] = {
     {"VolumeAttributesClass", true},
 };
 
+constexpr std::string_view kOfKubernetes[] = {
+#include "scheduler/model/core/feature_gate_names.inc"
+};
+
 base::Error invalid(std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); }
 
 }  // namespace
@@ -63,6 +69,8 @@ base::Result<FeatureGates> FeatureGates::parse(std::string_view text) {
     if (!yes && !no)
       return invalid(base::format("--feature-gates: invalid value of {}: {} is not a boolean", name, value));
     if (!out.gates_.contains(name)) {
+      if (std::ranges::find(kOfKubernetes, name) == std::end(kOfKubernetes))
+        return invalid(base::format("--feature-gates: unrecognized feature gate: {}", name));
       out.warnings_.push_back(base::format("--feature-gates: {} changes nothing here", name));
       continue;
     }

@@ -13,7 +13,8 @@ namespace scheduler {
 class FeatureGates {
  public:
   FeatureGates();
-  // "Name=true,Other=false", as flags write it. A gate that changes nothing here is noted.
+  // "Name=true,Other=false", as flags write it. A gate of Kubernetes that changes nothing here is noted; one that
+  // nobody knows is an error.
   static base::Result<FeatureGates> parse(std::string_view text);
 
   bool on(std::string_view name) const {

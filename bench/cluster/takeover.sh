@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Two schedulers on a stock Kubernetes with KWOK nodes that are full of pods: the leader is killed, and the time is printed from the lease's
+# new holder to its first binding, which says what a warm standby is worth.
+# usage: [NODES=1000] [PODS=10000] bench/cluster/takeover.sh
+# Needs a release build of `volcano`, kubectl, python3, openssl, and: tests/stock/build.sh etcd kube-apiserver kube-controller-manager kwok bind-only
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+: "${NODES:=1000}" "${PODS:=10000}"
+bin=$PWD/build/release/bin
+built=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/volcano-takeover.XXXXXX")
+export STOCK_DIR=$scratch KUBECONFIG=$scratch/kubeconfig
+ln -s "$built/bin" "$scratch/bin"
+ln -s "$built/stages" "$scratch/stages"
+programs=()
+finish() {
+  for pid in "${programs[@]}"; do kill "$pid" 2> /dev/null || true; done
+  wait 2> /dev/null || true
+  tests/stock/down.sh > /dev/null
+  [ -n "${KEEP:-}" ] || rm -rf "$scratch"
+}
+trap finish EXIT
+PORT=${STOCK_PORT:-27443} ETCD_PORT=${STOCK_ETCD_PORT:-23379} PEER_PORT=${STOCK_PEER_PORT:-23380} FSYNC=0 INFLIGHT=2000 \
+  APISERVER_EXTRA="--audit-policy-file=$PWD/tests/stock/audit_writes.yaml --audit-log-path=$scratch/audit.log" \
+  tests/stock/up.sh > "$scratch/up.log" 2>&1 || { cat "$scratch/up.log" >&2; exit 1; }
+"$bin/volcano" crd | kubectl apply --server-side -f - > /dev/null
+kubectl wait --for condition=established --timeout=20s crd --all > /dev/null
+kubectl create namespace volcano-system > /dev/null
+"$scratch/bin/bind-only" -kubeconfig "$KUBECONFIG" -pids "$scratch/pids" -nodes "$NODES" -pods "$PODS" > "$scratch/bare.log"
+start() { # start NAME: a scheduler as a user of its own, whom the audit log names
+  openssl req -newkey rsa:2048 -nodes -keyout "$scratch/$1.key" -out "$scratch/$1.csr" -subj "/O=system:masters/CN=$1" 2> /dev/null
+  openssl x509 -req -in "$scratch/$1.csr" -CA "$scratch/pki/ca.crt" -CAkey "$scratch/pki/ca.key" -CAcreateserial -days 2 -out "$scratch/$1.crt" 2> /dev/null
+  cp "$KUBECONFIG" "$scratch/$1.kubeconfig"
+  kubectl --kubeconfig "$scratch/$1.kubeconfig" config set-credentials "$1" --client-certificate="$scratch/$1.crt" --client-key="$scratch/$1.key" > /dev/null
+  kubectl --kubeconfig "$scratch/$1.kubeconfig" config set-context --current --user "$1" > /dev/null
+  "$bin/vc-scheduler" --kubeconfig "$scratch/$1.kubeconfig" --leader-elect-lease-duration 6s --leader-elect-renew-deadline 4s --leader-elect-retry-period 1s \
+    --enable-healthz --healthz-address "127.0.0.1:$2" > "$scratch/$1.log" 2>&1 &
+  programs+=($!)
+}
+ready() { for _ in $(seq 1200); do curl -fs "http://127.0.0.1:$1/readyz" > /dev/null && return; sleep 0.1; done; echo "no scheduler is ready on port $1" >&2; exit 1; }
+group() { # group NAME: ten pods that wait
+  printf 'apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: %s}\nspec: {minMember: 10, queue: default}\nstatus: {phase: Inqueue}\n' "$1"
+  for pod in 0 1 2 3 4 5 6 7 8 9; do
+    printf -- '---\napiVersion: v1\nkind: Pod\nmetadata: {name: %s-%s, annotations: {scheduling.k8s.io/group-name: %s}}\nspec: {schedulerName: volcano, containers: [{name: c, image: i, resources: {requests: {cpu: 1m}}}]}\n' "$1" $pod "$1"
+  done
+}
+first_binding() { # first_binding USER: seconds from when USER took the lease to its first binding
+  python3 - "$scratch/audit.log" "$1" << 'PY'
+import datetime, json, sys
+lease = binding = None
+for line in open(sys.argv[1]):
+    event = json.loads(line)
+    if event["user"]["username"] != sys.argv[2] or event["responseStatus"]["code"] >= 300:
+        continue
+    at = datetime.datetime.fromisoformat(event["stageTimestamp"].replace("Z", "+00:00")).timestamp()
+    if event["objectRef"]["resource"] == "leases":
+        lease = min(lease or at, at)
+    if event["objectRef"].get("subresource") == "binding":
+        binding = min(binding or at, at)
+print("%.3f" % (binding - lease) if lease and binding else "none")
+PY
+}
+bound() { for _ in $(seq 600); do [ "$(kubectl get pod "$1-9" -o 'jsonpath={.spec.nodeName}')" ] && return; sleep 0.1; done; echo "$1 was not bound" >&2; exit 1; }
+start first 28911
+ready 28911
+start second 28912
+ready 28912
+group warm | kubectl apply -f - > /dev/null
+bound warm
+kill -9 "${programs[0]}"
+wait "${programs[0]}" 2> /dev/null || true
+group taken-over | kubectl apply -f - > /dev/null
+bound taken-over
+echo "nodes $NODES, pods $PODS: a scheduler that stood by binds $(first_binding second) s after it has the lease"

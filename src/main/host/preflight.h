@@ -1,0 +1,43 @@
+// What `volcano preflight` finds out about a cluster, one function a subject. Each asks the server and adds lines; what
+// the server does not let the account see is a line, too.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "cli/world.h"
+
+namespace volcano_main {
+
+struct Finding {
+  enum class Level : std::uint8_t {
+    kGood,
+    kChange,   // what an installation changes, or does otherwise than before
+    kProblem,  // what keeps a program from doing its work
+  };
+  Level level = Level::kGood;
+  std::string text;
+};
+using Findings = std::vector<Finding>;
+
+struct PreflightOptions {
+  std::string ns = "volcano-system";  // of the installation
+  std::string release = "volcano";
+  std::vector<std::string> programs;  // scheduler, controllers, admission; empty: all
+  bool service_accounts = false;      // ask about those of the installation, not about who asks
+  std::string config_file;            // empty: the ConfigMap of the release, if there is one
+};
+
+inline constexpr std::string_view kPreflightPrograms[] = {"scheduler", "controllers", "admission"};
+
+void check_version(const api::Json& version, Findings& out);  // the answer of /version
+void check_crds(cli::Api& api, Findings& out);
+void check_rights(cli::Api& api, const PreflightOptions& options, Findings& out);
+void check_webhooks(cli::Api& api, const PreflightOptions& options, Findings& out);
+void check_programs(cli::Api& api, const PreflightOptions& options, base::Time now, Findings& out);
+void check_configuration(cli::Api& api, const PreflightOptions& options, Findings& out);
+
+}  // namespace volcano_main

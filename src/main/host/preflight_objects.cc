@@ -1,0 +1,220 @@
+// What a cluster has of Volcano: CRDs, webhooks, programs that run, configuration.
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "api/crd.h"
+#include "api/json/yaml.h"
+#include "api/resource.h"
+#include "base/format.h"
+#include "main/host/preflight.h"
+#include "rt/files.h"
+#include "scheduler/one_shot/one_shot.h"
+
+namespace volcano_main {
+namespace {
+
+using api::Json;
+using base::Code;
+using Level = Finding::Level;
+
+constexpr int kOldestMinor = 30;  // of Kubernetes 1: what is tested, and what our CRDs' rules (CEL) need
+constexpr std::size_t kNamedMax = 6;
+
+std::string some_of(const std::set<std::string>& names) {
+  std::string out;
+  std::size_t named = 0;
+  for (const std::string& name : names)
+    if (named++ < kNamedMax) out += (out.empty() ? "" : ", ") + name;
+  return named > kNamedMax ? base::format("{} and {} more", out, named - kNamedMax) : out;
+}
+
+base::Result<Json> get(cli::Api& api, const api::ResourceId& id, const std::string& ns, const std::string& name) {
+  return api.call({.verb = client::Verb::kGet, .resource = id, .ns = ns, .name = name});
+}
+
+// The paths of all fields of a schema: "spec.tasks[].name".
+void add_fields(const Json& schema, const std::string& path, std::set<std::string>& out) {
+  for (const Json::Member& member : schema["properties"].members()) {
+    const std::string inner = path.empty() ? std::string(member.name()) : base::format("{}.{}", path, member.name());
+    out.insert(inner);
+    add_fields(member.value, inner, out);
+  }
+  if (schema["items"].is_object()) add_fields(schema["items"], path + "[]", out);
+  if (schema["additionalProperties"].is_object()) add_fields(schema["additionalProperties"], path + "{}", out);
+}
+
+const Json& version_named(const Json& crd, std::string_view name) {
+  static const Json kNone;
+  const Json& versions = crd["spec"]["versions"];
+  for (std::size_t i = 0; i < versions.size(); ++i)
+    if (versions[i]["name"].as_string() == name) return versions[i];
+  return kNone;
+}
+
+void compare_crd(const std::string& name, const Json& there, const Json& ours, std::string_view version,
+                 Findings& out) {
+  const auto problem = [&](std::string text) { out.push_back({Level::kProblem, base::format("{} {}", name, text)}); };
+  for (const char* field : {"scope"})
+    if (there["spec"][field].as_string() != ours["spec"][field].as_string())
+      problem(base::format("has {} {} instead of {}; that cannot be changed", field, there["spec"][field].as_string(),
+                           ours["spec"][field].as_string()));
+  if (there["spec"]["names"]["kind"].as_string() != ours["spec"]["names"]["kind"].as_string())
+    problem(base::format("is of kind {}", there["spec"]["names"]["kind"].as_string()));
+  const Json& served = version_named(there, version);
+  if (served.is_null() || !served["served"].as_bool()) problem(base::format("does not serve {}", version));
+  const Json& stored = there["status"]["storedVersions"];
+  for (std::size_t i = 0; i < stored.size(); ++i)
+    if (stored[i].as_string() != version)
+      problem(base::format("has objects that are stored as {}; they have to be written anew as {} first",
+                           stored[i].as_string(), version));
+  std::set<std::string> before, after, lost, won;
+  add_fields(served["schema"]["openAPIV3Schema"], "", before);
+  add_fields(version_named(ours, version)["schema"]["openAPIV3Schema"], "", after);
+  std::ranges::set_difference(before, after, std::inserter(lost, lost.end()));
+  std::ranges::set_difference(after, before, std::inserter(won, won.end()));
+  if (!lost.empty())
+    out.push_back(
+        {Level::kChange, base::format("{} loses {} fields that are not known here, and objects lose them when "
+                                      "they are written: {}",
+                                      name, lost.size(), some_of(lost))});
+  if (!won.empty())
+    out.push_back({Level::kChange, base::format("{} gets {} more fields: {}", name, won.size(), some_of(won))});
+  if (lost.empty() && won.empty()) out.push_back({Level::kGood, base::format("{} has the same fields", name)});
+}
+
+bool touches_our_kinds(const Json& configuration) {
+  const Json& webhooks = configuration["webhooks"];
+  for (std::size_t i = 0; i < webhooks.size(); ++i) {
+    const Json& rules = webhooks[i]["rules"];
+    for (std::size_t j = 0; j < rules.size(); ++j)
+      for (std::size_t k = 0; k < rules[j]["apiGroups"].size(); ++k)
+        if (rules[j]["apiGroups"][k].as_string().ends_with("volcano.sh")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void check_version(const Json& version, Findings& out) {
+  const std::string_view major = version["major"].as_string(), minor = version["minor"].as_string();
+  int number = -1;
+  std::from_chars(minor.data(), minor.data() + minor.size(), number);
+  const std::string name = version["gitVersion"].str();
+  if (number < 0)
+    out.push_back({Level::kProblem, base::format("the server does not say its version: \"{}\"", name)});
+  else if (major != "1" || number < kOldestMinor)
+    out.push_back({Level::kProblem, base::format("the server is Kubernetes {}; 1.{} is the oldest that is supported",
+                                                 name, kOldestMinor)});
+  else
+    out.push_back({Level::kGood, base::format("Kubernetes {}", name)});
+}
+
+void check_crds(cli::Api& api, Findings& out) {
+  const api::ResourceId crds{"apiextensions.k8s.io", "v1", "customresourcedefinitions"};
+  std::set<std::string> missing;
+  for (const api::KindInfo& kind : api::all_kinds()) {
+    if (!kind.custom || !kind.resource.group.ends_with("volcano.sh")) continue;
+    const std::string name = api::qualified_plural(kind);
+    const auto there = get(api, crds, "", name);
+    if (there.ok())
+      compare_crd(name, *there, api::make_crd(kind), kind.resource.version, out);
+    else if (there.error().code == Code::kNotFound)
+      missing.insert(name);
+    else
+      return out.push_back({Level::kProblem, base::format("CRDs cannot be read: {}", there.error().message)});
+  }
+  if (!missing.empty())
+    out.push_back(
+        {Level::kChange, base::format("{} CRDs are not there, and come with the chart or `volcano crd | kubectl "
+                                      "apply --server-side -f -`: {}",
+                                      missing.size(), some_of(missing))});
+}
+
+void check_webhooks(cli::Api& api, const PreflightOptions& options, Findings& out) {
+  constexpr std::string_view kOurs = "volcano-admission-service-";
+  int ours = 0;
+  for (const char* plural : {"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}) {
+    const auto list =
+        api.call({.verb = client::Verb::kList, .resource = {"admissionregistration.k8s.io", "v1", plural}});
+    if (!list.ok())
+      return out.push_back({Level::kProblem, base::format("{} cannot be listed: {}", plural, list.error().message)});
+    const Json& items = (*list)["items"];
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const std::string name(api::name_of(items[i]));
+      if (!name.starts_with(kOurs)) {
+        if (touches_our_kinds(items[i]))
+          out.push_back(
+              {Level::kChange, base::format("{} {} judges objects of Volcano, too, and stays", plural, name)});
+        continue;
+      }
+      ++ours;
+      const Json& service = items[i]["webhooks"][std::size_t{0}]["clientConfig"]["service"];
+      if (service.is_object() && service["namespace"].as_string() != options.ns)
+        out.push_back({Level::kProblem, base::format("{} {} belongs to an installation in namespace {}, not {}: one "
+                                                     "installation with webhooks fits into a cluster",
+                                                     plural, name, service["namespace"].as_string(), options.ns)});
+    }
+  }
+  out.push_back({ours > 0 ? Level::kGood : Level::kChange,
+                 ours > 0 ? base::format("{} webhook configurations are there; ours answers for the same names", ours)
+                          : std::string("there are no webhook configurations; the chart brings them")});
+}
+
+void check_programs(cli::Api& api, const PreflightOptions& options, base::Time now, Findings& out) {
+  for (const char* name : {"volcano", "vc-controller-manager"}) {
+    const auto lease = get(api, api::resources::kLeases, options.ns, name);
+    if (!lease.ok()) {
+      if (lease.error().code != Code::kNotFound)
+        out.push_back(
+            {Level::kProblem, base::format("lease {}/{} cannot be read: {}", options.ns, name, lease.error().message)});
+      continue;
+    }
+    const std::string_view holder = (*lease)["spec"]["holderIdentity"].as_string();
+    const auto renewed = base::parse_rfc3339((*lease)["spec"]["renewTime"].as_string());
+    const std::int64_t seconds = renewed ? (now - *renewed).ns / 1'000'000'000 : -1;
+    const std::int64_t lasts = (*lease)["spec"]["leaseDurationSeconds"].as_int();
+    if (holder.empty() || seconds < 0 || seconds > lasts)
+      out.push_back({Level::kGood, base::format("lease {}/{} is free", options.ns, name)});
+    else
+      out.push_back(
+          {Level::kChange, base::format("lease {}/{} is held by {}, who renewed it {} s ago: ours waits until it goes",
+                                        options.ns, name, holder, seconds)});
+  }
+  for (const std::string_view program : kPreflightPrograms) {
+    const std::string name = base::format("{}-{}", options.release, program);
+    const auto deployment = get(api, {"apps", "v1", "deployments"}, options.ns, name);
+    if (!deployment.ok()) continue;  // nothing runs, or nobody may look
+    const Json& spec = (*deployment)["spec"];
+    const Json& container = spec["template"]["spec"]["containers"][std::size_t{0}];
+    out.push_back({Level::kChange, base::format("Deployment {}/{} runs {} of {}, which would be replaced", options.ns,
+                                                name, spec["replicas"].as_int(), container["image"].as_string())});
+  }
+}
+
+void check_configuration(cli::Api& api, const PreflightOptions& options, Findings& out) {
+  std::string text, where = options.config_file;
+  if (!where.empty()) {
+    auto read = rt::read_file(where);
+    if (!read.ok()) return out.push_back({Level::kProblem, base::format("--scheduler-conf: {}", read.error().message)});
+    text = *std::move(read);
+  } else {
+    const std::string name = options.release + "-scheduler-configmap";
+    where = base::format("ConfigMap {}/{}", options.ns, name);
+    const auto map = get(api, api::resources::kConfigMaps, options.ns, name);
+    if (!map.ok())
+      return out.push_back({Level::kChange, base::format("{}: {}; the built-in configuration would be used", where,
+                                                         map.error().message)});
+    for (const Json::Member& file : (*map)["data"].members()) text = file.value.str();
+  }
+  scheduler::OneShotOptions settings;
+  settings.config = text;
+  scheduler::OneShot run(settings, [] { return std::pair{0.0, 0.0}; });
+  if (const base::Status taken = run.configure(); !taken.ok())
+    return out.push_back({Level::kProblem, base::format("{}: {}", where, taken.error().message)});
+  run.run_phase();
+  for (const std::string& note : run.notes()) out.push_back({Level::kChange, base::format("{}: {}", where, note)});
+  if (run.notes().empty()) out.push_back({Level::kGood, base::format("{}: every key is understood", where)});
+}
+
+}  // namespace volcano_main

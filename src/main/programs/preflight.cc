@@ -1,0 +1,124 @@
+// `volcano preflight`: may this take the place of Volcano on a cluster, and what would change?
+#include "main/host/preflight.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <iostream>
+
+#include "api/json/json.h"
+#include "base/format.h"
+#include "client/server_connection.h"
+#include "client/wire.h"
+#include "main/host/connection.h"
+#include "main/host/flags.h"
+#include "main/host/waiting_api.h"
+#include "main/programs.h"
+
+namespace volcano_main {
+namespace {
+
+struct PreflightFlags {
+  std::string kubeconfig, master, scheduler_conf, ns = "volcano-system", release = "volcano";
+  std::vector<std::string> programs;
+  bool service_accounts = false;
+
+  std::vector<Flag> rows() {
+    return {
+        {"kubeconfig", &kubeconfig, "kubeconfig of the account that asks"},
+        {"master", &master, "API server URL, overrides the kubeconfig"},
+        {"scheduler-conf", &scheduler_conf, "configuration of the scheduler; empty: that of the installation"},
+        {"namespace", &ns, "namespace of the installation"},
+        {"release", &release, "name of the Helm release"},
+        {"program", &programs, "ask for the rights of this one: scheduler, controllers or admission; may be repeated"},
+        {"service-accounts", &service_accounts,
+         "ask for the rights of the installation's accounts, not for those of who asks"}};
+  }
+};
+
+int fail(const std::string& message) {
+  std::cerr << "volcano preflight: " << message << "\n";
+  return 2;
+}
+
+// /version is no resource.
+base::Result<api::Json> server_version(const client::ServerAccess& access) {
+  const auto env = rt::make_real_env("preflight");
+  std::unique_ptr<client::ServerConnection> server;
+  std::promise<base::Result<api::Json>> answer;
+  env->loop().post([&] {
+    auto opened = client::ServerConnection::open(access, "volcano", *env);
+    if (!opened.ok()) return answer.set_value(opened.take_error());
+    server = *std::move(opened);
+    rt::HttpRequest request;
+    request.method = "GET";
+    request.target = "/version";
+    server->complete(request);
+    server->http().send(std::move(request), [&answer](base::Result<rt::HttpResponse> response) {
+      if (!response.ok()) return answer.set_value(response.take_error());
+      answer.set_value(client::decode_response(*response));
+    });
+  });
+  auto result = answer.get_future().get();
+  env->loop().post([&server] { server.reset(); });
+  env->stop();
+  return result;
+}
+
+int print(const Findings& findings) {
+  constexpr std::pair<Finding::Level, std::string_view> kWords[] = {{Finding::Level::kGood, "ok      "},
+                                                                    {Finding::Level::kChange, "change  "},
+                                                                    {Finding::Level::kProblem, "problem "}};
+  int problems = 0;
+  for (const Finding& finding : findings) {
+    for (const auto& [level, word] : kWords)
+      if (level == finding.level) std::cout << word << finding.text << "\n";
+    problems += finding.level == Finding::Level::kProblem ? 1 : 0;
+  }
+  std::cout << (problems == 0 ? "go on\n" : base::format("do not go on: {} problems\n", problems));
+  return problems == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int run_preflight(const Arguments& arguments) {
+  PreflightFlags flags;
+  const std::vector<Flag> rows = flags.rows();
+  for (const std::string& word : arguments)
+    if (word == "--help" || word == "-h")
+      return std::cout
+                 << "usage: volcano preflight [flags]\n\nExit code 0: go on; 1: something is missing; 2: the cluster "
+                    "cannot be asked.\n\nflags:\n"
+                 << flags_help(rows),
+             0;
+  const auto rest = parse_flags(rows, arguments);
+  if (!rest.ok()) return fail(rest.error().message);
+  if (!rest->empty()) return fail(base::format("unexpected argument \"{}\"", rest->front()));
+  for (const std::string& program : flags.programs)
+    if (std::ranges::find(kPreflightPrograms, program) == std::end(kPreflightPrograms))
+      return fail(base::format("--program: \"{}\" is none of scheduler, controllers, admission", program));
+  const auto access = user_access(flags.kubeconfig, flags.master);
+  if (!access.ok()) return fail(access.error().message);
+  const auto version = server_version(*access);
+  if (!version.ok()) return fail(version.error().message);
+  auto api = open_waiting_api(flags.kubeconfig, flags.master);
+  if (!api.ok()) return fail(api.error().message);
+  const PreflightOptions options{.ns = flags.ns,
+                                 .release = flags.release,
+                                 .programs = flags.programs,
+                                 .service_accounts = flags.service_accounts,
+                                 .config_file = flags.scheduler_conf};
+  const base::Time now{
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count()};
+  Findings findings;
+  check_version(*version, findings);
+  check_crds(**api, findings);
+  check_rights(**api, options, findings);
+  check_webhooks(**api, options, findings);
+  check_programs(**api, options, now, findings);
+  check_configuration(**api, options, findings);
+  return print(findings);
+}
+
+}  // namespace volcano_main

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Flags of the programs that run on a cluster: each that Volcano's have is taken by ours (spec/install 4), and what makes no sense is
+# refused in words, also before --version. Prints "ok NAME" or "FAIL NAME: why". No server is asked.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+bin=${VOLCANO_BIN:-$PWD/build/release/bin}
+failed=0
+common='--master=https://127.0.0.1:1 --kubeconfig=/none --ca-cert-file=a --tls-cert-file=b --tls-private-key-file=c --version --log-flush-frequency=1s
+  --feature-gates=WorkLoadSupport=false,CSIStorage=true -v=4 --v=3 -v3 --logtostderr --alsologtostderr=false --vmodule=a=1 --stderrthreshold=INFO --log_dir=/tmp --log-dir=/tmp
+  --log_file=x --log_file_max_size=1 --one_output --skip_headers --skip_log_headers --add_dir_header --log_backtrace_at=: --log-format=json --log-format text
+  --enable-healthz --healthz-address=:1 --kube-api-qps=0.5 --kube-api-burst=7'
+elect='--lock-object-namespace=x --leader-elect --leader-elect=false --leader-elect-lease-duration=20s --leader-elect-renew-deadline=12s --leader-elect-retry-period=1s
+  --leader-elect-resource-lock=leases --leader-elect-resource-name=x --leader-elect-resource-namespace=y'
+schedulers='--scheduler-conf=/none --resync-period=1s --listen-address=:1 --csi-storage --minimum-feasible-nodes=1 --minimum-percentage-nodes-to-find=2
+  --percentage-nodes-to-find=3 --enable-metrics --node-selector=a:b --cache-dumper=false --cache-dump-dir=/x --node-worker-threads=2 --resource-sync-timeout=0
+  --disable-default-scheduler-config --scheduler-sharding-mode=hard --scheduler-sharding-name=x'
+declare -A flags=(
+  [vc-scheduler]="$common $elect $schedulers --scheduler-name=a --scheduler-name=b --schedule-period=2s --default-queue=q --priority-class=false --enable-pprof
+    --plugins-dir=/none --ignored-provisioners=a,b --gate-removal-worker-num=3 --dry-run"
+  [vc-agent-scheduler]="$common $elect $schedulers --scheduler-name=a --scheduler-worker-count=2"
+  [vc-controller-manager]="$common $elect --worker-threads=1 --worker-threads-for-cronjob=1 --worker-threads-for-podgroup=1 --worker-threads-for-queue=1
+    --worker-threads-for-gc=2 --max-requeue-num=-1 --scheduler-name=a --scheduler-name=b --enable-metrics --listen-address=:1 --inherit-owner-annotations=false
+    --controllers=*,-gc-controller,+sharding-controller --scheduler-configs=volcano:volcano:0.0:0.6:false:2:100 --shard-sync-period=30s
+    --enable-node-event-trigger=false --sharding-configmap=x --sharding-configmap-namespace=y"
+  [vc-webhook-manager]="$common --listen-address=127.0.0.1 --port=1 --webhook-namespace=n --webhook-service-name=s --webhook-url=u
+    --enabled-admission=/jobs/mutate,/jobs/validate --scheduler-name=a --admission-conf=/none --graceful-shutdown-time=1s
+    --enable-queue-allocated-pods-check --max-queue-depth=3 --enable-root-queue-protection=false --tls-secret-name=t"
+  [vc-hypernode-controller-manager]="--master=m --kubeconfig=k --kube-api-qps=1 --kube-api-burst=2 --healthz-address=:1 --enable-healthz --enable-metrics
+    --listen-address=:2 --version --leader-elect --leader-elect-lease-duration=20s --leader-elect-renew-deadline=12s --leader-elect-retry-period=1s
+    --leader-elect-resource-lock=leases --leader-elect-resource-name=x --leader-elect-resource-namespace=y -v=4"
+)
+for program in "${!flags[@]}"; do
+  taken=0
+  set -f
+  for flag in ${flags[$program]}; do
+    # Each alone, and a stray argument behind it, as Volcano's chart has one.
+    if out=$("$bin/$program" --version "$flag" '2>&1' 2>&1) && [[ $out == *0.1.0* ]]; then taken=$((taken + 1)); else
+      [ "$flag" = text ] && continue # the value of the flag before it
+      [ "$flag" = --log-format ] && continue
+      echo "FAIL flags: $program $flag: $(head -1 <<< "$out")"
+      failed=1
+    fi
+  done
+  # shellcheck disable=SC2086
+  if "$bin/$program" ${flags[$program]} '2>&1' > /dev/null 2>&1; then echo "ok flags: $program takes all $taken"; else
+    echo "FAIL flags: $program does not take all of them together"
+    failed=1
+  fi
+  set +f
+done
+
+refused() { # refused MESSAGE PROGRAM FLAG...
+  local message=$1 out
+  shift
+  if out=$("$bin/$1" "${@:2}" 2>&1 < /dev/null); then
+    echo "FAIL flags: $*: is taken"
+    failed=1
+  elif [[ $out == *"$message"* ]] && [ "$(wc -l <<< "$out")" -le 2 ]; then echo "ok flags: refused: $*"; else
+    echo "FAIL flags: $*: $(head -1 <<< "$out")"
+    failed=1
+  fi
+}
+for program in vc-scheduler vc-agent-scheduler vc-controller-manager vc-webhook-manager; do
+  refused 'missing bool value for WorkLoadSupport' $program --version --feature-gates=WorkLoadSupport
+  refused 'unrecognized feature gate: NoSuchGate' $program --version --feature-gates=NoSuchGate=true
+  refused 'invalid value of WorkLoadSupport: maybe is not a boolean' $program --feature-gates=WorkLoadSupport=maybe --version
+done
+refused '--log-format: "xml" is neither text nor json' vc-scheduler --log-format=xml
+refused '--log-format: "xml" is neither text nor json' vc-controller-manager --log-format=xml
+refused '--log-format: "xml" is neither text nor json' vc-webhook-manager --log-format=xml
+refused 'neither --kubeconfig nor --master is given' vc-scheduler
+refused '--kubeconfig: cannot open /none' vc-scheduler --kubeconfig /none
+refused '--leader-elect-lease-duration' vc-controller-manager --master https://127.0.0.1:1 --leader-elect-lease-duration=0s
+refused 'both ' vc-webhook-manager --ca-cert-file /none
+refused '--tls-secret-name needs --webhook-namespace and --webhook-service-name' vc-webhook-manager --tls-secret-name x --webhook-url u
+refused 'failed to read cacert file (/none)' vc-webhook-manager --webhook-url u --ca-cert-file /none
+refused 'the port should be in the range of 1 and 65535' vc-webhook-manager --port 0
+refused '--plugins-dir: ' vc-scheduler --plugins-dir="$(d=$(mktemp -d) && touch "$d/one.so" && echo "$d")"
+refused '--secret: the name of the Secret is needed' gen-admission-secret.sh --service s
+refused 'cannot open /none' gen-admission-secret.sh --service s --secret t --kubeconfig /none
+refused '--program: "agent" is none of scheduler, controllers, admission' volcano preflight --program agent
+
+# Structured logs: each line is JSON with these keys.
+"$bin/vc-scheduler" --log-format json --master http://127.0.0.1:1 --leader-elect=false > /tmp/volcano-flags.$$ 2>&1 &
+pid=$!
+for _ in $(seq 50); do grep -q message /tmp/volcano-flags.$$ && break; sleep 0.1; done
+kill $pid
+wait $pid 2> /dev/null
+if python3 -c 'import json,sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+assert lines and all({"time", "level", "component", "message"} == set(line) for line in lines), lines' /tmp/volcano-flags.$$ 2> /tmp/volcano-flags.$$.err; then
+  echo "ok flags: structured logs"
+else
+  echo "FAIL flags: structured logs: $(tail -1 /tmp/volcano-flags.$$.err)"
+  failed=1
+fi
+rm -f /tmp/volcano-flags.$$*
+exit $failed
