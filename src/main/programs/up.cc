@@ -54,6 +54,7 @@ struct UpOptions {
   bool training = true;
   std::string event_ttl = "1h";
   std::string scheduler_conf;
+  bool default_scheduler = true;
   bool agent_scheduler = false;
   std::string agent_scheduler_conf;
   std::string sharding_mode = "none";
@@ -78,6 +79,8 @@ std::vector<Flag> flags_of(UpOptions& options) {
        "run training jobs of kubeflow.org; false: a program beside this one does"},
       {"scheduler-conf", &options.scheduler_conf,
        "the scheduler's configuration file, read again when it changes (default: the built-in configuration)"},
+      {"default-scheduler", &options.default_scheduler,
+       "also schedule pods of default-scheduler, one by one; false: a program beside this one does"},
       {"agent-scheduler", &options.agent_scheduler,
        "also run the scheduler for single pods in a hurry, those whose schedulerName is agent-scheduler"},
       {"agent-scheduler-conf", &options.agent_scheduler_conf, "its configuration file, as --scheduler-conf"},
@@ -165,6 +168,7 @@ struct Cluster {
   Component<controllers::Manager> manager;
   Component<scheduler::Scheduler> scheduler;
   std::unique_ptr<ConfigFile> scheduler_conf;  // on the scheduler's loop
+  Component<scheduler::Scheduler> default_scheduler;
   Component<scheduler::Scheduler> agent_scheduler;
   std::unique_ptr<ConfigFile> agent_scheduler_conf;  // on that one's loop
   Component<node::Agent> agent;
@@ -222,6 +226,15 @@ struct Cluster {
       scheduler_conf = configure(env, *part, options.scheduler_conf);
       return part;
     });
+    // Pods that name no scheduler have no group to wait for: each is placed as soon as there is room.
+    if (options.default_scheduler)
+      default_scheduler.start("default-scheduler", *api, [this](rt::Env& env, client::Client& client) {
+        scheduler::Options of_default = scheduler::agent_options();
+        of_default.scheduler_names = {"default-scheduler"};
+        auto part = std::make_unique<scheduler::Scheduler>(env, client, sharded(std::move(of_default)));
+        part->count_into(metrics);
+        return part;
+      });
     if (options.agent_scheduler)
       agent_scheduler.start("agent-scheduler", *api, [this](rt::Env& env, client::Client& client) {
         auto part = std::make_unique<scheduler::Scheduler>(env, client, sharded(scheduler::agent_options()));
@@ -340,6 +353,7 @@ struct Cluster {
         done(true);
       });
     agent_scheduler.stop();
+    default_scheduler.stop();
     on_loop<bool>(*scheduler.env, [this](auto done) {
       scheduler_conf.reset();
       done(true);
