@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/pod_logs.h"
+#include "api/pod_streams.h"
 #include "api/schema/quantity.h"
 #include "client/client.h"
 #include "node/runtime.h"
@@ -52,6 +53,9 @@ base::Result<std::unique_ptr<Runtime>> make_runtime(const Options& options);
 
 // Reads the containers' output that agents of this data directory keep. Needs no running agent.
 std::unique_ptr<api::PodLogs> make_pod_logs(const std::string& data_dir);
+
+// Streams into the pods that agents of this data directory started. Needs no running agent.
+std::unique_ptr<api::PodStreams> make_pod_streams(const Options& options);
 
 // The monitor of one plain process (`volcano monitor FOLDER`): keeps its output and its exit code. The exit status.
 int run_process_monitor(const std::string& folder);

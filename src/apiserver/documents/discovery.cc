@@ -58,6 +58,12 @@ std::vector<Sub> subresources(const KindInfo& kind) {
       subs.push_back({name, "Eviction", "policy", "v1", verbs({"create"})});
     else if (name == "scale")
       subs.push_back({name, "Scale", "autoscaling", "v1", verbs({"get", "patch", "update"})});
+    else if (name == "exec" || name == "attach" || name == "portforward")
+      subs.push_back({name,
+                      name == "exec"     ? "PodExecOptions"
+                      : name == "attach" ? "PodAttachOptions"
+                                         : "PodPortForwardOptions",
+                      "", "v1", verbs({"create", "get"})});
     else if (name == "log")
       subs.push_back({name, kind.kind, "", "", verbs({"get"})});
     else

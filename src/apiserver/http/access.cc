@@ -164,6 +164,12 @@ base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const 
   return error;
 }
 
+std::vector<std::string_view> offered_subprotocols(const rt::HttpRequest& http) {
+  auto all = subprotocols(http);
+  std::erase_if(all, [](std::string_view one) { return one.starts_with(kTokenProtocol); });
+  return all;
+}
+
 std::string chosen_subprotocol(const rt::HttpRequest& http) {
   for (const std::string_view one : subprotocols(http))
     if (!one.starts_with(kTokenProtocol)) return std::string(one);

@@ -21,4 +21,7 @@ base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const 
 // The subprotocol that a WebSocket is answered with: the first that carries no token. Empty: none was offered.
 std::string chosen_subprotocol(const rt::HttpRequest& http);
 
+// Those that the request offers, in order, without the one that carries a token.
+std::vector<std::string_view> offered_subprotocols(const rt::HttpRequest& http);
+
 }  // namespace apiserver

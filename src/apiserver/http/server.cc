@@ -9,6 +9,7 @@
 #include "apiserver/documents/openapi.h"
 #include "apiserver/documents/tables.h"
 #include "apiserver/http/access.h"
+#include "apiserver/http/pod_connect.h"
 #include "apiserver/http/pod_log.h"
 #include "apiserver/http/route.h"
 #include "apiserver/http/watch_stream.h"
@@ -96,6 +97,7 @@ class Service : public std::enable_shared_from_this<Service> {
     if (http.body.size() > kLongBytes && request.subresource != "log")
       return decode_aside(std::move(http), std::move(request), format, std::move(exchange));
     if (auto decoded = decode_body(http, request); !decoded.ok()) return fail(*exchange, decoded.error());
+    if (is_connect(request)) return serve_connect(api_, std::move(request), http, target, std::move(exchange));
     if (request.subresource == "log") return serve_log(api_, std::move(request), target, std::move(exchange));
     api_.env().loop().post(
         [self = shared_from_this(), request = std::move(request), format, exchange = std::move(exchange)]() mutable {

@@ -157,6 +157,7 @@ rt::Env& Api::env() { return state_->env; }
 store::Store& Api::store() { return state_->store; }
 SideWork& Api::side_work() { return state_->side_work; }
 api::PodLogs* Api::pod_logs() { return state_->options.pod_logs; }
+api::PodStreams* Api::pod_streams() { return state_->options.pod_streams; }
 const api::ObjectReader& Api::reader() const { return state_->latest; }
 
 void Api::call(Request request, OnAnswer on_answer) {

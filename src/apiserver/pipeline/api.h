@@ -8,6 +8,7 @@
 
 #include "api/admission.h"
 #include "api/pod_logs.h"
+#include "api/pod_streams.h"
 #include "apiserver/pipeline/request.h"
 #include "apiserver/pipeline/side_work.h"
 #include "apiserver/pipeline/watch_slices.h"
@@ -33,7 +34,8 @@ class ApiWatch {
 
 struct ApiOptions {
   std::vector<api::AdmissionHook> hooks;
-  api::PodLogs* pod_logs = nullptr;  // may be null: no node agent in this process
+  api::PodLogs* pod_logs = nullptr;        // may be null: no node agent in this process
+  api::PodStreams* pod_streams = nullptr;  // the same
 };
 
 class Api {
@@ -54,6 +56,7 @@ class Api {
   store::Store& store();
   SideWork& side_work();  // loop thread only
   api::PodLogs* pod_logs();
+  api::PodStreams* pod_streams();
   const api::ObjectReader& reader() const;
 
  private:

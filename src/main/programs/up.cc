@@ -161,6 +161,7 @@ struct Cluster {
   std::unique_ptr<rt::KvStore> kv;
   std::unique_ptr<store::Store> objects;
   std::unique_ptr<api::PodLogs> pod_logs;
+  std::unique_ptr<api::PodStreams> pod_streams;
   std::unique_ptr<apiserver::Api> api;
   std::unique_ptr<apiserver::EventExpiry> event_expiry;  // on the API server's loop
   std::unique_ptr<apiserver::Server> server;
@@ -193,6 +194,8 @@ struct Cluster {
         admission::hooks({.knows_time_zone = [](const std::string& zone) { return base::TimeZone::load(zone).ok(); }});
     pod_logs = node::make_pod_logs(options.data + "/node");
     api_options.pod_logs = pod_logs.get();
+    pod_streams = node::make_pod_streams(node_options());
+    api_options.pod_streams = pod_streams.get();
     api = std::make_unique<apiserver::Api>(*api_env, *objects, std::move(api_options));
     TRY_VOID(serve());
     TRY_VOID(on_loop<base::Status>(*api_env, [this](auto done) { api->bootstrap(done); }));
@@ -243,17 +246,21 @@ struct Cluster {
         return part;
       });
     agent.start("kubelet", *api, [this](rt::Env& env, client::Client& client) {
-      node::Options agent_options;
-      agent_options.node_name = options.node_name;
-      agent_options.data_dir = options.data + "/node";
-      agent_options.host_rootfs = options.host_rootfs;
-      agent_options.leave_pods = options.leave_pods;
-      agent_options.host_ip = options.address;
-      agent_options.mode = options.runtime == "process" ? node::Mode::kProcess
-                           : options.runtime == "runc"  ? node::Mode::kRunc
-                                                        : node::Mode::kAuto;
-      return std::make_unique<node::Agent>(env, client, agent_options);
+      return std::make_unique<node::Agent>(env, client, node_options());
     });
+  }
+
+  node::Options node_options() const {
+    node::Options of;
+    of.node_name = options.node_name;
+    of.data_dir = options.data + "/node";
+    of.host_rootfs = options.host_rootfs;
+    of.leave_pods = options.leave_pods;
+    of.host_ip = options.address;
+    of.mode = options.runtime == "process" ? node::Mode::kProcess
+              : options.runtime == "runc"  ? node::Mode::kRunc
+                                           : node::Mode::kAuto;
+    return of;
   }
 
   scheduler::Options sharded(scheduler::Options of) const {
@@ -365,6 +372,7 @@ struct Cluster {
       done(true);
     });
     server.reset();
+    pod_streams.reset();  // what was answered over the server
     on_loop<bool>(*api_env, [this](auto done) {
       event_expiry.reset();
       done(true);
