@@ -196,6 +196,7 @@ struct Cluster {
     api_options.pod_logs = pod_logs.get();
     pod_streams = node::make_pod_streams(node_options());
     api_options.pod_streams = pod_streams.get();
+    TRY(api_options.account_tokens, account_tokens());
     api = std::make_unique<apiserver::Api>(*api_env, *objects, std::move(api_options));
     TRY_VOID(serve());
     TRY_VOID(on_loop<base::Status>(*api_env, [this](auto done) { api->bootstrap(done); }));
@@ -312,6 +313,20 @@ struct Cluster {
     TRY_VOID(write_kubeconfig());
     api_env->loop().post([this] { renew_keys_daily(); });
     return {};
+  }
+
+  // The key that signs tokens of service accounts.
+  base::Result<std::shared_ptr<const apiserver::AccountTokens>> account_tokens() const {
+    const std::string path = keys_folder() + "/sa.key";
+    auto pem = rt::read_file(path);
+    if (!pem.ok() && pem.error().code != base::Code::kNotFound) return pem.take_error();
+    if (!pem.ok()) {
+      TRY(pem, rt::TokenKey::new_pem());
+      TRY_VOID(rt::write_file(path, *pem, 0600));
+    }
+    auto key = rt::TokenKey::load(*pem);
+    if (!key.ok()) return base::within(key.take_error(), path);
+    return std::make_shared<const apiserver::AccountTokens>(*std::move(key));
   }
 
   std::string keys_folder() const { return options.data + "/keys"; }
