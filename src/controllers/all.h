@@ -36,6 +36,7 @@ struct Options {
   // What a cluster needs besides us and a lone machine does not have: owner garbage collection, namespaces,
   // endpoints, local volumes. Only `volcano up` turns this on.
   bool with_cluster = false;
+  std::string root_ca = {};          // for pods, as kube-root-ca.crt; empty: none
   std::string volumes_folder = {};   // where local volumes are made; empty: none are
   std::string node_name = {};        // of the one machine
   base::Metrics* metrics = nullptr;  // with metric_rows(), counted into; may be null; outlives the manager

@@ -64,9 +64,51 @@ tokens_end_with_what_they_are_for() {
   expect "a token of nobody" refused Unauthorized kubectl --kubeconfig "$scratch/nobody" --server "$server" --certificate-authority "$scratch/data/keys/ca.crt" --token "${token%?????}AAAAA" get pods -A
 }
 
+pods_reach_the_server() {
+  kubectl create serviceaccount worker > /dev/null
+  kubectl create rolebinding worker --clusterrole=view --serviceaccount=default:worker > /dev/null
+  kubectl apply -f - > /dev/null <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: inside}
+spec:
+  serviceAccountName: worker
+  terminationGracePeriodSeconds: 0
+  containers: [{name: main, image: i, command: [sleep, "1000"]}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: without}
+spec:
+  automountServiceAccountToken: false
+  terminationGracePeriodSeconds: 0
+  containers: [{name: main, image: i, command: [sleep, "1000"]}]
+YAML
+  expect "it to run" wait_for 20 field_is pod inside .status.phase Running
+  expect "its name" [ "$(kubectl exec inside -- kubectl auth whoami -o 'jsonpath={.status.userInfo.username}')" = system:serviceaccount:default:worker ]
+  expect "what view shows" kubectl exec inside -- kubectl get pods
+  expect "no secrets" refused 'cannot list resource "secrets"' kubectl exec inside -- kubectl get secrets
+  expect "another to run" wait_for 20 field_is pod without .status.phase Running
+  expect "no token for who wants none" refused "No such file" kubectl exec without -- ls /var/run/secrets/kubernetes.io
+  expect "an account that is not there" refused "error looking up service account default/none" kubectl run bad --image=i --overrides='{"spec": {"serviceAccountName": "none"}}'
+  kubectl exec inside -- cat /var/run/secrets/kubernetes.io/serviceaccount/token > "$scratch/token"
+  kubectl delete pod inside > /dev/null
+  expect "its token to end with the pod" refused Unauthorized kubectl --kubeconfig "$scratch/nobody" --server "$server" --certificate-authority "$scratch/data/keys/ca.crt" --token "$(cat "$scratch/token")" get pods
+}
+
 : > "$scratch/nobody"
 start_cluster --node-name n1 --host-rootfs --runtime process
 server=$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')
 wait_for 10 kubectl get serviceaccount default
 run_tests accounts_have_tokens roles_give_rights default_roles_are_there nobody_gives_what_they_do_not_have tokens_end_with_what_they_are_for
+if [ $root = 1 ]; then
+  stop_cluster
+  rm -rf "$scratch/data"
+  start_cluster --node-name n1 --host-rootfs --runtime runc
+  server=$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')
+  wait_for 10 kubectl get serviceaccount default
+  run_tests pods_reach_the_server
+else
+  echo "skip pods_reach_the_server: it needs root"
+fi
 exit ${failed:-0}

@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <future>
 #include <iostream>
+#include <optional>
 
 #include "admission/hooks.h"
 #include "apiserver/http/server.h"
+#include "apiserver/kinds/service_account_hook.h"
 #include "apiserver/pipeline/api.h"
 #include "apiserver/pipeline/event_expiry.h"
 #include "apiserver/pipeline/local_client.h"
@@ -165,7 +167,9 @@ struct Cluster {
   std::unique_ptr<apiserver::Api> api;
   std::unique_ptr<apiserver::EventExpiry> event_expiry;  // on the API server's loop
   std::unique_ptr<apiserver::Server> server;
-  rt::Loop::TimerId renewal = 0;  // of the keys; the API server's loop
+  std::optional<std::string> gateway;  // by which containers reach this machine; unset: they are plain processes
+  std::unique_ptr<apiserver::Server> server_for_pods;  // on the gateway
+  rt::Loop::TimerId renewal = 0;                       // of the keys; the API server's loop
   Component<controllers::Manager> manager;
   Component<scheduler::Scheduler> scheduler;
   std::unique_ptr<ConfigFile> scheduler_conf;  // on the scheduler's loop
@@ -183,6 +187,7 @@ struct Cluster {
                                                            base::Duration held) { seconds.observe(held.seconds()); });
     TRY_VOID(rt::make_folders(options.data, 0700));
     TRY(kv, api_env->open_store(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
+    TRY(gateway, node::pod_gateway(node_options()));
     TRY(credentials, load_or_make_credentials(keys_folder(), api_env->now(), server_names()));
     TRY(objects, store::Store::open(*api_env, *kv));
     const std::vector<store::Broken> broken = objects->broken();
@@ -192,6 +197,8 @@ struct Cluster {
     apiserver::ApiOptions api_options;
     api_options.hooks =
         admission::hooks({.knows_time_zone = [](const std::string& zone) { return base::TimeZone::load(zone).ok(); }});
+    // Plain processes have no volumes to find a token in.
+    if (gateway) api_options.hooks.push_back(apiserver::service_account_hook());
     pod_logs = node::make_pod_logs(options.data + "/node");
     api_options.pod_logs = pod_logs.get();
     pod_streams = node::make_pod_streams(node_options());
@@ -209,6 +216,7 @@ struct Cluster {
     }));
     start_components();
     server->set_ready(true);
+    if (server_for_pods) server_for_pods->set_ready(true);
     return {};
   }
 
@@ -216,6 +224,7 @@ struct Cluster {
     manager.start("vc-controller-manager", *api, [this](rt::Env& env, client::Client& client) {
       controllers::Options manager_options;
       manager_options.with_cluster = true;
+      manager_options.root_ca = credentials.ca_pem;
       if (options.training) manager_options.training = training();
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
@@ -258,6 +267,10 @@ struct Cluster {
     of.host_rootfs = options.host_rootfs;
     of.leave_pods = options.leave_pods;
     of.host_ip = options.address;
+    if (server) {
+      of.api_host = gateway.value_or(options.address);
+      of.api_port = server->port();
+    }
     of.mode = options.runtime == "process" ? node::Mode::kProcess
               : options.runtime == "runc"  ? node::Mode::kRunc
                                            : node::Mode::kAuto;
@@ -309,7 +322,15 @@ struct Cluster {
     server_options.loop_held = [this] { return api_env->held(); };
     server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
                             {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
+    apiserver::ServerOptions for_pods = server_options;
     TRY(server, apiserver::start_server(*api, std::move(server_options)));
+    // Pods do not reach the host's loopback. The gateway's address comes with the first of them.
+    if (gateway && !is_any_address(options.address)) {
+      for_pods.http.address = *gateway;
+      for_pods.http.port = server->port();
+      for_pods.http.address_may_come = true;
+      TRY(server_for_pods, apiserver::start_server(*api, std::move(for_pods)));
+    }
     TRY_VOID(write_kubeconfig());
     api_env->loop().post([this] { renew_keys_daily(); });
     return {};
@@ -339,6 +360,7 @@ struct Cluster {
     const std::string host = host_name();
     if (host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == std::string::npos) names.dns_names = {host};
     names.ip_addresses = is_any_address(options.address) ? own_addresses() : std::vector{options.address};
+    if (gateway) names.ip_addresses.push_back(*gateway);
     return names;
   }
   base::Status write_kubeconfig() const {
@@ -363,6 +385,7 @@ struct Cluster {
     credentials = std::move(now);
     if (!changed) return {};
     TRY_VOID(server->set_keys(keys()));
+    if (server_for_pods) TRY_VOID(server_for_pods->set_keys(keys()));
     return write_kubeconfig();
   }
 
@@ -386,6 +409,7 @@ struct Cluster {
       api_env->loop().cancel(renewal);
       done(true);
     });
+    server_for_pods.reset();
     server.reset();
     pod_streams.reset();  // what was answered over the server
     on_loop<bool>(*api_env, [this](auto done) {
