@@ -77,6 +77,17 @@ a_new_agent_reaches_old_pods() {
   expect "the answer" said 0 again kubectl exec p -- echo again
 }
 
+terminals_are_attached_to() {
+  expect "what is typed to be read" [ "$(echo typed | timeout 20 kubectl run typed --image=i --restart=Never -i --rm --quiet --command -- cat)" = typed ]
+  expect "the exit code" said 7 "" kubectl run seven --image=i --restart=Never -i --rm --quiet --command -- sh -c 'exit 7'
+  kubectl run tty --image=i --restart=Never --stdin --tty --attach=false --command -- sh -c 'read line; tty; echo "got $line"; sleep 1000' > /dev/null
+  wait_for 20 field_is pod tty .status.phase Running
+  echo words | timeout 3 kubectl attach -i tty > "$scratch/attached" 2>&1
+  expect "a terminal of its own" wait_for 5 sh -c 'kubectl logs tty | grep -q /dev/pts'
+  expect "what was typed there" wait_for 5 sh -c 'kubectl logs tty | grep -q "got words"'
+  kubectl delete pod tty --grace-period=0 > /dev/null 2>&1
+}
+
 runtimes=process
 [ $root = 1 ] && runtimes="process runc"
 for runtime in $runtimes; do
@@ -85,6 +96,7 @@ for runtime in $runtimes; do
   wait_for 10 kubectl get node n1
   run_pod p "$loop"
   run_tests commands_answer missing_things_are_named what_hangs_is_left files_are_copied ports_are_forwarded old_clients_use_spdy a_new_agent_reaches_old_pods
+  [ "$runtime" = runc ] && run_tests terminals_are_attached_to
   stop_cluster
   rm -rf "$scratch/data"
 done
