@@ -32,6 +32,7 @@ constexpr std::array kTargets = {
     Target{"route", route},
     Target{"http", http},
     Target{"http2", http2},
+    Target{"spdy", spdy},
     Target{"connection", connection},
     Target{"keys", keys},
     Target{"definition", definition},

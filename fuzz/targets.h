@@ -33,6 +33,7 @@ void devices(std::string_view input);
 void route(std::string_view input);
 void http(std::string_view input);
 void http2(std::string_view input);
+void spdy(std::string_view input);
 void connection(std::string_view input);
 void keys(std::string_view input);
 void definition(std::string_view input);

@@ -21,8 +21,9 @@ networking.v1: NetworkPolicy
 policy.v1: Eviction PodDisruptionBudget
 admissionregistration.v1: ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding MutatingAdmissionPolicy MutatingAdmissionPolicyBinding
 events.v1: Event
-authentication.v1: TokenReview
-authorization.v1: SelfSubjectAccessReview
+authentication.v1: TokenReview TokenRequest SelfSubjectReview
+authorization.v1: SelfSubjectAccessReview SubjectAccessReview LocalSubjectAccessReview SelfSubjectRulesReview
+rbac.v1: Role ClusterRole RoleBinding ClusterRoleBinding
 meta.v1: Status DeleteOptions APIGroupList APIGroup APIResourceList APIVersions ListMeta WatchEvent
 """
 SCALARS = {("string", None): "s", ("integer", "int32"): "i", ("integer", "int64"): "l", ("boolean", None): "b",

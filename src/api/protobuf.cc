@@ -217,6 +217,7 @@ Result<Json> object_value(const Schema& schema, std::string_view bytes, int dept
 const Schema* schema_for(std::string_view api_version, std::string_view kind) {
   if (const KindInfo* info = find_kind_named(api_version, kind); info && !info->custom) return info->schema;
   if (kind == "DeleteOptions") return &core_schema("meta.v1.DeleteOptions");
+  if (kind == "TokenRequest") return &core_schema("authentication.v1.TokenRequest");
   if (kind == "Eviction") return &core_schema("policy.v1.Eviction");
   if (kind == "Binding") return &core_schema("core.v1.Binding");
   return nullptr;

@@ -62,7 +62,7 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
   }
   if (!options.with_cluster) return;
   state_->driver.add(cluster::make_owner_controller());
-  state_->driver.add(cluster::make_namespace_controller());
+  state_->driver.add(cluster::make_namespace_controller(options.root_ca));
   state_->driver.add(cluster::make_endpoints_controller());
   state_->driver.add(cluster::make_claim_controller());
   state_->driver.add(

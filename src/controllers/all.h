@@ -41,6 +41,7 @@ struct Options {
   std::string only_namespace = {};
   // What keys are made of; unset: what a cryptographic generator gives.
   std::function<std::string(std::size_t count)> secret_bytes = {};
+  std::string root_ca = {};          // for pods, as kube-root-ca.crt; empty: none
   std::string volumes_folder = {};   // where local volumes are made; empty: none are
   std::string node_name = {};        // of the one machine
   base::Metrics* metrics = nullptr;  // with metric_rows(), counted into; may be null; outlives the manager

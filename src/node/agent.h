@@ -3,10 +3,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "api/pod_logs.h"
+#include "api/pod_streams.h"
 #include "api/schema/quantity.h"
 #include "client/client.h"
 #include "node/runtime.h"
@@ -22,6 +24,9 @@ struct Options {
   bool host_rootfs = false;  // the host's root file system stands in for images that are not in the store
   Mode mode = Mode::kAuto;   // kAuto: runc where there is root and runc, else plain processes
   std::string host_ip = "127.0.0.1";
+  // Where pods with a network of their own reach the API server; those on the host's use host_ip. Port 0: nowhere.
+  std::string api_host = {};
+  int api_port = 0;
   std::string runc = "runc";
   std::string conmon = "conmon";
   std::string monitor;        // program that runs the monitor of plain processes; empty: this program
@@ -52,6 +57,12 @@ base::Result<std::unique_ptr<Runtime>> make_runtime(const Options& options);
 
 // Reads the containers' output that agents of this data directory keep. Needs no running agent.
 std::unique_ptr<api::PodLogs> make_pod_logs(const std::string& data_dir);
+
+// Streams into the pods that agents of this data directory started. Needs no running agent.
+std::unique_ptr<api::PodStreams> make_pod_streams(const Options& options);
+
+// Whether pods are containers here, and the address by which they reach this machine then.
+base::Result<std::optional<std::string>> pod_gateway(const Options& options);
 
 // The monitor of one plain process (`volcano monitor FOLDER`): keeps its output and its exit code. The exit status.
 int run_process_monitor(const std::string& folder);

@@ -14,6 +14,15 @@
 
 namespace node {
 
+// A token that a pod has in a volume.
+struct PodToken {
+  std::string text;     // empty: it has not come
+  bool asked = false;   // a request is under way
+  base::Time renew_at;  // when it is asked for anew
+  base::Time ask_at;    // not earlier, after a failure
+};
+std::string token_key(const api::Json& source);
+
 // One pod of this node. Only the agent's loop touches it.
 struct PodWorker {
   api::Json pod;  // as last seen
@@ -28,6 +37,7 @@ struct PodWorker {
   int report_failures = 0;
   rt::Loop::TimerId timer = 0;
   bool stepping = false;
+  std::map<std::string, PodToken> tokens;              // by token_key()
   std::map<std::string, std::string> volume_versions;  // of live volumes: what they were laid out from
 };
 
@@ -88,6 +98,11 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   Lookups lookups(const PodWorker& worker);
   void event(const api::Json& pod, const char* type, const char* reason, const std::string& message,
              const std::string& container = {}, bool init = false);
+
+  // pod_tokens.cc
+  bool fetch_tokens(PodWorker& worker);  // true while one that the pod needs is not there
+  void ask_for_token(PodWorker& worker, const api::Json& source, PodToken& token);
+  void token_came(const std::string& uid, const std::string& key, base::Result<api::Json> answer);
 
   // node_object.cc
   void keep_node();

@@ -186,6 +186,12 @@ base::Result<std::string> resource_value(const Json& container, const Json& refe
 
 base::Result<Environment> environment_of(const Json& pod, const Json& container, const Lookups& lookups) {
   Variables variables;
+  if (lookups.api_port != 0) {
+    const std::string port = std::to_string(lookups.api_port);
+    TRY_VOID(variables.put("KUBERNETES_SERVICE_HOST", lookups.api_host));
+    TRY_VOID(variables.put("KUBERNETES_SERVICE_PORT", port));
+    TRY_VOID(variables.put("KUBERNETES_SERVICE_PORT_HTTPS", port));
+  }
   for (const Json& source : container["envFrom"].items()) TRY_VOID(add_all(pod, source, lookups, variables));
   for (const Json& variable : container["env"].items()) {
     const std::string name = variable["name"].str();

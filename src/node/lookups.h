@@ -16,6 +16,11 @@ struct Lookups {
   api::ResourceList allocatable;  // what a container without limits may use
   std::string host_ip;
   std::string pod_ip;
+  // Where the pod reaches the API server; empty: it is told nothing.
+  std::string api_host = {};
+  int api_port = 0;
+  // The token that a projected volume's serviceAccountToken asks for; null: it is not there yet.
+  std::function<const std::string*(const api::Json& source)> token = {};
 };
 
 }  // namespace node

@@ -155,7 +155,6 @@ std::vector<std::string> left_out(const Json& pod) {
     for (const Json& container : pod["spec"][list].items()) {
       add(container.has("livenessProbe") || container.has("readinessProbe") || container.has("startupProbe"), "probes");
       add(container.has("lifecycle"), "lifecycle hooks");
-      add(container["stdin"].as_bool() || container["tty"].as_bool(), "a terminal");
       for (const Json& port : container["ports"].items())
         add(port["hostPort"].as_int() != 0 && !pod["spec"]["hostNetwork"].as_bool(), "host ports");
     }
@@ -219,6 +218,8 @@ base::Result<ContainerSpec> container_spec_for(const Json& pod, const ContainerS
   TRY(spec.arguments, words("args", json["args"], environment));
   spec.working_directory = json["workingDir"].str();
   spec.terminal = json["tty"].as_bool();
+  spec.input = json["stdin"].as_bool();
+  spec.input_once = json["stdinOnce"].as_bool();
   TRY_VOID(add_mounts(json, environment, spec));
   set_security(pod, json, spec);
   if (spec.must_not_be_root && spec.user && *spec.user == 0)

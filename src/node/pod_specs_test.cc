@@ -150,6 +150,35 @@ spec:
   EXPECT_EQ((*volumes)[4].bytes_max, 1 << 20);
 }
 
+TEST(Volumes, TokensOfServiceAccountsAreLaidOutWhenTheyHaveCome) {
+  Fixture fixture;
+  const Json pod = yaml(R"(
+metadata: {name: p, namespace: ns}
+spec: {volumes: [{name: v, projected: {sources: [{serviceAccountToken: {path: token, audience: a}}]}}]}
+)");
+  EXPECT_EQ(volumes_of(pod, fixture.lookups).error().code, base::Code::kUnavailable);
+  const std::string token = "t.o.k";
+  fixture.lookups.token = [&token](const Json& source) {
+    return source["audience"].as_string() == "a" ? &token : nullptr;
+  };
+  const auto volumes = volumes_of(pod, fixture.lookups);
+  ASSERT_TRUE(volumes.ok()) << volumes.error().message;
+  EXPECT_EQ((*volumes)[0].files[0].path, "token");
+  EXPECT_EQ((*volumes)[0].files[0].content, token);
+  EXPECT_TRUE((*volumes)[0].memory);  // as secrets are kept
+}
+
+TEST(Environments, SayWhereTheServerIs) {
+  Fixture fixture;
+  fixture.lookups.api_host = "10.200.0.1";
+  fixture.lookups.api_port = 6443;
+  const auto said = environment_of(yaml("metadata: {namespace: ns}"),
+                                   yaml("{env: [{name: A, value: $(KUBERNETES_SERVICE_HOST)}]}"), fixture.lookups);
+  ASSERT_TRUE(said.ok());
+  EXPECT_EQ(said->front(), (std::pair<std::string, std::string>{"KUBERNETES_SERVICE_HOST", "10.200.0.1"}));
+  EXPECT_EQ(said->back(), (std::pair<std::string, std::string>{"A", "10.200.0.1"}));
+}
+
 struct VolumeCase {
   const char* volume;
   const char* message;

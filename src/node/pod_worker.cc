@@ -47,6 +47,13 @@ Lookups Agent::State::lookups(const PodWorker& worker) {
   };
   look.allocatable = capacity;
   look.host_ip = options.host_ip;
+  look.api_host =
+      worker.pod["spec"]["hostNetwork"].as_bool() || options.api_host.empty() ? options.host_ip : options.api_host;
+  look.api_port = options.api_port;
+  look.token = [&worker](const Json& source) -> const std::string* {
+    const auto found = worker.tokens.find(token_key(source));
+    return found == worker.tokens.end() || found->second.text.empty() ? nullptr : &found->second.text;
+  };
   look.pod_ip = worker.state.ip.empty() ? options.host_ip : worker.state.ip;
   return look;
 }
@@ -68,6 +75,7 @@ void Agent::State::step(const std::string& uid) {
       event(worker->pod, "Warning", "UnsupportedByNode", worker->state.failure_message);
     }
   }
+  if (!worker->settled && worker->state.sandbox == Sandbox::kReady) fetch_tokens(*worker);
   const base::Time now = env.now();
   const Plan plan = plan_pod(worker->pod, worker->state, now);
   for (const Action& action : plan.actions) act(*worker, action);
@@ -131,6 +139,7 @@ void Agent::State::prepare(PodWorker& worker) {
     for (const std::string& word : left_out(worker.pod)) missing += (missing.empty() ? "" : ", ") + word;
     if (!missing.empty()) event(worker.pod, "Warning", "NotSupported", "this node runs the pod without: " + missing);
   }
+  if (fetch_tokens(worker)) return;  // comes back with them
   const std::string uid(api::uid_of(worker.pod));
   auto volumes_found = volumes_of(worker.pod, lookups(worker));
   const auto failed = [this](PodWorker& of, const char* reason, const std::string& message) {

@@ -93,6 +93,8 @@ struct ContainerSpec {
   bool read_only_root = false;
   bool unmasked_proc = false;
   bool terminal = false;
+  bool input = false;       // it reads what those who attach to it write
+  bool input_once = false;  // and its input ends with the first of them
   std::vector<std::string> capabilities_added;
   std::vector<std::string> capabilities_dropped;
   Confinement seccomp;

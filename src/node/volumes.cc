@@ -112,6 +112,12 @@ base::Status add_projected_files(const Json& pod, const Json& projected, const L
       TRY_VOID(add_object_files(pod, source["configMap"], false, mode, lookups, files));
     } else if (source.has("secret")) {
       TRY_VOID(add_object_files(pod, source["secret"], true, mode, lookups, files));
+    } else if (source.has("serviceAccountToken")) {
+      const Json& wish = source["serviceAccountToken"];
+      const std::string* token = lookups.token ? lookups.token(wish) : nullptr;
+      if (token == nullptr) return make_error(Code::kUnavailable, "the token of the service account is not there yet");
+      TRY_VOID(check_path(wish["path"].as_string()));
+      files.push_back({wish["path"].str(), *token, mode});
     } else if (source.has("downwardAPI")) {
       TRY_VOID(add_downward_files(pod, source["downwardAPI"], mode, lookups, files));
     } else {
@@ -176,6 +182,8 @@ base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lo
     TRY_VOID(add_downward_files(pod, volume["downwardAPI"], mode, lookups, spec.files));
   } else if (volume.has("projected")) {
     spec.kind = VolumeSpec::Kind::kFiles;
+    const auto& sources = volume["projected"]["sources"].items();
+    spec.memory = std::ranges::any_of(sources, [](const Json& one) { return one.has("serviceAccountToken"); });
     TRY_VOID(add_projected_files(pod, volume["projected"], lookups, spec.files));
   } else if (volume.has("hostPath")) {
     spec.kind = VolumeSpec::Kind::kHostPath;

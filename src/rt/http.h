@@ -29,6 +29,7 @@ struct HttpRequest {
   std::string peer_common_name;  // subject of a client certificate signed by our CA; empty without one
   std::vector<std::string> peer_organizations;
   bool web_socket = false;  // servers: the peer asks to go on as a WebSocket
+  std::string upgrade;      // servers: another protocol that the peer asks to go on with, such as "SPDY/3.1"
   // Clients: the request may be sent a second time where a kept connection ended without any answer to it. GET and HEAD
   // always may; of others the sender must be able to tell from the second answer what the first sending did.
   bool may_repeat = false;
@@ -77,13 +78,20 @@ class SharedChunk {
 class HttpExchange {
  public:
   using Bytes = std::shared_ptr<const std::string>;
+  // On an I/O thread, piece after piece, never two at once. False: no more of them until resume_reading().
+  using OnBytes = std::function<bool(std::string)>;
 
   virtual ~HttpExchange() = default;
   virtual void respond(HttpResponse response) = 0;
   // Begins a chunked response (watch, logs).
   virtual void start(int status, Headers headers) = 0;
-  // Goes on as a WebSocket; only where the request asks for it. Each send() is then one text message.
-  virtual void start_web_socket(Headers headers) = 0;
+  // Goes on as a WebSocket; only where the request asks for it. Each send() is then one message: of text, and what the
+  // peer says is dropped, or with `on_bytes` of bytes, and so is each piece that it gets.
+  virtual void start_web_socket(Headers headers, OnBytes on_bytes = {}) = 0;
+  // Goes on with the protocol that the request asks for: bytes both ways.
+  virtual void start_upgraded(Headers headers, OnBytes on_bytes) = 0;
+  // After an OnBytes that said false.
+  virtual void resume_reading() = 0;
   // One chunk or message. The bytes may be shared between many streams (a stored object is never copied).
   virtual void send(std::vector<Bytes> pieces) = 0;
   virtual void send_shared(std::shared_ptr<const SharedChunk> chunk) = 0;

@@ -8,14 +8,13 @@
 #include <array>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <deque>
 #include <optional>
 
-#include "base/utf8.h"
+#include "rt/alarm.h"
 #include "rt/http_framing.h"
 #include "rt/server_tls.h"
 #include "rt/web_socket.h"
@@ -27,10 +26,10 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
-using Clock = asio::steady_timer::clock_type;
+using Clock = Alarm::Clock;
 using Due = Clock::time_point;
 
-constexpr std::size_t kJoinBytesMax = std::size_t{16} << 10;   // one TLS record; larger buffers are written as they are
+constexpr std::size_t kJoinBytesMax = std::size_t{16} << 10;   // one TLS record
 constexpr std::size_t kWriteBytesMax = std::size_t{64} << 10;  // at once: each write that ends shows a reader at work
 constexpr std::size_t kAheadBytesMax = std::size_t{64} << 10;  // read while a request is answered
 constexpr base::Duration kSurplusTime = base::seconds(5);      // for a handshake that only leads to a refusal
@@ -48,7 +47,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
         context_(std::move(context)),
         shared_(std::move(shared)),
         stream_(std::forward<Args>(args)...),
-        timer_(*context_),
+        alarm_(*context_),
         surplus_(surplus) {
     ++shared_->connections;
   }
@@ -66,7 +65,9 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   void write(std::vector<SharedBytes> pieces, bool more) override;
   HttpResponse refused(const HttpRefusal& refusal) const override { return shared_->refused(refusal); }
   void answered(bool keep_alive) override;
-  void open_web_socket(Headers headers) override;
+  void open_web_socket(Headers headers, HttpExchange::OnBytes on_bytes) override;
+  void open_upgraded(HttpExchange::OnBytes on_bytes) override;
+  void resume_reading() override;
   void start();
 
  private:
@@ -82,17 +83,17 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
 
   void enter(Step step, base::Duration time);
   void due_at(Due due);
-  void on_timer();
   void welcome();
   void begin_request();
   void read();
   void consume();
+  void deliver();
   bool refused_by_header();
   void watch_progress();
   bool count_request();
   void refuse(const HttpRefusal& refusal) { end_with(shared_->refused(refusal)); }
   void end_with(const HttpResponse& last_answer);
-  HttpRequest request_of(const http::request<http::string_body>& message) const;
+  HttpRequest known_request(const http::request_header<>& header) const;
   void dispatch();
   void flush();
   void flush_slice();
@@ -105,8 +106,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   std::shared_ptr<asio::io_context> context_;  // an answer may be given after the server is gone
   std::shared_ptr<ConnectionsShared> shared_;
   Stream stream_;
-  asio::steady_timer timer_;
-  Due armed_for_ = Due::max();  // the timer; deadlines that move back do not touch it
+  Alarm alarm_;
   Due peer_due_ = Due::max();
   Due write_due_ = Due::max();
   std::array<char, 16384> chunk_;
@@ -117,6 +117,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   std::shared_ptr<Exchange> current_;
   std::optional<WebSocket::Request> upgrade_;  // of `current_`
   std::unique_ptr<WebSocket> web_socket_;
+  std::shared_ptr<const HttpExchange::OnBytes> on_bytes_;  // set: what comes is for whoever upgraded the connection
   std::deque<SharedBytes> out_;
   SharedBytes in_flight_;
   std::size_t in_flight_sent_ = 0;
@@ -124,6 +125,7 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   std::vector<std::string> peer_organizations_;
   Step step_ = Step::kHandshake;
   bool surplus_;
+  bool paused_ = false;   // they want no more bytes for now
   bool opening_ = false;  // the answer to a WebSocket handshake is on its way
   bool writing_ = false;
   bool flush_posted_ = false;
@@ -168,20 +170,12 @@ void Connection<Stream>::enter(Step step, base::Duration time) {
 
 template <class Stream>
 void Connection<Stream>::due_at(Due due) {
-  if (due >= armed_for_) return;
-  armed_for_ = due;
-  timer_.expires_at(due);
-  timer_.async_wait([self = this->shared_from_this()](ErrorCode error) {
-    if (!error && !self->failed_) self->on_timer();
+  alarm_.set(due, [self = this->shared_from_this()] {
+    const Due next = std::min(self->peer_due_, self->write_due_);
+    if (self->failed_) return;
+    if (next <= Clock::now()) return self->gone();
+    if (next != Due::max()) self->due_at(next);
   });
-}
-
-template <class Stream>
-void Connection<Stream>::on_timer() {
-  const Due due = std::min(peer_due_, write_due_);
-  if (due <= Clock::now()) return gone();
-  armed_for_ = Due::max();
-  if (due != Due::max()) due_at(due);
 }
 
 // --- requests ---
@@ -202,7 +196,7 @@ void Connection<Stream>::begin_request() {
 // sent more than enough ahead.
 template <class Stream>
 void Connection<Stream>::read() {
-  if (reading_ || failed_ || upgrade_) return;
+  if (reading_ || failed_ || upgrade_ || paused_) return;
   if ((current_ || wait_to_write_) && in_.size() >= kAheadBytesMax) return;
   reading_ = true;
   stream_.async_read_some(asio::buffer(chunk_), [self = this->shared_from_this()](ErrorCode error, std::size_t size) {
@@ -211,7 +205,7 @@ void Connection<Stream>::read() {
     if (error) return self->gone();
     if (!self->close_when_written_) {
       self->in_.append(self->chunk_.data(), size);
-      self->consume();
+      self->on_bytes_ ? self->deliver() : self->consume();
     }
     self->read();
   });
@@ -251,7 +245,7 @@ bool Connection<Stream>::refused_by_header() {
     return true;
   }
   if (!parser_->is_done() && shared_->options.refusal_before_body)
-    if (const auto response = shared_->options.refusal_before_body(request_of(parser_->get()))) {
+    if (const auto response = shared_->options.refusal_before_body(known_request(parser_->get().base()))) {
       end_with(*response);
       return true;
     }
@@ -298,16 +292,9 @@ void Connection<Stream>::end_with(const HttpResponse& last_answer) {
   write({std::move(text)}, false);
 }
 
-// Without its body.
 template <class Stream>
-HttpRequest Connection<Stream>::request_of(const http::request<http::string_body>& message) const {
-  HttpRequest request;
-  request.method = std::string(message.method_string());
-  request.target = std::string(message.target());
-  // Header text ends in objects, messages and logs.
-  for (const auto& field : message)
-    request.headers.emplace_back(std::string(field.name_string()),
-                                 base::to_utf8({field.value().data(), field.value().size()}));
+HttpRequest Connection<Stream>::known_request(const http::request_header<>& header) const {
+  HttpRequest request = request_of(header);
   request.peer_common_name = peer_name_;
   request.peer_organizations = peer_organizations_;
   return request;
@@ -318,7 +305,7 @@ void Connection<Stream>::dispatch() {
   step_ = Step::kAnswered;
   peer_due_ = Due::max();
   auto message = parser_->release();
-  HttpRequest request = request_of(message);
+  HttpRequest request = known_request(message.base());
   request.body = std::move(message.body());
   serving_ = request.body.size();
   AnswerStyle style;
@@ -327,10 +314,9 @@ void Connection<Stream>::dispatch() {
   style.head = request.method == "HEAD";
   style.chunked = message.version() == 11;
   // A peer that already speaks has not waited for the answer to its handshake.
-  if (wants_web_socket(message.base()) && in_.empty()) {
-    request.web_socket = true;
-    upgrade_.emplace(std::move(message.base()));
-  }
+  request.web_socket = wants_web_socket(message.base()) && in_.empty();
+  if (request.body.empty()) request.upgrade = upgrade_of(message.base());
+  if (request.web_socket) upgrade_.emplace(std::move(message.base()));
   current_ = std::make_shared<Exchange>(this->shared_from_this(), style);
   shared_->handler(std::move(request), current_);
 }
@@ -358,6 +344,8 @@ template <class Stream>
 void Connection<Stream>::answered(bool keep_alive) {
   current_.reset();
   upgrade_.reset();
+  on_bytes_.reset();
+  paused_ = false;
   if (failed_) return;
   serving_ = 0;
   if (!keep_alive) {
@@ -372,17 +360,42 @@ void Connection<Stream>::answered(bool keep_alive) {
 }
 
 template <class Stream>
-void Connection<Stream>::open_web_socket(Headers headers) {
+void Connection<Stream>::open_web_socket(Headers headers, HttpExchange::OnBytes on_bytes) {
   if (failed_ || !upgrade_) return;
   opening_ = true;
   web_socket_ = make_web_socket(stream_);
-  web_socket_->accept(*upgrade_, std::move(headers), [self = this->shared_from_this()](ErrorCode error) {
-    self->opening_ = false;
-    if (self->failed_) return;
-    if (error) return self->gone();
-    self->web_socket_->read([self](ErrorCode) { self->gone(); });
-    self->flush();
-  });
+  const bool binary = static_cast<bool>(on_bytes);
+  web_socket_->accept(*upgrade_, std::move(headers), binary,
+                      [self = this->shared_from_this(), on_bytes = std::move(on_bytes)](ErrorCode error) mutable {
+                        self->opening_ = false;
+                        if (self->failed_) return;
+                        if (error) return self->gone();
+                        self->web_socket_->read(std::move(on_bytes), [self](ErrorCode) { self->gone(); });
+                        self->flush();
+                      });
+}
+
+template <class Stream>
+void Connection<Stream>::open_upgraded(HttpExchange::OnBytes on_bytes) {
+  if (failed_ || !current_) return;
+  on_bytes_ = std::make_shared<const HttpExchange::OnBytes>(std::move(on_bytes));
+  if (!in_.empty()) deliver();
+  read();
+}
+
+template <class Stream>
+void Connection<Stream>::deliver() {
+  const auto on_bytes = on_bytes_;
+  paused_ = !(*on_bytes)(std::exchange(in_, {}));
+  count_request();
+}
+
+template <class Stream>
+void Connection<Stream>::resume_reading() {
+  if (failed_) return;
+  if (web_socket_) return web_socket_->resume();
+  paused_ = false;
+  read();
 }
 
 template <class Stream>
@@ -393,19 +406,7 @@ void Connection<Stream>::flush() {
   write_due_ = Clock::now() + std::chrono::nanoseconds(shared_->options.write_time_max.ns);
   due_at(write_due_);
   in_flight_sent_ = 0;
-  // TLS writes one record a buffer: small pieces are joined first, a large one goes alone. Messages keep their bounds.
-  if (web_socket_ || out_.size() == 1 || out_[0]->size() + out_[1]->size() > kJoinBytesMax) {
-    in_flight_ = std::move(out_.front());
-    out_.pop_front();
-  } else {
-    auto joined = std::make_shared<std::string>();
-    joined->reserve(kJoinBytesMax);
-    while (!out_.empty() && out_.front()->size() + joined->size() <= kJoinBytesMax) {
-      *joined += *out_.front();
-      out_.pop_front();
-    }
-    in_flight_ = std::move(joined);
-  }
+  in_flight_ = take_joined(out_, web_socket_ ? 0 : kJoinBytesMax);
   if (!web_socket_) return flush_slice();
   web_socket_->write(*in_flight_, [self = this->shared_from_this()](ErrorCode error) {
     self->written(error, self->in_flight_->size());
@@ -471,7 +472,9 @@ void Connection<Stream>::gone() {
 template <class Stream>
 void Connection<Stream>::close() {
   failed_ = true;
-  timer_.cancel();
+  on_bytes_.reset();
+  alarm_.cancel();
+  if (web_socket_) web_socket_->forget();
   ErrorCode ignored;
   socket().shutdown(tcp::socket::shutdown_both, ignored);
   socket().close(ignored);

@@ -31,6 +31,21 @@ std::string_view status_text(int status) {
   return {text.data(), text.size()};
 }
 
+SharedBytes take_joined(std::deque<SharedBytes>& pieces, std::size_t bytes_max) {
+  if (pieces.size() == 1 || pieces[0]->size() + pieces[1]->size() > bytes_max) {
+    SharedBytes first = std::move(pieces.front());
+    pieces.pop_front();
+    return first;
+  }
+  auto joined = std::make_shared<std::string>();
+  joined->reserve(bytes_max);
+  while (!pieces.empty() && pieces.front()->size() + joined->size() <= bytes_max) {
+    *joined += *pieces.front();
+    pieces.pop_front();
+  }
+  return joined;
+}
+
 SharedChunk::SharedChunk(std::string_view bytes) : size_(bytes.size()) {
   framed_.reserve(bytes.size() + 16);
   framed_ = base::format("{:x}\r\n", bytes.size());
@@ -115,10 +130,29 @@ void Exchange::start(int status, Headers headers) {
   enqueue({std::move(bytes)}, false);
 }
 
-void Exchange::start_web_socket(Headers headers) {
+void Exchange::start_web_socket(Headers headers, OnBytes on_bytes) {
   web_socket_ = true;
-  connection_->post([self = shared_from_this(), headers = std::move(headers)]() mutable {
-    if (!self->closed_) self->connection_->open_web_socket(std::move(headers));
+  connection_->post(
+      [self = shared_from_this(), headers = std::move(headers), on_bytes = std::move(on_bytes)]() mutable {
+        if (!self->closed_) self->connection_->open_web_socket(std::move(headers), std::move(on_bytes));
+      });
+}
+
+void Exchange::start_upgraded(Headers headers, OnBytes on_bytes) {
+  upgraded_ = true;
+  headers.emplace_back("Connection", "Upgrade");
+  style_.keep_alive = true;  // the header says how it goes on
+  auto bytes = std::make_shared<std::string>(head(101, headers));
+  *bytes += "\r\n";
+  enqueue({std::move(bytes)}, false);
+  connection_->post([self = shared_from_this(), on_bytes = std::move(on_bytes)]() mutable {
+    if (!self->closed_) self->connection_->open_upgraded(std::move(on_bytes));
+  });
+}
+
+void Exchange::resume_reading() {
+  connection_->post([self = shared_from_this()] {
+    if (!self->closed_) self->connection_->resume_reading();
   });
 }
 
@@ -127,7 +161,7 @@ void Exchange::send(std::vector<Bytes> pieces) {
   if (size == 0) return;
   if (web_socket_) {
     if (pieces.size() > 1) pieces.assign(1, std::make_shared<const std::string>(joined(pieces)));
-  } else if (style_.chunked) {
+  } else if (style_.chunked && !upgraded_) {
     static const auto end = std::make_shared<const std::string>("\r\n");
     pieces.insert(pieces.begin(), std::make_shared<const std::string>(base::format("{:x}\r\n", size)));
     pieces.push_back(end);
@@ -136,12 +170,12 @@ void Exchange::send(std::vector<Bytes> pieces) {
 }
 
 void Exchange::send_shared(std::shared_ptr<const SharedChunk> chunk) {
-  if (web_socket_ || !style_.chunked) return send_one(std::make_shared<const std::string>(chunk->bytes()));
+  if (web_socket_ || upgraded_ || !style_.chunked) return send_one(std::make_shared<const std::string>(chunk->bytes()));
   enqueue({{chunk, &chunk->framed()}}, false);
 }
 
 void Exchange::finish() {
-  if (web_socket_ || !style_.chunked) return enqueue({}, true);
+  if (web_socket_ || upgraded_ || !style_.chunked) return enqueue({}, true);
   enqueue({std::make_shared<const std::string>("0\r\n\r\n")}, true);
 }
 
@@ -166,12 +200,25 @@ std::string Exchange::head(int status, const Headers& headers) const {
 
 void Exchange::enqueue(std::vector<Bytes> pieces, bool last) {
   connection_->backlog.add(size_of(pieces));
-  connection_->post([self = shared_from_this(), pieces = std::move(pieces), last]() mutable {
-    self->connection_->write(std::move(pieces), !last);
-    if (!last || self->closed_) return;
-    self->on_closed_ = nullptr;
-    self->connection_->answered(self->style_.keep_alive && !self->web_socket_);
-  });
+  {
+    const std::lock_guard lock(mutex_);
+    queued_.push_back({std::move(pieces), last});
+  }
+  connection_->post([self = shared_from_this()] { self->write_queued(); });
+}
+
+void Exchange::write_queued() {
+  std::vector<Piece> queued;
+  {
+    const std::lock_guard lock(mutex_);
+    queued.swap(queued_);
+  }
+  for (Piece& piece : queued) {
+    connection_->write(std::move(piece.bytes), !piece.last);
+    if (!piece.last || closed_) continue;
+    on_closed_ = nullptr;
+    connection_->answered(style_.keep_alive && !web_socket_ && !upgraded_);
+  }
 }
 
 }  // namespace rt

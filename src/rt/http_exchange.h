@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -59,7 +60,10 @@ class ConnectionBase {
   // `more`: it may wait for what else is written in this turn of the thread.
   virtual void write(std::vector<SharedBytes> pieces, bool more) = 0;
   virtual void answered(bool keep_alive) = 0;
-  virtual void open_web_socket(Headers headers) = 0;
+  virtual void open_web_socket(Headers headers, HttpExchange::OnBytes on_bytes) = 0;
+  // The answer to the upgrade was written before.
+  virtual void open_upgraded(HttpExchange::OnBytes on_bytes) = 0;
+  virtual void resume_reading() = 0;
 
   virtual HttpResponse refused(const HttpRefusal& refusal) const = 0;
 
@@ -87,7 +91,9 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
 
   void respond(HttpResponse response) override;
   void start(int status, Headers headers) override;
-  void start_web_socket(Headers headers) override;
+  void start_web_socket(Headers headers, OnBytes on_bytes) override;
+  void start_upgraded(Headers headers, OnBytes on_bytes) override;
+  void resume_reading() override;
   void send(std::vector<Bytes> pieces) override;
   void send_shared(std::shared_ptr<const SharedChunk> chunk) override;
   void finish() override;
@@ -101,14 +107,27 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
  private:
   std::string head(int status, const Headers& headers) const;
   void enqueue(std::vector<Bytes> pieces, bool last);
+  void write_queued();
+
+  struct Piece {
+    std::vector<Bytes> bytes;
+    bool last;
+  };
 
   std::shared_ptr<ConnectionBase> connection_;
   AnswerStyle style_;
   std::atomic<bool> web_socket_{false};
-  bool closed_ = false;  // I/O thread, as is the next
+  std::atomic<bool> upgraded_{false};
+  std::mutex mutex_;           // guards the next
+  std::vector<Piece> queued_;  // in the order of the calls, which tasks that are posted by several threads do not keep
+  bool closed_ = false;        // I/O thread, as is the next
   std::function<void()> on_closed_;
 };
 
 std::string_view status_text(int status);
+
+// The next bytes to write. TLS writes one record a buffer: small pieces are joined up to `bytes_max`, a large one goes
+// alone; with 0 each does.
+SharedBytes take_joined(std::deque<SharedBytes>& pieces, std::size_t bytes_max);
 
 }  // namespace rt

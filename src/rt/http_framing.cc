@@ -2,6 +2,7 @@
 #include "rt/http_framing.h"
 
 #include <boost/beast/http/error.hpp>
+#include <boost/beast/http/rfc7230.hpp>
 
 #include "base/format.h"
 #include "base/utf8.h"
@@ -68,6 +69,21 @@ HttpRefusal parse_refusal(boost::system::error_code error, std::string_view unre
   if (error == http::error::bad_chunk)
     return {400, base::format("the size of a chunk: {} is no number that fits", quoted(first_line(unread)))};
   return {400, "the request could not be read as HTTP/1.1"};
+}
+
+HttpRequest request_of(const http::request_header<>& header) {
+  HttpRequest request;
+  request.method = std::string(header.method_string());
+  request.target = std::string(header.target());
+  // Header text ends in objects, messages and logs.
+  for (const auto& field : header)
+    request.headers.emplace_back(std::string(field.name_string()), base::to_utf8(view(field.value())));
+  return request;
+}
+
+std::string upgrade_of(const http::request_header<>& header) {
+  if (header.version() != 11 || !http::token_list{header[http::field::connection]}.exists("upgrade")) return {};
+  return base::to_utf8(view(header[http::field::upgrade]));
 }
 
 HttpResponse plain_refusal(const HttpRefusal& refusal) {

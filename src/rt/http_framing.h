@@ -17,6 +17,11 @@ std::optional<HttpRefusal> framing_refusal(const boost::beast::http::request_hea
 // Of a parser's error. `unread` begins where the parser stopped, or at the header it could not read.
 HttpRefusal parse_refusal(boost::system::error_code error, std::string_view unread, std::size_t body_bytes_max);
 
+// Without the body, and who the peer is.
+HttpRequest request_of(const boost::beast::http::request_header<>& header);
+// What the peer wants to go on with; empty: nothing else.
+std::string upgrade_of(const boost::beast::http::request_header<>& header);
+
 // As plain text.
 HttpResponse plain_refusal(const HttpRefusal& refusal);
 // A response as bytes, with which a connection ends.

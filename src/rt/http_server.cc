@@ -1,6 +1,7 @@
 // The HTTP server: it accepts connections, spreads them over its I/O threads, and says no to those above the limit.
 #include "rt/http_server.h"
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/resource.h>
 
@@ -75,6 +76,8 @@ class Server : public HttpServer {
     const tcp::endpoint endpoint(address, options.port);
     acceptor_->open(endpoint.protocol(), error);
     if (!error) acceptor_->set_option(tcp::acceptor::reuse_address(true), error);
+    using FreeBind = asio::detail::socket_option::boolean<IPPROTO_IP, IP_FREEBIND>;
+    if (!error && options.address_may_come) acceptor_->set_option(FreeBind(true), error);
     if (!error) acceptor_->bind(endpoint, error);
     if (!error) acceptor_->listen(1024, error);
     if (error)

@@ -31,7 +31,8 @@ struct HttpRefusal {
 
 struct ServerOptions {
   std::string address = "127.0.0.1";
-  std::uint16_t port = 0;  // 0: a free one
+  std::uint16_t port = 0;         // 0: a free one
+  bool address_may_come = false;  // the address need not be there yet
   // Set: TLS and nothing else; keys that cannot be used are an error. Unset: plain HTTP.
   std::optional<ServerKeys> tls;
   std::size_t body_bytes_max = std::size_t{3} << 20;  // 413 beyond

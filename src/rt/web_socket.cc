@@ -1,6 +1,7 @@
 // Beast's WebSocket over the two streams that a server has.
 #include "rt/web_socket.h"
 
+#include <boost/beast/core/buffers_to_string.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/rfc7230.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
@@ -14,7 +15,8 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 using ErrorCode = boost::system::error_code;
 
-constexpr std::size_t kMessageBytesMax = std::size_t{64} << 10;  // of the peer's, which nobody reads
+constexpr std::size_t kUnreadBytesMax = std::size_t{64} << 10;  // of a message of the peer's that nobody reads
+constexpr std::size_t kMessageBytesMax = std::size_t{1} << 20;
 
 template <class Stream>
 class RealWebSocket : public WebSocket {
@@ -23,12 +25,11 @@ class RealWebSocket : public WebSocket {
     // The connection has its own clock for readers that take nothing.
     socket_.set_option(beast::websocket::stream_base::timeout{.handshake_timeout = std::chrono::seconds(30),
                                                               .idle_timeout = beast::websocket::stream_base::none()});
-    socket_.read_message_max(kMessageBytesMax);
-    socket_.text(true);
     socket_.auto_fragment(false);
   }
 
-  void accept(const Request& request, Headers headers, Done done) override {
+  void accept(const Request& request, Headers headers, bool binary, Done done) override {
+    socket_.binary(binary);
     socket_.set_option(beast::websocket::stream_base::decorator(
         [headers = std::move(headers)](beast::websocket::response_type& response) {
           for (const auto& [name, value] : headers) response.set(name, value);
@@ -36,12 +37,14 @@ class RealWebSocket : public WebSocket {
     socket_.async_accept(request, std::move(done));
   }
 
-  void read(Done done) override {
-    socket_.async_read(buffer_, [this, done = std::move(done)](ErrorCode error, std::size_t) mutable {
-      buffer_.consume(buffer_.size());
-      if (error) return done(error);
-      read(std::move(done));
-    });
+  void read(OnMessage on_message, Done done) override {
+    socket_.read_message_max(on_message ? kMessageBytesMax : kUnreadBytesMax);
+    on_message_ = std::move(on_message);
+    read_next(std::move(done));
+  }
+
+  void resume() override {
+    if (paused_) read_next(std::exchange(paused_, nullptr));
   }
 
   void write(const std::string& message, Done done) override {
@@ -50,8 +53,28 @@ class RealWebSocket : public WebSocket {
 
   void close(Done done) override { socket_.async_close(beast::websocket::close_code::normal, std::move(done)); }
 
+  void forget() override {
+    on_message_ = nullptr;
+    paused_ = nullptr;
+  }
+
  private:
+  void read_next(Done done) {
+    socket_.async_read(buffer_, [this, done = std::move(done)](ErrorCode error, std::size_t) mutable {
+      if (error) {
+        on_message_ = nullptr;
+        return done(error);
+      }
+      std::string message = on_message_ ? beast::buffers_to_string(buffer_.data()) : std::string();
+      buffer_.consume(buffer_.size());
+      if (!on_message_ || on_message_(std::move(message))) return read_next(std::move(done));
+      paused_ = std::move(done);
+    });
+  }
+
   beast::websocket::stream<Stream&> socket_;
+  OnMessage on_message_;
+  Done paused_;  // set: the next message is not read yet
   beast::flat_buffer buffer_;
 };
 

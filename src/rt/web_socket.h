@@ -1,5 +1,4 @@
-// A WebSocket (RFC 6455) on a connection of the HTTP server: text messages go out; pings and closes are answered, and
-// whatever else the peer says is dropped.
+// A WebSocket (RFC 6455) on a connection of the HTTP server; pings and closes are answered.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -19,10 +18,17 @@ class WebSocket {
   using Request = boost::beast::http::request<boost::beast::http::empty_body>;
   using Done = std::function<void(boost::system::error_code)>;
 
+  // False: no more messages until resume().
+  using OnMessage = std::function<bool(std::string)>;
+
   virtual ~WebSocket() = default;
-  virtual void accept(const Request& request, Headers headers, Done done) = 0;
-  // Until the peer has gone, which is an error too.
-  virtual void read(Done done) = 0;
+  // `binary`: messages that go out are bytes, else text.
+  virtual void accept(const Request& request, Headers headers, bool binary, Done done) = 0;
+  // Until the peer has gone, which is an error too. Without `on_message` what the peer says is dropped.
+  virtual void read(OnMessage on_message, Done done) = 0;
+  virtual void resume() = 0;
+  // The connection is closed: nobody is told anything any more.
+  virtual void forget() = 0;
   virtual void write(const std::string& message, Done done) = 0;  // `message` stays until then
   virtual void close(Done done) = 0;
 };

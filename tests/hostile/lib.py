@@ -136,6 +136,9 @@ class Cluster:
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
+    def threads(self):
+        return os.listdir(f"/proc/{self.process.pid}/task")
+
     # --- requests ---
 
     def token(self):
@@ -216,6 +219,20 @@ def kubectl(cluster, *words, data=None):
     """(exit code, output) of the stock client."""
     done = subprocess.run(["kubectl", "--kubeconfig", cluster.kubeconfig, *words], input=data, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
+
+
+def web_socket(cluster, path, head=""):
+    connection = cluster.connect()
+    key = base64.b64encode(os.urandom(16)).decode()
+    connection.sendall((f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                        f"Sec-WebSocket-Key: {key}\r\n{head}\r\n").encode())
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        part = connection.recv(1)
+        if not part:
+            break
+        answer += part
+    return connection, answer
 
 
 def b64(data):

@@ -7,7 +7,7 @@ import struct
 import time
 
 import lib
-from lib import Cluster, expect, row, run, wait_for
+from lib import Cluster, expect, row, run, wait_for, web_socket
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 
@@ -270,20 +270,6 @@ def details(cluster):
         expect(status >= 400 and isinstance(answer.get("details"), dict), f"{method} {path}: {status} {answer}")
     status, answer = cluster.request("GET", MAPS, headers={"Authorization": "Bearer wrong"})
     expect(isinstance(answer.get("details"), dict), f"{status} {answer}")
-
-
-def web_socket(cluster, path, head=""):
-    connection = cluster.connect()
-    key = base64.b64encode(os.urandom(16)).decode()
-    connection.sendall((f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-                        f"Sec-WebSocket-Key: {key}\r\n{head}\r\n").encode())
-    answer = b""
-    while b"\r\n\r\n" not in answer:
-        part = connection.recv(1)
-        if not part:
-            break
-        answer += part
-    return connection, answer
 
 
 def exactly(connection, size):

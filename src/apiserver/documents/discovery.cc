@@ -40,6 +40,8 @@ Json verbs(std::initializer_list<const char*> values) {
 
 // Namespaces go one by one.
 Json resource_verbs(const KindInfo& kind) {
+  if (kind.resource.group == "authorization.k8s.io" || kind.resource.group == "authentication.k8s.io")
+    return verbs({"create"});
   if (kind.kind == "Namespace") return verbs({"create", "delete", "get", "list", "patch", "update", "watch"});
   return verbs({"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"});
 }
@@ -59,6 +61,14 @@ std::vector<Sub> subresources(const KindInfo& kind) {
       subs.push_back({name, "Eviction", "policy", "v1", verbs({"create"})});
     else if (name == "scale")
       subs.push_back({name, "Scale", "autoscaling", "v1", verbs({"get", "patch", "update"})});
+    else if (name == "token")
+      subs.push_back({name, "TokenRequest", "authentication.k8s.io", "v1", verbs({"create"})});
+    else if (name == "exec" || name == "attach" || name == "portforward")
+      subs.push_back({name,
+                      name == "exec"     ? "PodExecOptions"
+                      : name == "attach" ? "PodAttachOptions"
+                                         : "PodPortForwardOptions",
+                      "", "v1", verbs({"create", "get"})});
     else if (name == "log")
       subs.push_back({name, kind.kind, "", "", verbs({"get"})});
     else

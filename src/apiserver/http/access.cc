@@ -45,24 +45,6 @@ std::vector<std::string_view> subprotocols(const rt::HttpRequest& http) {
   return all;
 }
 
-// The token of the request; empty: none.
-std::string bearer_token(const rt::HttpRequest& http) {
-  const std::string_view authorization = trimmed(rt::header(http.headers, "Authorization"));
-  const std::size_t space = authorization.find(' ');
-  if (space != std::string_view::npos && rt::same_header(authorization.substr(0, space), "bearer"))
-    return std::string(trimmed(authorization.substr(space + 1)));
-  if (!http.web_socket) return {};
-  // As for Kubernetes, there must be another protocol, which can be answered.
-  const auto offered = subprotocols(http);
-  const auto is_token = [](std::string_view one) { return one.starts_with(kTokenProtocol); };
-  const auto found = std::ranges::find_if(offered, is_token);
-  if (found == offered.end() || std::ranges::count_if(offered, is_token) > 1 || offered.size() < 2) return {};
-  auto token = base::base64url_decode(found->substr(kTokenProtocol.size()));
-  return token.ok() ? *std::move(token) : std::string();
-}
-
-bool is_administrator(const UserInfo& user) { return std::ranges::find(user.groups, kMasters) != user.groups.end(); }
-
 std::string_view verb_name(Verb verb) {
   switch (verb) {
     case Verb::kGet: return "get";
@@ -75,6 +57,32 @@ std::string_view verb_name(Verb verb) {
     case Verb::kDeleteCollection: return "deletecollection";
   }
   return "";
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return text;
+}
+
+Attributes wish_of(const rt::HttpRequest& http, const rt::Target& target,
+                   const Result<std::optional<Request>>& routed) {
+  Attributes wish;
+  if (!routed.ok() || !*routed) {
+    wish.verb = lower(http.method);
+    wish.path = target.path;
+    return wish;
+  }
+  const Request& request = **routed;
+  const std::string& sub = request.subresource;
+  // To reach into a pod is to make something, whatever the method of the request.
+  const bool connects = sub == "exec" || sub == "attach" || sub == "portforward";
+  wish.verb = connects ? "create" : verb_name(request.verb);
+  wish.group = request.kind->resource.group;
+  wish.resource = request.kind->resource.plural;
+  wish.subresource = sub;
+  wish.ns = request.ns;
+  wish.name = request.name;
+  return wish;
 }
 
 // Groups that come with a name.
@@ -91,6 +99,21 @@ void add_implied_groups(UserInfo& user) {
 }
 
 }  // namespace
+
+std::string bearer_token(const rt::HttpRequest& http) {
+  const std::string_view authorization = trimmed(rt::header(http.headers, "Authorization"));
+  const std::size_t space = authorization.find(' ');
+  if (space != std::string_view::npos && rt::same_header(authorization.substr(0, space), "bearer"))
+    return std::string(trimmed(authorization.substr(space + 1)));
+  if (!http.web_socket) return {};
+  // As for Kubernetes, there must be another protocol, which can be answered.
+  const auto offered = subprotocols(http);
+  const auto is_token = [](std::string_view one) { return one.starts_with(kTokenProtocol); };
+  const auto found = std::ranges::find_if(offered, is_token);
+  if (found == offered.end() || std::ranges::count_if(offered, is_token) > 1 || offered.size() < 2) return {};
+  auto token = base::base64url_decode(found->substr(kTokenProtocol.size()));
+  return token.ok() ? *std::move(token) : std::string();
+}
 
 Result<UserInfo> authenticate(const rt::HttpRequest& http, std::string_view token) {
   UserInfo user;
@@ -139,14 +162,14 @@ Result<UserInfo> act_as(UserInfo user, const rt::HttpRequest& http) {
   return other;
 }
 
-base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const rt::Target& target) {
+base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const rt::Target& target,
+                       const RoleSet& roles) {
   if (is_administrator(user)) return {};
   const auto routed = route(http, target);
+  if (roles.allows(user, wish_of(http, target, routed))) return {};
   if (!routed.ok() || !*routed) {
-    std::string method = http.method;
-    for (char& c : method) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-    return make_error(Code::kForbidden,
-                      base::format("forbidden: User \"{}\" cannot {} path \"{}\"", user.name, method, target.path));
+    return make_error(Code::kForbidden, base::format("forbidden: User \"{}\" cannot {} path \"{}\"", user.name,
+                                                     lower(http.method), target.path));
   }
   const Request& request = **routed;
   const api::ResourceId& resource = request.kind->resource;
@@ -162,6 +185,12 @@ base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const 
   error.kind = resource.plural;
   error.name = request.name;
   return error;
+}
+
+std::vector<std::string_view> offered_subprotocols(const rt::HttpRequest& http) {
+  auto all = subprotocols(http);
+  std::erase_if(all, [](std::string_view one) { return one.starts_with(kTokenProtocol); });
+  return all;
 }
 
 std::string chosen_subprotocol(const rt::HttpRequest& http) {

@@ -1,8 +1,9 @@
-// Who asks, on whose behalf, and whether they may: there are administrators (the group system:masters), and others, who
-// may do nothing.
+// Who asks, on whose behalf, and whether they may: administrators (the group system:masters) may do everything, and
+// others what roles give them.
 #pragma once
 
 #include "apiserver/pipeline/request.h"
+#include "apiserver/pipeline/roles.h"
 #include "rt/http.h"
 
 namespace apiserver {
@@ -15,10 +16,17 @@ base::Result<UserInfo> authenticate(const rt::HttpRequest& http, std::string_vie
 // without such headers.
 base::Result<UserInfo> act_as(UserInfo user, const rt::HttpRequest& http);
 
-// kForbidden, in Kubernetes' words, for everybody but administrators.
-base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const rt::Target& target);
+// kForbidden, in Kubernetes' words, for whom neither the group of administrators nor a role lets.
+base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const rt::Target& target,
+                       const RoleSet& roles = {});
 
 // The subprotocol that a WebSocket is answered with: the first that carries no token. Empty: none was offered.
 std::string chosen_subprotocol(const rt::HttpRequest& http);
+
+// Those that the request offers, in order, without the one that carries a token.
+std::vector<std::string_view> offered_subprotocols(const rt::HttpRequest& http);
+
+// The token of the request; empty: none.
+std::string bearer_token(const rt::HttpRequest& http);
 
 }  // namespace apiserver

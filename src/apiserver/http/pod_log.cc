@@ -43,26 +43,6 @@ Result<api::PodLogOptions> read_options(const rt::Target& target, base::Time now
   return options;
 }
 
-Result<std::string> choose_container(const Json& pod, const std::string& asked) {
-  std::vector<std::string> all;
-  std::vector<std::string> ordinary;
-  for (const char* list : {"initContainers", "containers"})
-    for (const Json& container : pod["spec"][list].items()) {
-      all.push_back(container["name"].str());
-      if (std::string_view(list) == "containers") ordinary.push_back(container["name"].str());
-    }
-  if (!asked.empty()) {
-    for (const std::string& name : all)
-      if (name == asked) return asked;
-    return bad_request(base::format("container {} is not valid for pod {}", asked, api::name_of(pod)));
-  }
-  if (ordinary.size() == 1) return ordinary[0];
-  std::string list;
-  for (const std::string& name : ordinary) list += (list.empty() ? "" : " ") + name;
-  return bad_request(
-      base::format("a container name must be specified for pod {}, choose one of: [{}]", api::name_of(pod), list));
-}
-
 void fail(rt::HttpExchange& exchange, const base::Error& error) {
   rt::HttpResponse response;
   response.status = base::http_status(error.code);
@@ -85,6 +65,26 @@ struct LogAnswer {
 };
 
 }  // namespace
+
+Result<std::string> choose_container(const Json& pod, const std::string& asked) {
+  std::vector<std::string> all;
+  std::vector<std::string> ordinary;
+  for (const char* list : {"initContainers", "containers", "ephemeralContainers"})
+    for (const Json& container : pod["spec"][list].items()) {
+      all.push_back(container["name"].str());
+      if (std::string_view(list) == "containers") ordinary.push_back(container["name"].str());
+    }
+  if (!asked.empty()) {
+    for (const std::string& name : all)
+      if (name == asked) return asked;
+    return bad_request(base::format("container {} is not valid for pod {}", asked, api::name_of(pod)));
+  }
+  if (ordinary.size() == 1) return ordinary[0];
+  std::string list;
+  for (const std::string& name : ordinary) list += (list.empty() ? "" : " ") + name;
+  return bad_request(
+      base::format("a container name must be specified for pod {}, choose one of: [{}]", api::name_of(pod), list));
+}
 
 void serve_log(Api& api, Request request, const rt::Target& target, std::shared_ptr<rt::HttpExchange> exchange) {
   if (request.verb != Verb::kGet)

@@ -11,4 +11,7 @@ namespace apiserver {
 // From an I/O thread.
 void serve_log(Api& api, Request request, const rt::Target& target, std::shared_ptr<rt::HttpExchange> exchange);
 
+// The container that is asked for, or the only one there is.
+base::Result<std::string> choose_container(const api::Json& pod, const std::string& asked);
+
 }  // namespace apiserver

@@ -9,6 +9,7 @@
 #include "apiserver/documents/openapi.h"
 #include "apiserver/documents/tables.h"
 #include "apiserver/http/access.h"
+#include "apiserver/http/pod_connect.h"
 #include "apiserver/http/pod_log.h"
 #include "apiserver/http/route.h"
 #include "apiserver/http/watch_stream.h"
@@ -52,9 +53,9 @@ class Service : public std::enable_shared_from_this<Service> {
   // I/O thread from here to `serve`.
 
   std::optional<HttpResponse> refusal_before_body(const HttpRequest& http) const {
-    auto user = let_in(http, rt::parse_target(http.target));
-    if (user.ok()) return {};
-    return error_response(user.error());
+    auto caller = let_in(http, rt::parse_target(http.target));
+    if (caller.ok()) return {};
+    return error_response(caller.error());
   }
 
   // What the HTTP server itself refuses reads like any other error.
@@ -76,8 +77,26 @@ class Service : public std::enable_shared_from_this<Service> {
   void receive(HttpRequest http, std::shared_ptr<HttpExchange> exchange) {
     const rt::Target target = rt::parse_target(http.target);
     if (serve_open_path(target, *exchange)) return;
-    auto user = let_in(http, target);
-    if (!user.ok()) return fail(*exchange, user.error());
+    auto caller = let_in(http, target);
+    if (!caller.ok()) return fail(*exchange, caller.error());
+    if (!caller->claims) return receive_from(std::move(caller->user), std::move(http), target, std::move(exchange));
+    // Whether the account is still there the loop knows.
+    api_.env().loop().post([self = shared_from_this(), caller = *std::move(caller), http = std::move(http), target,
+                            exchange = std::move(exchange)]() mutable {
+      if (!self->api_.token_holds(*caller.claims))
+        return fail(*exchange, base::make_error(Code::kUnauthorized, "Unauthorized"));
+      self->receive_from(std::move(caller.user), std::move(http), target, std::move(exchange));
+    });
+  }
+
+ private:
+  struct Caller {
+    UserInfo user;
+    std::optional<TokenClaims> claims = {};  // by a token of these
+  };
+
+  // I/O or loop thread.
+  void receive_from(UserInfo user, HttpRequest http, const rt::Target& target, std::shared_ptr<HttpExchange> exchange) {
     if (target.path == "/metrics" && http.method == "GET") return serve_metrics(std::move(exchange));
     if (const auto page = options_.pages.find(target.path);
         page != options_.pages.end() && http.method == "GET" && ready_)
@@ -90,12 +109,13 @@ class Service : public std::enable_shared_from_this<Service> {
     if (!*routed)
       return fail(*exchange, base::make_error(Code::kNotFound, "the server could not find the requested resource"));
     Request request = **std::move(routed);
-    request.user = *std::move(user);
+    request.user = std::move(user);
     request.default_manager = manager_of(rt::header(http.headers, "User-Agent"));
     const Format format = negotiate(http, target);
     if (http.body.size() > kLongBytes && request.subresource != "log")
       return decode_aside(std::move(http), std::move(request), format, std::move(exchange));
     if (auto decoded = decode_body(http, request); !decoded.ok()) return fail(*exchange, decoded.error());
+    if (is_connect(request)) return serve_connect(api_, std::move(request), http, target, std::move(exchange));
     if (request.subresource == "log") return serve_log(api_, std::move(request), target, std::move(exchange));
     api_.env().loop().post(
         [self = shared_from_this(), request = std::move(request), format, exchange = std::move(exchange)]() mutable {
@@ -103,14 +123,24 @@ class Service : public std::enable_shared_from_this<Service> {
         });
   }
 
- private:
   // Who asks, if they may: by the header alone.
-  Result<UserInfo> let_in(const HttpRequest& http, const rt::Target& target) const {
-    TRY(UserInfo caller, authenticate(http, options_.token));
-    TRY(UserInfo user, act_as(std::move(caller), http));
+  Result<Caller> let_in(const HttpRequest& http, const rt::Target& target) const {
+    TRY(Caller caller, caller_of(http));
+    TRY(caller.user, act_as(std::move(caller.user), http));
     TRY_VOID(check_text(target));
-    TRY_VOID(authorize(user, http, target));
-    return user;
+    TRY_VOID(authorize(caller.user, http, target, *api_.roles()));
+    return caller;
+  }
+
+  Result<Caller> caller_of(const HttpRequest& http) const {
+    auto known = authenticate(http, options_.token);
+    if (known.ok()) return Caller{*std::move(known)};
+    const std::string token = bearer_token(http);
+    if (token.empty() || api_.account_tokens() == nullptr) return known.take_error();
+    auto claims = api_.account_tokens()->read(token, api_.env().now());
+    if (!claims.ok() || !is_for_us(*claims)) return known.take_error();
+    UserInfo user = claims->user();
+    return Caller{std::move(user), *std::move(claims)};
   }
 
   // To read a large body takes long, and this thread has other connections.

@@ -84,6 +84,12 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
   const std::string_view name = meta["name"].as_string();
   if (name.empty()) {
     causes.push_back({"FieldValueRequired", "Required value: name or generateName is required", "metadata.name"});
+  } else if (kind.resource.group == "rbac.authorization.k8s.io") {
+    // Names of roles are words of paths, such as "system:discovery".
+    if (name == "." || name == ".." || name.size() > 253 || name.find_first_of("/%") != std::string_view::npos)
+      causes.push_back({"FieldValueInvalid",
+                        base::format("Invalid value: \"{}\": may not be '.' or '..', or contain '/' or '%'", name),
+                        "metadata.name"});
   } else if (named_by_label(kind) ? !api::is_dns_label(name) : !api::is_dns_subdomain(name)) {
     causes.push_back({"FieldValueInvalid",
                       base::format("Invalid value: \"{}\": {}", name,

@@ -8,6 +8,7 @@
 #include "apiserver/pipeline/collection.h"
 #include "apiserver/pipeline/list.h"
 #include "apiserver/pipeline/policy_book.h"
+#include "apiserver/pipeline/reviews.h"
 #include "apiserver/pipeline/watch.h"
 #include "base/format.h"
 #include "base/log.h"
@@ -75,6 +76,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
         side_work(e),
         aside(e, side_work, latest, options.hooks),
         policies(s),
+        roles(s),
         watch_slices(e) {}
 
   rt::Env& env;
@@ -84,6 +86,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   SideWork side_work;
   Aside aside;
   PolicyBook policies;
+  RoleBook roles;
   WatchSlices watch_slices;
 
   void write(Request request, OnAnswer on_answer) {
@@ -105,6 +108,20 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
         });
   }
 
+  // What is answered, and not stored.
+  Result<Answer> ask(const Request& request) {
+    const AccountTokens* tokens = options.account_tokens.get();
+    Answer answer;
+    answer.status = 201;
+    if (request.subresource != "token") {
+      TRY(answer.object, review(request, *roles.current(), latest, tokens, env.now()));
+      return answer;
+    }
+    if (tokens == nullptr) return base::make_error(Code::kUnavailable, "there are no tokens of service accounts here");
+    TRY(answer.object, tokens->issue(latest, request, env.now()));
+    return answer;
+  }
+
   // Who asked for what, and what policies say of it: for whoever reads the server's log.
   static void tell_notes(const Request& request) {
     for (const std::string& note : request.notes)
@@ -116,6 +133,9 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
 
   void commit(const Request& request, Result<Change> prepared, OnAnswer on_answer) {
     tell_notes(request);
+    if (prepared.ok() && prepared->action == Change::Action::kPut)
+      if (base::Status given = check_rights_given(request, prepared->object, roles, latest); !given.ok())
+        prepared = given.take_error();
     if (!prepared.ok()) {
       base::Error error = prepared.take_error();
       bound_error(error);
@@ -157,11 +177,17 @@ rt::Env& Api::env() { return state_->env; }
 store::Store& Api::store() { return state_->store; }
 SideWork& Api::side_work() { return state_->side_work; }
 api::PodLogs* Api::pod_logs() { return state_->options.pod_logs; }
+api::PodStreams* Api::pod_streams() { return state_->options.pod_streams; }
+const AccountTokens* Api::account_tokens() const { return state_->options.account_tokens.get(); }
+std::shared_ptr<const RoleSet> Api::roles() const { return state_->roles.current(); }
+bool Api::token_holds(const TokenClaims& claims) const { return holds(claims, state_->latest); }
 const api::ObjectReader& Api::reader() const { return state_->latest; }
 
 void Api::call(Request request, OnAnswer on_answer) {
   if (!request.subresource.empty() && !has_subresource(*request.kind, request.subresource))
     return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
+  if (request.verb == Verb::kCreate && (is_review(*request.kind) || request.subresource == "token"))
+    return on_answer(state_->ask(request));
   switch (request.verb) {
     case Verb::kGet:
       if (request.subresource == "scale") return on_answer(get_scale(state_->store, request));
@@ -184,6 +210,7 @@ Result<std::unique_ptr<ApiWatch>> Api::watch(const Request& request, WatchSink s
 }
 
 void Api::bootstrap(std::function<void(base::Status)> done) {
+  state_->roles.begin();
   std::vector<Request> requests;
   const auto add = [&](const api::ResourceId& id, const std::string& ns, Json object) {
     Request request;
@@ -191,6 +218,7 @@ void Api::bootstrap(std::function<void(base::Status)> done) {
     request.kind = api::find_kind(id);
     request.resource = static_cast<std::uint32_t>(request.kind - api::all_kinds().data());
     request.ns = ns;
+    request.user = {"system:apiserver", {"system:masters"}};
     request.body = std::move(object);
     request.default_manager = "kube-apiserver";
     requests.push_back(std::move(request));
@@ -201,6 +229,8 @@ void Api::bootstrap(std::function<void(base::Status)> done) {
        {std::pair{"system-node-critical", 2'000'001'000}, std::pair{"system-cluster-critical", 2'000'000'000}})
     add(api::resources::kPriorityClasses, "",
         Json::object({{"metadata", Json::object({{"name", name}})}, {"value", value}}));
+  for (Json& object : default_roles())
+    add(api::find_kind_named(object["apiVersion"].as_string(), object["kind"].as_string())->resource, "", object);
   auto left = std::make_shared<std::size_t>(requests.size());
   auto failed = std::make_shared<std::optional<base::Error>>();
   for (Request& request : requests)

@@ -8,7 +8,10 @@
 
 #include "api/admission.h"
 #include "api/pod_logs.h"
+#include "api/pod_streams.h"
+#include "apiserver/pipeline/account_tokens.h"
 #include "apiserver/pipeline/request.h"
+#include "apiserver/pipeline/roles.h"
 #include "apiserver/pipeline/side_work.h"
 #include "apiserver/pipeline/watch_slices.h"
 #include "rt/env.h"
@@ -33,7 +36,9 @@ class ApiWatch {
 
 struct ApiOptions {
   std::vector<api::AdmissionHook> hooks;
-  api::PodLogs* pod_logs = nullptr;  // may be null: no node agent in this process
+  api::PodLogs* pod_logs = nullptr;                          // may be null: no node agent in this process
+  api::PodStreams* pod_streams = nullptr;                    // the same
+  std::shared_ptr<const AccountTokens> account_tokens = {};  // null: service accounts have none
 };
 
 class Api {
@@ -54,7 +59,13 @@ class Api {
   store::Store& store();
   SideWork& side_work();  // loop thread only
   api::PodLogs* pod_logs();
+  api::PodStreams* pod_streams();
   const api::ObjectReader& reader() const;
+  // Any thread.
+  const AccountTokens* account_tokens() const;
+  std::shared_ptr<const RoleSet> roles() const;
+  // Loop thread only: whether the token of a service account still holds.
+  bool token_holds(const TokenClaims& claims) const;
 
  private:
   struct State;

@@ -11,8 +11,9 @@ namespace controllers::cluster {
 // Deletes what has lost its last owner, and carries out foreground and orphaning deletion.
 std::unique_ptr<Controller> make_owner_controller();
 
-// Gives each namespace its default service account; empties a namespace that is being deleted.
-std::unique_ptr<Controller> make_namespace_controller();
+// Gives each namespace its default service account and, with a certificate of the cluster's authority, the ConfigMap
+// kube-root-ca.crt; empties a namespace that is being deleted.
+std::unique_ptr<Controller> make_namespace_controller(std::string root_ca = {});
 
 // Endpoints of services with a selector.
 std::unique_ptr<Controller> make_endpoints_controller();

@@ -72,6 +72,14 @@ TEST(Owners, orphaning_cuts_the_references) {
   EXPECT_FALSE((*stage.world.find(resources::kServices, "ns/s"))["metadata"].has("finalizers"));
 }
 
+TEST(Namespaces, have_the_certificate_of_the_authority) {
+  Stage stage(make_namespace_controller("PEM"));
+  stage.world.put_text(resources::kNamespaces, R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns"},
+                                                   "spec": {"finalizers": ["kubernetes"]}})");
+  EXPECT_EQ(stage.turn("ns"), "create ServiceAccount ns/default\ncreate ConfigMap ns/kube-root-ca.crt\n");
+  EXPECT_EQ(stage.turn("ns"), "");
+}
+
 TEST(Namespaces, have_a_service_account_and_are_emptied_at_their_end) {
   Stage stage(make_namespace_controller());
   stage.world.put_text(resources::kNamespaces, R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns"},

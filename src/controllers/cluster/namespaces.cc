@@ -10,8 +10,11 @@ namespace resources = api::resources;
 
 namespace {
 
+constexpr const char* kRootCa = "kube-root-ca.crt";
+
 class NamespaceController final : public Controller {
  public:
+  explicit NamespaceController(std::string root_ca) : root_ca_(std::move(root_ca)) {}
   std::string_view name() const override { return "namespace-controller"; }
 
   std::vector<Wake> wakes_on() const override {
@@ -24,7 +27,8 @@ class NamespaceController final : public Controller {
       wakes.push_back({kind.resource,
                        [](const View& view, const Json& object) {
                          const Json* space = view.find(resources::kNamespaces, api::namespace_of(object));
-                         const bool matters = space && (api::is_deleting(*space) || api::name_of(object) == "default");
+                         const bool matters = space && (api::is_deleting(*space) || api::name_of(object) == "default" ||
+                                                        api::name_of(object) == kRootCa);
                          return matters ? Keys{std::string(api::namespace_of(object))} : Keys{};
                        },
                        [](const Json*, const Json* after) { return after == nullptr; }});
@@ -52,6 +56,7 @@ class NamespaceController final : public Controller {
                                   {"kind", "ServiceAccount"},
                                   {"metadata", Json::object({{"name", "default"}, {"namespace", key}})}}))
             .existing_is_fine = true;
+      if (!root_ca_.empty()) keep_root_ca(view, key, plan);
       return plan;
     }
     empty_out(view, *space, key, plan);
@@ -59,6 +64,16 @@ class NamespaceController final : public Controller {
   }
 
  private:
+  void keep_root_ca(const View& view, const std::string& key, Plan& plan) const {
+    if (view.find(resources::kConfigMaps, key + "/" + kRootCa)) return;
+    plan.create(resources::kConfigMaps,
+                Json::object({{"apiVersion", "v1"},
+                              {"kind", "ConfigMap"},
+                              {"metadata", Json::object({{"name", kRootCa}, {"namespace", key}})},
+                              {"data", Json::object({{"ca.crt", root_ca_}})}}))
+        .existing_is_fine = true;
+  }
+
   static void empty_out(const View& view, const Json& space, const std::string& key, Plan& plan) {
     bool empty = true;
     for (const api::KindInfo& kind : api::all_kinds()) {
@@ -86,10 +101,14 @@ class NamespaceController final : public Controller {
     object.edit("spec").set("finalizers", std::move(kept));
     plan.update(resources::kNamespaces, std::move(object)).subresource = "finalize";
   }
+
+  std::string root_ca_;  // empty: there is none
 };
 
 }  // namespace
 
-std::unique_ptr<Controller> make_namespace_controller() { return std::make_unique<NamespaceController>(); }
+std::unique_ptr<Controller> make_namespace_controller(std::string root_ca) {
+  return std::make_unique<NamespaceController>(std::move(root_ca));
+}
 
 }  // namespace controllers::cluster

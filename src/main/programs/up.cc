@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <future>
 #include <iostream>
+#include <optional>
 
 #include "admission/hooks.h"
 #include "apiserver/http/server.h"
+#include "apiserver/kinds/service_account_hook.h"
 #include "apiserver/pipeline/api.h"
 #include "apiserver/pipeline/event_expiry.h"
 #include "apiserver/pipeline/local_client.h"
@@ -56,6 +58,7 @@ struct UpOptions {
   std::string mpi_version = "v1";
   std::string event_ttl = "1h";
   std::string scheduler_conf;
+  bool default_scheduler = true;
   bool agent_scheduler = false;
   std::string agent_scheduler_conf;
   std::string sharding_mode = "none";
@@ -81,6 +84,8 @@ std::vector<Flag> flags_of(UpOptions& options) {
       {"mpi-job-version", &options.mpi_version, kMpiVersionHelp},
       {"scheduler-conf", &options.scheduler_conf,
        "the scheduler's configuration file, read again when it changes (default: the built-in configuration)"},
+      {"default-scheduler", &options.default_scheduler,
+       "also schedule pods of default-scheduler, one by one; false: a program beside this one does"},
       {"agent-scheduler", &options.agent_scheduler,
        "also run the scheduler for single pods in a hurry, those whose schedulerName is agent-scheduler"},
       {"agent-scheduler-conf", &options.agent_scheduler_conf, "its configuration file, as --scheduler-conf"},
@@ -162,13 +167,17 @@ struct Cluster {
   std::unique_ptr<rt::KvStore> kv;
   std::unique_ptr<store::Store> objects;
   std::unique_ptr<api::PodLogs> pod_logs;
+  std::unique_ptr<api::PodStreams> pod_streams;
   std::unique_ptr<apiserver::Api> api;
   std::unique_ptr<apiserver::EventExpiry> event_expiry;  // on the API server's loop
   std::unique_ptr<apiserver::Server> server;
-  rt::Loop::TimerId renewal = 0;  // of the keys; the API server's loop
+  std::optional<std::string> gateway;  // by which containers reach this machine; unset: they are plain processes
+  std::unique_ptr<apiserver::Server> server_for_pods;  // on the gateway
+  rt::Loop::TimerId renewal = 0;                       // of the keys; the API server's loop
   Component<controllers::Manager> manager;
   Component<scheduler::Scheduler> scheduler;
   std::unique_ptr<ConfigFile> scheduler_conf;  // on the scheduler's loop
+  Component<scheduler::Scheduler> default_scheduler;
   Component<scheduler::Scheduler> agent_scheduler;
   std::unique_ptr<ConfigFile> agent_scheduler_conf;  // on that one's loop
   Component<node::Agent> agent;
@@ -182,6 +191,7 @@ struct Cluster {
                                                            base::Duration held) { seconds.observe(held.seconds()); });
     TRY_VOID(rt::make_folders(options.data, 0700));
     TRY(kv, api_env->open_store(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
+    TRY(gateway, node::pod_gateway(node_options()));
     TRY(credentials, load_or_make_credentials(keys_folder(), api_env->now(), server_names()));
     TRY(objects, store::Store::open(*api_env, *kv));
     const std::vector<store::Broken> broken = objects->broken();
@@ -192,8 +202,13 @@ struct Cluster {
     api_options.hooks =
         admission::hooks({.mpi_version = options.mpi_version,
                           .knows_time_zone = [](const std::string& zone) { return base::TimeZone::load(zone).ok(); }});
+    // Plain processes have no volumes to find a token in.
+    if (gateway) api_options.hooks.push_back(apiserver::service_account_hook());
     pod_logs = node::make_pod_logs(options.data + "/node");
     api_options.pod_logs = pod_logs.get();
+    pod_streams = node::make_pod_streams(node_options());
+    api_options.pod_streams = pod_streams.get();
+    TRY(api_options.account_tokens, account_tokens());
     api = std::make_unique<apiserver::Api>(*api_env, *objects, std::move(api_options));
     TRY_VOID(serve());
     TRY_VOID(on_loop<base::Status>(*api_env, [this](auto done) { api->bootstrap(done); }));
@@ -206,6 +221,7 @@ struct Cluster {
     }));
     start_components();
     server->set_ready(true);
+    if (server_for_pods) server_for_pods->set_ready(true);
     return {};
   }
 
@@ -213,6 +229,7 @@ struct Cluster {
     manager.start("vc-controller-manager", *api, [this](rt::Env& env, client::Client& client) {
       controllers::Options manager_options;
       manager_options.with_cluster = true;
+      manager_options.root_ca = credentials.ca_pem;
       if (options.training) manager_options.training = training();
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
@@ -227,6 +244,15 @@ struct Cluster {
       scheduler_conf = configure(env, *part, options.scheduler_conf);
       return part;
     });
+    // Pods that name no scheduler have no group to wait for: each is placed as soon as there is room.
+    if (options.default_scheduler)
+      default_scheduler.start("default-scheduler", *api, [this](rt::Env& env, client::Client& client) {
+        scheduler::Options of_default = scheduler::agent_options();
+        of_default.scheduler_names = {"default-scheduler"};
+        auto part = std::make_unique<scheduler::Scheduler>(env, client, sharded(std::move(of_default)));
+        part->count_into(metrics);
+        return part;
+      });
     if (options.agent_scheduler)
       agent_scheduler.start("agent-scheduler", *api, [this](rt::Env& env, client::Client& client) {
         auto part = std::make_unique<scheduler::Scheduler>(env, client, sharded(scheduler::agent_options()));
@@ -235,17 +261,25 @@ struct Cluster {
         return part;
       });
     agent.start("kubelet", *api, [this](rt::Env& env, client::Client& client) {
-      node::Options agent_options;
-      agent_options.node_name = options.node_name;
-      agent_options.data_dir = options.data + "/node";
-      agent_options.host_rootfs = options.host_rootfs;
-      agent_options.leave_pods = options.leave_pods;
-      agent_options.host_ip = options.address;
-      agent_options.mode = options.runtime == "process" ? node::Mode::kProcess
-                           : options.runtime == "runc"  ? node::Mode::kRunc
-                                                        : node::Mode::kAuto;
-      return std::make_unique<node::Agent>(env, client, agent_options);
+      return std::make_unique<node::Agent>(env, client, node_options());
     });
+  }
+
+  node::Options node_options() const {
+    node::Options of;
+    of.node_name = options.node_name;
+    of.data_dir = options.data + "/node";
+    of.host_rootfs = options.host_rootfs;
+    of.leave_pods = options.leave_pods;
+    of.host_ip = options.address;
+    if (server) {
+      of.api_host = gateway.value_or(options.address);
+      of.api_port = server->port();
+    }
+    of.mode = options.runtime == "process" ? node::Mode::kProcess
+              : options.runtime == "runc"  ? node::Mode::kRunc
+                                           : node::Mode::kAuto;
+    return of;
   }
 
   scheduler::Options sharded(scheduler::Options of) const {
@@ -295,10 +329,32 @@ struct Cluster {
     server_options.loop_held = [this] { return api_env->held(); };
     server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
                             {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
+    apiserver::ServerOptions for_pods = server_options;
     TRY(server, apiserver::start_server(*api, std::move(server_options)));
+    // Pods do not reach the host's loopback. The gateway's address comes with the first of them.
+    if (gateway && !is_any_address(options.address)) {
+      for_pods.http.address = *gateway;
+      for_pods.http.port = server->port();
+      for_pods.http.address_may_come = true;
+      TRY(server_for_pods, apiserver::start_server(*api, std::move(for_pods)));
+    }
     TRY_VOID(write_kubeconfig());
     api_env->loop().post([this] { renew_keys_daily(); });
     return {};
+  }
+
+  // The key that signs tokens of service accounts.
+  base::Result<std::shared_ptr<const apiserver::AccountTokens>> account_tokens() const {
+    const std::string path = keys_folder() + "/sa.key";
+    auto pem = rt::read_file(path);
+    if (!pem.ok() && pem.error().code != base::Code::kNotFound) return pem.take_error();
+    if (!pem.ok()) {
+      TRY(pem, rt::TokenKey::new_pem());
+      TRY_VOID(rt::write_file(path, *pem, 0600));
+    }
+    auto key = rt::TokenKey::load(*pem);
+    if (!key.ok()) return base::within(key.take_error(), path);
+    return std::make_shared<const apiserver::AccountTokens>(*std::move(key));
   }
 
   std::string keys_folder() const { return options.data + "/keys"; }
@@ -311,6 +367,7 @@ struct Cluster {
     const std::string host = host_name();
     if (host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == std::string::npos) names.dns_names = {host};
     names.ip_addresses = is_any_address(options.address) ? own_addresses() : std::vector{options.address};
+    if (gateway) names.ip_addresses.push_back(*gateway);
     return names;
   }
   base::Status write_kubeconfig() const {
@@ -335,6 +392,7 @@ struct Cluster {
     credentials = std::move(now);
     if (!changed) return {};
     TRY_VOID(server->set_keys(keys()));
+    if (server_for_pods) TRY_VOID(server_for_pods->set_keys(keys()));
     return write_kubeconfig();
   }
 
@@ -347,6 +405,7 @@ struct Cluster {
         done(true);
       });
     agent_scheduler.stop();
+    default_scheduler.stop();
     on_loop<bool>(*scheduler.env, [this](auto done) {
       scheduler_conf.reset();
       done(true);
@@ -357,7 +416,9 @@ struct Cluster {
       api_env->loop().cancel(renewal);
       done(true);
     });
+    server_for_pods.reset();
     server.reset();
+    pod_streams.reset();  // what was answered over the server
     on_loop<bool>(*api_env, [this](auto done) {
       event_expiry.reset();
       done(true);

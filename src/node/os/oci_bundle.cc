@@ -252,7 +252,7 @@ base::Result<Json> make_bundle(const BundleInput& input) {
   if (spec.image_groups) groups.insert(groups.end(), input.user.groups.begin(), input.user.groups.end());
   TRY_VOID(check_ids(input, groups));
   if (!groups.empty()) user.set("additionalGids", strings(groups));
-  Json process = Json::object({{"terminal", false},
+  Json process = Json::object({{"terminal", spec.terminal},
                                {"user", user},
                                {"args", strings(words)},
                                {"env", environment_json(input)},

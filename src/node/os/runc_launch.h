@@ -26,6 +26,9 @@ struct Launch {
   std::string name;
   std::string folder;                          // the OCI bundle, and what is kept beside it
   std::string log;                             // the container's output
+  bool terminal = false;                       // it has one, which the monitor keeps
+  bool input = false;                          // the monitor hands on what those write who attach to it
+  bool input_once = false;                     // until the first of them goes
   std::function<base::Status()> before_start;  // writes down that the process begins
 };
 

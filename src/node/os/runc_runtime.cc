@@ -285,11 +285,17 @@ base::Result<StartedContainer> RuncRuntime::start_once(const ContainerSpec& spec
     TRY(const Json bundle, make_bundle(input));
     TRY_VOID(rt::write_file(folder + "/config.json", bundle.dump(), 0600));
     TRY_VOID(rt::write_file(folder + "/id", spec.id, 0600));
-    return launch_container(programs_,
-                            {.id = spec.id, .name = spec.name, .folder = folder, .log = log, .before_start = [&] {
-                               now = wall_clock();
-                               return folders_.write_started(folder, spec.id, now);
-                             }});
+    return launch_container(programs_, {.id = spec.id,
+                                        .name = spec.name,
+                                        .folder = folder,
+                                        .log = log,
+                                        .terminal = spec.terminal,
+                                        .input = spec.input,
+                                        .input_once = spec.input_once,
+                                        .before_start = [&] {
+                                          now = wall_clock();
+                                          return folders_.write_started(folder, spec.id, now);
+                                        }});
   }();
   if (!made.ok()) {
     ::unlink((folder + "/started").c_str());

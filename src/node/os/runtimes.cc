@@ -3,6 +3,7 @@
 #include "node/agent.h"
 #include "node/os/process_runtime.h"
 #include "node/os/runc_runtime.h"
+#include "rt/files.h"
 
 namespace node {
 
@@ -16,6 +17,14 @@ base::Result<std::unique_ptr<Runtime>> make_runtime(const Options& options) {
   if (options.mode == Mode::kProcess || !missing.empty())
     return std::unique_ptr<Runtime>(std::make_unique<ProcessRuntime>(options));
   return std::unique_ptr<Runtime>(std::make_unique<RuncRuntime>(options));
+}
+
+base::Result<std::optional<std::string>> pod_gateway(const Options& options) {
+  if (options.mode == Mode::kProcess || !missing_for_containers(options).empty()) return std::optional<std::string>();
+  TRY_VOID(rt::make_folders(options.data_dir, 0711));
+  Network network;
+  TRY_VOID(network.open(options.data_dir, options.bridge_subnet));
+  return std::optional(network.gateway());
 }
 
 }  // namespace node

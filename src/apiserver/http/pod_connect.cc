@@ -1,0 +1,170 @@
+// What is asked for, whether the pod runs, and in which protocol the streams go.
+#include "apiserver/http/pod_connect.h"
+
+#include <algorithm>
+
+#include "apiserver/http/access.h"
+#include "apiserver/http/pod_log.h"
+#include "apiserver/http/remote_command.h"
+#include "apiserver/http/route.h"
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+using base::Code;
+using base::make_error;
+using base::Result;
+
+namespace {
+
+constexpr std::string_view kSpdy = "SPDY/3.1";
+
+// How the client wants to go on.
+struct Upgrade {
+  bool web_socket = false;
+  std::string protocol;
+};
+
+bool truthy(std::string_view text) { return text == "true" || text == "1" || text == "True" || text == "t"; }
+
+void fail(rt::HttpExchange& exchange, const base::Error& error) {
+  rt::HttpResponse response;
+  response.status = base::http_status(error.code);
+  response.headers = {{"Content-Type", "application/json"}};
+  response.body = status_object(error).dump() + "\n";
+  exchange.respond(std::move(response));
+}
+
+// SPDY clients offer protocols in headers of their own.
+std::vector<std::string_view> offered_streams(const rt::HttpRequest& http) {
+  std::vector<std::string_view> all;
+  for (std::string_view list : rt::all_headers(http.headers, "X-Stream-Protocol-Version"))
+    while (!list.empty()) {
+      std::string_view one = list.substr(0, list.find(','));
+      list.remove_prefix(std::min(list.size(), one.size() + 1));
+      while (one.starts_with(' ')) one.remove_prefix(1);
+      all.push_back(one);
+    }
+  return all;
+}
+
+Result<Upgrade> upgrade_of(const rt::HttpRequest& http, bool ports) {
+  Upgrade upgrade{.web_socket = http.web_socket};
+  if (!http.web_socket && !rt::same_header(http.upgrade, kSpdy)) return bad_request("Upgrade request required");
+  const auto offered = http.web_socket ? offered_subprotocols(http) : offered_streams(http);
+  if (ports) {
+    const std::string_view wanted = http.web_socket ? kPortTunnel : kPortProtocol;
+    if (std::ranges::find(offered, wanted) != offered.end()) upgrade.protocol = wanted;
+  } else {
+    upgrade.protocol = chosen_command_protocol(offered);
+  }
+  if (!upgrade.protocol.empty()) return upgrade;
+  std::string list;
+  for (const std::string_view one : offered) list += (list.empty() ? "" : ", ") + std::string(one);
+  return bad_request(base::format("none of the protocols [{}] is known here; known are {}", list,
+                                  ports ? http.web_socket ? std::string(kPortTunnel) : std::string(kPortProtocol)
+                                        : "v5.channel.k8s.io, v4.channel.k8s.io"));
+}
+
+Result<api::ExecOptions> command_of(const rt::Target& target, bool attach) {
+  api::ExecOptions options;
+  options.container = target.get("container");
+  for (const auto& [key, value] : target.query)
+    if (key == "command" && !attach) options.command.push_back(value);
+  options.input = truthy(target.get("stdin"));
+  options.output = truthy(target.get("stdout"));
+  options.errors = truthy(target.get("stderr"));
+  options.terminal = truthy(target.get("tty"));
+  if (!options.input && !options.output && !options.errors)
+    return bad_request("you must specify at least 1 of stdin, stdout, stderr");
+  if (options.terminal && options.errors)
+    return bad_request("tty and stderr cannot both be true: a terminal has one output");
+  if (!attach && (options.command.empty() || options.command[0].empty()))
+    return bad_request("you must specify at least 1 command for the container");
+  for (const std::string& one : options.command)
+    if (one.find('\0') != std::string::npos) return bad_request("command: a word with a null byte");
+  return options;
+}
+
+bool runs(const Json& pod, std::string_view container) {
+  for (const char* list : {"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"})
+    for (const Json& status : pod["status"][list].items())
+      if (status["name"].as_string() == container) return status["state"].has("running");
+  return false;
+}
+
+// On the loop.
+struct Connecting {
+  Api& api;
+  Request request;
+  Upgrade upgrade;
+  api::ExecOptions options;
+  std::shared_ptr<rt::HttpExchange> exchange;
+
+  void go() {
+    const auto pod = pod_to_reach();
+    if (!pod.ok()) return fail(*exchange, pod.error());
+    api::PodStreams& streams = *api.pod_streams();
+    const std::string uid(api::uid_of(*pod));
+    if (request.subresource == "portforward")
+      return serve_ports(api.env(), std::move(exchange), upgrade.web_socket,
+                         [&streams, uid](int port, api::PodStreamEvents events) {
+                           return streams.connect(uid, port, std::move(events));
+                         });
+    BeginStream begin = [&streams, uid, wish = options,
+                         attach = request.subresource == "attach"](api::PodStreamEvents events) {
+      return attach ? streams.attach(uid, wish, std::move(events)) : streams.exec(uid, wish, std::move(events));
+    };
+    if (upgrade.web_socket) return serve_channels(api.env(), std::move(exchange), upgrade.protocol, begin);
+    serve_command_streams(api.env(), std::move(exchange), upgrade.protocol,
+                          {options.input, options.output, options.errors, options.terminal}, std::move(begin));
+  }
+
+  Result<Json> pod_to_reach() {
+    const store::ObjectPtr stored = api.store().find(request.resource, request.ns, request.name, store::View::kDurable);
+    if (!stored) return not_found(*request.kind, request.name);
+    Json pod = stored->json();
+    const bool ports = request.subresource == "portforward";
+    if (!ports) {
+      TRY(options.container, container_of(pod));
+    }
+    if (pod["spec"]["nodeName"].as_string().empty())
+      return bad_request(base::format("pod {} does not have a host assigned", request.name));
+    if (!api.pod_streams()) return make_error(Code::kUnavailable, "no node agent in this process runs pods");
+    if (ports && pod["status"]["phase"].as_string() != "Running")
+      return bad_request(base::format("unable to forward port because pod is not running. Current status={}",
+                                      pod["status"]["phase"].as_string()));
+    if (!ports && !runs(pod, options.container))
+      return make_error(Code::kNotFound, base::format("container not found (\"{}\")", options.container));
+    return pod;
+  }
+
+  Result<std::string> container_of(const Json& pod) const {
+    const Json& chosen = pod["metadata"]["annotations"]["kubectl.kubernetes.io/default-container"];
+    return choose_container(pod, options.container.empty() ? chosen.str() : options.container);
+  }
+};
+
+}  // namespace
+
+bool is_connect(const Request& request) {
+  return request.subresource == "exec" || request.subresource == "attach" || request.subresource == "portforward";
+}
+
+void serve_connect(Api& api, Request request, const rt::HttpRequest& http, const rt::Target& target,
+                   std::shared_ptr<rt::HttpExchange> exchange) {
+  if (request.verb != Verb::kGet && request.verb != Verb::kCreate)
+    return fail(*exchange,
+                make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource"));
+  const bool ports = request.subresource == "portforward";
+  auto options =
+      ports ? Result<api::ExecOptions>(api::ExecOptions()) : command_of(target, request.subresource == "attach");
+  if (!options.ok()) return fail(*exchange, options.error());
+  auto upgrade = upgrade_of(http, ports);
+  if (!upgrade.ok()) return fail(*exchange, upgrade.error());
+  api.env().loop().post([connecting = Connecting{api, std::move(request), *std::move(upgrade), *std::move(options),
+                                                 std::move(exchange)}]() mutable { connecting.go(); });
+}
+
+}  // namespace apiserver

@@ -1,0 +1,50 @@
+// What a client and a process in a container say to each other: channels over a WebSocket, or streams of SPDY.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "api/json/json.h"
+#include "api/pod_streams.h"
+#include "base/result.h"
+#include "rt/env.h"
+#include "rt/http.h"
+
+namespace apiserver {
+
+// Begins the stream, told where its events go.
+using BeginStream = std::function<api::PodStreams::Opened(api::PodStreamEvents)>;
+
+// Which of the protocols that the client offers is spoken; empty: none of them.
+std::string chosen_command_protocol(const std::vector<std::string_view>& offered);
+// How a process ended, as clients of the fourth version of the protocol read it on the channel of errors.
+api::Json command_status(const base::Result<int>& end);
+// The new size of a terminal, if the text is one.
+struct TerminalSize {
+  int columns = 0;
+  int rows = 0;
+};
+base::Result<TerminalSize> terminal_size(std::string_view text);
+
+// All that follows is on the loop of `env`, which outlives the streams.
+
+// Answers `exchange`, whose request asks for a WebSocket, until the process ends or the peer goes.
+void serve_channels(rt::Env& env, std::shared_ptr<rt::HttpExchange> exchange, const std::string& protocol,
+                    const BeginStream& begin);
+
+struct WantedStreams {
+  bool input = false, output = false, errors = false, terminal = false;
+};
+// The same for a request that asks for SPDY.
+void serve_command_streams(rt::Env& env, std::shared_ptr<rt::HttpExchange> exchange, const std::string& protocol,
+                           const WantedStreams& wanted, BeginStream begin);
+
+// Ports of a pod: as SPDY streams, on an upgraded connection or, for `tunnel`, in the messages of a WebSocket.
+using BeginPort = std::function<api::PodStreams::Opened(int port, api::PodStreamEvents)>;
+inline constexpr std::string_view kPortProtocol = "portforward.k8s.io";
+inline constexpr std::string_view kPortTunnel = "SPDY/3.1+portforward.k8s.io";
+void serve_ports(rt::Env& env, std::shared_ptr<rt::HttpExchange> exchange, bool tunnel, BeginPort begin);
+
+}  // namespace apiserver

@@ -1,0 +1,194 @@
+// Answers to reviews, and the rule that nobody gives what they do not have.
+#include "apiserver/pipeline/reviews.h"
+
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+using base::Code;
+using base::Result;
+
+namespace {
+
+constexpr std::string_view kRoleGroup = "rbac.authorization.k8s.io";
+
+template <class List>
+Json strings(const List& list) {
+  Json json = Json::array();
+  for (const auto& item : list) json.push_back(item);
+  return json;
+}
+
+Json user_json(const UserInfo& user) {
+  Json json = Json::object({{"username", user.name}});
+  if (!user.uid.empty()) json.set("uid", user.uid);
+  json.set("groups", strings(user.groups));
+  if (user.extra.empty()) return json;
+  Json extra = Json::object();
+  for (const auto& [key, value] : user.extra) extra.set(key, Json::array({value}));
+  json.set("extra", std::move(extra));
+  return json;
+}
+
+Result<Attributes> attributes_in(const Json& spec) {
+  const Json &resource = spec["resourceAttributes"], &path = spec["nonResourceAttributes"];
+  if (resource.is_null() == path.is_null())
+    return bad_request(
+        "spec.resourceAttributes: exactly one of resourceAttributes and nonResourceAttributes must be given");
+  Attributes wish;
+  if (!path.is_null()) {
+    wish.verb = path["verb"].str();
+    wish.path = path["path"].str().empty() ? "/" : path["path"].str();
+    return wish;
+  }
+  wish.verb = resource["verb"].str();
+  wish.group = resource["group"].str();
+  wish.resource = resource["resource"].str();
+  wish.subresource = resource["subresource"].str();
+  wish.ns = resource["namespace"].str();
+  wish.name = resource["name"].str();
+  return wish;
+}
+
+Result<Json> access_review(const Request& request, const RoleSet& roles, bool self) {
+  const Json& spec = request.body["spec"];
+  TRY(const Attributes wish, attributes_in(spec));
+  UserInfo user = request.user;
+  if (!self) {
+    user = {spec["user"].str(), {}};
+    for (const Json& group : spec["groups"].items()) user.groups.push_back(group.str());
+    if (user.name.empty() && user.groups.empty())
+      return bad_request("spec.user: at least one of user and groups must be given");
+  }
+  if (request.kind->namespaced && wish.ns != request.ns)
+    return bad_request(
+        base::format("spec.resourceAttributes.namespace: Invalid value: {:?}: must match metadata.namespace", wish.ns));
+  return Json::object({{"allowed", roles.allows(user, wish)}});
+}
+
+Json rules_review(const Request& request, const RoleSet& roles) {
+  Json resources = Json::array(), paths = Json::array();
+  for (const RoleRule& rule : roles.rules_of(request.user, request.body["spec"]["namespace"].as_string())) {
+    Json row = Json::object({{"verbs", strings(rule.verbs)}});
+    if (!rule.urls.empty()) {
+      row.set("nonResourceURLs", strings(rule.urls));
+      paths.push_back(std::move(row));
+      continue;
+    }
+    row.set("apiGroups", strings(rule.groups));
+    row.set("resources", strings(rule.resources));
+    if (!rule.names.empty()) row.set("resourceNames", strings(rule.names));
+    resources.push_back(std::move(row));
+  }
+  return Json::object(
+      {{"resourceRules", std::move(resources)}, {"nonResourceRules", std::move(paths)}, {"incomplete", false}});
+}
+
+Json token_review(const Request& request, const Lookups& objects, const AccountTokens* tokens, base::Time now) {
+  const Json& spec = request.body["spec"];
+  const auto refused = [](std::string why) {
+    return Json::object({{"authenticated", false}, {"error", std::move(why)}});
+  };
+  if (tokens == nullptr) return refused("there are no tokens here");
+  const auto claims = tokens->read(spec["token"].as_string(), now);
+  if (!claims.ok()) return refused(claims.error().message);
+  if (!holds(*claims, objects)) return refused("the token's account, or what it is bound to, is gone");
+  Json audiences = Json::array();
+  Json asked = spec["audiences"];
+  if (asked.empty()) asked = Json::array({Json(kTokenIssuer)});
+  for (const Json& one : asked.items())
+    for (const std::string& own : claims->audiences)
+      if (one.as_string() == own) audiences.push_back(own);
+  if (audiences.empty()) return refused("the token is for other audiences");
+  return Json::object(
+      {{"authenticated", true}, {"user", user_json(claims->user())}, {"audiences", std::move(audiences)}});
+}
+
+base::Error forbidden(const Request& request, std::string_view name, const std::string& why) {
+  base::Error error = base::make_error(
+      Code::kForbidden, base::format("{} \"{}\" is forbidden: {}", api::qualified_plural(*request.kind), name, why));
+  error.group = request.kind->resource.group;
+  error.kind = request.kind->resource.plural;
+  error.name = name;
+  return error;
+}
+
+base::Status check_binding(const Request& request, const Json& object, const RoleBook& book, RoleRules& wanted) {
+  const Json& role = object["roleRef"];
+  const bool of_cluster = role["kind"].as_string() == "ClusterRole";
+  const Attributes bind{
+      "bind", std::string(kRoleGroup), of_cluster ? "clusterroles" : "roles", "", request.ns, role["name"].str(), ""};
+  if (book.current()->allows(request.user, bind)) return {};
+  wanted = book.rules_of(object);
+  if (wanted) return {};
+  return not_found(*api::find_kind(kRoleGroup, "v1", bind.resource), bind.name);
+}
+
+}  // namespace
+
+bool is_review(const api::KindInfo& kind) {
+  return kind.resource.group == "authorization.k8s.io" || kind.resource.group == "authentication.k8s.io";
+}
+
+Result<Json> review(const Request& request, const RoleSet& roles, const Lookups& objects, const AccountTokens* tokens,
+                    base::Time now) {
+  const std::string& kind = request.kind->kind;
+  if (!request.body.is_object()) return bad_request(kind + ": the body is no object");
+  Json answer = request.body;
+  answer.set("kind", kind);
+  answer.set("apiVersion", request.kind->resource.api_version());
+  if (!answer["metadata"].is_object()) answer.set("metadata", Json::object());
+  Json status;
+  if (kind == "SelfSubjectReview") {
+    status = Json::object({{"userInfo", user_json(request.user)}});
+  } else if (kind == "TokenReview") {
+    status = token_review(request, objects, tokens, now);
+    answer.set("spec", Json::object());  // tokens are not said back
+  } else if (kind == "SelfSubjectRulesReview") {
+    status = rules_review(request, roles);
+  } else {
+    TRY(status, access_review(request, roles, kind == "SelfSubjectAccessReview"));
+  }
+  answer.set("status", std::move(status));
+  return answer;
+}
+
+base::Status check_rights_given(const Request& request, const Json& object, const RoleBook& book,
+                                const Lookups& objects) {
+  if (request.kind->resource.group != kRoleGroup) return {};
+  const store::ObjectPtr stored = objects.stored(request.resource, request.ns, api::name_of(object));
+  const Json before = stored ? stored->json() : Json();
+  const bool binds = request.kind->kind.ends_with("Binding");
+  if (binds && stored && before["roleRef"] != object["roleRef"])
+    return invalid(*request.kind, api::name_of(object),
+                   {{"FieldValueInvalid",
+                     base::format("Invalid value: {}: cannot change roleRef", object["roleRef"].dump()), "roleRef"}});
+  if (is_administrator(request.user)) return {};
+  RoleRules wanted;
+  if (binds) {
+    if (stored && before["subjects"] == object["subjects"]) return {};
+    TRY_VOID(check_binding(request, object, book, wanted));
+  } else {
+    if (stored && before["rules"] == object["rules"]) return {};
+    const Attributes escalate{"escalate",
+                              std::string(kRoleGroup),
+                              request.kind->resource.plural,
+                              "",
+                              request.ns,
+                              std::string(api::name_of(object)),
+                              ""};
+    if (!book.current()->allows(request.user, escalate)) wanted = role_rules(object);
+  }
+  if (!wanted) return {};
+  const std::string missing = uncovered(book.current()->rules_of(request.user, request.ns), *wanted);
+  if (missing.empty()) return {};
+  std::string groups;
+  for (const std::string& group : request.user.groups) groups += (groups.empty() ? "\"" : " \"") + group + "\"";
+  return forbidden(
+      request, api::name_of(object),
+      base::format("user \"{}\" (groups=[{}]) is attempting to grant RBAC permissions not currently held:\n{}",
+                   request.user.name, groups, missing));
+}
+
+}  // namespace apiserver

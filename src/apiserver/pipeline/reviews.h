@@ -1,0 +1,17 @@
+// Questions that are asked by a POST and answered without being stored: who am I, what may I do, whose token is this.
+#pragma once
+
+#include "apiserver/pipeline/account_tokens.h"
+#include "apiserver/pipeline/role_book.h"
+
+namespace apiserver {
+
+bool is_review(const api::KindInfo& kind);
+// `tokens` may be null: there are none then.
+base::Result<api::Json> review(const Request& request, const RoleSet& roles, const Lookups& objects,
+                               const AccountTokens* tokens, base::Time now);
+// Whether the user of the request has all rights that the changed role or binding gives, or the right to give others.
+base::Status check_rights_given(const Request& request, const api::Json& object, const RoleBook& book,
+                                const Lookups& objects);
+
+}  // namespace apiserver

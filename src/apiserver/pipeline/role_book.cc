@@ -1,0 +1,92 @@
+// Roles and bindings by their names; grants follow from both.
+#include "apiserver/pipeline/role_book.h"
+
+#include <atomic>
+#include <map>
+#include <utility>
+
+#include "api/kinds.h"
+
+namespace apiserver {
+
+using api::Json;
+
+namespace {
+
+constexpr std::string_view kGroup = "rbac.authorization.k8s.io";
+
+std::uint32_t index_of(std::string_view plural) {
+  return static_cast<std::uint32_t>(api::find_kind(kGroup, "v1", plural) - api::all_kinds().data());
+}
+
+using Key = std::pair<std::string, std::string>;  // namespace (empty: of the cluster), name
+
+struct Binding {
+  Key role;
+  std::vector<RoleSubject> subjects;
+};
+
+Binding read_binding(const Json& object) {
+  const Json& role = object["roleRef"];
+  const bool of_cluster = role["kind"].as_string() == "ClusterRole";
+  return {{of_cluster ? std::string() : std::string(api::namespace_of(object)), role["name"].str()},
+          role_subjects(object)};
+}
+
+}  // namespace
+
+struct RoleBook::State {
+  std::map<Key, RoleRules> roles;
+  std::map<Key, Binding> bindings;
+  std::atomic<std::shared_ptr<const RoleSet>> current{std::make_shared<const RoleSet>()};
+
+  void put(bool binds, const Key& key, const Json& object) {
+    if (object.is_null()) {
+      binds ? void(bindings.erase(key)) : void(roles.erase(key));
+    } else if (binds) {
+      bindings[key] = read_binding(object);
+    } else {
+      roles[key] = role_rules(object);
+    }
+  }
+
+  // A role that is not there gives nothing.
+  void rebuild() {
+    auto fresh = std::make_shared<RoleSet>();
+    for (const auto& [key, binding] : bindings)
+      if (const auto role = roles.find(binding.role); role != roles.end())
+        fresh->grants.push_back({key.first, binding.subjects, role->second});
+    current = std::move(fresh);
+  }
+};
+
+RoleBook::RoleBook(store::Store& store) : store_(store), state_(std::make_shared<State>()) {}
+RoleBook::~RoleBook() = default;
+
+std::shared_ptr<const RoleSet> RoleBook::current() const { return state_->current; }
+
+RoleRules RoleBook::rules_of(const Json& binding) const {
+  const auto role = state_->roles.find(read_binding(binding).role);
+  return role == state_->roles.end() ? nullptr : role->second;
+}
+
+void RoleBook::begin() {
+  for (const auto& [plural, binds] :
+       {std::pair{"roles", false}, {"clusterroles", false}, {"rolebindings", true}, {"clusterrolebindings", true}}) {
+    const std::uint32_t index = index_of(plural);
+    store_.for_each(index, "", "", store::View::kLatest, [&, binds = binds](const store::ObjectPtr& object) {
+      state_->put(binds, {object->ns, object->name}, object->json());
+      return true;
+    });
+    store_.on_latest(index,
+                     [state = state_, binds = binds](const store::ObjectPtr& before, const store::ObjectPtr& after) {
+                       if (!before && !after) return;
+                       const store::ObjectPtr& known = after ? after : before;
+                       state->put(binds, {known->ns, known->name}, after ? after->json() : Json());
+                       state->rebuild();
+                     });
+  }
+  state_->rebuild();
+}
+
+}  // namespace apiserver

@@ -1,0 +1,72 @@
+// Who may do what, by roles and bindings (RBAC). Pure.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json/json.h"
+#include "apiserver/pipeline/request.h"
+
+namespace apiserver {
+
+// What somebody wants to do. For a path that is no resource `path` is set, and of the rest only `verb`.
+struct Attributes {
+  std::string verb;
+  std::string group;
+  std::string resource;
+  std::string subresource;
+  std::string ns;
+  std::string name;
+  std::string path;
+};
+
+struct RoleRule {
+  std::vector<std::string> verbs;
+  std::vector<std::string> groups;
+  std::vector<std::string> resources;  // "pods", "pods/log", "*/scale", "*"
+  std::vector<std::string> names;      // none: every name
+  std::vector<std::string> urls;       // "/healthz", "/apis/*", "*"
+
+  bool allows(const Attributes& wish) const;
+};
+using RoleRules = std::shared_ptr<const std::vector<RoleRule>>;
+
+RoleRules role_rules(const api::Json& role);
+
+struct RoleSubject {
+  std::string kind;  // User, Group, ServiceAccount
+  std::string name;
+  std::string ns;
+
+  bool is(const UserInfo& user) const;
+};
+
+// A binding with the rules of its role.
+struct Grant {
+  std::string ns;  // where it holds; empty: everywhere
+  std::vector<RoleSubject> subjects;
+  RoleRules rules;
+};
+
+std::vector<RoleSubject> role_subjects(const api::Json& binding);
+
+// All bindings, each with its role. Immutable; any thread.
+struct RoleSet {
+  std::vector<Grant> grants;
+
+  bool allows(const UserInfo& user, const Attributes& wish) const;
+  // What the user may do in the namespace (empty: in the cluster as a whole).
+  std::vector<RoleRule> rules_of(const UserInfo& user, std::string_view ns) const;
+};
+
+// The group whose members may do everything.
+bool is_administrator(const UserInfo& user);
+// Whether who has `owned` has everything that `wanted` gives: the first rule that is not covered, as text, or nothing.
+std::string uncovered(const std::vector<RoleRule>& owned, const std::vector<RoleRule>& wanted);
+
+// The roles and bindings that every cluster has, as objects.
+std::vector<api::Json> default_roles();
+
+}  // namespace apiserver

@@ -1,0 +1,92 @@
+// Rules against wishes, bindings against users, and which rules cover others.
+#include "apiserver/pipeline/roles.h"
+
+#include <gtest/gtest.h>
+
+namespace apiserver {
+namespace {
+
+// "verbs|groups|resources|names|urls", words apart by commas.
+RoleRule rule(const std::string& text) {
+  RoleRule out;
+  std::vector<std::string>* lists[] = {&out.verbs, &out.groups, &out.resources, &out.names, &out.urls};
+  std::size_t at = 0;
+  std::string word;
+  bool given = false;
+  for (const char c : text + "|") {
+    if (c == ',' || c == '|') {
+      if (given || c == ',') lists[at]->push_back(word == "-" ? "" : word);
+      word.clear();
+      given = false;
+    } else {
+      word += c;
+      given = true;
+    }
+    if (c == '|') ++at;
+  }
+  return out;
+}
+
+TEST(Roles, rules_allow_what_they_name) {
+  struct Row {
+    const char* rule;
+    Attributes wish;
+    bool allowed;
+  };
+  const Row rows[] = {
+      {"get|-|pods", {"get", "", "pods", "", "n", "p", ""}, true},
+      {"get|-|pods", {"list", "", "pods", "", "n", "", ""}, false},
+      {"get|-|pods", {"get", "apps", "pods", "", "n", "p", ""}, false},
+      {"get|-|pods", {"get", "", "pods", "log", "n", "p", ""}, false},
+      {"get|-|pods/log", {"get", "", "pods", "log", "n", "p", ""}, true},
+      {"get|-|pods/log", {"get", "", "pods", "", "n", "p", ""}, false},
+      {"get|-|*/log", {"get", "", "pods", "log", "n", "p", ""}, true},
+      {"*|*|*", {"delete", "apps", "deployments", "scale", "n", "p", ""}, true},
+      {"get|-|pods|a,b", {"get", "", "pods", "", "n", "b", ""}, true},
+      {"get|-|pods|a,b", {"get", "", "pods", "", "n", "c", ""}, false},
+      {"list|-|pods|a", {"list", "", "pods", "", "n", "", ""}, false},
+      {"get||||/metrics", {"get", "", "", "", "", "", "/metrics"}, true},
+      {"get||||/apis/*", {"get", "", "", "", "", "", "/apis/batch"}, true},
+      {"get||||/apis/*", {"get", "", "", "", "", "", "/api"}, false},
+      {"*||||*", {"post", "", "", "", "", "", "/x"}, true},
+      {"*|*|*", {"get", "", "", "", "", "", "/metrics"}, false},
+  };
+  for (const Row& row : rows)
+    EXPECT_EQ(rule(row.rule).allows(row.wish), row.allowed) << row.rule << " " << row.wish.verb << row.wish.path;
+}
+
+TEST(Roles, bindings_hold_for_their_subjects_in_their_namespace) {
+  const auto reads = std::make_shared<const std::vector<RoleRule>>(std::vector<RoleRule>{rule("get|-|pods")});
+  const RoleSet set{{{"n", {{"User", "jane", ""}, {"Group", "dev", ""}, {"ServiceAccount", "bot", "m"}}, reads},
+                     {"", {{"User", "ann", ""}}, reads}}};
+  const Attributes in_n{"get", "", "pods", "", "n", "p", ""}, in_m{"get", "", "pods", "", "m", "p", ""};
+  EXPECT_TRUE(set.allows({"jane", {}}, in_n));
+  EXPECT_FALSE(set.allows({"jane", {}}, in_m));
+  EXPECT_TRUE(set.allows({"x", {"dev"}}, in_n));
+  EXPECT_TRUE(set.allows({"system:serviceaccount:m:bot", {}}, in_n));
+  EXPECT_FALSE(set.allows({"system:serviceaccount:n:bot", {}}, in_n));
+  EXPECT_TRUE(set.allows({"ann", {}}, in_m));
+  EXPECT_FALSE(set.allows({"dev", {"jane"}}, in_n));
+  EXPECT_TRUE(set.allows({"root", {"system:masters"}}, {"get", "", "", "", "", "", "/metrics"}));
+}
+
+TEST(Roles, a_rule_is_covered_by_others_together) {
+  const auto missing = [](std::vector<std::string> owned, const std::string& wanted) {
+    std::vector<RoleRule> rules;
+    for (const std::string& one : owned) rules.push_back(rule(one));
+    return uncovered(rules, {rule(wanted)});
+  };
+  EXPECT_EQ(missing({"get|-|pods", "list|-|pods"}, "get,list|-|pods"), "");
+  EXPECT_EQ(missing({"*|*|*"}, "get|-|pods/log"), "");
+  EXPECT_EQ(missing({"get|-|*/log"}, "get|-|pods/log"), "");
+  EXPECT_EQ(missing({"get|-|pods"}, "get|-|pods|a"), "");
+  EXPECT_EQ(missing({"get||||/apis/*"}, "get||||/apis/batch/*"), "");
+  EXPECT_EQ(missing({"get|-|pods|a"}, "get|-|pods"), R"({APIGroups:[""], Resources:["pods"], Verbs:["get"]})");
+  EXPECT_NE(missing({"get|-|pods"}, "get|-|pods/log"), "");
+  EXPECT_NE(missing({"get|-|pods"}, "*|-|pods"), "");
+  EXPECT_NE(missing({"get||||/apis"}, "get||||/apis/*"), "");
+  EXPECT_NE(missing({}, "get|-|pods"), "");
+}
+
+}  // namespace
+}  // namespace apiserver

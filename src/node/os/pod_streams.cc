@@ -1,0 +1,237 @@
+// Streams into pods: a thread each, which ends with its stream.
+#include "api/pod_streams.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <set>
+#include <thread>
+
+#include "base/format.h"
+#include "node/agent.h"
+#include "node/os/command.h"
+#include "node/os/pod_exec.h"
+#include "node/os/pod_folders.h"
+#include "node/os/proc.h"
+#include "node/os/stream_pump.h"
+
+namespace node {
+
+using base::Code;
+using base::make_error;
+
+namespace {
+
+constexpr std::size_t kStreamsMax = 256;  // a thread each
+constexpr int kConnectMs = 10'000;
+constexpr auto kEndTime = std::chrono::seconds(5);  // for streams, when all are to end
+
+struct Fd {
+  int fd = -1;
+  explicit Fd(int of = -1) : fd(of) {}
+  ~Fd() {
+    if (fd >= 0) ::close(fd);
+  }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+};
+
+base::Error failed(const std::string& what) {
+  return make_error(Code::kInternal, base::format("{}: {}", what, std::strerror(errno)));
+}
+
+// The streams that are open. Threads outlive their maker only when something in the kernel does not end.
+class Open {
+ public:
+  bool add(const std::shared_ptr<StreamPump>& pump) {
+    const std::lock_guard lock(mutex_);
+    return !closing_ && pumps_.size() < kStreamsMax && pumps_.insert(pump).second;
+  }
+  void remove(const std::shared_ptr<StreamPump>& pump) {
+    const std::lock_guard lock(mutex_);
+    pumps_.erase(pump);
+    changed_.notify_all();
+  }
+  void end_all() {
+    std::unique_lock lock(mutex_);
+    closing_ = true;
+    for (const auto& pump : pumps_) pump->end();
+    changed_.wait_for(lock, kEndTime, [this] { return pumps_.empty(); });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<std::shared_ptr<StreamPump>> pumps_;
+  bool closing_ = false;
+};
+
+base::Result<int> run_exec(StreamPump& pump, const std::string& runc, const PodFolders& folders, const std::string& uid,
+                           const api::ExecOptions& options) {
+  TRY(const std::string folder, running_container(folders, uid, options.container));
+  TRY(const auto exec,
+      PodExec::start(runc, folders.runtime_state(), folder, {options.command, options.input, options.terminal}));
+  ExecProcess& process = exec->process();
+  StreamEnds ends;
+  ends.input = options.input || options.terminal ? process.input : -1;
+  for (int i = 0; i < 2; ++i) ends.outputs[i] = process.outputs[i];
+  ends.ended = process.ended;
+  ends.owner_ended = exec->container_ended();
+  // The end of what is typed is a key: a terminal stays open.
+  if (!options.terminal) ends.close_input = [&process] { process.close_input(); };
+  if (options.terminal)
+    ends.resize = [&process](int columns, int rows) { set_terminal_size(process.outputs[0], columns, rows); };
+  ends.kill = [&exec] { exec->kill(); };
+  ends.may_begin = [&exec] { return exec->has_begun(); };
+  pump.run(ends);
+  return exec->end();
+}
+
+// Paths of sockets are short; folders need not be.
+int connect_unix(const std::string& folder, const std::string& name, Fd& socket_fd) {
+  const Fd at(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  socket_fd.fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (at.fd < 0 || socket_fd.fd < 0) return -1;
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  const std::string path = base::format("/proc/self/fd/{}/{}", at.fd, name);
+  path.copy(to.sun_path, sizeof to.sun_path - 1);
+  return ::connect(socket_fd.fd, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+}
+
+// The monitor of a container hands its output to whoever is connected, and takes its input from them.
+base::Result<int> run_attach(StreamPump& pump, const PodFolders& folders, const std::string& uid,
+                             const api::ExecOptions& options) {
+  TRY(const std::string folder, running_container(folders, uid, options.container));
+  if (::access((folder + "/config.json").c_str(), F_OK) != 0)
+    return make_error(Code::kInvalid, "plain processes have nothing to attach to (this needs root and runc)");
+  Fd socket_fd;
+  if (connect_unix(folder, "attach", socket_fd) != 0) return failed("attach");
+  const Fd control(::open((folder + "/ctl").c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+  const pid_t main_pid = described_process(read_text(folder + "/pid"));
+  const Fd container(main_pid == 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, main_pid, 0)));
+  StreamEnds ends;
+  ends.input = options.input ? socket_fd.fd : -1;
+  ends.outputs[0] = socket_fd.fd;
+  ends.packets = true;
+  ends.ended = container.fd;
+  ends.close_input = [&socket_fd] { ::shutdown(socket_fd.fd, SHUT_WR); };
+  ends.resize = [&control](int columns, int rows) {
+    const std::string line = base::format("1 {} {}\n", rows, columns);
+    if (::write(control.fd, line.data(), line.size()) < 0) return;  // the size stays as it is
+  };
+  pump.run(ends);
+  return 0;
+}
+
+// This thread goes where the pod's loopback is, and does not come back.
+base::Status enter_network(const PodFolders& folders, const std::string& uid) {
+  const std::string path = folders.pod(uid) + "/netns";
+  const Fd network(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (network.fd < 0 && errno == ENOENT) return {};  // the host's
+  if (network.fd < 0 || ::setns(network.fd, CLONE_NEWNET) != 0) return failed("cannot enter the pod's network");
+  return {};
+}
+
+base::Status connect_tcp(const sockaddr* to, socklen_t size, Fd& socket_fd) {
+  socket_fd.fd = ::socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (socket_fd.fd < 0) return failed("socket");
+  if (::connect(socket_fd.fd, to, size) == 0) return {};
+  if (errno != EINPROGRESS) return failed("connect");
+  pollfd wait{socket_fd.fd, POLLOUT, 0};
+  if (::poll(&wait, 1, kConnectMs) <= 0) return make_error(Code::kTimeout, "connect: nothing answers");
+  int error = 0;
+  socklen_t length = sizeof error;
+  ::getsockopt(socket_fd.fd, SOL_SOCKET, SO_ERROR, &error, &length);
+  errno = error;
+  return error == 0 ? base::Status() : failed("connect");
+}
+
+base::Status connect_loopback(int port, Fd& socket_fd) {
+  sockaddr_in four{};
+  four.sin_family = AF_INET;
+  four.sin_port = htons(static_cast<std::uint16_t>(port));
+  four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  base::Status connected = connect_tcp(reinterpret_cast<const sockaddr*>(&four), sizeof four, socket_fd);
+  if (connected.ok()) return connected;
+  sockaddr_in6 six{};
+  six.sin6_family = AF_INET6;
+  six.sin6_port = four.sin_port;
+  six.sin6_addr = in6addr_loopback;
+  Fd other;
+  if (!connect_tcp(reinterpret_cast<const sockaddr*>(&six), sizeof six, other).ok()) return connected;
+  std::swap(socket_fd.fd, other.fd);
+  return {};
+}
+
+base::Result<int> run_connect(StreamPump& pump, const PodFolders& folders, const std::string& uid, int port) {
+  if (::access((folders.pod(uid) + "/pod.json").c_str(), F_OK) != 0)
+    return make_error(Code::kNotFound, "the pod is not on this node");
+  TRY_VOID(enter_network(folders, uid));
+  Fd socket_fd;
+  const base::Status connected = connect_loopback(port, socket_fd);
+  if (!connected.ok())
+    return base::within(connected.error(), base::format("failed to connect to localhost:{} inside the pod", port));
+  StreamEnds ends;
+  ends.input = ends.outputs[0] = socket_fd.fd;
+  ends.close_input = [&socket_fd] { ::shutdown(socket_fd.fd, SHUT_WR); };
+  pump.run(ends);
+  return 0;
+}
+
+class FolderStreams : public api::PodStreams {
+ public:
+  FolderStreams(std::string data_dir, std::string runc)
+      : folders_(std::move(data_dir)), runc_(std::move(runc)), open_(std::make_shared<Open>()) {}
+  ~FolderStreams() override { open_->end_all(); }
+
+  Opened exec(const std::string& uid, api::ExecOptions options, api::PodStreamEvents events) override {
+    return begin(std::move(events), [runc = runc_, folders = folders_, uid, options = std::move(options)](
+                                        StreamPump& pump) { return run_exec(pump, runc, folders, uid, options); });
+  }
+  Opened attach(const std::string& uid, api::ExecOptions options, api::PodStreamEvents events) override {
+    return begin(std::move(events), [folders = folders_, uid, options = std::move(options)](StreamPump& pump) {
+      return run_attach(pump, folders, uid, options);
+    });
+  }
+  Opened connect(const std::string& uid, int port, api::PodStreamEvents events) override {
+    return begin(std::move(events),
+                 [folders = folders_, uid, port](StreamPump& pump) { return run_connect(pump, folders, uid, port); });
+  }
+
+ private:
+  Opened begin(api::PodStreamEvents events, std::function<base::Result<int>(StreamPump&)> run) {
+    auto pump = std::make_shared<StreamPump>(std::move(events));
+    if (!open_->add(pump))
+      return make_error(Code::kTooManyRequests,
+                        base::format("{} streams into pods are open, please try again later", kStreamsMax));
+    std::thread([pump, open = open_, run = std::move(run)] {
+      pump->finish(run(*pump));
+      open->remove(pump);
+    }).detach();
+    return std::shared_ptr<api::PodStream>(pump);
+  }
+
+  PodFolders folders_;
+  std::string runc_;
+  std::shared_ptr<Open> open_;
+};
+
+}  // namespace
+
+std::unique_ptr<api::PodStreams> make_pod_streams(const Options& options) {
+  return std::make_unique<FolderStreams>(options.data_dir, find_program(options.runc));
+}
+
+}  // namespace node

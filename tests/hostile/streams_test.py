@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Streams into pods, and tokens: commands that hang, output that nobody reads, frames that are none, tokens that are not ours."""
+import base64
+import json
+import socket
+import struct
+import time
+
+from lib import Cluster, expect, row, run, wait_for, web_socket
+
+PODS = "/api/v1/namespaces/default/pods"
+EXEC = f"{PODS}/target/exec?container=c&stdout=true&stderr=true"
+V4 = "Sec-WebSocket-Protocol: v4.channel.k8s.io\r\n"
+
+
+def start():
+    cluster = Cluster("--runtime", "process", "--host-rootfs")
+    node = wait_for(10, "a node", lambda: cluster.get("/api/v1/nodes")[1]["items"])[0]["metadata"]["name"]
+    cluster.create(PODS, {"metadata": {"name": "target"}, "spec": {"nodeName": node, "terminationGracePeriodSeconds": 0, "containers": [
+        {"name": "c", "image": "i", "command": ["sleep", "1000"]}]}})
+    wait_for(20, "the pod", lambda: cluster.get(f"{PODS}/target")[1]["status"].get("phase") == "Running")
+    return cluster
+
+
+def bearer(cluster):
+    return f"Authorization: Bearer {cluster.token()}\r\n"
+
+
+def command(*words):
+    return EXEC + "".join(f"&command={word}" for word in words)
+
+
+@row("commands that never end, more than the server has room for", "256 run, those above are told so, and all end with their clients")
+def commands_that_hang(cluster):
+    threads = len(cluster.threads())
+    held, refused = [], 0
+    for _ in range(270):
+        connection, answer = web_socket(cluster, command("sleep", "4321"), bearer(cluster) + V4)
+        expect(answer.startswith(b"HTTP/1.1 101 "), answer[:200])
+        held.append(connection)
+    time.sleep(1)
+    for connection in held:
+        connection.settimeout(0.05)
+        try:
+            refused += b"are open" in connection.recv(1000) + connection.recv(1000)
+        except OSError:
+            pass
+    expect(refused == 14, f"{refused} of 270 were refused")
+    for connection in held:
+        connection.close()
+    wait_for(20, "the end of all", lambda: len(cluster.threads()) <= threads)
+
+
+@row("a command writes without end, and its clients read nothing", "it waits, memory stays, and it ends with its client")
+def output_that_nobody_reads(cluster):
+    before = cluster.rss_mib()
+    held = []
+    for _ in range(30):
+        connection, _ = web_socket(cluster, command("cat", "/dev/zero"), bearer(cluster) + V4)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        held.append(connection)
+    time.sleep(3)
+    grown = cluster.rss_mib() - before
+    expect(grown < 60, f"30 readers that do not read cost {grown} MiB")
+    for connection in held:
+        connection.close()
+
+
+@row("SPDY that is none: nonsense, headers that grow, frames without end", "the connection ends; the server goes on")
+def frames_that_are_none(cluster):
+    head = (f"POST {PODS}/target/portforward HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"
+            f"X-Stream-Protocol-Version: portforward.k8s.io\r\n{bearer(cluster)}\r\n").encode()
+    before = cluster.rss_mib()
+    ping = struct.pack(">III", 0x80030006, 4, 1)
+    for nonsense in [b"\xff" * 100, b"GET / HTTP/1.1\r\n\r\n", struct.pack(">II", 0, 0xFFFFFF), struct.pack(">II", 0x80030001, 3) + b"abc",
+                     struct.pack(">II", 0x80030001, 10) + b"\0" * 10, struct.pack(">IIII", 0x80030002, 8, 1, 0)]:
+        began = time.monotonic()
+        answer = cluster.exchange(head + nonsense, timeout=20)
+        expect(answer.startswith(b"HTTP/1.1 101 ") and time.monotonic() - began < 15, answer[:200])
+    expect(ping in cluster.exchange(head + ping, timeout=2), "no answer to a ping")
+    with cluster.connect() as connection:  # data for streams that are not open is nobody's
+        connection.sendall(head)
+        for i in range(2000):
+            connection.sendall(struct.pack(">II", 2 * i + 1, 10000) + b"x" * 10000)
+    expect(cluster.rss_mib() - before < 60, f"{cluster.rss_mib() - before} MiB are held")
+
+
+@row("tokens that nobody signed, for others, or of an account that is gone", "401, in constant words")
+def tokens_that_are_not_ours(cluster):
+    accounts = "/api/v1/namespaces/default/serviceaccounts"
+    cluster.create(accounts, {"metadata": {"name": "a"}})
+    def token(spec):
+        return cluster.create(f"{accounts}/a/token", {"spec": spec})["status"]["token"]
+    good, other = token({}), token({"audiences": ["elsewhere"]})
+    def ask(value):
+        return cluster.get("/api", headers={"Authorization": f"Bearer {value}"})[0]
+    expect(ask(good) == 200, "a good token is refused")
+    header, payload, signature = good.split(".")
+    claims = json.loads(base64.urlsafe_b64decode(payload + "=="))
+    claims["sub"] = "system:serviceaccount:kube-system:default"
+    forged = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
+    none = base64.urlsafe_b64encode(b'{"alg":"none"}').decode().rstrip("=")
+    for bad in [other, f"{header}.{forged}.{signature}", f"{none}.{payload}.", f"{none}.{payload}.{signature}", good + "A", "a.b.c", "." * 10000]:
+        expect(ask(bad) == 401, f"{bad[:60]} is taken")
+    cluster.request("DELETE", f"{accounts}/a")
+    expect(ask(good) == 401, "a token outlives its account")
+
+
+if __name__ == "__main__":
+    run(start)
