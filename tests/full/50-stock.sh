@@ -10,6 +10,7 @@ if command -v go > /dev/null && go version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])'
   script tests/stock/helm_test.sh
   script tests/stock/helm_apply_test.sh
   script tests/stock/images_test.sh
+  script tests/stock/panels_test.sh
 else
   echo "  skipped: a stock Kubernetes is built with Go 1.26, which is not installed"
   count 0 0 1
