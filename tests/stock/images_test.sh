@@ -116,6 +116,7 @@ check "training-operator is found by its name, as the chart starts it" by_name
 start_server
 kubectl create namespace volcano-system > /dev/null
 check "deploy/volcano.yaml" kubectl apply --server-side -f deploy/volcano.yaml
+check "deploy/volcano-agent-scheduler.yaml" kubectl apply --server-side -f deploy/volcano-agent-scheduler.yaml
 kubectl wait --for condition=established --timeout=30s crd --all > /dev/null 2>&1
 port=${STOCK_HOOK_PORT:-29450}
 openssl req -x509 -newkey rsa:2048 -nodes -keyout "$scratch/tls.key" -out "$scratch/tls.crt" -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2> /dev/null
@@ -152,20 +153,22 @@ deployed() { # deployed DEPLOYMENT IMAGE HEALTH-PORT "MOUNTS" [ARGUMENT...]: as 
   containers+=("$name")
   words="" mounts=$mounts environment=$environment run "$name" start "$image" "$name" "${given[@]}" --healthz-address "127.0.0.1:$health" "$@"
 }
-for map in volcano-scheduler-configmap volcano-admission-configmap; do folder $map; done
+for map in volcano-scheduler-configmap volcano-agent-scheduler-configmap volcano-admission-configmap; do folder $map; done
 deployed admission vc-webhook-manager $((port + 1)) "$scratch/certificates:/admission.local.config/certificates $scratch/volcano-admission-configmap:/admission.local.config/configmap" --port "$port"
 deployed controllers vc-controller-manager $((port + 2)) "" --listen-address "127.0.0.1:$((port + 4))"
 deployed scheduler vc-scheduler $((port + 3)) "$scratch/volcano-scheduler-configmap:/volcano.scheduler" --listen-address "127.0.0.1:$((port + 5))"
+deployed agent-scheduler vc-agent-scheduler $((port + 6)) "$scratch/volcano-agent-scheduler-configmap:/volcano.scheduler" --listen-address "127.0.0.1:$((port + 7))"
 check "the webhook is healthy" wait_for 30 curl -fsk "https://127.0.0.1:$((port + 1))/healthz"
 check "the controllers are ready" wait_for 30 curl -fs "http://127.0.0.1:$((port + 2))/readyz"
 check "the scheduler is healthy" wait_for 30 curl -fs "http://127.0.0.1:$((port + 3))/healthz"
-check "its metrics are served" sh -c "curl -fs http://127.0.0.1:$((port + 5))/metrics | grep -q ^volcano_"
+check "the agent scheduler is healthy" wait_for 30 curl -fs "http://127.0.0.1:$((port + 6))/healthz"
+check "the scheduler's metrics are served" sh -c "curl -fs http://127.0.0.1:$((port + 5))/metrics | grep -q ^volcano_"
 as_user() { # as_user NAME: the kernel says 1000, no capabilities, and a root that cannot be written
   local pid
   pid=$(runc --root "$scratch/runc" state "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)["pid"])') || return 1
   grep -qP '^Uid:\t1000\t1000\t1000\t1000$' "/proc/$pid/status" && grep -qP '^CapEff:\t0+$' "/proc/$pid/status" && grep -qE ' / / ro[, ]| /.* / ro[, ]' "/proc/$pid/mountinfo"
 }
-for name in admission controllers scheduler; do check "$name: user 1000, no capabilities, a read-only root" as_user $name; done
+for name in admission controllers scheduler agent-scheduler; do check "$name: user 1000, no capabilities, a read-only root" as_user $name; done
 check "the queue default opens" wait_for 40 field_is queue default .status.state Open
 kubectl apply -f - > /dev/null << 'YAML'
 apiVersion: v1
@@ -176,8 +179,18 @@ YAML
 check "the example's queue is admitted" wait_for 20 kubectl apply -f examples/manifests/queue-test.yaml
 check "job-1 is admitted" wait_for 20 kubectl apply -f examples/manifests/job-1.yaml
 check "job-1 completes" wait_for 60 field_is vcjob job-1 .status.state.phase Completed
+hurry() {
+  kubectl apply -f - << 'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: hurry}
+spec: {schedulerName: agent-scheduler, containers: [{name: c, image: i}]}
+YAML
+}
+check "a single pod" hurry
+check "is placed by the agent scheduler" wait_for 30 field_is pod hurry .spec.nodeName n1
 ends() { runc --root "$scratch/runc" kill "$1" TERM && wait_for 20 sh -c "! runc --root '$scratch/runc' state '$1'"; }
-for name in scheduler controllers admission; do check "$name ends when it is told to" ends $name; done
+for name in scheduler agent-scheduler controllers admission; do check "$name ends when it is told to" ends $name; done
 
 # 5. The archives elsewhere: our own machines take them, and those that skopeo makes of the layout.
 import() { "$bin/volcano" image import --data "$scratch/data" "$1" "$2"; }
