@@ -142,6 +142,20 @@ account() { # account NAME: the folder that a pod of the account has
   kubectl config view --raw -o 'jsonpath={.clusters[0].cluster.certificate-authority-data}' | base64 -d > "$scratch/account-$1/ca.crt"
   printf volcano-system > "$scratch/account-$1/namespace"
 }
+# The hook job, with another Secret than the Deployment's, as the server calls that by address.
+hook() {
+  local given
+  account volcano-admission-init
+  read -r -a given <<< "$(kubectl -n volcano-system get job volcano-admission-init -o 'jsonpath={.spec.template.spec.containers[0].args[*]}')"
+  (
+    mounts="$scratch/account-volcano-admission-init:/var/run/secrets/kubernetes.io/serviceaccount"
+    environment="KUBERNETES_SERVICE_HOST=127.0.0.1 KUBERNETES_SERVICE_PORT=${STOCK_PORT:-26443}"
+    words=$(kubectl -n volcano-system get job volcano-admission-init -o 'jsonpath={.spec.template.spec.containers[0].command[*]}')
+    start vc-webhook-manager hook "${given[@]}" --secret made-by-hook < /dev/null
+  )
+}
+check "the hook job runs in the webhook's image" hook
+check "and makes a certificate" sh -c "kubectl -n volcano-system get secret made-by-hook -o 'jsonpath={.data.tls\.crt}' | base64 -d | openssl x509 -noout -ext subjectAltName | grep -q volcano-admission-service.volcano-system.svc"
 deployed() { # deployed DEPLOYMENT IMAGE HEALTH-PORT "MOUNTS" [ARGUMENT...]: as it says, in the background, health on this port
   local name=$1 image=$2 health=$3 words
   account "volcano-$name"
