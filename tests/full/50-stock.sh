@@ -13,6 +13,8 @@ if command -v go > /dev/null && go version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])'
   tests/stock/build.sh helm-template > "$log/stock-helm.log" 2>&1 || { echo "building helm-template failed; see $log/stock-helm.log"; count 0 1 0; }
   script tests/stock/helm_test.sh
   script tests/stock/helm_apply_test.sh
+  script tests/stock/images_test.sh
+  script tests/stock/panels_test.sh
 else
   echo "  skipped: a stock Kubernetes is built with Go 1.26, which is not installed"
   count 0 0 1
