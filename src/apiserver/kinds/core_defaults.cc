@@ -1,6 +1,7 @@
 // Defaults of Kubernetes' own kinds that depend on more than one field.
 #include "api/policies/policy.h"
 #include "apiserver/kinds/strategy.h"
+#include "apiserver/kinds/workloads.h"
 #include "base/base64.h"
 
 namespace apiserver {
@@ -82,24 +83,6 @@ void default_volume(Json& volume) {
   if (!has_source) volume.set("emptyDir", Json::object());
 }
 
-void default_pod_spec(Json& spec) {
-  if (!spec.is_object()) return;
-  set_if_absent(spec, "restartPolicy", "Always");
-  set_if_absent(spec, "terminationGracePeriodSeconds", 30);
-  set_if_absent(spec, "dnsPolicy", "ClusterFirst");
-  set_if_absent(spec, "securityContext", Json::object());
-  set_if_absent(spec, "schedulerName", "default-scheduler");
-  set_if_absent(spec, "enableServiceLinks", true);
-  const bool host_network = spec["hostNetwork"].as_bool();
-  for (const char* list : {"containers", "initContainers"})
-    if (spec[list].is_array())
-      for (std::size_t i = 0; i < spec[list].size(); ++i)
-        if (spec[list][i].is_object()) default_container(spec.edit(list).edit(i), host_network);
-  if (spec["volumes"].is_array())
-    for (std::size_t i = 0; i < spec["volumes"].size(); ++i)
-      if (spec["volumes"][i].is_object()) default_volume(spec.edit("volumes").edit(i));
-}
-
 // stringData is write-only. What is no text stays, for validation to name.
 void fold_string_data(Json& object) {
   const Json text = object["stringData"];
@@ -132,9 +115,28 @@ void default_service(Json& object) {
 
 }  // namespace
 
+void default_pod_spec(Json& spec) {
+  if (!spec.is_object()) return;
+  set_if_absent(spec, "restartPolicy", "Always");
+  set_if_absent(spec, "terminationGracePeriodSeconds", 30);
+  set_if_absent(spec, "dnsPolicy", "ClusterFirst");
+  set_if_absent(spec, "securityContext", Json::object());
+  set_if_absent(spec, "schedulerName", "default-scheduler");
+  set_if_absent(spec, "enableServiceLinks", true);
+  const bool host_network = spec["hostNetwork"].as_bool();
+  for (const char* list : {"containers", "initContainers"})
+    if (spec[list].is_array())
+      for (std::size_t i = 0; i < spec[list].size(); ++i)
+        if (spec[list][i].is_object()) default_container(spec.edit(list).edit(i), host_network);
+  if (spec["volumes"].is_array())
+    for (std::size_t i = 0; i < spec["volumes"].size(); ++i)
+      if (spec["volumes"][i].is_object()) default_volume(spec.edit("volumes").edit(i));
+}
+
 void apply_core_defaults(const api::KindInfo& kind, Json& object) {
   const std::string_view name = kind.kind;
   if (api::policies::is_policy_kind(kind.resource)) return api::policies::apply_defaults(object);
+  if (is_workload(kind)) return default_workload(kind, object);
   if (name == "Pod") {
     default_pod_spec(object.edit("spec"));
   } else if (name == "Service") {

@@ -17,6 +17,7 @@
 #include "apiserver/pipeline/metrics.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/split.h"
 #include "base/time_zone.h"
 #include "controllers/all.h"
 #include "controllers/metrics.h"
@@ -53,6 +54,7 @@ struct UpOptions {
   bool host_rootfs = false;
   bool leave_pods = false;
   bool training = true;
+  std::string controllers = "*";
   std::string mpi_version = "v1";
   std::string event_ttl = "1h";
   std::string scheduler_conf;
@@ -78,6 +80,8 @@ std::vector<Flag> flags_of(UpOptions& options) {
       {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"},
       {"training-operator", &options.training,
        "run training jobs of kubeflow.org; false: a program beside this one does"},
+      {"controllers", &options.controllers,
+       "controllers of Kubernetes that run here, as kube-controller-manager names them, such as *,-deployment,-job"},
       {"mpi-job-version", &options.mpi_version, kMpiVersionHelp},
       {"scheduler-conf", &options.scheduler_conf,
        "the scheduler's configuration file, read again when it changes (default: the built-in configuration)"},
@@ -90,6 +94,12 @@ std::vector<Flag> flags_of(UpOptions& options) {
        "where SIGUSR1 writes what the scheduler believes, for volcano schedule --as-is"}};
 }
 
+controllers::workloads::Options workloads_of(const UpOptions& options) {
+  controllers::workloads::Options workloads{.enabled = {}, .local_zone = base::TimeZone::local()};
+  for (const std::string_view word : base::split_words(options.controllers, ',')) workloads.enabled.emplace_back(word);
+  return workloads;
+}
+
 base::Status check(const UpOptions& options) {
   const auto wrong = [](std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); };
   TRY_VOID(check_ip("--address", options.address));
@@ -99,6 +109,8 @@ base::Status check(const UpOptions& options) {
   scheduler::Options sharded;
   sharded.sharding_mode = options.sharding_mode;
   TRY_VOID(sharded.check());
+  if (const base::Status named = controllers::workloads::check(workloads_of(options)); !named.ok())
+    return wrong("--controllers: " + named.error().message);
   if (options.port < 0 || options.port > 65535)
     return wrong(base::format("--port: {} is not between 0 and 65535", options.port));
   if (options.storage_gib < 1 || options.storage_gib > 65536)
@@ -213,6 +225,7 @@ struct Cluster {
     manager.start("vc-controller-manager", *api, [this](rt::Env& env, client::Client& client) {
       controllers::Options manager_options;
       manager_options.with_cluster = true;
+      manager_options.kubernetes = workloads_of(options);
       if (options.training) manager_options.training = training();
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
