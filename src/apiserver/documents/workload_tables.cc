@@ -113,10 +113,10 @@ std::vector<Json> job_cells(const Json& o, base::Time now) {
     completions = base::format("{}/1", status["succeeded"].as_int());
   Json duration("");
   if (const auto start = base::parse_rfc3339(status["startTime"].as_string()))
-    duration = base::format_human_duration(
-        base::parse_rfc3339(status["completionTime"].as_string()).value_or(now) - *start);
-  return {Json(job_state(o)), Json(completions), duration, age_of(o, now), names, images,
-          selector_cell(spec["selector"])};
+    duration =
+        base::format_human_duration(base::parse_rfc3339(status["completionTime"].as_string()).value_or(now) - *start);
+  return {
+      Json(job_state(o)), Json(completions), duration, age_of(o, now), names, images, selector_cell(spec["selector"])};
 }
 
 std::vector<Json> cron_job_cells(const Json& o, base::Time now) {
@@ -140,8 +140,8 @@ std::map<std::string, Printer, std::less<>> make_printers() {
     if (selector) columns.push_back({"Selector", "", "string", 1});
     return columns;
   };
-  const std::vector<api::Column> counts = with_containers(
-      {{"Desired", "", "integer"}, {"Current", "", "integer"}, {"Ready", "", "integer"}, {"Age", ""}});
+  const std::vector<api::Column> counts =
+      with_containers({{"Desired", "", "integer"}, {"Current", "", "integer"}, {"Ready", "", "integer"}, {"Age", ""}});
   return {
       {"Deployment",
        {with_containers({{"Ready", ""}, {"Up-to-date", "", "integer"}, {"Available", "", "integer"}, {"Age", ""}}),
@@ -168,7 +168,8 @@ std::map<std::string, Printer, std::less<>> make_printers() {
                          {"Age", ""}}),
         cron_job_cells}},
       {"ControllerRevision",
-       {{{"Controller", ""}, {"Revision", "", "integer"}, {"Age", ""}}, [](const Json& o, base::Time now) {
+       {{{"Controller", ""}, {"Revision", "", "integer"}, {"Age", ""}},
+        [](const Json& o, base::Time now) {
           std::string controller = "<none>";
           for (const Json& owner : o["metadata"]["ownerReferences"].items())
             if (owner["controller"].as_bool()) {
@@ -177,7 +178,7 @@ std::map<std::string, Printer, std::less<>> make_printers() {
                                         owner["name"].as_string());
               for (std::size_t i = 0; i < controller.find('.'); ++i)
                 controller[i] = static_cast<char>(controller[i] >= 'A' && controller[i] <= 'Z' ? controller[i] + 32
-                                                                                                : controller[i]);
+                                                                                               : controller[i]);
             }
           return std::vector<Json>{Json(controller), o["revision"], age_of(o, now)};
         }}},

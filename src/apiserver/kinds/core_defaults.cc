@@ -28,6 +28,28 @@ std::string_view pull_policy_for(std::string_view image) {
   return !tagged || image.substr(colon + 1) == "latest" ? "Always" : "IfNotPresent";
 }
 
+// Fields whose zero value is the same as none: protobuf writes them and JSON does not, and templates are compared.
+void drop_zeros(Json& spec) {
+  const auto drop = [](Json& object, std::initializer_list<std::string_view> fields) {
+    for (const std::string_view field : fields)
+      if (const Json& value = object[field];
+          (value.is_bool() && !value.as_bool()) || (value.is_int() && value.as_int() == 0))
+        object.erase(field);
+  };
+  drop(spec, {"hostNetwork", "hostPID", "hostIPC"});
+  for (const char* list : {"containers", "initContainers"})
+    for (std::size_t i = 0; i < spec[list].items().size(); ++i) {
+      if (!spec[list][i].is_object()) continue;
+      Json& container = spec.edit(list).edit(i);
+      drop(container, {"stdin", "stdinOnce", "tty"});
+      for (const auto& [part, field] : {std::pair{"volumeMounts", "readOnly"}, std::pair{"ports", "hostPort"}})
+        for (std::size_t k = 0; k < container[part].items().size(); ++k)
+          if (container[part][k].is_object()) drop(container.edit(part).edit(k), {field});
+      for (const char* probe : {"livenessProbe", "readinessProbe", "startupProbe"})
+        if (container[probe].is_object()) drop(container.edit(probe), {"initialDelaySeconds"});
+    }
+}
+
 void default_probe(Json& probe) {
   set_if_absent(probe, "timeoutSeconds", 1);
   set_if_absent(probe, "periodSeconds", 10);
@@ -117,6 +139,7 @@ void default_service(Json& object) {
 
 void default_pod_spec(Json& spec) {
   if (!spec.is_object()) return;
+  drop_zeros(spec);
   set_if_absent(spec, "restartPolicy", "Always");
   set_if_absent(spec, "terminationGracePeriodSeconds", 30);
   set_if_absent(spec, "dnsPolicy", "ClusterFirst");

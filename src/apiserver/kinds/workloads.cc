@@ -45,6 +45,14 @@ void set_if_absent(Json& object, std::string_view key, Json value) {
 }
 
 void default_template(Json& spec) {
+  if (takes_members(spec))
+    for (const char* field : {"minReadySeconds", "paused"})  // zero is the same as none, and JSON leaves it out
+      if (const Json& value = spec[field];
+          (value.is_int() && value.as_int() == 0) || (value.is_bool() && !value.as_bool()))
+        spec.erase(field);
+  if (const Json& generation = spec["template"]["metadata"]["generation"];
+      generation.is_int() && generation.as_int() == 0)
+    spec.edit("template").edit("metadata").erase("generation");
   if (spec["template"].is_object() && takes_members(spec["template"]["spec"]))
     default_pod_spec(spec.edit("template").edit("spec"));
 }
@@ -70,7 +78,8 @@ void default_stateful_set(Json& spec) {
   set_if_absent(spec.edit("updateStrategy"), "type", "RollingUpdate");
   if (spec["updateStrategy"]["type"].as_string() == "RollingUpdate") {
     set_if_absent(spec.edit("updateStrategy"), "rollingUpdate", Json::object());
-    if (spec["updateStrategy"].is_object()) set_if_absent(spec.edit_path({"updateStrategy", "rollingUpdate"}), "partition", 0);
+    if (spec["updateStrategy"].is_object())
+      set_if_absent(spec.edit_path({"updateStrategy", "rollingUpdate"}), "partition", 0);
   }
   set_if_absent(spec, "persistentVolumeClaimRetentionPolicy", Json::object());
   for (const char* when : {"whenDeleted", "whenScaled"})
@@ -186,12 +195,12 @@ void check_deployment(const Json& spec, Causes& causes) {
     const bool none_away = check_share(rolling["maxUnavailable"], path + "maxUnavailable", true, causes);
     const bool none_more = check_share(rolling["maxSurge"], path + "maxSurge", false, causes);
     if (none_away && none_more)
-      invalid_value(causes, path + "maxUnavailable", rolling["maxUnavailable"],
-                    "may not be 0 when `maxSurge` is 0");
+      invalid_value(causes, path + "maxUnavailable", rolling["maxUnavailable"], "may not be 0 when `maxSurge` is 0");
   } else {
     unsupported(causes, "spec.strategy.type", strategy["type"], R"("Recreate", "RollingUpdate")");
   }
-  at_least_zero(causes, spec, "spec", {"replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"});
+  at_least_zero(causes, spec, "spec",
+                {"replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"});
   const Json& deadline = spec["progressDeadlineSeconds"];
   if (!deadline.is_null() && deadline.as_int() <= spec["minReadySeconds"].as_int())
     invalid_value(causes, "spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds");
@@ -216,7 +225,8 @@ void check_failure_policy(const Json& spec, const std::string& path, Causes& cau
     const std::string_view op = codes["operator"].as_string();
     if (op != "In" && op != "NotIn")
       unsupported(causes, where + ".onExitCodes.operator", codes["operator"], R"("In", "NotIn")");
-    if (codes["values"].empty()) invalid_value(causes, where + ".onExitCodes.values", codes["values"], "at least one value is required");
+    if (codes["values"].empty())
+      invalid_value(causes, where + ".onExitCodes.values", codes["values"], "at least one value is required");
     for (const Json& value : codes["values"].items())
       if (op == "In" && value.as_int() == 0)
         invalid_value(causes, where + ".onExitCodes.values", value, "must not be 0 for the In operator");
@@ -242,7 +252,8 @@ void check_job_spec(const Json& spec, const std::string& path, Causes& causes) {
   check_template(spec["template"], path + ".template", causes);
   // COMPAT(batch-job-fields): taken by a stock server; here what nobody would act on is refused in words.
   for (const char* field : {"backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"})
-    if (!spec[field].is_null()) forbidden(causes, base::format("{}.{}", path, field), "is not supported by this server");
+    if (!spec[field].is_null())
+      forbidden(causes, base::format("{}.{}", path, field), "is not supported by this server");
 }
 
 void check_cron_job(const Json& object, Causes& causes) {

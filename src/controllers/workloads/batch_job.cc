@@ -129,7 +129,8 @@ void JobLook::count_ended() {
     const std::string_view phase = pod["status"]["phase"].as_string();
     if (settled_.has(one.number)) {
       if (!is_over(pod) && !leaves) abandoned_.push_back(one.pod);
-      if (phase == "Failed") failures_.push_back(ended_at(pod));
+      if (phase == "Failed" && judge_failure(spec_["podFailurePolicy"], pod).action != "Ignore")
+        failures_.push_back(ended_at(pod));
       if (phase == "Succeeded") last_success_ = std::max(last_success_, ended_at(pod));
       if (leaves && !is_over(pod) && waits_for_end) ++held_;
       continue;
@@ -137,8 +138,10 @@ void JobLook::count_ended() {
     if (phase == "Succeeded") {
       settled_.add(one.number);
       last_success_ = std::max(last_success_, ended_at(pod));
-      if (!indexed_) ++succeeded_;
-      else if (const std::int64_t index = index_of(pod); index >= 0 && index < completions_) done_.add(index);
+      if (!indexed_)
+        ++succeeded_;
+      else if (const std::int64_t index = index_of(pod); index >= 0 && index < completions_)
+        done_.add(index);
     } else if (phase == "Failed" || (leaves && !waits_for_end)) {
       settled_.add(one.number);
       count_failure(pod);
@@ -221,7 +224,8 @@ void JobLook::judge() {
       return end("FailureTarget", "DeadlineExceeded", "Job was active longer than specified deadline");
     plan_.requeue_after(ends - turn_.now);
   }
-  const bool complete = completions_ >= 0 ? succeeded_ >= completions_ : succeeded_ > 0 && running_.empty() && held_ == 0;
+  const bool complete =
+      completions_ >= 0 ? succeeded_ >= completions_ : succeeded_ > 0 && running_.empty() && held_ == 0;
   if (complete && !(suspended_ && completions_ < 0))
     end("SuccessCriteriaMet", "CompletionsReached", "Reached expected number of succeeded pods");
 }
@@ -242,7 +246,8 @@ void JobLook::plan_pods() {
   std::vector<Running> kept;
   Numbers taken;
   for (const Running& one : running_) {  // an index is worked at once, and only while it is wanted
-    const bool spare = indexed_ && (one.index < 0 || one.index >= completions_ || done_.has(one.index) || taken.has(one.index));
+    const bool spare =
+        indexed_ && (one.index < 0 || one.index >= completions_ || done_.has(one.index) || taken.has(one.index));
     if (spare) {
       give_up(one);
       continue;
@@ -250,9 +255,8 @@ void JobLook::plan_pods() {
     if (indexed_) taken.add(one.index);
     kept.push_back(one);
   }
-  std::ranges::stable_sort(kept, [&](const Running& a, const Running& b) {
-    return goes_before({a.pod}, {b.pod}, turn_.now);
-  });
+  std::ranges::stable_sort(
+      kept, [&](const Running& a, const Running& b) { return goes_before({a.pod}, {b.pod}, turn_.now); });
   const std::int64_t surplus = static_cast<std::int64_t>(kept.size()) - std::max<std::int64_t>(wanted, 0);
   for (std::int64_t i = 0; i < surplus; ++i) give_up(kept[static_cast<std::size_t>(i)]);
   if (surplus > 0) kept.erase(kept.begin(), kept.begin() + surplus);
@@ -316,7 +320,8 @@ void JobLook::write() {
   if (new_record) next.edit_path({"metadata", "annotations"}).set(kSettled, record);
   next.set("status", status_);
   const bool is_new = new_record || status_ != job_["status"];
-  const bool waits = !new_record && turn_.counts_wait > base::Duration{} && differs_in_numbers_only(job_["status"], status_) &&
+  const bool waits = !new_record && turn_.counts_wait > base::Duration{} &&
+                     differs_in_numbers_only(job_["status"], status_) &&
                      job_["status"]["startTime"] == status_["startTime"];
   if (is_new && waits)
     plan_.requeue_after(turn_.counts_wait);
@@ -385,9 +390,9 @@ class BatchJobController final : public Controller {
   std::string_view component() const override { return "job-controller"; }
 
   std::vector<Wake> wakes_on() const override {
-    return {{kBatchJobs, [](const View&, const Json& job) { return Keys{api::key_of(job)}; }},
-            {resources::kPods,
-             [](const View& view, const Json& pod) { return owners_of(view, pod, kBatchJobs, "Job"); }}};
+    return {
+        {kBatchJobs, [](const View&, const Json& job) { return Keys{api::key_of(job)}; }},
+        {resources::kPods, [](const View& view, const Json& pod) { return owners_of(view, pod, kBatchJobs, "Job"); }}};
   }
   std::vector<IndexBy> indexes() const override { return ownership_indexes(resources::kPods); }
   Plan step(const View& view, const std::string& key, const Turn& turn) override {

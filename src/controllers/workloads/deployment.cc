@@ -122,27 +122,24 @@ void Rollout::number_newest() {
     annotations.set(kRevision, std::to_string(revision_));
     if (!before.empty()) {
       const std::string_view history = api::annotation_of(*newest_, kRevisionHistory);
-      annotations.set(kRevisionHistory,
-                      history.empty() ? std::string(before) : base::format("{},{}", history, before));
+      annotations.set(kRevisionHistory, history.empty() ? std::string(before) : base::format("{},{}", history, before));
     }
   }
   for (const Json::Member& member : deployment_["metadata"]["annotations"].members())
     if (is_copied(member.name()) && (*newest_)["metadata"]["annotations"][member.name()] != member.value)
       annotations.set(member.name(), member.value);
   Json patch = Json::object();
-  if (!annotations.empty())
-    patch.set("metadata", Json::object({{"annotations", std::move(annotations)}}));
+  if (!annotations.empty()) patch.set("metadata", Json::object({{"annotations", std::move(annotations)}}));
   const std::int64_t min_ready = deployment_["spec"]["minReadySeconds"].as_int();
-  if ((*newest_)["spec"]["minReadySeconds"].as_int() != min_ready)
-    patch.edit("spec").set("minReadySeconds", min_ready);
+  if ((*newest_)["spec"]["minReadySeconds"].as_int() != min_ready) patch.edit("spec").set("minReadySeconds", min_ready);
   if (!patch.empty()) change(*newest_, std::move(patch));
   carry_revision();
 }
 
 void Rollout::carry_revision() {
   if (api::annotation_of(deployment_, kRevision) == std::to_string(revision_)) return;
-  Json metadata = Json::object({{"uid", api::uid_of(deployment_)},
-                                {"annotations", Json::object({{kRevision, std::to_string(revision_)}})}});
+  Json metadata = Json::object(
+      {{"uid", api::uid_of(deployment_)}, {"annotations", Json::object({{kRevision, std::to_string(revision_)}})}});
   plan_.begin_stage();
   plan_.patch(kDeployments, deployment_, client::PatchType::kMerge, Json::object({{"metadata", std::move(metadata)}}));
   changes_itself_ = true;
@@ -208,12 +205,12 @@ void Rollout::make_newest() {
   Json spec = Json::object({{"replicas", count}, {"selector", std::move(selector)}});
   if (const Json& seconds = deployment_["spec"]["minReadySeconds"]; seconds.as_int() != 0)
     spec.set("minReadySeconds", seconds);
-  Json metadata = Json::object({{"name", name},
-                                {"namespace", api::namespace_of(deployment_)},
-                                {"labels", pod_template["metadata"]["labels"]},
-                                {"annotations", std::move(annotations)},
-                                {"ownerReferences",
-                                 Json::array({owner_reference(deployment_, "apps/v1", "Deployment")})}});
+  Json metadata =
+      Json::object({{"name", name},
+                    {"namespace", api::namespace_of(deployment_)},
+                    {"labels", pod_template["metadata"]["labels"]},
+                    {"annotations", std::move(annotations)},
+                    {"ownerReferences", Json::array({owner_reference(deployment_, "apps/v1", "Deployment")})}});
   spec.set("template", std::move(pod_template));
   Action& action = plan_.create(resources::kReplicaSets, Json::object({{"apiVersion", "apps/v1"},
                                                                        {"kind", "ReplicaSet"},
@@ -395,9 +392,7 @@ class DeploymentController final : public Controller {
             {resources::kReplicaSets,
              [](const View& view, const Json& set) { return owners_of(view, set, kDeployments, "Deployment"); }},
             // Only Recreate waits for pods, and only for their end.
-            {.resource = resources::kPods,
-             .keys = deployment_of,
-             .matters = [](const Json* before, const Json* after) {
+            {.resource = resources::kPods, .keys = deployment_of, .matters = [](const Json* before, const Json* after) {
                return !after || (before && is_over(*after) != is_over(*before));
              }}};
   }
@@ -417,8 +412,8 @@ class DeploymentController final : public Controller {
   static Keys deployment_of(const View& view, const Json& pod) {
     const Json& owner = api::controller_of(pod);
     if (owner["kind"].as_string() != "ReplicaSet") return {};
-    const Json* set = view.find(resources::kReplicaSets,
-                                base::format("{}/{}", api::namespace_of(pod), owner["name"].as_string()));
+    const Json* set =
+        view.find(resources::kReplicaSets, base::format("{}/{}", api::namespace_of(pod), owner["name"].as_string()));
     if (!set) return {};
     Keys keys = owners_of(view, *set, kDeployments, "Deployment");
     std::erase_if(keys, [&](const std::string& key) {

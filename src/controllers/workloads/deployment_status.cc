@@ -88,8 +88,7 @@ void Rollout::note_availability(const Json& status) {
   if (status["availableReplicas"].as_int() >= replicas_ - bounds_.unavailable)
     set_condition("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.");
   else
-    set_condition("Available", "False", "MinimumReplicasUnavailable",
-                  "Deployment does not have minimum availability.");
+    set_condition("Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.");
 }
 
 void Rollout::note_progress(const Json& status) {
@@ -109,12 +108,11 @@ void Rollout::note_progress(const Json& status) {
                          base::format("{} \"{}\" has successfully progressed.", what, name));
   const Json& seen = deployment_["status"];
   const auto count = [](const Json& of, const char* field) { return of[field].as_int(); };
-  const bool moves =
-      count(status, "updatedReplicas") > count(seen, "updatedReplicas") ||
-      count(status, "replicas") - count(status, "updatedReplicas") <
-          count(seen, "replicas") - count(seen, "updatedReplicas") ||
-      count(status, "readyReplicas") > count(seen, "readyReplicas") ||
-      count(status, "availableReplicas") > count(seen, "availableReplicas");
+  const bool moves = count(status, "updatedReplicas") > count(seen, "updatedReplicas") ||
+                     count(status, "replicas") - count(status, "updatedReplicas") <
+                         count(seen, "replicas") - count(seen, "updatedReplicas") ||
+                     count(status, "readyReplicas") > count(seen, "readyReplicas") ||
+                     count(status, "availableReplicas") > count(seen, "availableReplicas");
   if (!moves) return note_deadline();
   const Json last = find_condition(conditions_, kProgressing);
   drop_condition(kProgressing);
@@ -126,8 +124,8 @@ void Rollout::note_progress(const Json& status) {
 void Rollout::note_deadline() {
   const Json now = find_condition(conditions_, kProgressing);
   if (now.is_null() || now["reason"].as_string() == kTimedOut || now["reason"].as_string() == kDone) return;
-  const base::Time ends = time_in(now["lastUpdateTime"]) +
-                          base::seconds(deployment_["spec"]["progressDeadlineSeconds"].as_int() + 1);
+  const base::Time ends =
+      time_in(now["lastUpdateTime"]) + base::seconds(deployment_["spec"]["progressDeadlineSeconds"].as_int() + 1);
   if (ends > turn_.now) return plan_.requeue_after(ends - turn_.now);
   const std::string name(newest_ ? api::name_of(*newest_) : api::name_of(deployment_));
   set_condition(kProgressing, "False", kTimedOut,
@@ -150,8 +148,7 @@ void Rollout::say() {
   write_sets();
   Json status = counts();
   const Json& deadline = deployment_["spec"]["progressDeadlineSeconds"];
-  const bool has_deadline =
-      !deadline.is_null() && deadline.as_int() != std::numeric_limits<std::int32_t>::max();
+  const bool has_deadline = !deadline.is_null() && deadline.as_int() != std::numeric_limits<std::int32_t>::max();
   note_availability(status);
   if (!has_deadline)
     drop_condition(kProgressing);

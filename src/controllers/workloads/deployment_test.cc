@@ -26,7 +26,8 @@ Json deployment(std::int64_t replicas, std::string_view more = "{}") {
         "revisionHistoryLimit": 10, "progressDeadlineSeconds": 600,
         "template": {{"metadata": {{"labels": {{"app": "web"}}}},
                      "spec": {{"containers": [{{"name": "c", "image": "one"}}]}}}}}},
-      "status": {{}}}})", replicas));
+      "status": {{}}}})",
+                                            replicas));
   merge_patch(made, *api::parse_json(more));
   return made;
 }
@@ -37,13 +38,12 @@ TEST(Deployment, how_many_more_and_fewer_pods_there_may_be) {
     std::string strategy;
     Bounds bounds;
   };
-  const Row rows[] = {
-      {10, R"({"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}})", {3, 2}},
-      {1, R"({"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}})", {1, 0}},
-      {3, R"({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "1%"}})", {0, 1}},
-      {3, R"({"rollingUpdate": {"maxSurge": 2, "maxUnavailable": 5}})", {2, 3}},
-      {0, R"({"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}})", {0, 0}},
-      {4, R"({"type": "Recreate", "rollingUpdate": null})", {0, 0}}};
+  const Row rows[] = {{10, R"({"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}})", {3, 2}},
+                      {1, R"({"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}})", {1, 0}},
+                      {3, R"({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "1%"}})", {0, 1}},
+                      {3, R"({"rollingUpdate": {"maxSurge": 2, "maxUnavailable": 5}})", {2, 3}},
+                      {0, R"({"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}})", {0, 0}},
+                      {4, R"({"type": "Recreate", "rollingUpdate": null})", {0, 0}}};
   for (const Row& row : rows)
     EXPECT_EQ(bounds_of(deployment(row.replicas, base::format(R"({{"spec": {{"strategy": {}}}}})", row.strategy))),
               row.bounds)
@@ -86,7 +86,8 @@ struct Cluster {
       --most;
       pod.edit("spec").set("nodeName", "n");
       pod.set("status", *api::parse_json(base::format(R"({{"phase": "Running", "conditions": [{{"type": "Ready",
-          "status": "True", "lastTransitionTime": "{}"}}]}})", base::format_rfc3339(world.now))));
+          "status": "True", "lastTransitionTime": "{}"}}]}})",
+                                                      base::format_rfc3339(world.now))));
     }
   }
   void settle() {
@@ -196,7 +197,8 @@ TEST(Deployment, old_sets_go_beyond_the_history_limit) {
 TEST(Deployment, recreate_waits_for_the_old_pods) {
   Cluster cluster;
   cluster.world.deletes_pods_slowly = true;
-  cluster.world.put(kDeployments, deployment(2, R"({"spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}}})"));
+  cluster.world.put(kDeployments,
+                    deployment(2, R"({"spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}}})"));
   cluster.roll_out();
   cluster.set_image("two");
   cluster.settle();
@@ -247,7 +249,8 @@ TEST(Deployment, scaled_during_a_rollout_both_sets_get_their_part) {
   cluster.changed();
   cluster.settle();
   std::vector<std::int64_t> counts;
-  for (const Json* set : cluster.world.all(resources::kReplicaSets)) counts.push_back((*set)["spec"]["replicas"].as_int());
+  for (const Json* set : cluster.world.all(resources::kReplicaSets))
+    counts.push_back((*set)["spec"]["replicas"].as_int());
   std::ranges::sort(counts);
   EXPECT_EQ(counts.size(), 2U);
   EXPECT_EQ(counts[0] + counts[1], 25);
@@ -263,7 +266,8 @@ TEST(Deployment, comes_to_its_template_whatever_fails) {
     bool faults = true;
     cluster.world.refuse = [&](const Action&) -> std::optional<base::Error> {
       if (!faults || !cluster.world.dice.chance(0.2)) return std::nullopt;
-      return base::make_error(cluster.world.dice.chance(0.5) ? base::Code::kConflict : base::Code::kForbidden, "a fault");
+      return base::make_error(cluster.world.dice.chance(0.5) ? base::Code::kConflict : base::Code::kForbidden,
+                              "a fault");
     };
     cluster.world.put(kDeployments, deployment(3));
     const char* images[] = {"one", "two", "three"};
@@ -272,7 +276,9 @@ TEST(Deployment, comes_to_its_template_whatever_fails) {
       if (cluster.world.dice.chance(0.5)) cluster.make_ready(1);
       if (cluster.world.dice.chance(0.1)) cluster.set_image(images[cluster.world.dice.below(3)]);
       if (cluster.world.dice.chance(0.1)) {
-        cluster.world.edit(kDeployments, kKey)->edit("spec").set("replicas", static_cast<int>(1 + cluster.world.dice.below(5)));
+        cluster.world.edit(kDeployments, kKey)
+            ->edit("spec")
+            .set("replicas", static_cast<int>(1 + cluster.world.dice.below(5)));
         cluster.changed();
       }
       cluster.world.now = cluster.world.now + base::seconds(2);

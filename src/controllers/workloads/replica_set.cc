@@ -83,8 +83,8 @@ class Look {
       if (made > 0) plan_.begin_stage();
       for (std::size_t i = 0; i < batch && made < count; ++i, ++made) {
         std::string name = fresh_name(view_, resources::kPods, set_, api::name_of(set_), turn_.now, made);
-        Action& action = plan_.create(resources::kPods, pod_from(set_["spec"]["template"], set_,
-                                                                 resource_.api_version(), kind_, name));
+        Action& action = plan_.create(resources::kPods,
+                                      pod_from(set_["spec"]["template"], set_, resource_.api_version(), kind_, name));
         action.body.edit("metadata").set("generateName", base::format("{}-", api::name_of(set_)));
         action.success_reason = "SuccessfulCreate";
         action.success_text = "Created pod: {}";
@@ -101,8 +101,7 @@ class Look {
     for (const Json* pod : related_pods())
       if (is_active(*pod)) ++together[(*pod)["spec"]["nodeName"].str()];
     std::vector<Candidate> candidates;
-    for (const Json* pod : active_)
-      candidates.push_back({pod, together[(*pod)["spec"]["nodeName"].str()]});
+    for (const Json* pod : active_) candidates.push_back({pod, together[(*pod)["spec"]["nodeName"].str()]});
     std::ranges::stable_sort(candidates,
                              [&](const Candidate& a, const Candidate& b) { return goes_before(a, b, turn_.now); });
     for (std::size_t i = 0; i < std::min({surplus, candidates.size(), kBurstMax}); ++i) {
@@ -193,9 +192,8 @@ class ReplicaSetController final : public Controller {
 
   std::vector<Wake> wakes_on() const override {
     return {{resource_, [](const View&, const Json& set) { return Keys{api::key_of(set)}; }},
-            {resources::kPods, [this](const View& view, const Json& pod) {
-               return owners_of(view, pod, resource_, kind_);
-             }}};
+            {resources::kPods,
+             [this](const View& view, const Json& pod) { return owners_of(view, pod, resource_, kind_); }}};
   }
 
   std::vector<IndexBy> indexes() const override {
@@ -234,8 +232,8 @@ bool goes_before(const Candidate& a, const Candidate& b, base::Time now) {
     if (by != 0) return by < 0;
   }
   if (restarts_of(one) != restarts_of(other)) return restarts_of(one) > restarts_of(other);
-  const int by = compare_age(time_in(one["metadata"]["creationTimestamp"]),
-                             time_in(other["metadata"]["creationTimestamp"]), now);
+  const int by =
+      compare_age(time_in(one["metadata"]["creationTimestamp"]), time_in(other["metadata"]["creationTimestamp"]), now);
   return by != 0 ? by < 0 : api::uid_of(one) < api::uid_of(other);
 }
 

@@ -20,7 +20,8 @@ Json& put_set(TestWorld& world, std::int64_t replicas) {
       "metadata": {{"name": "web", "namespace": "ns", "uid": "set", "generation": 1}},
       "spec": {{"replicas": {}, "selector": {{"matchLabels": {{"app": "web"}}}},
         "template": {{"metadata": {{"labels": {{"app": "web"}}}}, "spec": {{"containers": [{{"name": "c"}}]}}}}}},
-      "status": {{"replicas": 0}}}})", replicas));
+      "status": {{"replicas": 0}}}})",
+                                                              replicas));
 }
 
 Json& put_pod(TestWorld& world, std::string_view name, std::string_view more = "{}", std::string_view owner = "set",
@@ -28,17 +29,20 @@ Json& put_pod(TestWorld& world, std::string_view name, std::string_view more = "
   const std::string owners =
       owner.empty() ? "[]"
                     : base::format(R"([{{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "{}",
-                                        "controller": true}}])", owner);
+                                        "controller": true}}])",
+                                   owner);
   Json& pod = world.put_text(resources::kPods, base::format(R"({{"apiVersion": "v1", "kind": "Pod",
       "metadata": {{"name": "{}", "namespace": "ns", "labels": {{"app": "{}"}}, "ownerReferences": {}}},
-      "spec": {{"nodeName": "n"}}, "status": {{"phase": "Running"}}}})", name, app, owners));
+      "spec": {{"nodeName": "n"}}, "status": {{"phase": "Running"}}}})",
+                                                            name, app, owners));
   merge_patch(pod, *api::parse_json(more));
   return pod;
 }
 
 std::string ready_since(base::Time since) {
   return base::format(R"({{"status": {{"conditions": [{{"type": "Ready", "status": "True",
-                          "lastTransitionTime": "{}"}}]}}}})", base::format_rfc3339(since));
+                          "lastTransitionTime": "{}"}}]}}}})",
+                      base::format_rfc3339(since));
 }
 
 TEST(ReplicaSet, which_of_two_pods_goes) {
