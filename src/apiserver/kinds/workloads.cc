@@ -90,7 +90,7 @@ void default_stateful_set(Json& spec) {
     set_if_absent(claim, "apiVersion", "v1");
     set_if_absent(claim, "kind", "PersistentVolumeClaim");
     if (takes_members(claim["spec"])) set_if_absent(claim.edit("spec"), "volumeMode", "Filesystem");
-    claim.set("status", Json::object({{"phase", "Pending"}}));
+    if (takes_members(claim["status"])) set_if_absent(claim.edit("status"), "phase", "Pending");
   }
 }
 
@@ -126,11 +126,12 @@ void label_job(Json& object) {
     labels.set(std::string(prefix) + "controller-uid", uid);
     labels.set(std::string(prefix) + "job-name", api::name_of(object));
   }
-  if (takes_members(spec["selector"]))
+  if (takes_members(spec["selector"]) && takes_members(spec["selector"]["matchLabels"]))
     spec.edit_path({"selector", "matchLabels"}).set("batch.kubernetes.io/controller-uid", uid);
 }
 
 void check_template(const Json& pod_template, std::string_view path, Causes& causes) {
+  if (pod_template.is_null()) return;  // the schema names it
   Causes found;
   check_pod(Json::object({{"spec", pod_template["spec"]}}), found);
   for (Cause& cause : found) {
@@ -145,7 +146,10 @@ void check_selector(const api::KindInfo& kind, const Json& spec, Causes& causes)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
   const Json& selector = spec["selector"];
   const Json& labels = spec["template"]["metadata"]["labels"];
-  if (selector.is_null()) return required(causes, "spec.selector");
+  if (selector.is_null()) {  // the schema names it, but for a kind that takes it from the template
+    if (kind.kind == "ReplicationController") required(causes, "spec.selector");
+    return;
+  }
   Json form = selector;
   if (kind.kind == "ReplicationController") form = Json::object({{"matchLabels", selector}});
   const auto parsed = api::label_selector_from(form);
@@ -380,7 +384,8 @@ void check_workload(const api::KindInfo& kind, const Json& object, Causes& cause
     return check_job_spec(spec, "spec", causes);
   }
   check_template(spec["template"], "spec.template", causes);
-  if (const Json& policy = spec["template"]["spec"]["restartPolicy"]; policy.as_string() != "Always")
+  if (const Json& policy = spec["template"]["spec"]["restartPolicy"];
+      policy.as_string() == "Never" || policy.as_string() == "OnFailure")
     unsupported(causes, "spec.template.spec.restartPolicy", policy, R"("Always")");
   if (!spec["template"]["spec"]["activeDeadlineSeconds"].is_null())
     forbidden(causes, "spec.template.spec.activeDeadlineSeconds",
@@ -392,6 +397,7 @@ void check_workload(const api::KindInfo& kind, const Json& object, Causes& cause
 
 void check_workload_update(const api::KindInfo& kind, const Json& old_object, const Json& object, Causes& causes) {
   check_workload(kind, object, causes);
+  if (!object["spec"].is_object() && kind.kind != "ControllerRevision") return;  // validation names it
   const Json& before = old_object["spec"];
   const Json& after = object["spec"];
   if (kind.kind == "ControllerRevision") {

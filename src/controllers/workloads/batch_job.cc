@@ -1,7 +1,8 @@
 // One step of a Job: count what ended, decide whether it is over, and have as many pods at work as it wants.
 //
-// No pod is counted twice and none needs a finalizer: each pod has a number, and the numbers that are settled are
-// written with the counts, in one write. A pod whose number is settled and that still runs was given up and is deleted.
+// COMPAT(batch-job-counts): no pod is counted twice and none needs a finalizer: each pod has a number, and the numbers
+// that are settled are written with the counts, in one write. A pod whose number is settled and that still runs was
+// given up and is deleted.
 #include "controllers/workloads/batch_job.h"
 
 #include <algorithm>

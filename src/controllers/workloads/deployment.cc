@@ -187,6 +187,7 @@ void Rollout::make_newest() {
   for (const Json* set : old_) revision_ = std::max(revision_, number_of(*set, kRevision) + 1);
   Json pod_template = deployment_["spec"]["template"];
   const std::string seed = base::format("{} {}", pod_template.sorted().dump(), collisions_.as_int());
+  // COMPAT(template-hash): not the hash that kube-controller-manager takes.
   const std::string hash = hash_text(hash_of(seed), 10);
   const std::string name = base::format("{}-{}", api::name_of(deployment_), hash);
   if (view_.find(resources::kReplicaSets, base::format("{}/{}", api::namespace_of(deployment_), name))) {

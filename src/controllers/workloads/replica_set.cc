@@ -75,7 +75,7 @@ class Look {
   }
 
  private:
-  // All at once; after a failure slowly, so that a quota is not asked a hundred times.
+  // COMPAT(workload-writes): all at once; after a failure slowly, so that a quota is not asked a hundred times.
   void create(std::size_t missing) {
     const std::size_t count = std::min(missing, kBurstMax);
     std::size_t batch = turn_.failures > 0 ? 1 : count;
