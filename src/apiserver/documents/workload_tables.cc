@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "apiserver/kinds/scale.h"
+#include "api/selector_text.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -34,7 +34,7 @@ std::pair<Json, Json> containers_of(const Json& pod_template) {
 }
 
 Json selector_cell(const Json& selector) {
-  const std::string text = selector_text(selector);
+  const std::string text = api::selector_text(selector);
   return Json(text.empty() ? "<none>" : text);
 }
 

@@ -2,9 +2,8 @@
 #include "apiserver/kinds/scale.h"
 
 #include <cstdint>
-#include <functional>
-#include <map>
 
+#include "api/selector_text.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -29,24 +28,6 @@ const Json& at_path(const Json& object, std::string_view path) {
 
 }  // namespace
 
-std::string selector_text(const Json& selector) {
-  const bool is_map = !selector.has("matchLabels") && !selector.has("matchExpressions");
-  std::map<std::string, std::string, std::less<>> terms;  // in order of keys
-  for (const Json::Member& label : (is_map ? selector : selector["matchLabels"]).members())
-    terms[std::string(label.name())] = base::format("{}={}", label.name(), label.value.as_string());
-  std::string text;
-  for (const auto& [key, term] : terms) text += (text.empty() ? "" : ",") + term;
-  for (const Json& one : selector["matchExpressions"].items()) {
-    const std::string_view op = one["operator"].as_string();
-    std::string values;
-    for (const Json& value : one["values"].items()) values += (values.empty() ? "" : ",") + value.str();
-    std::string term = (op == "DoesNotExist" ? "!" : "") + one["key"].str();
-    if (op == "In" || op == "NotIn") term += base::format(" {} ({})", op == "In" ? "in" : "notin", values);
-    text += (text.empty() ? "" : ",") + term;
-  }
-  return text;
-}
-
 Json scale_of(const api::KindInfo& kind, const Json& object) {
   Json metadata = Json::object();
   for (const char* name : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"})
@@ -58,7 +39,7 @@ Json scale_of(const api::KindInfo& kind, const Json& object) {
   if (const Json& selector = at_path(object, kind.scale.selector); selector.is_string())
     status.set("selector", selector);
   else if (selector.is_object())
-    status.set("selector", selector_text(selector));
+    status.set("selector", api::selector_text(selector));
   return Json::object({{"apiVersion", "autoscaling/v1"},
                        {"kind", "Scale"},
                        {"metadata", std::move(metadata)},

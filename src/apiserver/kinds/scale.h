@@ -1,16 +1,12 @@
 // The subresource scale: how many replicas an object has, as an autoscaling/v1 Scale.
 #pragma once
 
-#include <string>
-
 #include "api/json/json.h"
 #include "api/kinds.h"
 #include "base/result.h"
 
 namespace apiserver {
 
-// A LabelSelector, or a map of labels, as text that kubectl and autoscalers read: "app=web,tier in (a,b)".
-std::string selector_text(const api::Json& selector);
 // What a GET of `object`'s scale answers.
 api::Json scale_of(const api::KindInfo& kind, const api::Json& object);
 // `object` with the replicas of `scale`. Refuses a negative or missing number, and an object that has no place for one.

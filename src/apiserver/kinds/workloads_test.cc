@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/kinds.h"
-#include "apiserver/kinds/scale.h"
+#include "api/selector_text.h"
 
 namespace apiserver {
 namespace {
@@ -103,8 +103,8 @@ TEST(Workloads, what_is_fixed_stays) {
 
 TEST(Workloads, a_job_selects_its_own_pods) {
   const Json job = made(kind("batch/v1", "Job"), kJob, "", "");
-  EXPECT_EQ(selector_text(job["spec"]["selector"]), "batch.kubernetes.io/controller-uid=u");
-  EXPECT_EQ(selector_text(job["spec"]["template"]["metadata"]["labels"]),
+  EXPECT_EQ(api::selector_text(job["spec"]["selector"]), "batch.kubernetes.io/controller-uid=u");
+  EXPECT_EQ(api::selector_text(job["spec"]["template"]["metadata"]["labels"]),
             "batch.kubernetes.io/controller-uid=u,batch.kubernetes.io/job-name=pi,controller-uid=u,job-name=pi");
   EXPECT_EQ(job["spec"]["completions"].as_int(), 1);
   EXPECT_EQ(job["spec"]["backoffLimit"].as_int(), 6);
@@ -118,10 +118,10 @@ TEST(Workloads, a_template_from_protobuf_is_as_one_from_json) {
 }
 
 TEST(Workloads, selectors_as_text) {
-  EXPECT_EQ(selector_text(*api::parse_json(R"({"matchLabels": {"b": "2", "a": "1"}, "matchExpressions": [
+  EXPECT_EQ(api::selector_text(*api::parse_json(R"({"matchLabels": {"b": "2", "a": "1"}, "matchExpressions": [
       {"key": "c", "operator": "In", "values": ["x", "y"]}, {"key": "d", "operator": "DoesNotExist"}]})")),
             "a=1,b=2,c in (x,y),!d");
-  EXPECT_EQ(selector_text(*api::parse_json(R"({"app": "web"})")), "app=web");
+  EXPECT_EQ(api::selector_text(*api::parse_json(R"({"app": "web"})")), "app=web");
 }
 
 }  // namespace

@@ -143,8 +143,7 @@ bool TestWorld::run(const Action& action) {
       Json next = action.verb == Verb::kStatus ? found->second : action.body;
       next.set("status", action.verb == Verb::kStatus ? action.body["status"] : found->second["status"]);
       // Kubernetes' own kinds take labels and annotations with their status.
-      if (const api::KindInfo* info = api::find_kind(action.resource);
-          action.verb == Verb::kStatus && info && !info->custom)
+      if (const auto* info = api::find_kind(action.resource); action.verb == Verb::kStatus && info && !info->custom)
         for (const char* key : {"labels", "annotations"})
           if (const Json* value = action.body["metadata"].find(key)) next.edit("metadata").set(key, *value);
       if (action.subresource == "finalize")
