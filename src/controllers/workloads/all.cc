@@ -9,6 +9,7 @@
 #include "controllers/workloads/cron_job.h"
 #include "controllers/workloads/deployment.h"
 #include "controllers/workloads/replica_set.h"
+#include "controllers/workloads/stateful_set.h"
 
 namespace controllers::workloads {
 
@@ -26,6 +27,7 @@ const std::vector<Row>& rows() {
       {"job", [](const Options&) { return make_batch_job_controller(); }},
       {"replicaset", [](const Options&) { return make_replica_set_controller(); }},
       {"replicationcontroller", [](const Options&) { return make_replication_controller(); }},
+      {"statefulset", [](const Options&) { return make_stateful_set_controller(); }},
       {"ttl-after-finished", [](const Options&) { return make_ttl_controller(); }},
   };
   return all;
