@@ -105,7 +105,38 @@ Y
   expect "its Jobs go" wait_for 20 sh -c '! kubectl get job.batch by-hand'
 }
 
-run_tests a_deployment_rolls_out_and_back what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it
+a_stateful_set_keeps_its_order() {
+  cat <<Y | kubectl apply -f - > /dev/null
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 2
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      schedulerName: volcano
+      terminationGracePeriodSeconds: 0
+      containers: [{name: c, image: "one:1", command: [sleep, "600"]}]
+Y
+  expect "rolls out" rolled_out statefulset/db
+  expect "names" [ "$(kubectl get pods -l app=db -o 'jsonpath={.items[*].metadata.name}')" = "db-0 db-1" ]
+  expect "in order" [ "$(kubectl get pods -l app=db --sort-by=.metadata.creationTimestamp -o 'jsonpath={.items[0].metadata.name}')" = db-0 ]
+  expect "a new image" kubectl set image statefulset/db c=two:2
+  expect "rolls out again" rolled_out statefulset/db
+  expect "is everywhere" [ "$(kubectl get pods -l app=db -o 'jsonpath={.items[*].spec.containers[0].image}')" = "two:2 two:2" ]
+  expect "undone" kubectl rollout undo statefulset/db
+  expect "rolls back" rolled_out statefulset/db
+  expect "the old image" [ "$(kubectl get pods -l app=db -o 'jsonpath={.items[*].spec.containers[0].image}')" = "one:1 one:1" ]
+  expect "fewer" kubectl scale statefulset/db --replicas=1
+  expect "the highest goes" wait_for 20 sh -c '! kubectl get pod db-1'
+  expect "deleted" kubectl delete statefulset db --wait=false
+  expect "all goes" wait_for 20 no_pods app=db
+}
+
+run_tests a_deployment_rolls_out_and_back what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_keeps_its_order
 stop_cluster
 
 controllers_can_be_left_off() {

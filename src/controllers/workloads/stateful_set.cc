@@ -128,7 +128,10 @@ class Look {
     for (const auto& [ordinal, pod] : pods_)
       if (!is_wanted(ordinal)) spare.insert(spare.begin(), pod);
     for (const Json* pod : spare) {
-      if (!api::is_deleting(*pod)) remove(*pod);
+      if (!api::is_deleting(*pod)) {
+        if (keeps("whenScaled") == Keeping::kNo) release_claims(*pod);
+        remove(*pod);
+      }
       if (!parallel_) return;
     }
     if (spare.empty()) update();
@@ -147,6 +150,31 @@ class Look {
       }
       if (!is_good(pod)) return;
     }
+  }
+
+  enum class Keeping : std::uint8_t { kYes, kNo };
+  Keeping keeps(std::string_view when) const {
+    const bool gone = spec_["persistentVolumeClaimRetentionPolicy"][when].as_string() == "Delete";
+    return gone ? Keeping::kNo : Keeping::kYes;
+  }
+
+  // They go with the pod that is given up, since it becomes their owner.
+  void release_claims(const Json& pod) {
+    bool any = false;
+    for (const Json& pattern : spec_["volumeClaimTemplates"].items()) {
+      const std::string key =
+          base::format("{}/{}-{}", api::namespace_of(set_), api::name_of(pattern), api::name_of(pod));
+      const Json* found = view_.find(resources::kPersistentVolumeClaims, key);
+      if (!found || api::is_deleting(*found)) continue;
+      Json owner = owner_reference(pod, "v1", "Pod");
+      owner.erase("controller");
+      Json metadata =
+          Json::object({{"uid", api::uid_of(*found)}, {"ownerReferences", Json::array({std::move(owner)})}});
+      plan_.patch(resources::kPersistentVolumeClaims, *found, client::PatchType::kMerge,
+                  Json::object({{"metadata", std::move(metadata)}}));
+      any = true;
+    }
+    if (any) plan_.begin_stage();
   }
 
   void remove(const Json& pod) {
@@ -196,6 +224,11 @@ class Look {
       metadata.set("namespace", api::namespace_of(set_));
       for (const Json::Member& label : spec_["selector"]["matchLabels"].members())
         metadata.edit("labels").set(label.name(), label.value);
+      if (keeps("whenDeleted") == Keeping::kNo) {
+        Json owner = owner_reference(set_, "apps/v1", "StatefulSet");
+        owner.erase("controller");
+        metadata.set("ownerReferences", Json::array({std::move(owner)}));
+      }
       plan_.create(resources::kPersistentVolumeClaims, std::move(made)).existing_is_fine = true;
     }
   }

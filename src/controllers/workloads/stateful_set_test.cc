@@ -105,6 +105,19 @@ TEST(StatefulSet, the_highest_goes_first_and_its_claim_stays) {
   EXPECT_NE(set.world.find(resources::kPersistentVolumeClaims, "ns/data-db-2"), nullptr);
 }
 
+TEST(StatefulSet, claims_go_with_what_they_are_told_to_go_with) {
+  Ordered set(R"({"persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete", "whenScaled": "Delete"}})");
+  set.roll(4);
+  const auto owner = [&](const char* claim) {
+    return (*set.world.find(resources::kPersistentVolumeClaims, claim))["metadata"]["ownerReferences"][std::size_t{0}];
+  };
+  EXPECT_EQ(owner("ns/data-db-2")["kind"].as_string(), "StatefulSet");
+  set.spec().set("replicas", 2);
+  set.settle();
+  EXPECT_EQ(owner("ns/data-db-2")["kind"].as_string(), "Pod");
+  EXPECT_EQ(owner("ns/data-db-1")["kind"].as_string(), "StatefulSet");
+}
+
 TEST(StatefulSet, an_update_goes_from_the_highest_down_to_the_partition) {
   Ordered set(R"({"updateStrategy": {"rollingUpdate": {"partition": 1}}})");
   set.roll(4);
