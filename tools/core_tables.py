@@ -13,6 +13,8 @@ import sys
 ROOTS = """
 core.v1: Namespace Node Pod PodTemplate Service Endpoints ConfigMap Secret ServiceAccount Event PersistentVolumeClaim
   PersistentVolume LimitRange ResourceQuota ReplicationController Binding ComponentStatus
+apps.v1: ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet
+batch.v1: CronJob Job
 scheduling.v1: PriorityClass
 storage.v1: StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment
 resource.v1: DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice

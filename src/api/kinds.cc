@@ -45,7 +45,10 @@ struct CoreRow {
   bool generation = false;
   std::vector<std::string> subresources = {};
   std::vector<std::string> categories = {};
+  ScalePaths scale = {};
 };
+
+constexpr ScalePaths kWorkloadScale = {".spec.replicas", ".status.replicas", ".spec.selector"};
 
 // clang-format off
 std::vector<CoreRow> core_rows() {
@@ -59,10 +62,18 @@ std::vector<CoreRow> core_rows() {
       {"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", kNamespaced, "core.v1.PersistentVolumeClaim", {"pvc"}, true},
       {"", "v1", "persistentvolumes", "PersistentVolume", kCluster, "core.v1.PersistentVolume", {"pv"}, true},
       {"", "v1", "pods", "Pod", kNamespaced, "core.v1.Pod", {"po"}, true, true, {"attach", "binding", "eviction", "exec", "log", "portforward"}, {"all"}},
+      {"", "v1", "replicationcontrollers", "ReplicationController", kNamespaced, "core.v1.ReplicationController", {"rc"}, true, true, {"scale"}, {"all"}, kWorkloadScale},
       {"", "v1", "resourcequotas", "ResourceQuota", kNamespaced, "core.v1.ResourceQuota", {"quota"}, true},
       {"", "v1", "secrets", "Secret", kNamespaced, "core.v1.Secret"},
       {"", "v1", "serviceaccounts", "ServiceAccount", kNamespaced, "core.v1.ServiceAccount", {"sa"}, false, false, {"token"}},
       {"", "v1", "services", "Service", kNamespaced, "core.v1.Service", {"svc"}, true, false, {}, {"all"}},
+      {"apps", "v1", "controllerrevisions", "ControllerRevision", kNamespaced, "apps.v1.ControllerRevision"},
+      {"apps", "v1", "daemonsets", "DaemonSet", kNamespaced, "apps.v1.DaemonSet", {"ds"}, true, true, {}, {"all"}},
+      {"apps", "v1", "deployments", "Deployment", kNamespaced, "apps.v1.Deployment", {"deploy"}, true, true, {"scale"}, {"all"}, kWorkloadScale},
+      {"apps", "v1", "replicasets", "ReplicaSet", kNamespaced, "apps.v1.ReplicaSet", {"rs"}, true, true, {"scale"}, {"all"}, kWorkloadScale},
+      {"apps", "v1", "statefulsets", "StatefulSet", kNamespaced, "apps.v1.StatefulSet", {"sts"}, true, true, {"scale"}, {"all"}, kWorkloadScale},
+      {"batch", "v1", "cronjobs", "CronJob", kNamespaced, "batch.v1.CronJob", {"cj"}, true, true, {}, {"all"}},
+      {"batch", "v1", "jobs", "Job", kNamespaced, "batch.v1.Job", {}, true, true, {}, {"all"}},
       {"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", kCluster, "scheduling.v1.PriorityClass", {"pc"}, false, true},
       {"storage.k8s.io", "v1", "storageclasses", "StorageClass", kCluster, "storage.v1.StorageClass", {"sc"}},
       {"storage.k8s.io", "v1", "csinodes", "CSINode", kCluster, "storage.v1.CSINode"},
@@ -104,6 +115,7 @@ std::vector<KindInfo> core_kinds() {
     info.has_generation = row.generation;
     info.subresources = row.subresources;
     info.categories = row.categories;
+    info.scale = row.scale;
     kinds.push_back(std::move(info));
   }
   return kinds;

@@ -25,7 +25,7 @@ struct Column {
 struct ScalePaths {
   std::string_view replicas;         // ".spec.replicas"
   std::string_view status_replicas;  // ".status.replicas"
-  std::string_view selector;         // ".status.selector": a selector as text
+  std::string_view selector;         // ".status.selector": a selector as text, or as LabelSelector or map of labels
 };
 
 struct KindInfo {

@@ -60,6 +60,9 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
       if (is_enabled(options.enabled, name))
         state_->driver.add(training::make_training_controller(name, *options.training));
   }
+  if (options.kubernetes)
+    for (std::unique_ptr<Controller>& one : workloads::make_controllers(*options.kubernetes))
+      state_->driver.add(std::move(one));
   if (!options.with_cluster) return;
   state_->driver.add(cluster::make_owner_controller());
   state_->driver.add(cluster::make_namespace_controller(options.root_ca));

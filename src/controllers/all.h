@@ -13,6 +13,7 @@
 #include "client/client.h"
 #include "controllers/sharding/controller.h"
 #include "controllers/training/controller.h"
+#include "controllers/workloads/all.h"
 #include "rt/env.h"
 
 namespace controllers {
@@ -37,6 +38,8 @@ struct Options {
   // What a cluster needs besides us and a lone machine does not have: owner garbage collection, namespaces,
   // endpoints, local volumes. Only `volcano up` turns this on.
   bool with_cluster = false;
+  // The controllers of Kubernetes' own workloads; unset: none. Only `volcano up` sets it.
+  std::optional<workloads::Options> kubernetes = {};
   // The namespace whose objects are seen; empty: all.
   std::string only_namespace = {};
   // What keys are made of; unset: what a cryptographic generator gives.

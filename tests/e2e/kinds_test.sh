@@ -6,7 +6,7 @@
 manifest() { # manifest KIND
   local head="metadata: {name: k-$1}"
   case $1 in
-    job) cat << YAML
+    vcjob) cat << YAML
 apiVersion: batch.volcano.sh/v1alpha1
 kind: Job
 $head
@@ -16,6 +16,8 @@ spec:
   tasks: [{name: a, replicas: 1, minAvailable: 1, maxRetry: 3, template: {spec: {containers: [{name: c, image: x}]}}}]
 YAML
       ;;
+    deployment | statefulset) printf 'apiVersion: apps/v1\nkind: %s\n%s\nspec: {replicas: 0, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x}]}}}\n' "$([ "$1" = deployment ] && echo Deployment || echo StatefulSet)" "$head" ;;
+    cronjob) printf 'apiVersion: batch/v1\nkind: CronJob\n%s\nspec: {schedule: "@yearly", jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}}}}\n' "$head" ;;
     queue) printf 'apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n%s\nspec: {weight: 2}\n' "$head" ;;
     podgroup) printf 'apiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\n%s\nspec: {minMember: 1, queue: default}\n' "$head" ;;
     command) printf 'apiVersion: bus.volcano.sh/v1alpha1\nkind: Command\n%s\naction: SyncJob\n' "$head" ;;
@@ -38,8 +40,8 @@ YAML
     networkpolicy) printf 'apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\n%s\nspec: {podSelector: {}}\n' "$head" ;;
   esac
 }
-kinds="job queue podgroup command namespace node pod service endpoints configmap secret serviceaccount event priorityclass
-  persistentvolumeclaim persistentvolume storageclass lease networkpolicy validatingadmissionpolicy mutatingadmissionpolicybinding"
+kinds="vcjob queue podgroup command namespace node pod service endpoints configmap secret serviceaccount event priorityclass
+  persistentvolumeclaim persistentvolume storageclass lease networkpolicy validatingadmissionpolicy mutatingadmissionpolicybinding deployment statefulset cronjob"
 
 label_of() { field "$1" "k-$1" ".metadata.labels.$2"; }
 has() { # has TEXT COMMAND...: the command's output contains the text

@@ -59,6 +59,8 @@ class Registry {
         current->fields.push_back(field(line));
       }
     });
+    // A type that is used with words of its own may stand below its user.
+    for (const auto& [copy, original] : altered_) copy->fields = original->fields;
   }
 
   const Schema& named(std::string_view alias) const {
@@ -142,7 +144,10 @@ class Registry {
       differs = true;
       apply_word(changed, word);
     }
-    if (differs) row.schema = own(std::move(changed));
+    if (!differs) return row;
+    Schema* const copy = own(std::move(changed));
+    altered_.emplace_back(copy, row.schema);
+    row.schema = copy;
     return row;
   }
 
@@ -172,6 +177,7 @@ class Registry {
 
   std::map<std::string, std::unique_ptr<Schema>, std::less<>> named_;
   std::vector<std::unique_ptr<Schema>> owned_;
+  std::vector<std::pair<Schema*, const Schema*>> altered_;
 };
 
 const Registry& registry() {

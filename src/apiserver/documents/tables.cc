@@ -6,6 +6,7 @@
 #include <map>
 
 #include "api/schema/quantity.h"
+#include "apiserver/documents/workload_tables.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -13,11 +14,6 @@ namespace apiserver {
 using api::Json;
 
 namespace {
-
-struct Printer {
-  std::vector<api::Column> columns;  // after NAME; paths unused
-  std::function<std::vector<Json>(const Json& object, base::Time now)> cells;
-};
 
 Json age(const Json& timestamp, base::Time now) {
   const auto time = base::parse_rfc3339(timestamp.as_string());
@@ -399,6 +395,13 @@ const Printer& default_printer() {
   return printer;
 }
 
+const Printer& printer_for(const api::KindInfo& kind) {
+  if (kind.custom) return default_printer();
+  if (const Printer* printer = workload_printer(kind.kind)) return *printer;
+  const auto found = printers().find(kind.kind);
+  return found == printers().end() ? default_printer() : found->second;
+}
+
 const Json& at_path(const Json& object, std::string_view path) {
   const Json* at = &object;
   path.remove_prefix(1);
@@ -438,16 +441,14 @@ Json columns_for(const api::KindInfo& kind) {
   Json columns = Json::array();
   const bool event = kind.kind == "Event";
   if (!event) columns.push_back(definition("Name", "string", "name", 0));
-  const auto found = printers().find(kind.kind);
-  const Printer& printer = found == printers().end() ? default_printer() : found->second;
+  const Printer& printer = printer_for(kind);
   for (const api::Column& column : own_columns(kind) ? kind.columns : printer.columns)
     columns.push_back(definition(column.name, column.type, "", column.priority));
   return columns;
 }
 
 Json row_for(const api::KindInfo& kind, const Json& object, base::Time now, IncludeObject include) {
-  const auto found = printers().find(kind.kind);
-  const Printer& printer = found == printers().end() ? default_printer() : found->second;
+  const Printer& printer = printer_for(kind);
   std::vector<Json> cells = own_columns(kind) ? custom_cells(kind, object, now) : printer.cells(object, now);
   if (kind.kind != "Event") cells.insert(cells.begin(), object["metadata"]["name"]);
   Json row = Json::object({{"cells", Json::array(std::move(cells))}});

@@ -129,6 +129,9 @@ void fill_required(const Schema& schema, Json& object) {
   }
 }
 
+constexpr std::string_view kWorkload = R"({"spec":{"selector":{"matchLabels":{"a":"b"}},"template":
+    {"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"x"}]}}}})";
+
 // An object of the kind that the server takes.
 Json valid(const api::KindInfo& kind) {
   static const std::map<std::string, std::string_view> specs = {
@@ -146,8 +149,18 @@ Json valid(const api::KindInfo& kind) {
           "resources":["pods"]}]},"reinvocationPolicy":"Never","mutations":[{"patchType":"JSONPatch","jsonPatch":
           {"expression":"[]"}}]}})"},
       {"ValidatingAdmissionPolicyBinding", R"({"spec":{"policyName":"b","validationActions":["Deny"]}})"},
-      {"MutatingAdmissionPolicyBinding", R"({"spec":{"policyName":"b"}})"}};
-  const auto found = specs.find(kind.kind);
+      {"MutatingAdmissionPolicyBinding", R"({"spec":{"policyName":"b"}})"},
+      {"ReplicationController", R"({"spec":{"selector":{"a":"b"},"template":
+          {"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"x"}]}}}})"},
+      {"Deployment", kWorkload},
+      {"ReplicaSet", kWorkload},
+      {"StatefulSet", kWorkload},
+      {"DaemonSet", kWorkload},
+      {"batch/Job",
+       R"({"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"x"}]}}}})"},
+      {"batch/CronJob", R"({"spec":{"schedule":"@hourly","jobTemplate":{"spec":{"template":{"spec":
+          {"restartPolicy":"Never","containers":[{"name":"c","image":"x"}]}}}}}})"}};
+  const auto found = specs.find(kind.resource.group == "batch" ? "batch/" + kind.kind : kind.kind);
   Json object = found == specs.end() ? Json::object() : *api::parse_json(found->second);
   fill_required(*kind.schema, object);
   object.edit("metadata").set("name", "a");

@@ -1,6 +1,7 @@
 // Defaults of Kubernetes' own kinds that depend on more than one field.
 #include "api/policies/policy.h"
 #include "apiserver/kinds/strategy.h"
+#include "apiserver/kinds/workloads.h"
 #include "base/base64.h"
 
 namespace apiserver {
@@ -25,6 +26,28 @@ std::string_view pull_policy_for(std::string_view image) {
   const std::size_t colon = image.rfind(':');
   const bool tagged = colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash);
   return !tagged || image.substr(colon + 1) == "latest" ? "Always" : "IfNotPresent";
+}
+
+// Fields whose zero value is the same as none: protobuf writes them and JSON does not, and templates are compared.
+void drop_zeros(Json& spec) {
+  const auto drop = [](Json& object, std::initializer_list<std::string_view> fields) {
+    for (const std::string_view field : fields)
+      if (const Json& value = object[field];
+          (value.is_bool() && !value.as_bool()) || (value.is_int() && value.as_int() == 0))
+        object.erase(field);
+  };
+  drop(spec, {"hostNetwork", "hostPID", "hostIPC"});
+  for (const char* list : {"containers", "initContainers"})
+    for (std::size_t i = 0; i < spec[list].items().size(); ++i) {
+      if (!spec[list][i].is_object()) continue;
+      Json& container = spec.edit(list).edit(i);
+      drop(container, {"stdin", "stdinOnce", "tty"});
+      for (const auto& [part, field] : {std::pair{"volumeMounts", "readOnly"}, std::pair{"ports", "hostPort"}})
+        for (std::size_t k = 0; k < container[part].items().size(); ++k)
+          if (container[part][k].is_object()) drop(container.edit(part).edit(k), {field});
+      for (const char* probe : {"livenessProbe", "readinessProbe", "startupProbe"})
+        if (container[probe].is_object()) drop(container.edit(probe), {"initialDelaySeconds"});
+    }
 }
 
 void default_probe(Json& probe) {
@@ -82,24 +105,6 @@ void default_volume(Json& volume) {
   if (!has_source) volume.set("emptyDir", Json::object());
 }
 
-void default_pod_spec(Json& spec) {
-  if (!spec.is_object()) return;
-  set_if_absent(spec, "restartPolicy", "Always");
-  set_if_absent(spec, "terminationGracePeriodSeconds", 30);
-  set_if_absent(spec, "dnsPolicy", "ClusterFirst");
-  set_if_absent(spec, "securityContext", Json::object());
-  set_if_absent(spec, "schedulerName", "default-scheduler");
-  set_if_absent(spec, "enableServiceLinks", true);
-  const bool host_network = spec["hostNetwork"].as_bool();
-  for (const char* list : {"containers", "initContainers"})
-    if (spec[list].is_array())
-      for (std::size_t i = 0; i < spec[list].size(); ++i)
-        if (spec[list][i].is_object()) default_container(spec.edit(list).edit(i), host_network);
-  if (spec["volumes"].is_array())
-    for (std::size_t i = 0; i < spec["volumes"].size(); ++i)
-      if (spec["volumes"][i].is_object()) default_volume(spec.edit("volumes").edit(i));
-}
-
 // stringData is write-only. What is no text stays, for validation to name.
 void fold_string_data(Json& object) {
   const Json text = object["stringData"];
@@ -132,9 +137,29 @@ void default_service(Json& object) {
 
 }  // namespace
 
+void default_pod_spec(Json& spec) {
+  if (!spec.is_object()) return;
+  drop_zeros(spec);
+  set_if_absent(spec, "restartPolicy", "Always");
+  set_if_absent(spec, "terminationGracePeriodSeconds", 30);
+  set_if_absent(spec, "dnsPolicy", "ClusterFirst");
+  set_if_absent(spec, "securityContext", Json::object());
+  set_if_absent(spec, "schedulerName", "default-scheduler");
+  set_if_absent(spec, "enableServiceLinks", true);
+  const bool host_network = spec["hostNetwork"].as_bool();
+  for (const char* list : {"containers", "initContainers"})
+    if (spec[list].is_array())
+      for (std::size_t i = 0; i < spec[list].size(); ++i)
+        if (spec[list][i].is_object()) default_container(spec.edit(list).edit(i), host_network);
+  if (spec["volumes"].is_array())
+    for (std::size_t i = 0; i < spec["volumes"].size(); ++i)
+      if (spec["volumes"][i].is_object()) default_volume(spec.edit("volumes").edit(i));
+}
+
 void apply_core_defaults(const api::KindInfo& kind, Json& object) {
   const std::string_view name = kind.kind;
   if (api::policies::is_policy_kind(kind.resource)) return api::policies::apply_defaults(object);
+  if (is_workload(kind)) return default_workload(kind, object);
   if (name == "Pod") {
     default_pod_spec(object.edit("spec"));
   } else if (name == "Service") {

@@ -8,6 +8,7 @@
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "apiserver/kinds/strategy.h"
+#include "apiserver/kinds/workloads.h"
 #include "base/base64.h"
 #include "base/format.h"
 
@@ -170,35 +171,6 @@ void check_containers(const Json& spec, std::vector<Cause>& causes) {
   if (spec["containers"].empty()) required(causes, "spec.containers");
 }
 
-void check_pod(const Json& object, std::vector<Cause>& causes) {
-  const Json& spec = object["spec"];
-  check_containers(spec, causes);
-  const std::string_view policy = spec["restartPolicy"].as_string();
-  if (policy != "Always" && policy != "OnFailure" && policy != "Never")
-    causes.push_back(
-        {"FieldValueNotSupported",
-         base::format("Unsupported value: \"{}\": supported values: \"Always\", \"OnFailure\", \"Never\"", policy),
-         "spec.restartPolicy"});
-  std::set<std::string, std::less<>> names;
-  std::size_t at = 0;
-  for (const Json& volume : spec["volumes"].items()) {
-    const std::string path = base::format("spec.volumes[{}].name", at++);
-    const std::string_view name = volume["name"].as_string();
-    if (!api::is_dns_label(name))
-      invalid_value(causes, path, volume["name"],
-                    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must "
-                    "start and end with an alphanumeric character");
-    else if (!names.emplace(name).second)
-      causes.push_back({"FieldValueDuplicate", base::format("Duplicate value: \"{}\"", name), path});
-  }
-  const Json& hostname = spec["hostname"];
-  if (!hostname.as_string().empty() && !api::is_dns_label(hostname.as_string()))
-    invalid_value(causes, "spec.hostname", hostname, "must be a DNS label");
-  if (spec["terminationGracePeriodSeconds"].as_int() < 0)
-    invalid_value(causes, "spec.terminationGracePeriodSeconds", spec["terminationGracePeriodSeconds"],
-                  "must be greater than or equal to 0");
-}
-
 // A pod's spec is fixed but for images, tolerations that are added, gates that are removed, and the deadline.
 void check_pod_update(const Json& old_object, const Json& object, std::vector<Cause>& causes) {
   Json before = old_object["spec"];
@@ -259,9 +231,39 @@ void check_data_keys(const Json& object, std::vector<Cause>& causes) {
 
 }  // namespace
 
+void check_pod(const Json& object, std::vector<Cause>& causes) {
+  const Json& spec = object["spec"];
+  check_containers(spec, causes);
+  const std::string_view policy = spec["restartPolicy"].as_string();
+  if (policy != "Always" && policy != "OnFailure" && policy != "Never")
+    causes.push_back(
+        {"FieldValueNotSupported",
+         base::format("Unsupported value: \"{}\": supported values: \"Always\", \"OnFailure\", \"Never\"", policy),
+         "spec.restartPolicy"});
+  std::set<std::string, std::less<>> names;
+  std::size_t at = 0;
+  for (const Json& volume : spec["volumes"].items()) {
+    const std::string path = base::format("spec.volumes[{}].name", at++);
+    const std::string_view name = volume["name"].as_string();
+    if (!api::is_dns_label(name))
+      invalid_value(causes, path, volume["name"],
+                    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must "
+                    "start and end with an alphanumeric character");
+    else if (!names.emplace(name).second)
+      causes.push_back({"FieldValueDuplicate", base::format("Duplicate value: \"{}\"", name), path});
+  }
+  const Json& hostname = spec["hostname"];
+  if (!hostname.as_string().empty() && !api::is_dns_label(hostname.as_string()))
+    invalid_value(causes, "spec.hostname", hostname, "must be a DNS label");
+  if (spec["terminationGracePeriodSeconds"].as_int() < 0)
+    invalid_value(causes, "spec.terminationGracePeriodSeconds", spec["terminationGracePeriodSeconds"],
+                  "must be greater than or equal to 0");
+}
+
 void prepare_core_create(const Context& context, const api::KindInfo& kind, Json& object, std::vector<Cause>& causes) {
   for (const char* part : {"spec", "status"})  // what is no object is left for validation to name
     if (!object[part].is_null() && !object[part].is_object()) return;
+  if (is_workload(kind)) return prepare_workload(kind, object);
   if (kind.kind == "Pod") {
     prepare_pod(context, object, causes);
   } else if (kind.kind == "Namespace") {
@@ -278,6 +280,7 @@ void prepare_core_create(const Context& context, const api::KindInfo& kind, Json
 
 void check_core_create(const api::KindInfo& kind, const Json& object, std::vector<Cause>& causes) {
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
+  if (is_workload(kind)) return check_workload(kind, object, causes);
   if (kind.kind == "Pod") check_pod(object, causes);
   if (kind.kind == "ConfigMap" || kind.kind == "Secret") check_data_keys(object, causes);
   if (kind.kind == "Secret")
@@ -300,6 +303,7 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
                        const Json& object, std::vector<Cause>& causes) {
   if (!subresource.empty()) return;
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
+  if (is_workload(kind)) return check_workload_update(kind, old_object, object, causes);
   if (kind.kind == "Pod") {
     check_pod_update(old_object, object, causes);
   } else if (kind.kind == "ConfigMap" || kind.kind == "Secret") {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "api/selector_text.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -37,6 +38,8 @@ Json scale_of(const api::KindInfo& kind, const Json& object) {
   Json status = Json::object({{"replicas", at_path(object, kind.scale.status_replicas).as_int()}});
   if (const Json& selector = at_path(object, kind.scale.selector); selector.is_string())
     status.set("selector", selector);
+  else if (selector.is_object())
+    status.set("selector", api::selector_text(selector));
   return Json::object({{"apiVersion", "autoscaling/v1"},
                        {"kind", "Scale"},
                        {"metadata", std::move(metadata)},

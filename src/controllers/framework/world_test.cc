@@ -1,4 +1,5 @@
 // The map cluster of controller tests.
+#include "api/kinds.h"
 #include "base/format.h"
 #include "controllers/framework/off_loop.h"
 #include "controllers/framework/world_for_tests.h"
@@ -141,6 +142,10 @@ bool TestWorld::run(const Action& action) {
       if (found == kind.end()) return action.missing_is_fine;
       Json next = action.verb == Verb::kStatus ? found->second : action.body;
       next.set("status", action.verb == Verb::kStatus ? action.body["status"] : found->second["status"]);
+      // Kubernetes' own kinds take labels and annotations with their status.
+      if (const auto* info = api::find_kind(action.resource); action.verb == Verb::kStatus && info && !info->custom)
+        for (const char* key : {"labels", "annotations"})
+          if (const Json* value = action.body["metadata"].find(key)) next.edit("metadata").set(key, *value);
       if (action.subresource == "finalize")
         kind.erase(found);
       else

@@ -19,6 +19,7 @@
 #include "apiserver/pipeline/metrics.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/split.h"
 #include "base/time_zone.h"
 #include "controllers/all.h"
 #include "controllers/metrics.h"
@@ -55,6 +56,7 @@ struct UpOptions {
   bool host_rootfs = false;
   bool leave_pods = false;
   bool training = true;
+  std::string controllers = "*";
   std::string mpi_version = "v1";
   std::string event_ttl = "1h";
   std::string scheduler_conf;
@@ -81,6 +83,8 @@ std::vector<Flag> flags_of(UpOptions& options) {
       {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"},
       {"training-operator", &options.training,
        "run training jobs of kubeflow.org; false: a program beside this one does"},
+      {"controllers", &options.controllers,
+       "controllers of Kubernetes that run here, as kube-controller-manager names them, such as *,-deployment,-job"},
       {"mpi-job-version", &options.mpi_version, kMpiVersionHelp},
       {"scheduler-conf", &options.scheduler_conf,
        "the scheduler's configuration file, read again when it changes (default: the built-in configuration)"},
@@ -95,6 +99,12 @@ std::vector<Flag> flags_of(UpOptions& options) {
        "where SIGUSR1 writes what the scheduler believes, for volcano schedule --as-is"}};
 }
 
+controllers::workloads::Options workloads_of(const UpOptions& options) {
+  controllers::workloads::Options workloads{.enabled = {}, .local_zone = base::TimeZone::local()};
+  for (const std::string_view word : base::split_words(options.controllers, ',')) workloads.enabled.emplace_back(word);
+  return workloads;
+}
+
 base::Status check(const UpOptions& options) {
   const auto wrong = [](std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); };
   TRY_VOID(check_ip("--address", options.address));
@@ -104,6 +114,8 @@ base::Status check(const UpOptions& options) {
   scheduler::Options sharded;
   sharded.sharding_mode = options.sharding_mode;
   TRY_VOID(sharded.check());
+  if (const base::Status named = controllers::workloads::check(workloads_of(options)); !named.ok())
+    return wrong("--controllers: " + named.error().message);
   if (options.port < 0 || options.port > 65535)
     return wrong(base::format("--port: {} is not between 0 and 65535", options.port));
   if (options.storage_gib < 1 || options.storage_gib > 65536)
@@ -230,6 +242,7 @@ struct Cluster {
       controllers::Options manager_options;
       manager_options.with_cluster = true;
       manager_options.root_ca = credentials.ca_pem;
+      manager_options.kubernetes = workloads_of(options);
       if (options.training) manager_options.training = training();
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;

@@ -1,0 +1,128 @@
+// What the server makes of workloads that are stored, and what it refuses.
+#include "apiserver/kinds/workloads.h"
+
+#include <gtest/gtest.h>
+
+#include "api/kinds.h"
+#include "api/selector_text.h"
+
+namespace apiserver {
+namespace {
+
+using api::Json;
+
+const api::KindInfo& kind(std::string_view api_version, std::string_view name) {
+  return *api::find_kind_named(api_version, name);
+}
+
+constexpr std::string_view kDeployment = R"({"metadata": {"name": "web"}, "spec": {
+    "selector": {"matchLabels": {"app": "web"}}, "template": {"metadata": {"labels": {"app": "web"}},
+    "spec": {"containers": [{"name": "c", "image": "i"}]}}}})";
+constexpr std::string_view kJob = R"({"metadata": {"name": "pi", "uid": "u"}, "spec": {"template": {
+    "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}})";
+
+Json made(const api::KindInfo& of, std::string_view base, std::string_view path, std::string_view value) {
+  Json object = *api::parse_json(base);
+  Json* at = &object;
+  while (!path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    at = &at->edit(path.substr(0, dot));
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  if (at != &object) *at = *api::parse_json(value);
+  default_workload(of, object);
+  prepare_workload(of, object);
+  return object;
+}
+
+std::string problems(const std::vector<base::Cause>& causes) {
+  std::string text;
+  for (const base::Cause& cause : causes) text += cause.field + ": " + cause.message + "\n";
+  return text;
+}
+
+TEST(Workloads, what_makes_no_sense_is_refused) {
+  struct Row {
+    std::string_view api_version, kind, base, path, value, problem;
+  };
+  const Row rows[] = {
+      {"apps/v1", "Deployment", kDeployment, "", "", ""},
+      {"apps/v1", "Deployment", kDeployment, "spec.selector", "{}",
+       "spec.selector: Invalid value: {}: empty selector is invalid for deployment\n"},
+      {"apps/v1", "ReplicaSet", kDeployment, "spec.template.metadata.labels", R"({"app":"db"})",
+       "spec.template.metadata.labels: Invalid value: {\"app\":\"db\"}: `selector` does not match template `labels`\n"},
+      {"apps/v1", "Deployment", kDeployment, "spec.template.spec.restartPolicy", R"("Never")",
+       "spec.template.spec.restartPolicy: Unsupported value: \"Never\": supported values: \"Always\"\n"},
+      {"apps/v1", "Deployment", kDeployment, "spec.replicas", "-1",
+       "spec.replicas: Invalid value: -1: must be greater than or equal to 0\n"},
+      {"apps/v1", "Deployment", kDeployment, "spec.strategy.rollingUpdate", R"({"maxSurge":0,"maxUnavailable":0})",
+       "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0\n"},
+      {"apps/v1", "Deployment", kDeployment, "spec.strategy", R"({"type":"Recreate","rollingUpdate":{}})",
+       "spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'\n"},
+      {"apps/v1", "Deployment", kDeployment, "spec.minReadySeconds", "600",
+       "spec.progressDeadlineSeconds: Invalid value: 600: must be greater than minReadySeconds\n"},
+      {"apps/v1", "Deployment", kDeployment, "spec.template.spec.containers", "[]",
+       "spec.template.spec.containers: Required value\n"},
+      {"batch/v1", "Job", kJob, "", "", ""},
+      {"batch/v1", "Job", kJob, "spec.template.spec.restartPolicy", R"("Always")",
+       "spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", \"Never\"\n"},
+      {"batch/v1", "Job", kJob, "spec", R"({"parallelism":2,"completionMode":"Indexed","template":{"spec":
+          {"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}})",
+       "spec.completions: Required value: when completion mode is Indexed\n"},
+      {"batch/v1", "Job", kJob, "spec.successPolicy", "{}",
+       "spec.successPolicy: Forbidden: is not supported by this server\n"}};
+  for (const Row& row : rows) {
+    const api::KindInfo& of = kind(row.api_version, row.kind);
+    std::vector<base::Cause> causes;
+    check_workload(of, made(of, row.base, row.path, row.value), causes);
+    EXPECT_EQ(problems(causes), row.problem) << row.path << " " << row.value;
+  }
+}
+
+TEST(Workloads, what_is_fixed_stays) {
+  struct Row {
+    std::string_view api_version, kind, base, path, value, field;
+  };
+  const Row rows[] = {{"apps/v1", "Deployment", kDeployment, "spec.replicas", "5", ""},
+                      {"apps/v1", "StatefulSet", kDeployment, "spec.serviceName", R"("s")", "spec"},
+                      {"batch/v1", "Job", kJob, "spec.parallelism", "3", ""},
+                      {"batch/v1", "Job", kJob, "spec.completions", "3", "spec.completions"},
+                      {"batch/v1", "Job", kJob, "spec.template.spec.hostname", R"("h")", "spec.template"}};
+  for (const Row& row : rows) {
+    const api::KindInfo& of = kind(row.api_version, row.kind);
+    std::vector<base::Cause> causes;
+    Json before = made(of, row.base, "", "");
+    Json after = before;
+    const Json changed = made(of, row.base, row.path, row.value);
+    after.set("spec", changed["spec"]);
+    if (row.path == "spec.parallelism") after.edit("spec").set("completions", before["spec"]["completions"]);
+    check_workload_update(of, before, after, causes);
+    EXPECT_EQ(causes.empty() ? "" : causes.front().field, row.field) << row.path << problems(causes);
+  }
+}
+
+TEST(Workloads, a_job_selects_its_own_pods) {
+  const Json job = made(kind("batch/v1", "Job"), kJob, "", "");
+  EXPECT_EQ(api::selector_text(job["spec"]["selector"]), "batch.kubernetes.io/controller-uid=u");
+  EXPECT_EQ(api::selector_text(job["spec"]["template"]["metadata"]["labels"]),
+            "batch.kubernetes.io/controller-uid=u,batch.kubernetes.io/job-name=pi,controller-uid=u,job-name=pi");
+  EXPECT_EQ(job["spec"]["completions"].as_int(), 1);
+  EXPECT_EQ(job["spec"]["backoffLimit"].as_int(), 6);
+}
+
+TEST(Workloads, a_template_from_protobuf_is_as_one_from_json) {
+  const api::KindInfo& of = kind("apps/v1", "Deployment");
+  const Json zeros = made(of, kDeployment, "spec.template.spec.containers",
+                          R"([{"name": "c", "image": "i", "stdin": false, "stdinOnce": false, "tty": false}])");
+  EXPECT_EQ(zeros, made(of, kDeployment, "", ""));
+}
+
+TEST(Workloads, selectors_as_text) {
+  EXPECT_EQ(api::selector_text(*api::parse_json(R"({"matchLabels": {"b": "2", "a": "1"}, "matchExpressions": [
+      {"key": "c", "operator": "In", "values": ["x", "y"]}, {"key": "d", "operator": "DoesNotExist"}]})")),
+            "a=1,b=2,c in (x,y),!d");
+  EXPECT_EQ(api::selector_text(*api::parse_json(R"({"app": "web"})")), "app=web");
+}
+
+}  // namespace
+}  // namespace apiserver

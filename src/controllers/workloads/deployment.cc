@@ -1,0 +1,432 @@
+// Wakes of the Deployment controller, and which ReplicaSets are scaled to what; deployment_status.cc says how it goes.
+#include "controllers/workloads/deployment.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/format.h"
+#include "controllers/workloads/deployment_look.h"
+
+namespace controllers::workloads {
+
+using api::Json;
+namespace resources = api::resources;
+
+namespace {
+
+// "25%" of `total`, or a plain count.
+std::int64_t share_of(const Json& value, std::int64_t total, bool up) {
+  if (value.is_int()) return std::max<std::int64_t>(0, value.as_int());
+  std::string_view text = value.as_string();
+  std::int64_t percent = 0;
+  for (const char c : text)
+    if (c >= '0' && c <= '9' && percent < 1'000'000) percent = percent * 10 + (c - '0');
+  return (percent * total + (up ? 99 : 0)) / 100;
+}
+
+Json but_hash(const Json& pod_template) {
+  Json copy = pod_template;
+  if (copy["metadata"]["labels"].is_object()) copy.edit("metadata").edit("labels").erase(kTemplateHash);
+  if (copy["metadata"].is_object()) {
+    if (copy["metadata"]["labels"].empty()) copy.edit("metadata").erase("labels");
+    copy.edit("metadata").erase("creationTimestamp");
+  }
+  if (copy["metadata"].empty()) copy.erase("metadata");
+  return copy;
+}
+
+std::int64_t number_of(const Json& object, std::string_view annotation) {
+  const auto value = api::parse_json(api::annotation_of(object, annotation));
+  return value.ok() && value->is_int() ? value->as_int() : 0;
+}
+
+bool older(const Json* a, const Json* b) {
+  const base::Time one = time_in((*a)["metadata"]["creationTimestamp"]);
+  const base::Time other = time_in((*b)["metadata"]["creationTimestamp"]);
+  return one != other ? one < other : api::name_of(*a) < api::name_of(*b);
+}
+
+}  // namespace
+
+Bounds bounds_of(const Json& deployment) {
+  const Json& strategy = deployment["spec"]["strategy"];
+  if (strategy["type"].as_string() == "Recreate") return {};
+  const std::int64_t replicas = deployment["spec"]["replicas"].as_int(1);
+  const Json& rolling = strategy["rollingUpdate"];
+  Bounds bounds{share_of(rolling["maxSurge"], replicas, true), share_of(rolling["maxUnavailable"], replicas, false)};
+  if (bounds.surge == 0 && bounds.unavailable == 0) bounds.unavailable = 1;
+  bounds.unavailable = std::min(bounds.unavailable, replicas);
+  return bounds;
+}
+
+std::int64_t wanted_of(const Json& set) { return set["spec"]["replicas"].as_int(); }
+std::int64_t available_of(const Json& set) { return set["status"]["availableReplicas"].as_int(); }
+
+Rollout::Rollout(const View& view, const Json& deployment, const Turn& turn)
+    : view_(view),
+      deployment_(deployment),
+      turn_(turn),
+      replicas_(deployment["spec"]["replicas"].as_int(1)),
+      bounds_(bounds_of(deployment)),
+      conditions_(deployment["status"]["conditions"].is_array() ? deployment["status"]["conditions"] : Json::array()) {
+  collisions_ = deployment["status"]["collisionCount"];
+}
+
+Plan Rollout::take() {
+  plan_.set_subject(deployment_);
+  const auto selector = selector_of(deployment_);
+  if (!selector) return std::move(plan_);
+  const Claim claimed = claim(view_, resources::kReplicaSets, deployment_, *selector);
+  settle_claim(plan_, resources::kReplicaSets, claimed, deployment_, "apps/v1", "Deployment");
+  sets_ = claimed.owned;
+  sets_.insert(sets_.end(), claimed.adopt.begin(), claimed.adopt.end());
+  std::ranges::sort(sets_, older);
+  find_newest();
+  if (api::is_deleting(deployment_)) {
+    say();
+    return std::move(plan_);
+  }
+  note_pause();
+  if (deployment_["spec"]["paused"].as_bool()) {
+    number_newest();
+    rescale();
+    clean_up();
+  } else if (was_rescaled()) {
+    number_newest();
+    rescale();
+  } else if (deployment_["spec"]["strategy"]["type"].as_string() == "Recreate") {
+    recreate();
+  } else {
+    roll();
+  }
+  say();
+  return std::move(plan_);
+}
+
+void Rollout::find_newest() {
+  const Json wanted = but_hash(deployment_["spec"]["template"]);
+  for (const Json* set : sets_)
+    if (!newest_ && but_hash((*set)["spec"]["template"]) == wanted) newest_ = set;
+  for (const Json* set : sets_)
+    if (set != newest_) old_.push_back(set);
+}
+
+// The revision of the newest set is one above all others; it and the Deployment carry it.
+void Rollout::number_newest() {
+  std::int64_t highest = 0;
+  for (const Json* set : old_) highest = std::max(highest, number_of(*set, kRevision));
+  revision_ = std::max(highest + 1, newest_ ? number_of(*newest_, kRevision) : 0);
+  if (!newest_) return;
+  Json annotations = Json::object();
+  if (const std::string_view before = api::annotation_of(*newest_, kRevision); before != std::to_string(revision_)) {
+    annotations.set(kRevision, std::to_string(revision_));
+    if (!before.empty()) {
+      const std::string_view history = api::annotation_of(*newest_, kRevisionHistory);
+      annotations.set(kRevisionHistory, history.empty() ? std::string(before) : base::format("{},{}", history, before));
+    }
+  }
+  for (const Json::Member& member : deployment_["metadata"]["annotations"].members())
+    if (is_copied(member.name()) && (*newest_)["metadata"]["annotations"][member.name()] != member.value)
+      annotations.set(member.name(), member.value);
+  Json patch = Json::object();
+  if (!annotations.empty()) patch.set("metadata", Json::object({{"annotations", std::move(annotations)}}));
+  const std::int64_t min_ready = deployment_["spec"]["minReadySeconds"].as_int();
+  if ((*newest_)["spec"]["minReadySeconds"].as_int() != min_ready) patch.edit("spec").set("minReadySeconds", min_ready);
+  if (!patch.empty()) change(*newest_, std::move(patch));
+  carry_revision();
+}
+
+void Rollout::carry_revision() {
+  if (api::annotation_of(deployment_, kRevision) == std::to_string(revision_)) return;
+  Json metadata = Json::object(
+      {{"uid", api::uid_of(deployment_)}, {"annotations", Json::object({{kRevision, std::to_string(revision_)}})}});
+  plan_.begin_stage();
+  plan_.patch(kDeployments, deployment_, client::PatchType::kMerge, Json::object({{"metadata", std::move(metadata)}}));
+  changes_itself_ = true;
+}
+
+bool Rollout::is_copied(std::string_view annotation) {
+  return annotation != "kubectl.kubernetes.io/last-applied-configuration" && annotation != kRevision &&
+         annotation != kRevisionHistory && annotation != kDesired && annotation != kMax &&
+         annotation != "deprecated.deployment.rollback.to";
+}
+
+// Several changes of one set become one patch.
+void Rollout::change(const Json& set, Json patch) {
+  for (auto& [changed, all] : patches_)
+    if (changed == &set) {
+      for (const Json::Member& part : patch.members())
+        for (const Json::Member& member : part.value.members()) {
+          if (member.name() == "annotations")
+            for (const Json::Member& one : member.value.members())
+              all.edit("metadata").edit("annotations").set(one.name(), one.value);
+          else
+            all.edit(part.name()).set(member.name(), member.value);
+        }
+      return;
+    }
+  patches_.emplace_back(&set, std::move(patch));
+}
+
+std::int64_t Rollout::total() const {
+  std::int64_t sum = newest_ ? wanted_of(*newest_) : 0;
+  for (const Json* set : old_) sum += wanted_of(*set);
+  return sum;
+}
+
+std::int64_t Rollout::wanted_of_newest() const {
+  const std::int64_t now = newest_ ? wanted_of(*newest_) : 0;
+  if (deployment_["spec"]["strategy"]["type"].as_string() == "Recreate") return replicas_;
+  const std::int64_t most = replicas_ + bounds_.surge;
+  if (total() >= most) return now;
+  return now + std::max<std::int64_t>(0, std::min(most - total(), replicas_ - now));
+}
+
+void Rollout::make_newest() {
+  revision_ = 1;
+  for (const Json* set : old_) revision_ = std::max(revision_, number_of(*set, kRevision) + 1);
+  Json pod_template = deployment_["spec"]["template"];
+  const std::string seed = base::format("{} {}", pod_template.sorted().dump(), collisions_.as_int());
+  // COMPAT(template-hash): not the hash that kube-controller-manager takes.
+  const std::string hash = hash_text(hash_of(seed), 10);
+  const std::string name = base::format("{}-{}", api::name_of(deployment_), hash);
+  if (view_.find(resources::kReplicaSets, base::format("{}/{}", api::namespace_of(deployment_), name))) {
+    collisions_ = collisions_.as_int() + 1;  // another set has the name; the next look takes another one
+    return;
+  }
+  pod_template.edit_path({"metadata", "labels"}).set(kTemplateHash, hash);
+  Json annotations = Json::object({{kDesired, std::to_string(replicas_)},
+                                   {kMax, std::to_string(replicas_ + bounds_.surge)},
+                                   {kRevision, std::to_string(revision_)}});
+  for (const Json::Member& member : deployment_["metadata"]["annotations"].members())
+    if (is_copied(member.name())) annotations.set(member.name(), member.value);
+  Json selector = deployment_["spec"]["selector"];
+  selector.edit("matchLabels").set(kTemplateHash, hash);
+  const std::int64_t count = wanted_of_newest();
+  Json spec = Json::object({{"replicas", count}, {"selector", std::move(selector)}});
+  if (const Json& seconds = deployment_["spec"]["minReadySeconds"]; seconds.as_int() != 0)
+    spec.set("minReadySeconds", seconds);
+  Json metadata =
+      Json::object({{"name", name},
+                    {"namespace", api::namespace_of(deployment_)},
+                    {"labels", pod_template["metadata"]["labels"]},
+                    {"annotations", std::move(annotations)},
+                    {"ownerReferences", Json::array({owner_reference(deployment_, "apps/v1", "Deployment")})}});
+  spec.set("template", std::move(pod_template));
+  Action& action = plan_.create(resources::kReplicaSets, Json::object({{"apiVersion", "apps/v1"},
+                                                                       {"kind", "ReplicaSet"},
+                                                                       {"metadata", std::move(metadata)},
+                                                                       {"spec", std::move(spec)}}));
+  if (count > 0) {
+    action.success_reason = "ScalingReplicaSet";
+    action.success_text = base::format("Scaled up replica set {} from 0 to {}", name, count);
+  }
+  action.failure_reason = "ReplicaSetCreateError";
+  action.failure_text = base::format("Failed to create new replica set \"{}\": {{}}", name);
+  made_ = name;
+}
+
+void Rollout::scale(const Json& set, std::int64_t count) {
+  count = std::max<std::int64_t>(0, count);
+  Json annotations = Json::object();
+  const std::string desired = std::to_string(replicas_);
+  const std::string most = std::to_string(replicas_ + bounds_.surge);
+  if (api::annotation_of(set, kDesired) != desired) annotations.set(kDesired, desired);
+  if (api::annotation_of(set, kMax) != most) annotations.set(kMax, most);
+  const std::int64_t before = wanted_of(set);
+  if (annotations.empty() && before == count) return;
+  Json patch = Json::object();
+  if (!annotations.empty()) patch.set("metadata", Json::object({{"annotations", std::move(annotations)}}));
+  if (before != count) {
+    patch.set("spec", Json::object({{"replicas", count}}));
+    scaled_.push_back({&set, base::format("Scaled {} replica set {} from {} to {}", before < count ? "up" : "down",
+                                          api::name_of(set), before, count)});
+  }
+  change(set, std::move(patch));
+}
+
+// A set that was made for another number of replicas than is asked for now.
+bool Rollout::was_rescaled() const {
+  return std::ranges::any_of(sets_, [&](const Json* set) {
+    const std::string_view desired = api::annotation_of(*set, kDesired);
+    return wanted_of(*set) > 0 && !desired.empty() && desired != std::to_string(replicas_);
+  });
+}
+
+bool Rollout::is_saturated(const Json& set) const {
+  return wanted_of(set) == replicas_ && number_of(set, kDesired) == replicas_ && available_of(set) == replicas_;
+}
+
+void Rollout::rescale() {
+  std::vector<const Json*> active;
+  for (const Json* set : sets_)
+    if (wanted_of(*set) > 0) active.push_back(set);
+  const Json* only = nullptr;
+  if (active.size() == 1) only = active.front();
+  if (active.empty()) only = newest_ ? newest_ : sets_.empty() ? nullptr : sets_.back();
+  if (only) return scale(*only, replicas_);
+  if (newest_ && is_saturated(*newest_)) {
+    for (const Json* set : old_)
+      if (wanted_of(*set) > 0) scale(*set, 0);
+    return;
+  }
+  if (deployment_["spec"]["strategy"]["type"].as_string() == "RollingUpdate") share_out(std::move(active));
+}
+
+// In proportion, so that a rollout under way keeps its shape; what is left over goes to the largest.
+void Rollout::share_out(std::vector<const Json*> active) {
+  std::int64_t now = 0;
+  for (const Json* set : active) now += wanted_of(*set);
+  const std::int64_t most = replicas_ > 0 ? replicas_ + bounds_.surge : 0;
+  const std::int64_t change_by = most - now;
+  std::ranges::stable_sort(active, [&](const Json* a, const Json* b) {
+    if (wanted_of(*a) != wanted_of(*b)) return wanted_of(*a) > wanted_of(*b);
+    return change_by > 0 ? older(b, a) : older(a, b);
+  });
+  std::vector<std::int64_t> counts;
+  std::int64_t done = 0;
+  for (const Json* set : active) {
+    const std::int64_t before = wanted_of(*set);
+    std::int64_t part = 0;
+    if (replicas_ == 0) {
+      part = -before;
+    } else if (change_by != 0) {
+      const std::int64_t base = std::max<std::int64_t>(1, number_of(*set, kMax) ? number_of(*set, kMax) : now);
+      part = (2 * before * most + base) / (2 * base) - before;
+    }
+    const std::int64_t left = change_by - done;
+    part = change_by > 0 ? std::clamp<std::int64_t>(part, 0, left) : std::clamp<std::int64_t>(part, left, 0);
+    counts.push_back(before + part);
+    done += part;
+  }
+  if (!counts.empty()) counts.front() = std::max<std::int64_t>(0, counts.front() + change_by - done);
+  for (std::size_t i = 0; i < active.size(); ++i) scale(*active[i], counts[i]);
+}
+
+void Rollout::roll() {
+  if (!newest_) return make_newest();
+  number_newest();
+  const std::int64_t now = wanted_of(*newest_);
+  if (const std::int64_t count = now > replicas_ ? replicas_ : wanted_of_newest(); count != now)
+    return scale(*newest_, count);
+  scale(*newest_, now);
+  shrink_old();
+  if (is_complete()) clean_up();
+}
+
+// Old pods go as far as enough others are available: first those that are not, then the oldest.
+void Rollout::shrink_old() {
+  const std::int64_t at_least = replicas_ - bounds_.unavailable;
+  const std::int64_t newest_missing = wanted_of(*newest_) - available_of(*newest_);
+  std::int64_t may_go = total() - at_least - newest_missing;
+  if (may_go <= 0) return;
+  std::int64_t available = available_of(*newest_);
+  std::vector<std::int64_t> counts;
+  for (const Json* set : old_) {
+    available += available_of(*set);
+    const std::int64_t broken =
+        std::clamp<std::int64_t>(wanted_of(*set) - available_of(*set), 0, std::max<std::int64_t>(0, may_go));
+    counts.push_back(wanted_of(*set) - broken);
+    may_go -= broken;
+  }
+  std::int64_t spare = available - at_least;
+  for (std::size_t i = 0; i < old_.size(); ++i) {
+    const std::int64_t part = std::clamp<std::int64_t>(spare, 0, counts[i]);
+    if (wanted_of(*old_[i]) > 0) scale(*old_[i], counts[i] - part);
+    spare -= part;
+  }
+}
+
+void Rollout::recreate() {
+  bool any = false;
+  for (const Json* set : old_) {
+    if (wanted_of(*set) > 0) scale(*set, 0);
+    any = any || wanted_of(*set) > 0;
+    for (const Json* pod : view_.by_index(resources::kPods, kByController, api::uid_of(*set)))
+      any = any || !is_over(*pod);
+  }
+  if (newest_) number_newest();
+  if (any) return;
+  if (!newest_) return make_newest();
+  scale(*newest_, replicas_);
+  if (is_complete()) clean_up();
+}
+
+// Old sets without pods beyond the history limit, the lowest revisions first.
+void Rollout::clean_up() {
+  const Json& limit = deployment_["spec"]["revisionHistoryLimit"];
+  if (limit.is_null() || limit.as_int() == std::numeric_limits<std::int32_t>::max()) return;
+  std::vector<const Json*> idle;
+  for (const Json* set : old_)
+    if (wanted_of(*set) == 0 && (*set)["status"]["replicas"].as_int() == 0 && !api::is_deleting(*set) &&
+        (*set)["metadata"]["generation"].as_int() <= (*set)["status"]["observedGeneration"].as_int())
+      idle.push_back(set);
+  std::ranges::stable_sort(
+      idle, [](const Json* a, const Json* b) { return number_of(*a, kRevision) < number_of(*b, kRevision); });
+  for (std::size_t i = 0; i + static_cast<std::size_t>(limit.as_int()) < idle.size(); ++i)
+    plan_.remove(resources::kReplicaSets, *idle[i]);
+}
+
+void Rollout::write_sets() {
+  plan_.begin_stage();
+  for (auto& [set, patch] : patches_) {
+    patch.edit("metadata").set("uid", api::uid_of(*set));
+    patch.edit("metadata").set("resourceVersion", api::resource_version_of(*set));
+    Action& action = plan_.patch(resources::kReplicaSets, *set, client::PatchType::kMerge, std::move(patch));
+    for (const auto& [scaled, text] : scaled_)
+      if (scaled == set) {
+        action.success_reason = "ScalingReplicaSet";
+        action.success_text = text;
+      }
+  }
+}
+
+namespace {
+
+class DeploymentController final : public Controller {
+ public:
+  std::string_view name() const override { return "deployment-controller"; }
+  std::string_view component() const override { return name(); }
+
+  std::vector<Wake> wakes_on() const override {
+    return {{kDeployments, [](const View&, const Json& one) { return Keys{api::key_of(one)}; }},
+            {resources::kReplicaSets,
+             [](const View& view, const Json& set) { return owners_of(view, set, kDeployments, "Deployment"); }},
+            // Only Recreate waits for pods, and only for their end.
+            {.resource = resources::kPods, .keys = deployment_of, .matters = [](const Json* before, const Json* after) {
+               return !after || (before && is_over(*after) != is_over(*before));
+             }}};
+  }
+
+  std::vector<IndexBy> indexes() const override {
+    std::vector<IndexBy> all = ownership_indexes(resources::kReplicaSets);
+    for (IndexBy& index : ownership_indexes(resources::kPods)) all.push_back(std::move(index));
+    return all;
+  }
+
+  Plan step(const View& view, const std::string& key, const Turn& turn) override {
+    const Json* deployment = view.find(kDeployments, key);
+    return deployment ? Rollout(view, *deployment, turn).take() : Plan();
+  }
+
+ private:
+  static Keys deployment_of(const View& view, const Json& pod) {
+    const Json& owner = api::controller_of(pod);
+    if (owner["kind"].as_string() != "ReplicaSet") return {};
+    const Json* set =
+        view.find(resources::kReplicaSets, base::format("{}/{}", api::namespace_of(pod), owner["name"].as_string()));
+    if (!set) return {};
+    Keys keys = owners_of(view, *set, kDeployments, "Deployment");
+    std::erase_if(keys, [&](const std::string& key) {
+      const Json* one = view.find(kDeployments, key);
+      return !one || (*one)["spec"]["strategy"]["type"].as_string() != "Recreate";
+    });
+    return keys;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_deployment_controller() { return std::make_unique<DeploymentController>(); }
+
+}  // namespace controllers::workloads

@@ -1,0 +1,318 @@
+// One step of a StatefulSet: its revisions, its pods in their order, its claims, what it says.
+#include "controllers/workloads/stateful_set.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/format.h"
+#include "controllers/workloads/pods.h"
+
+namespace controllers::workloads {
+
+using api::Json;
+namespace resources = api::resources;
+
+namespace {
+
+constexpr std::string_view kRevisionHash = "controller-revision-hash";
+
+class Look {
+ public:
+  Look(const View& view, const Json& set, const Turn& turn)
+      : view_(view),
+        set_(set),
+        spec_(set["spec"]),
+        turn_(turn),
+        replicas_(spec_["replicas"].as_int(1)),
+        start_(spec_["ordinals"]["start"].as_int()),
+        parallel_(spec_["podManagementPolicy"].as_string() == "Parallel") {}
+
+  Plan take() {
+    plan_.set_subject(set_);
+    const auto selector = selector_of(set_);
+    if (!selector) return std::move(plan_);
+    Claim claimed = claim(view_, resources::kPods, set_, *selector);
+    std::erase_if(claimed.adopt, [&](const Json* pod) { return !ordinal_of(*pod); });
+    settle_claim(plan_, resources::kPods, claimed, set_, "apps/v1", "StatefulSet");
+    for (const auto* list : {&claimed.owned, &claimed.adopt})
+      for (const Json* pod : *list)
+        if (const auto ordinal = ordinal_of(*pod)) pods_[*ordinal] = pod;
+    find_revisions();
+    if (!api::is_deleting(set_)) act();
+    say();
+    return std::move(plan_);
+  }
+
+ private:
+  std::string pod_name(std::int64_t ordinal) const { return base::format("{}-{}", api::name_of(set_), ordinal); }
+
+  std::optional<std::int64_t> ordinal_of(const Json& pod) const {
+    const std::string_view name = api::name_of(pod);
+    const std::string prefix = base::format("{}-", api::name_of(set_));
+    if (!name.starts_with(prefix)) return std::nullopt;
+    const auto number = api::parse_json(name.substr(prefix.size()));
+    if (!number.ok() || !number->is_int() || number->as_int() < 0) return std::nullopt;
+    return number->as_int();
+  }
+
+  // A ControllerRevision for each template, the newest with the highest number.
+  void find_revisions() {
+    const Json data = Json::object({{"spec", Json::object({{"template", spec_["template"]}})}});
+    std::vector<const Json*> all = view_.by_index(kControllerRevisions, kByController, api::uid_of(set_));
+    std::ranges::stable_sort(
+        all, [](const Json* a, const Json* b) { return (*a)["revision"].as_int() < (*b)["revision"].as_int(); });
+    const std::int64_t highest = all.empty() ? 0 : (*all.back())["revision"].as_int();
+    for (const Json* one : all)
+      if ((*one)["data"]["spec"]["template"] == spec_["template"]) update_ = *one;
+    if (update_.is_null()) {
+      const std::string name = base::format("{}-{}", api::name_of(set_), hash_text(hash_of(data.sorted().dump()), 10));
+      Json metadata =
+          Json::object({{"name", name},
+                        {"namespace", api::namespace_of(set_)},
+                        {"labels", spec_["template"]["metadata"]["labels"]},
+                        {"ownerReferences", Json::array({owner_reference(set_, "apps/v1", "StatefulSet")})}});
+      update_ = Json::object({{"apiVersion", "apps/v1"},
+                              {"kind", "ControllerRevision"},
+                              {"metadata", std::move(metadata)},
+                              {"data", data},
+                              {"revision", highest + 1}});
+      plan_.create(kControllerRevisions, update_);
+      plan_.begin_stage();
+    } else if (update_["revision"].as_int() < highest) {  // a rollback
+      plan_.patch(kControllerRevisions, update_, client::PatchType::kMerge, Json::object({{"revision", highest + 1}}));
+      plan_.begin_stage();
+    }
+    current_ = update_;
+    for (const Json* one : all)
+      if (api::name_of(*one) == set_["status"]["currentRevision"].as_string()) current_ = *one;
+    drop_old(all);
+  }
+
+  void drop_old(const std::vector<const Json*>& all) {
+    std::vector<const Json*> idle;
+    for (const Json* one : all) {
+      const std::string_view name = api::name_of(*one);
+      bool used = name == api::name_of(update_) || name == api::name_of(current_);
+      for (const auto& [ordinal, pod] : pods_) used = used || api::label_of(*pod, kRevisionHash) == name;
+      if (!used) idle.push_back(one);
+    }
+    const std::int64_t limit = std::max<std::int64_t>(0, spec_["revisionHistoryLimit"].as_int(10));
+    for (std::size_t i = 0; i + static_cast<std::size_t>(limit) < idle.size(); ++i)
+      plan_.remove(kControllerRevisions, *idle[i]);
+  }
+
+  bool is_wanted(std::int64_t ordinal) const { return ordinal >= start_ && ordinal < start_ + replicas_; }
+  bool is_good(const Json& pod) const {
+    if (api::is_deleting(pod)) return false;
+    const auto from = available_at(pod, spec_["minReadySeconds"].as_int());
+    return from && (*from <= turn_.now || spec_["minReadySeconds"].as_int() <= 0);
+  }
+
+  void act() {
+    constexpr std::int64_t kBurstMax = 500;
+    std::int64_t made = 0;
+    for (std::int64_t at = start_; at < start_ + replicas_; ++at) {
+      const auto found = pods_.find(at);
+      if (found == pods_.end()) {
+        if (made++ == kBurstMax) return;
+        create(at);
+      } else if (is_over(*found->second) && !api::is_deleting(*found->second)) {
+        remove(*found->second);
+      } else if (is_good(*found->second)) {
+        continue;
+      }
+      if (!parallel_) return;
+    }
+    std::vector<const Json*> spare;  // the highest first
+    for (const auto& [ordinal, pod] : pods_)
+      if (!is_wanted(ordinal)) spare.insert(spare.begin(), pod);
+    for (const Json* pod : spare) {
+      if (!api::is_deleting(*pod)) {
+        if (keeps("whenScaled") == Keeping::kNo) release_claims(*pod);
+        remove(*pod);
+      }
+      if (!parallel_) return;
+    }
+    if (spare.empty()) update();
+  }
+
+  // From the highest ordinal down to the partition, one at a time.
+  void update() {
+    if (spec_["updateStrategy"]["type"].as_string() == "OnDelete") return;
+    const std::int64_t partition = spec_["updateStrategy"]["rollingUpdate"]["partition"].as_int();
+    for (auto at = pods_.rbegin(); at != pods_.rend(); ++at) {
+      if (at->first < start_ + partition) return;
+      const Json& pod = *at->second;
+      if (api::label_of(pod, kRevisionHash) != api::name_of(update_)) {
+        if (!api::is_deleting(pod)) remove(pod);
+        return;
+      }
+      if (!is_good(pod)) return;
+    }
+  }
+
+  enum class Keeping : std::uint8_t { kYes, kNo };
+  Keeping keeps(std::string_view when) const {
+    const bool gone = spec_["persistentVolumeClaimRetentionPolicy"][when].as_string() == "Delete";
+    return gone ? Keeping::kNo : Keeping::kYes;
+  }
+
+  // They go with the pod that is given up, since it becomes their owner.
+  void release_claims(const Json& pod) {
+    bool any = false;
+    for (const Json& pattern : spec_["volumeClaimTemplates"].items()) {
+      const std::string key =
+          base::format("{}/{}-{}", api::namespace_of(set_), api::name_of(pattern), api::name_of(pod));
+      const Json* found = view_.find(resources::kPersistentVolumeClaims, key);
+      if (!found || api::is_deleting(*found)) continue;
+      Json owner = owner_reference(pod, "v1", "Pod");
+      owner.erase("controller");
+      Json metadata =
+          Json::object({{"uid", api::uid_of(*found)}, {"ownerReferences", Json::array({std::move(owner)})}});
+      plan_.patch(resources::kPersistentVolumeClaims, *found, client::PatchType::kMerge,
+                  Json::object({{"metadata", std::move(metadata)}}));
+      any = true;
+    }
+    if (any) plan_.begin_stage();
+  }
+
+  void remove(const Json& pod) {
+    Action& action = plan_.remove(resources::kPods, pod);
+    action.success_reason = "SuccessfulDelete";
+    action.success_text =
+        base::format("delete Pod {} in StatefulSet {} successful", api::name_of(pod), api::name_of(set_));
+  }
+
+  void create(std::int64_t ordinal) {
+    const std::int64_t partition = spec_["updateStrategy"]["rollingUpdate"]["partition"].as_int();
+    const Json& revision = ordinal < start_ + partition ? current_ : update_;
+    const std::string name = pod_name(ordinal);
+    Json pod = pod_from(revision["data"]["spec"]["template"], set_, "apps/v1", "StatefulSet", name);
+    Json& labels = pod.edit("metadata").edit("labels");
+    labels.set(kRevisionHash, api::name_of(revision));
+    labels.set("statefulset.kubernetes.io/pod-name", name);
+    labels.set("apps.kubernetes.io/pod-index", std::to_string(ordinal));
+    pod.edit("spec").set("hostname", name);
+    if (!spec_["serviceName"].as_string().empty()) pod.edit("spec").set("subdomain", spec_["serviceName"]);
+    add_claims(ordinal, pod);
+    Action& action = plan_.create(resources::kPods, std::move(pod));
+    action.success_reason = "SuccessfulCreate";
+    action.success_text = base::format("create Pod {} in StatefulSet {} successful", name, api::name_of(set_));
+    action.failure_reason = "FailedCreate";
+    action.failure_text = base::format("create Pod {} in StatefulSet {} failed error: {{}}", name, api::name_of(set_));
+  }
+
+  void add_claims(std::int64_t ordinal, Json& pod) {
+    for (const Json& pattern : spec_["volumeClaimTemplates"].items()) {
+      const std::string volume(api::name_of(pattern));
+      const std::string name = base::format("{}-{}", volume, pod_name(ordinal));
+      Json volumes = Json::array();
+      for (const Json& one : pod["spec"]["volumes"].items())
+        if (one["name"].as_string() != volume) volumes.push_back(one);
+      volumes.push_back(
+          Json::object({{"name", volume}, {"persistentVolumeClaim", Json::object({{"claimName", name}})}}));
+      pod.edit("spec").set("volumes", std::move(volumes));
+      if (view_.find(resources::kPersistentVolumeClaims, base::format("{}/{}", api::namespace_of(set_), name)))
+        continue;
+      Json made = pattern;
+      made.erase("status");
+      made.set("apiVersion", "v1");
+      made.set("kind", "PersistentVolumeClaim");
+      Json& metadata = made.edit("metadata");
+      metadata.set("name", name);
+      metadata.set("namespace", api::namespace_of(set_));
+      for (const Json::Member& label : spec_["selector"]["matchLabels"].members())
+        metadata.edit("labels").set(label.name(), label.value);
+      if (keeps("whenDeleted") == Keeping::kNo) {
+        Json owner = owner_reference(set_, "apps/v1", "StatefulSet");
+        owner.erase("controller");
+        metadata.set("ownerReferences", Json::array({std::move(owner)}));
+      }
+      plan_.create(resources::kPersistentVolumeClaims, std::move(made)).existing_is_fine = true;
+    }
+  }
+
+  void say() {
+    std::int64_t ready = 0, available = 0, at_current = 0, at_update = 0, made = 0;
+    const std::int64_t min_ready = spec_["minReadySeconds"].as_int();
+    for (const auto& [ordinal, pod] : pods_) {
+      if (is_over(*pod)) continue;
+      ++made;
+      ready += is_ready(*pod);
+      if (const auto from = available_at(*pod, min_ready)) {
+        if (*from <= turn_.now || min_ready <= 0)
+          ++available;
+        else
+          plan_.requeue_after(*from - turn_.now);
+      }
+      if (api::is_deleting(*pod)) continue;
+      at_current += api::label_of(*pod, kRevisionHash) == api::name_of(current_);
+      at_update += api::label_of(*pod, kRevisionHash) == api::name_of(update_);
+    }
+    std::string current(api::name_of(current_));
+    const bool rolls = spec_["updateStrategy"]["type"].as_string() != "OnDelete";
+    if (rolls && at_update == replicas_ && ready == replicas_ && made == replicas_) {
+      current = api::name_of(update_);
+      at_current = at_update;
+    }
+    Json status = set_["status"].is_object() ? set_["status"] : Json::object();
+    status.set("observedGeneration", set_["metadata"]["generation"]);
+    status.set("replicas", made);
+    status.set("availableReplicas", available);
+    set_count(status, "readyReplicas", ready);
+    set_count(status, "currentReplicas", at_current);
+    set_count(status, "updatedReplicas", at_update);
+    const bool turns = set_["status"]["currentRevision"].as_string() != current ||
+                       set_["status"]["updateRevision"].as_string() != api::name_of(update_);
+    status.set("currentRevision", current);
+    status.set("updateRevision", api::name_of(update_));
+    status.set("collisionCount", 0);
+    plan_.begin_stage();
+    write_status(plan_, resources::kStatefulSets, set_, std::move(status),
+                 {.now = turn_.now, .counts_wait = turns ? base::Duration{} : turn_.counts_wait});
+  }
+
+  const View& view_;
+  const Json& set_;
+  const Json& spec_;
+  const Turn& turn_;
+  std::int64_t replicas_;
+  std::int64_t start_;
+  bool parallel_;
+  Plan plan_;
+  std::map<std::int64_t, const Json*> pods_;
+  Json update_;   // the revision of the template
+  Json current_;  // the one before, until all pods are of the new one
+};
+
+class StatefulSetController final : public Controller {
+ public:
+  std::string_view name() const override { return "statefulset-controller"; }
+  std::string_view component() const override { return name(); }
+
+  std::vector<Wake> wakes_on() const override {
+    const auto of_set = [](const View& view, const Json& object) {
+      return owners_of(view, object, resources::kStatefulSets, "StatefulSet");
+    };
+    return {{resources::kStatefulSets, [](const View&, const Json& set) { return Keys{api::key_of(set)}; }},
+            {resources::kPods, of_set},
+            {kControllerRevisions, of_set},
+            {resources::kPersistentVolumeClaims, [](const View&, const Json&) { return Keys{}; }}};
+  }
+  std::vector<IndexBy> indexes() const override {
+    std::vector<IndexBy> all = ownership_indexes(resources::kPods);
+    for (IndexBy& index : ownership_indexes(kControllerRevisions)) all.push_back(std::move(index));
+    return all;
+  }
+  Plan step(const View& view, const std::string& key, const Turn& turn) override {
+    const Json* set = view.find(resources::kStatefulSets, key);
+    return set ? Look(view, *set, turn).take() : Plan();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_stateful_set_controller() { return std::make_unique<StatefulSetController>(); }
+
+}  // namespace controllers::workloads

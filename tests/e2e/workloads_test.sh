@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# Deployments, Jobs and CronJobs from kubectl to running pods and back.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+start_cluster --host-rootfs --runtime process
+
+pods_are() { # pods_are SELECTOR COUNT: so many pods run, and no others are there
+  [ "$(kubectl get pods -l "$1" -o 'jsonpath={.items[*].status.phase}' | tr ' ' '\n' | sort | uniq -c | tr -s ' ')" = " $2 Running" ]
+}
+no_pods() { [ -z "$(kubectl get pods -l "$1" -o name)" ]; }
+rolled_out() { timeout 40 kubectl rollout status "$1"; }
+warns_not() { ! "$@" 2>&1 | grep -q Warning; }
+
+a_deployment_rolls_out_and_back() {
+  cat > "$scratch/web.yaml" <<Y
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      schedulerName: volcano
+      terminationGracePeriodSeconds: 0
+      containers: [{name: c, image: "one:1", command: [sleep, "600"]}]
+Y
+  expect "created" kubectl apply -f "$scratch/web.yaml"
+  expect "rolls out" rolled_out deployment/web
+  expect "three pods" pods_are app=web 3
+  expect "the row" sh -c 'kubectl get deployment web --no-headers | grep -qE "^web +3/3 +3 +3 "'
+  expect "a new image" warns_not kubectl set image deployment/web c=two:2
+  expect "rolls out again" rolled_out deployment/web
+  expect "revision 2" field_is deployment web '.metadata.annotations.deployment\.kubernetes\.io/revision' 2
+  expect "undone" kubectl rollout undo deployment/web
+  expect "rolls back" rolled_out deployment/web
+  expect "the old image" field_is deployment web '.spec.template.spec.containers[0].image' one:1
+  expect "its old set" [ "$(kubectl get rs -l app=web -o name | wc -l)" = 2 ]
+  expect "history" sh -c 'kubectl rollout history deployment/web | grep -qE "^3 "'
+  expect "scaled" kubectl scale deployment/web --replicas=5
+  expect "five pods" wait_for 20 pods_are app=web 5
+  expect "nothing more" rolled_out deployment/web
+  expect "deleted" kubectl delete deployment web --wait=false
+  expect "all goes" wait_for 20 no_pods app=web
+}
+what_makes_no_sense_is_refused() {
+  expect "labels that are not selected" sh -c "sed 's/labels: {app: web}/labels: {app: db}/' '$scratch/web.yaml' | kubectl create -f - 2>&1 | grep -qF '\`selector\` does not match template \`labels\`'"
+  expect "a restart policy" sh -c "sed 's/schedulerName: volcano/restartPolicy: Never/' '$scratch/web.yaml' | kubectl create -f - 2>&1 | grep -qF 'spec.template.spec.restartPolicy: Unsupported value: \"Never\": supported values: \"Always\"'"
+}
+a_job_runs_to_completion() {
+  cat <<Y | kubectl apply -f - > /dev/null
+apiVersion: batch/v1
+kind: Job
+metadata: {name: pi}
+spec:
+  completions: 4
+  parallelism: 2
+  completionMode: Indexed
+  template:
+    spec:
+      schedulerName: volcano
+      restartPolicy: Never
+      containers: [{name: c, image: i, command: [sh, -c, 'echo index \$JOB_COMPLETION_INDEX']}]
+Y
+  expect "completes" kubectl wait --for=condition=complete job/pi --timeout=40s
+  expect "every index" field_is job.batch pi .status.completedIndexes 0-3
+  expect "conditions in order" field_is job.batch pi '.status.conditions[*].type' 'SuccessCriteriaMet Complete'
+  expect "the row" sh -c 'kubectl get jobs.batch pi --no-headers | grep -qE "^pi +Complete +4/4 "'
+  expect "knows its index" sh -c '[ "$(kubectl logs -l batch.kubernetes.io/job-completion-index=2)" = "index 2" ]'
+  expect "deleted" kubectl delete job.batch pi --wait=false
+  expect "its pods go" wait_for 20 no_pods job-name=pi
+}
+a_job_that_fails_says_why() {
+  cat <<Y | kubectl apply -f - > /dev/null
+apiVersion: batch/v1
+kind: Job
+metadata: {name: bad}
+spec:
+  backoffLimit: 0
+  template:
+    spec: {schedulerName: volcano, restartPolicy: Never, containers: [{name: c, image: i, command: [sh, -c, exit 3]}]}
+Y
+  expect "fails" kubectl wait --for=condition=failed job/bad --timeout=40s
+  expect "why" field_is job.batch bad '.status.conditions[?(@.type=="Failed")].reason' BackoffLimitExceeded
+  expect "one pod" field_is job.batch bad .status.failed 1
+}
+a_cronjob_and_a_job_made_from_it() {
+  cat <<Y | kubectl apply -f - > /dev/null
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: tick}
+spec:
+  schedule: "0 0 1 1 *"
+  jobTemplate:
+    spec:
+      template:
+        spec: {schedulerName: volcano, restartPolicy: Never, containers: [{name: c, image: i, command: [echo, tick]}]}
+Y
+  expect "made from it" kubectl create job by-hand --from=cronjob/tick
+  expect "completes" kubectl wait --for=condition=complete job/by-hand --timeout=40s
+  expect "is no run" field_is cronjob.batch tick .status.active ''
+  expect "the row" sh -c 'kubectl get cronjobs.batch tick --no-headers | grep -qE "^tick +0 0 1 1 \* +<none> +False +0 +<none>"'
+  expect "deleted" kubectl delete cronjob.batch tick --wait=false
+  expect "its Jobs go" wait_for 20 sh -c '! kubectl get job.batch by-hand'
+}
+
+a_stateful_set_keeps_its_order() {
+  cat <<Y | kubectl apply -f - > /dev/null
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 2
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      schedulerName: volcano
+      terminationGracePeriodSeconds: 0
+      containers: [{name: c, image: "one:1", command: [sleep, "600"]}]
+Y
+  expect "rolls out" rolled_out statefulset/db
+  expect "names" [ "$(kubectl get pods -l app=db -o 'jsonpath={.items[*].metadata.name}')" = "db-0 db-1" ]
+  expect "in order" [ "$(kubectl get pods -l app=db --sort-by=.metadata.creationTimestamp -o 'jsonpath={.items[0].metadata.name}')" = db-0 ]
+  expect "a new image" kubectl set image statefulset/db c=two:2
+  expect "rolls out again" rolled_out statefulset/db
+  expect "is everywhere" [ "$(kubectl get pods -l app=db -o 'jsonpath={.items[*].spec.containers[0].image}')" = "two:2 two:2" ]
+  expect "undone" kubectl rollout undo statefulset/db
+  expect "rolls back" rolled_out statefulset/db
+  expect "the old image" [ "$(kubectl get pods -l app=db -o 'jsonpath={.items[*].spec.containers[0].image}')" = "one:1 one:1" ]
+  expect "fewer" kubectl scale statefulset/db --replicas=1
+  expect "the highest goes" wait_for 20 sh -c '! kubectl get pod db-1'
+  expect "deleted" kubectl delete statefulset db --wait=false
+  expect "all goes" wait_for 20 no_pods app=db
+}
+
+run_tests a_deployment_rolls_out_and_back what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_keeps_its_order
+stop_cluster
+
+controllers_can_be_left_off() {
+  start_cluster --host-rootfs --runtime process --controllers=-replicaset
+  kubectl apply -f "$scratch/web.yaml" > /dev/null
+  expect "a set is made" wait_for 10 sh -c 'kubectl get rs -l app=web -o name | grep -q web'
+  expect "that nobody looks at" [ -z "$(kubectl get rs -l app=web -o 'jsonpath={.items[*].status.observedGeneration}')" ]
+  expect "and no pods" no_pods app=web
+  expect "a name that is none" sh -c "! '$volcano' up --controllers=-nonsense --data '$scratch/other' 2>&1 | grep -q 'is up'"
+}
+run_tests controllers_can_be_left_off
