@@ -68,7 +68,8 @@ Json init_containers(const std::string& master, const Options& options) {
     replace_all(text, "{{.MaxTries}}", std::to_string(options.init_tries_max));
     if (auto parsed = api::parse_yaml(text); parsed.ok() && parsed->is_array()) return *std::move(parsed);
   }
-  // What is printed counts, not the exit code: BusyBox 1.35 fails when one of the search domains does not know the name.
+  // What is printed counts, not the exit code: BusyBox 1.35 fails when one of the search domains does not know the
+  // name.
   const std::string script = base::format(
       "left={1}\n"
       "until nslookup {0} 2> /dev/null | grep '^Name:' || getent hosts {0}; do\n"

@@ -1,0 +1,68 @@
+// The flags of `volcano up`.
+#include "main/host/up_flags.h"
+
+#include "base/format.h"
+#include "base/split.h"
+#include "base/time_zone.h"
+#include "main/host/address.h"
+#include "main/host/mpi_version.h"
+#include "scheduler/options.h"
+
+namespace volcano_main {
+
+std::vector<Flag> up_flags(UpOptions& options) {
+  return {
+      {"data", &options.data, "folder of everything kept: objects, keys, pods (default ~/.local/share/volcano)"},
+      {"kubeconfig", &options.kubeconfig, "where to write the administrator's kubeconfig (default DATA/kubeconfig)"},
+      {"address", &options.address, "address the API server listens on"},
+      {"port", &options.port, "port the API server listens on; 0: a free one"},
+      {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
+      {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"},
+      {"event-ttl", &options.event_ttl, "how long an Event is kept after it was last written, such as 1h or 30m"},
+      {"host-rootfs", &options.host_rootfs,
+       "the host's files stand in for images that are not imported: who may create pods can read the host"},
+      {"runtime", &options.runtime, "how pods run: runc, process, or auto"},
+      {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"},
+      {"training-operator", &options.training,
+       "run training jobs of kubeflow.org; false: a program beside this one does"},
+      {"controllers", &options.controllers,
+       "controllers of Kubernetes that run here, as kube-controller-manager names them, such as *,-deployment,-job"},
+      {"mpi-job-version", &options.mpi_version, kMpiVersionHelp},
+      {"scheduler-conf", &options.scheduler_conf,
+       "the scheduler's configuration file, read again when it changes (default: the built-in configuration)"},
+      {"default-scheduler", &options.default_scheduler,
+       "also schedule pods of default-scheduler, one by one; false: a program beside this one does"},
+      {"agent-scheduler", &options.agent_scheduler,
+       "also run the scheduler for single pods in a hurry, those whose schedulerName is agent-scheduler"},
+      {"agent-scheduler-conf", &options.agent_scheduler_conf, "its configuration file, as --scheduler-conf"},
+      {"scheduler-sharding-mode", &options.sharding_mode,
+       "how nodes are shared between the schedulers: none, hard or soft; not none runs the sharding controller"},
+      {"cache-dump-dir", &options.cache_dump_dir,
+       "where SIGUSR1 writes what the scheduler believes, for volcano schedule --as-is"}};
+}
+
+controllers::workloads::Options workloads_of(const UpOptions& options) {
+  controllers::workloads::Options workloads{.enabled = {}, .local_zone = base::TimeZone::local()};
+  for (const std::string_view word : base::split_words(options.controllers, ',')) workloads.enabled.emplace_back(word);
+  return workloads;
+}
+
+base::Status check_up(const UpOptions& options) {
+  const auto wrong = [](std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); };
+  TRY_VOID(check_ip("--address", options.address));
+  TRY_VOID(check_mpi_version(options.mpi_version));
+  if (options.runtime != "auto" && options.runtime != "runc" && options.runtime != "process")
+    return wrong(base::format("--runtime: \"{}\" is none of auto, runc, process", options.runtime));
+  scheduler::Options sharded;
+  sharded.sharding_mode = options.sharding_mode;
+  TRY_VOID(sharded.check());
+  if (const base::Status named = controllers::workloads::check(workloads_of(options)); !named.ok())
+    return wrong("--controllers: " + named.error().message);
+  if (options.port < 0 || options.port > 65535)
+    return wrong(base::format("--port: {} is not between 0 and 65535", options.port));
+  if (options.storage_gib < 1 || options.storage_gib > 65536)
+    return wrong(base::format("--storage-gib: {} is not between 1 and 65536", options.storage_gib));
+  return {};
+}
+
+}  // namespace volcano_main

@@ -1,0 +1,42 @@
+// The flags of `volcano up`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "controllers/all.h"
+#include "main/host/flags.h"
+
+namespace volcano_main {
+
+struct UpOptions {
+  std::string data;
+  std::string kubeconfig;
+  std::string address = "127.0.0.1";
+  std::string node_name;
+  int port = 6443;
+  int storage_gib = 8;
+  bool host_rootfs = false;
+  bool leave_pods = false;
+  bool training = true;
+  std::string controllers = "*";
+  std::string mpi_version = "v1";
+  std::string event_ttl = "1h";
+  std::string scheduler_conf;
+  bool default_scheduler = true;
+  bool agent_scheduler = false;
+  std::string agent_scheduler_conf;
+  std::string sharding_mode = "none";
+  std::string cache_dump_dir = "/tmp";
+  std::string runtime = "auto";
+};
+
+// The rows point into `options`.
+std::vector<Flag> up_flags(UpOptions& options);
+// Which controllers of Kubernetes run, and how.
+controllers::workloads::Options workloads_of(const UpOptions& options);
+// Values that a flag's kind takes, and that make no sense.
+base::Status check_up(const UpOptions& options);
+
+}  // namespace volcano_main
