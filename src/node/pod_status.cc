@@ -7,6 +7,7 @@
 #include "api/schema/quantity.h"
 #include "base/format.h"
 #include "node/pod_plan.h"
+#include "node/probe.h"
 
 namespace node {
 
@@ -72,10 +73,9 @@ Json container_json(const Json& pod, const PodState& state, const ContainerState
     last = ended_json(container.ended);
   else if (container.last)
     last = ended_json(*container.last);
-  const bool running = container.phase == RunPhase::kRunning;
   const bool ready = container.init && !container.sidecar
                          ? container.phase == RunPhase::kEnded && container.ended.exit_code == 0
-                         : running;
+                         : is_ready(container);
   Json json = Json::object({{"name", container.name},
                             {"state", state_now},
                             {"lastState", last},
@@ -84,7 +84,7 @@ Json container_json(const Json& pod, const PodState& state, const ContainerState
                             {"image", container_spec(pod, container)["image"]},
                             {"imageID", container.image_id}});
   if (!container.id.empty()) json.set("containerID", full_id(container.id));
-  json.set("started", running);
+  json.set("started", is_started(container));
   return json;
 }
 
@@ -113,11 +113,10 @@ Json condition_json(const Json& pod, const ConditionText& text, base::Time now) 
 Json conditions_json(const Json& pod, const PodState& state, base::Time now) {
   std::string not_initialized, not_ready;
   for (const ContainerState& container : state.containers) {
-    const bool running = container.phase == RunPhase::kRunning;
     if (container.init && !container.sidecar) {
       if (container.phase != RunPhase::kEnded || container.ended.exit_code != 0)
         not_initialized += (not_initialized.empty() ? "" : " ") + container.name;
-    } else if (!running) {
+    } else if (!is_ready(container)) {
       not_ready += (not_ready.empty() ? "" : " ") + container.name;
     }
   }
