@@ -272,6 +272,7 @@ void Agent::State::exited(const ExitedContainer& exit) {
     return;
   }
   if (container.phase != RunPhase::kRunning) return;
+  std::erase_if(worker->checks, [&](const auto& check) { return check.first.starts_with(exit.id); });
   container.phase = RunPhase::kEnded;
   container.ended = {exit.id, container.started, exit.finished, exit.exit_code, {}, {}};
   if (container.ended.finished < container.started) container.ended.finished = container.started;

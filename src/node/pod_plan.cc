@@ -121,6 +121,7 @@ const Json& container_spec(const Json& pod, const ContainerState& container) {
 bool will_restart(const Json& pod, const ContainerState& container) {
   if (container.sidecar) return true;
   const std::string_view policy = restart_policy(pod);
+  if (!container.doom.empty()) return policy != "Never";  // it did not end by itself
   if (container.ended.exit_code == 0) return !container.init && policy == "Always";
   return policy != "Never";
 }
@@ -189,7 +190,8 @@ PodPhase phase_of(const Json& pod, const PodState& state) {
       ++running;
     } else if (container.phase == RunPhase::kEnded) {
       ++ended;
-      succeeded += container.ended.exit_code == 0 ? 1 : 0;
+      const bool ends_so = container.doom.empty() || policy == "Never";
+      succeeded += container.ended.exit_code == 0 && ends_so ? 1 : 0;
     } else if (container.last) {
       ++ended;
     } else {

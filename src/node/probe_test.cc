@@ -100,6 +100,22 @@ TEST(Probe, EachIsAskedInItsTime) {
   EXPECT_EQ(plan_pod(pod, state, kNow).actions, (std::vector<Action>{{ActionKind::kTerminate, 0, base::seconds(3)}}));
 }
 
+TEST(Probe, WhatIsEndedForAProbeStartsAgainWhateverItsExitCode) {
+  for (const char* policy : {"Always", "OnFailure", "Never"}) {
+    const Json pod =
+        yaml(std::string("{metadata: {uid: u}, spec: {containers: [{name: a}], restartPolicy: ") + policy + "}}");
+    PodState state = initial_state(pod);
+    state.sandbox = Sandbox::kReady;
+    state.containers[0].phase = RunPhase::kEnded;
+    state.containers[0].image_ready = true;
+    state.containers[0].doom = "it failed its liveness probe";
+    const bool never = std::string_view(policy) == "Never";
+    EXPECT_EQ(plan_pod(pod, state, kNow).actions,
+              (std::vector<Action>{{never ? ActionKind::kRemove : ActionKind::kStart}}))
+        << policy;
+  }
+}
+
 TEST(Probe, ASidecarHoldsUpTheOthersUntilItHasStarted) {
   const Json pod = yaml(
       "{metadata: {uid: u}, spec: {initContainers: [{name: s, restartPolicy: Always, startupProbe: {exec: {}}}], "

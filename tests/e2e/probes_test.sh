@@ -6,7 +6,7 @@ pod() { # pod NAME LABEL CONTAINER-FIELDS
   kubectl apply -f - > /dev/null << END
 apiVersion: v1
 kind: Pod
-metadata: {name: $1, labels: {app: $2}}
+metadata: {name: $1, labels: {app: "$2"}}
 spec: {terminationGracePeriodSeconds: 10, containers: [{name: a, image: i, $3}]}
 END
 }
@@ -39,11 +39,11 @@ requests_and_connections_are_probes() {
   local port=$((20000 + RANDOM % 10000))
   pod h h "command: [python3, -m, http.server, \"$port\"], startupProbe: {tcpSocket: {port: $port}, periodSeconds: 1, failureThreshold: 30}, readinessProbe: {httpGet: {port: $port, path: /}, periodSeconds: 1}"
   expect "ready" wait_for 20 ready_is h true
-  pod n n "command: [python3, -m, http.server, \"$((port + 1))\"], startupProbe: {tcpSocket: {port: $((port + 1))}, periodSeconds: 1, failureThreshold: 30}, readinessProbe: {httpGet: {port: $((port + 1)), path: /no-such-page}, periodSeconds: 1}"
+  pod missing missing "command: [python3, -m, http.server, \"$((port + 1))\"], startupProbe: {tcpSocket: {port: $((port + 1))}, periodSeconds: 1, failureThreshold: 30}, readinessProbe: {httpGet: {port: $((port + 1)), path: /no-such-page}, periodSeconds: 1}"
   expect "404" wait_for 20 event_says 'Unhealthy Readiness probe failed: HTTP probe failed with statuscode: 404'
-  expect "started" field_is pod n '.status.containerStatuses[0].started' true
-  expect "not ready" ready_is n false
-  kubectl delete pod h n --now > /dev/null
+  expect "started" field_is pod missing '.status.containerStatuses[0].started' true
+  expect "not ready" ready_is missing false
+  kubectl delete pod h missing --now > /dev/null
 }
 hooks_run() {
   pod k k "$loop, lifecycle: {postStart: {exec: {command: [touch, $scratch/began]}}, preStop: {exec: {command: [touch, $scratch/ended]}}}"
