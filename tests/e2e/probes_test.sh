@@ -26,6 +26,9 @@ readiness_opens_and_closes_a_service() {
   expect "an address" wait_for 10 sh -c '[ -n "$(kubectl get endpoints web -o "jsonpath={.subsets[0].addresses[0].ip}")" ]'
   rm "$scratch/open"
   expect "not ready again" wait_for 10 ready_is r false
+  expect "its address goes" wait_for 10 sh -c '[ -z "$(kubectl get endpoints web -o "jsonpath={.subsets[0].addresses[0].ip}")" ]'
+  kubectl patch service web -p '{"spec": {"publishNotReadyAddresses": true}}' > /dev/null
+  expect "an address that is published all the same" wait_for 10 sh -c '[ -n "$(kubectl get endpoints web -o "jsonpath={.subsets[0].addresses[0].ip}")" ]'
   kubectl delete pod r --now > /dev/null
 }
 liveness_restarts() {
@@ -45,6 +48,22 @@ requests_and_connections_are_probes() {
   expect "not ready" ready_is missing false
   kubectl delete pod h missing --now > /dev/null
 }
+one_that_hangs_is_left() {
+  pod s s "$loop, readinessProbe: {exec: {command: [sleep, \"4321.7\"]}, periodSeconds: 600, failureThreshold: 1}"
+  expect "an event" wait_for 20 event_says 'Unhealthy Readiness probe failed: timed out after 1s'
+  expect "nobody to be left" wait_for 5 sh -c '! pgrep -f "[s]leep 4321.7"'
+  kubectl delete pod s --now > /dev/null
+}
+a_new_agent_goes_on() {
+  pod g g "$loop, livenessProbe: {exec: {command: [sh, -c, test ! -e $scratch/ill]}, periodSeconds: 1, failureThreshold: 1}, startupProbe: {exec: {command: [\"true\"]}, periodSeconds: 1}"
+  expect "ready" wait_for 20 ready_is g true
+  kill_cluster
+  start_cluster --node-name n1 --host-rootfs --runtime process
+  expect "ready still" ready_is g true
+  touch "$scratch/ill"
+  expect "a restart" wait_for 20 sh -c '[ "$(kubectl get pod g -o "jsonpath={.status.containerStatuses[0].restartCount}")" -ge 1 ]'
+  kubectl delete pod g --now > /dev/null
+}
 hooks_run() {
   pod k k "$loop, lifecycle: {postStart: {exec: {command: [touch, $scratch/began]}}, preStop: {exec: {command: [touch, $scratch/ended]}}}"
   expect "ready" wait_for 20 ready_is k true
@@ -56,13 +75,13 @@ hooks_run() {
 # Plain processes see the host's files, where a probe can look for what this script does.
 start_cluster --node-name n1 --host-rootfs --runtime process
 wait_for 10 kubectl get node n1
-run_tests readiness_opens_and_closes_a_service liveness_restarts requests_and_connections_are_probes hooks_run
+run_tests readiness_opens_and_closes_a_service liveness_restarts requests_and_connections_are_probes one_that_hangs_is_left hooks_run a_new_agent_goes_on
 stop_cluster
 if [ $root = 1 ]; then
   rm -rf "$scratch/data"
   start_cluster --node-name n1 --host-rootfs --runtime runc
   wait_for 10 kubectl get node n1
   echo "as runc"
-  run_tests liveness_restarts requests_and_connections_are_probes
+  run_tests liveness_restarts requests_and_connections_are_probes one_that_hangs_is_left
 fi
 exit ${failed:-0}
