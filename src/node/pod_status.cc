@@ -110,6 +110,23 @@ Json condition_json(const Json& pod, const ConditionText& text, base::Time now) 
   return json;
 }
 
+// What others have to say of the pod before it is ready, and have not said.
+std::string missing_gates(const Json& pod) {
+  std::string missing;
+  for (const Json& gate : pod["spec"]["readinessGates"].items()) {
+    const std::string_view type = gate["conditionType"].as_string();
+    std::string_view status;
+    for (const Json& one : pod["status"]["conditions"].items())
+      if (one["type"].as_string() == type) status = one["status"].as_string();
+    if (status == "True") continue;
+    missing += missing.empty() ? "" : ", ";
+    missing += status.empty()
+                   ? base::format("corresponding condition of pod readiness gate \"{}\" does not exist.", type)
+                   : base::format("the status of pod readiness gate \"{}\" is not \"True\", but {}", type, status);
+  }
+  return missing;
+}
+
 Json conditions_json(const Json& pod, const PodState& state, base::Time now) {
   std::string not_initialized, not_ready;
   for (const ContainerState& container : state.containers) {
@@ -136,6 +153,8 @@ Json conditions_json(const Json& pod, const PodState& state, base::Time now) {
     ready = {"Ready", false, "ContainersNotReady", base::format("containers with unready status: [{}]", not_ready)};
   ConditionText containers_ready = ready;
   containers_ready.type = "ContainersReady";
+  if (std::string missing = missing_gates(pod); ready.holds && !missing.empty())
+    ready = {"Ready", false, "ReadinessGatesNotReady", std::move(missing)};
   Json list = Json::array();
   for (const ConditionText& text : {initialized, ready, containers_ready, ConditionText{"PodScheduled", true}})
     list.push_back(condition_json(pod, text, now));

@@ -1,4 +1,5 @@
 // How a plan becomes effects, and effects become a pod's state and status.
+#include <algorithm>
 #include <csignal>
 
 #include "api/resource.h"
@@ -386,7 +387,17 @@ void Agent::State::finalize(PodWorker& worker) {
 // Times of conditions follow what was reported last, which the informer may not show yet.
 Json Agent::State::status_of(const PodWorker& worker) const {
   Json basis = worker.pod;
-  if (!worker.reported.is_null()) basis.edit("status").set("conditions", worker.reported["conditions"]);
+  if (!worker.reported.is_null()) {
+    Json conditions = worker.reported["conditions"];
+    const auto is_ours = [&](const Json& one) {
+      return std::ranges::any_of(conditions.items(), [&](const Json& our) { return our["type"] == one["type"]; });
+    };
+    std::vector<Json> others;  // readiness gates are among them
+    for (const Json& one : worker.pod["status"]["conditions"].items())
+      if (!is_ours(one)) others.push_back(one);
+    for (Json& one : others) conditions.push_back(std::move(one));
+    basis.edit("status").set("conditions", std::move(conditions));
+  }
   return status_for(basis, worker.state, options.host_ip, env.now());
 }
 

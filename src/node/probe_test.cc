@@ -5,6 +5,7 @@
 
 #include "api/json/yaml.h"
 #include "node/pod_plan.h"
+#include "node/pod_status.h"
 
 namespace node {
 namespace {
@@ -113,6 +114,33 @@ TEST(Probe, WhatIsEndedForAProbeStartsAgainWhateverItsExitCode) {
     EXPECT_EQ(plan_pod(pod, state, kNow).actions,
               (std::vector<Action>{{never ? ActionKind::kRemove : ActionKind::kStart}}))
         << policy;
+  }
+}
+
+TEST(Probe, ReadinessWaitsForItsGates) {
+  struct Case {
+    const char* conditions;
+    const char* ready;
+    const char* message;
+  };
+  for (const Case& test : {Case{"[]", "False", "corresponding condition of pod readiness gate \"x/y\" does not exist."},
+                           Case{"[{type: x/y, status: 'False'}]", "False",
+                                "the status of pod readiness gate \"x/y\" is not \"True\", but False"},
+                           Case{"[{type: x/y, status: 'True'}]", "True", ""}}) {
+    const Json pod = yaml(std::string("{metadata: {uid: u}, spec: {readinessGates: [{conditionType: x/y}], "
+                                      "containers: [{name: a}]}, status: {conditions: ") +
+                          test.conditions + "}}");
+    PodState state = initial_state(pod);
+    state.containers[0].phase = RunPhase::kRunning;
+    for (const Json& one : status_for(pod, state, "10.0.0.1", kNow)["conditions"].items()) {
+      const std::string_view type = one["type"].as_string();
+      if (type == "ContainersReady") {
+        EXPECT_EQ(one["status"].as_string(), "True");
+      }
+      if (type != "Ready") continue;
+      EXPECT_EQ(one["status"].as_string(), test.ready);
+      EXPECT_EQ(one["message"].as_string(), test.message);
+    }
   }
 }
 

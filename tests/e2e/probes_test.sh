@@ -64,6 +64,19 @@ a_new_agent_goes_on() {
   expect "a restart" wait_for 20 sh -c '[ "$(kubectl get pod g -o "jsonpath={.status.containerStatuses[0].restartCount}")" -ge 1 ]'
   kubectl delete pod g --now > /dev/null
 }
+a_gate_holds_readiness_up() {
+  kubectl apply -f - > /dev/null << END
+apiVersion: v1
+kind: Pod
+metadata: {name: gated}
+spec: {readinessGates: [{conditionType: x/y}], containers: [{name: a, image: i, $loop}]}
+END
+  expect "ready containers" wait_for 20 ready_is gated true
+  expect "no ready pod" field_is pod gated '.status.conditions[?(@.type=="Ready")].reason' ReadinessGatesNotReady
+  kubectl patch pod gated --subresource status -p '{"status": {"conditions": [{"type": "x/y", "status": "True"}]}}' > /dev/null
+  expect "a ready pod" wait_for 10 field_is pod gated '.status.conditions[?(@.type=="Ready")].status' True
+  kubectl delete pod gated --now > /dev/null
+}
 hooks_run() {
   pod k k "$loop, lifecycle: {postStart: {exec: {command: [touch, $scratch/began]}}, preStop: {exec: {command: [touch, $scratch/ended]}}}"
   expect "ready" wait_for 20 ready_is k true
@@ -75,7 +88,7 @@ hooks_run() {
 # Plain processes see the host's files, where a probe can look for what this script does.
 start_cluster --node-name n1 --host-rootfs --runtime process
 wait_for 10 kubectl get node n1
-run_tests readiness_opens_and_closes_a_service liveness_restarts requests_and_connections_are_probes one_that_hangs_is_left hooks_run a_new_agent_goes_on
+run_tests readiness_opens_and_closes_a_service liveness_restarts requests_and_connections_are_probes one_that_hangs_is_left a_gate_holds_readiness_up hooks_run a_new_agent_goes_on
 stop_cluster
 if [ $root = 1 ]; then
   rm -rf "$scratch/data"
