@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "api/json/yaml.h"
+#include "base/format.h"
 #include "client/testing/fake_client.h"
 #include "client/testing/fake_env.h"
 #include "node/agent.h"
@@ -205,14 +206,23 @@ TEST(AgentProbes, APreStopHookHasTheGracePeriodAndNoMore) {
   EXPECT_TRUE(world.told("FailedPreStopHook", "PreStopHook failed: timed out after 20s"));
 }
 
+struct SleepCase {
+  int asked;
+  int grace;
+  int slept;
+  bool failed;
+};
 TEST(AgentProbes, ASleepBeforeTheEndIsCutByTheGracePeriod) {
-  World world("lifecycle: {preStop: {sleep: {seconds: 5}}}");
-  world.remove_pod(20);
-  world.env.run_for(base::seconds(4));
-  EXPECT_EQ(world.machine.log, std::vector<std::string>{"start"});
-  world.env.run_for(base::seconds(2));
-  EXPECT_EQ(world.machine.log, (std::vector<std::string>{"start", "TERM"}));
-  EXPECT_FALSE(world.told("FailedPreStopHook", ""));
+  for (const SleepCase& test :
+       {SleepCase{5, 20, 5, false}, SleepCase{20, 20, 20, false}, SleepCase{90, 20, 20, true}}) {
+    World world(base::format("lifecycle: {{preStop: {{sleep: {{seconds: {}}}}}}}", test.asked));
+    world.remove_pod(test.grace);
+    world.env.run_for(base::seconds(test.slept - 1));
+    EXPECT_EQ(world.machine.log, std::vector<std::string>{"start"}) << test.asked;
+    world.env.run_for(base::seconds(2));
+    EXPECT_EQ(world.machine.log, (std::vector<std::string>{"start", "TERM"})) << test.asked;
+    EXPECT_EQ(world.told("FailedPreStopHook", ""), test.failed) << test.asked;
+  }
 }
 
 }  // namespace

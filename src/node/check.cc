@@ -54,9 +54,9 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
 
   void begin(api::PodStreams* streams) {
     const bool sleeps = wish_.handler.has("sleep");
-    base::Duration limit = wish_.timeout;
-    if (sleeps) limit = std::min(limit, base::seconds(wish_.handler["sleep"]["seconds"].as_int()));
-    const bool in_full = sleeps && limit < wish_.timeout;
+    const base::Duration asked = base::seconds(wish_.handler["sleep"]["seconds"].as_int());
+    const bool in_full = sleeps && asked <= wish_.timeout;
+    const base::Duration limit = in_full ? asked : wish_.timeout;
     timer_ = env_.loop().after(limit, [weak = weak_from_this(), in_full, limit] {
       const auto self = weak.lock();
       if (!self) return;
