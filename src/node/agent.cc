@@ -8,6 +8,7 @@
 #include "node/container_text.h"
 #include "node/names.h"
 #include "node/pod_specs.h"
+#include "node/probe.h"
 #include "node/volumes.h"
 
 namespace node {
@@ -26,6 +27,7 @@ Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::uni
       client(c),
       options(std::move(o)),
       runtime(std::move(r)),
+      streams(runtime ? runtime->streams() : nullptr),
       facts(std::move(f)),
       events(c, environment, "kubelet", options.node_name),
       pods(c, environment, api::resources::kPods, {.field_selector = "spec.nodeName=" + options.node_name}),
@@ -170,6 +172,16 @@ void adopt_known(const Json& known, base::Time now, ContainerState& container) {
   }
 }
 
+// A container that runs on has had its hook, and is as ready as it was.
+void adopt_probes(const Json& known, ContainerState& container) {
+  container.post_start = HookPhase::kDone;
+  const bool same = known["restartCount"].as_int() == container.attempt;
+  const bool started = same && known["started"].as_bool();
+  container.probes[static_cast<std::size_t>(ProbeKind::kStartup)].holds = started;
+  container.probes[static_cast<std::size_t>(ProbeKind::kReadiness)].holds = same && known["ready"].as_bool();
+  container.started_once = started || container.attempt > 0;
+}
+
 }  // namespace
 
 // Joins what the API says with what was found on this machine.
@@ -212,6 +224,7 @@ void Agent::State::adopt(PodWorker& worker) {
           container.ended = end_of(run);
           if (!run.lost) container.ended.message = last_words(worker, container);
         }
+        if (run.running) container.post_start = HookPhase::kDone;
         containers[run.id] = {std::string(api::uid_of(pod)), i};
       }
     }
@@ -219,7 +232,10 @@ void Agent::State::adopt(PodWorker& worker) {
     for (const Json& known : status[container.init ? "initContainerStatuses" : "containerStatuses"].items()) {
       if (known["name"].as_string() != container.name) continue;
       container.image_id = known["imageID"].str();
-      if (local) continue;
+      if (local) {
+        adopt_probes(known, container);
+        continue;
+      }
       adopt_known(known, env.now(), container);
     }
     if (container.phase == RunPhase::kEnded && container.attempt > 0) container.back_off = kBackOffFirst;
@@ -256,6 +272,7 @@ void Agent::State::exited(const ExitedContainer& exit) {
     return;
   }
   if (container.phase != RunPhase::kRunning) return;
+  std::erase_if(worker->checks, [&](const auto& check) { return check.first.starts_with(exit.id); });
   container.phase = RunPhase::kEnded;
   container.ended = {exit.id, container.started, exit.finished, exit.exit_code, {}, {}};
   if (container.ended.finished < container.started) container.ended.finished = container.started;

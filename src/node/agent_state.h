@@ -9,6 +9,7 @@
 #include "client/event_recorder.h"
 #include "client/informer.h"
 #include "node/agent.h"
+#include "node/check.h"
 #include "node/lookups.h"
 #include "node/pod_plan.h"
 
@@ -37,8 +38,9 @@ struct PodWorker {
   int report_failures = 0;
   rt::Loop::TimerId timer = 0;
   bool stepping = false;
-  std::map<std::string, PodToken> tokens;              // by token_key()
-  std::map<std::string, std::string> volume_versions;  // of live volumes: what they were laid out from
+  std::map<std::string, std::shared_ptr<Check>> checks;  // under way: "CONTAINER_ID Readiness"
+  std::map<std::string, PodToken> tokens;                // by token_key()
+  std::map<std::string, std::string> volume_versions;    // of live volumes: what they were laid out from
 };
 
 struct Agent::State : std::enable_shared_from_this<Agent::State> {
@@ -48,6 +50,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   client::Client& client;
   Options options;
   std::shared_ptr<Runtime> runtime;  // work off the loop may outlive the agent
+  std::unique_ptr<api::PodStreams> streams;
   MachineFacts facts;
   api::ResourceList capacity;
   client::EventRecorder events;
@@ -98,6 +101,17 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   Lookups lookups(const PodWorker& worker);
   void event(const api::Json& pod, const char* type, const char* reason, const std::string& message,
              const std::string& container = {}, bool init = false);
+
+  // pod_checks.cc
+  void check(PodWorker& worker, std::size_t index, std::string what, const api::Json& handler, base::Duration timeout,
+             void (State::*done)(PodWorker&, ContainerState&, const std::string&, const CheckAnswer&));
+  void probe(PodWorker& worker, std::size_t index, ProbeKind kind);
+  void probed(PodWorker& worker, ContainerState& container, const std::string& what, const CheckAnswer& answer);
+  void post_start(PodWorker& worker, std::size_t index);
+  void post_started(PodWorker& worker, ContainerState& container, const std::string& what, const CheckAnswer& answer);
+  void terminate(PodWorker& worker, std::size_t index, base::Duration grace);
+  void pre_stopped(PodWorker& worker, ContainerState& container, const std::string& what, const CheckAnswer& answer);
+  void send_term(PodWorker& worker, ContainerState& container);
 
   // pod_tokens.cc
   bool fetch_tokens(PodWorker& worker);  // true while one that the pod needs is not there

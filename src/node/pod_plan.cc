@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/resource.h"
+#include "node/probe.h"
 
 namespace node {
 
@@ -40,12 +41,15 @@ bool past_deadline(const Json& pod, const PodState& state, base::Time now, Plan&
 void plan_stop_container(const Json& pod, const ContainerState& container, std::size_t index, base::Time now,
                          Plan& plan) {
   if (container.phase != RunPhase::kRunning) return;  // a start under way ends first
-  const base::Duration grace = grace_of(pod);
+  const bool own_grace = container.doom_grace && !api::is_deleting(pod);
+  const base::Duration grace = own_grace ? *container.doom_grace : grace_of(pod);
   if (!container.term_sent) {
     if (grace <= base::Duration{}) return plan.actions.push_back({ActionKind::kKill, index});
     return plan.actions.push_back({ActionKind::kTerminate, index, grace});
   }
   if (container.kill_sent) return;
+  // A hook has its own end, no later than the grace's.
+  if (container.pre_stop == HookPhase::kBusy && grace > base::Duration{}) return;
   // A second deletion may have shortened the grace.
   const Json& deletion = pod["metadata"]["deletionTimestamp"];
   base::Time due = container.kill_at;
@@ -70,8 +74,22 @@ Plan plan_stop(const Json& pod, const PodState& state, base::Time now, Plan plan
   return plan;
 }
 
-// Brings one container forward: its image, its first start, or its restart.
+void plan_probes(const Json& pod, const ContainerState& container, std::size_t index, base::Time now, Plan& plan) {
+  const Json& spec = container_spec(pod, container);
+  for (const ProbeKind kind : kProbeKinds) {
+    const base::Time due = probe_due(spec, container, kind);
+    if (!due.is_set()) continue;
+    if (now >= due)
+      plan.actions.push_back({ActionKind::kProbe, index, {}, kind});
+    else
+      wake_at(plan, due);
+  }
+}
+
+// Brings one container forward: its image, its first start, its end, or its restart.
 void plan_container(const Json& pod, const ContainerState& container, std::size_t index, base::Time now, Plan& plan) {
+  if (!container.doom.empty()) plan_stop_container(pod, container, index, now, plan);
+  plan_probes(pod, container, index, now, plan);
   if (is_live(container) || container.image_busy) return;
   if (container.phase == RunPhase::kEnded) {
     if (!will_restart(pod, container)) return;
@@ -82,6 +100,8 @@ void plan_container(const Json& pod, const ContainerState& container, std::size_
 }
 
 bool init_passed(const ContainerState& container) {
+  if (container.sidecar && container.probes[static_cast<std::size_t>(ProbeKind::kStartup)].wanted)
+    return container.started_once || is_started(container);
   if (container.sidecar)
     return container.phase == RunPhase::kRunning || container.attempt > 0 || container.phase == RunPhase::kEnded;
   return container.phase == RunPhase::kEnded && container.ended.exit_code == 0;
@@ -101,6 +121,7 @@ const Json& container_spec(const Json& pod, const ContainerState& container) {
 bool will_restart(const Json& pod, const ContainerState& container) {
   if (container.sidecar) return true;
   const std::string_view policy = restart_policy(pod);
+  if (!container.doom.empty()) return policy != "Never";  // it did not end by itself
   if (container.ended.exit_code == 0) return !container.init && policy == "Always";
   return policy != "Never";
 }
@@ -115,6 +136,7 @@ PodState initial_state(const Json& pod) {
       container.name = spec["name"].str();
       container.init = std::string_view(list) == "initContainers";
       container.sidecar = container.init && spec["restartPolicy"].as_string() == "Always";
+      reset_probes(spec, container);
     }
   }
   return state;
@@ -168,7 +190,8 @@ PodPhase phase_of(const Json& pod, const PodState& state) {
       ++running;
     } else if (container.phase == RunPhase::kEnded) {
       ++ended;
-      succeeded += container.ended.exit_code == 0 ? 1 : 0;
+      const bool ends_so = container.doom.empty() || policy == "Never";
+      succeeded += container.ended.exit_code == 0 && ends_so ? 1 : 0;
     } else if (container.last) {
       ++ended;
     } else {

@@ -16,14 +16,16 @@ enum class ActionKind : std::uint8_t {
   kStart,      // the container's next attempt
   kTerminate,  // SIGTERM, and note when SIGKILL follows
   kKill,       // SIGKILL
+  kProbe,      // ask what the probe asks
   kRemove,     // network, mounts, volumes; logs stay until the pod is gone
   kFinalize,   // nothing is left: tell the API server that the pod may go
 };
 
 struct Action {
   ActionKind kind;
-  std::size_t container = 0;  // an index of PodState::containers
-  base::Duration grace = {};  // of kTerminate
+  std::size_t container = 0;              // an index of PodState::containers
+  base::Duration grace = {};              // of kTerminate
+  ProbeKind probe = ProbeKind::kStartup;  // of kProbe
 
   bool operator==(const Action&) const = default;
 };

@@ -21,7 +21,8 @@ Json pod_of(const std::string& spec, const std::string& metadata = "") {
 }
 
 std::string text_of(const Plan& plan, const PodState& state) {
-  static constexpr const char* kWords[] = {"prepare", "pull", "start", "terminate", "kill", "remove", "finalize"};
+  static constexpr const char* kWords[] = {"prepare", "pull",  "start",  "terminate",
+                                           "kill",    "probe", "remove", "finalize"};
   std::string text;
   for (const Action& action : plan.actions) {
     text += (text.empty() ? "" : ", ") + std::string(kWords[static_cast<int>(action.kind)]);

@@ -10,6 +10,7 @@
 #include "node/environment.h"
 #include "node/pod_plan.h"
 #include "node/pod_status.h"
+#include "node/probe.h"
 #include "node/security_context.h"
 #include "rt/tls.h"
 
@@ -153,8 +154,8 @@ std::vector<std::string> left_out(const Json& pod) {
   };
   for (const char* list : {"initContainers", "containers"}) {
     for (const Json& container : pod["spec"][list].items()) {
-      add(container.has("livenessProbe") || container.has("readinessProbe") || container.has("startupProbe"), "probes");
-      add(container.has("lifecycle"), "lifecycle hooks");
+      for (const ProbeKind kind : kProbeKinds)
+        add(!probe_of(container, kind).is_null() && !is_checkable(probe_of(container, kind)), "gRPC probes");
       for (const Json& port : container["ports"].items())
         add(port["hostPort"].as_int() != 0 && !pod["spec"]["hostNetwork"].as_bool(), "host ports");
     }

@@ -1,6 +1,7 @@
 // What the agent knows of a pod's processes: the memory that decisions are made from.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,19 @@ struct EndedRun {
 
 // A container goes kNone -> kStarting -> kRunning -> kEnded; a restart raises `attempt` and begins at kNone again.
 enum class RunPhase : std::uint8_t { kNone, kStarting, kRunning, kEnded };
+
+enum class ProbeKind : std::uint8_t { kStartup, kLiveness, kReadiness };
+
+struct ProbeState {
+  bool wanted = false;
+  bool holds = false;  // by the last threshold that was reached
+  bool busy = false;   // asked, and not answered
+  int streak = 0;      // answers in a row that were alike
+  bool streak_good = false;
+  base::Time next = {};  // not asked before
+};
+
+enum class HookPhase : std::uint8_t { kDue, kBusy, kDone };  // kDone also without a hook
 
 struct ContainerState {
   std::string name;
@@ -43,7 +57,15 @@ struct ContainerState {
   std::string waiting_reason;  // while kNone; empty: ContainerCreating or PodInitializing
   std::string waiting_message;
 
-  bool term_sent = false;
+  // Of this attempt.
+  std::array<ProbeState, 3> probes;  // by ProbeKind
+  HookPhase post_start = HookPhase::kDone;
+  HookPhase pre_stop = HookPhase::kDone;
+  std::string doom;  // set: it is to end, for this reason
+  std::optional<base::Duration> doom_grace;
+  bool started_once = false;  // of any attempt: its startup probe held
+
+  bool term_sent = false;  // or its preStop hook began
   bool kill_sent = false;
   base::Time kill_at;
 };

@@ -7,6 +7,7 @@
 #include "api/schema/quantity.h"
 #include "base/format.h"
 #include "node/pod_plan.h"
+#include "node/probe.h"
 
 namespace node {
 
@@ -72,10 +73,9 @@ Json container_json(const Json& pod, const PodState& state, const ContainerState
     last = ended_json(container.ended);
   else if (container.last)
     last = ended_json(*container.last);
-  const bool running = container.phase == RunPhase::kRunning;
   const bool ready = container.init && !container.sidecar
                          ? container.phase == RunPhase::kEnded && container.ended.exit_code == 0
-                         : running;
+                         : is_ready(container);
   Json json = Json::object({{"name", container.name},
                             {"state", state_now},
                             {"lastState", last},
@@ -84,7 +84,7 @@ Json container_json(const Json& pod, const PodState& state, const ContainerState
                             {"image", container_spec(pod, container)["image"]},
                             {"imageID", container.image_id}});
   if (!container.id.empty()) json.set("containerID", full_id(container.id));
-  json.set("started", running);
+  json.set("started", is_started(container));
   return json;
 }
 
@@ -110,14 +110,30 @@ Json condition_json(const Json& pod, const ConditionText& text, base::Time now) 
   return json;
 }
 
+// What others have to say of the pod before it is ready, and have not said.
+std::string missing_gates(const Json& pod) {
+  std::string missing;
+  for (const Json& gate : pod["spec"]["readinessGates"].items()) {
+    const std::string_view type = gate["conditionType"].as_string();
+    std::string_view status;
+    for (const Json& one : pod["status"]["conditions"].items())
+      if (one["type"].as_string() == type) status = one["status"].as_string();
+    if (status == "True") continue;
+    missing += missing.empty() ? "" : ", ";
+    missing += status.empty()
+                   ? base::format("corresponding condition of pod readiness gate \"{}\" does not exist.", type)
+                   : base::format("the status of pod readiness gate \"{}\" is not \"True\", but {}", type, status);
+  }
+  return missing;
+}
+
 Json conditions_json(const Json& pod, const PodState& state, base::Time now) {
   std::string not_initialized, not_ready;
   for (const ContainerState& container : state.containers) {
-    const bool running = container.phase == RunPhase::kRunning;
     if (container.init && !container.sidecar) {
       if (container.phase != RunPhase::kEnded || container.ended.exit_code != 0)
         not_initialized += (not_initialized.empty() ? "" : " ") + container.name;
-    } else if (!running) {
+    } else if (!is_ready(container)) {
       not_ready += (not_ready.empty() ? "" : " ") + container.name;
     }
   }
@@ -137,6 +153,8 @@ Json conditions_json(const Json& pod, const PodState& state, base::Time now) {
     ready = {"Ready", false, "ContainersNotReady", base::format("containers with unready status: [{}]", not_ready)};
   ConditionText containers_ready = ready;
   containers_ready.type = "ContainersReady";
+  if (std::string missing = missing_gates(pod); ready.holds && !missing.empty())
+    ready = {"Ready", false, "ReadinessGatesNotReady", std::move(missing)};
   Json list = Json::array();
   for (const ConditionText& text : {initialized, ready, containers_ready, ConditionText{"PodScheduled", true}})
     list.push_back(condition_json(pod, text, now));

@@ -1,4 +1,5 @@
 // How a plan becomes effects, and effects become a pod's state and status.
+#include <algorithm>
 #include <csignal>
 
 #include "api/resource.h"
@@ -8,6 +9,7 @@
 #include "node/container_text.h"
 #include "node/pod_specs.h"
 #include "node/pod_status.h"
+#include "node/probe.h"
 #include "node/security_context.h"
 #include "node/volumes.h"
 
@@ -109,26 +111,23 @@ void Agent::State::act(PodWorker& worker, const Action& action) {
     case ActionKind::kStart: return start_container(worker, action.container);
     case ActionKind::kRemove: return remove(worker);
     case ActionKind::kFinalize: return finalize(worker);
+    case ActionKind::kProbe: return probe(worker, action.container, action.probe);
     case ActionKind::kTerminate:
     case ActionKind::kKill: break;
   }
   ContainerState& container = worker.state.containers[action.container];
   const bool first = !container.term_sent && !container.kill_sent;
   if (first)
-    event(worker.pod, "Normal", "Killing", base::format("Stopping container {}", container.name), container.name,
-          container.init);
+    event(worker.pod, "Normal", "Killing",
+          container.doom.empty() ? base::format("Stopping container {}", container.name) : container.doom,
+          container.name, container.init);
   if (action.kind == ActionKind::kKill) {
     container.kill_sent = container.term_sent = true;
     return runtime->signal(uid, container.id, SIGKILL);
   }
   base::Duration grace = action.grace;
   if (worker.state.stopping && options.stop_grace < grace) grace = options.stop_grace;
-  container.term_sent = true;
-  container.kill_at = env.now() + grace;
-  runtime->signal(uid, container.id, SIGTERM);
-  env.loop().after(grace, [weak = weak_from_this(), uid] {
-    if (const auto self = weak.lock()) self->step(uid);
-  });
+  terminate(worker, action.container, grace);
 }
 
 void Agent::State::prepare(PodWorker& worker) {
@@ -286,6 +285,7 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
     ++container.attempt;
     container.phase = RunPhase::kNone;
     container.term_sent = container.kill_sent = false;
+    reset_probes(container_spec(worker.pod, container), container);
   }
   auto spec = container_spec_for(worker.pod, container, lookups(worker));
   if (!spec.ok()) {
@@ -317,6 +317,7 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
           of.phase = RunPhase::kRunning;
           of.started = started->started;
           event(found->pod, "Normal", "Started", base::format("Started container {}", of.name), of.name, of.init);
+          post_start(*found, index);
           if (const auto early = early_exits.find(of.id); early != early_exits.end()) {
             const ExitedContainer exit = early->second;
             early_exits.erase(early);
@@ -386,7 +387,17 @@ void Agent::State::finalize(PodWorker& worker) {
 // Times of conditions follow what was reported last, which the informer may not show yet.
 Json Agent::State::status_of(const PodWorker& worker) const {
   Json basis = worker.pod;
-  if (!worker.reported.is_null()) basis.edit("status").set("conditions", worker.reported["conditions"]);
+  if (!worker.reported.is_null()) {
+    Json conditions = worker.reported["conditions"];
+    const auto is_ours = [&](const Json& one) {
+      return std::ranges::any_of(conditions.items(), [&](const Json& our) { return our["type"] == one["type"]; });
+    };
+    std::vector<Json> others;  // readiness gates are among them
+    for (const Json& one : worker.pod["status"]["conditions"].items())
+      if (!is_ours(one)) others.push_back(one);
+    for (Json& one : others) conditions.push_back(std::move(one));
+    basis.edit("status").set("conditions", std::move(conditions));
+  }
   return status_for(basis, worker.state, options.host_ip, env.now());
 }
 

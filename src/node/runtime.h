@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/json/json.h"
+#include "api/pod_streams.h"
 #include "base/result.h"
 #include "base/time.h"
 
@@ -185,6 +186,8 @@ class Runtime {
   virtual void close(bool leave_pods) = 0;
   // Names that pods resolve from now on. Quick.
   virtual void set_names(std::shared_ptr<const NameTable>) {}
+  // Into this runtime's pods, for the agent's own use; null: there is no way in.
+  virtual std::unique_ptr<api::PodStreams> streams() const { return nullptr; }
   // "process" or "runc"; shown in the node's status.
   virtual std::string name() const = 0;
 };

@@ -39,6 +39,7 @@ class RuncRuntime : public Runtime {
   std::vector<RecoveredContainer> containers_of(const std::string& pod_uid) const override;
   void set_names(std::shared_ptr<const NameTable> names) override;
   void close(bool leave_pods) override;
+  std::unique_ptr<api::PodStreams> streams() const override { return make_pod_streams(options_); }
   std::string name() const override { return "runc://" + version_; }
 
  private:

@@ -1,0 +1,134 @@
+// Probes and lifecycle hooks as effects: checks that begin, and what their answers do to a container.
+#include <csignal>
+
+#include "api/resource.h"
+#include "base/format.h"
+#include "node/agent_state.h"
+#include "node/container_text.h"
+#include "node/probe.h"
+
+namespace node {
+
+using api::Json;
+
+namespace {
+
+constexpr std::string_view kPostStart = "postStart", kPreStop = "preStop";
+// Of a hook that nothing else bounds; its container's end is its end, too.
+constexpr base::Duration kPostStartMax = base::hours(1);
+// What a program has after its preStop hook, at least.
+constexpr base::Duration kAfterPreStop = base::seconds(2);
+
+std::optional<ProbeKind> kind_of(std::string_view word) {
+  for (const ProbeKind kind : kProbeKinds)
+    if (word == probe_word(kind)) return kind;
+  return std::nullopt;
+}
+
+}  // namespace
+
+// The answer counts only while the attempt it was asked of runs.
+void Agent::State::check(PodWorker& worker, std::size_t index, std::string what, const Json& handler,
+                         base::Duration timeout,
+                         void (State::*done)(PodWorker&, ContainerState&, const std::string&, const CheckAnswer&)) {
+  const ContainerState& container = worker.state.containers[index];
+  const std::string uid(api::uid_of(worker.pod)), id = container.id;
+  const std::string key = base::format("{} {}", id, what);
+  CheckWish wish{handler, container_spec(worker.pod, container), uid,
+                 worker.state.ip.empty() ? options.host_ip : worker.state.ip, timeout};
+  worker.checks[key] = begin_check(
+      env, streams.get(), std::move(wish),
+      [weak = weak_from_this(), uid, id, index, key, what = std::move(what), done](const CheckAnswer& answer) {
+        const auto self = weak.lock();
+        PodWorker* found = self ? self->find(uid) : nullptr;
+        if (found == nullptr) return;
+        found->checks.erase(key);
+        ContainerState& of = found->state.containers[index];
+        if (of.id != id || of.phase != RunPhase::kRunning) return;
+        ((*self).*done)(*found, of, what, answer);
+        self->step(uid);
+      });
+}
+
+void Agent::State::probe(PodWorker& worker, std::size_t index, ProbeKind kind) {
+  ContainerState& container = worker.state.containers[index];
+  const Json& json = probe_of(container_spec(worker.pod, container), kind);
+  const ProbeSettings settings = probe_settings(json);
+  ProbeState& state = container.probes[static_cast<std::size_t>(kind)];
+  state.busy = true;
+  state.next = env.now() + settings.period;
+  check(worker, index, std::string(probe_word(kind)), json, settings.timeout, &State::probed);
+}
+
+void Agent::State::probed(PodWorker& worker, ContainerState& container, const std::string& what,
+                          const CheckAnswer& answer) {
+  const ProbeKind kind = *kind_of(what);
+  const ProbeSettings settings = probe_settings(probe_of(container_spec(worker.pod, container), kind));
+  ProbeState& state = container.probes[static_cast<std::size_t>(kind)];
+  state.busy = false;
+  if (container.term_sent || container.kill_sent || !container.doom.empty()) return;
+  if (answer.answer != Answer::kSuccess)
+    event(worker.pod, "Warning", "Unhealthy",
+          base::format("{} probe {}: {}", what, answer.answer == Answer::kFailure ? "failed" : "errored", answer.text),
+          container.name, container.init);
+  const Verdict verdict = weigh(settings, answer.answer, state);
+  container.started_once = container.started_once || is_started(container);
+  if (verdict != Verdict::kFails || kind == ProbeKind::kReadiness) return;
+  const bool again = container.sidecar || restart_policy(worker.pod) != "Never";
+  container.doom =
+      base::format("Container {} failed {} probe{}", container.name,
+                   kind == ProbeKind::kStartup ? "startup" : "liveness", again ? ", will be restarted" : "");
+  container.doom_grace = settings.grace;
+}
+
+void Agent::State::post_start(PodWorker& worker, std::size_t index) {
+  ContainerState& container = worker.state.containers[index];
+  if (container.post_start != HookPhase::kDue) return;
+  container.post_start = HookPhase::kBusy;
+  check(worker, index, std::string(kPostStart), container_spec(worker.pod, container)["lifecycle"]["postStart"],
+        kPostStartMax, &State::post_started);
+}
+
+void Agent::State::post_started(PodWorker& worker, ContainerState& container, const std::string&,
+                                const CheckAnswer& answer) {
+  container.post_start = HookPhase::kDone;
+  if (answer.answer == Answer::kSuccess || container.term_sent || container.kill_sent) return;
+  event(worker.pod, "Warning", "FailedPostStartHook", "PostStartHook failed: " + answer.text, container.name,
+        container.init);
+  container.doom = "FailedPostStartHook";
+}
+
+void Agent::State::terminate(PodWorker& worker, std::size_t index, base::Duration grace) {
+  ContainerState& container = worker.state.containers[index];
+  const std::string uid(api::uid_of(worker.pod));
+  container.term_sent = true;
+  container.kill_at = env.now() + grace;
+  if (container.pre_stop == HookPhase::kDue) {
+    container.pre_stop = HookPhase::kBusy;
+    return check(worker, index, std::string(kPreStop), container_spec(worker.pod, container)["lifecycle"]["preStop"],
+                 grace, &State::pre_stopped);
+  }
+  send_term(worker, container);
+}
+
+void Agent::State::pre_stopped(PodWorker& worker, ContainerState& container, const std::string&,
+                               const CheckAnswer& answer) {
+  container.pre_stop = HookPhase::kDone;
+  if (answer.answer != Answer::kSuccess)
+    event(worker.pod, "Warning", "FailedPreStopHook", "PreStopHook failed: " + answer.text, container.name,
+          container.init);
+  if (container.kill_sent) return;
+  container.kill_at = std::max(container.kill_at, env.now() + kAfterPreStop);
+  send_term(worker, container);
+}
+
+// And looks again when the time is over.
+void Agent::State::send_term(PodWorker& worker, ContainerState& container) {
+  const std::string uid(api::uid_of(worker.pod));
+  runtime->signal(uid, container.id, SIGTERM);
+  env.loop().after(container.kill_at - env.now(), [weak = weak_from_this(), uid] {
+    if (const auto self = weak.lock()) self->step(uid);
+  });
+}
+
+}  // namespace node
