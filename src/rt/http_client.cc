@@ -1,6 +1,7 @@
 // Which request goes on which connection, and what is sent again.
 #include "rt/http_client.h"
 
+#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -74,7 +75,7 @@ class Client : public HttpClient {
   Client(std::shared_ptr<ClientShared> shared, Loop& loop)
       : shared_(std::move(shared)),
         loop_(loop),
-        alive_(std::make_shared<bool>(true)),
+        alive_(std::make_shared<std::atomic<bool>>(true)),
         protocol_(shared_->tls && shared_->options.offer_http2 ? Protocol::kUnknown : Protocol::kHttp1),
         guard_(asio::make_work_guard(shared_->context)) {
     thread_ = std::thread([this] { shared_->context.run(); });
@@ -322,7 +323,7 @@ class Client : public HttpClient {
 
   std::shared_ptr<ClientShared> shared_;
   Loop& loop_;
-  std::shared_ptr<bool> alive_;  // loop thread
+  std::shared_ptr<std::atomic<bool>> alive_;  // read by the loop; cleared wherever the owner is destroyed
   Protocol protocol_;
   std::map<std::uint8_t, std::deque<Job>> waiting_;  // by urgency; none is empty
   std::deque<std::shared_ptr<StreamJob>> streams_waiting_;
@@ -344,7 +345,7 @@ class Client : public HttpClient {
 
 class Stream : public HttpStream {
  public:
-  Stream(std::shared_ptr<ClientShared> shared, std::shared_ptr<StreamJob> job, std::shared_ptr<bool> alive)
+  Stream(std::shared_ptr<ClientShared> shared, std::shared_ptr<StreamJob> job, std::shared_ptr<std::atomic<bool>> alive)
       : shared_(std::move(shared)), job_(std::move(job)), alive_(std::move(alive)) {}
   ~Stream() override {
     *alive_ = false;
@@ -359,13 +360,13 @@ class Stream : public HttpStream {
  private:
   std::shared_ptr<ClientShared> shared_;
   std::shared_ptr<StreamJob> job_;
-  std::shared_ptr<bool> alive_;  // loop thread
+  std::shared_ptr<std::atomic<bool>> alive_;  // read by the loop; cleared wherever the owner is destroyed
 };
 
 std::unique_ptr<HttpStream> Client::stream(HttpRequest request, StreamCallbacks callbacks) {
   auto job = std::make_shared<StreamJob>();
   job->request = std::move(request);
-  auto alive = std::make_shared<bool>(true);
+  auto alive = std::make_shared<std::atomic<bool>>(true);
   auto shared_callbacks = std::make_shared<StreamCallbacks>(std::move(callbacks));
   Loop& loop = loop_;
   auto to_loop = [&loop, alive](auto f) {
