@@ -5,13 +5,13 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 # name | image | size of the image | what is shown
-table='pytorch|pytorch|700 MB|PyTorchJob: a master and two workers, DDP over gloo; the loss falls and is the same on all ranks
-pytorch-elastic|pytorch|700 MB|elastic PyTorchJob: a worker is added by kubectl scale, one is killed, training goes on
-tensorflow|tensorflow|1.6 GB|TFJob: chief, parameter server and workers with tf.distribute
-tensorflow-vcjob|tensorflow|1.6 GB|the same as a Volcano job with the plugins svc and env
+table='pytorch|pytorch|1.4 GB|PyTorchJob: a master and two workers, DDP over gloo; the loss falls and is the same on all ranks
+pytorch-elastic|pytorch|1.4 GB|elastic PyTorchJob: a worker is added by kubectl scale, one is killed, training goes on
+tensorflow|tensorflow|1.7 GB|TFJob: chief, parameter server and workers with tf.distribute
+tensorflow-vcjob|tensorflow|1.7 GB|the same as a Volcano job with the plugins svc and env
 xgboost|xgboost|400 MB|XGBoostJob: a tracker and three ranks
-jax|jax|700 MB|JAXJob: two processes and a collective
-paddle|paddle|900 MB|PaddleJob: two processes in collective mode'
+jax|jax|760 MB|JAXJob: two processes and a collective
+paddle|paddle|1.0 GB|PaddleJob: two processes in collective mode'
 
 list() { echo "$table" | while IFS='|' read -r name image size what; do printf '%-17s %s (image of %s)\n' "$name" "$what" "$size"; done; }
 [ "${1:-}" = --list ] && { list; exit; }
