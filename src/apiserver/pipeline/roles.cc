@@ -92,8 +92,9 @@ Json namespaced_rules(bool write, bool roles) {
     if (!kind.namespaced || (only_roles && !roles) || (id.plural == "secrets" && !write)) continue;
     std::vector<std::string> resources = {id.plural};
     if (kind.status_subresource && !write) resources.push_back(id.plural + "/status");
+    // Whoever binds pods passes the scheduler by.
     for (const std::string& name : kind.subresources)
-      if (write || name == "log" || name == "scale") resources.push_back(id.plural + "/" + name);
+      if ((write && name != "binding") || name == "log" || name == "scale") resources.push_back(id.plural + "/" + name);
     const bool reads = only_read && write;
     rules.push_back(rule_json(reads ? std::vector<std::string>{"get", "list", "watch"} : verbs, {id.group}, resources));
   }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace apiserver {
 namespace {
 
@@ -86,6 +88,30 @@ TEST(Roles, a_rule_is_covered_by_others_together) {
   EXPECT_NE(missing({"get|-|pods"}, "*|-|pods"), "");
   EXPECT_NE(missing({"get||||/apis"}, "get||||/apis/*"), "");
   EXPECT_NE(missing({}, "get|-|pods"), "");
+}
+
+TEST(Roles, the_default_roles_stop_where_they_should) {
+  const auto allows = [](std::string_view role, const Attributes& wish) {
+    for (const api::Json& one : default_roles()) {
+      if (one["kind"].as_string() != "ClusterRole" || one["metadata"]["name"].as_string() != role) continue;
+      const RoleRules rules = role_rules(one);
+      return std::ranges::any_of(*rules, [&](const RoleRule& rule) { return rule.allows(wish); });
+    }
+    return false;
+  };
+  const Attributes exec{"create", "", "pods", "exec", "n", "p", ""},
+      bind{"create", "", "pods", "binding", "n", "p", ""}, secret{"get", "", "secrets", "", "n", "s", ""},
+      role{"create", "rbac.authorization.k8s.io", "roles", "", "n", "", ""};
+  EXPECT_TRUE(allows("edit", exec));
+  EXPECT_TRUE(allows("edit", secret));
+  EXPECT_TRUE(allows("admin", role));
+  EXPECT_FALSE(allows("edit", role));
+  // Whoever binds pods passes the scheduler, its queues and its quotas by.
+  EXPECT_FALSE(allows("edit", bind));
+  EXPECT_FALSE(allows("admin", bind));
+  EXPECT_TRUE(allows("cluster-admin", bind));
+  EXPECT_FALSE(allows("view", exec));
+  EXPECT_FALSE(allows("view", secret));
 }
 
 }  // namespace
