@@ -81,14 +81,17 @@ check "a job gets its group" wait_for 20 has_group before
 echo expired > "$scratch/controllers.token"
 kill "$forward" # the next connection has to show the token
 run forward python3 "$scratch/forward.py" $((port + 9)) "${server##*:}"
-# A token file is read again after a minute, and a write that fails is tried again later and later: a change of the job asks for one now.
-poke() { kubectl annotate "job.batch.volcano.sh/$1" poke=$RANDOM --overwrite > /dev/null; sleep 1; }
-is_named() { poke before; grep -qi 'unauthorized' "$scratch/controllers.log"; }
-goes_on() { poke after; has_group after; }
-check "a token that does not count is named" wait_for 120 is_named
+# A token file is read again after a minute: until then jobs still get their groups with the old one.
+tried=0
+is_named() { kubectl apply -f <(job "try-$((tried += 1))") > /dev/null; sleep 1; grep -qi 'unauthorized' "$scratch/controllers.log"; }
+# A write that fails is tried again later and later: a change of the job asks for one now.
+goes_on() { kubectl annotate job.batch.volcano.sh/after poke=$RANDOM --overwrite > /dev/null; sleep 1; has_group after; }
+check "a token that does not count is named" wait_for 90 is_named
 kubectl apply -f <(job after) > /dev/null
 cp "$scratch/pki/admin.token" "$scratch/controllers.token"
 check "with a new one they go on" wait_for 120 goes_on
+not_ended() { [ "$(kubectl get jobs.batch.volcano.sh -o 'jsonpath={.items[?(@.status.state.phase=="Terminated")].metadata.name}')" = "" ]; }
+check "and no job was ended for it" not_ended
 check "without a restart" alive "$controllers"
 check "and so does the scheduler" alive "$scheduler"
 

@@ -117,7 +117,7 @@ std::vector<std::pair<std::string, Kinds>> in_order(const std::string& group,
                                                     const PreferredVersions& preferred) {
   std::vector<std::pair<std::string, Kinds>> list(versions.begin(), versions.end());
   if (const auto first = preferred.find(group); first != preferred.end())
-    std::ranges::stable_partition(list, [&](const auto& one) { return one.first == first->second; });
+    std::stable_partition(list.begin(), list.end(), [&](const auto& one) { return one.first == first->second; });
   return list;
 }
 

@@ -284,7 +284,7 @@ TEST_F(DriverTest, an_existing_object_is_corrected_only_if_it_is_wrong) {
 }
 
 TEST_F(DriverTest, an_outage_is_tried_again_and_not_counted) {
-  client.answers = {base::Code::kUnavailable, base::Code::kTimeout};
+  client.answers = {base::Code::kUnavailable, base::Code::kTimeout, base::Code::kUnauthorized};
   client.show("configmaps", config_map());
   env.loop().run(base::seconds(1));
   EXPECT_EQ(client.calls.back(), "services c");

@@ -18,7 +18,8 @@ bool is_old_view(base::Code code) {
 }
 
 bool is_outage(base::Code code) {
-  return code == base::Code::kUnavailable || code == base::Code::kTimeout || code == base::Code::kTooManyRequests;
+  return code == base::Code::kUnauthorized || code == base::Code::kUnavailable || code == base::Code::kTimeout ||
+         code == base::Code::kTooManyRequests;
 }
 
 namespace {
