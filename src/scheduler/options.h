@@ -1,13 +1,12 @@
 // Which flags does the scheduler take?
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/flags.h"
 #include "base/result.h"
 #include "base/time.h"
 
@@ -41,7 +40,6 @@ struct Options {
   std::vector<std::string> node_selector;
   bool cache_dumper = true;
   std::string cache_dump_dir = "/tmp";
-  std::int64_t node_worker_threads = 20;
   std::int64_t worker_count = 1;
   std::int64_t gate_removal_worker_num = 5;
   std::vector<std::string> ignored_provisioners;
@@ -58,11 +56,8 @@ struct Options {
   std::string lease_namespace = "volcano-system";
   std::string lease_name = "volcano";
   std::string lock_object_namespace;
-  base::Duration log_flush_frequency = base::seconds(5);
   std::int64_t verbosity = 0;
   std::string log_format = "text";
-  bool klog_switch = false;  // flags of klog that are accepted and change nothing
-  std::string klog_value;
   // Not flags: the environment of the process. Several schedulers share the pods, groups and nodes of one name.
   std::string share_pod_name;  // "<base>-<i>"
   int share_members = 1;
@@ -81,28 +76,11 @@ struct Options {
 // What the agent scheduler does without flags.
 Options agent_options();
 
-enum class FlagKind : std::uint8_t { kText, kBool, kInt, kNumber, kDuration, kTextList };
+// One row per flag, in this order; the rows point into `options`, whose `single_pods` says which program's they are.
+std::vector<base::Flag> flag_rows(Options& options);
 
-// One row per flag: its name, what it is, and what it means. Parsing and --help follow from the rows.
-struct Flag {
-  std::string_view name;
-  FlagKind kind;
-  void* (*field)(Options&);
-  std::string_view meaning;
-  enum class Of : std::uint8_t { kBoth, kBatch, kAgent } of = Of::kBoth;  // which program has it
-
-  bool is_of(const Options& options) const {
-    return of == Of::kBoth || of == (options.single_pods ? Of::kAgent : Of::kBatch);
-  }
-};
-std::span<const Flag> scheduler_flags();
-
-// Sets the options from `arguments`, beginning with those of `options`. What is not a flag of the table goes to `rest`,
-// in order: `on_other` may take a flag (with its value, if it has one) and says how many arguments it used; 0 means
-// that it does not know it either.
-using OtherFlag = std::function<int(std::string_view name, const std::string* value)>;
-base::Result<Options> parse_options(const std::vector<std::string>& arguments, std::vector<std::string>& rest,
-                                    const OtherFlag& on_other = {}, Options options = {});
-std::string flags_help(const Options& options = {});
+// Sets `options` from `arguments`, which may also hold flags of `more`; returns what is no flag.
+base::Result<std::vector<std::string>> parse_options(const std::vector<std::string>& arguments, Options& options,
+                                                     std::span<const base::Flag> more = {});
 
 }  // namespace scheduler

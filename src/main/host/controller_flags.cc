@@ -2,8 +2,6 @@
 #include "main/host/controller_flags.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <cstdlib>
 #include <set>
 
@@ -11,25 +9,10 @@
 #include "scheduler/model/core/feature_gates.h"
 
 namespace volcano_main {
-namespace {
+namespace {}  // namespace
 
-constexpr std::string_view kKlog = "accepted; logs go to standard error";
-
-std::vector<std::string> split_all(const std::vector<std::string>& lists) {
-  std::vector<std::string> parts;
-  for (const std::string& list : lists)
-    for (std::size_t start = 0; start <= list.size();) {
-      const std::size_t end = std::min(list.find(',', start), list.size());
-      if (end > start) parts.push_back(list.substr(start, end - start));
-      start = end + 1;
-    }
-  return parts;
-}
-
-}  // namespace
-
-std::vector<Flag> ControllerFlags::rows() {
-  return {
+std::vector<base::Flag> ControllerFlags::rows() {
+  std::vector<base::Flag> rows = {
       {"master", &master, "API server URL, overrides the kubeconfig"},
       {"kubeconfig", &kubeconfig, "kubeconfig; empty: in a cluster"},
       {"kube-api-qps", &kube_api_qps, "requests a second to the API server"},
@@ -47,7 +30,8 @@ std::vector<Flag> ControllerFlags::rows() {
       {"status-counts-interval", &counts_interval,
        "least time between statuses of a job or queue that differ in numbers only; 0: each change is written"},
       {"inherit-owner-annotations", &inherit_owner_annotations, "groups of plain pods take their owner's annotations"},
-      {"controllers", &enabled, "list of controllers: *, name, +name, -name (default *,-sharding-controller)"},
+      {"controllers", base::CommaList{&enabled},
+       "list of controllers: *, name, +name, -name (default *,-sharding-controller)"},
       {"lock-object-namespace", &lock_object_namespace, "old name of --leader-elect-resource-namespace"},
       {"leader-elect", &leader_elect, "act only while holding the lease"},
       {"leader-elect-lease-duration", &lease_duration, "how long others wait for the holder"},
@@ -57,12 +41,12 @@ std::vector<Flag> ControllerFlags::rows() {
       {"leader-elect-resource-name", &lease_name, "name of the lease"},
       {"leader-elect-resource-namespace", &lease_namespace, "namespace of the lease"},
       {"feature-gates", &feature_gates, "Name=true|false, separated by commas"},
-      {"worker-threads", &worker_threads, "accepted; one loop serves all jobs"},
-      {"worker-threads-for-cronjob", &worker_threads_for_cronjob, "accepted"},
-      {"worker-threads-for-podgroup", &worker_threads_for_podgroup, "accepted"},
-      {"worker-threads-for-queue", &worker_threads_for_queue, "accepted"},
-      {"worker-threads-for-gc", &worker_threads_for_gc, "accepted"},
-      {"scheduler-configs", &scheduler_configs,
+      {"worker-threads", base::Accepted::kNumber, "accepted; one loop serves all jobs"},
+      {"worker-threads-for-cronjob", base::Accepted::kNumber, "accepted"},
+      {"worker-threads-for-podgroup", base::Accepted::kNumber, "accepted"},
+      {"worker-threads-for-queue", base::Accepted::kNumber, "accepted"},
+      {"worker-threads-for-gc", base::Accepted::kNumber, "accepted"},
+      {"scheduler-configs", base::CommaList{&scheduler_configs},
        "deprecated: who gets which nodes without a ConfigMap, "
        "name:type:minUtil:maxUtil:preferWarmup:minNodes:maxNodes (default volcano:volcano:0.0:0.6:false:2:100 and "
        "agent-scheduler:agent:0.7:1.0:true:2:100)"},
@@ -71,25 +55,14 @@ std::vector<Flag> ControllerFlags::rows() {
       {"sharding-configmap", &sharding_configmap, "ConfigMap whose sharding.yaml says who gets which nodes"},
       {"sharding-configmap-namespace", &sharding_configmap_namespace, "its namespace"},
       {"v", &v, "log verbosity; 4 and more: debug lines too"},
-      {"log-format", &log_format, "text or json"},
-      {"logtostderr", &klog_switch, kKlog},
-      {"alsologtostderr", &klog_switch, kKlog},
-      {"one-output", &klog_switch, kKlog},
-      {"skip-headers", &klog_switch, kKlog},
-      {"skip-log-headers", &klog_switch, kKlog},
-      {"add-dir-header", &klog_switch, kKlog},
-      {"stderrthreshold", &klog_value, kKlog},
-      {"vmodule", &klog_value, kKlog},
-      {"log-backtrace-at", &klog_value, kKlog},
-      {"log-dir", &klog_value, kKlog},
-      {"log-file", &klog_value, kKlog},
-      {"log-file-max-size", &klog_value, kKlog},
-      {"log-flush-frequency", &log_flush_frequency, "accepted; the log is not buffered"}};
+      {"log-format", &log_format, "text or json"}};
+  rows.insert(rows.end(), base::klog_flags().begin(), base::klog_flags().end());
+  return rows;
 }
 
 base::Status ControllerFlags::check() const {
   std::set<std::string> names;
-  for (std::string name : split_all(enabled)) {
+  for (std::string name : enabled) {
     const bool excluded = name.starts_with("-");
     if (name.starts_with("+") || excluded) name.erase(0, 1);
     // COMPAT(controllers)
@@ -103,42 +76,18 @@ base::Status ControllerFlags::check() const {
   if (const auto shares = sharding(); !shares.ok()) return shares.error();
   const auto gates = scheduler::FeatureGates::parse(feature_gates);
   if (!gates.ok()) return gates.error();
-  if (!std::isfinite(requests_per_second()))
-    return base::make_error(base::Code::kInvalid, base::format("--kube-api-qps: \"{}\" is not a number", kube_api_qps));
-  const auto interval = base::parse_go_duration(counts_interval);
-  if (!interval || interval->ns < 0)
-    return base::make_error(
-        base::Code::kInvalid,
-        base::format("--status-counts-interval: \"{}\" is not a duration of zero or more", counts_interval));
+  if (counts_interval.ns < 0)
+    return base::make_error(base::Code::kInvalid, base::format("--status-counts-interval: {} is below zero",
+                                                               base::format_go_duration(counts_interval)));
   if (lease_lock != "leases")
     return base::make_error(base::Code::kInvalid,
                             base::format("--leader-elect-resource-lock: only leases, not \"{}\"", lease_lock));
   return {};
 }
 
-double ControllerFlags::requests_per_second() const {
-  char* end = nullptr;
-  const double value = std::strtod(kube_api_qps.c_str(), &end);
-  return kube_api_qps.empty() || *end != 0 ? std::nan("") : value;
-}
-
-std::vector<std::string> ControllerFlags::in_long_form(const std::vector<std::string>& arguments) {
-  std::vector<std::string> out = arguments;
-  for (std::string& word : out) {
-    if (word == "--") break;
-    if (word == "-v" || word.starts_with("-v=")) word.insert(0, 1, '-');
-    if (word.size() > 2 && word.starts_with("-v") && std::isdigit(static_cast<unsigned char>(word[2])))
-      word = "--v=" + word.substr(2);
-    if (word.starts_with("--"))
-      std::replace(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(std::min(word.find('='), word.size())), '_',
-                   '-');
-  }
-  return out;
-}
-
 controllers::Options ControllerFlags::controllers() const {
   controllers::Options options;
-  if (!enabled.empty()) options.enabled = split_all(enabled);
+  if (!enabled.empty()) options.enabled = enabled;
   if (!scheduler_names.empty()) options.scheduler_names = scheduler_names;
   if (const auto gates = scheduler::FeatureGates::parse(feature_gates); gates.ok()) {
     options.reads_commands = gates->on("QueueCommandSync");
@@ -148,7 +97,7 @@ controllers::Options ControllerFlags::controllers() const {
     options.cronjobs = gates->on("CronVolcanoJobSupport");
   }
   options.requeues_max = requeues_max;
-  if (const auto interval = base::parse_go_duration(counts_interval)) options.counts_interval = *interval;
+  options.counts_interval = counts_interval;
   options.inherit_owner_annotations = inherit_owner_annotations;
   options.local_zone = base::TimeZone::local();
   options.training = training;
@@ -167,32 +116,25 @@ controllers::Options ControllerFlags::controllers() const {
 
 base::Result<controllers::sharding::Config> ControllerFlags::sharding() const {
   namespace sharding = controllers::sharding;
-  const auto period = base::parse_go_duration(shard_sync_period);
-  if (!period)
-    return base::make_error(base::Code::kInvalid,
-                            base::format("--shard-sync-period: \"{}\" is not a duration", shard_sync_period));
-  const std::vector<std::string> entries = split_all(scheduler_configs);
-  TRY(auto schedulers,
-      sharding::parse_scheduler_flags(entries.empty() ? sharding::default_scheduler_flags() : entries));
+  TRY(auto schedulers, sharding::parse_scheduler_flags(scheduler_configs.empty() ? sharding::default_scheduler_flags()
+                                                                                 : scheduler_configs));
   return sharding::Config{.schedulers = std::move(schedulers),
-                          .sync_period = sharding::sound_period(*period),
+                          .sync_period = sharding::sound_period(shard_sync_period),
                           .follows_nodes = enable_node_event_trigger};
 }
 
 base::Result<client::LeaderElectionOptions> ControllerFlags::lease() const {
-  const auto duration = [](std::string_view flag, const std::string& text) -> base::Result<base::Duration> {
-    const auto parsed = base::parse_go_duration(text);
-    if (!parsed || parsed->ns <= 0)
-      return base::make_error(base::Code::kInvalid,
-                              base::format("--{}: \"{}\" is not a duration above zero", flag, text));
-    return *parsed;
+  const auto positive = [](std::string_view flag, base::Duration span) -> base::Result<base::Duration> {
+    if (span.ns > 0) return span;
+    return base::make_error(base::Code::kInvalid,
+                            base::format("--{}: {} is not above zero", flag, base::format_go_duration(span)));
   };
   client::LeaderElectionOptions options;
   options.ns = lock_object_namespace.empty() ? lease_namespace : lock_object_namespace;
   options.name = lease_name;
-  TRY(options.lease_duration, duration("leader-elect-lease-duration", lease_duration));
-  TRY(options.renew_deadline, duration("leader-elect-renew-deadline", renew_deadline));
-  TRY(options.retry_period, duration("leader-elect-retry-period", retry_period));
+  TRY(options.lease_duration, positive("leader-elect-lease-duration", lease_duration));
+  TRY(options.renew_deadline, positive("leader-elect-renew-deadline", renew_deadline));
+  TRY(options.retry_period, positive("leader-elect-retry-period", retry_period));
   return options;
 }
 

@@ -64,7 +64,7 @@ struct Program {
     client::HttpClientOptions to_server{.access = access,
                                         .user_agent = name,
                                         .field_manager = name,
-                                        .requests_per_second = flags.requests_per_second(),
+                                        .requests_per_second = flags.kube_api_qps,
                                         .burst = flags.kube_api_burst};
     if (flags.leader_elect) {
       TRY(client::LeaderElectionOptions lease, flags.lease());
@@ -161,10 +161,11 @@ int fail(const std::string& name, const base::Error& error) {
   return 1;
 }
 
-std::vector<Flag> rows_of(ControllerFlags& flags, const ControllerProgram& kind) {
-  std::vector<Flag> rows = flags.rows();
+std::vector<base::Flag> rows_of(ControllerFlags& flags, const ControllerProgram& kind) {
+  std::vector<base::Flag> rows = flags.rows();
   if (!kind.flags.empty())
-    std::erase_if(rows, [&](const Flag& row) { return std::ranges::find(kind.flags, row.name) == kind.flags.end(); });
+    std::erase_if(rows,
+                  [&](const base::Flag& row) { return std::ranges::find(kind.flags, row.name) == kind.flags.end(); });
   rows.insert(rows.end(), kind.own_flags.begin(), kind.own_flags.end());
   return rows;
 }
@@ -175,12 +176,10 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
   Program program{.kind = kind, .name = kind.name};
   if (kind.preset) kind.preset(program.flags);
   program.metrics.add(controllers::metric_rows());
-  const std::vector<Flag> rows = rows_of(program.flags, kind);
-  for (const std::string& word : arguments)
-    if (word == "--help" || word == "-h")
-      return std::cout << "Usage: " << kind.name << " [flags]\n\n" << flags_help(rows), 0;
-  if (const auto rest = parse_flags(rows, ControllerFlags::in_long_form(arguments)); !rest.ok())
-    return fail(kind.name, rest.error());
+  const std::vector<base::Flag> rows = rows_of(program.flags, kind);
+  if (base::asks_for_help(arguments))
+    return std::cout << "Usage: " << kind.name << " [flags]\n\n" << base::flags_help(rows), 0;
+  if (const auto rest = base::parse_flags(rows, arguments); !rest.ok()) return fail(kind.name, rest.error());
   if (kind.settle)
     if (const base::Status settled = kind.settle(program.flags); !settled.ok()) return fail(kind.name, settled.error());
   if (const auto gates = scheduler::FeatureGates::parse(program.flags.feature_gates); !gates.ok())

@@ -19,7 +19,7 @@ struct ControllerProgram {
   // Sets defaults, before the flags are read.
   std::function<void(ControllerFlags&)> preset;
   // Flags that only this program has; they live as long as it runs.
-  std::vector<Flag> own_flags = {};
+  std::vector<base::Flag> own_flags = {};
   // After the flags are read: what the program's own mean for the others.
   std::function<base::Status(ControllerFlags&)> settle = {};
   // Judges the flags beyond ControllerFlags::check(); unset: nothing more is asked for.

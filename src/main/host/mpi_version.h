@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "api/kubeflow/v1/run_policy.h"
+#include "base/flags.h"
 #include "base/format.h"
 #include "base/result.h"
-#include "main/host/flags.h"
 
 namespace volcano_main {
 

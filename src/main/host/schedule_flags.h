@@ -20,6 +20,7 @@ struct ScheduleFlags {
   std::vector<std::vector<std::string>> then;  // the files of each further phase
 };
 
+// With --help nothing else counts.
 base::Result<ScheduleFlags> parse_schedule_flags(const Arguments& arguments);
 std::string schedule_help();
 

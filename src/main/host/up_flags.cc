@@ -10,7 +10,7 @@
 
 namespace volcano_main {
 
-std::vector<Flag> up_flags(UpOptions& options) {
+std::vector<base::Flag> up_flags(UpOptions& options) {
   return {
       {"data", &options.data, "folder of everything kept: objects, keys, pods (default ~/.local/share/volcano)"},
       {"kubeconfig", &options.kubeconfig, "where to write the administrator's kubeconfig (default DATA/kubeconfig)"},
@@ -60,6 +60,8 @@ base::Status check_up(const UpOptions& options) {
     return wrong("--controllers: " + named.error().message);
   if (options.port < 0 || options.port > 65535)
     return wrong(base::format("--port: {} is not between 0 and 65535", options.port));
+  if (options.event_ttl < base::seconds(1))
+    return wrong(base::format("--event-ttl: {} is less than a second", base::format_go_duration(options.event_ttl)));
   if (options.storage_gib < 1 || options.storage_gib > 65536)
     return wrong(base::format("--storage-gib: {} is not between 1 and 65536", options.storage_gib));
   return {};

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/flags.h"
 #include "base/result.h"
 #include "controllers/all.h"
-#include "main/host/flags.h"
 
 namespace volcano_main {
 
@@ -22,7 +22,7 @@ struct UpOptions {
   bool training = true;
   std::string controllers = "*";
   std::string mpi_version = "v1";
-  std::string event_ttl = "1h";
+  base::Duration event_ttl = base::seconds(3600);
   std::string scheduler_conf;
   bool default_scheduler = true;
   bool agent_scheduler = false;
@@ -33,7 +33,7 @@ struct UpOptions {
 };
 
 // The rows point into `options`.
-std::vector<Flag> up_flags(UpOptions& options);
+std::vector<base::Flag> up_flags(UpOptions& options);
 // Which controllers of Kubernetes run, and how.
 controllers::workloads::Options workloads_of(const UpOptions& options);
 // Values that a flag's kind takes, and that make no sense.

@@ -1,39 +1,22 @@
 // Rows of the webhook flags and what they mean for admission.
 #include "main/host/webhook_flags.h"
 
-#include <cmath>
-#include <cstdlib>
 #include <optional>
 
 #include "base/format.h"
+#include "base/split.h"
 #include "base/time_zone.h"
 #include "rt/files.h"
 
 namespace volcano_main {
 namespace {
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> parts;
-  for (std::size_t start = 0; start <= list.size();) {
-    const std::size_t end = std::min(list.find(',', start), list.size());
-    std::string part = list.substr(start, end - start);
-    constexpr std::string_view kBlank = " \t\r\n";
-    part.erase(0, part.find_first_not_of(kBlank));
-    part.erase(part.find_last_not_of(kBlank) + 1);
-    if (!part.empty()) parts.push_back(std::move(part));
-    start = end + 1;
-  }
-  return parts;
-}
-
-constexpr std::string_view kKlog = "accepted; logs go to standard error";
-
 bool knows_time_zone(const std::string& zone) { return base::TimeZone::load(zone).ok(); }
 
 }  // namespace
 
-std::vector<Flag> WebhookFlags::rows() {
-  return {
+std::vector<base::Flag> WebhookFlags::rows() {
+  std::vector<base::Flag> rows = {
       {"scheduler-name", &scheduler_names, "schedulers whose pods are looked at (default volcano)"},
       {"enabled-admission", &enabled, "comma list of the paths that answer"},
       {"admission-conf", &admission_conf, "pod-mutation configuration file"},
@@ -56,38 +39,22 @@ std::vector<Flag> WebhookFlags::rows() {
        "alone"},
       {"graceful-shutdown-time", &graceful_shutdown_time,
        "how long answers that are under way are waited for at the end"},
-      {"log-flush-frequency", &log_flush_frequency, "accepted; the log is not buffered"},
       {"v", &v, "log verbosity; 4 and more: debug lines too"},
       {"log-format", &log_format, "text or json"},
-      {"logtostderr", &klog_switch, kKlog},
-      {"alsologtostderr", &klog_switch, kKlog},
-      {"one-output", &klog_switch, kKlog},
-      {"skip-headers", &klog_switch, kKlog},
-      {"skip-log-headers", &klog_switch, kKlog},
-      {"add-dir-header", &klog_switch, kKlog},
-      {"stderrthreshold", &klog_value, kKlog},
-      {"vmodule", &klog_value, kKlog},
-      {"log-backtrace-at", &klog_value, kKlog},
-      {"log-dir", &klog_value, kKlog},
-      {"log-file", &klog_value, kKlog},
-      {"log-file-max-size", &klog_value, kKlog},
       {"kube-api-qps", &kube_api_qps, "requests a second to the API server"},
       {"kube-api-burst", &kube_api_burst, "burst of requests to the API server"},
       {"healthz-address", &healthz_address, "address of the health server"},
       {"enable-healthz", &enable_healthz, "serve /healthz and /readyz"},
       {"version", &version, "print the version and exit"}};
-}
-
-double WebhookFlags::requests_per_second() const {
-  char* end = nullptr;
-  const double value = std::strtod(kube_api_qps.c_str(), &end);
-  return kube_api_qps.empty() || *end != 0 ? std::nan("") : value;
+  rows.insert(rows.end(), base::klog_flags().begin(), base::klog_flags().end());
+  return rows;
 }
 
 base::Result<admission::Options> WebhookFlags::admission() const {
   admission::Options options;
   if (!scheduler_names.empty()) options.scheduler_names = scheduler_names;
-  options.enabled = split(enabled);
+  options.enabled.emplace();
+  for (const std::string_view path : base::split_words(enabled, ',')) options.enabled->emplace_back(path);
   for (const std::string& path : *options.enabled)
     if (admission::webhook_name(path).empty())
       return base::make_error(base::Code::kInvalid,
@@ -96,10 +63,10 @@ base::Result<admission::Options> WebhookFlags::admission() const {
   options.queue_depth_max = queue_depth_max;
   options.queue_allocated_pods_check = allocated_pods_check;
   options.root_queue_protection = root_protection;
-  for (const std::string& gate : split(feature_gates)) {
+  for (const std::string_view gate : base::split_words(feature_gates, ',')) {
     const std::size_t equals = gate.find('=');
-    const std::string value = equals == std::string::npos ? "" : gate.substr(equals + 1);
-    const std::optional<bool> on = parse_bool(value);
+    const std::string_view value = equals == std::string::npos ? "" : gate.substr(equals + 1);
+    const std::optional<bool> on = base::parse_bool(value);
     if (!on)
       return base::make_error(base::Code::kInvalid,
                               base::format("--feature-gates: \"{}\" is not Name=true|false", gate));

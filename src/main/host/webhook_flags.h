@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "admission/hooks.h"
+#include "base/flags.h"
 #include "base/result.h"
-#include "main/host/flags.h"
 
 namespace volcano_main {
 
@@ -22,22 +22,19 @@ struct WebhookFlags {
   int queue_depth_max = 5;
   // Accepted; they do not change answers.
   std::string master, kubeconfig, tls_cert_file, tls_private_key_file, ca_cert_file, listen_address, webhook_namespace,
-      webhook_service_name, webhook_url, graceful_shutdown_time = "30s", log_flush_frequency = "5s", klog_value,
-                                         healthz_address = ":11251";
+      webhook_service_name, webhook_url, healthz_address = ":11251";
+  base::Duration graceful_shutdown_time = base::seconds(30);
   int port = 8443;
-  std::string kube_api_qps = "50";
+  double kube_api_qps = 50;
   int kube_api_burst = 100;
   int v = 0;
   bool enable_healthz = false;
-  bool klog_switch = false;
   bool version = false;
   std::string tls_secret_name;
   std::string log_format = "text";
 
-  // NaN: --kube-api-qps is no number.
-  double requests_per_second() const;
   // Point into this object.
-  std::vector<Flag> rows();
+  std::vector<base::Flag> rows();
   // What they mean for the rules, without the configuration file. An unknown path is an error.
   base::Result<admission::Options> admission() const;
   // The rules of the configuration file; unset if none is named.

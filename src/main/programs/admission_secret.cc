@@ -6,8 +6,8 @@
 
 #include "admission/server_keys.h"
 #include "api/resource.h"
+#include "base/flags.h"
 #include "base/format.h"
-#include "main/host/flags.h"
 #include "main/host/log_setup.h"
 #include "main/host/waiting_api.h"
 #include "main/programs.h"
@@ -20,7 +20,7 @@ constexpr int kTriesMax = 10;
 struct SecretFlags {
   std::string service, secret, ns = "default", kubeconfig, master, log_format = "text";
 
-  std::vector<Flag> rows() {
+  std::vector<base::Flag> rows() {
     return {{"service", &service, "service of the webhook server, which the certificate is for"},
             {"secret", &secret, "Secret that gets tls.key, tls.crt and ca.crt"},
             {"namespace", &ns, "namespace of both"},
@@ -72,16 +72,15 @@ base::Result<std::string> keep_secret(cli::Api& api, const SecretFlags& flags) {
 
 int run_admission_secret(const Arguments& arguments) {
   SecretFlags flags;
-  const std::vector<Flag> rows = flags.rows();
-  for (const std::string& word : arguments)
-    if (word == "--help" || word == "-h" || word == "-help")
-      return std::cout << "Usage: gen-admission-secret.sh --service NAME --secret NAME [flags]\n\n"
-                       << flags_help(rows),
-             0;
+  const std::vector<base::Flag> rows = flags.rows();
+  if (base::asks_for_help(arguments))
+    return std::cout << "Usage: gen-admission-secret.sh --service NAME --secret NAME [flags]\n\n"
+                     << base::flags_help(rows),
+           0;
   const auto fail = [](const std::string& message) {
     return std::cerr << "gen-admission-secret.sh: " << message << "\n", 1;
   };
-  if (const auto rest = parse_flags(rows, arguments); !rest.ok()) return fail(rest.error().message);
+  if (const auto rest = base::parse_flags(rows, arguments); !rest.ok()) return fail(rest.error().message);
   if (flags.service.empty()) return fail("--service: the name of the service is needed");
   if (flags.secret.empty()) return fail("--secret: the name of the Secret is needed");
   if (const base::Status log = set_up_log(0, flags.log_format); !log.ok()) return fail(log.error().message);

@@ -108,22 +108,15 @@ int run_admit(const Arguments& arguments) {
   std::vector<std::string> existing;
   std::string path;
   std::string output = "yaml";
-  std::vector<Flag> flags = options.rows();
+  std::vector<base::Flag> flags = options.rows();
   flags.push_back({"existing", &existing, "file or folder of objects that rules look up; may be given several times"});
   flags.push_back({"path", &path, "answer AdmissionReviews as this one webhook: /jobs/validate"});
-  flags.push_back({"output", &output, "json: one line for each object"});
-  Arguments spelled = arguments;
-  for (std::string& word : spelled)
-    if (word == "-o")
-      word = "--output";
-    else if (word.starts_with("-o") && word.size() > 2 && word[1] == 'o')
-      word = "--output=" + word.substr(word[2] == '=' ? 3 : 2);
-  for (const std::string& word : arguments)
-    if (word == "--help" || word == "-h")
-      return std::cout << "usage: volcano admit [flags] FILE|-...\n\nflags:\n" << flags_help(flags), 0;
-  const auto files = parse_flags(flags, spelled);
+  flags.push_back({"output", &output, "json: one line for each object", 'o'});
+  if (base::asks_for_help(arguments))
+    return std::cout << "usage: volcano admit [flags] FILE|-...\n\nflags:\n" << base::flags_help(flags), 0;
+  const auto files = base::parse_flags(flags, arguments);
   if (!files.ok()) return fail(files.error().message);
-  if (files->empty()) return fail("no file is given");
+  if (files->rest.empty()) return fail("no file is given");
   auto rules = options.admission();
   if (!rules.ok()) return fail(rules.error().message);
   auto pod_rules = options.pod_rules();
@@ -140,7 +133,7 @@ int run_admit(const Arguments& arguments) {
     for (const Json& document : *documents) objects.put(document);
   }
   bool refused = false;
-  for (const std::string& file : *files) {
+  for (const std::string& file : files->rest) {
     const auto documents = read_documents(file);
     if (!documents.ok()) return fail(documents.error().message);
     for (const Json& document : *documents) {

@@ -13,8 +13,7 @@ namespace {
 
 base::Status check_rates_and_addresses(const ControllerFlags& flags) {
   const auto wrong = [](std::string text) { return base::make_error(base::Code::kInvalid, std::move(text)); };
-  if (!(flags.requests_per_second() > 0))
-    return wrong(base::format("--kube-api-qps: {} is not above zero", flags.kube_api_qps));
+  if (!(flags.kube_api_qps > 0)) return wrong(base::format("--kube-api-qps: {} is not above zero", flags.kube_api_qps));
   if (flags.kube_api_burst <= 0)
     return wrong(base::format("--kube-api-burst: {} is not above zero", flags.kube_api_burst));
   if (!flags.enable_healthz || !flags.enable_metrics) return {};

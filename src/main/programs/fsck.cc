@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/flags.h"
 #include "base/format.h"
 #include "base/time.h"
-#include "main/host/flags.h"
 #include "main/host/quarantine.h"
 #include "main/programs.h"
 #include "rt/env.h"
@@ -126,24 +126,23 @@ Result<std::size_t> check_objects(const std::string& data, bool repair) {
 
 int run_fsck(const Arguments& arguments) {
   bool repair = false;
-  const std::vector<Flag> flags{
+  const std::vector<base::Flag> flags{
       {"repair", &repair, "set aside what cannot be read, and rebuild a damaged database from what can"}};
   const std::string usage =
       "usage: volcano fsck [flags] DATA\n\nChecks the data folder of a cluster that is not running. Ends with 0 if all "
       "is "
       "well or was mended, else 1.\n\nflags:\n" +
-      flags_help(flags);
-  for (const std::string& argument : arguments)
-    if (argument == "--help" || argument == "-h") {
-      std::cout << usage;
-      return 0;
-    }
-  const auto rest = parse_flags(flags, arguments);
-  if (!rest.ok() || rest->size() != 1) {
-    std::cerr << (rest.ok() ? usage : "volcano fsck: " + rest.error().message + "\n");
+      base::flags_help(flags);
+  if (base::asks_for_help(arguments)) {
+    std::cout << usage;
+    return 0;
+  }
+  const auto words = base::parse_flags(flags, arguments);
+  if (!words.ok() || words->rest.size() != 1) {
+    std::cerr << (words.ok() ? usage : "volcano fsck: " + words.error().message + "\n");
     return 2;
   }
-  const std::string data = rest->front();
+  const std::string data = words->rest.front();
   auto lock = rt::lock_store(data + "/objects");
   if (!lock.ok()) return failed(lock.error());
   const auto whole = check_file(data + "/objects", repair);

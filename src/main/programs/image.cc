@@ -4,21 +4,21 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/flags.h"
 #include "base/format.h"
 #include "base/time.h"
-#include "main/host/flags.h"
 #include "main/programs.h"
 #include "node/image_store.h"
 
 namespace volcano_main {
 namespace {
 
-int usage(const std::vector<Flag>& flags, int code) {
+int usage(const std::vector<base::Flag>& flags, int code) {
   (code == 0 ? std::cout : std::cerr)
       << "usage: volcano image import [flags] NAME FILE   a tar of a root file system, or a docker or OCI archive\n"
          "       volcano image list [flags]\n"
          "       volcano image remove [flags] NAME\n\nflags:\n"
-      << flags_help(flags);
+      << base::flags_help(flags);
   return code;
 }
 
@@ -43,14 +43,14 @@ void print_list(const node::ImageStore& store) {
 int run_image(const Arguments& arguments) {
   std::string data;
   int gib = static_cast<int>(node::kImageBytesMax >> 30);
-  const std::vector<Flag> flags{
+  const std::vector<base::Flag> flags{
       {"data", &data, "the folder that volcano up uses (default ~/.local/share/volcano)"},
       {"image-gib", &gib, "the most that the unpacked image may take on disk"},
   };
-  for (const std::string& argument : arguments)
-    if (argument == "--help" || argument == "-h") return usage(flags, 0);
-  const auto rest = parse_flags(flags, arguments);
-  if (!rest.ok()) return failed(rest.error());
+  if (base::asks_for_help(arguments)) return usage(flags, 0);
+  const auto words = base::parse_flags(flags, arguments);
+  if (!words.ok()) return failed(words.error());
+  const std::vector<std::string>& rest = words->rest;
   if (data.empty()) {
     const char* home = std::getenv("HOME");
     data = std::string(home ? home : ".") + "/.local/share/volcano";
@@ -58,21 +58,21 @@ int run_image(const Arguments& arguments) {
   if (gib < 1 || gib > 1 << 20)
     return failed(base::make_error(base::Code::kInvalid, base::format("--image-gib: {} is no size", gib)));
   node::ImageStore store(std::filesystem::absolute(data).string() + "/node/images", std::int64_t{gib} << 30);
-  const std::string word = rest->empty() ? "" : rest->front();
-  if (word == "import" && rest->size() == 3) {
+  const std::string word = rest.empty() ? "" : rest.front();
+  if (word == "import" && rest.size() == 3) {
     const std::string now = base::format_rfc3339({std::time(nullptr) * 1'000'000'000});
-    const auto image = store.import_file((*rest)[1], std::filesystem::absolute((*rest)[2]).string(), now);
+    const auto image = store.import_file(rest[1], std::filesystem::absolute(rest[2]).string(), now);
     if (!image.ok()) return failed(image.error());
     std::cout << base::format("imported {} ({}, {} MB)\n", image->name, short_id(image->id),
                               (image->bytes + 999'999) / 1'000'000);
     return 0;
   }
-  if (word == "list" && rest->size() == 1) {
+  if (word == "list" && rest.size() == 1) {
     print_list(store);
     return 0;
   }
-  if (word == "remove" && rest->size() == 2) {
-    const base::Status removed = store.remove((*rest)[1]);
+  if (word == "remove" && rest.size() == 2) {
+    const base::Status removed = store.remove(rest[1]);
     return removed.ok() ? 0 : failed(removed.error());
   }
   return usage(flags, 2);

@@ -4,19 +4,20 @@
 
 #include "admission/policy_objects.h"
 #include "api/json/yaml.h"
-#include "main/host/flags.h"
+#include "base/flags.h"
 #include "main/programs.h"
 
 namespace volcano_main {
 
 int run_policies(const Arguments& arguments) {
   std::string version = "v1";
-  std::vector<Flag> flags = {
+  std::vector<base::Flag> flags = {
       {"mutating-version", &version, "version of the mutating policies' API: v1, or v1beta1 before Kubernetes 1.36"}};
-  for (const std::string& word : arguments)
-    if (word == "--help" || word == "-h")
-      return std::cout << "usage: volcano policies [validating|mutating] [flags]\n\nflags:\n" << flags_help(flags), 0;
-  const auto words = parse_flags(flags, arguments);
+  if (base::asks_for_help(arguments))
+    return std::cout << "usage: volcano policies [validating|mutating] [flags]\n\nflags:\n"
+                     << base::flags_help(flags),
+           0;
+  const auto words = base::parse_flags(flags, arguments);
   const auto fail = [](const std::string& message) {
     std::cerr << "volcano policies: " << message << "\n";
     return 2;
@@ -24,8 +25,8 @@ int run_policies(const Arguments& arguments) {
   if (!words.ok()) return fail(words.error().message);
   if (version != "v1" && version != "v1beta1")
     return fail("--mutating-version: " + version + " is neither v1 nor v1beta1");
-  bool validating = words->empty(), mutating = words->empty();
-  for (const std::string& word : *words) {
+  bool validating = words->rest.empty(), mutating = words->rest.empty();
+  for (const std::string& word : words->rest) {
     if (word != "validating" && word != "mutating") return fail(word + " is neither validating nor mutating");
     (word == "validating" ? validating : mutating) = true;
   }

@@ -7,11 +7,11 @@
 #include <iostream>
 
 #include "api/json/json.h"
+#include "base/flags.h"
 #include "base/format.h"
 #include "client/server_connection.h"
 #include "client/wire.h"
 #include "main/host/connection.h"
-#include "main/host/flags.h"
 #include "main/host/waiting_api.h"
 #include "main/programs.h"
 
@@ -23,7 +23,7 @@ struct PreflightFlags {
   std::vector<std::string> programs;
   bool service_accounts = false;
 
-  std::vector<Flag> rows() {
+  std::vector<base::Flag> rows() {
     return {
         {"kubeconfig", &kubeconfig, "kubeconfig of the account that asks"},
         {"master", &master, "API server URL, overrides the kubeconfig"},
@@ -83,17 +83,16 @@ int print(const Findings& findings) {
 
 int run_preflight(const Arguments& arguments) {
   PreflightFlags flags;
-  const std::vector<Flag> rows = flags.rows();
-  for (const std::string& word : arguments)
-    if (word == "--help" || word == "-h")
-      return std::cout
-                 << "usage: volcano preflight [flags]\n\nExit code 0: go on; 1: something is missing; 2: the cluster "
-                    "cannot be asked.\n\nflags:\n"
-                 << flags_help(rows),
-             0;
-  const auto rest = parse_flags(rows, arguments);
-  if (!rest.ok()) return fail(rest.error().message);
-  if (!rest->empty()) return fail(base::format("unexpected argument \"{}\"", rest->front()));
+  const std::vector<base::Flag> rows = flags.rows();
+  if (base::asks_for_help(arguments))
+    return std::cout
+               << "usage: volcano preflight [flags]\n\nExit code 0: go on; 1: something is missing; 2: the cluster "
+                  "cannot be asked.\n\nflags:\n"
+               << base::flags_help(rows),
+           0;
+  const auto words = base::parse_flags(rows, arguments);
+  if (!words.ok()) return fail(words.error().message);
+  if (!words->rest.empty()) return fail(base::format("unexpected argument \"{}\"", words->rest.front()));
   for (const std::string& program : flags.programs)
     if (std::ranges::find(kPreflightPrograms, program) == std::end(kPreflightPrograms))
       return fail(base::format("--program: \"{}\" is none of scheduler, controllers, admission", program));

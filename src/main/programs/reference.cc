@@ -142,6 +142,8 @@ void print_scheduler() {
   for (const scheduler::PluginFactory& plugin : scheduler::all_plugins()) plugins.insert(plugin.name);
   for (const std::string_view name : plugins) std::cout << "- `" << name << "`\n";
   std::cout << "\n## Switches of a plugin\n\n";
+  scheduler::Options batch;
+  scheduler::Options agent = scheduler::agent_options();
   for (const std::string& key : keys_of(std::type_identity<scheduler::AllPoints>())) std::cout << "- `" << key << "`\n";
   std::cout << "\nAccepted, and of no effect on points: ";
   bool first = true;
@@ -149,14 +151,14 @@ void print_scheduler() {
     std::cout << (std::exchange(first, false) ? "`" : ", `") << key << "`";
   std::cout << ".\n\n## What is used without a file\n\n```yaml\n"
             << scheduler::default_config_text() << "```\n\n## Flags of vc-scheduler\n\n```\n"
-            << scheduler::flags_help() << "```\n\n## The agent scheduler\n\nActions: ";
+            << base::flags_help(scheduler::flag_rows(batch)) << "```\n\n## The agent scheduler\n\nActions: ";
   for (const scheduler::ActionFactory& action : scheduler::single_pod_actions()) std::cout << "`" << action.name << "`";
   std::cout << "; plugins:";
   for (const scheduler::PluginFactory& plugin : scheduler::single_pod_plugins())
     std::cout << " `" << plugin.name << "`";
   std::cout << ". Without a file:\n\n```yaml\n"
             << scheduler::single_pods_config_text() << "```\n\nFlags of vc-agent-scheduler:\n\n```\n"
-            << scheduler::flags_help(scheduler::agent_options()) << "```\n";
+            << base::flags_help(scheduler::flag_rows(agent)) << "```\n";
 }
 
 struct Page {

@@ -203,32 +203,25 @@ void serve_until_end(Program& program, const Arguments& arguments) {
 int run(const std::string& name, const scheduler::Options& defaults, const Arguments& arguments) {
   Program program;
   const auto fail = [&name](const base::Error& error) { return volcano_main::fail(name, error); };
-  bool help = false;
-  std::vector<std::string> rest;
-  auto options = scheduler::parse_options(
-      ControllerFlags::in_long_form(arguments), rest,
-      [&](std::string_view flag, const std::string*) {
-        if (flag == "dry-run") program.dry_run = true;
-        if (flag == "help" || flag == "h") help = true;
-        return flag == "dry-run" || flag == "help" || flag == "h" ? 1 : 0;
-      },
-      defaults);
-  if (!options.ok()) return fail(options.error());
-  if (help)
-    return std::cout << "Usage: " << name
-                     << " [flags]\n\n  --dry-run   decide beside a scheduler that runs, say what it does otherwise, "
-                        "and write nothing\n"
-                     << scheduler::flags_help(defaults),
-           0;
-  if (const base::Status sound = options->check(); !sound.ok()) return fail(sound.error());
-  if (options->print_version) return std::cout << "volcano " << kVersion << "\n", 0;
-  if (const base::Status log = set_up_log(options->verbosity, options->log_format); !log.ok()) return fail(log.error());
-  if (const base::Status own = refuse_foreign_plugins(options->plugins_dir); !own.ok()) return fail(own.error());
-  read_share(*options);
-  auto access = server_access(options->kubeconfig, options->master);
+  scheduler::Options options = defaults;
+  const base::Flag dry_run{"dry-run", &program.dry_run,
+                           "decide beside a scheduler that runs, say what it does otherwise, and write nothing"};
+  if (base::asks_for_help(arguments)) {
+    std::vector<base::Flag> rows = scheduler::flag_rows(options);
+    rows.insert(rows.begin(), dry_run);
+    return std::cout << "Usage: " << name << " [flags]\n\n" << base::flags_help(rows), 0;
+  }
+  if (const auto rest = scheduler::parse_options(arguments, options, {&dry_run, 1}); !rest.ok())
+    return fail(rest.error());
+  if (const base::Status sound = options.check(); !sound.ok()) return fail(sound.error());
+  if (options.print_version) return std::cout << "volcano " << kVersion << "\n", 0;
+  if (const base::Status log = set_up_log(options.verbosity, options.log_format); !log.ok()) return fail(log.error());
+  if (const base::Status own = refuse_foreign_plugins(options.plugins_dir); !own.ok()) return fail(own.error());
+  read_share(options);
+  auto access = server_access(options.kubeconfig, options.master);
   if (!access.ok()) return fail(access.error());
   block_signals();
-  program.options = *options;
+  program.options = options;
   program.metrics.add(scheduler::metric_rows());
   program.env = rt::make_real_env(name.substr(name.find('-') + 1));
   std::promise<base::Status> started;

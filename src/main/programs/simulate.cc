@@ -1,9 +1,9 @@
 // `volcano simulate`: a whole cluster on virtual time, from a definition and a seed.
 #include <cstdio>
 
+#include "base/flags.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "main/host/flags.h"
 #include "main/programs.h"
 #include "rt/files.h"
 #include "sim/world.h"
@@ -51,7 +51,7 @@ base::Result<bool> run_world(const std::string& text, std::uint64_t seed, const 
 
 int run_simulate(const Arguments& arguments) {
   SimulateOptions options;
-  const std::vector<Flag> flags = {
+  const std::vector<base::Flag> flags = {
       {"seed", &options.seed, "the seed of the first world"},
       {"runs", &options.runs, "how many worlds to run, with one seed after the other"},
       {"quiet", &options.quiet, "print only the last line of each world and what the checks found"},
@@ -59,18 +59,18 @@ int run_simulate(const Arguments& arguments) {
       {"show", &options.show, "print how the objects change whose key contains this"},
       {"objects", &options.objects, "file for the objects at the end of the last world, one JSON document a line"},
       {"help", &options.help, "print this"}};
-  auto files = parse_flags(flags, arguments);
+  auto files = base::parse_flags(flags, arguments);
   if (files.ok() && options.help) {
-    std::printf("%s%s", kUsage, flags_help(flags).c_str());
+    std::printf("%s%s", kUsage, base::flags_help(flags).c_str());
     return 0;
   }
-  if (!files.ok() || files->size() != 1 || options.seed < 0 || options.runs < 1) {
+  if (!files.ok() || files->rest.size() != 1 || options.seed < 0 || options.runs < 1) {
     const std::string why =
         files.ok() ? "exactly one FILE, a seed from 0, and at least one run are wanted" : files.error().message;
-    std::fprintf(stderr, "volcano simulate: %s\n%s%s", why.c_str(), kUsage, flags_help(flags).c_str());
+    std::fprintf(stderr, "volcano simulate: %s\n%s%s", why.c_str(), kUsage, base::flags_help(flags).c_str());
     return 2;
   }
-  const std::string& file = files->front();
+  const std::string& file = files->rest.front();
   const auto text = rt::read_file(file);
   if (!text.ok()) {
     std::fprintf(stderr, "volcano simulate: %s\n", text.error().message.c_str());

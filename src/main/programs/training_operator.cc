@@ -29,15 +29,12 @@ struct TrainingFlags {
   std::string init_template = "/etc/config/initContainer.yaml";
   int init_tries_max = 100;
   std::string delivery_image = "kubeflow/kubectl-delivery:latest";
-  int threads = 1;
   int webhook_port = 9443;
   std::string mpi_version = "v1";
   std::string webhook_service = "training-operator", webhook_secret = "training-operator-webhook-cert";
-  bool zap_switch = false;
-  std::string zap_value;
   std::string lease = "1ca428e5.training-operator.kubeflow.org";
 
-  std::vector<Flag> rows() {
+  std::vector<base::Flag> rows() {
     return {
         {"metrics-bind-address", &metrics_address, "address of the metrics server; 0: none"},
         {"health-probe-bind-address", &probe_address, "address of the health server; 0: none"},
@@ -51,16 +48,16 @@ struct TrainingFlags {
         {"pytorch-init-container-template-file", &init_template, "init containers in their place, if it exists"},
         {"pytorch-init-container-max-tries", &init_tries_max, "how often they look for it"},
         {"mpi-kubectl-delivery-image", &delivery_image, "image that brings kubectl to launchers"},
-        {"controller-threads", &threads, "accepted; one loop serves all jobs"},
+        {"controller-threads", base::Accepted::kNumber, "accepted; one loop serves all jobs"},
         {"mpi-job-version", &mpi_version, kMpiVersionHelp},
         {"webhook-server-port", &webhook_port, "port of the admission webhook; 0: none"},
         {"webhook-service-name", &webhook_service, "its service, which its certificate is for"},
         {"webhook-secret-name", &webhook_secret, "the Secret that keeps its certificate"},
-        {"zap-devel", &zap_switch, kAccepted},
-        {"zap-encoder", &zap_value, kAccepted},
-        {"zap-log-level", &zap_value, kAccepted},
-        {"zap-stacktrace-level", &zap_value, kAccepted},
-        {"zap-time-encoding", &zap_value, kAccepted}};
+        {"zap-devel", base::Accepted::kSwitch, kAccepted},
+        {"zap-encoder", base::Accepted::kText, kAccepted},
+        {"zap-log-level", base::Accepted::kText, kAccepted},
+        {"zap-stacktrace-level", base::Accepted::kText, kAccepted},
+        {"zap-time-encoding", base::Accepted::kText, kAccepted}};
   }
 };
 
@@ -159,9 +156,9 @@ int run_training_operator(const Arguments& arguments) {
        .preset =
            [](ControllerFlags& host) {
              host.leader_elect = false;
-             host.counts_interval = base::format_go_duration(controllers::training::kCountsInterval);
+             host.counts_interval = controllers::training::kCountsInterval;
              host.lease_namespace = "kubeflow";
-             host.kube_api_qps = "20";
+             host.kube_api_qps = 20;
              host.kube_api_burst = 30;
            },
        .own_flags = flags.rows(),

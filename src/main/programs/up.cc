@@ -93,7 +93,6 @@ std::string host_name() {
 // The running cluster. Destroyed in reverse order.
 struct Cluster {
   UpOptions options;
-  base::Duration event_ttl;
   Credentials credentials;
   base::Metrics metrics;  // of the components
   std::unique_ptr<rt::WatchedEnv> api_env;
@@ -147,7 +146,7 @@ struct Cluster {
     TRY_VOID(on_loop<base::Status>(*api_env, [this](auto done) { api->bootstrap(done); }));
     TRY_VOID(on_loop<base::Status>(*api_env, [&](auto done) {
       record_broken(*api, broken, quarantine);
-      auto expiry = apiserver::EventExpiry::start(*api_env, *objects, event_ttl);
+      auto expiry = apiserver::EventExpiry::start(*api_env, *objects, options.event_ttl);
       if (!expiry.ok()) return done(expiry.take_error());
       event_expiry = *std::move(expiry);
       done({});
@@ -366,29 +365,23 @@ struct Cluster {
 int run_up(const Arguments& arguments) {
   Cluster cluster;
   UpOptions& options = cluster.options;
-  const std::vector<Flag> flags = up_flags(options);
+  const std::vector<base::Flag> flags = up_flags(options);
   if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
     std::cout << "usage: volcano up [flags]\n\nStarts a cluster on this machine and runs until it is told to "
                  "stop.\n\nflags:\n"
-              << flags_help(flags);
+              << base::flags_help(flags);
     return 0;
   }
-  const auto rest = parse_flags(flags, arguments);
-  if (!rest.ok() || !rest->empty()) {
-    std::cerr << "volcano up: " << (rest.ok() ? "unexpected argument \"" + rest->front() + "\"" : rest.error().message)
-              << "\n";
+  const auto words = base::parse_flags(flags, arguments);
+  if (!words.ok() || !words->rest.empty()) {
+    std::cerr << "volcano up: "
+              << (words.ok() ? "unexpected argument \"" + words->rest.front() + "\"" : words.error().message) << "\n";
     return 2;
   }
   if (const base::Status valid = check_up(options); !valid.ok()) {
     std::cerr << "volcano up: " << valid.error().message << "\n";
     return 2;
   }
-  const auto event_ttl = base::parse_go_duration(options.event_ttl);
-  if (!event_ttl || *event_ttl < base::seconds(1)) {
-    std::cerr << "volcano up: --event-ttl: \"" << options.event_ttl << "\" is no time of at least a second\n";
-    return 2;
-  }
-  cluster.event_ttl = *event_ttl;
   if (options.data.empty()) {
     const char* home = std::getenv("HOME");
     options.data = std::string(home ? home : ".") + "/.local/share/volcano";

@@ -51,11 +51,6 @@ base::Result<admission::ServerOptions> server_options(const WebhookFlags& flags)
   const auto wrong = [](std::string text) { return base::make_error(base::Code::kInvalid, std::move(text)); };
   if (flags.port < 1 || flags.port > 65535)
     return wrong("Configured port is invalid: the port should be in the range of 1 and 65535");
-  for (const auto& [flag, text] : {std::pair{"--graceful-shutdown-time", &flags.graceful_shutdown_time},
-                                   std::pair{"--log-flush-frequency", &flags.log_flush_frequency}})
-    if (!base::parse_go_duration(*text)) return wrong(base::format("{}: \"{}\" is not a duration", flag, *text));
-  if (!std::isfinite(flags.requests_per_second()))
-    return wrong(base::format("--kube-api-qps: \"{}\" is not a number", flags.kube_api_qps));
   if (flags.webhook_url.empty() && flags.webhook_namespace.empty() && flags.webhook_service_name.empty())
     return wrong("failed to start webhooks as both 'url' and 'namespace/name' of webhook are empty");
   if (!flags.tls_secret_name.empty() && (flags.webhook_namespace.empty() || flags.webhook_service_name.empty()))
@@ -100,7 +95,7 @@ void Program::start(const client::ServerAccess& access) {
   auto made = client::make_http_client({.access = access,
                                         .user_agent = "vc-webhook-manager",
                                         .field_manager = "vc-webhook-manager",
-                                        .requests_per_second = flags.requests_per_second(),
+                                        .requests_per_second = flags.kube_api_qps,
                                         .burst = flags.kube_api_burst},
                                        *env);
   if (!made.ok()) give_up(made.error());
@@ -204,7 +199,7 @@ void Program::reload() {
 
 // From the main thread.
 void Program::stop() {
-  const auto patience = base::parse_go_duration(flags.graceful_shutdown_time);
+  const base::Duration patience = flags.graceful_shutdown_time;
   std::promise<void> gone;
   std::unique_ptr<rt::HttpServer> last_health;
   env->loop().post([&] {
@@ -218,7 +213,7 @@ void Program::stop() {
       gone.set_value();
     };
     if (server)
-      server->drain(*patience, finish);
+      server->drain(patience, finish);
     else
       finish();
   });
@@ -232,12 +227,10 @@ void Program::stop() {
 int run_webhook_manager(const Arguments& arguments) {
   Program program;
   WebhookFlags& flags = program.flags;
-  const std::vector<Flag> rows = flags.rows();
-  for (const std::string& word : arguments)
-    if (word == "--help" || word == "-h")
-      return std::cout << "Usage: vc-webhook-manager [flags]\n\n" << flags_help(rows), 0;
-  if (const auto rest = parse_flags(rows, ControllerFlags::in_long_form(arguments)); !rest.ok())
-    return fail(rest.error().message);
+  const std::vector<base::Flag> rows = flags.rows();
+  if (base::asks_for_help(arguments))
+    return std::cout << "Usage: vc-webhook-manager [flags]\n\n" << base::flags_help(rows), 0;
+  if (const auto rest = base::parse_flags(rows, arguments); !rest.ok()) return fail(rest.error().message);
   if (const auto gates = scheduler::FeatureGates::parse(flags.feature_gates); !gates.ok())
     return fail(gates.error().message);
   if (flags.version) return std::cout << cli::version_block(kVersion), 0;

@@ -82,45 +82,45 @@ TEST(FeatureGates, are_read_or_refused_with_a_reason) {
 }
 
 TEST(Options, take_what_the_packaged_manifests_pass) {
-  std::vector<std::string> rest;
-  const auto options = parse_options(
+  Options options;
+  const auto rest = parse_options(
       {"--logtostderr", "--scheduler-conf=/volcano.scheduler/volcano-scheduler.conf", "--enable-healthz=true",
        "--enable-metrics=true", "--enable-pprof=true", "--leader-elect=false", "--kube-api-qps=2000",
        "--kube-api-burst=2000", "--schedule-period=1s", "--node-worker-threads=20", "--percentage-nodes-to-find=5",
        "--scheduler-sharding-mode=none", "--stderrthreshold=INFO", "--vmodule=x=1", "-v=3"},
-      rest);
-  ASSERT_TRUE(options.ok()) << options.error().message;
-  EXPECT_TRUE(options->check().ok());
-  EXPECT_EQ(options->scheduler_conf, "/volcano.scheduler/volcano-scheduler.conf");
-  const auto agent = parse_options({"--scheduler-worker-count=1"}, rest);
+      options);
+  ASSERT_TRUE(rest.ok()) << rest.error().message;
+  EXPECT_TRUE(options.check().ok());
+  EXPECT_EQ(options.scheduler_conf, "/volcano.scheduler/volcano-scheduler.conf");
+  const auto agent = parse_options({"--scheduler-worker-count=1"}, options);
   ASSERT_FALSE(agent.ok());
   EXPECT_NE(agent.error().message.find("agent scheduler"), std::string::npos);
 }
 
 // What Volcano's chart passes to its agent scheduler (docs/spec/install.md), and three flags that its template can add.
 TEST(Options, of_the_agent_scheduler_are_its_own) {
-  std::vector<std::string> rest;
-  const auto options = parse_options(
+  Options options = agent_options();
+  const auto rest = parse_options(
       {"--scheduler-conf=/volcano.scheduler/agent-scheduler.conf", "--scheduler-name=agent-scheduler",
        "--enable-healthz=true", "--enable-metrics=true", "--leader-elect=false", "--kube-api-qps=2000",
        "--kube-api-burst=2000", "--node-worker-threads=20", "--scheduler-worker-count=4", "--enable-pprof=true",
        "--plugins-dir=", "--ignored-provisioners=a", "--scheduler-sharding-mode=hard"},
-      rest, {}, agent_options());
-  ASSERT_TRUE(options.ok()) << options.error().message;
-  EXPECT_TRUE(options->check().ok());
-  EXPECT_EQ(options->names(), std::vector<std::string>{"agent-scheduler"});
-  EXPECT_EQ(options->sharding_name, "agent-scheduler");
+      options);
+  ASSERT_TRUE(rest.ok()) << rest.error().message;
+  EXPECT_TRUE(options.check().ok());
+  EXPECT_EQ(options.names(), std::vector<std::string>{"agent-scheduler"});
+  EXPECT_EQ(options.sharding_name, "agent-scheduler");
   EXPECT_EQ(agent_options().names(), std::vector<std::string>{"agent-scheduler"});
   const std::pair<std::string, const char*> cases[] = {
       {"--scheduler-worker-count=0", "--scheduler-worker-count: 0 is not above zero"},
       {"--scheduler-name=a,b", "--scheduler-name: the agent scheduler has one name"},
   };
   for (const auto& [argument, problem] : cases) {
-    const auto wrong = parse_options({argument}, rest, {}, agent_options());
-    ASSERT_TRUE(wrong.ok()) << argument;
-    EXPECT_EQ(wrong->check().ok() ? "" : wrong->check().error().message, problem);
+    Options wrong = agent_options();
+    ASSERT_TRUE(parse_options({argument}, wrong).ok()) << argument;
+    EXPECT_EQ(wrong.check().ok() ? "" : wrong.check().error().message, problem);
   }
-  EXPECT_FALSE(parse_options({"--schedule-period=1s"}, rest, {}, agent_options()).ok());
+  EXPECT_FALSE(parse_options({"--schedule-period=1s"}, options).ok());
 }
 
 TEST(Options, refuse_values_that_make_no_sense) {
@@ -131,10 +131,9 @@ TEST(Options, refuse_values_that_make_no_sense) {
       {{"--feature-gates=X"}, "--feature-gates: missing bool value for X"},
   };
   for (const auto& [flags, message] : cases) {
-    std::vector<std::string> rest;
-    const auto options = parse_options(flags, rest);
-    ASSERT_TRUE(options.ok());
-    const base::Status status = options->check();
+    Options options;
+    ASSERT_TRUE(parse_options(flags, options).ok());
+    const base::Status status = options.check();
     EXPECT_EQ(status.ok() ? "" : status.error().message, message);
   }
 }
