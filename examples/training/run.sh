@@ -11,7 +11,10 @@ tensorflow|tensorflow|1.7 GB|TFJob: chief, parameter server and workers with tf.
 tensorflow-vcjob|tensorflow|1.7 GB|the same as a Volcano job with the plugins svc and env
 xgboost|xgboost|400 MB|XGBoostJob: a tracker and three ranks
 jax|jax|760 MB|JAXJob: two processes and a collective
-paddle|paddle|1.0 GB|PaddleJob: two processes in collective mode'
+paddle|paddle|1.0 GB|PaddleJob: two processes in collective mode
+mpi|mpi kubectl|400 MB|MPIJob of v1: the launcher reaches two workers through kubectl exec
+mpi-ssh|mpi|360 MB|MPIJob of v2beta1: the launcher reaches two workers through ssh
+two-users|busybox|2 MB|two users, two GPUs, and jobs that need both: without gangs neither trains, with gangs one after the other'
 
 list() { echo "$table" | while IFS='|' read -r name image size what; do printf '%-17s %s (image of %s)\n' "$name" "$what" "$size"; done; }
 [ "${1:-}" = --list ] && { list; exit; }
@@ -26,13 +29,20 @@ echo "$what"
 [ -s "$images/$image.tar" ] || echo "The image takes $size on the disk once, and some minutes to build."
 build_program examples
 say "image"
-examples/images/build $images busybox "$image" || exit 1
+examples/images/build $images busybox $image || exit 1
 built=$(date +%s)
 open_scratch
 say "volcano up"
 import_image docker.io/library/alpine:3.10 busybox
-import_image "docker.io/example/$image:1" "$image"
-start_cluster
+for one in $image; do
+  case $one in
+    kubectl) import_image docker.io/kubeflow/kubectl-delivery:latest kubectl ;;
+    *) import_image "docker.io/example/$one:1" "$one" ;;
+  esac
+done
+case $name in mpi-ssh) flags=(--mpi-job-version v2beta1) ;; *) flags=() ;; esac
+start_cluster "${flags[@]}"
+[ "$name" = two-users ] && { . examples/training/two-users.sh; exit; }
 
 manifest=examples/training/manifests/$name.yaml
 job=$(sed -n 's/^kind: //p' "$manifest" | tr '[:upper:]' '[:lower:]')/$(sed -n '/^metadata:/,/^spec:/s/^  name: //p' "$manifest")

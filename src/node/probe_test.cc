@@ -132,7 +132,8 @@ TEST(Probe, ReadinessWaitsForItsGates) {
                           test.conditions + "}}");
     PodState state = initial_state(pod);
     state.containers[0].phase = RunPhase::kRunning;
-    for (const Json& one : status_for(pod, state, "10.0.0.1", kNow)["conditions"].items()) {
+    const Json status = status_for(pod, state, "10.0.0.1", kNow);
+    for (const Json& one : status["conditions"].items()) {
       const std::string_view type = one["type"].as_string();
       if (type == "ContainersReady") {
         EXPECT_EQ(one["status"].as_string(), "True");

@@ -12,6 +12,12 @@ the_mpi_example_prints_its_ranks() {
   expect "the reduction" sh -c 'kubectl logs lm-mpi-job-mpimaster-0 | grep -q "sum of all ranks: 3"'
   expect "one succeeded pod" field_is vcjob lm-mpi-job .status.succeeded 1
 }
+an_mpijob_reaches_its_workers_through_exec() {
+  sed "s#example/mpi:1#registry.example/volcanosh/example-mpi:0.0.1#" examples/training/manifests/mpi.yaml | kubectl apply -f - > /dev/null
+  expect "succeeds" wait_for 90 sh -c 'kubectl get mpijob mpi -o "jsonpath={.status.conditions[-1:].type}" | grep -q Succeeded'
+  expect "two ranks" sh -c '[ "$(kubectl logs mpi-launcher | grep -c "Hello world from processor mpi-worker-")" = 2 ]'
+  expect "by its own rights alone" sh -c '! kubectl auth can-i create pods --subresource=exec --as system:serviceaccount:default:mpi-launcher'
+}
 a_container_has_its_own_image() {
   printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: own}\nspec: {schedulerName: volcano, restartPolicy: Never, containers: [{name: c, image: nginx, command: [sh, -c, "test -x /usr/sbin/nginx && hostname && exit 7"]}]}\n' | kubectl apply -f - > /dev/null
   expect "its exit code" wait_for 20 field_is pod own '.status.containerStatuses[0].state.terminated.exitCode' 7
@@ -24,11 +30,12 @@ a_stop_leaves_nothing() {
 }
 
 if [ $root = 0 ]; then
-  for name in the_mpi_example_prints_its_ranks a_container_has_its_own_image a_stop_leaves_nothing; do echo "skip $name: needs root"; done
+  for name in the_mpi_example_prints_its_ranks an_mpijob_reaches_its_workers_through_exec a_container_has_its_own_image a_stop_leaves_nothing; do echo "skip $name: needs root"; done
   exit 0
 fi
-examples/images/build build/images nginx mpi || { echo "FAIL images: could not be built"; exit 1; }
+examples/images/build build/images nginx mpi kubectl || { echo "FAIL images: could not be built"; exit 1; }
 "$volcano" image import --data "$scratch/data" nginx build/images/nginx.tar > /dev/null
 "$volcano" image import --data "$scratch/data" registry.example/volcanosh/example-mpi:0.0.1 build/images/mpi.tar > /dev/null
+"$volcano" image import --data "$scratch/data" kubeflow/kubectl-delivery:latest build/images/kubectl.tar > /dev/null
 start_cluster || { echo "FAIL start: $(tail -3 "$scratch/up.log")"; exit 1; }
-run_tests the_mpi_example_prints_its_ranks a_container_has_its_own_image a_stop_leaves_nothing
+run_tests the_mpi_example_prints_its_ranks an_mpijob_reaches_its_workers_through_exec a_container_has_its_own_image a_stop_leaves_nothing

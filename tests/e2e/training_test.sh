@@ -25,7 +25,9 @@ no_pods_of() { [ -z "$(pods_of "$1")" ]; }
 event_is() { kubectl get events -o 'jsonpath={range .items[*]}{.source.component} {.involvedObject.kind}/{.involvedObject.name} {.reason}: {.message}{"\n"}{end}' | grep -qF "$1"; }
 
 a_pytorchjob_runs_to_its_end() {
-  { replica Master 1 OnFailure pytorch 'echo "$RANK/$WORLD_SIZE $MASTER_ADDR:$MASTER_PORT $PET_NNODES $PET_NPROC_PER_NODE"; sleep 2'
+  # The master's end ends the job: it waits until its workers were seen.
+  local seen=/tmp/seen.$$
+  { replica Master 1 OnFailure pytorch "echo \"\$RANK/\$WORLD_SIZE \$MASTER_ADDR:\$MASTER_PORT \$PET_NNODES \$PET_NPROC_PER_NODE\"; until [ -e $seen ]; do sleep 0.1; done"
     replica Worker 2 OnFailure pytorch 'echo "$RANK/$WORLD_SIZE $MASTER_ADDR:$MASTER_PORT"; sleep 1'; } |
     job PyTorchJob simple pytorchReplicaSpecs | kubectl apply -f - > /dev/null
   expect "a group before the pods" wait_for 10 field_is podgroup simple .spec.minMember 3
@@ -34,10 +36,12 @@ a_pytorchjob_runs_to_its_end() {
   expect "annotations" field_is pod simple-worker-0 '.metadata.annotations.volcano\.sh/task-spec' worker
   expect "a headless service" field_is service simple-master-0 .spec.clusterIP None
   expect "the role of the master" field_is pod simple-master-0 '.metadata.labels.training\.kubeflow\.org/job-role' master
+  expect "a worker's words" wait_for 40 sh -c '[ "$(kubectl logs simple-worker-1 -c pytorch)" = "2/3 simple-master-0:23456" ]'
+  kubectl exec simple-master-0 -c pytorch -- touch "$seen"
   expect "succeeds" wait_for 40 state_is pytorchjob simple Succeeded
+  rm -f "$seen"
   expect "in this order" field_is pytorchjob simple '.status.conditions[*].type' 'Created Running Succeeded'
   expect "the master's words" [ "$(kubectl logs simple-master-0)" = "0/3 simple-master-0:23456 3 auto" ]
-  expect "a worker's words" wait_for 20 sh -c '[ "$(kubectl logs simple-worker-1 -c pytorch)" = "2/3 simple-master-0:23456" ]'
   expect "the row" sh -c 'kubectl get pytorchjob simple --no-headers | grep -qE "^simple +Succeeded +"'
   expect "the event" wait_for 5 event_is 'pytorchjob-controller PyTorchJob/simple PyTorchJobSucceeded: PyTorchJob simple is successfully completed.'
   expect "the group goes" wait_for 5 sh -c '! kubectl get podgroup simple'

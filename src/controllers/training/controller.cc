@@ -80,7 +80,6 @@ class TrainingController final : public Controller {
       return;
     }
     wakes.push_back({api::resources::kServiceAccounts, owner});
-    if (!options_.gives_roles) return;
     wakes.push_back({.resource = kRoles, .keys = owner, .may_be_absent = true});
     wakes.push_back({.resource = kRoleBindings, .keys = owner, .may_be_absent = true});
   }

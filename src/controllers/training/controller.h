@@ -24,8 +24,6 @@ struct Options {
   std::string delivery_image = "kubeflow/kubectl-delivery:latest";
   std::vector<std::string> delivery_command = {};  // empty: the image's own
   std::string cluster_domain = {};                 // after "<ns>.svc." in TF_CONFIG; empty: none
-  // Where the API server asks who may do what, launchers of MPIJobs are given roles.
-  bool gives_roles = false;
   // Where the API server has Jobs, the launcher of an MPIJob of v2beta1 is one.
   bool launcher_jobs = false;
   // Where it has HorizontalPodAutoscalers, elastic jobs with metrics get one.

@@ -124,7 +124,7 @@ std::string problem_of_mpi(const TrainingJob& job) {
 }
 
 std::vector<OwnObject> mpi_objects(const TrainingJob& job, const std::vector<std::string>& running,
-                                   const Options& options) {
+                                   const Options& /*options*/) {
   std::vector<OwnObject> all;
   if (launcher_account(job) == job.name + "-launcher")
     all.push_back(
@@ -132,10 +132,8 @@ std::vector<OwnObject> mpi_objects(const TrainingJob& job, const std::vector<std
          Json::object(
              {{"apiVersion", "v1"}, {"kind", "ServiceAccount"}, {"metadata", labelled(job, launcher_account(job))}})});
   all.push_back({api::resources::kConfigMaps, config_map(job, running), "data"});
-  if (options.gives_roles) {
-    all.push_back({kRoles, role(job), "rules"});
-    all.push_back({kRoleBindings, role_binding(job)});
-  }
+  all.push_back({kRoles, role(job), "rules"});
+  all.push_back({kRoleBindings, role_binding(job)});
   return all;
 }
 

@@ -40,8 +40,16 @@ int rank_of(const Replica& replica) {
   return replica.type == "Worker" || replica.type == "Evaluator" ? 2 : 0;
 }
 
-std::int64_t min_member(const TrainingJob& job) {
+std::int64_t pods_wanted(const TrainingJob& job) {
   return job.spec()["runPolicy"]["schedulingPolicy"]["minAvailable"].as_int(job.total());
+}
+
+// COMPAT(mpi-waiting-launcher): a gang does not wait for a launcher that waits for the gang. What the group asks for
+// has room for it all the same.
+std::int64_t min_member(const TrainingJob& job) {
+  const Replica* launcher = job.find("Launcher");
+  if (launcher == nullptr || !job.launcher_waits()) return pods_wanted(job);
+  return std::min(pods_wanted(job), job.total() - launcher->count);
 }
 
 ResourceList requests_of(const Json& pod_spec) {
@@ -73,7 +81,7 @@ ResourceList min_resources(const TrainingJob& job, const PriorityOf& priority_of
     return a.priority != b.priority ? a.priority > b.priority : rank_of(*a.replica) < rank_of(*b.replica);
   });
   ResourceList sum;
-  std::int64_t left = min_member(job);
+  std::int64_t left = pods_wanted(job);
   for (const Entry& one : order) {
     const std::int64_t taken = std::min(left, one.replica->count);
     if (taken <= 0) continue;

@@ -281,7 +281,7 @@ void Look::make_launcher_job(const Replica& replica) {
 
 void Look::make_replicas(const Replica& replica) {
   if (job_.framework->launcher_is_a_job && replica.type == "Launcher") {
-    const bool waits = job_.spec()["launcherCreationPolicy"].as_string() == "WaitForWorkersReady";
+    const bool waits = job_.launcher_waits();
     if (waits && pods_[replica.lower].empty() && !seen_.launcher_job && !are_workers_ready()) return;
     if (has_launcher_job()) return make_launcher_job(replica);
   }

@@ -277,7 +277,7 @@ TEST(TrainingJob, of_another_manager_is_left_alone) {
 }
 
 TEST(MpiJob, has_its_objects_before_its_pods) {
-  Trial trial("MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 2}})", "{}", "{}", {.gives_roles = true});
+  Trial trial("MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 2}})");
   trial.look();
   trial.admit();
   const std::string text = trial.look();

@@ -150,7 +150,7 @@ TEST(Mpi, has_a_launcher_that_reaches_workers) {
   const Json worker = pod_for(job, *job.find("Worker"), 1, {});
   EXPECT_EQ(worker["spec"]["containers"].items()[0]["command"].dump(), R"(["sleep"])");
   EXPECT_EQ(worker["spec"]["containers"].items()[0]["args"].dump(), R"(["365d"])");
-  const auto objects = mpi_objects(job, {"j-worker-1"}, {.gives_roles = true});
+  const auto objects = mpi_objects(job, {"j-worker-1"}, {});
   ASSERT_EQ(objects.size(), 4u);
   EXPECT_EQ(objects[1].object["data"]["hostfile"].as_string(), "j-worker-0 slots=3\nj-worker-1 slots=3\n");
   EXPECT_EQ(objects[1].object["data"]["discover_hosts.sh"].as_string(), "#!/bin/sh\necho j-worker-1:3\n");
@@ -220,6 +220,15 @@ TEST(SshMpi, has_keys_and_names_in_its_pods) {
   EXPECT_EQ(launcher["spec"]["restartPolicy"].as_string(), "OnFailure");
   EXPECT_EQ(api::label_of(launcher, kReplicaIndex), "0");
   EXPECT_EQ(api::label_of(pod_for(other, *other.find("Worker"), 0, {}), kReplicaIndex), "1");
+}
+
+TEST(SshMpi, has_a_gang_without_a_launcher_that_waits_for_it) {
+  const PriorityOf none = [](std::string_view) { return 0; };
+  const TrainingJob job = ssh_job(R"({"launcherCreationPolicy": "WaitForWorkersReady"})");
+  EXPECT_EQ(group_for(job, {}, none)["spec"].dump(), R"({"minMember":2})");
+  const TrainingJob other = ssh_job(R"({"launcherCreationPolicy": "WaitForWorkersReady",
+                                        "runPolicy": {"schedulingPolicy": {"minAvailable": 3}}})");
+  EXPECT_EQ(group_for(other, {}, none)["spec"].dump(), R"({"minMember":2})");
 }
 
 TEST(SshMpi, names_queue_and_class_of_its_group) {

@@ -141,7 +141,6 @@ base::Status use(const TrainingFlags& flags, ControllerFlags& host) {
   }
   options.delivery_image = flags.delivery_image;
   options.cluster_domain = variable("CUSTOM_CLUSTER_DOMAIN");
-  options.gives_roles = true;
   host.training = std::move(options);
   return {};
 }
