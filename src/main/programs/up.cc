@@ -222,6 +222,7 @@ struct Cluster {
     of.host_rootfs = options.host_rootfs;
     of.leave_pods = options.leave_pods;
     of.host_ip = options.address;
+    of.service_range = options.service_range;
     if (server) {
       of.api_host = gateway.value_or(options.address);
       of.api_port = server->port();

@@ -1,4 +1,4 @@
-// DNS over UDP, as far as a resolver library asks for it: A, AAAA, PTR.
+// DNS over UDP, as far as a resolver library asks for it: A, AAAA, PTR, SRV.
 #include "node/os/dns.h"
 
 #include <arpa/inet.h>
@@ -15,6 +15,7 @@
 #include <mutex>
 #include <thread>
 
+#include "api/ipv4.h"
 #include "base/format.h"
 
 namespace node {
@@ -22,9 +23,11 @@ namespace node {
 namespace {
 
 constexpr std::size_t kHeader = 12;
-constexpr int kTypeA = 1, kTypePtr = 12, kTypeAny = 255;
+constexpr int kTypeA = 1, kTypePtr = 12, kTypeSrv = 33, kTypeAny = 255;
 constexpr int kNoError = 0, kNoSuchName = 3, kFailed = 2;
 constexpr std::string_view kDomain = "cluster.local";
+constexpr std::size_t kRecordsMax = 25;
+constexpr std::size_t kAnswerMax = 1000;
 
 int u16(std::string_view bytes, std::size_t at) {
   return static_cast<unsigned char>(bytes[at]) << 8 | static_cast<unsigned char>(bytes[at + 1]);
@@ -104,6 +107,61 @@ void put_record(std::string& out, int type, const std::string& data) {
   put16(out, 5);  // seconds to keep: pods come and go
   put16(out, static_cast<int>(data.size()));
   out += data;
+}
+
+std::string address_answer(std::string_view query, const Question& question,
+                           const std::vector<std::string>& addresses) {
+  const bool wanted = question.type == kTypeA || question.type == kTypeAny;
+  const std::size_t count = wanted ? std::min(addresses.size(), kRecordsMax) : 0;
+  std::string out = response(query, question, kNoError, static_cast<int>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    in_addr address{};
+    ::inet_pton(AF_INET, addresses[i].c_str(), &address);
+    put_record(out, kTypeA, std::string(reinterpret_cast<const char*>(&address), 4));
+  }
+  return out;
+}
+
+// Priority, weight, port and target; nobody is preferred.
+std::string place_answer(std::string_view query, const Question& question, const std::vector<ServicePlace>& places) {
+  const bool wanted = question.type == kTypeSrv || question.type == kTypeAny;
+  std::string records;
+  int count = 0;
+  for (const ServicePlace& place : places) {
+    if (!wanted || static_cast<std::size_t>(count) == kRecordsMax) break;
+    std::string data;
+    put16(data, 0);
+    put16(data, 100);
+    put16(data, place.port);
+    data += encode_name(place.target);
+    std::string record;
+    put_record(record, kTypeSrv, data);
+    // What does not fit into a datagram that every resolver takes is left out.
+    if (records.size() + record.size() > kAnswerMax) break;
+    records += record;
+    ++count;
+  }
+  return response(query, question, kNoError, count) + records;
+}
+
+// Of "10-200-0-2.ns.pod.cluster.local", a name that every address has.
+std::string address_in_name(const std::string& name) {
+  static constexpr std::string_view kSuffix = ".pod.cluster.local";
+  const std::size_t dot = name.find('.');
+  if (!name.ends_with(kSuffix) || name.find('.', dot + 1) != name.size() - kSuffix.size()) return {};
+  std::string text = name.substr(0, dot);
+  std::replace(text.begin(), text.end(), '-', '.');
+  return api::parse_ipv4(text) ? text : std::string();
+}
+
+// The longest name is the pod's own, where services share addresses.
+const std::string* name_of_address(const NameTable& names, const std::string& address) {
+  const std::string* best = nullptr;
+  for (const auto& [name, addresses] : names.addresses)
+    if (std::find(addresses.begin(), addresses.end(), address) != addresses.end() &&
+        (best == nullptr || name.size() > best->size()))
+      best = &name;
+  return best;
 }
 
 class UdpServer : public NameServer {
@@ -199,25 +257,14 @@ std::string answer_query(std::string_view query, const NameTable& names, bool& e
   elsewhere = false;
   Question question;
   if (!parse_question(query, question) || (query[2] & 0x80) != 0) return {};
-  const auto found = names.find(question.name);
-  if (found != names.end()) {
-    const bool wanted = question.type == kTypeA || question.type == kTypeAny;
-    const std::size_t count = wanted ? std::min<std::size_t>(found->second.size(), 25) : 0;
-    std::string out = response(query, question, kNoError, static_cast<int>(count));
-    for (std::size_t i = 0; i < count; ++i) {
-      in_addr address{};
-      ::inet_pton(AF_INET, found->second[i].c_str(), &address);
-      put_record(out, kTypeA, std::string(reinterpret_cast<const char*>(&address), 4));
-    }
-    return out;
-  }
+  if (const auto found = names.addresses.find(question.name); found != names.addresses.end())
+    return address_answer(query, question, found->second);
+  if (const auto found = names.places.find(question.name); found != names.places.end())
+    return place_answer(query, question, found->second);
+  if (const std::string address = address_in_name(question.name); !address.empty())
+    return address_answer(query, question, {address});
   if (const std::string address = address_of_pointer(question.name); !address.empty()) {
-    // The longest name is the pod's own, where services share addresses.
-    const std::string* best = nullptr;
-    for (const auto& [name, addresses] : names)
-      if (std::find(addresses.begin(), addresses.end(), address) != addresses.end() &&
-          (best == nullptr || name.size() > best->size()))
-        best = &name;
+    const std::string* best = name_of_address(names, address);
     if (best != nullptr) {
       std::string out = response(query, question, kNoError, question.type == kTypePtr ? 1 : 0);
       if (question.type == kTypePtr) put_record(out, kTypePtr, encode_name(*best));

@@ -208,7 +208,7 @@ std::string query_for(const std::string& name, int type) {
 }
 
 TEST(Dns, AnswersNamesOfTheTableWhateverTheirCase) {
-  const NameTable names{{"a.svc.ns.svc.cluster.local", {"10.1.2.3"}}};
+  const NameTable names{.addresses = {{"a.svc.ns.svc.cluster.local", {"10.1.2.3"}}}};
   bool elsewhere = true;
   const std::string answer = answer_query(query_for("A.svc.ns.SVC.cluster.local", 1), names, elsewhere);
   EXPECT_FALSE(elsewhere);
@@ -227,6 +227,25 @@ TEST(Dns, UnknownNamesOfOursDoNotExistAndOthersAreAskedElsewhere) {
   EXPECT_FALSE(elsewhere);
   answer_query(query_for("example.org", 1), {}, elsewhere);
   EXPECT_TRUE(elsewhere);
+}
+
+TEST(Dns, AnswersPlacesOfPortsAndNamesOfAddresses) {
+  const NameTable names{.addresses = {{"w.ns.svc.cluster.local", {"10.96.0.9"}}},
+                        .places = {{"_http._tcp.w.ns.svc.cluster.local", {{"w.ns.svc.cluster.local", 8080}}}}};
+  bool elsewhere = true;
+  const std::string answer = answer_query(query_for("_http._tcp.w.ns.svc.cluster.local", 33), names, elsewhere);
+  EXPECT_FALSE(elsewhere);
+  EXPECT_EQ(answer[7], 1);
+  const std::string place(
+      "\x00\x00\x00\x64\x1f\x90\x01w\x02ns\x03svc\x07"
+      "cluster\x05local\x00",
+      30);
+  EXPECT_TRUE(answer.ends_with(place));
+  EXPECT_EQ(answer_query(query_for("_http._tcp.w.ns.svc.cluster.local", 1), names, elsewhere)[7], 0);
+  EXPECT_TRUE(answer_query(query_for("10-200-0-7.ns.pod.cluster.local", 1), names, elsewhere)
+                  .ends_with(std::string("\x0a\xc8\x00\x07", 4)));
+  for (const char* none : {"10-200-0.ns.pod.cluster.local", "a-b-c-d.ns.pod.cluster.local", "ns.pod.cluster.local"})
+    EXPECT_EQ(answer_query(query_for(none, 1), names, elsewhere)[3] & 15, 3) << none;
 }
 
 TEST(Dns, MalformedQueriesGetNoAnswer) {

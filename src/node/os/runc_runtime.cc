@@ -85,6 +85,8 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
   cgroups_ = cgroup_layout(read_text("/proc/self/mountinfo"));
   images_.sweep();
   TRY_VOID(network_.open(options_.data_dir, options_.bridge_subnet));
+  no_service_proxy_ = service_proxy_.open(network_.bridge(), network_.subnet());
+  if (no_service_proxy_.empty()) network_.reach(options_.service_range);
   std::vector<RecoveredPod> pods = folders_.recover(exits_);
   bool any = false;
   for (const RecoveredPod& pod : pods) {
@@ -392,6 +394,7 @@ void RuncRuntime::close(bool leave_pods) {
   if (leave_pods) return;
   // Files last: there can be more of them than there is time.
   for (const std::string& uid : list_folder(folders_.pods())) release(uid);
+  service_proxy_.close();
   network_.close();
   remove_cgroup(cgroups_, cgroup_);
   ::rmdir(mapped_roots_.c_str());
