@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Deployments, Jobs and CronJobs from kubectl to running pods and back.
+# Deployments, DaemonSets, Jobs and CronJobs from kubectl to running pods and back.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 start_cluster --host-rootfs --runtime process
@@ -136,7 +136,35 @@ Y
   expect "all goes" wait_for 20 no_pods app=db
 }
 
-run_tests a_deployment_rolls_out_and_back what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_keeps_its_order
+a_daemon_set_has_a_pod_on_the_node() {
+  cat > "$scratch/agent.yaml" <<Y
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers: [{name: c, image: "one:1", command: [sleep, "600"]}]
+Y
+  expect "created" kubectl apply -f "$scratch/agent.yaml"
+  expect "rolls out" rolled_out daemonset/agent
+  expect "one pod" pods_are app=agent 1
+  expect "the row" sh -c 'kubectl get ds agent --no-headers | grep -qE "^agent +1 +1 +1 +1 +1 "'
+  expect "a new image" warns_not kubectl set image daemonset/agent c=two:2
+  expect "rolls out again" rolled_out daemonset/agent
+  expect "two revisions" sh -c 'kubectl rollout history daemonset/agent | grep -qE "^2 "'
+  expect "the first one's image" sh -c 'kubectl rollout history daemonset/agent --revision=1 | grep -q one:1'
+  expect "undone" kubectl rollout undo daemonset/agent
+  expect "rolls back" rolled_out daemonset/agent
+  expect "the old image" sh -c 'kubectl get pods -l app=agent -o "jsonpath={.items[*].spec.containers[0].image}" | grep -qx one:1'
+  expect "deleted" kubectl delete daemonset agent
+  expect "all goes" wait_for 20 no_pods app=agent
+}
+
+run_tests a_deployment_rolls_out_and_back what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node
 stop_cluster
 
 controllers_can_be_left_off() {
