@@ -101,6 +101,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void act(PodWorker& worker, const Action& action);
   void prepare(PodWorker& worker);
   void pull(PodWorker& worker, std::size_t index);
+  std::string keys_for(const PodWorker& worker);
   void image_came(PodWorker& worker, std::size_t index, const std::string& image, const ImageAnswer& answer,
                   base::Duration took);
   void image_failed(PodWorker& worker, std::size_t index, const std::string& image, const base::Error& error);

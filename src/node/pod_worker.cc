@@ -10,6 +10,7 @@
 #include "node/pod_specs.h"
 #include "node/pod_status.h"
 #include "node/probe.h"
+#include "node/registry_keys.h"
 #include "node/security_context.h"
 #include "node/volumes.h"
 
@@ -217,18 +218,36 @@ void Agent::State::pull(PodWorker& worker, std::size_t index) {
             container.init);
   }
   const base::Duration began = env.uptime();
-  off_loop<base::Result<ImageAnswer>>([image, policy](Runtime& machine) { return machine.ensure_image(image, policy); },
-                                      [this, uid, index, image, began](base::Result<ImageAnswer> answer) {
-                                        --pulls;
-                                        PodWorker* found = find(uid);
-                                        if (found == nullptr) return;
-                                        found->state.containers[index].image_busy = false;
-                                        if (answer.ok())
-                                          image_came(*found, index, image, *answer, env.uptime() - began);
-                                        else
-                                          image_failed(*found, index, image, answer.error());
-                                        step(uid);
-                                      });
+  off_loop<base::Result<ImageAnswer>>(
+      [image, policy, keys = keys_for(worker)](Runtime& machine) { return machine.ensure_image(image, policy, keys); },
+      [this, uid, index, image, began](base::Result<ImageAnswer> answer) {
+        --pulls;
+        PodWorker* found = find(uid);
+        if (found == nullptr) return;
+        found->state.containers[index].image_busy = false;
+        if (answer.ok())
+          image_came(*found, index, image, *answer, env.uptime() - began);
+        else
+          image_failed(*found, index, image, answer.error());
+        step(uid);
+      });
+}
+
+std::string Agent::State::keys_for(const PodWorker& worker) {
+  std::vector<const Json*> found;
+  std::string missing;
+  for (const Json& reference : worker.pod["spec"]["imagePullSecrets"].items()) {
+    const std::string_view name = reference["name"].as_string();
+    if (const Json* secret = secrets.find(base::format("{}/{}", api::namespace_of(worker.pod), name)))
+      found.push_back(secret);
+    else
+      missing += base::format("{}{}", missing.empty() ? "" : ", ", name);
+  }
+  if (!missing.empty())
+    event(worker.pod, "Warning", "FailedToRetrieveImagePullSecret",
+          base::format("Unable to retrieve some image pull secrets ({}); attempting to pull the image may not succeed.",
+                       missing));
+  return registry_keys(found);
 }
 
 void Agent::State::image_came(PodWorker& worker, std::size_t index, const std::string& image, const ImageAnswer& answer,

@@ -178,7 +178,9 @@ class Runtime {
   virtual std::optional<std::string> refusal(const api::Json& pod) const = 0;
   virtual bool image_present(const std::string& image) const = 0;
   // Blocking. Errors: kNotFound "ErrImageNeverPull", kInvalid "InvalidImageName", others "ErrImagePull".
-  virtual base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy policy) = 0;
+  // `keys`: what registries are shown, see registry_keys(); empty: nothing.
+  virtual base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy policy,
+                                                 const std::string& keys) = 0;
   // Blocking; gives the pod's address. May be called again after a failure or a restart of the agent.
   virtual base::Result<std::string> prepare(const SandboxSpec& spec) = 0;
   // Blocking: rewrites the files of one volume in place, atomically for readers.

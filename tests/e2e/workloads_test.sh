@@ -164,7 +164,23 @@ Y
   expect "all goes" wait_for 20 no_pods app=agent
 }
 
-run_tests a_deployment_rolls_out_and_back what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node
+a_budget_keeps_pods_from_eviction() {
+  kubectl apply -f "$scratch/web.yaml" > /dev/null
+  kubectl create poddisruptionbudget web --selector=app=web --min-available=2 > /dev/null
+  expect "three pods" rolled_out deployment/web
+  expect "the row" wait_for 10 sh -c 'kubectl get pdb web --no-headers | grep -qE "^web +2 +N/A +1 "'
+  local pods eviction='{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "%s", "namespace": "default"}}'
+  pods=($(kubectl get pods -l app=web -o 'jsonpath={.items[*].metadata.name}'))
+  evict() { printf "$eviction" "$1" | kubectl create --raw "/api/v1/namespaces/default/pods/$1/eviction" -f - 2>&1; }
+  expect "one may go" grep -q Success <<< "$(evict "${pods[0]}")"
+  expect "no second one" grep -q "violate the pod's disruption budget" <<< "$(evict "${pods[1]}")"
+  expect "until there are three again" wait_for 20 sh -c 'kubectl get pdb web --no-headers | grep -qE "^web +2 +N/A +1 "'
+  kubectl delete pdb web > /dev/null
+  kubectl delete deployment web > /dev/null
+  expect "all goes" wait_for 20 no_pods app=web
+}
+
+run_tests a_deployment_rolls_out_and_back what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node a_budget_keeps_pods_from_eviction
 stop_cluster
 
 controllers_can_be_left_off() {

@@ -7,6 +7,7 @@
 #include "api/policies/policy.h"
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
+#include "apiserver/kinds/budgets.h"
 #include "apiserver/kinds/service_addresses.h"
 #include "apiserver/kinds/service_rules.h"
 #include "apiserver/kinds/strategy.h"
@@ -294,6 +295,7 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
   if (kind.kind == "Pod") check_pod(object, causes);
   if (kind.kind == "Service") check_service(object, causes);
   if (kind.kind == "EndpointSlice") check_endpoint_slice(object, causes);
+  if (kind.kind == "PodDisruptionBudget") check_budget(object, causes);
   if (kind.kind == "ConfigMap" || kind.kind == "Secret") check_data_keys(object, causes);
   if (kind.kind == "Secret")
     for (const Json::Member& member : object["data"].members())
@@ -320,6 +322,8 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
     check_pod_update(old_object, object, causes);
   } else if (kind.kind == "Service") {
     check_service_update(old_object, object, causes);
+  } else if (kind.kind == "PodDisruptionBudget") {
+    check_budget(object, causes);
   } else if (kind.kind == "EndpointSlice") {
     check_endpoint_slice(object, causes);
     if (!(old_object["addressType"] == object["addressType"]))

@@ -151,6 +151,8 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
       answer.object = change.answer ? *std::move(change.answer) : std::move(change.object);
       return on_answer(std::move(answer));
     }
+    for (auto& [resource, object] : change.also)
+      store.put(resource, std::move(object), [](const Result<store::ObjectPtr>&) {});
     auto finish = [answer = std::move(answer), special = std::move(change.answer), kind = request.kind,
                    name = std::string(api::name_of(change.object)),
                    on_answer](Result<store::ObjectPtr> stored) mutable {

@@ -120,7 +120,8 @@ bool RuncRuntime::image_present(const std::string& image) const {
   return options_.host_rootfs || images_.find(image).has_value();
 }
 
-base::Result<ImageAnswer> RuncRuntime::ensure_image(const std::string& image, PullPolicy policy) {
+base::Result<ImageAnswer> RuncRuntime::ensure_image(const std::string& image, PullPolicy policy,
+                                                    const std::string& keys) {
   TRY_VOID(check_image_name(image));
   const auto found = images_.find(image);
   // What somebody imported under a name is what that name means here, whatever a registry has.
@@ -133,7 +134,7 @@ base::Result<ImageAnswer> RuncRuntime::ensure_image(const std::string& image, Pu
   if (policy == PullPolicy::kNever)
     return make_error(Code::kNotFound,
                       base::format("Container image \"{}\" is not present with pull policy of Never", image));
-  auto pulled = images_.pull(image, base::format_rfc3339(wall_clock()));
+  auto pulled = images_.pull(image, base::format_rfc3339(wall_clock()), keys);
   if (pulled.ok()) return ImageAnswer{pulled->id, true, pulled->bytes};
   if (found)
     return ImageAnswer{found->id, false, found->bytes,
