@@ -7,7 +7,9 @@
 #include "api/ipv4.h"
 #include "api/network_resources.h"
 #include "api/resource.h"
+#include "api/schema/names.h"
 #include "base/format.h"
+#include "base/split.h"
 #include "node/pod_specs.h"
 
 namespace node {
@@ -46,6 +48,18 @@ std::string domain_of(const Json& service) {
   return base::format("{}.{}.svc.cluster.local", api::name_of(service), api::namespace_of(service));
 }
 
+// A name that a DNS message can carry; empty: there is none.
+std::string alias_of(const Json& service) {
+  std::string name = lower(service["spec"]["externalName"].str());
+  if (name.ends_with('.')) name.pop_back();
+  if (!api::is_dns_subdomain(name)) return {};
+  constexpr std::size_t kLabelMax = 63;
+  const std::vector<std::string_view> labels = base::split(name, '.');
+  const bool fits =
+      std::all_of(labels.begin(), labels.end(), [](std::string_view label) { return label.size() <= kLabelMax; });
+  return fits ? name : std::string();
+}
+
 // The names of what stands behind a service: the endpoints' own, and the service's where it has no address.
 void add_slice(NameTable& names, const Json& slice, const std::string& domain, bool has_address) {
   if (slice["addressType"].as_string() != "IPv4") return;
@@ -53,6 +67,7 @@ void add_slice(NameTable& names, const Json& slice, const std::string& domain, b
     const std::string_view ip = endpoint["addresses"][std::size_t{0}].as_string();
     if (!endpoint["conditions"]["ready"].as_bool(true) || !api::parse_ipv4(ip)) continue;
     std::string host = endpoint["hostname"].str();
+    if (!host.empty() && !api::is_dns_label(host)) continue;
     if (host.empty() && has_address) continue;
     if (host.empty()) {
       host = ip;
@@ -74,6 +89,10 @@ NameTable name_table(const NamedObjects& objects) {
   std::map<std::string, bool, std::less<>> known;  // the domains of services: whether their address answers
   for (const Json* service : objects.services) {
     const std::string domain = domain_of(*service);
+    if ((*service)["spec"]["type"].as_string() == "ExternalName") {
+      if (std::string alias = alias_of(*service); !alias.empty()) names.aliases[domain] = std::move(alias);
+      continue;
+    }
     const std::string_view address = (*service)["spec"]["clusterIP"].as_string();
     const bool has_address = objects.addresses_answer && api::parse_ipv4(address);
     known[domain] = has_address;

@@ -154,6 +154,7 @@ struct ServicePlace {
 struct NameTable {
   std::map<std::string, std::vector<std::string>, std::less<>> addresses = {};  // IPv4
   std::map<std::string, std::vector<ServicePlace>, std::less<>> places = {};    // "_http._tcp.web.ns.svc.cluster.local"
+  std::map<std::string, std::string, std::less<>> aliases = {};  // names that stand for others, here or anywhere
 };
 
 enum class PullPolicy : std::uint8_t { kAlways, kIfNotPresent, kNever };

@@ -53,6 +53,11 @@ metadata: {name: nobody}
 spec: {selector: {app: nobody}, ports: [{port: 80}]}
 ---
 apiVersion: v1
+kind: Service
+metadata: {name: alias}
+spec: {type: ExternalName, externalName: web.default.svc.cluster.local}
+---
+apiVersion: v1
 kind: Pod
 metadata: {name: client}
 spec:
@@ -71,6 +76,7 @@ pods_reach_services() {
   expect "both pods to be asked" everybody_answers in_pod curl -s -m 3 "http://$address/"
   expect "the name" sh -c "kubectl exec client -- getent hosts web.default | grep -q '^$address '"
   expect "an answer by name" in_pod curl -sf -m 3 http://web/
+  expect "an answer by a name that stands for it" in_pod curl -sf -m 3 http://alias/
   expect "a pod to reach itself" sh -c "for i in \$(seq 20); do kubectl exec one -- curl -sf -m 3 http://$address/ || exit 1; done"
   expect "a client to stay at its pod" one_answers in_pod curl -s -m 3 http://sticky/
   expect "a port that is not served to be refused" refuses in_pod curl -s -m 3 "http://$address:81/"
