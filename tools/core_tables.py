@@ -19,6 +19,7 @@ scheduling.v1: PriorityClass
 storage.v1: StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment
 resource.v1: DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice
 coordination.v1: Lease
+discovery.v1: EndpointSlice
 networking.v1: NetworkPolicy
 policy.v1: Eviction PodDisruptionBudget
 admissionregistration.v1: ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding MutatingAdmissionPolicy MutatingAdmissionPolicyBinding

@@ -85,6 +85,7 @@ std::vector<CoreRow> core_rows() {
       {"resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate", kNamespaced, "resource.v1.ResourceClaimTemplate"},
       {"resource.k8s.io", "v1", "resourceslices", "ResourceSlice", kCluster, "resource.v1.ResourceSlice", {}, false, true},
       {"coordination.k8s.io", "v1", "leases", "Lease", kNamespaced, "coordination.v1.Lease"},
+      {"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", kNamespaced, "discovery.v1.EndpointSlice", {}, false, true},
       {"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", kNamespaced, "networking.v1.NetworkPolicy", {"netpol"}, false, true},
       {"admissionregistration.k8s.io", "v1", "validatingadmissionpolicies", "ValidatingAdmissionPolicy", kCluster, "admissionregistration.v1.ValidatingAdmissionPolicy", {}, true, true, {}, {"api-extensions"}},
       {"admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", kCluster, "admissionregistration.v1.ValidatingAdmissionPolicyBinding", {}, false, true, {}, {"api-extensions"}},

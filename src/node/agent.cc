@@ -1,12 +1,11 @@
 // Which pods the agent looks after: recovery, arrivals, ends of processes, the agent's own stop.
 #include "node/agent.h"
 
-#include "api/resource.h"
+#include "api/network_resources.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/agent_state.h"
 #include "node/container_text.h"
-#include "node/names.h"
 #include "node/pod_specs.h"
 #include "node/probe.h"
 #include "node/volumes.h"
@@ -36,7 +35,7 @@ Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::uni
       claims(c, environment, api::resources::kPersistentVolumeClaims),
       volumes(c, environment, api::resources::kPersistentVolumes),
       services(c, environment, api::resources::kServices),
-      endpoints(c, environment, api::resources::kEndpoints) {
+      slices(c, environment, api::resources::kEndpointSlices) {
   capacity["cpu"] = api::Quantity::from_int(facts.cpus);
   capacity["memory"] = api::Quantity::from_int(facts.memory_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
   capacity["ephemeral-storage"] =
@@ -79,18 +78,28 @@ void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
     informer->on_change([this](const Json*, const Json*, bool initial) {
       if (!initial) refresh_volumes();
     });
-  for (client::Informer* informer : {&services, &endpoints})
-    informer->on_change([this](const Json*, const Json*, bool) { refresh_names(); });
-  services.start();
-  endpoints.start();
-  pods.on_synced([this] { forget_strangers(); });
+  no_service_proxy = runtime->no_service_proxy();
+  if (!service_proxy())
+    base::log_warning("node", base::format("nothing answers at the addresses of services ({}); their names lead to the "
+                                           "addresses of their pods",
+                                           no_service_proxy));
+  for (client::Informer* informer : {&services, &slices}) {
+    informer->on_change([this](const Json*, const Json*, bool) { refresh_services(); });
+    informer->on_synced([this] { refresh_services(); });
+  }
+  slices.start();
+  pods.on_synced([this] {
+    forget_strangers();
+    refresh_services();
+  });
   config_maps.start();
   secrets.start();
   claims.start();
   volumes.start();
-  // A pod's first look at its volumes must not come before their objects are known.
-  auto left = std::make_shared<int>(4);
-  for (client::Informer* informer : {&config_maps, &secrets, &claims, &volumes})
+  services.start();
+  // A pod's first look at its volumes and its variables must not come before their objects are known.
+  auto left = std::make_shared<int>(5);
+  for (client::Informer* informer : {&config_maps, &secrets, &claims, &volumes, &services})
     informer->on_synced([this, left] {
       if (--*left == 0) pods.start();
     });
@@ -107,6 +116,7 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
     if (worker->timer != 0) env.loop().cancel(worker->timer);
     for (const ContainerState& container : worker->state.containers) containers.erase(container.id);
     workers.erase(uid);
+    refresh_services();
     return erase_pod(uid);
   }
   auto& worker = workers[uid];
@@ -311,23 +321,6 @@ void Agent::State::refresh_volumes() {
           });
     }
   }
-}
-
-// Once per turn of the loop, however many objects changed.
-void Agent::State::refresh_names() {
-  if (std::exchange(names_due, true)) return;
-  env.loop().post([weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (!self) return;
-    self->names_due = false;
-    std::vector<const Json*> known_services, known_endpoints;
-    for (const auto& [key, service] : self->services.objects()) known_services.push_back(&service);
-    for (const auto& [key, entry] : self->endpoints.objects()) known_endpoints.push_back(&entry);
-    std::vector<NamedPod> named;
-    for (const auto& [uid, worker] : self->workers)
-      if (!is_over(worker->pod, worker->state)) named.push_back({&worker->pod, worker->state.ip});
-    self->runtime->set_names(std::make_shared<const NameTable>(name_table(known_services, known_endpoints, named)));
-  });
 }
 
 void Agent::State::check_stopped() {

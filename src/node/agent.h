@@ -31,6 +31,7 @@ struct Options {
   std::string conmon = "conmon";
   std::string monitor;        // program that runs the monitor of plain processes; empty: this program
   std::string bridge_subnet;  // "10.244.7.0/24"; empty: a free one below 10.200.0.0/13
+  std::string service_range;  // "10.96.0.0/12"; empty: services have no addresses
   int pods_max = 110;
   api::ResourceList capacity;  // overrides what the machine has, by resource name
   std::vector<std::pair<std::string, std::string>> labels;

@@ -65,7 +65,9 @@ class CommandRuntime : public Runtime {
   }
   std::optional<std::string> refusal(const Json&) const override { return {}; }
   bool image_present(const std::string&) const override { return true; }
-  base::Result<ImageAnswer> ensure_image(const std::string&, PullPolicy) override { return ImageAnswer{"sha256:1"}; }
+  base::Result<ImageAnswer> ensure_image(const std::string&, PullPolicy, const std::string&) override {
+    return ImageAnswer{"sha256:1"};
+  }
   base::Result<std::string> prepare(const SandboxSpec&) override { return std::string("10.0.0.9"); }
   base::Status update_volume(const std::string&, const VolumeSpec&) override { return {}; }
   base::Result<StartedContainer> start(const ContainerSpec&) override {

@@ -54,7 +54,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   MachineFacts facts;
   api::ResourceList capacity;
   client::EventRecorder events;
-  client::Informer pods, config_maps, secrets, claims, volumes, services, endpoints;
+  client::Informer pods, config_maps, secrets, claims, volumes, services, slices;
   std::map<std::string, std::unique_ptr<PodWorker>> workers;              // by uid
   std::map<std::string, RecoveredPod> recovered;                          // by uid, until the pod is seen
   std::map<std::string, std::pair<std::string, std::size_t>> containers;  // by id: pod uid, index
@@ -66,7 +66,11 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   std::map<std::string, int> calls;  // by uid: blocking calls for the pod that are under way
   std::set<std::string> to_erase;    // uids of pods that are gone, once no call for them is under way
   int pulls = 0;                     // under way; the rest waits, so that slow registries hold up nothing else
-  bool names_due = false;            // a refresh of names is posted
+  bool services_due = false;         // a refresh of services is posted
+  bool services_busy = false;        // the kernel's rules are being changed
+  std::shared_ptr<const ServiceRules> services_set;  // in the kernel; null: not known
+  base::Duration services_back_off;                  // after failures
+  std::string no_service_proxy;                      // why there is none; empty: there is
   bool stopping = false;
   bool impatient = false;  // the time that pods and calls had when stopping is over
   bool closing = false;
@@ -82,14 +86,22 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   std::string last_words(const PodWorker& worker, const ContainerState& container) const;
   void check_stopped();
   void refresh_volumes();
-  void refresh_names();
   void erase_pod(const std::string& uid);
+
+  // agent_services.cc
+  bool service_proxy() const { return no_service_proxy.empty(); }
+  void refresh_services();
+  void set_names();
+  void set_services();
+  bool lacks_ports(const PodWorker& worker) const;
+  std::vector<const api::Json*> linked_services(const api::Json& pod) const;
 
   // pod_worker.cc
   void step(const std::string& uid);
   void act(PodWorker& worker, const Action& action);
   void prepare(PodWorker& worker);
   void pull(PodWorker& worker, std::size_t index);
+  std::string keys_for(const PodWorker& worker);
   void image_came(PodWorker& worker, std::size_t index, const std::string& image, const ImageAnswer& answer,
                   base::Duration took);
   void image_failed(PodWorker& worker, std::size_t index, const std::string& image, const base::Error& error);

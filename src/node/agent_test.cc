@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "api/json/yaml.h"
+#include "api/network_resources.h"
 #include "base/utf8.h"
 #include "client/testing/fake_client.h"
 #include "client/testing/fake_env.h"
@@ -23,6 +24,9 @@ struct Machine {
   std::optional<std::string> refusal;
   std::optional<std::string> start_failure;
   std::string last_words = "last words";
+  bool proxy = false;
+  std::vector<std::string> rules;  // addresses of services, as they were set
+  bool rules_fail = false;
   Runtime::OnExit on_exit;
   rt::Env* env = nullptr;
   std::set<std::string> running;
@@ -42,7 +46,8 @@ class FakeRuntime : public Runtime {
   }
   std::optional<std::string> refusal(const Json&) const override { return machine_.refusal; }
   bool image_present(const std::string&) const override { return false; }
-  base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy) override {
+  base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy, const std::string& keys) override {
+    if (!keys.empty()) machine_.log.push_back("keys " + keys);
     if (machine_.failing_images.contains(image)) return base::make_error(base::Code::kUnavailable, "no such image");
     return ImageAnswer{"sha256:1", true, 10};
   }
@@ -71,6 +76,15 @@ class FakeRuntime : public Runtime {
   std::vector<RecoveredContainer> containers_of(const std::string& uid) const override {
     for (const RecoveredPod& pod : machine_.recovered)
       if (pod.uid == uid) return pod.containers;
+    return {};
+  }
+  std::string no_service_proxy() const override { return machine_.proxy ? "" : "none"; }
+  base::Status set_services(const ServiceRules& rules) override {
+    std::string text;
+    for (const auto& [key, chain] : rules.services) text += key + "; ";
+    for (const auto& [key, chain] : rules.machine_ports) text += "port " + key + "; ";
+    machine_.rules.push_back(text);
+    if (machine_.rules_fail) return base::make_error(base::Code::kUnavailable, "the kernel says no");
     return {};
   }
   void close(bool) override { machine_.log.push_back("close"); }
@@ -379,6 +393,51 @@ TEST(Agent, KeepsReportingAfterTheServerWasAway) {
   for (int i = 0; i < 6; ++i) world.server.failures.push_back(base::make_error(base::Code::kUnavailable, "down"));
   world.put("{restartPolicy: Never, containers: [{name: a, image: i}]}");
   world.env.run_for(base::seconds(60));
+  EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Running");
+}
+
+TEST(AgentServices, RulesAreSetWhenTheyChangeAndAgainAfterAFailure) {
+  World world;
+  world.machine.proxy = true;
+  world.server.put(
+      api::resources::kServices,
+      *api::parse_yaml("{metadata: {name: s, namespace: ns}, spec: {clusterIP: 10.96.0.9, ports: [{port: 80}]}}"));
+  world.start();
+  EXPECT_EQ(world.machine.rules, (std::vector<std::string>{""}));
+  const auto slice = [&](const std::string& more) {
+    world.server.put(api::resources::kEndpointSlices,
+                     *api::parse_yaml("{metadata: {name: s-1, namespace: ns, labels: {kubernetes.io/service-name: s}}, "
+                                      "addressType: IPv4, ports: [{port: 8080}], endpoints: [{addresses: [10.0.0.9]}]" +
+                                      more + "}"));
+    world.env.run_for(base::milliseconds(100));
+  };
+  world.machine.rules_fail = true;
+  slice("");
+  EXPECT_EQ(world.machine.rules, (std::vector<std::string>{"", "10.96.0.9 . tcp . 80; "}));
+  world.machine.rules_fail = false;
+  world.env.run_for(base::seconds(2));
+  EXPECT_EQ(world.machine.rules.size(), 3u) << "once more after the failure";
+  slice(", ignored: true");
+  world.env.run_for(base::minutes(2));
+  EXPECT_EQ(world.machine.rules.size(), 3u) << "nothing changed";
+}
+
+TEST(AgentServices, ASecondPodCannotHaveAHostPort) {
+  World world;
+  world.machine.proxy = true;
+  world.start();
+  const std::string spec =
+      "{nodeName: n1, containers: [{name: c, image: i, ports: [{containerPort: 80, hostPort: 8080}]}]}";
+  world.put(spec, ", uid: u1");
+  EXPECT_EQ(world.machine.rules.back(), "port tcp . 8080; ");
+  world.server.put(api::resources::kPods,
+                   *api::parse_yaml("{metadata: {name: q, namespace: ns, uid: u2}, spec: " + spec + "}"));
+  world.env.run_for(base::milliseconds(100));
+  const Json* second = world.server.find(api::resources::kPods, "ns/q");
+  EXPECT_EQ((*second)["status"]["phase"].as_string(), "Failed");
+  EXPECT_EQ((*second)["status"]["reason"].as_string(), "NodePorts");
+  EXPECT_EQ((*second)["status"]["message"].as_string(),
+            "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports");
   EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Running");
 }
 

@@ -97,6 +97,39 @@ base::Status add_all(const Json& pod, const Json& source, const Lookups& lookups
   return {};
 }
 
+std::string variable_name(std::string_view text) {
+  std::string name;
+  for (const char c : text) name += c == '-' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return name;
+}
+
+// WEB_SERVICE_HOST and its kin, and the variables of container links, which Kubernetes has kept.
+base::Status add_service(const Json& service, Variables& variables) {
+  const std::string prefix = variable_name(api::name_of(service));
+  const std::string address = service["spec"]["clusterIP"].str();
+  const Json& ports = service["spec"]["ports"];
+  TRY_VOID(variables.put(prefix + "_SERVICE_HOST", address));
+  const std::string first = ports[std::size_t{0}]["port"].dump();
+  TRY_VOID(variables.put(prefix + "_SERVICE_PORT", first));
+  for (const Json& port : ports.items())
+    if (!port["name"].as_string().empty())
+      TRY_VOID(variables.put(prefix + "_SERVICE_PORT_" + variable_name(port["name"].as_string()), port["port"].dump()));
+  bool is_first = true;
+  for (const Json& port : ports.items()) {
+    const std::string upper(port["protocol"].as_string("TCP"));
+    std::string lower = upper;
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const std::string url = base::format("{}://{}:{}", lower, address, port["port"].as_int());
+    if (std::exchange(is_first, false)) TRY_VOID(variables.put(prefix + "_PORT", url));
+    const std::string of_port = base::format("{}_PORT_{}_{}", prefix, port["port"].as_int(), upper);
+    TRY_VOID(variables.put(of_port, url));
+    TRY_VOID(variables.put(of_port + "_PROTO", lower));
+    TRY_VOID(variables.put(of_port + "_PORT", port["port"].dump()));
+    TRY_VOID(variables.put(of_port + "_ADDR", address));
+  }
+  return {};
+}
+
 // `key` of "metadata.labels['key']", or nothing.
 std::string_view subscript(std::string_view path, std::string_view prefix) {
   if (!path.starts_with(prefix) || path.size() < prefix.size() + 4) return {};
@@ -186,7 +219,10 @@ base::Result<std::string> resource_value(const Json& container, const Json& refe
 
 base::Result<Environment> environment_of(const Json& pod, const Json& container, const Lookups& lookups) {
   Variables variables;
-  if (lookups.api_port != 0) {
+  for (const Json* service : lookups.services) TRY_VOID(add_service(*service, variables));
+  // Without a proxy, and on the host's network, the server is where it listens.
+  const bool by_service = !lookups.services.empty() && api::key_of(*lookups.services.front()) == "default/kubernetes";
+  if (lookups.api_port != 0 && (!by_service || pod["spec"]["hostNetwork"].as_bool())) {
     const std::string port = std::to_string(lookups.api_port);
     TRY_VOID(variables.put("KUBERNETES_SERVICE_HOST", lookups.api_host));
     TRY_VOID(variables.put("KUBERNETES_SERVICE_PORT", port));

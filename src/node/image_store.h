@@ -38,8 +38,8 @@ class ImageStore {
   std::vector<StoredImage> list() const;  // by name
   // From a tar of a root file system, or a docker or OCI archive; tells them apart.
   base::Result<StoredImage> import_file(const std::string& name, const std::string& file, const std::string& now);
-  // From a registry, by skopeo.
-  base::Result<StoredImage> pull(const std::string& name, const std::string& now);
+  // From a registry, by skopeo. `keys`: see registry_keys(); they lie in a file of the owner's alone while it runs.
+  base::Result<StoredImage> pull(const std::string& name, const std::string& now, const std::string& keys = {});
   base::Status remove(const std::string& name);
   // Takes away what imports and pulls that were killed have left behind.
   void sweep();

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/json/json.h"
 #include "api/schema/quantity.h"
@@ -19,6 +20,8 @@ struct Lookups {
   // Where the pod reaches the API server; empty: it is told nothing.
   std::string api_host = {};
   int api_port = 0;
+  // Those whose variables the containers have, the API server's first. Empty where addresses of services lead nowhere.
+  std::vector<const api::Json*> services = {};
   // The token that a projected volume's serviceAccountToken asks for; null: it is not there yet.
   std::function<const std::string*(const api::Json& source)> token = {};
 };

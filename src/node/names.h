@@ -1,4 +1,4 @@
-// The names that pods can look up: services, and pods of headless services. Pure.
+// The names that pods can look up: services, their ports, and pods of headless services. Pure.
 #pragma once
 
 #include <memory>
@@ -15,10 +15,15 @@ struct NamedPod {
   std::string ip;
 };
 
-// SERVICE.NS.svc.cluster.local are the addresses of its Endpoints (there is no proxy: a service's own address leads
-// nowhere, its pods' do); HOST.SERVICE.NS... the pod with that host name. Pods of this node have their names as soon as
-// they have addresses.
-NameTable name_table(const std::vector<const api::Json*>& services, const std::vector<const api::Json*>& endpoints,
-                     const std::vector<NamedPod>& pods);
+struct NamedObjects {
+  std::vector<const api::Json*> services;
+  std::vector<const api::Json*> slices;  // EndpointSlices
+  std::vector<NamedPod> pods;            // of this node: they have their names as soon as they have addresses
+  bool addresses_answer = false;         // something leads from the addresses of services to their pods
+};
+
+// SERVICE.NS.svc.cluster.local is the service's address, if it has one that answers, else the addresses of its pods;
+// HOST.SERVICE.NS... the pod with that host name; _PORT._PROTOCOL.SERVICE.NS... says where a named port is.
+NameTable name_table(const NamedObjects& objects);
 
 }  // namespace node

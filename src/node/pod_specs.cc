@@ -147,7 +147,7 @@ std::string container_id(std::string_view pod_uid, std::string_view container, i
   return rt::sha256_hex(base::format("{}/{}/{}", pod_uid, container, attempt));
 }
 
-std::vector<std::string> left_out(const Json& pod) {
+std::vector<std::string> left_out(const Json& pod, bool host_ports_answer) {
   std::vector<std::string> words;
   const auto add = [&](bool asked, const char* what) {
     if (asked && std::find(words.begin(), words.end(), what) == words.end()) words.push_back(what);
@@ -156,8 +156,11 @@ std::vector<std::string> left_out(const Json& pod) {
     for (const Json& container : pod["spec"][list].items()) {
       for (const ProbeKind kind : kProbeKinds)
         add(!probe_of(container, kind).is_null() && !is_checkable(probe_of(container, kind)), "gRPC probes");
-      for (const Json& port : container["ports"].items())
-        add(port["hostPort"].as_int() != 0 && !pod["spec"]["hostNetwork"].as_bool(), "host ports");
+      for (const Json& port : container["ports"].items()) {
+        if (port["hostPort"].as_int() == 0 || pod["spec"]["hostNetwork"].as_bool()) continue;
+        add(!host_ports_answer, "host ports");
+        add(port["hostIP"].as_string().starts_with("127."), "host ports of the loopback");
+      }
     }
   }
   add(!pod["spec"]["ephemeralContainers"].empty(), "ephemeral containers");

@@ -17,7 +17,7 @@ base::Result<ContainerSpec> container_spec_for(const api::Json& pod, const Conta
 // The id of one attempt: the same whenever it is asked for.
 std::string container_id(std::string_view pod_uid, std::string_view container, int attempt);
 // What the pod asks for and does not get here, in words; it runs without.
-std::vector<std::string> left_out(const api::Json& pod);
+std::vector<std::string> left_out(const api::Json& pod, bool host_ports_answer);
 std::string hostname_of(const api::Json& pod);
 PullPolicy pull_policy(const api::Json& container);
 

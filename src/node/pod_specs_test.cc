@@ -214,19 +214,82 @@ TEST(Volumes, AClaimLeadsToItsVolumesFolder) {
   EXPECT_EQ(volumes->front().host_path, "/data/pv");
 }
 
-TEST(Names, ServicesAndTheirPodsHaveNames) {
-  const Json service = yaml(
+struct NamesOf {
+  Json headless = yaml(
       "{metadata: {name: job, namespace: ns}, spec: {clusterIP: None, selector: {j: x}, publishNotReadyAddresses: "
-      "true}}");
-  const Json endpoints = yaml(
-      "{metadata: {name: job, namespace: ns}, subsets: [{addresses: [{ip: 10.0.0.2, hostname: job-w-0}, {ip: "
-      "10.0.0.3}]}]}");
-  const Json pod =
+      "true, ports: [{name: http, port: 80}]}}");
+  Json web = yaml(
+      "{metadata: {name: web, namespace: ns}, spec: {clusterIP: 10.96.0.9, selector: {j: x}, ports: [{name: http, "
+      "port: "
+      "80}, {name: dns, port: 53, protocol: UDP}]}}");
+  Json slice_of(std::string_view service) {
+    return yaml("{metadata: {name: s, namespace: ns, labels: {kubernetes.io/service-name: " + std::string(service) +
+                "}}, addressType: IPv4, ports: [{name: http, port: 8080, protocol: TCP}], endpoints: [{addresses: "
+                "[10.0.0.2], hostname: job-w-0}, {addresses: [10.0.0.3]}, {addresses: [10.0.0.5], conditions: {ready: "
+                "false}}]}");
+  }
+  Json of_job = slice_of("job"), of_web = slice_of("web");
+  Json pod =
       yaml("{metadata: {name: job-w-1, namespace: ns, labels: {j: x}}, spec: {hostname: job-w-1, subdomain: job}}");
-  const NameTable names = name_table({&service}, {&endpoints}, {{&pod, "10.0.0.4"}});
-  EXPECT_EQ(names.at("job.ns.svc.cluster.local"), (std::vector<std::string>{"10.0.0.2", "10.0.0.3", "10.0.0.4"}));
-  EXPECT_EQ(names.at("job-w-0.job.ns.svc.cluster.local"), (std::vector<std::string>{"10.0.0.2"}));
-  EXPECT_EQ(names.at("job-w-1.job.ns.svc.cluster.local"), (std::vector<std::string>{"10.0.0.4"}));
+  NameTable table(bool addresses_answer) {
+    return name_table({{&headless, &web}, {&of_job, &of_web}, {{&pod, "10.0.0.4"}}, addresses_answer});
+  }
+};
+
+TEST(Names, ServicesAndTheirPodsHaveNames) {
+  const NameTable names = NamesOf().table(true);
+  const auto addresses = [&](const char* name) { return names.addresses.at(std::string(name) + ".svc.cluster.local"); };
+  EXPECT_EQ(addresses("job.ns"), (std::vector<std::string>{"10.0.0.2", "10.0.0.3", "10.0.0.4"}));
+  EXPECT_EQ(addresses("job-w-0.job.ns"), (std::vector<std::string>{"10.0.0.2"}));
+  EXPECT_EQ(addresses("10-0-0-3.job.ns"), (std::vector<std::string>{"10.0.0.3"}));
+  EXPECT_EQ(addresses("job-w-1.job.ns"), (std::vector<std::string>{"10.0.0.4"}));
+  EXPECT_EQ(addresses("web.ns"), (std::vector<std::string>{"10.96.0.9"}));
+}
+
+TEST(Names, LeadToPodsWhereNothingAnswersAtTheAddressesOfServices) {
+  EXPECT_EQ(NamesOf().table(false).addresses.at("web.ns.svc.cluster.local"),
+            (std::vector<std::string>{"10.0.0.2", "10.0.0.3"}));
+}
+
+TEST(Names, NamedPortsHavePlaces) {
+  const NameTable names = NamesOf().table(true);
+  EXPECT_EQ(names.places.at("_http._tcp.web.ns.svc.cluster.local"),
+            (std::vector<ServicePlace>{{"web.ns.svc.cluster.local", 80}}));
+  EXPECT_EQ(names.places.at("_dns._udp.web.ns.svc.cluster.local"),
+            (std::vector<ServicePlace>{{"web.ns.svc.cluster.local", 53}}));
+  EXPECT_EQ(names.places.at("_http._tcp.job.ns.svc.cluster.local"),
+            (std::vector<ServicePlace>{{"job-w-0.job.ns.svc.cluster.local", 8080},
+                                       {"10-0-0-3.job.ns.svc.cluster.local", 8080}}));
+}
+
+TEST(Environments, HaveTheVariablesOfServices) {
+  Fixture fixture;
+  fixture.lookups.api_host = "10.200.0.1";
+  fixture.lookups.api_port = 6443;
+  const Json own = yaml(
+      "{metadata: {name: kubernetes, namespace: default}, spec: {clusterIP: 10.96.0.1, ports: [{name: https, port: "
+      "443}]}}");
+  const Json web = yaml(
+      "{metadata: {name: my-web, namespace: ns}, spec: {clusterIP: 10.96.0.9, ports: [{name: a-b, port: 80}, {name: d, "
+      "port: 53, protocol: UDP}]}}");
+  fixture.lookups.services = {&own, &web};
+  const auto said = environment_of(yaml("metadata: {namespace: ns}"), yaml("{env: []}"), fixture.lookups);
+  ASSERT_TRUE(said.ok());
+  std::string text;
+  for (const auto& [name, value] : *said) text += name + "=" + value + "\n";
+  EXPECT_EQ(text,
+            "KUBERNETES_SERVICE_HOST=10.96.0.1\nKUBERNETES_SERVICE_PORT=443\nKUBERNETES_SERVICE_PORT_HTTPS=443\n"
+            "KUBERNETES_PORT=tcp://10.96.0.1:443\nKUBERNETES_PORT_443_TCP=tcp://10.96.0.1:443\n"
+            "KUBERNETES_PORT_443_TCP_PROTO=tcp\nKUBERNETES_PORT_443_TCP_PORT=443\n"
+            "KUBERNETES_PORT_443_TCP_ADDR=10.96.0.1\n"
+            "MY_WEB_SERVICE_HOST=10.96.0.9\nMY_WEB_SERVICE_PORT=80\nMY_WEB_SERVICE_PORT_A_B=80\n"
+            "MY_WEB_SERVICE_PORT_D=53\nMY_WEB_PORT=tcp://10.96.0.9:80\nMY_WEB_PORT_80_TCP=tcp://10.96.0.9:80\n"
+            "MY_WEB_PORT_80_TCP_PROTO=tcp\nMY_WEB_PORT_80_TCP_PORT=80\nMY_WEB_PORT_80_TCP_ADDR=10.96.0.9\n"
+            "MY_WEB_PORT_53_UDP=udp://10.96.0.9:53\nMY_WEB_PORT_53_UDP_PROTO=udp\nMY_WEB_PORT_53_UDP_PORT=53\n"
+            "MY_WEB_PORT_53_UDP_ADDR=10.96.0.9\n");
+  const auto on_host = environment_of(yaml("{metadata: {namespace: ns}, spec: {hostNetwork: true}}"), yaml("{env: []}"),
+                                      fixture.lookups);
+  EXPECT_EQ(on_host->front().second, "10.200.0.1");
 }
 
 TEST(ImageNames, HaveOneNormalForm) {

@@ -10,6 +10,7 @@
 #include "node/pod_specs.h"
 #include "node/pod_status.h"
 #include "node/probe.h"
+#include "node/registry_keys.h"
 #include "node/security_context.h"
 #include "node/volumes.h"
 
@@ -52,6 +53,7 @@ Lookups Agent::State::lookups(const PodWorker& worker) {
   look.api_host =
       worker.pod["spec"]["hostNetwork"].as_bool() || options.api_host.empty() ? options.host_ip : options.api_host;
   look.api_port = options.api_port;
+  look.services = linked_services(worker.pod);
   look.token = [&worker](const Json& source) -> const std::string* {
     const auto found = worker.tokens.find(token_key(source));
     return found == worker.tokens.end() || found->second.text.empty() ? nullptr : &found->second.text;
@@ -75,6 +77,13 @@ void Agent::State::step(const std::string& uid) {
       worker->state.failure_reason = "UnsupportedByNode";
       worker->state.failure_message = reason_text("Pod was rejected: " + *why);
       event(worker->pod, "Warning", "UnsupportedByNode", worker->state.failure_message);
+    } else if (!worker->state.start_time.is_set() && lacks_ports(*worker)) {
+      static constexpr const char* kReason = "NodePorts";
+      const std::string text = "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports";
+      worker->refused = true;
+      worker->state.failure_reason = kReason;
+      worker->state.failure_message = "Pod was rejected: " + text;
+      event(worker->pod, "Warning", kReason, text);
     }
   }
   if (!worker->settled && worker->state.sandbox == Sandbox::kReady) fetch_tokens(*worker);
@@ -135,7 +144,8 @@ void Agent::State::prepare(PodWorker& worker) {
   if (!state.start_time.is_set()) {
     state.start_time = env.now();
     std::string missing;
-    for (const std::string& word : left_out(worker.pod)) missing += (missing.empty() ? "" : ", ") + word;
+    for (const std::string& word : left_out(worker.pod, service_proxy()))
+      missing += (missing.empty() ? "" : ", ") + word;
     if (!missing.empty()) event(worker.pod, "Warning", "NotSupported", "this node runs the pod without: " + missing);
   }
   if (fetch_tokens(worker)) return;  // comes back with them
@@ -173,7 +183,7 @@ void Agent::State::prepare(PodWorker& worker) {
           found->state.sandbox = Sandbox::kReady;
           found->state.prepare_back_off = {};
           found->state.ip = *ip;
-          refresh_names();
+          refresh_services();
         } else if (ip.error().code == base::Code::kInvalid) {
           failed(*found, "FailedMount", ip.error().message);
         } else {
@@ -208,18 +218,36 @@ void Agent::State::pull(PodWorker& worker, std::size_t index) {
             container.init);
   }
   const base::Duration began = env.uptime();
-  off_loop<base::Result<ImageAnswer>>([image, policy](Runtime& machine) { return machine.ensure_image(image, policy); },
-                                      [this, uid, index, image, began](base::Result<ImageAnswer> answer) {
-                                        --pulls;
-                                        PodWorker* found = find(uid);
-                                        if (found == nullptr) return;
-                                        found->state.containers[index].image_busy = false;
-                                        if (answer.ok())
-                                          image_came(*found, index, image, *answer, env.uptime() - began);
-                                        else
-                                          image_failed(*found, index, image, answer.error());
-                                        step(uid);
-                                      });
+  off_loop<base::Result<ImageAnswer>>(
+      [image, policy, keys = keys_for(worker)](Runtime& machine) { return machine.ensure_image(image, policy, keys); },
+      [this, uid, index, image, began](base::Result<ImageAnswer> answer) {
+        --pulls;
+        PodWorker* found = find(uid);
+        if (found == nullptr) return;
+        found->state.containers[index].image_busy = false;
+        if (answer.ok())
+          image_came(*found, index, image, *answer, env.uptime() - began);
+        else
+          image_failed(*found, index, image, answer.error());
+        step(uid);
+      });
+}
+
+std::string Agent::State::keys_for(const PodWorker& worker) {
+  std::vector<const Json*> found;
+  std::string missing;
+  for (const Json& reference : worker.pod["spec"]["imagePullSecrets"].items()) {
+    const std::string_view name = reference["name"].as_string();
+    if (const Json* secret = secrets.find(base::format("{}/{}", api::namespace_of(worker.pod), name)))
+      found.push_back(secret);
+    else
+      missing += base::format("{}{}", missing.empty() ? "" : ", ", name);
+  }
+  if (!missing.empty())
+    event(worker.pod, "Warning", "FailedToRetrieveImagePullSecret",
+          base::format("Unable to retrieve some image pull secrets ({}); attempting to pull the image may not succeed.",
+                       missing));
+  return registry_keys(found);
 }
 
 void Agent::State::image_came(PodWorker& worker, std::size_t index, const std::string& image, const ImageAnswer& answer,
@@ -347,6 +375,7 @@ void Agent::State::remove(PodWorker& worker) {
         PodWorker* found = find(uid);
         if (found == nullptr) return check_stopped();
         found->state.sandbox = Sandbox::kGone;
+        refresh_services();
         step(uid);
       });
 }

@@ -15,6 +15,7 @@
 #include "api/pod_streams.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "node/service_rules.h"
 
 namespace node {
 
@@ -141,8 +142,20 @@ struct RecoveredPod {
   std::vector<RecoveredContainer> containers;  // every attempt, in order of name and attempt
 };
 
-// What pods may look up: lower-case names without the last dot, and IPv4 addresses.
-using NameTable = std::map<std::string, std::vector<std::string>, std::less<>>;
+// Where a named port of a service is.
+struct ServicePlace {
+  std::string target;  // a name of the same table
+  int port = 0;
+
+  bool operator==(const ServicePlace&) const = default;
+};
+
+// What pods may look up: lower-case names without the last dot.
+struct NameTable {
+  std::map<std::string, std::vector<std::string>, std::less<>> addresses = {};  // IPv4
+  std::map<std::string, std::vector<ServicePlace>, std::less<>> places = {};    // "_http._tcp.web.ns.svc.cluster.local"
+  std::map<std::string, std::string, std::less<>> aliases = {};  // names that stand for others, here or anywhere
+};
 
 enum class PullPolicy : std::uint8_t { kAlways, kIfNotPresent, kNever };
 
@@ -166,7 +179,9 @@ class Runtime {
   virtual std::optional<std::string> refusal(const api::Json& pod) const = 0;
   virtual bool image_present(const std::string& image) const = 0;
   // Blocking. Errors: kNotFound "ErrImageNeverPull", kInvalid "InvalidImageName", others "ErrImagePull".
-  virtual base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy policy) = 0;
+  // `keys`: what registries are shown, see registry_keys(); empty: nothing.
+  virtual base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy policy,
+                                                 const std::string& keys) = 0;
   // Blocking; gives the pod's address. May be called again after a failure or a restart of the agent.
   virtual base::Result<std::string> prepare(const SandboxSpec& spec) = 0;
   // Blocking: rewrites the files of one volume in place, atomically for readers.
@@ -186,6 +201,11 @@ class Runtime {
   virtual void close(bool leave_pods) = 0;
   // Names that pods resolve from now on. Quick.
   virtual void set_names(std::shared_ptr<const NameTable>) {}
+  // Why nothing answers at the addresses of services here, or nothing. After open(). Quick.
+  virtual std::string no_service_proxy() const { return "pods are on this machine's own network"; }
+  // Blocking: from now on the addresses of services lead where `rules` say. What an error leaves is mended by the next
+  // call.
+  virtual base::Status set_services(const ServiceRules&) { return {}; }
   // Into this runtime's pods, for the agent's own use; null: there is no way in.
   virtual std::unique_ptr<api::PodStreams> streams() const { return nullptr; }
   // "process" or "runc"; shown in the node's status.

@@ -217,6 +217,31 @@ YAML
   for kind in pulled oci docker; do expect "the output of $kind" wait_for 15 log_has images "from-image hello in /etc" $kind; done
   expect "the output of root" wait_for 10 log_has images bare root
   expect "an event of the pull" event_has images "Successfully pulled image"
+  skopeo copy --quiet --insecure-policy --dest-tls-verify=false "oci:$scratch/oci:t" "docker://127.0.0.1:$port/team/closed:v1"
+  kill $registry
+  wait $registry 2> /dev/null
+  # The same registry asks for a password.
+  python3 -W ignore -c "import crypt; print('anna:' + crypt.crypt('hush', crypt.mksalt(crypt.METHOD_BLOWFISH)))" > "$scratch/htpasswd"
+  printf 'auth: {htpasswd: {realm: r, path: %s}}\n' "$scratch/htpasswd" >> "$scratch/registry.yml"
+  docker-registry serve "$scratch/registry.yml" > "$scratch/registry.log" 2>&1 &
+  registry=$!
+  kubectl create secret docker-registry keys --docker-server="127.0.0.1:$port" --docker-username=anna --docker-password=hush > /dev/null
+  apply <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: nokeys}
+spec: {nodeName: n1, restartPolicy: Never, imagePullSecrets: [{name: gone}], containers: [{name: main, image: "127.0.0.1:$port/team/closed:v1"}]}
+YAML
+  expect "no image without the password" wait_for 15 sh -c "kubectl get pod nokeys -o 'jsonpath={.status.containerStatuses[0].state.waiting.reason}' | grep -q Pull"
+  expect "an event about the secret" event_has nokeys "Unable to retrieve some image pull secrets (gone)"
+  apply <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: keys}
+spec: {nodeName: n1, restartPolicy: Never, imagePullSecrets: [{name: keys}], containers: [{name: main, image: "127.0.0.1:$port/team/closed:v1"}]}
+YAML
+  expect "the image with it" wait_for 15 log_has keys "from-image hello in /etc" main
+  expect "no password left on disk" sh -c "! find '$scratch/data/node/images' -name keys.json | grep -q ."
   kill $registry
 }
 containers_survive_kill_9() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Deployments, Jobs and CronJobs from kubectl to running pods and back.
+# Deployments, DaemonSets, Jobs and CronJobs from kubectl to running pods and back.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 start_cluster --host-rootfs --runtime process
@@ -136,7 +136,51 @@ Y
   expect "all goes" wait_for 20 no_pods app=db
 }
 
-run_tests a_deployment_rolls_out_and_back what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_keeps_its_order
+a_daemon_set_has_a_pod_on_the_node() {
+  cat > "$scratch/agent.yaml" <<Y
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers: [{name: c, image: "one:1", command: [sleep, "600"]}]
+Y
+  expect "created" kubectl apply -f "$scratch/agent.yaml"
+  expect "rolls out" rolled_out daemonset/agent
+  expect "one pod" pods_are app=agent 1
+  expect "the row" sh -c 'kubectl get ds agent --no-headers | grep -qE "^agent +1 +1 +1 +1 +1 "'
+  expect "a new image" warns_not kubectl set image daemonset/agent c=two:2
+  expect "rolls out again" rolled_out daemonset/agent
+  expect "two revisions" sh -c 'kubectl rollout history daemonset/agent | grep -qE "^2 "'
+  expect "the first one's image" sh -c 'kubectl rollout history daemonset/agent --revision=1 | grep -q one:1'
+  expect "undone" kubectl rollout undo daemonset/agent
+  expect "rolls back" rolled_out daemonset/agent
+  expect "the old image" sh -c 'kubectl get pods -l app=agent -o "jsonpath={.items[*].spec.containers[0].image}" | grep -qx one:1'
+  expect "deleted" kubectl delete daemonset agent
+  expect "all goes" wait_for 20 no_pods app=agent
+}
+
+a_budget_keeps_pods_from_eviction() {
+  kubectl apply -f "$scratch/web.yaml" > /dev/null
+  kubectl create poddisruptionbudget web --selector=app=web --min-available=2 > /dev/null
+  expect "three pods" rolled_out deployment/web
+  expect "the row" wait_for 10 sh -c 'kubectl get pdb web --no-headers | grep -qE "^web +2 +N/A +1 "'
+  local pods eviction='{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "%s", "namespace": "default"}}'
+  pods=($(kubectl get pods -l app=web -o 'jsonpath={.items[*].metadata.name}'))
+  evict() { printf "$eviction" "$1" | kubectl create --raw "/api/v1/namespaces/default/pods/$1/eviction" -f - 2>&1; }
+  expect "one may go" grep -q Success <<< "$(evict "${pods[0]}")"
+  expect "no second one" grep -q "violate the pod's disruption budget" <<< "$(evict "${pods[1]}")"
+  expect "until there are three again" wait_for 20 sh -c 'kubectl get pdb web --no-headers | grep -qE "^web +2 +N/A +1 "'
+  kubectl delete pdb web > /dev/null
+  kubectl delete deployment web > /dev/null
+  expect "all goes" wait_for 20 no_pods app=web
+}
+
+run_tests a_deployment_rolls_out_and_back what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node a_budget_keeps_pods_from_eviction
 stop_cluster
 
 controllers_can_be_left_off() {

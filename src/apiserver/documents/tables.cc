@@ -6,6 +6,7 @@
 #include <map>
 
 #include "api/schema/quantity.h"
+#include "apiserver/documents/service_tables.h"
 #include "apiserver/documents/workload_tables.h"
 #include "base/format.h"
 
@@ -162,22 +163,6 @@ std::vector<Json> node_cells(const Json& node, base::Time now) {
           text_or(info["containerRuntimeVersion"], "<unknown>")};
 }
 
-std::vector<Json> service_cells(const Json& service, base::Time now) {
-  const Json& spec = service["spec"];
-  std::vector<std::string> ports;
-  for (const Json& port : spec["ports"].items()) {
-    std::string text = port["port"].dump();
-    if (port["nodePort"].as_int() > 0) text += ":" + port["nodePort"].dump();
-    ports.push_back(text + "/" + port["protocol"].str());
-  }
-  std::vector<std::string> selector;
-  for (const Json::Member& member : spec["selector"].members())
-    selector.push_back(std::string(member.name()) + "=" + member.value.str());
-  return {spec["type"],         text_or(spec["clusterIP"], "<none>"),
-          Json("<none>"),       Json(ports.empty() ? "<none>" : join(ports)),
-          age_of(service, now), Json(selector.empty() ? "<none>" : join(selector))};
-}
-
 std::vector<Json> event_cells(const Json& event, base::Time now) {
   const Json& last = !event["lastTimestamp"].is_null() ? event["lastTimestamp"]
                      : !event["eventTime"].is_null()   ? event["eventTime"]
@@ -288,14 +273,6 @@ const std::map<std::string_view, Printer>& printers() {
          {"Kernel-Version", "", "string", 1},
          {"Container-Runtime", "", "string", 1}},
         node_cells}},
-      {"Service",
-       {{{"Type", ""},
-         {"Cluster-IP", ""},
-         {"External-IP", ""},
-         {"Port(s)", ""},
-         {"Age", ""},
-         {"Selector", "", "string", 1}},
-        service_cells}},
       {"Namespace",
        {{{"Status", ""}, {"Age", ""}},
         [](const Json& o, base::Time now) {
@@ -398,6 +375,7 @@ const Printer& default_printer() {
 const Printer& printer_for(const api::KindInfo& kind) {
   if (kind.custom) return default_printer();
   if (const Printer* printer = workload_printer(kind.kind)) return *printer;
+  if (const Printer* printer = service_printer(kind.kind)) return *printer;
   const auto found = printers().find(kind.kind);
   return found == printers().end() ? default_printer() : found->second;
 }

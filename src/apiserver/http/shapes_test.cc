@@ -141,6 +141,7 @@ Json valid(const api::KindInfo& kind) {
       {"PriorityClass", R"({"value":7})"},
       {"StorageClass", R"({"provisioner":"example.com/p"})"},
       {"Service", R"({"spec":{"clusterIP":"None"}})"},
+      {"EndpointSlice", R"({"addressType":"IPv4"})"},
       {"ValidatingAdmissionPolicy",
        R"({"spec":{"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["*"],
           "resources":["pods"]}]},"validations":[{"expression":"true"}]}})"},

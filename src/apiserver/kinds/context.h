@@ -6,6 +6,7 @@
 #include "api/admission.h"
 #include "api/policies/judge.h"
 #include "apiserver/kinds/latest.h"
+#include "apiserver/kinds/service_network.h"
 #include "base/random.h"
 #include "base/time.h"
 
@@ -19,6 +20,7 @@ struct Context {
   const Lookups& objects;
   const api::policies::Set* policies = nullptr;  // in force; null: none
   api::policies::Budget* budget = nullptr;       // of what they cost; there where they are
+  ServiceNetwork services = {};
 };
 
 }  // namespace apiserver

@@ -1,5 +1,6 @@
 // Defaults of Kubernetes' own kinds that depend on more than one field.
 #include "api/policies/policy.h"
+#include "apiserver/kinds/service_rules.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/kinds/workloads.h"
 #include "base/base64.h"
@@ -114,25 +115,6 @@ void fold_string_data(Json& object) {
   object.erase("stringData");
   for (const Json::Member& member : text.members())
     object.edit("data").set(member.name(), base::base64_encode(member.value.as_string()));
-}
-
-void default_service(Json& object) {
-  Json& spec = object.edit("spec");
-  if (!spec.is_object()) return;
-  set_if_absent(spec, "type", "ClusterIP");
-  set_if_absent(spec, "sessionAffinity", "None");
-  if (spec["type"].as_string() == "ExternalName") return;
-  set_if_absent(spec, "internalTrafficPolicy", "Cluster");
-  set_if_absent(spec, "ipFamilyPolicy", "SingleStack");
-  set_if_absent(spec, "ipFamilies", Json::array({Json("IPv4")}));
-  if (spec["clusterIP"].is_string()) set_if_absent(spec, "clusterIPs", Json::array({spec["clusterIP"]}));
-  if (!spec["ports"].is_array()) return;
-  for (std::size_t i = 0; i < spec["ports"].size(); ++i) {
-    Json& port = spec.edit("ports").edit(i);
-    if (!port.is_object()) continue;
-    set_if_absent(port, "protocol", "TCP");
-    set_if_absent(port, "targetPort", port["port"]);
-  }
 }
 
 }  // namespace

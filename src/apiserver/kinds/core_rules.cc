@@ -7,6 +7,9 @@
 #include "api/policies/policy.h"
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
+#include "apiserver/kinds/budgets.h"
+#include "apiserver/kinds/service_addresses.h"
+#include "apiserver/kinds/service_rules.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/kinds/workloads.h"
 #include "base/base64.h"
@@ -275,13 +278,24 @@ void prepare_core_create(const Context& context, const api::KindInfo& kind, Json
     object.set("status", Json::object({{"phase", "Pending"}}));
   } else if (kind.kind == "Service") {
     object.set("status", Json::object({{"loadBalancer", Json::object()}}));
+    allocate_for_service(context, Json(), object, causes);
   }
+}
+
+void prepare_core_update(const Context& context, const api::KindInfo& kind, std::string_view subresource,
+                         const Json& old_object, Json& object, std::vector<Cause>& causes) {
+  if (kind.kind != "Service" || !subresource.empty()) return;
+  settle_service_update(old_object, object);
+  allocate_for_service(context, old_object, object, causes);
 }
 
 void check_core_create(const api::KindInfo& kind, const Json& object, std::vector<Cause>& causes) {
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
   if (is_workload(kind)) return check_workload(kind, object, causes);
   if (kind.kind == "Pod") check_pod(object, causes);
+  if (kind.kind == "Service") check_service(object, causes);
+  if (kind.kind == "EndpointSlice") check_endpoint_slice(object, causes);
+  if (kind.kind == "PodDisruptionBudget") check_budget(object, causes);
   if (kind.kind == "ConfigMap" || kind.kind == "Secret") check_data_keys(object, causes);
   if (kind.kind == "Secret")
     for (const Json::Member& member : object["data"].members())
@@ -306,6 +320,14 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
   if (is_workload(kind)) return check_workload_update(kind, old_object, object, causes);
   if (kind.kind == "Pod") {
     check_pod_update(old_object, object, causes);
+  } else if (kind.kind == "Service") {
+    check_service_update(old_object, object, causes);
+  } else if (kind.kind == "PodDisruptionBudget") {
+    check_budget(object, causes);
+  } else if (kind.kind == "EndpointSlice") {
+    check_endpoint_slice(object, causes);
+    if (!(old_object["addressType"] == object["addressType"]))
+      invalid_value(causes, "addressType", object["addressType"], "field is immutable");
   } else if (kind.kind == "ConfigMap" || kind.kind == "Secret") {
     check_data_keys(object, causes);
     if (old_object["immutable"].as_bool()) {

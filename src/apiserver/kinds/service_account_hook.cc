@@ -75,6 +75,8 @@ api::AdmissionAnswer review(const api::AdmissionRequest& request, const api::Obj
   }
   pod.edit("spec").set("serviceAccountName", account_name);
   pod.edit("spec").set("serviceAccount", account_name);
+  if (account && pod["spec"]["imagePullSecrets"].empty() && !(*account)["imagePullSecrets"].empty())
+    pod.edit("spec").set("imagePullSecrets", (*account)["imagePullSecrets"]);
   // The name of a volume matters to its pod only.
   if (wants_token(pod, account)) add_token(pod, "kube-api-access");
   answer.object = std::move(pod);

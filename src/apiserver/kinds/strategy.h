@@ -17,6 +17,9 @@ void canonicalize(const api::KindInfo& kind, api::Json& object);
 // Before a create: status is reset, a pod gets its priority, phase and QoS class. `causes` receives what is wrong.
 void prepare_core_create(const Context& context, const api::KindInfo& kind, api::Json& object,
                          std::vector<base::Cause>& causes);
+// Before an update is checked: what the server keeps, takes back or adds. `object` has its new defaults.
+void prepare_core_update(const Context& context, const api::KindInfo& kind, std::string_view subresource,
+                         const api::Json& old_object, api::Json& object, std::vector<base::Cause>& causes);
 void check_core_create(const api::KindInfo& kind, const api::Json& object, std::vector<base::Cause>& causes);
 void check_core_update(const api::KindInfo& kind, std::string_view subresource, const api::Json& old_object,
                        const api::Json& object, std::vector<base::Cause>& causes);

@@ -74,7 +74,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
         options(std::move(o)),
         latest(s),
         side_work(e),
-        aside(e, side_work, latest, options.hooks),
+        aside(e, side_work, latest, options.hooks, options.services),
         policies(s),
         roles(s),
         watch_slices(e) {}
@@ -97,7 +97,8 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     if (!is_long(latest, request)) {
       api::policies::Budget budget{.left = kLoopBudget};
       Request whole = set ? request : Request();
-      auto prepared = prepare({env.now(), env.random(), options.hooks, latest, set.get(), &budget}, request);
+      auto prepared =
+          prepare({env.now(), env.random(), options.hooks, latest, set.get(), &budget, options.services}, request);
       if (!budget.exhausted) return commit(request, std::move(prepared), std::move(on_answer));
       request = std::move(whole);
     }
@@ -150,6 +151,8 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
       answer.object = change.answer ? *std::move(change.answer) : std::move(change.object);
       return on_answer(std::move(answer));
     }
+    for (auto& [resource, object] : change.also)
+      store.put(resource, std::move(object), [](const Result<store::ObjectPtr>&) {});
     auto finish = [answer = std::move(answer), special = std::move(change.answer), kind = request.kind,
                    name = std::string(api::name_of(change.object)),
                    on_answer](Result<store::ObjectPtr> stored) mutable {

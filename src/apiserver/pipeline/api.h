@@ -9,6 +9,7 @@
 #include "api/admission.h"
 #include "api/pod_logs.h"
 #include "api/pod_streams.h"
+#include "apiserver/kinds/service_network.h"
 #include "apiserver/pipeline/account_tokens.h"
 #include "apiserver/pipeline/request.h"
 #include "apiserver/pipeline/roles.h"
@@ -39,6 +40,7 @@ struct ApiOptions {
   api::PodLogs* pod_logs = nullptr;                          // may be null: no node agent in this process
   api::PodStreams* pod_streams = nullptr;                    // the same
   std::shared_ptr<const AccountTokens> account_tokens = {};  // null: service accounts have none
+  ServiceNetwork services = {};
 };
 
 class Api {

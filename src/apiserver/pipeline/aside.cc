@@ -43,13 +43,14 @@ bool is_long_patch(const api::Json& patch) {
 }  // namespace
 
 struct Aside::State : std::enable_shared_from_this<Aside::State> {
-  State(rt::Env& e, SideWork& w, const Latest& l, const std::vector<api::AdmissionHook>& h)
-      : env(e), side_work(w), latest(l), hooks(h) {}
+  State(rt::Env& e, SideWork& w, const Latest& l, const std::vector<api::AdmissionHook>& h, const ServiceNetwork& n)
+      : env(e), side_work(w), latest(l), hooks(h), services(n) {}
 
   rt::Env& env;
   SideWork& side_work;
   const Latest& latest;
   const std::vector<api::AdmissionHook> hooks;  // used by other threads
+  const ServiceNetwork services;
   std::size_t writes = 0;
 
   void turn(std::shared_ptr<Write> write) {
@@ -59,8 +60,9 @@ struct Aside::State : std::enable_shared_from_this<Aside::State> {
           write->left = write->request;
           base::Random random = write->random;
           api::policies::Budget budget;
-          write->decided = write->decide({write->now, random, self->hooks, write->seen, write->policies.get(), &budget},
-                                         write->left);
+          write->decided = write->decide(
+              {write->now, random, self->hooks, write->seen, write->policies.get(), &budget, self->services},
+              write->left);
         },
         [self, write]() mutable { self->look_again(std::move(write)); });
   }
@@ -90,8 +92,9 @@ bool is_long(const Lookups& objects, const Request& request) {
   return object && object->bytes.size() > kLongBytes;
 }
 
-Aside::Aside(rt::Env& env, SideWork& side_work, const Latest& latest, const std::vector<api::AdmissionHook>& hooks)
-    : state_(std::make_shared<State>(env, side_work, latest, hooks)) {}
+Aside::Aside(rt::Env& env, SideWork& side_work, const Latest& latest, const std::vector<api::AdmissionHook>& hooks,
+             const ServiceNetwork& services)
+    : state_(std::make_shared<State>(env, side_work, latest, hooks, services)) {}
 Aside::~Aside() = default;
 
 void Aside::decide(Request request, std::shared_ptr<const api::policies::Set> policies, Decide decide, Done done) {

@@ -27,7 +27,8 @@ class Aside {
   using Decide = std::function<base::Result<Change>(const Context&, Request&)>;
   using Done = std::function<void(base::Result<Change>, const Request&)>;
 
-  Aside(rt::Env& env, SideWork& side_work, const Latest& latest, const std::vector<api::AdmissionHook>& hooks);
+  Aside(rt::Env& env, SideWork& side_work, const Latest& latest, const std::vector<api::AdmissionHook>& hooks,
+        const ServiceNetwork& services);
   ~Aside();
 
   // `done` comes on the loop, in the turn in which what was decided still holds.

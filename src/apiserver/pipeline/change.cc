@@ -248,6 +248,7 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   normalize(kind, changed);
   canonicalize(kind, changed);
   std::vector<base::Cause> causes;
+  if (!kind.custom) prepare_core_update(context, kind, request.subresource, old_object, changed, causes);
   api::validate(*kind.schema, changed, {.custom_resource = kind.custom}, causes);
   if (kind.custom) api::cel::check_rules(*kind.schema, changed, causes);
   check_metadata(kind, changed, causes);

@@ -20,6 +20,8 @@ struct Change {
   int status = 200;
   std::optional<api::Json> answer = {};  // sent instead of the stored object
   std::vector<std::string> warnings = {};
+  // Others to put with it, before it, by the indexes of their kinds.
+  std::vector<std::pair<std::uint32_t, api::Json>> also = {};
 };
 
 base::Result<Change> prepare_create(const Context& context, Request& request);

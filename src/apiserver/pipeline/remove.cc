@@ -1,4 +1,5 @@
 // DELETE and eviction: grace, preconditions, finalizers, propagation.
+#include "apiserver/kinds/budgets.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/change.h"
 #include "base/format.h"
@@ -132,7 +133,7 @@ Result<Change> prepare_delete(const Context& context, Request& request) {
   return change;
 }
 
-// POST pods/x/eviction: a delete with the options inside. Disruption budgets are not asked.
+// POST pods/x/eviction: a delete with the options inside, if the pod's budget allows it.
 Result<Change> prepare_eviction(const Context& context, Request& request) {
   const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
   if (!stored) return not_found(*request.kind, request.name);
@@ -141,9 +142,14 @@ Result<Change> prepare_eviction(const Context& context, Request& request) {
     return bad_request(base::format("pods/eviction takes an Eviction, not a {}", kind));
   std::vector<std::string> warnings;
   TRY_VOID(run_validating(context, request, api::Operation::kCreate, request.body, Json(), warnings));
+  TRY(std::optional<Json> budget, spend_budget(context, stored->json()));
   request.body = request.body["deleteOptions"];
   request.subresource.clear();
   TRY(Change change, prepare_delete(context, request));
+  if (budget) {
+    static const api::KindInfo& budgets = *api::find_kind(api::resources::kPodDisruptionBudgets);
+    change.also.emplace_back(static_cast<std::uint32_t>(&budgets - api::all_kinds().data()), *std::move(budget));
+  }
   change.status = 201;
   change.warnings.insert(change.warnings.begin(), warnings.begin(), warnings.end());
   change.answer = Json::object(

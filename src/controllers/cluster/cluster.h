@@ -18,6 +18,9 @@ std::unique_ptr<Controller> make_namespace_controller(std::string root_ca = {});
 // Endpoints of services with a selector.
 std::unique_ptr<Controller> make_endpoints_controller();
 
+// EndpointSlices of services: with a selector from their pods, without one from Endpoints that somebody made.
+std::unique_ptr<Controller> make_endpoint_slice_controller();
+
 // Makes the resource claims that pods ask for by template; frees claims whose pods are gone.
 std::unique_ptr<Controller> make_claim_controller();
 

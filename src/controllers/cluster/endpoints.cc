@@ -4,6 +4,7 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "controllers/cluster/cluster.h"
+#include "controllers/cluster/service_pods.h"
 
 namespace controllers::cluster {
 
@@ -12,50 +13,18 @@ namespace resources = api::resources;
 
 namespace {
 
-bool is_ready(const Json& pod) {
-  for (const Json& condition : pod["status"]["conditions"].items())
-    if (condition["type"].as_string() == "Ready") return condition["status"].as_string() == "True";
-  return false;
-}
-
-bool is_over(const Json& pod) {
-  const std::string_view phase = pod["status"]["phase"].as_string();
-  return phase == "Succeeded" || phase == "Failed";
-}
-
-bool selects(const Json& selector, const Json& pod) {
-  for (const Json::Member& label : selector.members())
-    if (api::label_of(pod, label.name()) != label.value.as_string()) return false;
-  return true;
-}
-
 Json address_of(const Json& service, const Json& pod) {
   Json address = Json::object({{"ip", pod["status"]["podIP"]}});
-  if (pod["spec"]["subdomain"].as_string() == api::name_of(service) && !pod["spec"]["hostname"].as_string().empty())
-    address.set("hostname", pod["spec"]["hostname"]);
+  if (const std::string_view hostname = hostname_in(service, pod); !hostname.empty()) address.set("hostname", hostname);
   if (!pod["spec"]["nodeName"].as_string().empty()) address.set("nodeName", pod["spec"]["nodeName"]);
-  address.set("targetRef", Json::object({{"kind", "Pod"},
-                                         {"name", api::name_of(pod)},
-                                         {"namespace", api::namespace_of(pod)},
-                                         {"uid", api::uid_of(pod)}}));
+  address.set("targetRef", reference_to(pod));
   return address;
-}
-
-// The number behind a target port; 0 if the pod does not name it.
-std::int64_t port_number(const Json& service_port, const Json& pod) {
-  const Json& target = service_port["targetPort"];
-  if (target.is_number()) return target.as_int();
-  if (!target.is_string()) return service_port["port"].as_int();
-  for (const Json& container : pod["spec"]["containers"].items())
-    for (const Json& port : container["ports"].items())
-      if (port["name"].as_string() == target.as_string()) return port["containerPort"].as_int();
-  return 0;
 }
 
 Json ports_for(const Json& service, const Json& pod) {
   Json ports = Json::array();
   for (const Json& one : service["spec"]["ports"].items()) {
-    const std::int64_t number = port_number(one, pod);
+    const std::int64_t number = target_port(one, pod);
     if (number == 0) continue;
     Json port = Json::object();
     if (!one["name"].as_string().empty()) port.set("name", one["name"]);
@@ -75,9 +44,8 @@ Json subsets_for(const View& view, const Json& service) {
   };
   std::map<std::string, Subset> subsets;
   const bool publish_all = service["spec"]["publishNotReadyAddresses"].as_bool();
-  for (const Json* pod : view.by_index(resources::kPods, "namespace", api::namespace_of(service))) {
-    if (!selects(service["spec"]["selector"], *pod) || (*pod)["status"]["podIP"].as_string().empty()) continue;
-    if (is_over(*pod) || (api::is_deleting(*pod) && !publish_all)) continue;
+  for (const Json* pod : pods_behind(view, service)) {
+    if (api::is_deleting(*pod) && !publish_all) continue;
     Json ports = ports_for(service, *pod);
     if (ports.empty() && !service["spec"]["ports"].empty()) continue;
     Subset& subset = subsets[ports.dump()];
@@ -101,21 +69,10 @@ class EndpointsController final : public Controller {
 
   std::vector<Wake> wakes_on() const override {
     const auto own = [](const View&, const Json& object) { return Keys{api::key_of(object)}; };
-    return {{resources::kServices, own},
-            {resources::kEndpoints, own},
-            {resources::kPods, [](const View& view, const Json& pod) {
-               Keys keys;
-               for (const Json* service : view.by_index(resources::kServices, "namespace", api::namespace_of(pod)))
-                 if (!(*service)["spec"]["selector"].empty() && selects((*service)["spec"]["selector"], pod))
-                   keys.push_back(api::key_of(*service));
-               return keys;
-             }}};
+    return {{resources::kServices, own}, {resources::kEndpoints, own}, services_of_pods()};
   }
 
-  std::vector<IndexBy> indexes() const override {
-    const auto space = [](const Json& object) { return Keys{std::string(api::namespace_of(object))}; };
-    return {{resources::kPods, "namespace", space}, {resources::kServices, "namespace", space}};
-  }
+  std::vector<IndexBy> indexes() const override { return service_indexes(); }
 
   Plan step(const View& view, const std::string& key, const Turn&) override {
     Plan plan;

@@ -7,7 +7,9 @@
 #include "base/format.h"
 #include "controllers/workloads/batch_job.h"
 #include "controllers/workloads/cron_job.h"
+#include "controllers/workloads/daemon_set.h"
 #include "controllers/workloads/deployment.h"
+#include "controllers/workloads/disruption.h"
 #include "controllers/workloads/replica_set.h"
 #include "controllers/workloads/stateful_set.h"
 
@@ -23,7 +25,9 @@ struct Row {
 const std::vector<Row>& rows() {
   static const std::vector<Row> all = {
       {"cronjob", [](const Options& options) { return make_batch_cron_job_controller(options.local_zone); }},
+      {"daemonset", [](const Options&) { return make_daemon_set_controller(); }},
       {"deployment", [](const Options&) { return make_deployment_controller(); }},
+      {"disruption", [](const Options&) { return make_disruption_controller(); }},
       {"job", [](const Options&) { return make_batch_job_controller(); }},
       {"replicaset", [](const Options&) { return make_replica_set_controller(); }},
       {"replicationcontroller", [](const Options&) { return make_replication_controller(); }},

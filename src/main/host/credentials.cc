@@ -142,7 +142,8 @@ Result<Credentials> load(const std::string& folder, base::Time now, const Server
   credentials.ca_pem = ca.certificate_pem;
   rt::CertificateSubject server;
   server.common_name = "volcano-apiserver";
-  server.dns_names = {"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"};
+  server.dns_names = {"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
+                      "kubernetes.default.svc.cluster.local"};
   server.dns_names.insert(server.dns_names.end(), names.dns_names.begin(), names.dns_names.end());
   server.ip_addresses = {"127.0.0.1", "::1"};
   for (const std::string& address : names.ip_addresses)

@@ -22,6 +22,8 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"host-rootfs", &options.host_rootfs,
        "the host's files stand in for images that are not imported: who may create pods can read the host"},
       {"runtime", &options.runtime, "how pods run: runc, process, or auto"},
+      {"service-cluster-ip-range", &options.service_range,
+       "addresses that Services get; the first is the API server's own. Services keep those they have"},
       {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"},
       {"training-operator", &options.training,
        "run training jobs of kubeflow.org; false: a program beside this one does"},
@@ -47,12 +49,23 @@ controllers::workloads::Options workloads_of(const UpOptions& options) {
   return workloads;
 }
 
+base::Result<apiserver::ServiceNetwork> services_of(const UpOptions& options) {
+  const auto range = api::parse_ipv4_range(options.service_range);
+  if (!range || range->prefix_length < 12 || range->prefix_length > 30)
+    return base::make_error(base::Code::kInvalid,
+                            base::format("--service-cluster-ip-range: \"{}\" is no IPv4 range of 4 to 1048576 "
+                                         "addresses, such as 10.96.0.0/12",
+                                         options.service_range));
+  return apiserver::ServiceNetwork{.addresses = *range};
+}
+
 base::Status check_up(const UpOptions& options) {
   const auto wrong = [](std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); };
   TRY_VOID(check_ip("--address", options.address));
   TRY_VOID(check_mpi_version(options.mpi_version));
   if (options.runtime != "auto" && options.runtime != "runc" && options.runtime != "process")
     return wrong(base::format("--runtime: \"{}\" is none of auto, runc, process", options.runtime));
+  TRY_VOID(services_of(options));
   scheduler::Options sharded;
   sharded.sharding_mode = options.sharding_mode;
   TRY_VOID(sharded.check());

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "apiserver/kinds/service_network.h"
 #include "base/flags.h"
 #include "base/result.h"
 #include "controllers/all.h"
@@ -30,12 +31,15 @@ struct UpOptions {
   std::string sharding_mode = "none";
   std::string cache_dump_dir = "/tmp";
   std::string runtime = "auto";
+  std::string service_range = "10.96.0.0/12";
 };
 
 // The rows point into `options`.
 std::vector<base::Flag> up_flags(UpOptions& options);
 // Which controllers of Kubernetes run, and how.
 controllers::workloads::Options workloads_of(const UpOptions& options);
+// An error names the flag.
+base::Result<apiserver::ServiceNetwork> services_of(const UpOptions& options);
 // Values that a flag's kind takes, and that make no sense.
 base::Status check_up(const UpOptions& options);
 

@@ -17,6 +17,7 @@
 #include "apiserver/pipeline/event_expiry.h"
 #include "apiserver/pipeline/local_client.h"
 #include "apiserver/pipeline/metrics.h"
+#include "apiserver/pipeline/own_service.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/time_zone.h"
@@ -141,9 +142,11 @@ struct Cluster {
     pod_streams = node::make_pod_streams(node_options());
     api_options.pod_streams = pod_streams.get();
     TRY(api_options.account_tokens, account_tokens());
+    TRY(api_options.services, services_of(options));
     api = std::make_unique<apiserver::Api>(*api_env, *objects, std::move(api_options));
     TRY_VOID(serve());
     TRY_VOID(on_loop<base::Status>(*api_env, [this](auto done) { api->bootstrap(done); }));
+    keep_own_service();
     TRY_VOID(on_loop<base::Status>(*api_env, [&](auto done) {
       record_broken(*api, broken, quarantine);
       auto expiry = apiserver::EventExpiry::start(*api_env, *objects, options.event_ttl);
@@ -155,6 +158,19 @@ struct Cluster {
     server->set_ready(true);
     if (server_for_pods) server_for_pods->set_ready(true);
     return {};
+  }
+
+  // Where pods find the server: on the bridge, or where plain processes find it.
+  apiserver::ServerPlace place_for_pods() const {
+    return {gateway.value_or(is_any_address(options.address) ? "127.0.0.1" : options.address), server->port()};
+  }
+
+  // What keeps this Service from being right keeps nothing else from starting.
+  void keep_own_service() {
+    const base::Status kept = on_loop<base::Status>(*api_env, [this](auto done) {
+      apiserver::keep_own_service(*api, *services_of(options), place_for_pods(), done);
+    });
+    if (!kept.ok()) base::log_error("apiserver", "the Service default/kubernetes: " + kept.error().message);
   }
 
   void start_components() {
@@ -205,6 +221,7 @@ struct Cluster {
     of.host_rootfs = options.host_rootfs;
     of.leave_pods = options.leave_pods;
     of.host_ip = options.address;
+    of.service_range = options.service_range;
     if (server) {
       of.api_host = gateway.value_or(options.address);
       of.api_port = server->port();
@@ -301,6 +318,8 @@ struct Cluster {
     if (host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == std::string::npos) names.dns_names = {host};
     names.ip_addresses = is_any_address(options.address) ? own_addresses() : std::vector{options.address};
     if (gateway) names.ip_addresses.push_back(*gateway);
+    if (const auto services = services_of(options); services.ok())
+      names.ip_addresses.push_back(api::ipv4_text(apiserver::server_address(*services)));
     return names;
   }
   base::Status write_kubeconfig() const {

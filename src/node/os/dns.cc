@@ -1,4 +1,4 @@
-// DNS over UDP, as far as a resolver library asks for it: A, AAAA, PTR.
+// DNS over UDP, as far as a resolver library asks for it: A, AAAA, CNAME, PTR, SRV.
 #include "node/os/dns.h"
 
 #include <arpa/inet.h>
@@ -13,8 +13,11 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 
+#include "api/ipv4.h"
 #include "base/format.h"
 
 namespace node {
@@ -22,9 +25,11 @@ namespace node {
 namespace {
 
 constexpr std::size_t kHeader = 12;
-constexpr int kTypeA = 1, kTypePtr = 12, kTypeAny = 255;
+constexpr int kTypeA = 1, kTypeAlias = 5, kTypePtr = 12, kTypeAaaa = 28, kTypeSrv = 33, kTypeAny = 255;
 constexpr int kNoError = 0, kNoSuchName = 3, kFailed = 2;
 constexpr std::string_view kDomain = "cluster.local";
+constexpr std::size_t kRecordsMax = 25;
+constexpr std::size_t kAnswerMax = 1000;
 
 int u16(std::string_view bytes, std::size_t at) {
   return static_cast<unsigned char>(bytes[at]) << 8 | static_cast<unsigned char>(bytes[at + 1]);
@@ -96,14 +101,110 @@ std::string encode_name(const std::string& name) {
   return out;
 }
 
-void put_record(std::string& out, int type, const std::string& data) {
-  put16(out, 0xc00c);  // the question's name
+const std::string kQuestionName = "\xc0\x0c";  // a pointer to it
+
+void put_record(std::string& out, int type, const std::string& data, const std::string& owner = kQuestionName) {
+  out += owner;
   put16(out, type);
   put16(out, 1);
   put16(out, 0);
   put16(out, 5);  // seconds to keep: pods come and go
   put16(out, static_cast<int>(data.size()));
   out += data;
+}
+
+std::string address_answer(std::string_view query, const Question& question,
+                           const std::vector<std::string>& addresses) {
+  const bool wanted = question.type == kTypeA || question.type == kTypeAny;
+  const std::size_t count = wanted ? std::min(addresses.size(), kRecordsMax) : 0;
+  std::string out = response(query, question, kNoError, static_cast<int>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    in_addr address{};
+    ::inet_pton(AF_INET, addresses[i].c_str(), &address);
+    put_record(out, kTypeA, std::string(reinterpret_cast<const char*>(&address), 4));
+  }
+  return out;
+}
+
+bool is_ours(const std::string& name) { return name == kDomain || name.ends_with("." + std::string(kDomain)); }
+
+// The end of a name in a message; nothing: it goes beyond.
+std::optional<std::size_t> end_of_name(std::string_view message, std::size_t at) {
+  while (at < message.size()) {
+    const auto length = static_cast<unsigned char>(message[at]);
+    if (length >= 0xc0) return at + 2;
+    if (length == 0) return at + 1;
+    at += 1 + length;
+  }
+  return std::nullopt;
+}
+
+// The alias, and the addresses of what it stands for.
+std::string alias_response(std::string_view query, const Question& question, int code, const std::string& target,
+                           const std::vector<std::pair<int, std::string>>& addresses) {
+  std::string out = response(query, question, code, 1 + static_cast<int>(addresses.size()));
+  const std::string owner = encode_name(target);
+  put_record(out, kTypeAlias, owner);
+  for (const auto& [type, data] : addresses) put_record(out, type, data, owner);
+  return out;
+}
+
+std::string alias_of_ours(std::string_view query, const Question& question, const NameTable& names,
+                          const std::string& target) {
+  const auto found = names.addresses.find(target);
+  std::vector<std::pair<int, std::string>> addresses;
+  if (found != names.addresses.end() && (question.type == kTypeA || question.type == kTypeAny))
+    for (const std::string& text : found->second) {
+      if (addresses.size() == kRecordsMax) break;
+      std::string data;
+      const std::uint32_t address = api::parse_ipv4(text).value_or(0);
+      put16(data, static_cast<int>(address >> 16));
+      put16(data, static_cast<int>(address & 0xffff));
+      addresses.emplace_back(kTypeA, std::move(data));
+    }
+  return alias_response(query, question, found == names.addresses.end() ? kNoSuchName : kNoError, target, addresses);
+}
+
+// Priority, weight, port and target; nobody is preferred.
+std::string place_answer(std::string_view query, const Question& question, const std::vector<ServicePlace>& places) {
+  const bool wanted = question.type == kTypeSrv || question.type == kTypeAny;
+  std::string records;
+  int count = 0;
+  for (const ServicePlace& place : places) {
+    if (!wanted || static_cast<std::size_t>(count) == kRecordsMax) break;
+    std::string data;
+    put16(data, 0);
+    put16(data, 100);
+    put16(data, place.port);
+    data += encode_name(place.target);
+    std::string record;
+    put_record(record, kTypeSrv, data);
+    // What does not fit into a datagram that every resolver takes is left out.
+    if (records.size() + record.size() > kAnswerMax) break;
+    records += record;
+    ++count;
+  }
+  return response(query, question, kNoError, count) + records;
+}
+
+// Of "10-200-0-2.ns.pod.cluster.local", a name that every address has.
+std::string address_in_name(const std::string& name) {
+  static constexpr std::string_view kSuffix = ".pod.cluster.local";
+  const std::size_t dot = name.find('.');
+  if (!name.ends_with(kSuffix) || name.find('.', dot + 1) != name.size() - kSuffix.size()) return {};
+  std::string text = name.substr(0, dot);
+  std::replace(text.begin(), text.end(), '-', '.');
+  return api::parse_ipv4(text) ? text : std::string();
+}
+
+// The longest name is the pod's own, where services share addresses.
+const std::string* name_of_address(const NameTable& names, const std::string& address) {
+  const std::string* best = nullptr;
+  for (const auto& [name, addresses] : names.addresses)
+    if (std::find(addresses.begin(), addresses.end(), address) != addresses.end() &&
+        (best == nullptr || name.size() > best->size()))
+      best = &name;
+  return best;
 }
 
 class UdpServer : public NameServer {
@@ -127,6 +228,7 @@ class UdpServer : public NameServer {
   struct Asked {
     sockaddr_in from;
     int id;
+    std::string alias;  // the query as it came, where another name was asked for
   };
 
   void run();
@@ -166,6 +268,9 @@ void UdpServer::take_query() {
     const std::lock_guard lock(mutex_);
     names = names_;
   }
+  std::string original;
+  if (std::string asked = upstreams_.empty() ? std::string() : alias_query(query, *names); !asked.empty())
+    original = std::exchange(query, std::move(asked));
   bool elsewhere = false;
   const std::string answer = answer_query(query, *names, elsewhere);
   if (!elsewhere || upstreams_.empty()) {
@@ -173,7 +278,7 @@ void UdpServer::take_query() {
     return;
   }
   const int id = next_id_++ & 0xffff;
-  asked_[id] = {from, u16(query, 0)};
+  asked_[id] = {from, u16(query, 0), std::move(original)};
   query[0] = static_cast<char>(id >> 8);
   query[1] = static_cast<char>(id & 255);
   ::sendto(upstream_, query.data(), query.size(), 0, reinterpret_cast<const sockaddr*>(&upstreams_.front()),
@@ -188,7 +293,12 @@ void UdpServer::take_answer() {
   if (found == asked_.end()) return;
   buffer[0] = static_cast<char>(found->second.id >> 8);
   buffer[1] = static_cast<char>(found->second.id & 255);
-  ::sendto(socket_, buffer, static_cast<std::size_t>(got), 0, reinterpret_cast<const sockaddr*>(&found->second.from),
+  std::string answer(buffer, static_cast<std::size_t>(got));
+  if (!found->second.alias.empty()) {
+    const std::lock_guard lock(mutex_);
+    answer = alias_answer(found->second.alias, *names_, answer);
+  }
+  ::sendto(socket_, answer.data(), answer.size(), 0, reinterpret_cast<const sockaddr*>(&found->second.from),
            sizeof(sockaddr_in));
   asked_.erase(found);
 }
@@ -199,34 +309,60 @@ std::string answer_query(std::string_view query, const NameTable& names, bool& e
   elsewhere = false;
   Question question;
   if (!parse_question(query, question) || (query[2] & 0x80) != 0) return {};
-  const auto found = names.find(question.name);
-  if (found != names.end()) {
-    const bool wanted = question.type == kTypeA || question.type == kTypeAny;
-    const std::size_t count = wanted ? std::min<std::size_t>(found->second.size(), 25) : 0;
-    std::string out = response(query, question, kNoError, static_cast<int>(count));
-    for (std::size_t i = 0; i < count; ++i) {
-      in_addr address{};
-      ::inet_pton(AF_INET, found->second[i].c_str(), &address);
-      put_record(out, kTypeA, std::string(reinterpret_cast<const char*>(&address), 4));
-    }
-    return out;
-  }
+  if (const auto found = names.addresses.find(question.name); found != names.addresses.end())
+    return address_answer(query, question, found->second);
+  if (const auto found = names.places.find(question.name); found != names.places.end())
+    return place_answer(query, question, found->second);
+  if (const auto found = names.aliases.find(question.name); found != names.aliases.end())
+    return alias_of_ours(query, question, names, found->second);
+  if (const std::string address = address_in_name(question.name); !address.empty())
+    return address_answer(query, question, {address});
   if (const std::string address = address_of_pointer(question.name); !address.empty()) {
-    // The longest name is the pod's own, where services share addresses.
-    const std::string* best = nullptr;
-    for (const auto& [name, addresses] : names)
-      if (std::find(addresses.begin(), addresses.end(), address) != addresses.end() &&
-          (best == nullptr || name.size() > best->size()))
-        best = &name;
+    const std::string* best = name_of_address(names, address);
     if (best != nullptr) {
       std::string out = response(query, question, kNoError, question.type == kTypePtr ? 1 : 0);
       if (question.type == kTypePtr) put_record(out, kTypePtr, encode_name(*best));
       return out;
     }
   }
-  const bool ours = question.name == kDomain || question.name.ends_with("." + std::string(kDomain));
+  const bool ours = is_ours(question.name);
   elsewhere = !ours;
   return response(query, question, ours ? kNoSuchName : kFailed, 0);
+}
+
+std::string alias_query(std::string_view query, const NameTable& names) {
+  Question question;
+  if (!parse_question(query, question) || (query[2] & 0x80) != 0) return {};
+  const auto found = names.aliases.find(question.name);
+  if (found == names.aliases.end() || is_ours(found->second)) return {};
+  std::string out(query.substr(0, 4));
+  put16(out, 1);
+  for (int part = 0; part < 3; ++part) put16(out, 0);
+  out += encode_name(found->second);
+  put16(out, question.type);
+  put16(out, 1);
+  return out;
+}
+
+std::string alias_answer(std::string_view query, const NameTable& names, std::string_view answer) {
+  Question question, asked;
+  if (!parse_question(query, question) || !parse_question(answer, asked)) return {};
+  const auto found = names.aliases.find(question.name);
+  if (found == names.aliases.end() || asked.name != found->second) return {};
+  std::vector<std::pair<int, std::string>> addresses;
+  std::size_t at = asked.end;
+  constexpr std::size_t kFixed = 10;  // type, class, time, length
+  for (int left = u16(answer, 6); left > 0 && addresses.size() < kRecordsMax; --left) {
+    const auto end = end_of_name(answer, at);
+    if (!end || *end + kFixed > answer.size()) return {};
+    const int type = u16(answer, *end);
+    const auto length = static_cast<std::size_t>(u16(answer, *end + kFixed - 2));
+    at = *end + kFixed + length;
+    if (at > answer.size()) return {};
+    if ((type == kTypeA && length == 4) || (type == kTypeAaaa && length == 16))
+      addresses.emplace_back(type, std::string(answer.substr(*end + kFixed, length)));
+  }
+  return alias_response(query, question, answer[3] & 15, found->second, addresses);
 }
 
 base::Result<std::unique_ptr<NameServer>> start_name_server(const std::string& address,

@@ -13,6 +13,11 @@ namespace node {
 // not in the table do not exist.
 std::string answer_query(std::string_view query, const NameTable& names, bool& elsewhere);
 
+// A name that stands for one of elsewhere: the query for that one, or nothing. Pure.
+std::string alias_query(std::string_view query, const NameTable& names);
+// What the answer to that query means as an answer to `query`; empty where it is malformed. Pure.
+std::string alias_answer(std::string_view query, const NameTable& names, std::string_view answer);
+
 class NameServer {
  public:
   virtual ~NameServer() = default;                                     // closes the socket and joins its thread

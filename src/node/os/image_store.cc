@@ -288,7 +288,7 @@ base::Result<StoredImage> ImageStore::import_file(const std::string& name, const
   return image;
 }
 
-base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::string& now) {
+base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::string& now, const std::string& keys) {
   TRY_VOID(check_image_name(name));
   const std::string normal = normal_image_name(name);
   if (find_program("skopeo").empty() || find_program("umoci").empty())
@@ -302,6 +302,11 @@ base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::s
   std::vector<std::string> words{"skopeo", "copy", "--quiet", "--insecure-policy"};
   // As docker does it: a registry on this machine may speak plain HTTP.
   if (is_loopback(normal)) words.push_back("--src-tls-verify=false");
+  if (!keys.empty()) {
+    const std::string keys_file = work.path + "/keys.json";
+    TRY_VOID(rt::write_file(keys_file, keys, 0600));
+    words.insert(words.end(), {"--authfile", keys_file});
+  }
   words.insert(words.end(), {"docker://" + normal, "oci:" + layout + ":image"});
   if (base::Status copied = run(words, work.path); !copied.ok())
     return make_error(Code::kUnavailable,

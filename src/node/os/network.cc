@@ -76,6 +76,17 @@ void close_loopback(const std::string& bridge) {
 
 }  // namespace
 
+bool sees_bridged_packets() {
+  static constexpr const char* kSettings = "/proc/sys/net/bridge";
+  if (::access(kSettings, F_OK) == 0) return true;
+  (void)run_command({"modprobe", "br_netfilter"});
+  if (::access(kSettings, F_OK) != 0) return false;
+  // Other bridges of the machine stay as they were: ours asks for it by itself.
+  for (const char* name : {"iptables", "ip6tables", "arptables"})
+    (void)write_setting(base::format("{}/bridge-nf-call-{}", kSettings, name), "0");
+  return true;
+}
+
 bool is_namespace_file(const std::string& path) {
   struct statfs facts {};
   return ::statfs(path.c_str(), &facts) == 0 && facts.f_type == kNamespaceMagic;
@@ -124,6 +135,13 @@ void Network::take(const std::string& ip) {
   used_.insert(ip);
 }
 
+// The kernel looks for a way before it looks at rules. Where the machine has a default route it is found.
+void Network::make_way_to_services() {
+  if (services_.empty()) return;
+  const auto way = run_command({"ip", "-4", "route", "get", services_.substr(0, services_.find('/'))});
+  if (way.ok() && way->exit_code != 0) (void)run_command({"ip", "-4", "route", "add", services_, "dev", bridge_});
+}
+
 base::Status Network::ensure_bridge() {
   const std::lock_guard lock(mutex_);
   if (up_) return {};
@@ -132,6 +150,7 @@ base::Status Network::ensure_bridge() {
     TRY_VOID(batch(
         {}, base::format("link add {0} type bridge\naddr add {1}/24 dev {0}\nlink set {0} up\n", bridge_, gateway_)));
     change_rules(true, bridge_, prefix_ + "0/24");
+    (void)run_command({"ip", "link", "set", "dev", bridge_, "type", "bridge", "nf_call_iptables", "1"});
     const std::string forwarding = "/proc/sys/net/ipv4/ip_forward";
     if (read_text(forwarding).starts_with("0")) {
       forwarding_set_ = write_setting(forwarding, "1");
@@ -140,6 +159,7 @@ base::Status Network::ensure_bridge() {
           Json::object({{"prefix", prefix_}, {"bridge", bridge_}, {"forwarding_set", forwarding_set_}}).dump(), 0600));
     }
   }
+  make_way_to_services();
   close_loopback(bridge_);
   up_ = true;
   return {};
@@ -178,8 +198,9 @@ base::Result<std::string> Network::connect(const std::string& pod_uid, const Pod
   const std::string ip = free_address(wanted);
   if (ip.empty()) return base::make_error(base::Code::kUnavailable, base::format("no free address in {}0/24", prefix_));
   const auto connected = [&]() -> base::Status {
-    TRY_VOID(batch({}, base::format("link add {} master {} type veth peer name eth0 netns {}\nlink set {} up\n", name,
-                                    bridge_, network_file, name)));
+    TRY_VOID(batch({}, base::format("link add {} master {} type veth peer name eth0 netns {}\nlink set {} type "
+                                    "bridge_slave hairpin on\nlink set {} up\n",
+                                    name, bridge_, network_file, name, name)));
     return batch({"nsenter", "--net=" + network_file},
                  base::format("link set lo up\naddr add {}/24 dev eth0\nlink set eth0 up\nroute add default via {}\n",
                               ip, gateway_));

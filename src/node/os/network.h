@@ -27,6 +27,11 @@ class Network {
   void take(const std::string& ip);
   base::Status ensure_bridge();
   const std::string& gateway() const { return gateway_; }
+  const std::string& bridge() const { return bridge_; }
+  std::string subnet() const { return prefix_ + "0/24"; }
+  // Addresses of services, which this machine must have a way to although nobody has them: "10.96.0.0/12". Before
+  // ensure_bridge().
+  void reach(std::string services) { services_ = std::move(services); }
 
   // Makes the pinned namespaces and the interfaces; gives the pod's address. `wanted` is used if it is free.
   base::Result<std::string> connect(const std::string& pod_uid, const PodNamespaces& pod, const std::string& wanted);
@@ -36,6 +41,7 @@ class Network {
 
  private:
   base::Status choose(const std::string& subnet);
+  void make_way_to_services();
   std::string free_address(const std::string& wanted);
 
   std::mutex mutex_;
@@ -43,11 +49,15 @@ class Network {
   std::string bridge_;
   std::string prefix_;   // "10.231.7."
   std::string gateway_;  // prefix + "1"
+  std::string services_;
   std::set<std::string> used_;
   int next_ = 2;  // the last byte that is tried first
   bool up_ = false;
   bool forwarding_set_ = false;
 };
+
+// Whether packet filters see what pods of one bridge say to each other; makes it so where the kernel can. Blocks.
+bool sees_bridged_packets();
 
 bool is_namespace_file(const std::string& path);
 

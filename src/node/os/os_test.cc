@@ -208,7 +208,7 @@ std::string query_for(const std::string& name, int type) {
 }
 
 TEST(Dns, AnswersNamesOfTheTableWhateverTheirCase) {
-  const NameTable names{{"a.svc.ns.svc.cluster.local", {"10.1.2.3"}}};
+  const NameTable names{.addresses = {{"a.svc.ns.svc.cluster.local", {"10.1.2.3"}}}};
   bool elsewhere = true;
   const std::string answer = answer_query(query_for("A.svc.ns.SVC.cluster.local", 1), names, elsewhere);
   EXPECT_FALSE(elsewhere);
@@ -227,6 +227,54 @@ TEST(Dns, UnknownNamesOfOursDoNotExistAndOthersAreAskedElsewhere) {
   EXPECT_FALSE(elsewhere);
   answer_query(query_for("example.org", 1), {}, elsewhere);
   EXPECT_TRUE(elsewhere);
+}
+
+TEST(Dns, AnswersPlacesOfPortsAndNamesOfAddresses) {
+  const NameTable names{.addresses = {{"w.ns.svc.cluster.local", {"10.96.0.9"}}},
+                        .places = {{"_http._tcp.w.ns.svc.cluster.local", {{"w.ns.svc.cluster.local", 8080}}}}};
+  bool elsewhere = true;
+  const std::string answer = answer_query(query_for("_http._tcp.w.ns.svc.cluster.local", 33), names, elsewhere);
+  EXPECT_FALSE(elsewhere);
+  EXPECT_EQ(answer[7], 1);
+  const std::string place(
+      "\x00\x00\x00\x64\x1f\x90\x01w\x02ns\x03svc\x07"
+      "cluster\x05local\x00",
+      30);
+  EXPECT_TRUE(answer.ends_with(place));
+  EXPECT_EQ(answer_query(query_for("_http._tcp.w.ns.svc.cluster.local", 1), names, elsewhere)[7], 0);
+  EXPECT_TRUE(answer_query(query_for("10-200-0-7.ns.pod.cluster.local", 1), names, elsewhere)
+                  .ends_with(std::string("\x0a\xc8\x00\x07", 4)));
+  for (const char* none : {"10-200-0.ns.pod.cluster.local", "a-b-c-d.ns.pod.cluster.local", "ns.pod.cluster.local"})
+    EXPECT_EQ(answer_query(query_for(none, 1), names, elsewhere)[3] & 15, 3) << none;
+}
+
+TEST(Dns, FollowsNamesThatStandForOthers) {
+  const NameTable names{.addresses = {{"w.ns.svc.cluster.local", {"10.96.0.9"}}},
+                        .aliases = {{"in.ns.svc.cluster.local", "w.ns.svc.cluster.local"},
+                                    {"gone.ns.svc.cluster.local", "x.ns.svc.cluster.local"},
+                                    {"out.ns.svc.cluster.local", "example.org"}}};
+  bool elsewhere = true;
+  const std::string inside = answer_query(query_for("in.ns.svc.cluster.local", 1), names, elsewhere);
+  EXPECT_FALSE(elsewhere);
+  EXPECT_EQ(inside[7], 2);
+  EXPECT_TRUE(inside.ends_with("\x0a\x60" + std::string("\x00\x09", 2)));
+  EXPECT_EQ(answer_query(query_for("gone.ns.svc.cluster.local", 1), names, elsewhere)[3] & 15, 3);
+  EXPECT_EQ(alias_query(query_for("in.ns.svc.cluster.local", 1), names), "");
+  EXPECT_EQ(alias_query(query_for("w.ns.svc.cluster.local", 1), names), "");
+  const std::string query = query_for("out.ns.svc.cluster.local", 1);
+  EXPECT_EQ(alias_query(query, names), query_for("example.org", 1));
+  // What the other server says: its own alias first, then an address.
+  std::string answer = query_for("example.org", 1);
+  answer[2] = '\x81';
+  answer[7] = 2;
+  answer += std::string("\xc0\x0c\x00\x05\x00\x01\x00\x00\x00\x3c\x00\x04\x01z\xc0\x0c", 16);
+  answer += std::string("\xc0\x0c\x00\x01\x00\x01\x00\x00\x00\x3c\x00\x04\x5d\xb8\xd7\x0e", 16);
+  const std::string told = alias_answer(query, names, answer);
+  EXPECT_EQ(told.substr(0, 2), query.substr(0, 2));
+  EXPECT_EQ(told[7], 2);
+  EXPECT_TRUE(told.ends_with("\x5d\xb8\xd7\x0e"));
+  for (std::size_t length = 0; length < answer.size(); ++length)
+    EXPECT_EQ(alias_answer(query, names, answer.substr(0, length)), "") << length;
 }
 
 TEST(Dns, MalformedQueriesGetNoAnswer) {

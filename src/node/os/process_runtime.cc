@@ -93,7 +93,7 @@ std::optional<std::string> ProcessRuntime::refusal(const Json& pod) const {
   return std::nullopt;
 }
 
-base::Result<ImageAnswer> ProcessRuntime::ensure_image(const std::string& image, PullPolicy) {
+base::Result<ImageAnswer> ProcessRuntime::ensure_image(const std::string& image, PullPolicy, const std::string&) {
   ImageAnswer answer;
   answer.note = base::format(
       "Image \"{}\" is not used: the container is a plain process on the host's files, without limits or a network of "

@@ -85,6 +85,8 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
   cgroups_ = cgroup_layout(read_text("/proc/self/mountinfo"));
   images_.sweep();
   TRY_VOID(network_.open(options_.data_dir, options_.bridge_subnet));
+  no_service_proxy_ = service_proxy_.open(network_.bridge(), network_.subnet());
+  if (no_service_proxy_.empty()) network_.reach(options_.service_range);
   std::vector<RecoveredPod> pods = folders_.recover(exits_);
   bool any = false;
   for (const RecoveredPod& pod : pods) {
@@ -118,7 +120,8 @@ bool RuncRuntime::image_present(const std::string& image) const {
   return options_.host_rootfs || images_.find(image).has_value();
 }
 
-base::Result<ImageAnswer> RuncRuntime::ensure_image(const std::string& image, PullPolicy policy) {
+base::Result<ImageAnswer> RuncRuntime::ensure_image(const std::string& image, PullPolicy policy,
+                                                    const std::string& keys) {
   TRY_VOID(check_image_name(image));
   const auto found = images_.find(image);
   // What somebody imported under a name is what that name means here, whatever a registry has.
@@ -131,7 +134,7 @@ base::Result<ImageAnswer> RuncRuntime::ensure_image(const std::string& image, Pu
   if (policy == PullPolicy::kNever)
     return make_error(Code::kNotFound,
                       base::format("Container image \"{}\" is not present with pull policy of Never", image));
-  auto pulled = images_.pull(image, base::format_rfc3339(wall_clock()));
+  auto pulled = images_.pull(image, base::format_rfc3339(wall_clock()), keys);
   if (pulled.ok()) return ImageAnswer{pulled->id, true, pulled->bytes};
   if (found)
     return ImageAnswer{found->id, false, found->bytes,
@@ -392,6 +395,7 @@ void RuncRuntime::close(bool leave_pods) {
   if (leave_pods) return;
   // Files last: there can be more of them than there is time.
   for (const std::string& uid : list_folder(folders_.pods())) release(uid);
+  service_proxy_.close();
   network_.close();
   remove_cgroup(cgroups_, cgroup_);
   ::rmdir(mapped_roots_.c_str());

@@ -14,6 +14,7 @@
 #include "node/os/pod_folders.h"
 #include "node/os/profiles.h"
 #include "node/os/runc_launch.h"
+#include "node/os/service_proxy.h"
 #include "node/runtime.h"
 
 namespace node {
@@ -28,7 +29,7 @@ class RuncRuntime : public Runtime {
   base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) override;
   std::optional<std::string> refusal(const api::Json& pod) const override;
   bool image_present(const std::string& image) const override;
-  base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy policy) override;
+  base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy policy, const std::string& keys) override;
   base::Result<std::string> prepare(const SandboxSpec& spec) override;
   base::Status update_volume(const std::string& pod_uid, const VolumeSpec& volume) override;
   base::Result<StartedContainer> start(const ContainerSpec& spec) override;
@@ -38,6 +39,8 @@ class RuncRuntime : public Runtime {
                                   bool or_log) const override;
   std::vector<RecoveredContainer> containers_of(const std::string& pod_uid) const override;
   void set_names(std::shared_ptr<const NameTable> names) override;
+  std::string no_service_proxy() const override { return no_service_proxy_; }
+  base::Status set_services(const ServiceRules& rules) override { return service_proxy_.set(rules); }
   void close(bool leave_pods) override;
   std::unique_ptr<api::PodStreams> streams() const override { return make_pod_streams(options_); }
   std::string name() const override { return "runc://" + version_; }
@@ -59,6 +62,8 @@ class RuncRuntime : public Runtime {
   ImageStore images_;
   Exits exits_;
   Network network_;
+  ServiceProxy service_proxy_;
+  std::string no_service_proxy_;  // why there is none; empty: there is
   CgroupLayout cgroups_;
   std::string cgroup_;  // "/volcano-1a2b3c4d"
   RuncPrograms programs_;

@@ -1,0 +1,27 @@
+// IPv4 addresses and ranges of them, as texts and as numbers in the order of the host.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace api {
+
+// "10.96.0.1": four numbers without leading zeros, and nothing else.
+std::optional<std::uint32_t> parse_ipv4(std::string_view text);
+std::string ipv4_text(std::uint32_t address);
+
+struct Ipv4Range {
+  std::uint32_t first = 0;
+  int prefix_length = 32;  // 0 to 32
+
+  std::uint64_t size() const { return std::uint64_t{1} << (32 - prefix_length); }
+  bool contains(std::uint32_t address) const { return address >= first && address - first < size(); }
+  std::string text() const;
+};
+
+// "10.96.0.0/12"; nothing where bits behind the prefix are set.
+std::optional<Ipv4Range> parse_ipv4_range(std::string_view text);
+
+}  // namespace api

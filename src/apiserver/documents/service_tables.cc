@@ -1,0 +1,103 @@
+// Cells of the kinds around services.
+#include "apiserver/documents/service_tables.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+
+namespace {
+
+Json age_of(const Json& object, base::Time now) {
+  const auto time = base::parse_rfc3339(object["metadata"]["creationTimestamp"].as_string());
+  return Json(time ? base::format_human_duration(now - *time) : std::string("<unknown>"));
+}
+
+std::string join(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : ",") + part;
+  return out;
+}
+
+Json joined(const std::vector<std::string>& parts, std::string_view none) {
+  return parts.empty() ? Json(none) : Json(join(parts));
+}
+
+Json external_addresses(const Json& service) {
+  const Json& spec = service["spec"];
+  const std::string_view type = spec["type"].as_string();
+  if (type == "ExternalName") return spec["externalName"];
+  std::vector<std::string> addresses;
+  for (const Json& ingress : service["status"]["loadBalancer"]["ingress"].items())
+    addresses.push_back(ingress["ip"].as_string().empty() ? ingress["hostname"].str() : ingress["ip"].str());
+  for (const Json& ip : spec["externalIPs"].items()) addresses.push_back(ip.str());
+  return joined(addresses, type == "LoadBalancer" ? "<pending>" : "<none>");
+}
+
+std::vector<Json> service_cells(const Json& service, base::Time now) {
+  const Json& spec = service["spec"];
+  std::vector<std::string> ports;
+  for (const Json& port : spec["ports"].items()) {
+    std::string text = port["port"].dump();
+    if (port["nodePort"].as_int() > 0) text += ":" + port["nodePort"].dump();
+    ports.push_back(text + "/" + port["protocol"].str());
+  }
+  std::vector<std::string> selector;
+  for (const Json::Member& member : spec["selector"].members())
+    selector.push_back(std::string(member.name()) + "=" + member.value.str());
+  return {spec["type"],
+          spec["clusterIP"].as_string().empty() ? Json("<none>") : spec["clusterIP"],
+          external_addresses(service),
+          joined(ports, "<none>"),
+          age_of(service, now),
+          joined(selector, "<none>")};
+}
+
+std::vector<Json> slice_cells(const Json& slice, base::Time now) {
+  constexpr std::size_t kShownMax = 3;
+  std::vector<std::string> ports, addresses;
+  for (const Json& port : slice["ports"].items()) ports.push_back(port["port"].is_null() ? "*" : port["port"].dump());
+  for (const Json& endpoint : slice["endpoints"].items())
+    for (const Json& address : endpoint["addresses"].items()) addresses.push_back(address.str());
+  const std::size_t more = addresses.size() - std::min(addresses.size(), kShownMax);
+  addresses.resize(addresses.size() - more);
+  Json shown = joined(addresses, "<unset>");
+  if (more > 0) shown = base::format("{} + {} more...", shown.as_string(), more);
+  return {slice["addressType"], joined(ports, "<unset>"), shown, age_of(slice, now)};
+}
+
+std::vector<Json> budget_cells(const Json& budget, base::Time now) {
+  const auto bound = [&](std::string_view field) {
+    const Json& value = budget["spec"][field];
+    return value.is_null() ? Json("N/A") : value.is_string() ? value : Json(value.dump());
+  };
+  return {bound("minAvailable"), bound("maxUnavailable"), Json(budget["status"]["disruptionsAllowed"].as_int()),
+          age_of(budget, now)};
+}
+
+}  // namespace
+
+const Printer* service_printer(std::string_view kind) {
+  static const std::map<std::string, Printer, std::less<>> printers = {
+      {"Service",
+       {{{"Type", ""},
+         {"Cluster-IP", ""},
+         {"External-IP", ""},
+         {"Port(s)", ""},
+         {"Age", ""},
+         {"Selector", "", "string", 1}},
+        service_cells}},
+      {"EndpointSlice", {{{"AddressType", ""}, {"Ports", ""}, {"Endpoints", ""}, {"Age", ""}}, slice_cells}},
+      {"PodDisruptionBudget",
+       {{{"Min Available", ""}, {"Max Unavailable", ""}, {"Allowed Disruptions", "", "integer"}, {"Age", ""}},
+        budget_cells}}};
+  const auto found = printers.find(kind);
+  return found == printers.end() ? nullptr : &found->second;
+}
+
+}  // namespace apiserver

@@ -1,0 +1,13 @@
+// What kubectl shows of Services, EndpointSlices and PodDisruptionBudgets.
+#pragma once
+
+#include <string_view>
+
+#include "apiserver/documents/workload_tables.h"
+
+namespace apiserver {
+
+// null: another kind.
+const Printer* service_printer(std::string_view kind);
+
+}  // namespace apiserver

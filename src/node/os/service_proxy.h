@@ -1,0 +1,30 @@
+// Service rules in the kernel: a table of nftables of the cluster's own.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "node/service_rules.h"
+
+namespace node {
+
+// Thread-safe; its methods block.
+class ServiceProxy {
+ public:
+  // Why this machine cannot do it (no program, no such kernel), or nothing. To be called before anything else.
+  std::string open(const std::string& bridge, const std::string& subnet);
+  // Makes the kernel do what `rules` say. Nothing has changed after an error, and the next call makes all of it anew.
+  base::Status set(const ServiceRules& rules);
+  // Takes the table away.
+  void close();
+
+ private:
+  std::mutex mutex_;
+  ProxyTable table_;
+  std::optional<ServiceRules> present_;  // unset: what the kernel has is not known
+  bool closed_ = false;
+};
+
+}  // namespace node
