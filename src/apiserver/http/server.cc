@@ -126,9 +126,10 @@ class Service : public std::enable_shared_from_this<Service> {
   // Who asks, if they may: by the header alone.
   Result<Caller> let_in(const HttpRequest& http, const rt::Target& target) const {
     TRY(Caller caller, caller_of(http));
-    TRY(caller.user, act_as(std::move(caller.user), http));
+    const std::shared_ptr<const RoleSet> roles = api_.roles();
+    TRY(caller.user, act_as(std::move(caller.user), http, *roles));
     TRY_VOID(check_text(target));
-    TRY_VOID(authorize(caller.user, http, target, *api_.roles()));
+    TRY_VOID(authorize(caller.user, http, target, *roles));
     return caller;
   }
 

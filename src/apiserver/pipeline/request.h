@@ -22,8 +22,8 @@ enum class FieldValidation : std::uint8_t { kIgnore, kWarn, kStrict };
 struct UserInfo {
   std::string name;
   std::vector<std::string> groups;
-  std::string uid = {};                                         // of service accounts
-  std::vector<std::pair<std::string, std::string>> extra = {};  // the same
+  std::string uid = {};                                         // of service accounts, and where one is impersonated
+  std::vector<std::pair<std::string, std::string>> extra = {};  // the same; a key may have several values
 };
 
 struct Request {

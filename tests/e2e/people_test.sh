@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Several people on one machine, with stock kubectl: certificates, roles that gather, and acting as others.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+user() { "$volcano" user "$@" --data "$scratch/data"; }
+as() { # as USER COMMAND...: kubectl with that user's file
+  local file=$scratch/$1.kubeconfig
+  shift
+  kubectl --kubeconfig "$file" "$@"
+}
+refused() { # refused TEXT COMMAND...
+  local text=$1 out
+  shift
+  out=$("$@" 2>&1) && return 1
+  grep -qF -- "$text" <<< "$out" || { echo "$out"; return 1; }
+}
+says() { # says TEXT COMMAND...
+  local text=$1 out
+  shift
+  out=$("$@" 2>&1)
+  grep -qF -- "$text" <<< "$out" || { echo "$out"; return 1; }
+}
+
+users_have_certificates() {
+  kubectl create namespace team > /dev/null
+  expect "a file" user create jane --group dev --group "people of x" --namespace team -o "$scratch/jane.kubeconfig" --server "$server"
+  expect "that only its owner reads" [ "$(stat -c %a "$scratch/jane.kubeconfig")" = 600 ]
+  expect "that says how to bind a role" grep -q 'kubectl create rolebinding jane-edit --clusterrole=edit --user=jane --namespace=team' "$scratch/jane.kubeconfig"
+  expect "an old form of its key" sh -c "kubectl --kubeconfig '$scratch/jane.kubeconfig' config view --raw -o 'jsonpath={.users[0].user.client-key-data}' | base64 -d | grep -q 'BEGIN EC PRIVATE KEY'"
+  expect "its name" [ "$(as jane auth whoami -o 'jsonpath={.status.userInfo.username}')" = jane ]
+  expect "its groups" [ "$(as jane auth whoami -o 'jsonpath={.status.userInfo.groups}')" = '["dev","people of x","system:authenticated"]' ]
+  expect "no right yet" refused 'User "jane" cannot list resource "pods"' as jane get pods
+  kubectl create rolebinding jane-edit --clusterrole=edit --user=jane --namespace=team > /dev/null
+  expect "what edit gives" as jane create configmap one
+  expect "also our kinds" as jane get vcjob,podgroup
+  expect "can-i to say yes" says yes as jane auth can-i create jobs.batch.volcano.sh
+  expect "can-i to say no" says no as jane auth can-i create pods -n default
+  expect "it in the list" says "jane                     dev,people of x" user list
+}
+some_names_are_refused() {
+  expect "names of the system" refused "names that begin with system: are the cluster's own" user create system:admin -o -
+  expect "administrators" refused "whoever is in it may do everything" user create ann --group system:masters -o -
+  expect "an empty name" refused "must not be empty" user create "" -o -
+  expect "control characters" refused "control character" user create "$(printf 'a\nb')" -o -
+  expect "bytes that are no text" refused "no valid UTF-8" user create "$(printf 'a\xff')" -o -
+  expect "long names" refused "has 65 characters" user create "$(printf 'x%.0s' $(seq 65))" -o -
+  expect "times that are none" refused "is no time such as" user create ann --lifetime soon -o -
+  expect "no times" refused "between 1m and" user create ann --lifetime 0s -o -
+  expect "other servers" refused "is no https:// URL" user create ann --server 127.0.0.1:6443 -o -
+  expect "a file that is there" refused "is there already" user create jane -o "$scratch/jane.kubeconfig"
+  expect "no authority" refused "are not there" "$volcano" user create ann --data "$scratch/nothing" --server https://x -o -
+  expect "nothing of that in the list" [ "$(user list | wc -l)" = 2 ]
+  user create root2 --group system:masters --force -o "$scratch/root2.kubeconfig" --server "$server" > /dev/null
+  expect "with --force it may do everything" as root2 get nodes
+}
+people_act_as_others() {
+  expect "not without a role" refused 'User "jane" cannot impersonate resource "users" in API group "" at the cluster scope' as jane get pods --as ann
+  kubectl create clusterrole acts --verb=impersonate --resource=users --resource-name=ann > /dev/null
+  kubectl create clusterrolebinding acts --clusterrole=acts --user=jane > /dev/null
+  expect "as whom the role names" [ "$(as jane auth whoami --as ann -o 'jsonpath={.status.userInfo.username}')" = ann ]
+  expect "in no group it does not name" refused 'cannot impersonate resource "groups"' as jane get pods --as ann --as-group system:masters
+  expect "an administrator with uid" [ "$(kubectl auth whoami --as ann --as-uid 7 -o 'jsonpath={.status.userInfo.uid}')" = 7 ]
+}
+roles_gather_others() {
+  kubectl apply -f - > /dev/null << 'YAML'
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: charts-edit, labels: {rbac.authorization.k8s.io/aggregate-to-edit: "true"}}
+rules: [{apiGroups: [""], resources: [pods/binding], verbs: [create]}]
+YAML
+  expect "edit to give it" wait_for 10 sh -c "kubectl --kubeconfig '$scratch/jane.kubeconfig' auth can-i create pods --subresource=binding | grep -qx yes"
+  kubectl delete clusterrole charts-edit > /dev/null
+  expect "edit to take it back" wait_for 10 sh -c "kubectl --kubeconfig '$scratch/jane.kubeconfig' auth can-i create pods --subresource=binding | grep -qx no"
+  kubectl create rolebinding jane-admin --clusterrole=admin --user=jane --namespace=team > /dev/null
+  kubectl create clusterrole roles --verb=create,update,patch,get --resource=clusterroles > /dev/null
+  kubectl create clusterrolebinding roles --clusterrole=roles --user=jane > /dev/null
+  expect "only administrators to gather" refused "must have cluster-admin privileges to use an aggregationRule" as jane create clusterrole all --aggregation-rule="rbac.authorization.k8s.io/aggregate-to-admin=true"
+}
+
+start_cluster --node-name n1 --host-rootfs --runtime process
+server=$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')
+wait_for 10 kubectl get serviceaccount default
+run_tests users_have_certificates some_names_are_refused people_act_as_others roles_gather_others
+exit ${failed:-0}
