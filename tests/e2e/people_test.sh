@@ -76,9 +76,27 @@ YAML
   kubectl create clusterrolebinding roles --clusterrole=roles --user=jane > /dev/null
   expect "only administrators to gather" refused "must have cluster-admin privileges to use an aggregationRule" as jane create clusterrole all --aggregation-rule="rbac.authorization.k8s.io/aggregate-to-admin=true"
 }
+quotas_hold() {
+  kubectl create quota small -n team --hard=pods=1,requests.cpu=1,count/jobs.batch.volcano.sh=1 > /dev/null
+  kubectl apply -n team -f - > /dev/null << 'YAML'
+apiVersion: v1
+kind: LimitRange
+metadata: {name: usual}
+spec: {limits: [{type: Container, defaultRequest: {cpu: 600m}, max: {cpu: "1"}}]}
+YAML
+  expect "a pod that gets what is usual" as jane run one --image=i --restart=Never --command -- sleep 1000
+  expect "its request" [ "$(as jane get pod one -o 'jsonpath={.spec.containers[0].resources.requests.cpu}')" = 600m ]
+  expect "no second one" refused 'pods "two" is forbidden: exceeded quota: small, requested: pods=1,requests.cpu=600m, used: pods=1,requests.cpu=600m, limited: pods=1,requests.cpu=1' \
+    as jane run two --image=i --restart=Never --command -- sleep 1000
+  expect "what is used in the status" wait_for 10 sh -c "kubectl -n team get quota small -o 'jsonpath={.status.used}' | grep -qF '\"requests.cpu\":\"600m\"'"
+  expect "kubectl to describe it" sh -c "kubectl -n team describe quota small | grep -Eq 'pods +1 +1'"
+  as jane delete pod one --now > /dev/null
+  expect "room when the pod is gone" wait_for 10 kubectl --kubeconfig "$scratch/jane.kubeconfig" run two --image=i --restart=Never --command -- sleep 1000
+  expect "nobody to raise their own quota" refused 'cannot patch resource "resourcequotas"' as jane patch quota small --type=merge -p '{"spec": {"hard": {"pods": 9}}}'
+}
 
 start_cluster --node-name n1 --host-rootfs --runtime process
 server=$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')
 wait_for 10 kubectl get serviceaccount default
-run_tests users_have_certificates some_names_are_refused people_act_as_others roles_gather_others
+run_tests users_have_certificates some_names_are_refused people_act_as_others roles_gather_others quotas_hold
 exit ${failed:-0}

@@ -7,6 +7,8 @@
 #include "api/policies/policy.h"
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
+#include "apiserver/kinds/limit_ranges.h"
+#include "apiserver/kinds/quota_usage.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/kinds/workloads.h"
 #include "base/base64.h"
@@ -282,6 +284,8 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
   if (is_workload(kind)) return check_workload(kind, object, causes);
   if (kind.kind == "Pod") check_pod(object, causes);
+  if (kind.kind == "LimitRange") check_limit_range(object, causes);
+  if (kind.kind == "ResourceQuota") check_resource_quota(Json(), object, causes);
   if (kind.kind == "ConfigMap" || kind.kind == "Secret") check_data_keys(object, causes);
   if (kind.kind == "Secret")
     for (const Json::Member& member : object["data"].members())
@@ -316,6 +320,10 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
     }
     if (kind.kind == "Secret" && !(old_object["type"] == object["type"]))
       invalid_value(causes, "type", object["type"], "field is immutable");
+  } else if (kind.kind == "LimitRange") {
+    check_limit_range(object, causes);
+  } else if (kind.kind == "ResourceQuota") {
+    check_resource_quota(old_object, object, causes);
   } else if (kind.kind == "PriorityClass") {
     if (!(old_object["value"] == object["value"])) forbidden(causes, "value", "may not be changed in an update.");
   } else if (kind.kind == "PersistentVolumeClaim") {
