@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Several people on one machine, with stock kubectl: certificates, roles that gather, and acting as others.
+# Several people on one machine, with stock kubectl: certificates, roles that gather, acting as others, quotas, and the audit log.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 user() { "$volcano" user "$@" --data "$scratch/data"; }
@@ -94,9 +94,81 @@ YAML
   expect "room when the pod is gone" wait_for 10 kubectl --kubeconfig "$scratch/jane.kubeconfig" run two --image=i --restart=Never --command -- sleep 1000
   expect "nobody to raise their own quota" refused 'cannot patch resource "resourcequotas"' as jane patch quota small --type=merge -p '{"spec": {"hard": {"pods": 9}}}'
 }
+# audited FILTER: a line of the audit log for which the filter (python, of `e`) is true
+audited() {
+  python3 - "$scratch/audit.log" "$1" << 'PY'
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+sys.exit(0 if any(eval(sys.argv[2], {"e": e}) for e in lines) else 1)
+PY
+}
+# section N: the commands of that section of docs/one-machine.md, about the cluster of this test
+section() {
+  awk -v n="$1." '/^## /{here=($2==n)} here && /^```/{code=!code; next} here && code' docs/one-machine.md |
+    sed -e "s|/var/lib/volcano|$scratch/data|g" -e "s|https://workstation:6443|$server|" -e "s|-o jane.kubeconfig|-o $scratch/guide.kubeconfig|" -e "s|=jane.kubeconfig|=$scratch/guide.kubeconfig|"
+}
+run_sections() { # run_sections N...: in one shell, which ends at the first failure
+  local text="volcano() { '$volcano' \"\$@\"; }"
+  for n in "$@"; do text+=$'\n'$(section "$n"); done
+  bash -euo pipefail -c "$text"
+}
+the_guide_works() {
+  expect "there to be commands" test "$(section 2 | wc -l)" -gt 10
+  expect "teams, people and a job" run_sections 2 3 5
+  expect "the job to run" wait_for 30 sh -c "kubectl -n vision get vcjob train -o 'jsonpath={.status.state.phase}' | grep -qx Completed"
+  expect "it to be counted" sh -c "kubectl -n vision get quota vision -o 'jsonpath={.status.hard.pods}' | grep -qx 50"
+}
+units_are_well_formed() {
+  command -v systemd-analyze > /dev/null || { skipped="there is no systemd-analyze"; return; }
+  "$volcano" up --systemd --data "$scratch/a b" --node-name 'x1' --host-rootfs > "$scratch/volcano.service"
+  expect "systemd to take it" systemd-analyze verify "$scratch/volcano.service"
+  expect "words with spaces to be one" grep -qF "\"--data=$scratch/a b\"" "$scratch/volcano.service"
+  expect "pods to outlive the program" grep -qF '"--leave-pods"' "$scratch/volcano.service"
+  expect "nothing to be started" test ! -e "$scratch/a b"
+}
+requests_are_written_down() {
+  expect "who made what" wait_for 5 audited 'e["verb"] == "create" and e["user"]["username"] == "jane" and e["objectRef"].get("name") == "one" and e["responseStatus"]["code"] == 201'
+  expect "the refused" wait_for 5 audited 'e["user"]["username"] == "jane" and e["responseStatus"]["code"] == 403 and e["annotations"]["authorization.k8s.io/decision"] == "forbid"'
+  expect "as whom somebody acted" wait_for 5 audited 'e["user"]["username"] == "jane" and e.get("impersonatedUser", {}).get("username") == "ann"'
+  expect "strangers" sh -c "curl -sk '$server/api/v1/pods' | grep -q Unauthorized"
+  expect "their line" wait_for 5 audited 'e["responseStatus"]["code"] == 401 and e["requestURI"] == "/api/v1/pods"'
+  kubectl create configmap told -n team --from-literal=a=b > /dev/null
+  kubectl create secret generic untold -n team --from-literal=word=hidden > /dev/null
+  expect "bodies where the policy wants them" wait_for 5 audited 'e.get("requestObject", {}).get("data") == {"a": "b"}'
+  expect "a line for the secret" wait_for 5 audited 'e.get("objectRef", {}).get("name") == "untold"'
+  expect "nothing of what is in it" sh -c "! grep -q $(printf hidden | base64) '$scratch/audit.log'"
+  expect "that only its owner reads it" [ "$(stat -c %a "$scratch/audit.log")" = 600 ]
+  mv "$scratch/audit.log" "$scratch/audit.old"
+  kill -HUP "$cluster"
+  expect "a new file after SIGHUP" wait_for 10 sh -c "kubectl get ns > /dev/null; test -s '$scratch/audit.log'"
+}
+policies_of_the_log_are_checked() {
+  echo '{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": [{"level": "Much"}]}' > "$scratch/bad.json"
+  expect "a bad level" refused 'rules[0].level: "Much" is none of' "$volcano" up --data "$scratch/other" --port 0 --audit-log "$scratch/x" --audit-policy-file "$scratch/bad.json"
+  expect "a file that cannot be written" refused "cannot open $scratch/none/x" "$volcano" up --data "$scratch/other" --port 0 --audit-log "$scratch/none/x"
+  expect "no policy without a log" refused "need --audit-log" "$volcano" up --data "$scratch/other" --audit-strict
+}
+a_full_disk_stops_who_asked_for_it() {
+  stop_cluster
+  start_cluster --node-name n1 --host-rootfs --runtime process --audit-log /dev/full
+  expect "it to go on" kubectl get ns
+  expect "it to be said" grep -q "cannot write to /dev/full: No space left on device" "$scratch/up.log"
+  stop_cluster
+  "$volcano" up --data "$scratch/data" --kubeconfig "$KUBECONFIG" --port 0 --audit-log /dev/full --audit-strict >> "$scratch/up.log" 2>&1 &
+  local strict=$!
+  expect "a strict one to stop" wait_for 30 sh -c "kubectl get ns > /dev/null 2>&1; ! kill -0 $strict"
+}
 
-start_cluster --node-name n1 --host-rootfs --runtime process
+cat > "$scratch/audit.yaml" << 'YAML'
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- {level: RequestResponse, resources: [{group: "", resources: [configmaps, secrets]}]}
+- {level: Metadata}
+YAML
+start_cluster --node-name n1 --host-rootfs --runtime process --audit-log "$scratch/audit.log" --audit-policy-file "$scratch/audit.yaml"
 server=$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')
 wait_for 10 kubectl get serviceaccount default
-run_tests users_have_certificates some_names_are_refused people_act_as_others roles_gather_others quotas_hold
+run_tests users_have_certificates some_names_are_refused people_act_as_others roles_gather_others quotas_hold the_guide_works units_are_well_formed requests_are_written_down policies_of_the_log_are_checked a_full_disk_stops_who_asked_for_it
 exit ${failed:-0}

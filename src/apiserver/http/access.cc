@@ -200,6 +200,10 @@ Result<UserInfo> act_as(UserInfo user, const rt::HttpRequest& http, const RoleSe
   return *std::move(other);
 }
 
+Attributes attributes_of(const rt::HttpRequest& http, const rt::Target& target) {
+  return wish_of(http, target, route(http, target));
+}
+
 base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const rt::Target& target,
                        const RoleSet& roles) {
   if (is_administrator(user)) return {};

@@ -127,6 +127,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
 
   // Who asked for what, and what policies say of it: for whoever reads the server's log.
   static void tell_notes(const Request& request) {
+    if (request.audit_notes) *request.audit_notes = request.notes;
     for (const std::string& note : request.notes)
       base::log_info("apiserver",
                      base::format("audit: {} {} {} {}: {}", request.user.name, word(request.verb),

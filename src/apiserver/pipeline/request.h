@@ -58,6 +58,7 @@ struct Request {
   FieldValidation field_validation = FieldValidation::kWarn;
 
   std::vector<std::string> notes = {};  // audit annotations of policies, made while the request is decided
+  std::shared_ptr<std::vector<std::string>> audit_notes = {};  // where these go once it is, on the loop; may be null
 };
 
 struct Answer {

@@ -20,20 +20,6 @@ Json strings(const List& list) {
   return json;
 }
 
-Json user_json(const UserInfo& user) {
-  Json json = Json::object({{"username", user.name}});
-  if (!user.uid.empty()) json.set("uid", user.uid);
-  json.set("groups", strings(user.groups));
-  if (user.extra.empty()) return json;
-  Json extra = Json::object();
-  for (const auto& [key, value] : user.extra) {
-    if (!extra.has(key)) extra.set(key, Json::array());
-    extra.edit(key).push_back(value);
-  }
-  json.set("extra", std::move(extra));
-  return json;
-}
-
 Result<Attributes> attributes_in(const Json& spec) {
   const Json &resource = spec["resourceAttributes"], &path = spec["nonResourceAttributes"];
   if (resource.is_null() == path.is_null())
@@ -129,6 +115,20 @@ base::Status check_binding(const Request& request, const Json& object, const Rol
 }
 
 }  // namespace
+
+Json user_json(const UserInfo& user) {
+  Json json = Json::object({{"username", user.name}});
+  if (!user.uid.empty()) json.set("uid", user.uid);
+  json.set("groups", strings(user.groups));
+  if (user.extra.empty()) return json;
+  Json extra = Json::object();
+  for (const auto& [key, value] : user.extra) {
+    if (!extra.has(key)) extra.set(key, Json::array());
+    extra.edit(key).push_back(value);
+  }
+  json.set("extra", std::move(extra));
+  return json;
+}
 
 bool is_review(const api::KindInfo& kind) {
   return kind.resource.group == "authorization.k8s.io" || kind.resource.group == "authentication.k8s.io";
