@@ -23,6 +23,7 @@ struct Program {
 constexpr std::array kPrograms{
     Program{"up", "", volcano_main::run_up, "start a cluster on this machine"},
     Program{"fsck", "", volcano_main::run_fsck, "check and mend the data folder of a cluster that is not running"},
+    Program{"user", "", volcano_main::run_user, "make and list certificates for people who share the machine"},
     Program{"simulate", "", volcano_main::run_simulate, "run a whole cluster on virtual time, from a seed"},
     Program{"crd", "", volcano_main::run_crd, "print the CustomResourceDefinitions of our kinds"},
     Program{"policies", "", volcano_main::run_policies, "print the admission rules as policies of Kubernetes"},

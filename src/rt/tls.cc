@@ -6,6 +6,7 @@
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/ec.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 #include <openssl/pem.h>
@@ -79,9 +80,33 @@ bool add_extension(X509* certificate, X509* issuer, int nid, const std::string& 
   return true;
 }
 
-void add_name(X509_NAME* name, const char* field, const std::string& value) {
-  X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8, reinterpret_cast<const unsigned char*>(value.data()),
-                             static_cast<int>(value.size()), -1, 0);
+base::Status add_name(X509_NAME* name, const char* field, const std::string& value) {
+  if (X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8, reinterpret_cast<const unsigned char*>(value.data()),
+                                 static_cast<int>(value.size()), -1, 0) == 1)
+    return {};
+  ERR_clear_error();
+  return make_error(Code::kInvalid, base::format("a certificate cannot hold the name {:?}", value));
+}
+
+std::vector<std::string> names_in(X509_NAME* name, int nid) {
+  std::vector<std::string> all;
+  for (int at = -1; (at = X509_NAME_get_index_by_NID(name, nid, at)) >= 0;) {
+    unsigned char* text = nullptr;
+    const int size = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at)));
+    if (size < 0) continue;
+    all.emplace_back(reinterpret_cast<char*>(text), static_cast<std::size_t>(size));
+    OPENSSL_free(text);
+  }
+  return all;
+}
+
+std::string serial_of(const X509* certificate) {
+  BIGNUM* number = ASN1_INTEGER_to_BN(X509_get0_serialNumber(certificate), nullptr);
+  char* text = number ? BN_bn2hex(number) : nullptr;
+  const std::string serial = text ? text : "";
+  OPENSSL_free(text);
+  BN_free(number);
+  return serial;
 }
 
 Certificate blank_certificate(base::Time now, base::Time end, EVP_PKEY* key) {
@@ -144,7 +169,7 @@ Result<KeyPair> make_ca(const std::string& common_name, base::Time now, base::Du
   TRY(const Key key, read_or_make_key(own_key));
   Certificate certificate = blank_certificate(now, now + valid_for, key.get());
   X509_NAME* name = X509_get_subject_name(certificate.get());
-  add_name(name, "CN", common_name);
+  TRY_VOID(add_name(name, "CN", common_name));
   X509_set_issuer_name(certificate.get(), name);
   add_extension(certificate.get(), certificate.get(), NID_basic_constraints, "critical,CA:TRUE");
   add_extension(certificate.get(), certificate.get(), NID_key_usage, "critical,keyCertSign,cRLSign,digitalSignature");
@@ -161,8 +186,8 @@ Result<KeyPair> issue_certificate(const KeyPair& ca, const CertificateSubject& s
   const base::Time end = std::min(now + valid_for, time_of(X509_get0_notAfter(ca_certificate.get())));
   Certificate certificate = blank_certificate(now, end, key.get());
   X509_NAME* name = X509_get_subject_name(certificate.get());
-  for (const std::string& organization : subject.organizations) add_name(name, "O", organization);
-  add_name(name, "CN", subject.common_name);
+  for (const std::string& organization : subject.organizations) TRY_VOID(add_name(name, "O", organization));
+  TRY_VOID(add_name(name, "CN", subject.common_name));
   X509_set_issuer_name(certificate.get(), X509_get_subject_name(ca_certificate.get()));
   add_extension(certificate.get(), ca_certificate.get(), NID_basic_constraints, "critical,CA:FALSE");
   add_extension(certificate.get(), ca_certificate.get(), NID_key_usage, "critical,digitalSignature");
@@ -184,6 +209,10 @@ Result<CertificateFacts> certificate_facts(const std::string& pem) {
   facts.not_before = time_of(X509_get0_notBefore(certificate.get()));
   facts.not_after = time_of(X509_get0_notAfter(certificate.get()));
   facts.ca = X509_check_ca(certificate.get()) == 1;
+  facts.serial = serial_of(certificate.get());
+  X509_NAME* subject = X509_get_subject_name(certificate.get());
+  for (std::string& one : names_in(subject, NID_commonName)) facts.common_name = std::move(one);
+  facts.organizations = names_in(subject, NID_organizationName);
   auto* names =
       static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate.get(), NID_subject_alt_name, nullptr, nullptr));
   for (int i = 0; names && i < sk_GENERAL_NAME_num(names); ++i) {

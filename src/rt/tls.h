@@ -24,13 +24,16 @@ struct CertificateSubject {
 };
 
 // With `key_pem` the certificate is made for that key; a certificate is renewed so. A certificate ends with its CA's at
-// the latest.
+// the latest. An error: among others for a name that a certificate cannot hold (empty, or of more than 64 characters).
 base::Result<KeyPair> make_ca(const std::string& common_name, base::Time now, base::Duration valid_for,
                               const std::string& key_pem = {});
 base::Result<KeyPair> issue_certificate(const KeyPair& ca, const CertificateSubject& subject, base::Time now,
                                         base::Duration valid_for, const std::string& key_pem = {});
 
 struct CertificateFacts {
+  std::string serial;  // in hex
+  std::string common_name;
+  std::vector<std::string> organizations;
   base::Time not_before;
   base::Time not_after;
   bool ca = false;

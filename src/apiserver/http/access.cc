@@ -6,6 +6,7 @@
 #include "apiserver/http/route.h"
 #include "base/base64.h"
 #include "base/format.h"
+#include "base/utf8.h"
 
 namespace apiserver {
 
@@ -98,6 +99,66 @@ void add_implied_groups(UserInfo& user) {
   add(std::string(user.name == "system:anonymous" ? "system:unauthenticated" : kAuthenticated));
 }
 
+// Whom the headers name; nothing: nobody.
+Result<std::optional<UserInfo>> impersonated(const rt::HttpRequest& http) {
+  constexpr std::string_view kPrefix = "impersonate-", kExtra = "impersonate-extra-";
+  UserInfo other;
+  std::string_view first;
+  for (const auto& [name, value] : http.headers) {
+    const std::string_view header = name;
+    if (!rt::same_header(header.substr(0, kPrefix.size()), kPrefix)) continue;
+    if (first.empty()) first = header;
+    if (rt::same_header(header, "Impersonate-Group")) {
+      other.groups.push_back(value);
+    } else if (rt::same_header(header, "Impersonate-User") || rt::same_header(header, "Impersonate-Uid")) {
+      std::string& taken = rt::same_header(header, "Impersonate-User") ? other.name : other.uid;
+      if (!taken.empty()) return bad_request(base::format("{}: a request acts as one user", header));
+      taken = value;
+    } else if (header.size() > kExtra.size() && rt::same_header(header.substr(0, kExtra.size()), kExtra)) {
+      // Keys have characters that names of headers may not have. What is decoded is text again.
+      const std::string key = lower(rt::parse_target(header.substr(kExtra.size())).path);
+      other.extra.emplace_back(base::to_utf8(key), value);
+    } else {
+      return bad_request(base::format("{}: a user, groups, a uid and extras can be impersonated", header));
+    }
+  }
+  if (first.empty()) return std::optional<UserInfo>();
+  if (other.name.empty())
+    return bad_request(base::format("{}: requested without impersonating a user (Impersonate-User)", first));
+  return std::optional(std::move(other));
+}
+
+// What somebody must be allowed for that.
+std::vector<Attributes> impersonations(const UserInfo& other) {
+  constexpr const char* kReviews = "authentication.k8s.io";
+  std::vector<Attributes> all;
+  const std::string rest =
+      other.name.starts_with(kServiceAccount) ? other.name.substr(kServiceAccount.size()) : std::string();
+  const std::size_t colon = rest.find(':');
+  if (colon != std::string::npos && colon > 0 && colon + 1 < rest.size())
+    all.push_back({"impersonate", "", "serviceaccounts", "", rest.substr(0, colon), rest.substr(colon + 1), ""});
+  else
+    all.push_back({"impersonate", "", "users", "", "", other.name, ""});
+  for (const std::string& group : other.groups) all.push_back({"impersonate", "", "groups", "", "", group, ""});
+  if (!other.uid.empty()) all.push_back({"impersonate", kReviews, "uids", "", "", other.uid, ""});
+  for (const auto& [key, value] : other.extra)
+    all.push_back({"impersonate", kReviews, "userextras", key, "", value, ""});
+  return all;
+}
+
+base::Error cannot_impersonate(const UserInfo& user, const Attributes& wish) {
+  const std::string where = wish.ns.empty() ? "at the cluster scope" : base::format("in the namespace \"{}\"", wish.ns);
+  base::Error error = make_error(
+      Code::kForbidden,
+      base::format("{}{} \"{}\" is forbidden: User \"{}\" cannot impersonate resource \"{}{}\" in API group \"{}\" {}",
+                   wish.resource, wish.group.empty() ? "" : "." + wish.group, wish.name, user.name, wish.resource,
+                   wish.subresource.empty() ? "" : "/" + wish.subresource, wish.group, where));
+  error.group = wish.group;
+  error.kind = wish.resource;
+  error.name = wish.name;
+  return error;
+}
+
 }  // namespace
 
 std::string bearer_token(const rt::HttpRequest& http) {
@@ -130,36 +191,17 @@ Result<UserInfo> authenticate(const rt::HttpRequest& http, std::string_view toke
   return user;
 }
 
-Result<UserInfo> act_as(UserInfo user, const rt::HttpRequest& http) {
-  constexpr std::string_view kPrefix = "impersonate-";
-  UserInfo other;
-  bool asked = false;
-  for (const auto& [name, value] : http.headers) {
-    if (!rt::same_header(std::string_view(name).substr(0, kPrefix.size()), kPrefix)) continue;
-    asked = true;
-    if (rt::same_header(name, "Impersonate-Group")) {
-      other.groups.push_back(value);
-    } else if (rt::same_header(name, "Impersonate-User")) {
-      if (!other.name.empty()) return bad_request("Impersonate-User: a request acts as one user");
-      other.name = value;
-    } else {
-      // A uid or an extra could be seen nowhere.
-      return bad_request(base::format("{}: only a user and groups can be impersonated here", name));
-    }
-  }
-  if (!asked) return user;
-  if (other.name.empty()) return bad_request("Impersonate-User: it must name a user where groups are given");
-  if (!is_administrator(user)) {
-    base::Error error = make_error(
-        Code::kForbidden, base::format("users \"{}\" is forbidden: User \"{}\" cannot impersonate resource \"users\" "
-                                       "in API group \"\" at the cluster scope",
-                                       other.name, user.name));
-    error.kind = "users";
-    error.name = other.name;
-    return error;
-  }
-  add_implied_groups(other);
-  return other;
+Result<UserInfo> act_as(UserInfo user, const rt::HttpRequest& http, const RoleSet& roles) {
+  TRY(std::optional<UserInfo> other, impersonated(http));
+  if (!other) return user;
+  for (const Attributes& wish : impersonations(*other))
+    if (!roles.allows(user, wish)) return cannot_impersonate(user, wish);
+  add_implied_groups(*other);
+  return *std::move(other);
+}
+
+Attributes attributes_of(const rt::HttpRequest& http, const rt::Target& target) {
+  return wish_of(http, target, route(http, target));
 }
 
 base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const rt::Target& target,

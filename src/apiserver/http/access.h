@@ -12,9 +12,12 @@ namespace apiserver {
 // WebSocket. kUnauthorized otherwise.
 base::Result<UserInfo> authenticate(const rt::HttpRequest& http, std::string_view token);
 
-// The user that the Impersonate-* headers name in place of `user`, who must be an administrator for that; `user`
-// without such headers.
-base::Result<UserInfo> act_as(UserInfo user, const rt::HttpRequest& http);
+// The user that the Impersonate-* headers name in place of `user`; `user` without such headers. Each name, group, uid
+// and extra that is taken needs the verb `impersonate` on it (kForbidden otherwise).
+base::Result<UserInfo> act_as(UserInfo user, const rt::HttpRequest& http, const RoleSet& roles = {});
+
+// What the request wants, for roles and the audit log.
+Attributes attributes_of(const rt::HttpRequest& http, const rt::Target& target);
 
 // kForbidden, in Kubernetes' words, for whom neither the group of administrators nor a role lets.
 base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const rt::Target& target,

@@ -68,9 +68,57 @@ TEST(Access, an_administrator_acts_as_others) {
   EXPECT_EQ(acting(admin, {{"Impersonate-Group", "a"}}), "400");
   EXPECT_EQ(acting(admin, {{"Impersonate-User", ""}}), "400");
   EXPECT_EQ(acting(admin, {{"Impersonate-User", "a"}, {"Impersonate-User", "b"}}), "400");
-  EXPECT_EQ(acting(admin, {{"Impersonate-User", "jane"}, {"Impersonate-Uid", "7"}}), "400");
+  EXPECT_EQ(acting(admin, {{"Impersonate-User", "jane"}, {"Impersonate-Uid", "7"}, {"Impersonate-Uid", "8"}}), "400");
   EXPECT_EQ(acting(admin, {{"Impersonate-Extra-Scopes", "x"}}), "400");
+  EXPECT_EQ(acting(admin, {{"Impersonate-User", "jane"}, {"Impersonate-Else", "x"}}), "400");
   EXPECT_EQ(acting(jane, {{"Impersonate-User", "admin"}, {"Impersonate-Group", "system:masters"}}), "403");
+}
+
+TEST(Access, uids_and_extras_are_taken_too) {
+  const auto other = act_as({"admin", {"system:masters"}}, http({{"Impersonate-User", "jane"},
+                                                                 {"Impersonate-Uid", "7"},
+                                                                 {"Impersonate-Extra-Example.com%2fScopes", "a"},
+                                                                 {"impersonate-extra-example.com%2Fscopes", "b"}}));
+  ASSERT_TRUE(other.ok());
+  EXPECT_EQ(other->uid, "7");
+  EXPECT_EQ(other->extra, (std::vector<std::pair<std::string, std::string>>{{"example.com/scopes", "a"},
+                                                                            {"example.com/scopes", "b"}}));
+}
+
+TEST(Access, a_role_lets_act_as_whom_it_names) {
+  const auto rules = [](std::vector<RoleRule> list) {
+    return std::make_shared<const std::vector<RoleRule>>(std::move(list));
+  };
+  const RoleSet roles{{{"",
+                        {{"User", "bot", ""}},
+                        rules({{{"impersonate"}, {""}, {"users"}, {"jane"}, {}},
+                               {{"impersonate"}, {""}, {"groups"}, {"dev"}, {}},
+                               {{"impersonate"}, {"authentication.k8s.io"}, {"uids"}, {"7"}, {}},
+                               {{"impersonate"}, {"authentication.k8s.io"}, {"userextras/scopes"}, {"x"}, {}}})},
+                       {"n", {{"User", "bot", ""}}, rules({{{"impersonate"}, {""}, {"serviceaccounts"}, {}, {}}})}}};
+  const auto said = [&roles](rt::Headers headers) {
+    const auto other = act_as({"bot", {}}, http(std::move(headers)), roles);
+    return other.ok() ? other->name : other.error().message;
+  };
+  const std::pair<std::string, std::string> jane{"Impersonate-User", "jane"};
+  EXPECT_EQ(said({jane, {"Impersonate-Group", "dev"}, {"Impersonate-Uid", "7"}, {"Impersonate-Extra-Scopes", "x"}}),
+            "jane");
+  EXPECT_EQ(said({{"Impersonate-User", "ann"}}),
+            "users \"ann\" is forbidden: User \"bot\" cannot impersonate resource \"users\" in API group \"\" at the "
+            "cluster scope");
+  EXPECT_EQ(said({jane, {"Impersonate-Group", "system:masters"}}),
+            "groups \"system:masters\" is forbidden: User \"bot\" cannot impersonate resource \"groups\" in API group "
+            "\"\" at the cluster scope");
+  EXPECT_EQ(said({jane, {"Impersonate-Uid", "8"}}),
+            "uids.authentication.k8s.io \"8\" is forbidden: User \"bot\" cannot impersonate resource \"uids\" in API "
+            "group \"authentication.k8s.io\" at the cluster scope");
+  EXPECT_EQ(said({jane, {"Impersonate-Extra-Scopes", "y"}}),
+            "userextras.authentication.k8s.io \"y\" is forbidden: User \"bot\" cannot impersonate resource "
+            "\"userextras/scopes\" in API group \"authentication.k8s.io\" at the cluster scope");
+  EXPECT_EQ(said({{"Impersonate-User", "system:serviceaccount:n:s"}}), "system:serviceaccount:n:s");
+  EXPECT_EQ(said({{"Impersonate-User", "system:serviceaccount:m:s"}}),
+            "serviceaccounts \"s\" is forbidden: User \"bot\" cannot impersonate resource \"serviceaccounts\" in API "
+            "group \"\" in the namespace \"m\"");
 }
 
 std::string refused(const char* method, const std::string& target) {

@@ -53,9 +53,10 @@ class Service : public std::enable_shared_from_this<Service> {
   // I/O thread from here to `serve`.
 
   std::optional<HttpResponse> refusal_before_body(const HttpRequest& http) const {
-    auto caller = let_in(http, rt::parse_target(http.target));
+    const rt::Target target = rt::parse_target(http.target);
+    const auto caller = let_in(http, target);
     if (caller.ok()) return {};
-    return error_response(caller.error());
+    return refusal(http, target, caller.error());
   }
 
   // What the HTTP server itself refuses reads like any other error.
@@ -78,14 +79,20 @@ class Service : public std::enable_shared_from_this<Service> {
     const rt::Target target = rt::parse_target(http.target);
     if (serve_open_path(target, *exchange)) return;
     auto caller = let_in(http, target);
-    if (!caller.ok()) return fail(*exchange, caller.error());
-    if (!caller->claims) return receive_from(std::move(caller->user), std::move(http), target, std::move(exchange));
+    if (!caller.ok()) return exchange->respond(refusal(http, target, caller.error()));
+    Asker asker{std::move(caller->user)};
+    if (options_.auditing) {
+      Auditing::Caller known{caller->own ? *caller->own : asker.user};
+      if (caller->own) known.impersonated = asker.user;
+      exchange = options_.auditing->watch(http, target, known, std::move(exchange), asker.notes);
+    }
+    if (!caller->claims) return receive_from(std::move(asker), std::move(http), target, std::move(exchange));
     // Whether the account is still there the loop knows.
-    api_.env().loop().post([self = shared_from_this(), caller = *std::move(caller), http = std::move(http), target,
-                            exchange = std::move(exchange)]() mutable {
-      if (!self->api_.token_holds(*caller.claims))
+    api_.env().loop().post([self = shared_from_this(), claims = *std::move(caller->claims), asker = std::move(asker),
+                            http = std::move(http), target, exchange = std::move(exchange)]() mutable {
+      if (!self->api_.token_holds(claims))
         return fail(*exchange, base::make_error(Code::kUnauthorized, "Unauthorized"));
-      self->receive_from(std::move(caller.user), std::move(http), target, std::move(exchange));
+      self->receive_from(std::move(asker), std::move(http), target, std::move(exchange));
     });
   }
 
@@ -93,10 +100,15 @@ class Service : public std::enable_shared_from_this<Service> {
   struct Caller {
     UserInfo user;
     std::optional<TokenClaims> claims = {};  // by a token of these
+    std::optional<UserInfo> own = {};        // of who acts as `user`
+  };
+  struct Asker {
+    UserInfo user;
+    std::shared_ptr<std::vector<std::string>> notes = {};  // as Request has them
   };
 
   // I/O or loop thread.
-  void receive_from(UserInfo user, HttpRequest http, const rt::Target& target, std::shared_ptr<HttpExchange> exchange) {
+  void receive_from(Asker asker, HttpRequest http, const rt::Target& target, std::shared_ptr<HttpExchange> exchange) {
     if (target.path == "/metrics" && http.method == "GET") return serve_metrics(std::move(exchange));
     if (const auto page = options_.pages.find(target.path);
         page != options_.pages.end() && http.method == "GET" && ready_)
@@ -109,7 +121,8 @@ class Service : public std::enable_shared_from_this<Service> {
     if (!*routed)
       return fail(*exchange, base::make_error(Code::kNotFound, "the server could not find the requested resource"));
     Request request = **std::move(routed);
-    request.user = std::move(user);
+    request.user = std::move(asker.user);
+    request.audit_notes = std::move(asker.notes);
     request.default_manager = manager_of(rt::header(http.headers, "User-Agent"));
     const Format format = negotiate(http, target);
     if (http.body.size() > kLongBytes && request.subresource != "log")
@@ -123,12 +136,24 @@ class Service : public std::enable_shared_from_this<Service> {
         });
   }
 
+  // Of who is not let in.
+  HttpResponse refusal(const HttpRequest& http, const rt::Target& target, const base::Error& error) const {
+    HttpResponse response = error_response(error);
+    if (!options_.auditing) return response;
+    const auto known = caller_of(http);
+    options_.auditing->refused(http, target, {known.ok() ? known->user : UserInfo()}, response);
+    return response;
+  }
+
   // Who asks, if they may: by the header alone.
   Result<Caller> let_in(const HttpRequest& http, const rt::Target& target) const {
     TRY(Caller caller, caller_of(http));
-    TRY(caller.user, act_as(std::move(caller.user), http));
+    const std::shared_ptr<const RoleSet> roles = api_.roles();
+    UserInfo own = caller.user;
+    TRY(caller.user, act_as(std::move(caller.user), http, *roles));
+    if (caller.user.name != own.name || caller.user.groups != own.groups) caller.own = std::move(own);
     TRY_VOID(check_text(target));
-    TRY_VOID(authorize(caller.user, http, target, *api_.roles()));
+    TRY_VOID(authorize(caller.user, http, target, *roles));
     return caller;
   }
 

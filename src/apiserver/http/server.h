@@ -7,6 +7,7 @@
 #include <string>
 
 #include "apiserver/documents/discovery.h"
+#include "apiserver/http/auditing.h"
 #include "apiserver/pipeline/api.h"
 #include "rt/http_server.h"
 
@@ -19,6 +20,8 @@ struct ServerOptions {
   PreferredVersions preferred_versions = {};
   // Metrics of other parts of this process, as text, for /metrics. Any thread; may be unset.
   std::function<std::string()> other_metrics = {};
+  // Where requests are written down; null: nowhere.
+  std::shared_ptr<const Auditing> auditing = {};
   // How long the callback that runs now has held the API's loop; any thread. Unset: nobody watches it.
   std::function<base::Duration()> loop_held = {};
   // Further documents, by path: each answers JSON through its argument, from any thread. Called

@@ -8,6 +8,8 @@
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "apiserver/kinds/budgets.h"
+#include "apiserver/kinds/limit_ranges.h"
+#include "apiserver/kinds/quota_usage.h"
 #include "apiserver/kinds/service_addresses.h"
 #include "apiserver/kinds/service_rules.h"
 #include "apiserver/kinds/strategy.h"
@@ -296,6 +298,8 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
   if (kind.kind == "Service") check_service(object, causes);
   if (kind.kind == "EndpointSlice") check_endpoint_slice(object, causes);
   if (kind.kind == "PodDisruptionBudget") check_budget(object, causes);
+  if (kind.kind == "LimitRange") check_limit_range(object, causes);
+  if (kind.kind == "ResourceQuota") check_resource_quota(Json(), object, causes);
   if (kind.kind == "ConfigMap" || kind.kind == "Secret") check_data_keys(object, causes);
   if (kind.kind == "Secret")
     for (const Json::Member& member : object["data"].members())
@@ -338,6 +342,10 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
     }
     if (kind.kind == "Secret" && !(old_object["type"] == object["type"]))
       invalid_value(causes, "type", object["type"], "field is immutable");
+  } else if (kind.kind == "LimitRange") {
+    check_limit_range(object, causes);
+  } else if (kind.kind == "ResourceQuota") {
+    check_resource_quota(old_object, object, causes);
   } else if (kind.kind == "PriorityClass") {
     if (!(old_object["value"] == object["value"])) forbidden(causes, "value", "may not be changed in an update.");
   } else if (kind.kind == "PersistentVolumeClaim") {

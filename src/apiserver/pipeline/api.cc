@@ -8,6 +8,7 @@
 #include "apiserver/pipeline/collection.h"
 #include "apiserver/pipeline/list.h"
 #include "apiserver/pipeline/policy_book.h"
+#include "apiserver/pipeline/quota_book.h"
 #include "apiserver/pipeline/reviews.h"
 #include "apiserver/pipeline/watch.h"
 #include "base/format.h"
@@ -77,6 +78,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
         aside(e, side_work, latest, options.hooks, options.services),
         policies(s),
         roles(s),
+        quotas(e, s),
         watch_slices(e) {}
 
   rt::Env& env;
@@ -87,6 +89,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   Aside aside;
   PolicyBook policies;
   RoleBook roles;
+  QuotaBook quotas;
   WatchSlices watch_slices;
 
   void write(Request request, OnAnswer on_answer) {
@@ -125,6 +128,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
 
   // Who asked for what, and what policies say of it: for whoever reads the server's log.
   static void tell_notes(const Request& request) {
+    if (request.audit_notes) *request.audit_notes = request.notes;
     for (const std::string& note : request.notes)
       base::log_info("apiserver",
                      base::format("audit: {} {} {} {}: {}", request.user.name, word(request.verb),
@@ -132,11 +136,16 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
                                   request.ns.empty() ? request.name : request.ns + "/" + request.name, note));
   }
 
+  // By what is stored in this very turn.
+  base::Status check_put(const Request& request, const Json& object) const {
+    TRY_VOID(check_rights_given(request, object, roles, latest));
+    return quotas.check(request, object);
+  }
+
   void commit(const Request& request, Result<Change> prepared, OnAnswer on_answer) {
     tell_notes(request);
     if (prepared.ok() && prepared->action == Change::Action::kPut)
-      if (base::Status given = check_rights_given(request, prepared->object, roles, latest); !given.ok())
-        prepared = given.take_error();
+      if (base::Status may = check_put(request, prepared->object); !may.ok()) prepared = may.take_error();
     if (!prepared.ok()) {
       base::Error error = prepared.take_error();
       bound_error(error);
@@ -214,6 +223,9 @@ Result<std::unique_ptr<ApiWatch>> Api::watch(const Request& request, WatchSink s
 
 void Api::bootstrap(std::function<void(base::Status)> done) {
   state_->roles.begin();
+  state_->quotas.begin([weak = std::weak_ptr(state_)](Request request, OnAnswer on_answer) {
+    if (const auto state = weak.lock()) state->write_by(nullptr, std::move(request), std::move(on_answer));
+  });
   std::vector<Request> requests;
   const auto add = [&](const api::ResourceId& id, const std::string& ns, Json object) {
     Request request;

@@ -5,6 +5,7 @@
 #include "api/json/json_bulk.h"
 #include "api/json/limits.h"
 #include "api/schema/managed_fields.h"
+#include "apiserver/kinds/limit_ranges.h"
 #include "apiserver/kinds/strategy.h"
 #include "base/format.h"
 
@@ -255,6 +256,8 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   // These rules take the types for granted.
   if (!kind.custom && causes.empty()) check_core_update(kind, request.subresource, old_object, changed, causes);
   if (!causes.empty()) return invalid(kind, api::name_of(old_object), std::move(causes));
+  if (kind.resource == api::resources::kPersistentVolumeClaims && request.subresource.empty())
+    TRY_VOID(check_limits(limit_ranges_of(context.objects, request.ns), kind, changed));
   if (kind.has_generation && generation_parts_differ(kind, old_object, changed))
     changed.edit("metadata").set("generation", old_object["metadata"]["generation"].as_int() + 1);
   TRY_VOID(run_validating(context, request, api::Operation::kUpdate, changed, old_object, change.warnings));

@@ -1,6 +1,7 @@
 // POST: a new object.
 #include "api/cel/schema_rules.h"
 #include "api/schema/managed_fields.h"
+#include "apiserver/kinds/limit_ranges.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/change.h"
 #include "base/format.h"
@@ -95,6 +96,9 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   set_server_metadata(context, kind, object);
   normalize(kind, object);
   TRY_VOID(check_size(object));
+  const std::vector<Json> limits =
+      has_limits(kind) ? limit_ranges_of(context.objects, request.ns) : std::vector<Json>();
+  if (kind.kind == "Pod" && !limits.empty()) apply_limit_ranges(limits, object);
   const bool by_apply = request.verb == Verb::kPatch;  // apply of an object that does not exist yet
   TRY_VOID(run_mutating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
   if (context.policies != nullptr && kind.custom && kind.status_subresource) object.erase("status");
@@ -108,6 +112,7 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   if (!kind.custom) check_core_create(kind, object, causes);
   if (!causes.empty()) return invalid(kind, api::name_of(object), std::move(causes));
   request.name = api::name_of(object);
+  TRY_VOID(check_limits(limits, kind, object));
   TRY_VOID(run_validating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
   if (context.objects.stored(request.resource, request.kind->namespaced ? request.ns : "", request.name))
     return already_exists(kind, request.name);

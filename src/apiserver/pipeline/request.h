@@ -22,8 +22,8 @@ enum class FieldValidation : std::uint8_t { kIgnore, kWarn, kStrict };
 struct UserInfo {
   std::string name;
   std::vector<std::string> groups;
-  std::string uid = {};                                         // of service accounts
-  std::vector<std::pair<std::string, std::string>> extra = {};  // the same
+  std::string uid = {};                                         // of service accounts, and where one is impersonated
+  std::vector<std::pair<std::string, std::string>> extra = {};  // the same; a key may have several values
 };
 
 struct Request {
@@ -58,6 +58,7 @@ struct Request {
   FieldValidation field_validation = FieldValidation::kWarn;
 
   std::vector<std::string> notes = {};  // audit annotations of policies, made while the request is decided
+  std::shared_ptr<std::vector<std::string>> audit_notes = {};  // where these go once it is, on the loop; may be null
 };
 
 struct Answer {

@@ -20,17 +20,6 @@ Json strings(const List& list) {
   return json;
 }
 
-Json user_json(const UserInfo& user) {
-  Json json = Json::object({{"username", user.name}});
-  if (!user.uid.empty()) json.set("uid", user.uid);
-  json.set("groups", strings(user.groups));
-  if (user.extra.empty()) return json;
-  Json extra = Json::object();
-  for (const auto& [key, value] : user.extra) extra.set(key, Json::array({value}));
-  json.set("extra", std::move(extra));
-  return json;
-}
-
 Result<Attributes> attributes_in(const Json& spec) {
   const Json &resource = spec["resourceAttributes"], &path = spec["nonResourceAttributes"];
   if (resource.is_null() == path.is_null())
@@ -127,6 +116,20 @@ base::Status check_binding(const Request& request, const Json& object, const Rol
 
 }  // namespace
 
+Json user_json(const UserInfo& user) {
+  Json json = Json::object({{"username", user.name}});
+  if (!user.uid.empty()) json.set("uid", user.uid);
+  json.set("groups", strings(user.groups));
+  if (user.extra.empty()) return json;
+  Json extra = Json::object();
+  for (const auto& [key, value] : user.extra) {
+    if (!extra.has(key)) extra.set(key, Json::array());
+    extra.edit(key).push_back(value);
+  }
+  json.set("extra", std::move(extra));
+  return json;
+}
+
 bool is_review(const api::KindInfo& kind) {
   return kind.resource.group == "authorization.k8s.io" || kind.resource.group == "authentication.k8s.io";
 }
@@ -170,7 +173,8 @@ base::Status check_rights_given(const Request& request, const Json& object, cons
     if (stored && before["subjects"] == object["subjects"]) return {};
     TRY_VOID(check_binding(request, object, book, wanted));
   } else {
-    if (stored && before["rules"] == object["rules"]) return {};
+    if (stored && before["rules"] == object["rules"] && before["aggregationRule"] == object["aggregationRule"])
+      return {};
     const Attributes escalate{"escalate",
                               std::string(kRoleGroup),
                               request.kind->resource.plural,
@@ -178,10 +182,16 @@ base::Status check_rights_given(const Request& request, const Json& object, cons
                               request.ns,
                               std::string(api::name_of(object)),
                               ""};
-    if (!book.current()->allows(request.user, escalate)) wanted = role_rules(object);
+    if (book.current()->allows(request.user, escalate)) return {};
+    wanted = role_rules(object);
   }
   if (!wanted) return {};
-  const std::string missing = uncovered(book.current()->rules_of(request.user, request.ns), *wanted);
+  const std::vector<RoleRule> owned = book.current()->rules_of(request.user, request.ns);
+  // Such a role gathers whatever others are labelled for it.
+  const std::vector<RoleRule> everything{{{"*"}, {"*"}, {"*"}, {}, {}}, {{"*"}, {}, {}, {}, {"*"}}};
+  if (!object["aggregationRule"].is_null() && !uncovered(owned, everything).empty())
+    return forbidden(request, api::name_of(object), "must have cluster-admin privileges to use an aggregationRule");
+  const std::string missing = uncovered(owned, *wanted);
   if (missing.empty()) return {};
   std::string groups;
   for (const std::string& group : request.user.groups) groups += (groups.empty() ? "\"" : " \"") + group + "\"";

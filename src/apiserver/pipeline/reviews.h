@@ -6,6 +6,9 @@
 
 namespace apiserver {
 
+// As reviews and the audit log show somebody.
+api::Json user_json(const UserInfo& user);
+
 bool is_review(const api::KindInfo& kind);
 // `tokens` may be null: there are none then.
 base::Result<api::Json> review(const Request& request, const RoleSet& roles, const Lookups& objects,

@@ -51,13 +51,25 @@ Json rule_json(std::vector<std::string> verbs, const std::vector<std::string>& g
   return Json::object({{"verbs", list(verbs)}, {"apiGroups", list(groups)}, {"resources", list(resources)}});
 }
 
-Json role_json(std::string_view name, Json rules) {
-  return Json::object(
-      {{"apiVersion", "rbac.authorization.k8s.io/v1"},
-       {"kind", "ClusterRole"},
-       {"metadata",
-        Json::object({{"name", name}, {"labels", Json::object({{"kubernetes.io/bootstrapping", "rbac-defaults"}})}})},
-       {"rules", std::move(rules)}});
+constexpr std::string_view kAggregateTo = "rbac.authorization.k8s.io/aggregate-to-";
+
+// `into`: the role that these rules are gathered in; empty: none.
+Json role_json(std::string_view name, Json rules, std::string_view into = {}) {
+  Json labels = Json::object({{"kubernetes.io/bootstrapping", "rbac-defaults"}});
+  if (!into.empty()) labels.set(base::format("{}{}", kAggregateTo, into), "true");
+  return Json::object({{"apiVersion", "rbac.authorization.k8s.io/v1"},
+                       {"kind", "ClusterRole"},
+                       {"metadata", Json::object({{"name", name}, {"labels", std::move(labels)}})},
+                       {"rules", std::move(rules)}});
+}
+
+// A role of what others are labelled with; `rules`: what that is at the start.
+Json gathering_role(std::string_view name, Json rules, std::string_view into = {}) {
+  Json role = role_json(name, std::move(rules), into);
+  const Json labels = Json::object({{base::format("{}{}", kAggregateTo, name), "true"}});
+  role.set("aggregationRule",
+           Json::object({{"clusterRoleSelectors", Json::array({Json::object({{"matchLabels", labels}})})}}));
+  return role;
 }
 
 Json binding_json(std::string_view name, std::string_view group) {
@@ -77,29 +89,51 @@ Json urls_json(std::initializer_list<const char*> urls) {
   return Json::object({{"verbs", Json::array({"get"})}, {"nonResourceURLs", std::move(list)}});
 }
 
-// Rules for all that is served inside namespaces; what gives rights is left to administrators of the namespace.
-Json namespaced_rules(bool write, bool roles) {
+// What a role of namespaces adds to the one before it: view reads, edit writes and reads secrets, admin gives rights.
+enum class Share : std::uint8_t { kView, kEdit, kAdmin };
+
+Json namespaced_rules(Share share) {
+  const std::vector<std::string> reads = {"get", "list", "watch"};
+  const std::vector<std::string> writes = {"create", "delete", "deletecollection", "patch", "update"};
+  const std::vector<std::string> all = {"create", "delete", "deletecollection", "get",
+                                        "list",   "patch",  "update",           "watch"};
   Json rules = Json::array();
-  const std::vector<std::string> verbs =
-      write
-          ? std::vector<std::string>{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
-          : std::vector<std::string>{"get", "list", "watch"};
   for (const api::KindInfo& kind : api::all_kinds()) {
     const api::ResourceId& id = kind.resource;
-    const bool gives_rights = id.group == "rbac.authorization.k8s.io";
-    const bool only_roles = gives_rights || id.group == "authorization.k8s.io";
+    const bool gives_rights = id.group == "rbac.authorization.k8s.io" || id.group == "authorization.k8s.io";
+    if (!kind.namespaced || gives_rights != (share == Share::kAdmin)) continue;
+    const bool secret = id.plural == "secrets";
     const bool only_read = id.plural == "resourcequotas" || id.plural == "limitranges" || id.plural == "events";
-    if (!kind.namespaced || (only_roles && !roles) || (id.plural == "secrets" && !write)) continue;
+    if (share == Share::kView ? secret : only_read) continue;
     std::vector<std::string> resources = {id.plural};
-    if (kind.status_subresource && !write) resources.push_back(id.plural + "/status");
+    if (kind.status_subresource && share == Share::kView) resources.push_back(id.plural + "/status");
     // Whoever binds pods passes the scheduler by.
     for (const std::string& name : kind.subresources)
-      if ((write && name != "binding") || name == "log" || name == "scale") resources.push_back(id.plural + "/" + name);
-    const bool reads = only_read && write;
-    rules.push_back(rule_json(reads ? std::vector<std::string>{"get", "list", "watch"} : verbs, {id.group}, resources));
+      if ((share != Share::kView && name != "binding") || name == "log" || name == "scale")
+        resources.push_back(id.plural + "/" + name);
+    const bool whole = share == Share::kAdmin || secret;
+    rules.push_back(rule_json(share == Share::kView ? reads : whole ? all : writes, {id.group}, resources));
   }
-  rules.push_back(rule_json({"get", "list", "watch"}, {""}, {"namespaces"}));
+  if (share == Share::kView) rules.push_back(rule_json(reads, {""}, {"namespaces"}));
   return rules;
+}
+
+// The rules of both, as the controller that gathers them puts them together.
+Json together(Json rules, const Json& more) {
+  for (const Json& rule : more.items()) rules.push_back(rule);
+  return rules;
+}
+
+void add_namespaced_roles(std::vector<Json>& all) {
+  const Json to_view = namespaced_rules(Share::kView), to_edit = namespaced_rules(Share::kEdit),
+             to_admin = namespaced_rules(Share::kAdmin);
+  all.push_back(role_json("system:aggregate-to-view", to_view, "view"));
+  all.push_back(role_json("system:aggregate-to-edit", to_edit, "edit"));
+  all.push_back(role_json("system:aggregate-to-admin", to_admin, "admin"));
+  const Json edit = together(to_edit, to_view);
+  all.push_back(gathering_role("view", to_view, "edit"));
+  all.push_back(gathering_role("edit", edit, "admin"));
+  all.push_back(gathering_role("admin", together(edit, to_admin)));
 }
 
 std::string text_of(const RoleRule& rule) {
@@ -211,9 +245,7 @@ std::vector<Json> default_roles() {
   Json everything = Json::array({rule_json({"*"}, {"*"}, {"*"})});
   everything.push_back(Json::object({{"verbs", Json::array({"*"})}, {"nonResourceURLs", Json::array({"*"})}}));
   all.push_back(role_json("cluster-admin", std::move(everything)));
-  all.push_back(role_json("admin", namespaced_rules(true, true)));
-  all.push_back(role_json("edit", namespaced_rules(true, false)));
-  all.push_back(role_json("view", namespaced_rules(false, false)));
+  add_namespaced_roles(all);
   all.push_back(role_json("system:discovery",
                           Json::array({urls_json({"/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez",
                                                   "/openapi", "/openapi/*", "/readyz", "/version", "/version/"})})));

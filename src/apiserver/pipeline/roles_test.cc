@@ -99,6 +99,9 @@ TEST(Roles, the_default_roles_stop_where_they_should) {
     }
     return false;
   };
+  EXPECT_TRUE(allows("edit", {"list", "batch.volcano.sh", "jobs", "", "n", "", ""}));
+  EXPECT_TRUE(allows("edit", {"get", "", "resourcequotas", "", "n", "", ""}));
+  EXPECT_FALSE(allows("admin", {"update", "", "resourcequotas", "", "n", "", ""}));
   const Attributes exec{"create", "", "pods", "exec", "n", "p", ""},
       bind{"create", "", "pods", "binding", "n", "p", ""}, secret{"get", "", "secrets", "", "n", "s", ""},
       role{"create", "rbac.authorization.k8s.io", "roles", "", "n", "", ""};

@@ -24,6 +24,9 @@ std::unique_ptr<Controller> make_endpoint_slice_controller();
 // Makes the resource claims that pods ask for by template; frees claims whose pods are gone.
 std::unique_ptr<Controller> make_claim_controller();
 
+// Gathers the rules of ClusterRoles that have an aggregationRule.
+std::unique_ptr<Controller> make_role_controller();
+
 struct VolumeOptions {
   std::string folder;     // local volumes are folders below it; empty: no volume is made
   std::string node_name;  // of the one machine

@@ -94,6 +94,27 @@ TEST(Namespaces, have_a_service_account_and_are_emptied_at_their_end) {
   EXPECT_EQ(stage.world.find(resources::kNamespaces, "ns"), nullptr);
 }
 
+TEST(Roles, gather_the_rules_of_those_they_choose) {
+  const api::ResourceId roles{"rbac.authorization.k8s.io", "v1", "clusterroles"};
+  Stage stage(make_role_controller());
+  const auto role = [&](std::string_view name, std::string_view rest) {
+    stage.world.put_text(roles, base::format(R"({{"kind": "ClusterRole", "metadata": {{"name": "{}", {})", name, rest));
+  };
+  role("all", R"("labels": {"to": "all"}}, "rules": [{"verbs": ["own"]}],
+       "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"to": "all"}}, {"matchLabels": {"also": "all"}}]}})");
+  role("b", R"("labels": {"also": "all"}}, "rules": [{"verbs": ["get"]}, {"verbs": ["list"]}]})");
+  role("a", R"("labels": {"to": "all"}}, "rules": [{"verbs": ["list"]}]})");
+  role("other", R"("labels": {"to": "none"}}, "rules": [{"verbs": ["*"]}]})");
+  EXPECT_EQ(stage.turn("all"), "update ClusterRole all\n");
+  EXPECT_EQ((*stage.world.find(roles, "all"))["rules"].dump(), R"([{"verbs":["list"]},{"verbs":["get"]}])");
+  EXPECT_EQ(stage.turn("all"), "");
+  EXPECT_EQ(stage.turn("a"), "");
+  stage.world.erase(roles, "b");
+  EXPECT_EQ(stage.turn("all"), "update ClusterRole all\n");
+  EXPECT_EQ((*stage.world.find(roles, "all"))["rules"].dump(), R"([{"verbs":["list"]}])");
+  EXPECT_EQ(stage.world.events, std::vector<std::string>());
+}
+
 TEST(Claims, are_made_from_templates_and_named_in_the_pods_status) {
   Stage stage(make_claim_controller());
   stage.world.put_text(resources::kPods,

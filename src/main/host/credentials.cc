@@ -176,25 +176,35 @@ Result<Credentials> load_or_make_credentials(const std::string& folder, base::Ti
   return made;
 }
 
-std::string kubeconfig_text(const Credentials& credentials, const std::string& server_url) {
+Result<rt::KeyPair> load_authority(const std::string& folder) {
+  TRY(auto pair, read_pair(folder + "/ca"));
+  if (!pair) return make_error(Code::kNotFound, base::format("{0}/ca.crt and {0}/ca.key are not there", folder));
+  return *std::move(pair);
+}
+
+std::string kubeconfig_text(const KubeconfigFacts& facts) {
   using api::Json;
   const auto data = [](const std::string& pem) { return Json(base::base64_encode(pem)); };
+  Json context = Json::object({{"cluster", "volcano"}, {"user", facts.user}});
+  if (!facts.ns.empty()) context.set("namespace", facts.ns);
   const Json config = Json::object(
       {{"apiVersion", "v1"},
        {"kind", "Config"},
        {"current-context", "volcano"},
-       {"clusters", Json::array({Json::object(
-                        {{"name", "volcano"},
-                         {"cluster", Json::object({{"server", server_url},
-                                                   {"certificate-authority-data", data(credentials.ca_pem)}})}})})},
-       {"users", Json::array({Json::object(
-                     {{"name", "volcano-admin"},
-                      {"user", Json::object({{"client-certificate-data", data(credentials.admin.certificate_pem)},
-                                             {"client-key-data", data(credentials.admin.key_pem)}})}})})},
-       {"contexts",
-        Json::array({Json::object(
-            {{"name", "volcano"}, {"context", Json::object({{"cluster", "volcano"}, {"user", "volcano-admin"}})}})})}});
+       {"clusters",
+        Json::array({Json::object({{"name", "volcano"},
+                                   {"cluster", Json::object({{"server", facts.server},
+                                                             {"certificate-authority-data", data(facts.ca_pem)}})}})})},
+       {"users",
+        Json::array({Json::object({{"name", facts.user},
+                                   {"user", Json::object({{"client-certificate-data", data(facts.keys.certificate_pem)},
+                                                          {"client-key-data", data(facts.keys.key_pem)}})}})})},
+       {"contexts", Json::array({Json::object({{"name", "volcano"}, {"context", std::move(context)}})})}});
   return api::to_yaml(config);
+}
+
+std::string kubeconfig_text(const Credentials& credentials, const std::string& server_url) {
+  return kubeconfig_text({"volcano-admin", credentials.admin, credentials.ca_pem, server_url});
 }
 
 }  // namespace volcano_main

@@ -30,7 +30,19 @@ enum class Renewal : std::uint8_t { kAll, kAllButCa };
 
 base::Result<Credentials> load_or_make_credentials(const std::string& folder, base::Time now, const ServerNames& names,
                                                    Renewal renewal = Renewal::kAll);
-// A kubeconfig for the administrator, with the keys inside.
+// The authority alone, to sign with; kNotFound: the folder has none.
+base::Result<rt::KeyPair> load_authority(const std::string& folder);
+
+// A kubeconfig with the keys inside.
+struct KubeconfigFacts {
+  std::string user;
+  rt::KeyPair keys;
+  std::string ca_pem;
+  std::string server;   // "https://127.0.0.1:6443"
+  std::string ns = {};  // of the context; empty: default
+};
+std::string kubeconfig_text(const KubeconfigFacts& facts);
+// The administrator's.
 std::string kubeconfig_text(const Credentials& credentials, const std::string& server_url);
 
 }  // namespace volcano_main

@@ -19,6 +19,11 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
       {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"},
       {"event-ttl", &options.event_ttl, "how long an Event is kept after it was last written, such as 1h or 30m"},
+      {"audit-log", &options.audit_log,
+       "write down every request, a line of JSON each, in this file (SIGHUP: open it again)"},
+      {"audit-policy-file", &options.audit_policy_file,
+       "an audit.k8s.io/v1 Policy: which requests, and how much of them (default: the metadata of all)"},
+      {"audit-strict", &options.audit_strict, "stop when a line of the audit log cannot be written"},
       {"host-rootfs", &options.host_rootfs,
        "the host's files stand in for images that are not imported: who may create pods can read the host"},
       {"runtime", &options.runtime, "how pods run: runc, process, or auto"},
@@ -40,7 +45,8 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"scheduler-sharding-mode", &options.sharding_mode,
        "how nodes are shared between the schedulers: none, hard or soft; not none runs the sharding controller"},
       {"cache-dump-dir", &options.cache_dump_dir,
-       "where SIGUSR1 writes what the scheduler believes, for volcano schedule --as-is"}};
+       "where SIGUSR1 writes what the scheduler believes, for volcano schedule --as-is"},
+      {"systemd", &options.systemd, "start nothing; print a unit of systemd that does so with the other flags"}};
 }
 
 controllers::workloads::Options workloads_of(const UpOptions& options) {
@@ -71,6 +77,8 @@ base::Status check_up(const UpOptions& options) {
   TRY_VOID(sharded.check());
   if (const base::Status named = controllers::workloads::check(workloads_of(options)); !named.ok())
     return wrong("--controllers: " + named.error().message);
+  if (options.audit_log.empty() && (options.audit_strict || !options.audit_policy_file.empty()))
+    return wrong("--audit-strict and --audit-policy-file need --audit-log");
   if (options.port < 0 || options.port > 65535)
     return wrong(base::format("--port: {} is not between 0 and 65535", options.port));
   if (options.event_ttl < base::seconds(1))

@@ -24,6 +24,10 @@ struct UpOptions {
   std::string controllers = "*";
   std::string mpi_version = "v1";
   base::Duration event_ttl = base::seconds(3600);
+  std::string audit_log;
+  std::string audit_policy_file;
+  bool audit_strict = false;
+  bool systemd = false;
   std::string scheduler_conf;
   bool default_scheduler = true;
   bool agent_scheduler = false;

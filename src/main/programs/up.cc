@@ -1,4 +1,5 @@
 // `volcano up`: everything in one process, each component on a loop of its own.
+#include <pwd.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -24,10 +25,12 @@
 #include "controllers/all.h"
 #include "controllers/metrics.h"
 #include "main/host/address.h"
+#include "main/host/audit_log.h"
 #include "main/host/config_file.h"
 #include "main/host/credentials.h"
 #include "main/host/quarantine.h"
 #include "main/host/scheduler_host.h"
+#include "main/host/systemd_unit.h"
 #include "main/host/up_flags.h"
 #include "main/host/version.h"
 #include "main/programs.h"
@@ -101,6 +104,7 @@ struct Cluster {
   std::unique_ptr<store::Store> objects;
   std::unique_ptr<api::PodLogs> pod_logs;
   std::unique_ptr<api::PodStreams> pod_streams;
+  AuditLog audit;
   std::unique_ptr<apiserver::Api> api;
   std::unique_ptr<apiserver::EventExpiry> event_expiry;  // on the API server's loop
   std::unique_ptr<apiserver::Server> server;
@@ -125,6 +129,7 @@ struct Cluster {
     TRY_VOID(rt::make_folders(options.data, 0700));
     TRY(kv, api_env->open_store(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
     TRY(gateway, node::pod_gateway(node_options()));
+    TRY(audit, open_audit_log(*api_env, options.audit_log, options.audit_policy_file, options.audit_strict));
     TRY(credentials, load_or_make_credentials(keys_folder(), api_env->now(), server_names()));
     TRY(objects, store::Store::open(*api_env, *kv));
     const std::vector<store::Broken> broken = objects->broken();
@@ -276,6 +281,7 @@ struct Cluster {
     server_options.version = kVersion;
     if (options.mpi_version != "v1") server_options.preferred_versions = {{"kubeflow.org", options.mpi_version}};
     server_options.other_metrics = [this] { return metrics.text(); };
+    server_options.auditing = audit.auditing;
     server_options.loop_held = [this] { return api_env->held(); };
     server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
                             {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
@@ -379,6 +385,25 @@ struct Cluster {
   }
 };
 
+// With the same flags, but that pods outlive the program, and that the data folder does not hang on HOME.
+int print_unit(const Arguments& arguments, const UpOptions& options) {
+  std::error_code error;
+  UnitFacts facts;
+  facts.program = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  facts.folder = std::filesystem::current_path(error).string();
+  if (facts.program.empty() || facts.folder.empty()) {
+    std::cerr << "volcano up: --systemd: " << error.message() << "\n";
+    return 1;
+  }
+  for (const std::string& argument : arguments)
+    if (!argument.starts_with("--systemd")) facts.arguments.push_back(argument);
+  facts.arguments.push_back("--data=" + options.data);
+  if (!options.leave_pods) facts.arguments.emplace_back("--leave-pods");
+  if (const passwd* user = getuid() == 0 ? nullptr : getpwuid(getuid())) facts.user = user->pw_name;
+  std::cout << systemd_unit(facts);
+  return 0;
+}
+
 }  // namespace
 
 int run_up(const Arguments& arguments) {
@@ -411,6 +436,7 @@ int run_up(const Arguments& arguments) {
     std::cerr << "volcano up: --node-name: " << named.error().message << "\n";
     return 2;
   }
+  if (options.systemd) return print_unit(arguments, options);
   if (options.kubeconfig.empty()) options.kubeconfig = options.data + "/kubeconfig";
   block_signals();  // before any thread starts, so that all inherit it
   signal(SIGPIPE, SIG_IGN);
@@ -423,9 +449,16 @@ int run_up(const Arguments& arguments) {
                    "Ctrl-C.\n",
                    kVersion, cluster.url(), options.kubeconfig)
             << std::flush;
-  wait_for_end({.folder = options.cache_dump_dir, .arguments = {}, .with_scheduler = [&cluster](auto use) {
-                  cluster.scheduler.env->loop().post([&cluster, use] { use(cluster.scheduler.part.get()); });
-                }});
+  wait_for_end({.folder = options.cache_dump_dir,
+                .arguments = {},
+                .with_scheduler =
+                    [&cluster](auto use) {
+                      cluster.scheduler.env->loop().post([&cluster, use] { use(cluster.scheduler.part.get()); });
+                    },
+                .reload =
+                    [&cluster] {
+                      if (cluster.audit.lines) cluster.audit.lines->reopen();
+                    }});
   std::cout << "stopping\n" << std::flush;
   cluster.stop();
   return 0;

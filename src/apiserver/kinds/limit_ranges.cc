@@ -1,0 +1,244 @@
+// Bounds of one container, of a pod as a whole, and of a claim.
+#include "apiserver/kinds/limit_ranges.h"
+
+#include <set>
+
+#include "api/pod_requests.h"
+#include "api/resource.h"
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+using api::Quantity;
+using api::ResourceList;
+using base::format;
+
+namespace {
+
+const api::ResourceId kLimitRanges{"", "v1", "limitranges"};
+constexpr std::string_view kNote = "kubernetes.io/limit-ranger";
+
+struct Amounts {
+  ResourceList requests;
+  ResourceList limits;
+};
+
+const Quantity* amount_in(const ResourceList& list, std::string_view name) {
+  const auto found = list.find(name);
+  return found == list.end() ? nullptr : &found->second;
+}
+
+// What one item says of one resource.
+struct Bound {
+  std::string_view type;  // Container, Pod, PersistentVolumeClaim
+  std::string_view resource;
+  Quantity amount;
+
+  std::string says(std::string_view which, std::string_view rest) const {
+    return format("{} {} usage per {} is {}{}", which, resource, type, amount.to_string(), rest);
+  }
+};
+
+void check_min(const Bound& bound, const Amounts& of, std::vector<std::string>& problems) {
+  const Quantity *request = amount_in(of.requests, bound.resource), *limit = amount_in(of.limits, bound.resource);
+  if (!request)
+    problems.push_back(bound.says("minimum", ". No request is specified"));
+  else if (*request < bound.amount)
+    problems.push_back(bound.says("minimum", ", but request is " + request->to_string()));
+  else if (limit && *limit < bound.amount)
+    problems.push_back(bound.says("minimum", ", but limit is " + limit->to_string()));
+}
+
+void check_max(const Bound& bound, const Amounts& of, std::vector<std::string>& problems) {
+  const Quantity *request = amount_in(of.requests, bound.resource), *limit = amount_in(of.limits, bound.resource);
+  const bool claim = bound.type == "PersistentVolumeClaim";  // these have no limits
+  if (claim ? !request : !limit)
+    problems.push_back(bound.says("maximum", claim ? ". No request is specified" : ". No limit is specified"));
+  else if (!claim && *limit > bound.amount)
+    problems.push_back(bound.says("maximum", ", but limit is " + limit->to_string()));
+  else if (request && *request > bound.amount)
+    problems.push_back(bound.says("maximum", ", but request is " + request->to_string()));
+}
+
+void check_ratio(const Bound& bound, const Amounts& of, std::vector<std::string>& problems) {
+  const Quantity *request = amount_in(of.requests, bound.resource), *limit = amount_in(of.limits, bound.resource);
+  const auto says = [&](const std::string& rest) {
+    problems.push_back(format("{} max limit to request ratio per {} is {}, but {}", bound.resource, bound.type,
+                              bound.amount.to_string(), rest));
+  };
+  if (!request || request->is_zero()) return says("no request is specified or request is 0");
+  if (!limit || limit->is_zero()) return says("no limit is specified or limit is 0");
+  const double ratio = limit->as_double() / request->as_double();
+  // Doubles of equal ratios may differ in their last digit.
+  if (ratio > bound.amount.as_double() * (1 + 1e-12)) says(format("provided ratio is {:.6f}", ratio));
+}
+
+void check_item(const Json& item, const Amounts& of, std::vector<std::string>& problems) {
+  const std::string_view type = item["type"].as_string();
+  for (const auto& [name, amount] : api::resource_list_from(item["min"])) check_min({type, name, amount}, of, problems);
+  for (const auto& [name, amount] : api::resource_list_from(item["max"])) check_max({type, name, amount}, of, problems);
+  for (const auto& [name, amount] : api::resource_list_from(item["maxLimitRequestRatio"]))
+    check_ratio({type, name, amount}, of, problems);
+}
+
+void check_pod_by(const Json& item, const Json& spec, std::vector<std::string>& problems) {
+  const std::string_view type = item["type"].as_string();
+  if (type == "Pod")
+    return check_item(item, {api::containers_total(spec, "requests"), api::containers_total(spec, "limits")}, problems);
+  if (type != "Container") return;
+  for (const char* list : {"containers", "initContainers"})
+    for (const Json& container : spec[list].items()) {
+      const Json& resources = container["resources"];
+      check_item(item, {api::resource_list_from(resources["requests"]), api::resource_list_from(resources["limits"])},
+                 problems);
+    }
+}
+
+// The names that were missing: "cpu, memory".
+std::string fill(Json& resources, std::string_view side, const Json& defaults) {
+  std::string filled;
+  for (const auto& [name, amount] : api::resource_list_from(defaults)) {
+    if (!resources[side].is_null() && (!resources[side].is_object() || resources[side].has(name))) continue;
+    resources.edit(side).set(name, amount.to_json());
+    filled += (filled.empty() ? "" : ", ") + name;
+  }
+  return filled;
+}
+
+void fill_container(const Json& item, Json& container, std::vector<std::string>& notes, bool init) {
+  if (!container["resources"].is_null() && !container["resources"].is_object()) return;
+  if (item["default"].empty() && item["defaultRequest"].empty()) return;
+  Json& resources = container.edit("resources");
+  const std::string name = (init ? "init container " : "container ") + container["name"].str();
+  const std::string requests = fill(resources, "requests", item["defaultRequest"]);
+  const std::string limits = fill(resources, "limits", item["default"]);
+  if (!requests.empty()) notes.push_back(format("{} request for {}", requests, name));
+  if (!limits.empty()) notes.push_back(format("{} limit for {}", limits, name));
+}
+
+void invalid_value(std::vector<base::Cause>& causes, std::string field, const Json& value, std::string_view why) {
+  causes.push_back({"FieldValueInvalid", format("Invalid value: {}: {}", value.dump(), why), std::move(field)});
+}
+
+// Of two amounts of one resource the first must not be larger.
+struct Order {
+  const char *low, *low_words, *high, *high_words;
+};
+constexpr Order kOrders[] = {{"min", "min", "max", "max"},
+                             {"min", "min", "default", "default"},
+                             {"min", "min", "defaultRequest", "default request"},
+                             {"defaultRequest", "default request", "max", "max"},
+                             {"defaultRequest", "default request", "default", "default limit"},
+                             {"default", "default", "max", "max"}};
+
+void check_orders(const Json& item, const std::string& path, std::vector<base::Cause>& causes) {
+  for (const Order& order : kOrders)
+    for (const Json::Member& row : item[order.low].members()) {
+      const auto low = Quantity::from_json(row.value), high = Quantity::from_json(item[order.high][row.name()]);
+      if (low && high && *low > *high)
+        invalid_value(causes, format("{}.{}[{}]", path, order.low, row.name()), row.value,
+                      format("{} value {} is greater than {} value {}", order.low_words, low->to_string(),
+                             order.high_words, high->to_string()));
+    }
+  for (const Json::Member& row : item["maxLimitRequestRatio"].members())
+    if (const auto ratio = Quantity::from_json(row.value); ratio && *ratio < Quantity::from_int(1))
+      invalid_value(causes, format("{}.maxLimitRequestRatio[{}]", path, row.name()), row.value,
+                    format("ratio {} is less than 1", ratio->to_string()));
+}
+
+}  // namespace
+
+void default_limit_range(Json& object) {
+  if (!object["spec"].is_object() || !object["spec"]["limits"].is_array()) return;
+  for (std::size_t i = 0; i < object["spec"]["limits"].size(); ++i) {
+    if (object["spec"]["limits"][i]["type"].as_string() != "Container") continue;
+    Json& item = object.edit("spec").edit("limits").edit(i);
+    for (const auto& [target, source] :
+         {std::pair{"default", "max"}, {"defaultRequest", "default"}, {"defaultRequest", "min"}}) {
+      const Json from = item[source];
+      if (!item[target].is_null() && !item[target].is_object()) continue;
+      for (const Json::Member& row : from.members())
+        if (!item[target].has(row.name())) item.edit(target).set(row.name(), row.value);
+    }
+  }
+}
+
+void check_limit_range(const Json& object, std::vector<base::Cause>& causes) {
+  std::set<std::string, std::less<>> types;
+  std::size_t at = 0;
+  for (const Json& item : object["spec"]["limits"].items()) {
+    const std::string path = format("spec.limits[{}]", at++);
+    const std::string_view type = item["type"].as_string();
+    if (type.empty()) {
+      causes.push_back({"FieldValueRequired", "Required value", path + ".type"});
+      continue;
+    }
+    if (type != "Container" && type != "Pod" && type != "PersistentVolumeClaim" &&
+        type.find('/') == std::string_view::npos)
+      invalid_value(causes, path + ".type", item["type"], "must be a standard limit type or fully qualified");
+    if (!types.emplace(type).second)
+      causes.push_back({"FieldValueDuplicate", format("Duplicate value: {}", item["type"].dump()), path + ".type"});
+    for (const char* part : {"default", "defaultRequest"})
+      if (type == "Pod" && !item[part].empty())
+        causes.push_back({"FieldValueForbidden", "Forbidden: may not be specified when `type` is 'Pod'",
+                          format("{}.{}", path, part)});
+    if (type == "PersistentVolumeClaim" && item["min"]["storage"].is_null() && item["max"]["storage"].is_null())
+      causes.push_back({"FieldValueRequired",
+                        "Required value: either minimum or maximum storage value is required, but neither was provided",
+                        path});
+    check_orders(item, path, causes);
+  }
+}
+
+std::vector<Json> limit_ranges_of(const Lookups& objects, const std::string& ns) {
+  static const api::TextField kNamespace{kLimitRanges, {"metadata", "namespace"}};
+  return ns.empty() ? std::vector<Json>() : objects.list_by(kNamespace, ns, false);
+}
+
+bool has_limits(const api::KindInfo& kind) {
+  return kind.resource == api::resources::kPods || kind.resource == api::resources::kPersistentVolumeClaims;
+}
+
+void apply_limit_ranges(const std::vector<Json>& ranges, Json& pod) {
+  std::vector<std::string> notes;
+  for (const Json& range : ranges)
+    for (const Json& item : range["spec"]["limits"].items()) {
+      if (item["type"].as_string() != "Container" || !pod["spec"].is_object()) continue;
+      for (const char* list : {"containers", "initContainers"})
+        for (std::size_t i = 0; i < pod["spec"][list].items().size(); ++i)
+          if (pod["spec"][list][i].is_object())
+            fill_container(item, pod.edit("spec").edit(list).edit(i), notes, std::string_view(list) != "containers");
+    }
+  if (notes.empty()) return;
+  std::string text;
+  for (const std::string& note : notes) text += (text.empty() ? "LimitRanger plugin set: " : "; ") + note;
+  const Json& annotations = pod["metadata"]["annotations"];
+  if (annotations.is_null() || annotations.is_object()) pod.edit_path({"metadata", "annotations"}).set(kNote, text);
+}
+
+base::Status check_limits(const std::vector<Json>& ranges, const api::KindInfo& kind, const Json& object) {
+  for (const Json& range : ranges) {
+    std::vector<std::string> problems;
+    for (const Json& item : range["spec"]["limits"].items()) {
+      if (kind.kind == "Pod")
+        check_pod_by(item, object["spec"], problems);
+      else if (item["type"].as_string() == "PersistentVolumeClaim")
+        check_item(item, {api::resource_list_from(object["spec"]["resources"]["requests"]), {}}, problems);
+    }
+    if (problems.empty()) continue;
+    std::string all;
+    for (const std::string& one : problems) all += (all.empty() ? "" : ", ") + one;
+    if (problems.size() > 1) all = "[" + all + "]";
+    base::Error error =
+        base::make_error(base::Code::kForbidden,
+                         format("{} \"{}\" is forbidden: {}", api::qualified_plural(kind), api::name_of(object), all));
+    error.group = kind.resource.group;
+    error.kind = kind.resource.plural;
+    error.name = api::name_of(object);
+    return error;
+  }
+  return {};
+}
+
+}  // namespace apiserver

@@ -1,0 +1,220 @@
+// How rules fit, and the shape of an Event.
+#include "apiserver/pipeline/audit.h"
+
+#include <algorithm>
+#include <array>
+
+#include "apiserver/pipeline/reviews.h"
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+using base::Result;
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kLevels = {"None", "Metadata", "Request", "RequestResponse"};
+
+bool has(const std::vector<std::string>& list, std::string_view word) {
+  return std::ranges::find(list, word) != list.end();
+}
+
+bool url_fits(const std::vector<std::string>& urls, std::string_view path) {
+  return std::ranges::any_of(urls, [path](const std::string& url) {
+    return url.ends_with('*') ? path.starts_with(std::string_view(url).substr(0, url.size() - 1)) : url == path;
+  });
+}
+
+bool resource_fits(const AuditRule::Resources& row, const Attributes& of) {
+  if (row.group != of.group) return false;
+  if (!row.names.empty() && !has(row.names, of.name)) return false;
+  if (row.resources.empty()) return true;
+  const std::string whole = of.resource + (of.subresource.empty() ? "" : "/" + of.subresource);
+  return has(row.resources, whole) || has(row.resources, "*") ||
+         (!of.subresource.empty() &&
+          (has(row.resources, of.resource + "/*") || has(row.resources, "*/" + of.subresource)));
+}
+
+bool fits(const AuditRule& rule, const UserInfo& user, const Attributes& of) {
+  if (!rule.users.empty() && !has(rule.users, user.name)) return false;
+  if (!rule.groups.empty() &&
+      std::ranges::none_of(user.groups, [&rule](const std::string& group) { return has(rule.groups, group); }))
+    return false;
+  if (!rule.verbs.empty() && !has(rule.verbs, of.verb)) return false;
+  const bool of_resources = !rule.resources.empty() || !rule.namespaces.empty();
+  if (!of.path.empty()) return rule.urls.empty() ? !of_resources : url_fits(rule.urls, of.path);
+  if (!of_resources) return rule.urls.empty();
+  if (!rule.namespaces.empty() && !has(rule.namespaces, of.ns)) return false;
+  return rule.resources.empty() ||
+         std::ranges::any_of(rule.resources, [&of](const AuditRule::Resources& row) { return resource_fits(row, of); });
+}
+
+bool holds_secrets(const Attributes& of) {
+  return (of.group.empty() && of.resource == "secrets") || of.subresource == "token" || of.resource == "tokenreviews";
+}
+
+std::vector<std::string> texts(const Json& list) {
+  std::vector<std::string> out;
+  for (const Json& item : list.items()) out.push_back(item.str());
+  return out;
+}
+
+base::Error wrong(const std::string& path, std::string_view why) {
+  return base::make_error(base::Code::kInvalid, base::format("{}: {}", path, why));
+}
+
+Result<AuditLevel> read_level(const Json& level, const std::string& path) {
+  const auto found = std::ranges::find(kLevels, level.as_string());
+  if (found != kLevels.end()) return static_cast<AuditLevel>(found - kLevels.begin());
+  return wrong(path, base::format("{} is none of None, Metadata, Request, RequestResponse", level.dump()));
+}
+
+base::Status check_members(const Json& object, const std::string& path, std::initializer_list<std::string_view> known) {
+  if (!object.is_object()) return wrong(path, "it is no object");
+  for (const Json::Member& member : object.members())
+    if (std::ranges::find(known, member.name()) == known.end())
+      return wrong(path, base::format("unknown field \"{}\"", member.name()));
+  return {};
+}
+
+// Whether the stage that is written is left out.
+Result<bool> omits_complete(const Json& stages, const std::string& path) {
+  bool omits = false;
+  for (const Json& stage : stages.items()) {
+    const std::string_view name = stage.as_string();
+    if (name != "RequestReceived" && name != "ResponseStarted" && name != "ResponseComplete" && name != "Panic")
+      return wrong(path, base::format("{} is no stage", stage.dump()));
+    omits = omits || name == "ResponseComplete";
+  }
+  return omits;
+}
+
+Result<AuditRule> read_rule(const Json& json, const std::string& path) {
+  TRY_VOID(check_members(json, path,
+                         {"level", "users", "userGroups", "verbs", "resources", "namespaces", "nonResourceURLs",
+                          "omitStages", "omitManagedFields"}));
+  AuditRule rule;
+  TRY(rule.level, read_level(json["level"], path + ".level"));
+  rule.users = texts(json["users"]);
+  rule.groups = texts(json["userGroups"]);
+  rule.verbs = texts(json["verbs"]);
+  rule.namespaces = texts(json["namespaces"]);
+  rule.urls = texts(json["nonResourceURLs"]);
+  for (const Json& row : json["resources"].items()) {
+    TRY_VOID(check_members(row, path + ".resources", {"group", "resources", "resourceNames"}));
+    if (!row["resourceNames"].empty() && row["resources"].empty())
+      return wrong(path + ".resources", "resourceNames need resources");
+    rule.resources.push_back({row["group"].str(), texts(row["resources"]), texts(row["resourceNames"])});
+  }
+  if (!rule.urls.empty() && (!rule.resources.empty() || !rule.namespaces.empty()))
+    return wrong(path + ".nonResourceURLs", "rules cannot apply to both regular resources and non-resource URLs");
+  TRY(rule.omits_complete, omits_complete(json["omitStages"], path + ".omitStages"));
+  rule.omits_managed_fields = json["omitManagedFields"].as_bool();
+  return rule;
+}
+
+void drop_managed_fields(Json& object) {
+  if (object["metadata"]["managedFields"].is_array()) object.edit("metadata").erase("managedFields");
+  for (std::size_t i = 0; i < object["items"].items().size(); ++i)
+    if (object["items"][i]["metadata"].is_object())
+      object.edit("items").edit(i).edit("metadata").erase("managedFields");
+}
+
+Json reference(const AuditRecord& record) {
+  const Attributes& of = record.of;
+  const bool made = of.verb == "create" && of.name.empty() && record.code == 201;
+  const Json& metadata = record.response_object["metadata"];
+  Json ref = Json::object({{"resource", of.resource}});
+  const auto add = [&ref](std::string_view key, const std::string& value) {
+    if (!value.empty()) ref.set(key, value);
+  };
+  add("namespace", of.ns);
+  add("name", made ? metadata["name"].str() : of.name);
+  add("uid", made ? metadata["uid"].str() : std::string());
+  add("apiGroup", of.group);
+  add("apiVersion", record.version);
+  add("subresource", of.subresource);
+  return ref;
+}
+
+Json annotations(const AuditRecord& record) {
+  const bool forbidden =
+      record.code == 403 && record.response_object["message"].as_string().find(" cannot ") != std::string_view::npos;
+  Json all = Json::object();
+  if (record.code != 401) all.set("authorization.k8s.io/decision", forbidden ? "forbid" : "allow");
+  for (const std::string& note : record.notes) {
+    const std::size_t equal = note.find('=');
+    if (equal != std::string::npos) all.set(note.substr(0, equal), note.substr(equal + 1));
+  }
+  return all;
+}
+
+Json status_json(const AuditRecord& record) {
+  Json status = Json::object({{"metadata", Json::object()}});
+  if (record.code >= 400)
+    for (const char* part : {"status", "message", "reason"})
+      if (record.response_object[part].is_string()) status.set(part, record.response_object[part]);
+  status.set("code", record.code);
+  return status;
+}
+
+}  // namespace
+
+AuditChoice AuditPolicy::choose(const UserInfo& user, const Attributes& of) const {
+  for (const AuditRule& rule : rules) {
+    if (!fits(rule, user, of)) continue;
+    if (rule.omits_complete) return {};
+    const AuditLevel level = holds_secrets(of) ? std::min(rule.level, AuditLevel::kMetadata) : rule.level;
+    return {level, rule.omits_managed_fields};
+  }
+  return {};
+}
+
+AuditPolicy default_audit_policy() { return {{{.level = AuditLevel::kMetadata}}}; }
+
+Result<AuditPolicy> read_audit_policy(const Json& policy) {
+  TRY_VOID(check_members(policy, "the policy",
+                         {"apiVersion", "kind", "metadata", "rules", "omitStages", "omitManagedFields"}));
+  if (policy["apiVersion"].as_string() != "audit.k8s.io/v1" || policy["kind"].as_string() != "Policy")
+    return wrong("the policy", base::format("it is {} of {}, not Policy of \"audit.k8s.io/v1\"", policy["kind"].dump(),
+                                            policy["apiVersion"].dump()));
+  if (policy["rules"].empty()) return wrong("rules", "there are none");
+  TRY(const bool omits, omits_complete(policy["omitStages"], "omitStages"));
+  AuditPolicy out;
+  for (const Json& json : policy["rules"].items()) {
+    TRY(AuditRule rule, read_rule(json, base::format("rules[{}]", out.rules.size())));
+    rule.omits_complete = rule.omits_complete || omits;
+    if (!json.has("omitManagedFields")) rule.omits_managed_fields = policy["omitManagedFields"].as_bool();
+    out.rules.push_back(std::move(rule));
+  }
+  return out;
+}
+
+Json audit_event(AuditRecord record) {
+  const AuditLevel level = record.choice.level;
+  Json event = Json::object({{"kind", "Event"},
+                             {"apiVersion", "audit.k8s.io/v1"},
+                             {"level", kLevels[static_cast<std::size_t>(level)]},
+                             {"auditID", record.id},
+                             {"stage", "ResponseComplete"},
+                             {"requestURI", record.uri},
+                             {"verb", record.of.verb},
+                             {"user", user_json(record.user)}});
+  if (record.impersonated) event.set("impersonatedUser", user_json(*record.impersonated));
+  if (!record.user_agent.empty()) event.set("userAgent", record.user_agent);
+  if (!record.of.resource.empty()) event.set("objectRef", reference(record));
+  event.set("responseStatus", status_json(record));
+  event.set("annotations", annotations(record));
+  if (record.choice.omits_managed_fields)
+    for (Json* object : {&record.request_object, &record.response_object}) drop_managed_fields(*object);
+  if (level >= AuditLevel::kRequest && !record.request_object.is_null())
+    event.set("requestObject", std::move(record.request_object));
+  if (level >= AuditLevel::kRequestResponse && !record.response_object.is_null())
+    event.set("responseObject", std::move(record.response_object));
+  event.set("requestReceivedTimestamp", base::format_rfc3339_micro(record.received));
+  event.set("stageTimestamp", base::format_rfc3339_micro(record.ended));
+  return event;
+}
+
+}  // namespace apiserver

@@ -1,0 +1,97 @@
+// Which rule decides, and what an event says.
+#include "apiserver/pipeline/audit.h"
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+
+namespace apiserver {
+namespace {
+
+using api::Json;
+
+AuditPolicy policy(const std::string& rules) {
+  const auto read = read_audit_policy(
+      *api::parse_json(base::format(R"({{"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":[{}]}})", rules)));
+  EXPECT_TRUE(read.ok()) << rules;
+  return read.ok() ? *read : AuditPolicy();
+}
+
+TEST(Audit, the_first_rule_that_fits_decides) {
+  struct Row {
+    const char* rules;
+    Attributes of;
+    AuditLevel level;
+  };
+  const Attributes get{"get", "", "pods", "", "n", "p", ""}, log{"get", "", "pods", "log", "n", "p", ""},
+      node{"list", "", "nodes", "", "", "", ""}, path{"get", "", "", "", "", "", "/healthz/x"},
+      secret{"create", "", "secrets", "", "n", "", ""}, token{"create", "", "serviceaccounts", "token", "n", "s", ""};
+  const Row rows[] = {
+      {R"({"level":"Request"})", get, AuditLevel::kRequest},
+      {R"({"level":"None","verbs":["get"]},{"level":"Metadata"})", get, AuditLevel::kNone},
+      {R"({"level":"None","users":["ann"]},{"level":"Metadata"})", get, AuditLevel::kMetadata},
+      {R"({"level":"Request","userGroups":["dev"]})", get, AuditLevel::kRequest},
+      {R"({"level":"Request","userGroups":["ops"]})", get, AuditLevel::kNone},
+      {R"({"level":"Request","resources":[{"group":"","resources":["pods"]}]})", log, AuditLevel::kNone},
+      {R"({"level":"Request","resources":[{"group":"","resources":["pods/*"]}]})", log, AuditLevel::kRequest},
+      {R"({"level":"Request","resources":[{"group":"","resources":["*/log"]}]})", log, AuditLevel::kRequest},
+      {R"({"level":"Request","resources":[{"group":""}]})", log, AuditLevel::kRequest},
+      {R"({"level":"Request","resources":[{"group":"apps"}]})", get, AuditLevel::kNone},
+      {R"({"level":"Request","resources":[{"resources":["pods"],"resourceNames":["q"]}]})", get, AuditLevel::kNone},
+      {R"({"level":"Request","namespaces":["n"]})", get, AuditLevel::kRequest},
+      {R"({"level":"Request","namespaces":["n"]})", node, AuditLevel::kNone},
+      {R"({"level":"Request","namespaces":[""]})", node, AuditLevel::kRequest},
+      {R"({"level":"Request","namespaces":["n"]})", path, AuditLevel::kNone},
+      {R"({"level":"Request","nonResourceURLs":["/healthz*"]})", path, AuditLevel::kRequest},
+      {R"({"level":"Request","nonResourceURLs":["/healthz*"]})", get, AuditLevel::kNone},
+      {R"({"level":"RequestResponse"})", secret, AuditLevel::kMetadata},
+      {R"({"level":"RequestResponse"})", token, AuditLevel::kMetadata},
+      {R"({"level":"Request","omitStages":["ResponseComplete"]})", get, AuditLevel::kNone},
+      {R"({"level":"Request","omitStages":["RequestReceived"]})", get, AuditLevel::kRequest},
+  };
+  for (const Row& row : rows)
+    EXPECT_EQ(policy(row.rules).choose({"jane", {"dev"}}, row.of).level, row.level) << row.rules << row.of.resource;
+}
+
+TEST(Audit, a_policy_that_makes_no_sense_is_named) {
+  const auto said = [](const std::string& text) {
+    const auto read = read_audit_policy(*api::parse_json(text));
+    return read.ok() ? "" : read.error().message;
+  };
+  const auto rules = [&said](const std::string& list) {
+    return said(R"({"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":[)" + list + "]}");
+  };
+  EXPECT_EQ(said(R"({"kind":"Policy","rules":[]})"),
+            R"(the policy: it is "Policy" of null, not Policy of "audit.k8s.io/v1")");
+  EXPECT_EQ(rules(""), "rules: there are none");
+  EXPECT_EQ(rules(R"({"level":"All"})"), "rules[0].level: \"All\" is none of None, Metadata, Request, RequestResponse");
+  EXPECT_EQ(rules(R"({"level":"None","verb":["get"]})"), "rules[0]: unknown field \"verb\"");
+  EXPECT_EQ(rules(R"({"level":"None","omitStages":["End"]})"), "rules[0].omitStages: \"End\" is no stage");
+  EXPECT_EQ(rules(R"({"level":"None","namespaces":["n"],"nonResourceURLs":["/x"]})"),
+            "rules[0].nonResourceURLs: rules cannot apply to both regular resources and non-resource URLs");
+}
+
+TEST(Audit, an_event_says_who_asked_what_and_how_it_ended) {
+  AuditRecord record{.choice = {AuditLevel::kRequest, true},
+                     .id = "1",
+                     .uri = "/api/v1/namespaces/n/pods",
+                     .user_agent = "kubectl",
+                     .user = {"jane", {"dev"}},
+                     .of = {"create", "", "pods", "", "n", "", ""},
+                     .version = "v1",
+                     .code = 201,
+                     .request_object = *api::parse_json(R"({"metadata":{"name":"p","managedFields":[]}})"),
+                     .response_object = *api::parse_json(R"({"metadata":{"name":"p","uid":"U"}})"),
+                     .notes = {"policy/key=value"}};
+  EXPECT_EQ(
+      audit_event(record).dump(),
+      R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Request","auditID":"1","stage":"ResponseComplete",)"
+      R"("requestURI":"/api/v1/namespaces/n/pods","verb":"create","user":{"username":"jane","groups":["dev"]},)"
+      R"("userAgent":"kubectl","objectRef":{"resource":"pods","namespace":"n","name":"p","uid":"U","apiVersion":"v1"},)"
+      R"("responseStatus":{"metadata":{},"code":201},"annotations":{"authorization.k8s.io/decision":"allow",)"
+      R"("policy/key":"value"},"requestObject":{"metadata":{"name":"p"}},)"
+      R"("requestReceivedTimestamp":"1970-01-01T00:00:00.000000Z","stageTimestamp":"1970-01-01T00:00:00.000000Z"})");
+}
+
+}  // namespace
+}  // namespace apiserver

@@ -1,0 +1,68 @@
+// The lines, and how systemd reads words.
+#include "main/host/systemd_unit.h"
+
+#include "base/format.h"
+
+namespace volcano_main {
+namespace {
+
+// Specifiers and variables are not meant, and a word may have spaces and quotes.
+std::string quoted(const std::string& word) {
+  std::string out = "\"";
+  for (const char c : word) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '%' || c == '$') out += c;
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += c;
+  }
+  return out + '"';
+}
+
+// Of settings that are one word each, without quotes.
+std::string unquoted(const std::string& word) {
+  std::string out;
+  for (const char c : word) {
+    if (c == '%') out += c;
+    out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string systemd_unit(const UnitFacts& facts) {
+  std::string command = quoted(facts.program) + " up";
+  for (const std::string& argument : facts.arguments) command += " " + quoted(argument);
+  const std::string user = facts.user.empty() ? "" : base::format("User={}\n", unquoted(facts.user));
+  return base::format(
+      "[Unit]\n"
+      "Description=Volcano: a cluster on this machine\n"
+      "Wants=network-online.target\n"
+      "After=network-online.target\n"
+      "StartLimitIntervalSec=0\n"
+      "\n"
+      "[Service]\n"
+      "Type=exec\n"
+      "ExecStart={}\n"
+      "ExecReload=/bin/kill -HUP $MAINPID\n"
+      "WorkingDirectory={}\n"
+      "{}"
+      "Restart=always\n"
+      "RestartSec=2\n"
+      "# Pods go on while the program is restarted, and it makes control groups for them.\n"
+      "KillMode=process\n"
+      "Delegate=yes\n"
+      "TimeoutStopSec=45\n"
+      "LimitNOFILE=1048576\n"
+      "LimitMEMLOCK=infinity\n"
+      "TasksMax=infinity\n"
+      "OOMScoreAdjust=-900\n"
+      "\n"
+      "[Install]\n"
+      "WantedBy=multi-user.target\n",
+      command, unquoted(facts.folder), user);
+}
+
+}  // namespace volcano_main

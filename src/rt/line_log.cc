@@ -1,0 +1,143 @@
+// A queue with a limit, and the thread that empties it.
+#include "rt/line_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "base/format.h"
+
+namespace rt {
+namespace {
+
+class FileLog final : public LineLog {
+ public:
+  FileLog(LineLogOptions options, int file) : options_(std::move(options)), file_(file), thread_([this] { run(); }) {}
+  ~FileLog() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+    if (file_ >= 0) ::close(file_);
+  }
+
+  void append(std::size_t bytes, std::function<std::string()> make) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (waiting_.size() >= options_.lines_max || bytes_ + bytes > options_.bytes_max) {
+        ++left_out_;
+      } else {
+        waiting_.push_back({bytes, std::move(make)});
+        bytes_ += bytes;
+      }
+    }
+    wake_.notify_one();
+  }
+
+  void reopen() override {
+    {
+      const std::lock_guard lock(mutex_);
+      reopens_ = true;
+    }
+    wake_.notify_one();
+  }
+
+ private:
+  struct Line {
+    std::size_t bytes = 0;
+    std::function<std::string()> make;
+  };
+
+  void run() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [this] { return ends_ || reopens_ || left_out_ > 0 || !waiting_.empty(); });
+      const bool reopens = std::exchange(reopens_, false);
+      const std::size_t left_out = std::exchange(left_out_, 0);
+      Line line;
+      if (!waiting_.empty()) {
+        line = std::move(waiting_.front());
+        waiting_.pop_front();
+        bytes_ -= line.bytes;
+      } else if (ends_) {
+        return;
+      }
+      lock.unlock();
+      if (reopens) open_again();
+      if (left_out > 0) tell(base::format("{} lines are left out: too many wait for the disk", left_out));
+      if (line.make) write(line.make() + "\n");
+      line = {};
+      lock.lock();
+    }
+  }
+
+  void open_again() {
+    const int fresh = open_file(options_.path);
+    if (fresh < 0) return tell(base::format("cannot open {}: {}", options_.path, std::strerror(errno)));
+    ::close(file_);
+    file_ = fresh;
+    cut_ = false;
+  }
+
+  void write(std::string line) {
+    if (cut_) line = std::string(1, '\n') + line;  // what is there of the line before is no line
+    std::string_view rest = line;
+    while (!rest.empty()) {
+      const ssize_t put = ::write(file_, rest.data(), rest.size());
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0) {
+        cut_ = cut_ || rest.size() < line.size();
+        return tell(base::format("cannot write to {}: {}", options_.path, std::strerror(errno)));
+      }
+      rest.remove_prefix(static_cast<std::size_t>(put));
+    }
+    cut_ = false;
+    told_ = false;
+  }
+
+  void tell(const std::string& problem) {
+    if (!told_ && options_.on_problem) options_.on_problem(problem);
+    told_ = true;
+  }
+
+ public:
+  static int open_file(const std::string& path) {
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  }
+
+ private:
+  const LineLogOptions options_;
+  // Of the thread.
+  int file_;
+  bool cut_ = false;   // the file ends within a line
+  bool told_ = false;  // of a problem that lasts
+  // Shared, under the mutex.
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Line> waiting_;
+  std::size_t bytes_ = 0;
+  std::size_t left_out_ = 0;
+  bool reopens_ = false;
+  bool ends_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<LineLog>> open_line_log(LineLogOptions options) {
+  const int file = FileLog::open_file(options.path);
+  if (file < 0)
+    return base::make_error(base::Code::kUnavailable,
+                            base::format("cannot open {}: {}", options.path, std::strerror(errno)));
+  return std::unique_ptr<LineLog>(std::make_unique<FileLog>(std::move(options), file));
+}
+
+}  // namespace rt

@@ -1,0 +1,85 @@
+// Lines arrive in order, in the file that has the name now, and what cannot be kept is said.
+#include "rt/line_log.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <future>
+
+#include "rt/files.h"
+
+namespace rt {
+namespace {
+
+struct Folder {
+  std::string path = std::string(::testing::TempDir()) + "line-log-XXXXXX";
+  Folder() { EXPECT_NE(mkdtemp(path.data()), nullptr); }
+  ~Folder() { EXPECT_TRUE(remove_tree(path).ok()); }
+};
+
+std::function<std::string()> line(std::string text) {
+  return [text = std::move(text)] { return text; };
+}
+
+TEST(LineLog, adds_lines_in_order_and_follows_the_name) {
+  const Folder folder;
+  const std::string path = folder.path + "/log";
+  auto log = open_line_log({.path = path});
+  ASSERT_TRUE(log.ok());
+  (*log)->append(1, line("a"));
+  std::promise<void> written;
+  (*log)->append(1, [&written] {
+    written.set_value();
+    return std::string("b");
+  });
+  written.get_future().wait();
+  log->reset();
+  EXPECT_EQ(*read_file(path), "a\nb\n");
+  log = open_line_log({.path = path});
+  std::filesystem::rename(path, path + ".1");
+  (*log)->reopen();
+  (*log)->append(1, line("c"));
+  log->reset();
+  EXPECT_EQ(*read_file(path + ".1"), "a\nb\n");
+  EXPECT_EQ(*read_file(path), "c\n");
+  EXPECT_FALSE(open_line_log({.path = folder.path + "/none/log"}).ok());
+}
+
+TEST(LineLog, leaves_out_what_is_too_much_and_says_so_once) {
+  const Folder folder;
+  std::promise<void> begun, go;
+  std::vector<std::string> problems;
+  auto log = open_line_log(
+      {.path = folder.path + "/log", .lines_max = 1, .bytes_max = 100, .on_problem = [&](const std::string& problem) {
+         problems.push_back(problem);
+       }});
+  (*log)->append(1, [&] {
+    begun.set_value();
+    go.get_future().wait();
+    return std::string("a");
+  });
+  begun.get_future().wait();
+  (*log)->append(101, line("too large"));
+  (*log)->append(1, line("b"));
+  (*log)->append(1, line("too many"));
+  go.set_value();
+  log->reset();
+  EXPECT_EQ(*read_file(folder.path + "/log"), "a\nb\n");
+  EXPECT_EQ(problems, std::vector<std::string>{"2 lines are left out: too many wait for the disk"});
+}
+
+TEST(LineLog, a_full_disk_is_said_once) {
+  std::vector<std::string> problems;
+  auto log = open_line_log(
+      {.path = "/dev/full", .on_problem = [&](const std::string& problem) { problems.push_back(problem); }});
+  ASSERT_TRUE(log.ok());
+  (*log)->append(1, line("a"));
+  (*log)->append(1, line("b"));
+  log->reset();
+  EXPECT_EQ(problems, std::vector<std::string>{"cannot write to /dev/full: No space left on device"});
+}
+
+}  // namespace
+}  // namespace rt
