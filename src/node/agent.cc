@@ -79,10 +79,7 @@ void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
       if (!initial) refresh_volumes();
     });
   no_service_proxy = runtime->no_service_proxy();
-  if (!service_proxy())
-    base::log_warning("node", base::format("nothing answers at the addresses of services ({}); their names lead to the "
-                                           "addresses of their pods",
-                                           no_service_proxy));
+  if (!service_proxy()) base::log_warning("node", "nothing answers at the addresses of services: " + no_service_proxy);
   for (client::Informer* informer : {&services, &slices}) {
     informer->on_change([this](const Json*, const Json*, bool) { refresh_services(); });
     informer->on_synced([this] { refresh_services(); });

@@ -178,11 +178,18 @@ std::string base_text(const ProxyTable& table) {
   text += "set own {\n type ipv4_addr . ipv4_addr\n}\n";
   const std::string refuse_service = base::format("ip daddr @addresses ct state new {} != @live reject\n", kPort);
   const std::string refuse_port = "fib daddr type local ct state new meta l4proto . th dport @dead_ports reject\n";
+  const std::string names_and_server =
+      table.gateway.empty()
+          ? std::string()
+          : base::format("ip daddr {} meta l4proto {{ tcp, udp }} th dport {{ 53{} }} return\n", table.gateway,
+                         table.api_port == 0 ? "" : base::format(", {}", table.api_port));
   // What goes to the loopback stays there: the kernel sends nothing from there to pods.
-  const std::string find_port = base::format(
-      "{} vmap @host_addresses\n"
-      "ip daddr != 127.0.0.0/8 fib daddr type local meta l4proto . th dport vmap @machine_ports\n",
-      kPort);
+  const std::string find_port =
+      names_and_server +
+      base::format(
+          "{} vmap @host_addresses\n"
+          "ip daddr != 127.0.0.0/8 fib daddr type local meta l4proto . th dport vmap @machine_ports\n",
+          kPort);
   // Other clusters of this machine may have the same addresses: pods mean those of their own.
   const std::string ours = base::format("iifname \"{}\" ", table.bridge);
   const auto chain = [&](const char* name, const char* head, const std::string& rules) {

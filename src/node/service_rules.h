@@ -53,6 +53,9 @@ struct ProxyTable {
   std::string name;
   std::string bridge;  // that pods are on
   std::string subnet;  // of pods: "10.200.7.0/24"
+  // Where the bridge's names and the API server are: no pod takes these ports over by asking for them as host ports.
+  std::string gateway = {};
+  int api_port = 0;  // 0: none
   // The kernel does not see what pods of one bridge say to each other: answers find their way only through this
   // machine.
   bool masquerade_all = false;

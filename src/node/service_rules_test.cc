@@ -152,6 +152,16 @@ TEST(ServiceRules, TwoPodsCannotHaveOnePort) {
   EXPECT_FALSE(share_a_port(port("", "TCP", 80), port("", "TCP", 81)));
 }
 
+TEST(ServiceRules, NoPodTakesOverTheNamesOrTheServer) {
+  const std::string text = transaction(
+      {.name = "t", .bridge = "vcbr1", .subnet = "10.200.7.0/24", .gateway = "10.200.7.1", .api_port = 6443}, nullptr,
+      {});
+  const std::string kept = "ip daddr 10.200.7.1 meta l4proto { tcp, udp } th dport { 53, 6443 } return\n";
+  const std::size_t first = text.find(kept), second = text.find(kept, first + 1);
+  EXPECT_NE(second, std::string::npos) << "for what comes and for what goes out";
+  EXPECT_LT(first, text.find("@machine_ports"));
+}
+
 TEST(ServiceRules, ChangeOnlyWhatMustChange) {
   const ProxyTable table{"vcbr1", "vcbr1", "10.200.7.0/24"};
   Objects before;

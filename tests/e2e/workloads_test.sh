@@ -166,15 +166,17 @@ Y
 
 a_budget_keeps_pods_from_eviction() {
   kubectl apply -f "$scratch/web.yaml" > /dev/null
-  kubectl create poddisruptionbudget web --selector=app=web --min-available=2 > /dev/null
+  kubectl create poddisruptionbudget web --selector=app=web --min-available=3 > /dev/null
   expect "three pods" rolled_out deployment/web
-  expect "the row" wait_for 10 sh -c 'kubectl get pdb web --no-headers | grep -qE "^web +2 +N/A +1 "'
+  expect "the row" wait_for 20 sh -c 'kubectl get pdb web --no-headers | grep -qE "^web +3 +N/A +0 "'
   local pods eviction='{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "%s", "namespace": "default"}}'
   pods=($(kubectl get pods -l app=web -o 'jsonpath={.items[*].metadata.name}'))
   evict() { printf "$eviction" "$1" | kubectl create --raw "/api/v1/namespaces/default/pods/$1/eviction" -f - 2>&1; }
-  expect "one may go" grep -q Success <<< "$(evict "${pods[0]}")"
-  expect "no second one" grep -q "violate the pod's disruption budget" <<< "$(evict "${pods[1]}")"
-  expect "until there are three again" wait_for 20 sh -c 'kubectl get pdb web --no-headers | grep -qE "^web +2 +N/A +1 "'
+  expect "a refusal" grep -q "violate the pod's disruption budget" <<< "$(evict "${pods[0]}")"
+  kubectl patch pdb web --type merge -p '{"spec": {"minAvailable": 2}}' > /dev/null
+  expect "one to be allowed" wait_for 20 sh -c 'kubectl get pdb web --no-headers | grep -qE "^web +2 +N/A +1 "'
+  expect "it to go" grep -q Success <<< "$(evict "${pods[0]}")"
+  expect "the next one to be allowed in time" wait_for 20 sh -c 'kubectl get pdb web --no-headers | grep -qE "^web +2 +N/A +1 "'
   kubectl delete pdb web > /dev/null
   kubectl delete deployment web > /dev/null
   expect "all goes" wait_for 20 no_pods app=web

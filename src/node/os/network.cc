@@ -150,7 +150,6 @@ base::Status Network::ensure_bridge() {
     TRY_VOID(batch(
         {}, base::format("link add {0} type bridge\naddr add {1}/24 dev {0}\nlink set {0} up\n", bridge_, gateway_)));
     change_rules(true, bridge_, prefix_ + "0/24");
-    (void)run_command({"ip", "link", "set", "dev", bridge_, "type", "bridge", "nf_call_iptables", "1"});
     const std::string forwarding = "/proc/sys/net/ipv4/ip_forward";
     if (read_text(forwarding).starts_with("0")) {
       forwarding_set_ = write_setting(forwarding, "1");
@@ -159,6 +158,7 @@ base::Status Network::ensure_bridge() {
           Json::object({{"prefix", prefix_}, {"bridge", bridge_}, {"forwarding_set", forwarding_set_}}).dump(), 0600));
     }
   }
+  (void)run_command({"ip", "link", "set", "dev", bridge_, "type", "bridge", "nf_call_iptables", "1"});
   make_way_to_services();
   close_loopback(bridge_);
   up_ = true;

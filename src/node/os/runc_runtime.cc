@@ -85,8 +85,15 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
   cgroups_ = cgroup_layout(read_text("/proc/self/mountinfo"));
   images_.sweep();
   TRY_VOID(network_.open(options_.data_dir, options_.bridge_subnet));
-  no_service_proxy_ = service_proxy_.open(network_.bridge(), network_.subnet());
-  if (no_service_proxy_.empty()) network_.reach(options_.service_range);
+  no_service_proxy_ = service_proxy_.open({.name = {},
+                                           .bridge = network_.bridge(),
+                                           .subnet = network_.subnet(),
+                                           .gateway = network_.gateway(),
+                                           .api_port = options_.api_port});
+  if (no_service_proxy_.empty())
+    network_.reach(options_.service_range);
+  else
+    no_service_proxy_ += "; their names lead to the addresses of their pods";
   std::vector<RecoveredPod> pods = folders_.recover(exits_);
   bool any = false;
   for (const RecoveredPod& pod : pods) {

@@ -18,10 +18,12 @@ base::Status run_nft(const std::string& text) { return must_run({"nft", "-f", "-
 
 }  // namespace
 
-std::string ServiceProxy::open(const std::string& bridge, const std::string& subnet) {
+std::string ServiceProxy::open(ProxyTable place) {
   const std::lock_guard lock(mutex_);
   if (find_program("nft").empty()) return "the program nft is missing";
-  table_ = {bridge, bridge, subnet, !sees_bridged_packets()};
+  table_ = std::move(place);
+  table_.name = table_.bridge;
+  table_.masquerade_all = !sees_bridged_packets();
   // Made and taken away again in one transaction, under a name that nothing else has.
   ProxyTable trial = table_;
   trial.name += "_trial";

@@ -14,7 +14,8 @@ namespace node {
 class ServiceProxy {
  public:
   // Why this machine cannot do it (no program, no such kernel), or nothing. To be called before anything else.
-  std::string open(const std::string& bridge, const std::string& subnet);
+  // `place`: without a name and without what is found out here.
+  std::string open(ProxyTable place);
   // Makes the kernel do what `rules` say. Nothing has changed after an error, and the next call makes all of it anew.
   base::Status set(const ServiceRules& rules);
   // Takes the table away.
