@@ -23,6 +23,8 @@ struct Program {
 constexpr std::array kPrograms{
     Program{"up", "", volcano_main::run_up, "start a cluster on this machine"},
     Program{"fsck", "", volcano_main::run_fsck, "check and mend the data folder of a cluster that is not running"},
+    Program{"backup", "", volcano_main::run_backup, "write all objects of a cluster, which may run, into a file"},
+    Program{"restore", "", volcano_main::run_restore, "make a data folder from a backup"},
     Program{"user", "", volcano_main::run_user, "make and list certificates for people who share the machine"},
     Program{"simulate", "", volcano_main::run_simulate, "run a whole cluster on virtual time, from a seed"},
     Program{"crd", "", volcano_main::run_crd, "print the CustomResourceDefinitions of our kinds"},

@@ -86,7 +86,10 @@ class Lmdb : public KvStore {
   base::Status commit(const std::function<void(KvWriter&)>& changes) override {
     if (!reserve_.hold()) return failed("write to", ENOSPC);
     if (std::exchange(map_is_larger_, false)) mdb_env_set_mapsize(env_, map_bytes_max_);
-    const Attempt attempt = try_commit(changes);
+    Attempt attempt = try_commit(changes);
+    // Pages that a reader of another process held when it was killed are free again.
+    if (int dead = 0; attempt.code == MDB_MAP_FULL && mdb_reader_check(env_, &dead) == 0 && dead > 0)
+      attempt = try_commit(changes);
     return attempt.code ? base::Status(failed(attempt.what, attempt.code)) : base::Status();
   }
 

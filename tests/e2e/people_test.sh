@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Several people on one machine, with stock kubectl: certificates, roles that gather, acting as others, quotas, and the audit log.
+# Several people on one machine, with stock kubectl: certificates, roles that gather, acting as others, quotas, the audit log, and backups.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 user() { "$volcano" user "$@" --data "$scratch/data"; }
@@ -22,6 +22,7 @@ says() { # says TEXT COMMAND...
 }
 
 users_have_certificates() {
+  expect "the start to say what it found" grep -Eq '^[0-9]+ cores, [0-9.]+ GiB of memory; pods are plain processes, which nothing isolates \(--runtime process\)$' "$scratch/up.log"
   kubectl create namespace team > /dev/null
   expect "a file" user create jane --group dev --group "people of x" --namespace team -o "$scratch/jane.kubeconfig" --server "$server"
   expect "that only its owner reads" [ "$(stat -c %a "$scratch/jane.kubeconfig")" = 600 ]
@@ -114,7 +115,7 @@ run_sections() { # run_sections N...: in one shell, which ends at the first fail
 }
 the_guide_works() {
   expect "there to be commands" test "$(section 2 | wc -l)" -gt 10
-  expect "teams, people and a job" run_sections 2 3 5
+  expect "teams, people and a job" run_sections 2 3 5 7
   expect "the job to run" wait_for 30 sh -c "kubectl -n vision get vcjob train -o 'jsonpath={.status.state.phase}' | grep -qx Completed"
   expect "it to be counted" sh -c "kubectl -n vision get quota vision -o 'jsonpath={.status.hard.pods}' | grep -qx 50"
 }
@@ -141,6 +142,28 @@ requests_are_written_down() {
   mv "$scratch/audit.log" "$scratch/audit.old"
   kill -HUP "$cluster"
   expect "a new file after SIGHUP" wait_for 10 sh -c "kubectl get ns > /dev/null; test -s '$scratch/audit.log'"
+}
+backups_are_made_and_restored() {
+  local version=$(kubectl get --raw "/api/v1/namespaces/team/configmaps?limit=1" | python3 -c 'import json, sys; print(json.load(sys.stdin)["metadata"]["resourceVersion"])')
+  expect "a backup of a cluster that runs" "$volcano" backup "$scratch/backup" --keys --data "$scratch/data"
+  expect "that only its owner reads" [ "$(stat -c %a "$scratch/backup")" = 600 ]
+  expect "none over it" refused "is there already" "$volcano" backup "$scratch/backup" --data "$scratch/data"
+  expect "no restore over data" refused "is there already" "$volcano" restore "$scratch/backup" --data "$scratch/data"
+  head -c -10 "$scratch/backup" > "$scratch/cut"
+  expect "no restore of half of it" refused "it is cut short" "$volcano" restore "$scratch/cut" --data "$scratch/back"
+  python3 -c 'import sys; b = bytearray(open(sys.argv[1], "rb").read()); b[len(b) // 2] ^= 1; open(sys.argv[2], "wb").write(b)' "$scratch/backup" "$scratch/bent"
+  expect "no restore of what was changed" refused "it is damaged" "$volcano" restore "$scratch/bent" --data "$scratch/back"
+  expect "no restore of anything else" refused "it is no backup" "$volcano" restore /etc/hostname --data "$scratch/back"
+  expect "nothing to be left of those" test ! -e "$scratch/back/objects"
+  kubectl delete configmap told -n team > /dev/null
+  stop_cluster
+  expect "a restore" "$volcano" restore "$scratch/backup" --data "$scratch/back"
+  expect "it to be well" "$volcano" fsck "$scratch/back"
+  rm -rf "$scratch/data" && mv "$scratch/back" "$scratch/data"
+  start_cluster --node-name n1 --host-rootfs --runtime process
+  expect "what was deleted since" [ "$(kubectl get configmap told -n team -o "jsonpath={.data.a}")" = b ]
+  expect "the same users" refused 'User "jane" cannot' kubectl --kubeconfig "$scratch/jane.kubeconfig" --server "$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')" get nodes
+  expect "revisions to go on" test "$(kubectl create configmap after -n team -o 'jsonpath={.metadata.resourceVersion}')" -gt "$version"
 }
 policies_of_the_log_are_checked() {
   echo '{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": [{"level": "Much"}]}' > "$scratch/bad.json"
@@ -170,5 +193,5 @@ YAML
 start_cluster --node-name n1 --host-rootfs --runtime process --audit-log "$scratch/audit.log" --audit-policy-file "$scratch/audit.yaml"
 server=$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')
 wait_for 10 kubectl get serviceaccount default
-run_tests users_have_certificates some_names_are_refused people_act_as_others roles_gather_others quotas_hold the_guide_works units_are_well_formed requests_are_written_down policies_of_the_log_are_checked a_full_disk_stops_who_asked_for_it
+run_tests users_have_certificates some_names_are_refused people_act_as_others roles_gather_others quotas_hold the_guide_works units_are_well_formed requests_are_written_down backups_are_made_and_restored policies_of_the_log_are_checked a_full_disk_stops_who_asked_for_it
 exit ${failed:-0}

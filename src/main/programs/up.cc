@@ -354,6 +354,18 @@ struct Cluster {
     return write_kubeconfig();
   }
 
+  // What of this machine pods get, and what does not keep them apart.
+  std::string found() const {
+    const node::MachineFacts machine = node::read_machine_facts(options.data);
+    const std::string how = gateway ? "containers"
+                            : options.runtime == "process"
+                                ? "plain processes, which nothing isolates (--runtime process)"
+                                : "plain processes, which nothing isolates (containers need "
+                                  "root and runc)";
+    return base::format("{} cores, {:.1f} GiB of memory; pods are {}\n", machine.cpus,
+                        static_cast<double>(machine.memory_bytes) / (1 << 30), how);
+  }
+
   void stop() {
     if (agent.env) on_loop<bool>(*agent.env, [this](auto done) { agent.part->stop([done] { done(true); }); });
     agent.stop();
@@ -445,9 +457,9 @@ int run_up(const Arguments& arguments) {
     return 1;
   }
   std::cout << base::format(
-                   "volcano {} is up at {}\n\n  export KUBECONFIG={}\n  kubectl get queues\n\nStop it with "
+                   "volcano {} is up at {}\n{}\n  export KUBECONFIG={}\n  kubectl get queues\n\nStop it with "
                    "Ctrl-C.\n",
-                   kVersion, cluster.url(), options.kubeconfig)
+                   kVersion, cluster.url(), cluster.found(), options.kubeconfig)
             << std::flush;
   wait_for_end({.folder = options.cache_dump_dir,
                 .arguments = {},

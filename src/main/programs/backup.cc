@@ -1,0 +1,182 @@
+// `volcano backup FILE` while the cluster runs, and `volcano restore FILE` into a folder that has none.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include "base/format.h"
+#include "main/host/backup_file.h"
+#include "main/host/flags.h"
+#include "main/programs.h"
+#include "rt/env.h"
+#include "rt/files.h"
+#include "rt/kv.h"
+#include "rt/lmdb_snapshot.h"
+#include "store/store.h"
+
+namespace volcano_main {
+namespace {
+
+using base::Code;
+using base::make_error;
+using base::Result;
+
+constexpr std::array<std::string_view, 8> kKeyFiles = {"ca.crt",    "ca.key",    "server.crt", "server.key",
+                                                       "admin.crt", "admin.key", "token",      "sa.key"};
+// Clients remember revisions from after the backup; none of those comes again.
+constexpr std::int64_t kRevisionsSkipped = 1'000'000'000;
+constexpr std::size_t kRecordsPerCommit = 1000;
+constexpr std::size_t kMapBytesMin = std::size_t{1} << 30;
+
+std::string default_data() {
+  const char* home = std::getenv("HOME");
+  return std::string(home ? home : ".") + "/.local/share/volcano";
+}
+
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+base::Status back_up(const std::string& data, const std::string& path, bool keys) {
+  if (is_there(path)) return make_error(Code::kAlreadyExists, path + " is there already; nothing was changed");
+  TRY(const auto writer, BackupWriter::create(path));
+  std::size_t objects = 0;
+  base::Status written;
+  TRY_VOID(rt::scan_lmdb_snapshot(data + "/objects", [&](std::string_view key, std::string_view value) {
+    objects += key.starts_with('o');
+    // History is of use to who watches now, and to nobody after a restore.
+    if (!key.starts_with('h')) written = writer->add(Frame::kRecord, key, value);
+    return written.ok();
+  }));
+  TRY_VOID(std::move(written));
+  if (keys)
+    for (const std::string_view name : kKeyFiles) {
+      const auto text = rt::read_file(base::format("{}/keys/{}", data, name));
+      if (!text.ok() && text.error().code == Code::kNotFound) continue;
+      if (!text.ok()) return text.error();
+      TRY_VOID(writer->add(Frame::kFile, name, *text));
+    }
+  TRY_VOID(writer->finish());
+  std::cout << base::format("{} is written: {} objects{}\n", path, objects, keys ? " and the keys" : "");
+  return {};
+}
+
+// Collects records into the new database.
+struct Filling {
+  rt::KvStore& kv;
+  std::vector<std::pair<std::string, std::string>> batch = {};
+  std::int64_t revision = 1;
+
+  base::Status add(std::string key, std::string value) {
+    if (key == "mrevision") {
+      revision = std::max<std::int64_t>(std::strtoll(value.c_str(), nullptr, 10), 1);
+      if (revision > INT64_MAX - 2 * kRevisionsSkipped)
+        return make_error(Code::kInvalid, base::format("its revision {} is none", value));
+    }
+    if (!key.starts_with('o') || key.size() > 511) return {};
+    batch.emplace_back(std::move(key), std::move(value));
+    return batch.size() < kRecordsPerCommit ? base::Status() : flush();
+  }
+  base::Status flush() {
+    TRY_VOID(kv.commit([this](rt::KvWriter& writer) {
+      for (const auto& [key, value] : batch) writer.put(key, value);
+    }));
+    batch.clear();
+    return {};
+  }
+  base::Status finish() {
+    TRY_VOID(flush());
+    const std::string text = std::to_string(revision + kRevisionsSkipped);
+    return kv.commit([&text](rt::KvWriter& writer) {
+      writer.put("mrevision", text);
+      writer.put("mcompacted", text);
+    });
+  }
+};
+
+// Everything is written beside its place first, and read back.
+base::Status fill(const std::string& path, const std::string& stage, std::size_t map_bytes) {
+  const auto env = rt::make_real_env("restore");
+  TRY(const auto kv, env->open_store(stage + "/objects", map_bytes));
+  Filling filling{*kv};
+  TRY_VOID(read_backup(path, [&](Frame type, std::string name, std::string content) -> base::Status {
+    if (type == Frame::kRecord) return filling.add(std::move(name), std::move(content));
+    if (std::ranges::find(kKeyFiles, name) == kKeyFiles.end())
+      return make_error(Code::kInvalid, base::format("{}: it has a file {:?}, which is none of the keys", path, name));
+    TRY_VOID(rt::make_folders(stage + "/keys", 0700));
+    return rt::write_file(stage + "/keys/" + name, content, 0600);
+  }));
+  TRY_VOID(filling.finish());
+  TRY(const auto store, store::Store::open(*env, *kv));
+  if (!store->broken().empty())
+    return make_error(Code::kInvalid, base::format("{}: {} cannot be read: {}", path, store->broken().front().what,
+                                                   store->broken().front().why));
+  return {};
+}
+
+base::Status restore(const std::string& data, const std::string& path) {
+  for (const char* part : {"/objects", "/keys"})
+    if (is_there(data + part))
+      return make_error(Code::kAlreadyExists,
+                        base::format("{}{} is there already; a backup is restored into a folder without them, and "
+                                     "nothing was changed",
+                                     data, part));
+  TRY_VOID(read_backup(path, [](Frame, std::string, std::string) { return base::Status(); }));
+  std::error_code error;
+  const std::size_t bytes = static_cast<std::size_t>(std::filesystem::file_size(path, error));
+  TRY_VOID(rt::make_folders(data, 0700));
+  const std::string stage = data + "/restoring";
+  TRY_VOID(rt::remove_tree(stage));
+  TRY_VOID(rt::make_folders(stage, 0700));
+  if (base::Status filled = fill(path, stage, std::max(kMapBytesMin, bytes * 4)); !filled.ok()) {
+    TRY_VOID(rt::remove_tree(stage));
+    return filled;
+  }
+  // The objects last: a folder that has them is whole.
+  for (const char* part : {"/keys", "/objects"}) {
+    if (!is_there(stage + part)) continue;
+    std::filesystem::rename(stage + part, data + part, error);
+    if (error) return make_error(Code::kUnavailable, base::format("cannot make {}{}: {}", data, part, error.message()));
+  }
+  TRY_VOID(rt::remove_tree(stage));
+  std::cout << base::format("{} is restored into {}; start it with volcano up --data {}\n", path, data, data);
+  return {};
+}
+
+int run(const Arguments& arguments, bool restores) {
+  const std::string name = restores ? "restore" : "backup";
+  std::string data;
+  bool keys = false;
+  std::vector<Flag> flags{{"data", &data, "the folder that volcano up uses (default ~/.local/share/volcano)"}};
+  if (!restores)
+    flags.push_back({"keys", &keys, "also the keys of DATA/keys: whoever has the file may do everything then"});
+  const std::string usage = base::format(
+      "usage: volcano {} [flags] FILE\n\n{}\n\nflags:\n{}", name,
+      restores ? "Restores a backup into a data folder that has no objects and no keys."
+               : "Writes all objects, as they are at one moment, into FILE. The cluster may run meanwhile.",
+      flags_help(flags));
+  for (const std::string& argument : arguments)
+    if (argument == "--help" || argument == "-h") {
+      std::cout << usage;
+      return 0;
+    }
+  const auto rest = parse_flags(flags, arguments);
+  if (!rest.ok() || rest->size() != 1) {
+    std::cerr << (rest.ok() ? usage : base::format("volcano {}: {}\n", name, rest.error().message));
+    return 2;
+  }
+  if (data.empty()) data = default_data();
+  const base::Status done = restores ? restore(data, rest->front()) : back_up(data, rest->front(), keys);
+  if (done.ok()) return 0;
+  std::cerr << base::format("volcano {}: {}\n", name, done.error().message);
+  return 1;
+}
+
+}  // namespace
+
+int run_backup(const Arguments& arguments) { return run(arguments, false); }
+int run_restore(const Arguments& arguments) { return run(arguments, true); }
+
+}  // namespace volcano_main
