@@ -19,6 +19,7 @@ struct Context {
   const Lookups& objects;
   const api::policies::Set* policies = nullptr;  // in force; null: none
   api::policies::Budget* budget = nullptr;       // of what they cost; there where they are
+  bool on_loop = false;                          // what takes long is left to a second look beside it
 };
 
 }  // namespace apiserver
