@@ -9,23 +9,23 @@ namespace api {
 namespace {
 
 TEST(JsonPath, follows_what_columns_write) {
-  const Json object = *parse_yaml(R"({a: {b.c: 1, list: [{n: x, v: 1}, {n: y, v: 2}]}, labels: {k: v}})");
+  const Json object = *parse_yaml(R"({a: {b.c: 1, list: [{id: p, v: 1}, {id: q, v: 2}]}, labels: {k: v}})");
   struct Row {
     const char* path;
     const char* found;  // the first, as text; empty: nothing
   };
-  const Row rows[] = {{".a.list[0].n", "\"x\""},
-                      {".a.list[-1:].n", "\"y\""},
+  const Row rows[] = {{".a.list[0].id", "\"p\""},
+                      {".a.list[-1:].id", "\"q\""},
                       {".a.list[*].v", "1"},
-                      {".a.list[?(@.n==\"y\")].v", "2"},
+                      {".a.list[?(@.id==\"q\")].v", "2"},
                       {".a['b.c']", "1"},
                       {".a.b\\.c", "1"},
-                      {".a.list[?(@.v>1)].n", "\"y\""},
+                      {".a.list[?(@.v>1)].id", "\"q\""},
                       {"..k", "\"v\""},
                       {".a.none.b", ""},
                       {".a.list[5]", ""},
-                      {".a.list[?(@.none)].n", ""},
-                      {".a.list[1:].n", "\"y\""}};
+                      {".a.list[?(@.none)].id", ""},
+                      {".a.list[1:].id", "\"q\""}};
   for (const Row& row : rows) {
     const auto path = JsonPath::parse(row.path);
     ASSERT_TRUE(path.ok()) << row.path;

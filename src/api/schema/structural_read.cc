@@ -28,6 +28,9 @@ std::string_view word(Type type) {
   return "";
 }
 
+// What all expressions of a schema may be compiled to: hostile ones take a second for each ten thousand.
+constexpr std::size_t kPatternStepsMax = 200'000;
+
 // Where a schema stands, which decides what may be said in it.
 enum class Where : std::uint8_t { kRoot, kMember, kItems, kAdditional, kJunctor };
 
@@ -104,10 +107,9 @@ class Reader {
     if (where == Where::kJunctor) return;
     if (where == Where::kRoot && !name.empty() && out.type != Type::kObject)
       return invalid(path, "type", json["type"], "must be object at the root");
-    if (out.int_or_string) {
-      if (!name.empty()) invalid(path, "type", json["type"], "must be empty if x-kubernetes-int-or-string is true");
-      return;
-    }
+    // A type that is named counts more.
+    if (out.int_or_string && !name.empty()) out.int_or_string = false;
+    if (out.int_or_string) return;
     if (out.embedded) {
       if (name.empty())
         require(path, "type", "must be object if x-kubernetes-embedded-resource is true");
@@ -326,9 +328,16 @@ class Reader {
   void read_pattern(const Json& json, const std::string& path, Structural& out) {
     const Json& pattern = json["pattern"];
     if (pattern.as_string().empty()) return;
-    if (const std::string problem = pattern_problem(pattern.as_string()); !problem.empty())
-      return invalid(path, "pattern", pattern,
-                     base::format("must be a valid regular expression, but isn't: error parsing regexp: {}", problem));
+    if (patterns_.insert(pattern.str()).second) {
+      std::size_t size = 0;
+      if (const std::string problem = pattern_problem(pattern.as_string(), &size); !problem.empty())
+        return invalid(
+            path, "pattern", pattern,
+            base::format("must be a valid regular expression, but isn't: error parsing regexp: {}", problem));
+      pattern_steps_ += size;
+    }
+    if (pattern_steps_ > kPatternStepsMax)
+      return invalid(path, "pattern", pattern, "the expressions of the schema are too large together");
     if (!out.limits) out.limits = std::make_unique<Limits>();
     out.limits->pattern_text = pattern.as_string();
     out.limits->pattern.emplace(pattern.as_string());
@@ -403,6 +412,8 @@ class Reader {
   }
 
   std::vector<Cause>& causes_;
+  std::set<std::string> patterns_;  // known to compile
+  std::size_t pattern_steps_ = 0;
 };
 
 }  // namespace

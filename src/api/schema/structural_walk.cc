@@ -159,7 +159,6 @@ class Copier {
       field.name = one.name;
       field.schema = &copy(one.schema);
       if (one.schema.has_default) field.default_value = one.schema.default_value;
-      field.required = from.limits && std::ranges::find(from.limits->required, one.name) != from.limits->required.end();
       made.fields.push_back(std::move(field));
     }
     if (from.embedded) add_type_meta(made);
@@ -234,7 +233,6 @@ SchemaCopy to_schema(const Structural& root) {
     field.name = one.name;
     field.schema = &copier.copy(one.schema);
     if (one.schema.has_default) field.default_value = one.schema.default_value;
-    field.required = root.limits && std::ranges::find(root.limits->required, one.name) != root.limits->required.end();
     made.fields.push_back(std::move(field));
   }
   Copier::add_type_meta(made);

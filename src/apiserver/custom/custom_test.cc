@@ -21,6 +21,8 @@ TEST(Custom, a_definition_is_served_at_once) {
   EXPECT_EQ(object["spec"], yaml("{size: small, nul: null, replicas: 1, limit: 5}"));
   EXPECT_EQ(object["metadata"]["generation"].as_int(), 1);
   EXPECT_EQ(object["kind"].as_string(), "Widget");
+  // The parts of an object are owned themselves.
+  EXPECT_TRUE(object["metadata"]["managedFields"][std::size_t{0}]["fieldsV1"]["f:spec"].has("."));
 }
 
 TEST(Custom, what_is_kept_and_what_is_pruned) {

@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "apiserver/custom/custom_for_tests.h"
+#include "base/format.h"
 
 namespace apiserver {
 namespace {
@@ -99,6 +100,27 @@ TEST(Definition, one_of_any_shape_is_answered) {
           << answer.error().message;
     });
   EXPECT_GT(refusals, 100);
+}
+
+TEST(Definition, expressions_are_bounded_together) {
+  Bench b;
+  std::string members;
+  for (int i = 0; i < 500; ++i)
+    members += base::format("p{}: {{type: string, pattern: '(a{{1,500}}){{1,2}}{}'}}, ", i, i);
+  const std::string message = b.refused(b.request(
+      Verb::kCreate, kDefinitions, "", patched(yaml(kWidgets), "{type: object, properties: {" + members + "}}")));
+  EXPECT_NE(message.find("the expressions of the schema are too large together"), std::string::npos) << message;
+}
+
+TEST(Definition, a_type_that_is_named_counts_more_than_int_or_string) {
+  Bench b;
+  b.define(
+      patched(yaml(kWidgets), "{type: object, properties: {size: {type: string, x-kubernetes-int-or-string: true}}}"));
+  Json object = b.widget("{}");
+  object.erase("spec");
+  object.set("size", 1);
+  EXPECT_NE(b.refused(b.request(Verb::kCreate, kWidgetsV1, "", object)).find("must be of type string"),
+            std::string::npos);
 }
 
 TEST(Definition, a_schema_of_any_depth_is_bounded) {
