@@ -9,8 +9,17 @@ namespace apiserver {
 
 using api::Json;
 
+namespace {
+
+// How the text of an object begins that to_storage() made of one of the version.
+std::string beginning(const api::ResourceId& resource) {
+  return "{\"apiVersion\":" + Json(resource.api_version()).dump() + ",";
+}
+
+}  // namespace
+
 bool CustomKind::may_differ(const store::Object& stored) const {
-  return resource.version != storage_version || stored.revision <= written_anew_after;
+  return stored.revision <= written_anew_after || !stored.bytes.starts_with(beginning(resource));
 }
 
 store::ObjectPtr CustomKind::read(const store::ObjectPtr& stored) const {
@@ -28,8 +37,11 @@ store::ObjectPtr CustomKind::read(const store::ObjectPtr& stored) const {
 }
 
 Json CustomKind::to_storage(Json object) const {
-  if (resource.version != storage_version) object.set("apiVersion", resource.group + "/" + storage_version);
-  return object;
+  Json out = Json::object_of_size(object.size());
+  out.set("apiVersion", resource.api_version());
+  for (const Json::Member& member : object.members())
+    if (member.name() != "apiVersion") out.set(member.name(), member.value);
+  return out;
 }
 
 const CustomKind* custom_kind(const api::KindInfo& kind) {

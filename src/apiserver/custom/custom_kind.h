@@ -27,7 +27,7 @@ struct CustomColumn {
 struct CustomKind : api::KindInfo {
   std::string definition;  // the name of the CustomResourceDefinition
   std::string list_name;
-  std::string storage_version;   // in which all versions are stored
+  std::string storage_version;   // of the definition
   bool deleting = false;         // the definition is: objects go, none come
   bool needs_converter = false;  // of another version than what is stored, by a webhook
   std::string warning = {};      // to whoever uses the version; empty: it is not deprecated
@@ -45,7 +45,8 @@ struct CustomKind : api::KindInfo {
   store::ObjectPtr read(const store::ObjectPtr& stored) const;
   // Whether read() may have to make another.
   bool may_differ(const store::Object& stored) const;
-  // As it is stored.
+  // As it is stored: in the version in which it was written, with which its text begins. What another version has by
+  // default is filled in when that reads it.
   api::Json to_storage(api::Json object) const;
 };
 

@@ -120,6 +120,20 @@ TEST(Custom, versions_share_what_is_stored) {
   EXPECT_EQ(b.ok(b.request(Verb::kGet, kWidgetsV1, "x"))["spec"]["size"].as_string(), "large");
 }
 
+TEST(Custom, each_version_has_defaults_of_its_own) {
+  Bench b;
+  Json definition = yaml(kWidgets);
+  definition.edit("spec")
+      .edit("versions")
+      .edit(0)
+      .edit_path({"schema", "openAPIV3Schema", "properties", "spec", "properties", "name"})
+      .set("default", "abc");
+  b.define(definition);
+  b.ok(b.request(Verb::kCreate, kWidgetsBeta, "", b.widget("{size: small}")));
+  EXPECT_EQ(b.ok(b.request(Verb::kGet, kWidgetsV1, "x"))["spec"]["name"].as_string(), "abc");
+  EXPECT_FALSE(b.ok(b.request(Verb::kGet, kWidgetsBeta, "x"))["spec"].has("name"));
+}
+
 TEST(Custom, a_new_default_is_there_when_old_objects_are_read) {
   Bench b;
   b.define_widgets();
