@@ -22,6 +22,7 @@ coordination.v1: Lease
 discovery.v1: EndpointSlice
 networking.v1: NetworkPolicy
 policy.v1: Eviction PodDisruptionBudget
+apiextensions.v1: CustomResourceDefinition
 admissionregistration.v1: ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding MutatingAdmissionPolicy MutatingAdmissionPolicyBinding
 events.v1: Event
 authentication.v1: TokenReview TokenRequest SelfSubjectReview
@@ -32,11 +33,14 @@ meta.v1: Status DeleteOptions APIGroupList APIGroup APIResourceList APIVersions 
 SCALARS = {("string", None): "s", ("integer", "int32"): "i", ("integer", "int64"): "l", ("boolean", None): "b",
            ("number", "double"): "d", ("string", "byte"): "y", ("integer", None): "l", ("object", None): "*"}
 SPECIAL = {"api.resource.Quantity": "q", "util.intstr.IntOrString": "x", "meta.v1.Time": "t", "meta.v1.MicroTime": "T",
-           "meta.v1.FieldsV1": "*", "runtime.RawExtension": "*", "meta.v1.Duration": "s"}
+           "meta.v1.FieldsV1": "*", "runtime.RawExtension": "*", "meta.v1.Duration": "s",
+           # Their other forms (a list of schemas, a boolean, names alone) are refused, or read by who reads schemas.
+           "apiextensions.v1.JSONSchemaPropsOrArray": "apiextensions.v1.JSONSchemaProps",
+           "apiextensions.v1.JSONSchemaPropsOrBool": "*", "apiextensions.v1.JSONSchemaPropsOrStringArray": "*"}
 
 
 def alias(name):
-    for prefix in ("io.k8s.api.", "io.k8s.apimachinery.pkg.apis.", "io.k8s.apimachinery.pkg."):
+    for prefix in ("io.k8s.api.", "io.k8s.apimachinery.pkg.apis.", "io.k8s.apimachinery.pkg.", "io.k8s.apiextensions-apiserver.pkg.apis."):
         if name.startswith(prefix):
             return name[len(prefix):]
     return name

@@ -188,7 +188,7 @@ class NetworkClient final : public client::Client {
   static void carry_out(Network& network, const std::string& name, const client::Request& request,
                         const std::function<void(Result<Json>)>& answer) {
     if (!network.server.lets_in()) return answer(broken("connection refused"));
-    auto made = apiserver::request_from(request);
+    auto made = apiserver::request_from(request, {});
     if (!made.ok()) return answer(made.take_error());
     auto exchange = std::make_shared<Exchange>();
     exchange->connection = network.server.connect([exchange, answer] {
@@ -219,7 +219,7 @@ class NetworkClient final : public client::Client {
                    const std::string& name) {
     if (state->ended) return;
     if (!state->network.server.lets_in()) return state->close(broken("connection refused"));
-    auto made = apiserver::request_from(request);
+    auto made = apiserver::request_from(request, {});
     if (!made.ok()) return state->close(made.take_error());
     const apiserver::Request at_server = from_component(*std::move(made), name);
     const api::KindInfo* kind = at_server.kind;

@@ -39,13 +39,8 @@ std::vector<std::string> make_resource_keys() {
   return keys;
 }
 
-const std::string& resource_key(std::uint32_t resource) {
-  static const std::vector<std::string> kKeys = make_resource_keys();
-  return kKeys[resource];
-}
-
-std::string object_key(std::uint32_t resource, const Object& object) {
-  std::string key = "o" + resource_key(resource);
+std::string object_key(const std::string& table, const Object& object) {
+  std::string key = "o" + table;
   key += '\0';
   key += object.ns;
   key += '\0';
@@ -54,12 +49,6 @@ std::string object_key(std::uint32_t resource, const Object& object) {
 }
 
 std::string history_key(std::int64_t revision) { return "h" + big_endian(revision); }
-
-std::map<std::string, std::uint32_t, std::less<>> resource_indexes() {
-  std::map<std::string, std::uint32_t, std::less<>> indexes;
-  for (std::uint32_t i = 0; i < api::all_kinds().size(); ++i) indexes.emplace(resource_key(i), i);
-  return indexes;
-}
 
 Result<ObjectPtr> parse_object(std::string_view json, std::int64_t revision) {
   TRY_VOID(api::check_readable(json));
@@ -81,7 +70,11 @@ std::int64_t number(std::string_view text) {
   return std::max<std::int64_t>(value, 0);
 }
 
-using Indexes = std::map<std::string, std::uint32_t, std::less<>>;
+// "group/plural" or "group/plural/version".
+std::string_view plural_of(std::string_view key) {
+  key.remove_prefix(std::min(key.find('/') + 1, key.size()));
+  return key.substr(0, key.find('/'));
+}
 
 // Up to the next zero byte, which goes too.
 std::string_view take_part(std::string_view& text) {
@@ -91,16 +84,16 @@ std::string_view take_part(std::string_view& text) {
   return part;
 }
 
-void load_object(std::string_view key, std::string_view value, const Indexes& indexes, Loaded& loaded) {
+// Of a stranger's kind, or of a later version of the program, a table is made.
+void load_object(std::string_view key, std::string_view value, Loaded& loaded) {
   std::string_view rest = key.substr(1);
-  const auto found = indexes.find(take_part(rest));
-  if (found == indexes.end()) return;  // a kind of a later version; it stays on disk
+  const std::uint32_t table = loaded.tables.number_of(take_part(rest));
   const std::string_view ns = take_part(rest);
   const auto broken = [&](std::string why) {
     const std::string path = ns.empty() ? std::string(rest) : base::format("{}/{}", ns, rest);
     loaded.broken.push_back({std::string(key), std::string(value),
-                             base::format("{} {}", api::all_kinds()[found->second].resource.plural, path),
-                             std::move(why), found->second, std::string(ns), std::string(rest)});
+                             base::format("{} {}", plural_of(loaded.tables.keys[table]), path), std::move(why), table,
+                             std::string(ns), std::string(rest)});
   };
   if (value.size() < 8) return broken("it is cut off");
   auto object = parse_object(value.substr(8), from_big_endian(value));
@@ -109,17 +102,17 @@ void load_object(std::string_view key, std::string_view value, const Indexes& in
     return broken(base::format("its own name is \"{}/{}\"", (*object)->ns, (*object)->name));
   if ((*object)->revision < 1) return broken("its revision is no number above 0");
   loaded.revision = std::max(loaded.revision, (*object)->revision);
-  loaded.objects.emplace_back(found->second, *std::move(object));
+  loaded.objects.emplace_back(table, *std::move(object));
 }
 
-base::Status load_objects(const rt::KvStore& kv, const Indexes& indexes, Loaded& loaded) {
+base::Status load_objects(const rt::KvStore& kv, Loaded& loaded) {
   return kv.scan("o", "p", [&](std::string_view key, std::string_view value) {
-    load_object(key, value, indexes, loaded);
+    load_object(key, value, loaded);
     return true;
   });
 }
 
-base::Status load_history(const rt::KvStore& kv, const Indexes& indexes, Loaded& loaded) {
+base::Status load_history(const rt::KvStore& kv, Loaded& loaded) {
   std::map<std::string, ObjectPtr> last;  // by object key: what the next event of it replaces
   return kv.scan("h", "i", [&](std::string_view key, std::string_view value) {
     const std::int64_t revision = from_big_endian(key.substr(1));
@@ -130,18 +123,17 @@ base::Status load_history(const rt::KvStore& kv, const Indexes& indexes, Loaded&
     };
     const std::size_t end = value.find('\0', 1);
     if (end == std::string_view::npos || key.size() != 9 || revision < 1) return broken("it is cut off");
-    const auto found = indexes.find(value.substr(1, end - 1));
-    if (found == indexes.end()) return true;
+    const std::string_view table = value.substr(1, end - 1);
     Event event;
     if (static_cast<unsigned char>(value[0]) > static_cast<unsigned char>(EventType::kDeleted))
       return broken("its kind of change is none");
     event.type = static_cast<EventType>(value[0]);
     event.revision = revision;
-    event.resource = found->second;
+    event.resource = loaded.tables.number_of(table);
     auto object = parse_object(value.substr(end + 1), event.revision);
     if (!object.ok()) return broken(object.error().message);
     event.object = *std::move(object);
-    ObjectPtr& before = last[object_key(event.resource, *event.object)];
+    ObjectPtr& before = last[object_key(std::string(table), *event.object)];
     event.before = before;
     before = event.type == EventType::kDeleted ? nullptr : event.object;
     loaded.revision = std::max(loaded.revision, revision);
@@ -152,16 +144,30 @@ base::Status load_history(const rt::KvStore& kv, const Indexes& indexes, Loaded&
 
 }  // namespace
 
+TableKeys TableKeys::of_all_kinds() {
+  TableKeys made;
+  for (std::string& key : make_resource_keys()) made.number_of(key);
+  return made;
+}
+
+std::uint32_t TableKeys::number_of(std::string_view key) {
+  if (const auto found = numbers.find(key); found != numbers.end()) return found->second;
+  const auto number = static_cast<std::uint32_t>(keys.size());
+  keys.emplace_back(key);
+  numbers.emplace(keys.back(), number);
+  return number;
+}
+
 Result<Loaded> load(const rt::KvStore& kv) {
   Loaded loaded;
-  const Indexes indexes = resource_indexes();
+  loaded.tables = TableKeys::of_all_kinds();
   TRY_VOID(kv.scan("m", "n", [&](std::string_view key, std::string_view value) {
     if (key == "mrevision") loaded.revision = number(value);
     if (key == "mcompacted") loaded.compacted = number(value);
     return true;
   }));
-  TRY_VOID(load_objects(kv, indexes, loaded));
-  TRY_VOID(load_history(kv, indexes, loaded));
+  TRY_VOID(load_objects(kv, loaded));
+  TRY_VOID(load_history(kv, loaded));
   loaded.compacted = std::min(loaded.compacted, loaded.revision);
   return loaded;
 }
@@ -176,17 +182,18 @@ base::Status remove(rt::KvStore& kv, const std::vector<Broken>& broken, const st
   });
 }
 
-base::Status persist(rt::KvStore& kv, const std::vector<Event>& events, std::int64_t trim_from, std::int64_t trim_to,
-                     bool gives_room) {
+base::Status persist(rt::KvStore& kv, const TableKeys& tables, const std::vector<Event>& events, std::int64_t trim_from,
+                     std::int64_t trim_to, bool gives_room) {
   const auto changes = [&](rt::KvWriter& writer) {
     for (const Event& event : events) {
-      const std::string key = object_key(event.resource, *event.object);
+      const std::string& table = tables.keys[event.resource];
+      const std::string key = object_key(table, *event.object);
       if (event.type == EventType::kDeleted)
         writer.erase(key);
       else
         writer.put(key, big_endian(event.revision) + event.object->bytes);
       std::string value(1, static_cast<char>(event.type));
-      value += resource_key(event.resource);
+      value += table;
       value += '\0';
       value += event.object->bytes;
       writer.put(history_key(event.revision), value);

@@ -6,6 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,7 +16,18 @@
 
 namespace store {
 
+// The keys "group/plural" of tables by their numbers. The first ones are those of all_kinds(). Immutable once it is
+// shared: who adds a table makes another.
+struct TableKeys {
+  std::vector<std::string> keys;
+  std::map<std::string, std::uint32_t, std::less<>> numbers;
+
+  static TableKeys of_all_kinds();
+  std::uint32_t number_of(std::string_view key);  // added where it is not there
+};
+
 struct Loaded {
+  TableKeys tables;  // with those of resources that no row of all_kinds() has
   std::vector<std::pair<std::uint32_t, ObjectPtr>> objects;
   std::vector<Event> history;
   std::int64_t revision = 0;
@@ -28,7 +42,7 @@ base::Status remove(rt::KvStore& kv, const std::vector<Broken>& broken, const st
                     std::int64_t revision);
 // One transaction: the events, and history in (trim_from, trim_to] dropped.
 // `gives_room`: these are deletions, which may use the disk's reserve.
-base::Status persist(rt::KvStore& kv, const std::vector<Event>& events, std::int64_t trim_from, std::int64_t trim_to,
-                     bool gives_room);
+base::Status persist(rt::KvStore& kv, const TableKeys& tables, const std::vector<Event>& events, std::int64_t trim_from,
+                     std::int64_t trim_to, bool gives_room);
 
 }  // namespace store

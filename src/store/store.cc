@@ -53,20 +53,19 @@ struct Subscriber {
 
 struct Store::State : std::enable_shared_from_this<Store::State> {
   State(rt::Env& env, rt::KvStore& kv, Options options)
-      : env(env),
-        kv(kv),
-        options(options),
-        tables(api::all_kinds().size()),
-        subscribers(tables.size()),
-        on_latest(tables.size()) {}
+      : env(env), kv(kv), options(options), keys(std::make_shared<const TableKeys>(TableKeys::of_all_kinds())) {
+    make_tables();
+  }
 
   rt::Env& env;
   rt::KvStore& kv;
   rt::Worker* writer = nullptr;  // the store's; null once that is gone
   Options options;
-  std::vector<Table> tables;
-  std::vector<std::vector<std::shared_ptr<Subscriber>>> subscribers;
-  std::vector<std::vector<Store::OnLatest>> on_latest;
+  std::shared_ptr<const TableKeys> keys;  // the commits' thread reads them
+  // By number. Tables come while others are told of events, so that places must not move.
+  std::deque<Table> tables;
+  std::deque<std::vector<std::shared_ptr<Subscriber>>> subscribers;
+  std::deque<std::vector<Store::OnLatest>> on_latest;
   std::deque<Event> history;
   std::size_t history_bytes = 0;
   std::int64_t compacted = 0;  // events up to this revision are gone
@@ -79,6 +78,13 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   base::Error failure;          // why, while `failing`
   base::Duration next_attempt;  // uptime, while `failing`
   std::vector<Broken> broken;
+
+  // As many as there are keys.
+  void make_tables() {
+    tables.resize(keys->keys.size());
+    subscribers.resize(tables.size());
+    on_latest.resize(tables.size());
+  }
 
   // Why a write is not even queued, if so.
   std::optional<base::Error> refusal(bool gives_room) const {
@@ -123,8 +129,8 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     const std::int64_t trim_to = trim_point(*events);
     auto self = shared_from_this();
     writer->run(
-        [self, events, outcome, trim_to, gives_room, from = compacted] {
-          *outcome = persist(self->kv, *events, from, trim_to, gives_room);
+        [self, events, outcome, trim_to, gives_room, from = compacted, names = keys] {
+          *outcome = persist(self->kv, *names, *events, from, trim_to, gives_room);
         },
         [self, batch, outcome, trim_to, gives_room] { self->finish_commit(*batch, *outcome, trim_to, gives_room); });
   }
@@ -219,6 +225,8 @@ Json Object::json(const api::Projection* only) const {
 Result<std::unique_ptr<Store>> Store::open(rt::Env& env, rt::KvStore& kv, Options options) {
   auto state = std::make_shared<State>(env, kv, options);
   TRY(Loaded loaded, load(kv));
+  state->keys = std::make_shared<const TableKeys>(std::move(loaded.tables));
+  state->make_tables();
   for (auto& [resource, object] : loaded.objects) {
     const std::string key = key_for(object->ns, object->name);
     state->tables[resource].insert_or_assign(key, Entry{object, object});
@@ -253,6 +261,16 @@ Store::Store(std::shared_ptr<State> state) : state_(std::move(state)), writer_(s
   state_->writer = writer_.get();
 }
 Store::~Store() { state_->writer = nullptr; }
+
+std::uint32_t Store::table(const std::string& key) {
+  State& state = *state_;
+  if (const auto found = state.keys->numbers.find(key); found != state.keys->numbers.end()) return found->second;
+  TableKeys more = *state.keys;
+  const std::uint32_t number = more.number_of(key);
+  state.keys = std::make_shared<const TableKeys>(std::move(more));
+  state.make_tables();
+  return number;
+}
 
 ObjectPtr Store::find(std::uint32_t resource, std::string_view ns, std::string_view name, View view) const {
   const auto& table = state_->tables[resource];

@@ -48,7 +48,7 @@ enum class EventType : std::uint8_t { kAdded, kModified, kDeleted };
 struct Event {
   EventType type;
   std::int64_t revision;
-  std::uint32_t resource;  // index of the kind in all_kinds()
+  std::uint32_t resource;  // a table: the index of the kind in all_kinds(), or what Store::table() said
   ObjectPtr object;
   ObjectPtr before;  // null for an addition, and where history does not know it any more
 };
@@ -108,6 +108,10 @@ class Store {
   // first write, once it has kept what it wants of it. Watches from before then are told to list anew (kExpired).
   const std::vector<Broken>& broken() const;
   base::Status remove_broken();
+
+  // The table of a resource that is no row of all_kinds(), by "group/plural"; made where there is none. It stays for as
+  // long as the store. What the disk holds of resources that nobody has asked for yet lies in such tables, too.
+  std::uint32_t table(const std::string& key);
 
   ObjectPtr find(std::uint32_t resource, std::string_view ns, std::string_view name, View view) const;
   // In key order, starting after `after` ("ns/name"; empty: from the first); an empty `ns` means all namespaces.

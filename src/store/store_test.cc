@@ -246,6 +246,33 @@ TEST(Store, a_watch_resumes_also_after_a_restart) {
   EXPECT_EQ(reopened->find(b.maps, "n", "b", View::kDurable), nullptr);
 }
 
+TEST(Store, tables_come_while_it_runs_and_are_there_after_a_restart) {
+  Bench b;
+  const std::uint32_t maps = b.maps;
+  int told = 0;
+  auto subscription = *b.store->subscribe(maps, 1, [&](const std::vector<Event>&) {
+    ++told;
+    b.store->table("example.com/others");  // who is told may ask for one
+  });
+  b.maps = b.store->table("example.com/widgets");
+  EXPECT_EQ(b.maps, api::all_kinds().size());
+  EXPECT_EQ(b.store->table("example.com/widgets"), b.maps);
+  b.put("a");
+  b.env.settle();
+  EXPECT_EQ(told, 0);
+  b.maps = maps;
+  b.put("m");
+  b.env.settle();
+  EXPECT_EQ(told, 1);
+  subscription.reset();
+  b.store.reset();
+  b.store = *Store::open(b.env, b.kv);
+  EXPECT_TRUE(b.store->broken().empty());
+  const std::uint32_t again = b.store->table("example.com/widgets");
+  ASSERT_NE(b.store->find(again, "n", "a", View::kDurable), nullptr);
+  EXPECT_EQ(text(b.store->missed(again, 1, SIZE_MAX)->events), "+a ");
+}
+
 TEST(Store, what_was_missed_comes_in_pieces) {
   Bench b;
   const std::int64_t since = b.store->revision();

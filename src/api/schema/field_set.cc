@@ -235,14 +235,17 @@ void compare_into(const Schema& schema, const Json& before, const Json& after, i
 Comparison compare(const Schema& schema, const Json& before, const Json& after) {
   Comparison out;
   // A new object is compared with one whose top-level parts are there and empty, so these are not owned themselves.
+  // Of a stranger's kind, whose schema has no name, they are owned like all others.
+  const bool owned = schema.name.empty();
   Json base = before;
   if (before.is_null()) {
     base = Json::object();
+    if (owned) base.set("\x01", Json());
     for (const Json::Member& member : after.members())
-      if (child_schema(schema, member.name()).kind == Schema::Kind::kObject)
+      if (!owned && child_schema(schema, member.name()).kind == Schema::Kind::kObject)
         base.set(member.name(), Json::object({{"\x01", Json()}}));
   }
-  compare_into(schema, base, after, 0, out);
+  compare_into(schema, base, after, owned ? 1 : 0, out);
   if (before.is_null()) out.removed = FieldSet();
   return out;
 }

@@ -24,8 +24,9 @@ bool Pattern::matches(std::string_view text) const {
   return is_valid() && RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), compiled_->expression);
 }
 
-std::string pattern_problem(std::string_view expression) {
+std::string pattern_problem(std::string_view expression, std::size_t* steps) {
   const RE2 compiled(re2::StringPiece(expression.data(), expression.size()), RE2::Quiet);
+  if (compiled.ok() && steps != nullptr) *steps = static_cast<std::size_t>(compiled.ProgramSize());
   if (compiled.ok()) return {};
   const auto why = [&compiled]() -> std::string_view {
     switch (compiled.error_code()) {

@@ -22,6 +22,7 @@ Schema basic(Schema::Kind kind, std::string format = {}) {
 
 std::string full_name(std::string_view alias) {
   if (alias.starts_with("meta.")) return "io.k8s.apimachinery.pkg.apis." + std::string(alias);
+  if (alias.starts_with("apiextensions.")) return "io.k8s.apiextensions-apiserver.pkg.apis." + std::string(alias);
   if (alias.starts_with("runtime.") || alias.starts_with("version.") || alias.starts_with("util.") ||
       alias.starts_with("api."))
     return "io.k8s.apimachinery.pkg." + std::string(alias);

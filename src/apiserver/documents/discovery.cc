@@ -14,15 +14,30 @@ using api::KindInfo;
 
 namespace {
 
-// group -> version -> kinds, in a stable order.
-using Groups = std::map<std::string, std::map<std::string, std::vector<const KindInfo*>>>;
+using Kinds = std::vector<const KindInfo*>;
+// Group -> versions with their kinds, the most wanted version first.
+using Groups = std::map<std::string, std::vector<std::pair<std::string, Kinds>>>;
 
-const Groups& groups() {
-  static const Groups all = [] {
-    Groups made;
-    for (const KindInfo& kind : api::all_kinds()) made[kind.resource.group][kind.resource.version].push_back(&kind);
-    return made;
-  }();
+Groups own_groups() {
+  std::map<std::string, std::map<std::string, Kinds>> sorted;
+  for (const KindInfo& kind : api::all_kinds()) sorted[kind.resource.group][kind.resource.version].push_back(&kind);
+  Groups made;
+  for (auto& [group, versions] : sorted) made[group].assign(versions.begin(), versions.end());
+  return made;
+}
+
+// With what definitions add, whose versions come in the order in which they are wanted.
+Groups groups_of(const ServedKinds& kinds) {
+  static const Groups kOwn = own_groups();
+  Groups all = kOwn;
+  for (const ServedKind& one : kinds.custom()) {
+    auto& versions = all[one.kind->resource.group];
+    auto at = std::ranges::find(versions, one.kind->resource.version, &std::pair<std::string, Kinds>::first);
+    if (at == versions.end()) at = versions.insert(versions.end(), {one.kind->resource.version, {}});
+    at->second.push_back(one.kind);
+  }
+  for (auto& [group, versions] : all)
+    if (!kOwn.contains(group)) std::ranges::stable_sort(versions, comes_before, &std::pair<std::string, Kinds>::first);
   return all;
 }
 
@@ -109,13 +124,10 @@ Json version_row(const std::string& group, const std::string& version) {
   return Json::object({{"groupVersion", group + "/" + version}, {"version", version}});
 }
 
-using Kinds = std::vector<const KindInfo*>;
-
 // The preferred one first.
 std::vector<std::pair<std::string, Kinds>> in_order(const std::string& group,
-                                                    const std::map<std::string, Kinds>& versions,
+                                                    std::vector<std::pair<std::string, Kinds>> list,
                                                     const PreferredVersions& preferred) {
-  std::vector<std::pair<std::string, Kinds>> list(versions.begin(), versions.end());
   if (const auto first = preferred.find(group); first != preferred.end())
     std::stable_partition(list.begin(), list.end(), [&](const auto& one) { return one.first == first->second; });
   return list;
@@ -157,9 +169,9 @@ Json aggregated_resource(const KindInfo& kind) {
   return row;
 }
 
-Json aggregated(bool core, const PreferredVersions& preferred) {
+Json aggregated(const Groups& groups, bool core, const PreferredVersions& preferred) {
   Json items = Json::array();
-  for (const auto& [group, versions] : groups()) {
+  for (const auto& [group, versions] : groups) {
     if (group.empty() != core) continue;
     Json version_rows = Json::array();
     for (const auto& [version, kinds] : in_order(group, versions, preferred)) {
@@ -180,10 +192,12 @@ Json aggregated(bool core, const PreferredVersions& preferred) {
 }  // namespace
 
 std::optional<Json> discovery_document(std::string_view path, bool want_aggregated, std::string_view server_address,
-                                       const PreferredVersions& preferred) {
+                                       const PreferredVersions& preferred, const ServedKinds& kinds) {
+  if (!path.starts_with("/api")) return {};
+  const Groups groups = groups_of(kinds);
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   if (path == "/api") {
-    if (want_aggregated) return aggregated(true, preferred);
+    if (want_aggregated) return aggregated(groups, true, preferred);
     return Json::object(
         {{"kind", "APIVersions"},
          {"versions", Json::array({Json("v1")})},
@@ -191,21 +205,21 @@ std::optional<Json> discovery_document(std::string_view path, bool want_aggregat
           Json::array({Json::object({{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", server_address}})})}});
   }
   if (path == "/apis") {
-    if (want_aggregated) return aggregated(false, preferred);
+    if (want_aggregated) return aggregated(groups, false, preferred);
     Json list = Json::array();
-    for (const auto& [group, versions] : groups())
+    for (const auto& [group, versions] : groups)
       if (!group.empty()) list.push_back(group_document(group, in_order(group, versions, preferred), false));
     return Json::object({{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", list}});
   }
-  if (path == "/api/v1") return resource_list("v1", groups().at("").at("v1"));
+  if (path == "/api/v1") return resource_list("v1", groups.at("").front().second);
   if (!path.starts_with("/apis/")) return {};
   const std::string rest(path.substr(6));
   const std::size_t slash = rest.find('/');
-  const auto group = groups().find(rest.substr(0, slash));
-  if (group == groups().end() || group->first.empty()) return {};
+  const auto group = groups.find(rest.substr(0, slash));
+  if (group == groups.end() || group->first.empty()) return {};
   if (slash == std::string::npos)
     return group_document(group->first, in_order(group->first, group->second, preferred), true);
-  const auto version = group->second.find(rest.substr(slash + 1));
+  const auto version = std::ranges::find(group->second, rest.substr(slash + 1), &std::pair<std::string, Kinds>::first);
   if (version == group->second.end()) return {};
   return resource_list(group->first + "/" + version->first, version->second);
 }

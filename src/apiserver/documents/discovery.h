@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "api/json/json.h"
+#include "apiserver/custom/served_kinds.h"
 
 namespace apiserver {
 
@@ -16,6 +17,6 @@ using PreferredVersions = std::map<std::string, std::string, std::less<>>;  // b
 // The document at a discovery path ("/api", "/apis", "/api/v1", "/apis/batch.volcano.sh/v1alpha1", ...), or nothing.
 // `aggregated`: the APIGroupDiscoveryList of /api and /apis.
 std::optional<api::Json> discovery_document(std::string_view path, bool aggregated, std::string_view server_address,
-                                            const PreferredVersions& preferred = {});
+                                            const PreferredVersions& preferred = {}, const ServedKinds& kinds = {});
 
 }  // namespace apiserver

@@ -1,4 +1,4 @@
-// OpenAPI documents, made once from the schemas of all kinds.
+// OpenAPI documents, from the schemas of all kinds.
 #include "apiserver/documents/openapi.h"
 
 #include <map>
@@ -7,6 +7,7 @@
 #include "api/json/json.h"
 #include "api/kinds.h"
 #include "api/schema/schema_json.h"
+#include "apiserver/documents/openapi_custom.h"
 #include "apiserver/documents/openapi_proto.h"
 #include "base/format.h"
 #include "rt/tls.h"
@@ -189,55 +190,49 @@ std::string group_path(const KindInfo& kind) {
                                      : "apis/" + kind.resource.group + "/" + kind.resource.version;
 }
 
-struct Documents {
-  Json v2;
-  std::string v2_text, v2_proto, v2_hash;
-  std::map<std::string, std::string, std::less<>> v3;  // by group path
-  std::string v3_index;
-};
-
 Json info() { return Json::object({{"title", "Kubernetes"}, {"version", "v1.36.1"}}); }
 
-Documents make_documents() {
-  Documents documents;
-  Definitions all(kV2);
-  Json paths = Json::object();
-  std::map<std::string, std::vector<const KindInfo*>> groups;
-  for (const KindInfo& kind : api::all_kinds()) {
-    all.mark_kind(kind);
-    add_paths(kind, false, paths);
-    groups[group_path(kind)].push_back(&kind);
-  }
-  all.reference(api::core_schema("meta.v1.DeleteOptions"));
-  all.reference(api::core_schema("meta.v1.Status"));
-  documents.v2 = Json::object({{"swagger", "2.0"}, {"info", info()}, {"paths", paths}, {"definitions", all.take()}});
-  documents.v2_text = documents.v2.dump();
-  documents.v2_proto = openapi_v2_proto(documents.v2);
-  documents.v2_hash = rt::sha256_hex(documents.v2_text);
-  Json index = Json::object();
-  for (const auto& [path, kinds] : groups) {
-    Definitions definitions(kV3);
-    Json group_paths = Json::object();
-    for (const KindInfo* kind : kinds) {
-      definitions.mark_kind(*kind);
-      add_paths(*kind, true, group_paths);
-    }
-    const Json document = Json::object({{"openapi", "3.0.0"},
-                                        {"info", info()},
-                                        {"paths", group_paths},
-                                        {"components", Json::object({{"schemas", definitions.take()}})}});
-    const std::string text = document.dump();
-    index.set(path, Json::object({{"serverRelativeURL",
-                                   base::format("/openapi/v3/{}?hash={}", path, rt::sha256_hex(text).substr(0, 32))}}));
-    documents.v3.emplace(path, text);
-  }
-  documents.v3_index = Json::object({{"paths", index}}).dump();
-  return documents;
+void mark(const KindInfo& kind, bool v3, Definitions& definitions, Json& paths) {
+  definitions.mark_kind(kind);
+  add_paths(kind, v3, paths);
 }
 
-const Documents& documents() {
-  static const Documents made = make_documents();
-  return made;
+// A stranger's kind has its schema as it was given.
+void add_custom(const CustomKind& kind, bool v3, Definitions& definitions, Json& paths, Json& schemas) {
+  definitions.reference(api::core_schema("meta.v1.ObjectMeta"));
+  definitions.reference(api::core_schema("meta.v1.ListMeta"));
+  add_paths(kind, v3, paths);
+  add_custom_schemas(kind, v3, schemas);
+}
+
+void add_all(const Json& more, Json& to) {
+  for (const Json::Member& member : more.members()) to.set(member.name(), member.value);
+}
+
+Json group_document(const std::vector<const KindInfo*>& kinds) {
+  Definitions definitions(kV3);
+  Json paths = Json::object(), custom = Json::object();
+  for (const KindInfo* kind : kinds)
+    if (const CustomKind* stranger = custom_kind(*kind))
+      add_custom(*stranger, true, definitions, paths, custom);
+    else
+      mark(*kind, true, definitions, paths);
+  Json schemas = definitions.take();
+  add_all(custom, schemas);
+  return Json::object(
+      {{"openapi", "3.0.0"}, {"info", info()}, {"paths", paths}, {"components", Json::object({{"schemas", schemas}})}});
+}
+
+Json v2_document(const ServedKinds& kinds) {
+  Definitions all(kV2);
+  Json paths = Json::object(), custom = Json::object();
+  for (const KindInfo& kind : api::all_kinds()) mark(kind, false, all, paths);
+  for (const ServedKind& one : kinds.custom()) add_custom(*one.custom, false, all, paths, custom);
+  all.reference(api::core_schema("meta.v1.DeleteOptions"));
+  all.reference(api::core_schema("meta.v1.Status"));
+  Json definitions = all.take();
+  add_all(custom, definitions);
+  return Json::object({{"swagger", "2.0"}, {"info", info()}, {"paths", paths}, {"definitions", definitions}});
 }
 
 rt::HttpResponse text_response(std::string_view type, const std::string& body) {
@@ -249,20 +244,84 @@ rt::HttpResponse text_response(std::string_view type, const std::string& body) {
 
 }  // namespace
 
-std::optional<rt::HttpResponse> openapi_document(const rt::Target& target, std::string_view accept) {
+struct OpenApi::V2 {
+  std::shared_ptr<const ServedKinds> kinds;
+  std::string text, proto;
+};
+
+struct OpenApi::V3 {
+  struct Document {
+    std::vector<std::shared_ptr<const CustomKind>> strangers;
+    std::string text;
+    std::string hash;
+  };
+  std::shared_ptr<const ServedKinds> kinds;
+  std::map<std::string, std::shared_ptr<const Document>, std::less<>> documents;  // by group path
+  std::string index;
+};
+
+OpenApi::OpenApi() = default;
+OpenApi::~OpenApi() = default;
+
+std::shared_ptr<const OpenApi::V2> OpenApi::v2_of(const std::shared_ptr<const ServedKinds>& kinds) {
+  if (auto known = v2_.load(); known && known->kinds == kinds) return known;
+  auto made = std::make_shared<V2>();
+  made->kinds = kinds;
+  const Json document = v2_document(*kinds);
+  made->text = document.dump();
+  made->proto = openapi_v2_proto(document);
+  v2_ = std::shared_ptr<const V2>(made);
+  return made;
+}
+
+std::shared_ptr<const OpenApi::V3> OpenApi::v3_of(const std::shared_ptr<const ServedKinds>& kinds) {
+  const auto known = v3_.load();
+  if (known && known->kinds == kinds) return known;
+  std::map<std::string, std::vector<const KindInfo*>> groups;
+  std::map<std::string, std::vector<std::shared_ptr<const CustomKind>>> strangers;
+  for (const KindInfo& kind : api::all_kinds()) groups[group_path(kind)].push_back(&kind);
+  for (const ServedKind& one : kinds->custom()) {
+    groups[group_path(*one.kind)].push_back(one.kind);
+    strangers[group_path(*one.kind)].push_back(one.custom);
+  }
+  auto made = std::make_shared<V3>();
+  made->kinds = kinds;
+  Json index = Json::object();
+  for (const auto& [path, all] : groups) {
+    std::shared_ptr<const V3::Document>& document = made->documents[path];
+    if (known)
+      if (const auto old = known->documents.find(path);
+          old != known->documents.end() && old->second->strangers == strangers[path])
+        document = old->second;
+    if (!document) {
+      const std::string text = group_document(all).dump();
+      document =
+          std::make_shared<const V3::Document>(V3::Document{strangers[path], text, rt::sha256_hex(text).substr(0, 32)});
+    }
+    index.set(path,
+              Json::object({{"serverRelativeURL", base::format("/openapi/v3/{}?hash={}", path, document->hash)}}));
+  }
+  made->index = Json::object({{"paths", index}}).dump();
+  v3_ = std::shared_ptr<const V3>(made);
+  return made;
+}
+
+std::optional<rt::HttpResponse> OpenApi::answer(const rt::Target& target, std::string_view accept,
+                                                const std::shared_ptr<const ServedKinds>& kinds) {
   const std::string& path = target.path;
   if (!path.starts_with("/openapi/")) return {};
   if (path == "/openapi/v2") {
     if (accept.find("proto-openapi.spec.v2") != std::string_view::npos ||
         accept.find("com.github.proto-openapi") != std::string_view::npos ||
         accept.find("application/com.github") != std::string_view::npos)
-      return text_response("application/com.github.proto-openapi.spec.v2.v1.0+protobuf", documents().v2_proto);
-    return text_response("application/json", documents().v2_text);
+      return text_response("application/com.github.proto-openapi.spec.v2.v1.0+protobuf", v2_of(kinds)->proto);
+    return text_response("application/json", v2_of(kinds)->text);
   }
-  if (path == "/openapi/v3") return text_response("application/json", documents().v3_index);
+  if (path == "/openapi/v3") return text_response("application/json", v3_of(kinds)->index);
   if (path.starts_with("/openapi/v3/")) {
-    const auto found = documents().v3.find(std::string_view(path).substr(12));
-    if (found != documents().v3.end()) return text_response("application/json", found->second);
+    const auto all = v3_of(kinds);
+    const auto found = all->documents.find(std::string_view(path).substr(12));
+    if (found != all->documents.end()) return text_response("application/json", found->second->text);
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "api/schema/quantity.h"
+#include "apiserver/documents/custom_columns.h"
 #include "apiserver/documents/service_tables.h"
 #include "apiserver/documents/workload_tables.h"
 #include "base/format.h"
@@ -349,6 +350,9 @@ const std::map<std::string_view, Printer>& printers() {
       {"MutatingAdmissionPolicy", {{{"Mutations", "", "integer"}, {"ParamKind", ""}, {"Age", ""}}, policy_cells}},
       {"ValidatingAdmissionPolicyBinding", {{{"PolicyName", ""}, {"ParamRef", ""}, {"Age", ""}}, binding_cells}},
       {"MutatingAdmissionPolicyBinding", {{{"PolicyName", ""}, {"ParamRef", ""}, {"Age", ""}}, binding_cells}},
+      {"CustomResourceDefinition",
+       {{{"Created At", ""}},
+        [](const Json& o, base::Time) { return std::vector<Json>{o["metadata"]["creationTimestamp"]}; }}},
       {"Lease",
        {{{"Holder", ""}, {"Age", ""}},
         [](const Json& o, base::Time now) {
@@ -396,6 +400,7 @@ const Json& at_path(const Json& object, std::string_view path) {
 }
 
 std::vector<Json> custom_cells(const api::KindInfo& kind, const Json& object, base::Time now) {
+  if (const CustomKind* custom = custom_kind(kind)) return stranger_cells(*custom, object, now);
   std::vector<Json> cells;
   for (const api::Column& column : kind.columns) {
     const Json& value = at_path(object, column.path);
@@ -410,18 +415,17 @@ std::vector<Json> custom_cells(const api::KindInfo& kind, const Json& object, ba
 // A custom resource without columns shows its age.
 bool own_columns(const api::KindInfo& kind) { return kind.custom && !kind.columns.empty(); }
 
-Json definition(std::string_view name, std::string_view type, std::string_view format, int priority) {
-  return Json::object(
-      {{"name", name}, {"type", type}, {"format", format}, {"description", ""}, {"priority", priority}});
-}
-
 Json columns_for(const api::KindInfo& kind) {
   Json columns = Json::array();
   const bool event = kind.kind == "Event";
-  if (!event) columns.push_back(definition("Name", "string", "name", 0));
+  if (!event) columns.push_back(column_definition("Name", "string", "name", 0));
   const Printer& printer = printer_for(kind);
+  if (const CustomKind* custom = custom_kind(kind); custom != nullptr && own_columns(kind)) {
+    add_stranger_columns(*custom, columns);
+    return columns;
+  }
   for (const api::Column& column : own_columns(kind) ? kind.columns : printer.columns)
-    columns.push_back(definition(column.name, column.type, "", column.priority));
+    columns.push_back(column_definition(column.name, column.type, "", column.priority));
   return columns;
 }
 

@@ -205,9 +205,9 @@ Attributes attributes_of(const rt::HttpRequest& http, const rt::Target& target) 
 }
 
 base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const rt::Target& target,
-                       const RoleSet& roles) {
+                       const RoleSet& roles, const ServedKinds& kinds) {
   if (is_administrator(user)) return {};
-  const auto routed = route(http, target);
+  const auto routed = route(http, target, kinds);
   if (roles.allows(user, wish_of(http, target, routed))) return {};
   if (!routed.ok() || !*routed) {
     return make_error(Code::kForbidden, base::format("forbidden: User \"{}\" cannot {} path \"{}\"", user.name,

@@ -2,6 +2,7 @@
 // others what roles give them.
 #pragma once
 
+#include "apiserver/custom/served_kinds.h"
 #include "apiserver/pipeline/request.h"
 #include "apiserver/pipeline/roles.h"
 #include "rt/http.h"
@@ -21,7 +22,7 @@ Attributes attributes_of(const rt::HttpRequest& http, const rt::Target& target);
 
 // kForbidden, in Kubernetes' words, for whom neither the group of administrators nor a role lets.
 base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const rt::Target& target,
-                       const RoleSet& roles = {});
+                       const RoleSet& roles = {}, const ServedKinds& kinds = {});
 
 // The subprotocol that a WebSocket is answered with: the first that carries no token. Empty: none was offered.
 std::string chosen_subprotocol(const rt::HttpRequest& http);

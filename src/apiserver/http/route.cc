@@ -156,7 +156,7 @@ base::Status check_field_manager(Verb verb, std::string_view manager) {
 
 }  // namespace
 
-Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Target& target) {
+Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Target& target, const ServedKinds& kinds) {
   const std::vector<std::string> parts = split_path(target.path);
   auto place = place_for(parts);
   if (!place) return std::optional<Request>();
@@ -174,9 +174,11 @@ Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Targ
     rest.erase(rest.begin(), rest.begin() + 2);
   }
   if (rest.empty() || rest.size() > 3) return no_resource();
-  request.kind = api::find_kind(place->group, place->version, rest[0]);
-  if (!request.kind) return no_resource();
-  request.resource = static_cast<std::uint32_t>(request.kind - api::all_kinds().data());
+  const ServedKind served = kinds.find(place->group, place->version, rest[0]);
+  if (!served) return no_resource();
+  request.kind = served.kind;
+  request.resource = served.resource;
+  request.holds_kind = served.custom;
   if (!request.kind->namespaced && !request.ns.empty()) return no_resource();
   if (rest.size() > 1) request.name = rest[1];
   if (rest.size() > 2) request.subresource = rest[2];

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "apiserver/custom/served_kinds.h"
 #include "apiserver/pipeline/request.h"
 #include "rt/http.h"
 
@@ -10,7 +11,8 @@ namespace apiserver {
 
 // Fills everything but the user and the body. Paths outside the resources ("/healthz", "/openapi/v2") are not routed:
 // nothing. Unknown resources are kNotFound ("the server could not find the requested resource").
-base::Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Target& target);
+base::Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Target& target,
+                                           const ServedKinds& kinds = {});
 
 // Decodes JSON or YAML by content type into `request.body`; notes duplicate keys.
 base::Status decode_body(const rt::HttpRequest& http, Request& request);

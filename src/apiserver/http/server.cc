@@ -116,7 +116,7 @@ class Service : public std::enable_shared_from_this<Service> {
         exchange->respond({200, {{"Content-Type", "application/json"}}, std::move(text)});
       });
     if (serve_document(http, target, *exchange)) return;
-    auto routed = route(http, target);
+    auto routed = route(http, target, *api_.kinds());
     if (!routed.ok()) return fail(*exchange, routed.error());
     if (!*routed)
       return fail(*exchange, base::make_error(Code::kNotFound, "the server could not find the requested resource"));
@@ -153,7 +153,7 @@ class Service : public std::enable_shared_from_this<Service> {
     TRY(caller.user, act_as(std::move(caller.user), http, *roles));
     if (caller.user.name != own.name || caller.user.groups != own.groups) caller.own = std::move(own);
     TRY_VOID(check_text(target));
-    TRY_VOID(authorize(caller.user, http, target, *roles));
+    TRY_VOID(authorize(caller.user, http, target, *roles, *api_.kinds()));
     return caller;
   }
 
@@ -225,13 +225,14 @@ class Service : public std::enable_shared_from_this<Service> {
   bool serve_document(const HttpRequest& http, const rt::Target& target, HttpExchange& exchange) {
     if (http.method != "GET" && http.method != "HEAD") return false;
     const std::string_view accept = rt::header(http.headers, "Accept");
-    if (auto openapi = openapi_document(target, accept)) {
+    const auto kinds = api_.kinds();
+    if (auto openapi = openapi_.answer(target, accept, kinds)) {
       exchange.respond(*std::move(openapi));
       return true;
     }
     const bool aggregated = accept.find("as=APIGroupDiscoveryList") != std::string_view::npos &&
                             accept.find("v=v2;") != std::string_view::npos;
-    const auto document = discovery_document(target.path, aggregated, address_, options_.preferred_versions);
+    const auto document = discovery_document(target.path, aggregated, address_, options_.preferred_versions, *kinds);
     if (!document) return false;
     HttpResponse response = json_response(200, *document);
     if (aggregated && (*document)["kind"].as_string() == "APIGroupDiscoveryList")
@@ -275,21 +276,22 @@ class Service : public std::enable_shared_from_this<Service> {
     failing_ = api_.store().failing();
     if (request.verb == Verb::kWatch) return stream_watch(api_, metrics_, request, format, std::move(exchange));
     const api::KindInfo* kind = request.kind;
+    const auto holds = request.holds_kind;
     const bool reading =
         request.verb == Verb::kGet || request.verb == Verb::kList || request.verb == Verb::kDeleteCollection;
-    const auto count = [metrics = metrics_, &env = api_.env(), kind, verb = request.verb,
+    const auto count = [metrics = metrics_, &env = api_.env(), kind, holds, verb = request.verb,
                         subresource = request.subresource, began = api_.env().uptime()](const Result<Answer>& answer) {
       const int status = answer.ok() ? answer->status : base::http_status(answer.error().code);
       metrics->answered(verb, *kind, subresource, status, env.uptime() - began);
     };
-    api_.call(std::move(request), [self = shared_from_this(), kind, format, reading, count,
+    api_.call(std::move(request), [self = shared_from_this(), kind, holds, format, reading, count,
                                    exchange = std::move(exchange)](Result<Answer> answer) {
       count(answer);
       if (!answer.ok()) return fail(*exchange, answer.error());
       const base::Time now = self->api_.env().now();
       if (format.kind == Format::Kind::kJson || bytes_of(*answer) <= kLongBytes)
         return exchange->respond(encode(*kind, *std::move(answer), format, reading, now));
-      self->respond_aside(exchange, [kind, answer = *std::move(answer), format, reading, now]() mutable {
+      self->respond_aside(exchange, [kind, holds, answer = *std::move(answer), format, reading, now]() mutable {
         return encode(*kind, std::move(answer), format, reading, now);
       });
     });
@@ -373,6 +375,7 @@ class Service : public std::enable_shared_from_this<Service> {
   // Of the API server's loop; streams may outlive the server.
   std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
   ServerOptions options_;
+  OpenApi openapi_;
   std::string address_;
   std::atomic<bool> ready_{false};
   std::atomic<bool> failing_{false};

@@ -31,11 +31,12 @@ const Bytes& begin_of(EventType type) {
 
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  Stream(Api& api, std::shared_ptr<RequestMetrics> metrics, const api::KindInfo& kind, Format format,
+  Stream(Api& api, std::shared_ptr<RequestMetrics> metrics, const Request& request, Format format,
          std::shared_ptr<rt::HttpExchange> exchange)
       : api_(api),
         metrics_(std::move(metrics)),
-        kind_(kind),
+        kind_(*request.kind),
+        holds_kind_(request.holds_kind),
         format_(std::move(format)),
         exchange_(std::move(exchange)) {}
 
@@ -43,6 +44,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
     WatchSink sink;
     sink.on_events = [this](const WatchSlicePtr& slice) { return send(*slice); };
     sink.on_bookmark = [this](std::int64_t revision, bool initial_end) { bookmark(revision, initial_end); };
+    sink.on_end = [this] {
+      const auto self = shared_from_this();
+      end(true);
+    };
     auto watch = api_.watch(request, std::move(sink));
     if (!watch.ok()) return refuse(watch.error());
     watch_ = *std::move(watch);
@@ -168,6 +173,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Api& api_;
   std::shared_ptr<RequestMetrics> metrics_;
   const api::KindInfo& kind_;
+  std::shared_ptr<const void> holds_kind_;
   Format format_;
   std::shared_ptr<rt::HttpExchange> exchange_;
   std::unique_ptr<ApiWatch> watch_;
@@ -193,7 +199,7 @@ Json metadata_only(const Json& object) {
 
 void stream_watch(Api& api, std::shared_ptr<RequestMetrics> metrics, const Request& request, const Format& format,
                   std::shared_ptr<rt::HttpExchange> exchange) {
-  std::make_shared<Stream>(api, std::move(metrics), *request.kind, format, std::move(exchange))->begin(request);
+  std::make_shared<Stream>(api, std::move(metrics), request, format, std::move(exchange))->begin(request);
 }
 
 }  // namespace apiserver

@@ -21,6 +21,7 @@ struct Context {
   const api::policies::Set* policies = nullptr;  // in force; null: none
   api::policies::Budget* budget = nullptr;       // of what they cost; there where they are
   ServiceNetwork services = {};
+  bool on_loop = false;  // what takes long is left to a second look beside it
 };
 
 }  // namespace apiserver

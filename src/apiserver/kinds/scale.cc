@@ -36,7 +36,9 @@ Json scale_of(const api::KindInfo& kind, const Json& object) {
   if (const std::int64_t replicas = at_path(object, kind.scale.replicas).as_int(); replicas != 0)
     spec.set("replicas", replicas);
   Json status = Json::object({{"replicas", at_path(object, kind.scale.status_replicas).as_int()}});
-  if (const Json& selector = at_path(object, kind.scale.selector); selector.is_string())
+  static const Json kNone;
+  const Json& selector = kind.scale.selector.empty() ? kNone : at_path(object, kind.scale.selector);
+  if (selector.is_string())
     status.set("selector", selector);
   else if (selector.is_object())
     status.set("selector", api::selector_text(selector));

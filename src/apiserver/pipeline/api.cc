@@ -6,6 +6,7 @@
 #include "apiserver/pipeline/bounds.h"
 #include "apiserver/pipeline/change.h"
 #include "apiserver/pipeline/collection.h"
+#include "apiserver/pipeline/definition_keeper.h"
 #include "apiserver/pipeline/list.h"
 #include "apiserver/pipeline/policy_book.h"
 #include "apiserver/pipeline/quota_book.h"
@@ -22,8 +23,20 @@ using base::Result;
 
 namespace {
 
+// While a definition goes nothing of its kind comes.
+base::Status check_comes(const Request& request) {
+  const CustomKind* custom = custom_kind(*request.kind);
+  if (custom == nullptr || !custom->deleting || request.verb != Verb::kCreate) return {};
+  base::Error error =
+      base::make_error(Code::kMethodNotAllowed, "create not allowed while custom resource definition is terminating");
+  error.group = request.kind->resource.group;
+  error.kind = request.kind->resource.plural;
+  return error;
+}
+
 // Any thread.
 Result<Change> prepare(const Context& at, Request& request) {
+  TRY_VOID(check_comes(request));
   switch (request.verb) {
     case Verb::kCreate:
       if (request.subresource == "binding") return prepare_binding(at, request);
@@ -79,6 +92,9 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
         policies(s),
         roles(s),
         quotas(e, s),
+        kinds(s),
+        definitions(e, s, side_work, kinds,
+                    [this](Request r, OnAnswer a) { write_by(nullptr, std::move(r), std::move(a)); }),
         watch_slices(e) {}
 
   rt::Env& env;
@@ -90,6 +106,8 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   PolicyBook policies;
   RoleBook roles;
   QuotaBook quotas;
+  KindBook kinds;
+  DefinitionKeeper definitions;
   WatchSlices watch_slices;
 
   void write(Request request, OnAnswer on_answer) {
@@ -97,11 +115,14 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   }
 
   void write_by(std::shared_ptr<const api::policies::Set> set, Request request, OnAnswer on_answer) {
+    const CustomKind* custom = custom_kind(*request.kind);
+    if (is_definition(*request.kind)) request.kinds = kinds.current();
     if (!is_long(latest, request)) {
       api::policies::Budget budget{.left = kLoopBudget};
-      Request whole = set ? request : Request();
-      auto prepared =
-          prepare({env.now(), env.random(), options.hooks, latest, set.get(), &budget, options.services}, request);
+      const bool may_take_long = set || (custom != nullptr && !custom->rules->empty());
+      Request whole = may_take_long ? request : Request();
+      auto prepared = prepare(
+          {env.now(), env.random(), options.hooks, latest, set.get(), &budget, options.services, true}, request);
       if (!budget.exhausted) return commit(request, std::move(prepared), std::move(on_answer));
       request = std::move(whole);
     }
@@ -155,6 +176,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     Answer answer;
     answer.status = change.status;
     answer.warnings = std::move(change.warnings);
+    const CustomKind* custom = custom_kind(*request.kind);
     bound_warnings(answer.warnings);
     if (change.action == Change::Action::kNone || request.dry_run) {
       answer.object = change.answer ? *std::move(change.answer) : std::move(change.object);
@@ -162,16 +184,22 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     }
     for (auto& [resource, object] : change.also)
       store.put(resource, std::move(object), [](const Result<store::ObjectPtr>&) {});
-    auto finish = [answer = std::move(answer), special = std::move(change.answer), kind = request.kind,
-                   name = std::string(api::name_of(change.object)),
+    auto finish = [self = shared_from_this(), answer = std::move(answer), special = std::move(change.answer),
+                   kind = request.kind, holds = request.holds_kind, name = std::string(api::name_of(change.object)),
+                   erases = change.action == Change::Action::kErase,
                    on_answer](Result<store::ObjectPtr> stored) mutable {
       if (!stored.ok()) return on_answer(about(*kind, name, stored.take_error()));
+      const store::ObjectPtr object = read_as(*kind, *stored);
       if (special)
         answer.object = *std::move(special);
       else
-        answer.pieces.emplace_back(*stored, &(*stored)->bytes);
+        answer.pieces.emplace_back(object, &object->bytes);
+      if (!is_definition(*kind)) return on_answer(std::move(answer));
+      if (!erases) return self->definitions.put(*stored, [answer, on_answer] { on_answer(answer); });
+      self->definitions.removed(name);
       on_answer(std::move(answer));
     };
+    if (custom != nullptr) change.object = custom->to_storage(std::move(change.object));
     if (change.action == Change::Action::kPut)
       return store.put(request.resource, std::move(change.object), std::move(finish));
     // The name comes from the object: an update may be what lets it go.
@@ -192,10 +220,31 @@ api::PodLogs* Api::pod_logs() { return state_->options.pod_logs; }
 api::PodStreams* Api::pod_streams() { return state_->options.pod_streams; }
 const AccountTokens* Api::account_tokens() const { return state_->options.account_tokens.get(); }
 std::shared_ptr<const RoleSet> Api::roles() const { return state_->roles.current(); }
+std::shared_ptr<const ServedKinds> Api::kinds() const { return state_->kinds.current(); }
 bool Api::token_holds(const TokenClaims& claims) const { return holds(claims, state_->latest); }
 const api::ObjectReader& Api::reader() const { return state_->latest; }
 
+namespace {
+
+// COMPAT(conversion-webhook): what a converter would say is not made up.
+base::Status check_converter(const Request& request) {
+  const CustomKind* custom = custom_kind(*request.kind);
+  if (custom == nullptr || !custom->needs_converter) return {};
+  return base::make_error(
+      Code::kInternal, base::format("conversion webhook for {}, Kind={} failed: converters are not called by this "
+                                    "server; version {} is served without one",
+                                    request.kind->resource.api_version(), request.kind->kind, custom->storage_version));
+}
+
+}  // namespace
+
 void Api::call(Request request, OnAnswer on_answer) {
+  if (base::Status fine = check_converter(request); !fine.ok()) return on_answer(fine.take_error());
+  if (const CustomKind* custom = custom_kind(*request.kind); custom != nullptr && !custom->warning.empty())
+    on_answer = [warning = custom->warning, on_answer = std::move(on_answer)](Result<Answer> answer) {
+      if (answer.ok()) answer->warnings.push_back(warning);
+      on_answer(std::move(answer));
+    };
   if (!request.subresource.empty() && !has_subresource(*request.kind, request.subresource))
     return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
   if (request.verb == Verb::kCreate && (is_review(*request.kind) || request.subresource == "token"))
@@ -218,7 +267,8 @@ void Api::call(Request request, OnAnswer on_answer) {
 }
 
 Result<std::unique_ptr<ApiWatch>> Api::watch(const Request& request, WatchSink sink) {
-  return open_watch(state_->env, state_->store, state_->watch_slices, request, std::move(sink));
+  TRY_VOID(check_converter(request));
+  return open_watch(state_->env, state_->store, state_->watch_slices, state_->kinds, request, std::move(sink));
 }
 
 void Api::bootstrap(std::function<void(base::Status)> done) {
@@ -226,6 +276,7 @@ void Api::bootstrap(std::function<void(base::Status)> done) {
   state_->quotas.begin([weak = std::weak_ptr(state_)](Request request, OnAnswer on_answer) {
     if (const auto state = weak.lock()) state->write_by(nullptr, std::move(request), std::move(on_answer));
   });
+  state_->definitions.begin();
   std::vector<Request> requests;
   const auto add = [&](const api::ResourceId& id, const std::string& ns, Json object) {
     Request request;

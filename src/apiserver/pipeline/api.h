@@ -9,6 +9,7 @@
 #include "api/admission.h"
 #include "api/pod_logs.h"
 #include "api/pod_streams.h"
+#include "apiserver/custom/served_kinds.h"
 #include "apiserver/kinds/service_network.h"
 #include "apiserver/pipeline/account_tokens.h"
 #include "apiserver/pipeline/request.h"
@@ -24,6 +25,8 @@ struct WatchSink {
   // Events in order, as they were stored. False: no more of them until ApiWatch::resume().
   std::function<bool(const WatchSlicePtr&)> on_events;
   std::function<void(std::int64_t revision, bool initial_end)> on_bookmark;
+  // The kind is another one now, or gone: whoever watches begins anew. Nothing follows; may be unset.
+  std::function<void()> on_end = {};
 };
 
 // Ends the watch when destroyed. Loop thread only.
@@ -66,6 +69,7 @@ class Api {
   // Any thread.
   const AccountTokens* account_tokens() const;
   std::shared_ptr<const RoleSet> roles() const;
+  std::shared_ptr<const ServedKinds> kinds() const;
   // Loop thread only: whether the token of a service account still holds.
   bool token_holds(const TokenClaims& claims) const;
 

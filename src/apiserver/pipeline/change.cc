@@ -1,12 +1,13 @@
 // What all writes share: field checks, defaults, admission, the last steps of an update.
 #include "apiserver/pipeline/change.h"
 
-#include "api/cel/schema_rules.h"
 #include "api/json/json_bulk.h"
 #include "api/json/limits.h"
 #include "api/schema/managed_fields.h"
+#include "apiserver/custom/served_kinds.h"
 #include "apiserver/kinds/limit_ranges.h"
 #include "apiserver/kinds/strategy.h"
+#include "apiserver/pipeline/policy_book.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -16,12 +17,16 @@ using base::Code;
 using base::make_error;
 using base::Result;
 
+store::ObjectPtr live_object(const Context& context, const Request& request) {
+  return read_as(*request.kind, context.objects.stored(request.resource, request.ns, request.name));
+}
+
 base::Status check_fields(Request& request, Json& object, std::vector<std::string>& warnings) {
   std::vector<std::string> problems;
   for (const std::string& path : request.duplicate_keys)
     problems.push_back(base::format("duplicate field \"{}\"", path));
   std::vector<std::string> removed;
-  api::prune(*request.kind->schema, object, {.custom_resource = request.kind->custom}, &removed);
+  prune_object(*request.kind, object, &removed);
   for (const std::string& path : removed) problems.push_back(base::format("unknown field \"{}\"", path));
   if (problems.empty() || request.field_validation == FieldValidation::kIgnore) return {};
   if (request.field_validation == FieldValidation::kWarn) {
@@ -57,9 +62,23 @@ base::Status check_identifying_types(const Json& object) {
 }
 
 void normalize(const api::KindInfo& kind, Json& object) {
-  api::prune(*kind.schema, object, {.custom_resource = kind.custom}, nullptr);
-  api::apply_defaults(*kind.schema, object, {.custom_resource = kind.custom});
+  prune_object(kind, object, nullptr);
+  fill_object(kind, object);
   if (!kind.custom) apply_core_defaults(kind, object);
+  if (is_definition(kind)) fill_definition(object);
+}
+
+void check_object(const Context& context, const api::KindInfo& kind, const Json& object, const Json& before,
+                  std::vector<base::Cause>& causes) {
+  const std::uint64_t cost_max = context.on_loop ? kLoopBudget : api::cel::kRulesCostMax;
+  if (!validate_object(kind, object, before, cost_max, causes) && context.on_loop) context.budget->exhausted = true;
+  if (is_definition(kind) && causes.empty()) check_definition(object, before, causes);
+}
+
+void set_status(const Context& context, const Request& request, Json& object) {
+  if (!is_definition(*request.kind)) return;
+  static const ServedKinds kNone;
+  set_definition_status(object, (request.kinds ? *request.kinds : kNone).definitions(), context.now);
 }
 
 namespace {
@@ -247,17 +266,17 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   // A policy may not write what the request could not.
   if (context.policies != nullptr) separate_status(kind, request.subresource, old_object, changed);
   normalize(kind, changed);
-  canonicalize(kind, changed);
+  if (custom_kind(kind) == nullptr) canonicalize(kind, changed);
   std::vector<base::Cause> causes;
   if (!kind.custom) prepare_core_update(context, kind, request.subresource, old_object, changed, causes);
-  api::validate(*kind.schema, changed, {.custom_resource = kind.custom}, causes);
-  if (kind.custom) api::cel::check_rules(*kind.schema, changed, causes);
+  check_object(context, kind, changed, old_object, causes);
   check_metadata(kind, changed, causes);
   // These rules take the types for granted.
   if (!kind.custom && causes.empty()) check_core_update(kind, request.subresource, old_object, changed, causes);
   if (!causes.empty()) return invalid(kind, api::name_of(old_object), std::move(causes));
   if (kind.resource == api::resources::kPersistentVolumeClaims && request.subresource.empty())
     TRY_VOID(check_limits(limit_ranges_of(context.objects, request.ns), kind, changed));
+  set_status(context, request, changed);
   if (kind.has_generation && generation_parts_differ(kind, old_object, changed))
     changed.edit("metadata").set("generation", old_object["metadata"]["generation"].as_int() + 1);
   TRY_VOID(run_validating(context, request, api::Operation::kUpdate, changed, old_object, change.warnings));

@@ -33,6 +33,8 @@ base::Result<Change> prepare_eviction(const Context& context, Request& request);
 
 // --- shared by the above (change.cc) ---
 
+// What the request is about, as its kind has it; null: there is none.
+store::ObjectPtr live_object(const Context& context, const Request& request);
 // Unknown fields, by the request's field validation: an error (Strict), warnings (Warn), or silence.
 base::Status check_fields(Request& request, api::Json& object, std::vector<std::string>& warnings);
 // Refuses an object that is larger than any that is stored, before more is done with it: what defaults make of three
@@ -40,6 +42,12 @@ base::Status check_fields(Request& request, api::Json& object, std::vector<std::
 base::Status check_size(const api::Json& object);
 // What identifies an object is read before types are checked: it must be text where it is given.
 base::Status check_identifying_types(const api::Json& object);
+// What is wrong with a new or changed object (`before` is null for a new one) by its schema and the schema's rules.
+// Rules that cost too much for the loop exhaust the context's budget there.
+void check_object(const Context& context, const api::KindInfo& kind, const api::Json& object, const api::Json& before,
+                  std::vector<base::Cause>& causes);
+// What the server says of a definition of kinds; of other kinds nothing.
+void set_status(const Context& context, const Request& request, api::Json& object);
 // Prunes and fills what every stored object of the kind has.
 void normalize(const api::KindInfo& kind, api::Json& object);
 base::Status run_mutating(const Context& context, const Request& request, api::Operation operation, api::Json& object,

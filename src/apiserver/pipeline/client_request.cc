@@ -27,19 +27,21 @@ PatchType patch_type_for(client::PatchType type) {
   return PatchType::kMerge;
 }
 
-base::Result<Request> request_for(const api::ResourceId& id) {
+base::Result<Request> request_for(const api::ResourceId& id, const ServedKinds& kinds) {
   Request request;
-  request.kind = api::find_kind(id);
-  if (!request.kind)
+  const ServedKind served = kinds.find(id);
+  if (!served)
     return base::make_error(base::Code::kNotFound, "the server could not find the requested resource " + id.plural);
-  request.resource = static_cast<std::uint32_t>(request.kind - api::all_kinds().data());
+  request.kind = served.kind;
+  request.resource = served.resource;
+  request.holds_kind = served.custom;
   return request;
 }
 
 }  // namespace
 
-base::Result<Request> request_from(client::Request from) {
-  TRY(Request request, request_for(from.resource));
+base::Result<Request> request_from(client::Request from, const ServedKinds& kinds) {
+  TRY(Request request, request_for(from.resource, kinds));
   request.verb = verb_for(from.verb);
   request.ns = std::move(from.ns);
   request.name = std::move(from.name);
@@ -57,8 +59,8 @@ base::Result<Request> request_from(client::Request from) {
   return request;
 }
 
-base::Result<Request> request_from(client::WatchRequest from) {
-  TRY(Request request, request_for(from.resource));
+base::Result<Request> request_from(client::WatchRequest from, const ServedKinds& kinds) {
+  TRY(Request request, request_for(from.resource, kinds));
   request.verb = Verb::kWatch;
   request.ns = std::move(from.ns);
   request.label_selector = std::move(from.label_selector);

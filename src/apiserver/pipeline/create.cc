@@ -1,6 +1,6 @@
 // POST: a new object.
-#include "api/cel/schema_rules.h"
 #include "api/schema/managed_fields.h"
+#include "apiserver/custom/definition.h"
 #include "apiserver/kinds/limit_ranges.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/change.h"
@@ -103,16 +103,17 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   TRY_VOID(run_mutating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
   if (context.policies != nullptr && kind.custom && kind.status_subresource) object.erase("status");
   normalize(kind, object);
-  canonicalize(kind, object);
+  if (custom_kind(kind) == nullptr) canonicalize(kind, object);
   std::vector<base::Cause> causes;
   if (!kind.custom) prepare_core_create(context, kind, object, causes);
-  api::validate(*kind.schema, object, {.custom_resource = kind.custom}, causes);
-  if (kind.custom) api::cel::check_rules(*kind.schema, object, causes);
+  if (is_definition(kind)) object.erase("status");
+  check_object(context, kind, object, Json(), causes);
   check_metadata(kind, object, causes);
   if (!kind.custom) check_core_create(kind, object, causes);
   if (!causes.empty()) return invalid(kind, api::name_of(object), std::move(causes));
   request.name = api::name_of(object);
   TRY_VOID(check_limits(limits, kind, object));
+  set_status(context, request, object);
   TRY_VOID(run_validating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
   if (context.objects.stored(request.resource, request.kind->namespaced ? request.ns : "", request.name))
     return already_exists(kind, request.name);

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "api/selector.h"
+#include "apiserver/custom/custom_kind.h"
 #include "apiserver/pipeline/selection.h"
 #include "base/base64.h"
 #include "base/format.h"
@@ -58,7 +59,8 @@ base::Status check_version(const store::Store& store, const Request& request) {
 }  // namespace
 
 Result<Answer> get_object(const store::Store& store, const Request& request) {
-  const store::ObjectPtr object = store.find(request.resource, request.ns, request.name, store::View::kDurable);
+  const store::ObjectPtr object =
+      read_as(*request.kind, store.find(request.resource, request.ns, request.name, store::View::kDurable));
   if (!object) return not_found(*request.kind, request.name);
   Answer answer;
   answer.pieces.emplace_back(object, &object->bytes);
@@ -70,6 +72,9 @@ namespace {
 // The objects that a list may hold, in order, with what is asked of them.
 struct Candidates {
   Selection selection;
+  const api::KindInfo* kind = nullptr;
+  std::shared_ptr<const void> holds_kind = {};
+  bool differ = false;  // as they are stored, from how they are read
   std::vector<store::ObjectPtr> objects;
   std::size_t bytes = 0;
   std::int64_t revision = 0;
@@ -80,6 +85,9 @@ struct Candidates {
 Result<std::shared_ptr<Candidates>> candidates_for(const store::Store& store, const Request& request,
                                                    std::int64_t& remaining) {
   auto found = std::make_shared<Candidates>();
+  found->kind = request.kind;
+  found->holds_kind = request.holds_kind;
+  const CustomKind* custom = custom_kind(*request.kind);
   TRY(found->selection, Selection::parse(*request.kind, request.label_selector, request.field_selector));
   TRY_VOID(check_version(store, request));
   Continuation from;
@@ -95,6 +103,7 @@ Result<std::shared_ptr<Candidates>> candidates_for(const store::Store& store, co
       return true;
     }
     found->objects.push_back(object);
+    found->differ = found->differ || (custom != nullptr && custom->may_differ(*object));
     found->bytes += object->bytes.size();
     return true;
   });
@@ -107,6 +116,7 @@ Page page_of(Candidates& candidates, std::int64_t remaining) {
   const bool all = candidates.selection.everything();
   bool more = remaining > 0;
   for (store::ObjectPtr& object : candidates.objects) {
+    if (candidates.differ) object = read_as(*candidates.kind, object);
     if (!all && !candidates.selection.matches(*object)) continue;
     if (candidates.limit > 0 && static_cast<std::int64_t>(page.objects.size()) >= candidates.limit) {
       more = true;  // how many more is told only where that is cheap
@@ -133,9 +143,11 @@ void select_objects(SideWork& side_work, const store::Store& store, Request requ
   auto candidates = candidates_for(store, request, remaining);
   if (!candidates.ok()) return done(candidates.take_error());
   const Selection& selection = (*candidates)->selection;
-  const std::size_t parsed = selection.by_names() ? 0 : (*candidates)->bytes;
+  const bool differ = (*candidates)->differ;
+  const std::size_t parsed = selection.by_names() && !differ ? 0 : (*candidates)->bytes;
   const std::size_t compared = (*candidates)->objects.size() * selector_bytes;
-  if (selection.everything() || parsed + compared <= kCostMax) return done(page_of(**candidates, remaining));
+  if ((selection.everything() && !differ) || parsed + compared <= kCostMax)
+    return done(page_of(**candidates, remaining));
   auto page = std::make_shared<Page>();
   side_work.run([found = *candidates, page, remaining] { *page = page_of(*found, remaining); },
                 [page, done = std::move(done)] { done(std::move(*page)); });
@@ -147,7 +159,7 @@ Answer answer_for(const api::KindInfo& kind, const Page& page) {
   Answer answer;
   answer.pieces.reserve(2 * page.objects.size() + 2);
   answer.pieces.push_back(std::make_shared<const std::string>(
-      base::format("{{\"kind\":\"{}\",\"apiVersion\":\"{}\",\"metadata\":{},\"items\":[", kind.list_kind(),
+      base::format("{{\"kind\":\"{}\",\"apiVersion\":\"{}\",\"metadata\":{},\"items\":[", list_kind_of(kind),
                    kind.resource.api_version(), page.metadata.dump())));
   for (const store::ObjectPtr& object : page.objects) {
     if (answer.pieces.size() > 1) answer.pieces.push_back(kComma);
@@ -159,10 +171,11 @@ Answer answer_for(const api::KindInfo& kind, const Page& page) {
 
 void list_objects(SideWork& side_work, const store::Store& store, Request request, OnAnswer on_answer) {
   const api::KindInfo& kind = *request.kind;
-  select_objects(side_work, store, std::move(request), [&kind, on_answer = std::move(on_answer)](Result<Page> page) {
+  auto done = [&kind, holds = request.holds_kind, on_answer = std::move(on_answer)](Result<Page> page) {
     if (!page.ok()) return on_answer(page.take_error());
     on_answer(answer_for(kind, *page));
-  });
+  };
+  select_objects(side_work, store, std::move(request), std::move(done));
 }
 
 }  // namespace apiserver

@@ -63,7 +63,17 @@ void start_watch(const std::shared_ptr<Shared>& shared, Request request) {
     });
     return true;
   };
-  sink.on_bookmark = [weak = std::weak_ptr<Shared>(shared), &kind](std::int64_t revision, bool) {
+  sink.on_end = [weak = std::weak_ptr<Shared>(shared)] {
+    const auto at = weak.lock();
+    if (!at) return;
+    at->watch.reset();
+    at->home.post([at] {
+      if (!std::exchange(at->ended, true))
+        at->on_end(base::make_error(base::Code::kExpired, "the kind is another one now"));
+    });
+  };
+  sink.on_bookmark = [weak = std::weak_ptr<Shared>(shared), &kind, holds = request.holds_kind](std::int64_t revision,
+                                                                                               bool) {
     const auto at = weak.lock();
     if (!at) return;
     Json object = Json::object({{"kind", kind.kind},
@@ -104,7 +114,7 @@ class LocalClient : public client::Client {
         on_result(object_of(*std::move(result), only));
       });
     };
-    auto made = request_from(std::move(from));
+    auto made = request_from(std::move(from), *api_.kinds());
     if (!made.ok()) return reply(made.take_error());
     Request request = *std::move(made);
     request.default_manager = name_;
@@ -118,7 +128,7 @@ class LocalClient : public client::Client {
   std::unique_ptr<client::Watch> watch(client::WatchRequest from, OnEvent on_event, OnEnd on_end) override {
     auto shared = std::make_shared<Shared>(
         Shared{api_, env_.loop(), std::move(on_event), std::move(on_end), from.only, false, nullptr, false});
-    auto made = request_from(std::move(from));
+    auto made = request_from(std::move(from), *api_.kinds());
     if (!made.ok()) {
       env_.loop().post([shared, error = made.take_error()] {
         if (!std::exchange(shared->ended, true)) shared->on_end(error);

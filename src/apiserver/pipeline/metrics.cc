@@ -60,7 +60,7 @@ RequestMetrics::RequestMetrics() { metrics_.add(metric_rows()); }
 void RequestMetrics::answered(Verb verb, const api::KindInfo& kind, const std::string& subresource, int status,
                               base::Duration took) {
   const api::ResourceId& resource = kind.resource;
-  auto [at, is_new] = handles_.try_emplace(Key(&kind, verb, subresource, status));
+  auto [at, is_new] = handles_.try_emplace(Key(kind.resource, verb, subresource, status));
   if (is_new) {
     std::vector<std::string> labels = {std::string(name_of(verb)), resource.group, resource.version, resource.plural,
                                        subresource};
@@ -73,7 +73,7 @@ void RequestMetrics::answered(Verb verb, const api::KindInfo& kind, const std::s
 }
 
 void RequestMetrics::watching(const api::KindInfo& kind, int change) {
-  int& open = watches_[&kind];
+  int& open = watches_[kind.resource];
   open += change;
   const api::ResourceId& resource = kind.resource;
   metrics_.gauge("apiserver_longrunning_requests", {"WATCH", resource.group, resource.version, resource.plural})

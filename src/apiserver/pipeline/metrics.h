@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 
 #include "apiserver/pipeline/request.h"
 #include "base/metrics.h"
@@ -37,9 +36,9 @@ class RequestMetrics {
   };
 
   base::Metrics metrics_;
-  using Key = std::tuple<const api::KindInfo*, Verb, std::string, int>;  // with subresource and status
-  std::map<Key, Handles> handles_;                                       // never walked
-  std::unordered_map<const api::KindInfo*, int> watches_;
+  using Key = std::tuple<api::ResourceId, Verb, std::string, int>;  // with subresource and status
+  std::map<Key, Handles> handles_;                                  // never walked
+  std::map<api::ResourceId, int> watches_;
 };
 
 }  // namespace apiserver

@@ -1,4 +1,5 @@
 // DELETE and eviction: grace, preconditions, finalizers, propagation.
+#include "apiserver/custom/definition.h"
 #include "apiserver/kinds/budgets.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/change.h"
@@ -96,7 +97,7 @@ Result<Change> prepare_delete(const Context& context, Request& request) {
   TRY_VOID(check_options(request));
   for (const Json& value : request.body["dryRun"].items())
     if (value.as_string() == "All") request.dry_run = true;
-  const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
+  const store::ObjectPtr stored = live_object(context, request);
   if (!stored) return not_found(kind, request.name);
   TRY_VOID(check_protected(request));
   const Json before = stored->json();
@@ -121,6 +122,7 @@ Result<Change> prepare_delete(const Context& context, Request& request) {
     meta.set("deletionGracePeriodSeconds", grace);
     if (kind.has_generation && !deleting) meta.set("generation", meta["generation"].as_int() + 1);
   }
+  if (is_definition(kind) && !deleting) begin_definition_deletion(object, context.now);
   if (kind.kind == "Namespace") object.edit("status").set("phase", "Terminating");
   if (may_go(object)) {
     change.action = Change::Action::kErase;

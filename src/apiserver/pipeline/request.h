@@ -26,10 +26,14 @@ struct UserInfo {
   std::vector<std::pair<std::string, std::string>> extra = {};  // the same; a key may have several values
 };
 
+class ServedKinds;
+
 struct Request {
   Verb verb = Verb::kGet;
   const api::KindInfo* kind = nullptr;
-  std::uint32_t resource = 0;  // index of `kind` in all_kinds()
+  std::uint32_t resource = 0;                     // its table: index of `kind` in all_kinds(), or of a stranger's kind
+  std::shared_ptr<const void> holds_kind = {};    // keeps `kind` where it is a stranger's (custom/served_kinds.h)
+  std::shared_ptr<const ServedKinds> kinds = {};  // those in force, for writes of definitions; the pipeline sets them
   std::string ns;
   std::string name;
   std::string subresource;

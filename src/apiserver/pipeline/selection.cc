@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "apiserver/custom/custom_kind.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -44,6 +45,8 @@ Result<Selection> Selection::parse(const api::KindInfo& kind, const std::string&
     bool known = false;
     for (const Selectable& row : selectable_fields())
       if (!kind.custom && row.kind == kind.kind) known = std::ranges::find(row.fields, term.path) != row.fields.end();
+    if (const CustomKind* custom = custom_kind(kind))
+      known = std::ranges::find(custom->selectable, term.path) != custom->selectable.end();
     if (!known) return bad_request(base::format("field label not supported: {}", term.path));
     if (term.path == "source") term.path = "source.component";
     // An absent boolean is false.

@@ -16,16 +16,19 @@ constexpr base::Duration kBookmarkInterval = base::seconds(60);
 constexpr std::size_t kSliceBytes = std::size_t{128} << 10;
 class RealWatch : public ApiWatch {
  public:
-  RealWatch(rt::Env& env, store::Store& store, WatchSlices& slices, WatchSelection selection, const Request& request,
-            WatchSink sink)
+  RealWatch(rt::Env& env, store::Store& store, WatchSlices& slices, KindBook& kinds, WatchSelection selection,
+            const Request& request, WatchSink sink)
       : env_(env),
         store_(store),
         slices_(slices),
+        kinds_(kinds),
+        holds_kind_(request.holds_kind),
         selection_(std::move(selection)),
         resource_(request.resource),
         bookmarks_(request.bookmarks),
         sink_(std::move(sink)) {}
   ~RealWatch() override {
+    if (watcher_ != 0) kinds_.forget(watcher_);
     if (timer_) env_.loop().cancel(timer_);
   }
 
@@ -44,6 +47,8 @@ class RealWatch : public ApiWatch {
       initial_end_ = request.send_initial_events && bookmarks_;
     }
     if (bookmarks_) arm();
+    if (const CustomKind* custom = custom_kind(*request.kind))
+      watcher_ = kinds_.on_change(custom->definition, [this] { end(); });
     return {};
   }
 
@@ -92,6 +97,14 @@ class RealWatch : public ApiWatch {
     if (!paused_) since_ = until;
   }
 
+  // Whoever is told may end this watch.
+  void end() {
+    subscription_.reset();
+    paused_ = true;
+    const auto on_end = sink_.on_end;
+    if (on_end) on_end();
+  }
+
   void arm() {
     timer_ = env_.loop().after(kBookmarkInterval, [this] {
       arm();
@@ -103,6 +116,8 @@ class RealWatch : public ApiWatch {
   rt::Env& env_;
   store::Store& store_;
   WatchSlices& slices_;
+  KindBook& kinds_;
+  std::shared_ptr<const void> holds_kind_;
   WatchSelection selection_;
   std::uint32_t resource_;
   bool bookmarks_;
@@ -114,15 +129,16 @@ class RealWatch : public ApiWatch {
   bool paused_ = true;        // events are not taken; history keeps them
   std::unique_ptr<store::Subscription> subscription_;
   rt::Loop::TimerId timer_ = 0;
+  std::uint64_t watcher_ = 0;  // of the kind's definition; 0: it has none
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ApiWatch>> open_watch(rt::Env& env, store::Store& store, WatchSlices& slices,
+Result<std::unique_ptr<ApiWatch>> open_watch(rt::Env& env, store::Store& store, WatchSlices& slices, KindBook& kinds,
                                              const Request& request, WatchSink sink) {
   TRY(Selection selection, Selection::parse(*request.kind, request.label_selector, request.field_selector));
-  auto watch = std::make_unique<RealWatch>(env, store, slices, watch_selection(std::move(selection), request), request,
-                                           std::move(sink));
+  auto watch = std::make_unique<RealWatch>(env, store, slices, kinds, watch_selection(std::move(selection), request),
+                                           request, std::move(sink));
   TRY_VOID(watch->start(request));
   return std::unique_ptr<ApiWatch>(std::move(watch));
 }

@@ -7,6 +7,6 @@ namespace apiserver {
 
 // Loop thread only. The references outlive the watch.
 base::Result<std::unique_ptr<ApiWatch>> open_watch(rt::Env& env, store::Store& store, WatchSlices& slices,
-                                                   const Request& request, WatchSink sink);
+                                                   KindBook& kinds, const Request& request, WatchSink sink);
 
 }  // namespace apiserver

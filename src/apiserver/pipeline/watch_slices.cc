@@ -1,6 +1,8 @@
 // Selecting and cutting.
 #include "apiserver/pipeline/watch_slices.h"
 
+#include "apiserver/custom/custom_kind.h"
+
 namespace apiserver {
 
 using store::Event;
@@ -14,6 +16,8 @@ constexpr std::size_t kEventBytes = 100;  // that an event costs beside its obje
 bool translate(const WatchSelection& wanted, DecodedObjects& decoded, Event& event) {
   const Selection& selection = wanted.selection;
   if (!wanted.ns.empty() && event.object->ns != wanted.ns) return false;
+  event.object = read_as(*wanted.kind, event.object);
+  event.before = read_as(*wanted.kind, event.before);
   if (selection.everything()) return true;
   const bool was = event.type != EventType::kAdded && (!event.before || selection.matches(event.before, decoded));
   const bool is = event.type != EventType::kDeleted && selection.matches(event.object, decoded);
@@ -48,7 +52,10 @@ WatchSelection watch_selection(Selection selection, const Request& request) {
     key += std::to_string(part->size()) + ":";
     key += *part;
   }
-  return {std::move(selection), request.ns, std::move(key)};
+  // Versions of a stranger's kind are told of the same events, each in its own words.
+  if (const CustomKind* custom = custom_kind(*request.kind))
+    key += custom->resource.version + "@" + std::to_string(custom->written_anew_after);
+  return {std::move(selection), request.kind, request.ns, std::move(key)};
 }
 
 std::vector<WatchSlicePtr> cut_slices(const WatchSelection& selection, const std::vector<Event>& events,

@@ -34,7 +34,8 @@ using WatchSlicePtr = std::shared_ptr<const WatchSlice>;
 // What a watch selects, and by what name others that select the same find it.
 struct WatchSelection {
   Selection selection;
-  std::string ns;  // empty: all
+  const api::KindInfo* kind = nullptr;  // as which objects are told; whoever watches holds it
+  std::string ns;                       // empty: all
   std::string key;
 };
 WatchSelection watch_selection(Selection selection, const Request& request);

@@ -39,6 +39,34 @@ TEST(Owners, a_dependent_stays_with_its_owner) {
   EXPECT_EQ(stage.turn("configmaps|ns/c"), "");
 }
 
+// A kind that a definition adds.
+api::KindInfo widgets() {
+  api::KindInfo kind;
+  kind.resource = {"example.com", "v1", "widgets"};
+  kind.kind = "Widget";
+  kind.namespaced = true;
+  return kind;
+}
+
+std::unique_ptr<Controller> knowing_widgets(std::unique_ptr<Controller> controller) {
+  controller->kind_comes(widgets());
+  return controller;
+}
+
+TEST(Owners, kinds_of_strangers_own_and_are_owned) {
+  Stage stage(knowing_widgets(make_owner_controller()));
+  stage.world.put_text(
+      widgets().resource,
+      R"({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "ns",
+     "uid": "W", "ownerReferences": [{"apiVersion": "v1", "kind": "Service", "name": "s", "uid": "S"}]}})");
+  EXPECT_EQ(stage.turn("widgets.example.com|ns/w"), "require-gone Service ns/s\n--\ndelete Widget ns/w\n");
+  // Whatever version of it a reference names.
+  stage.world.put_text(resources::kConfigMaps, R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c",
+     "namespace": "ns", "uid": "C",
+     "ownerReferences": [{"apiVersion": "example.com/v1beta1", "kind": "Widget", "name": "w", "uid": "W"}]}})");
+  EXPECT_EQ(stage.turn("configmaps|ns/c"), "require-gone Widget ns/w\n--\ndelete ConfigMap ns/c\n");
+}
+
 TEST(Owners, an_owner_that_only_this_view_misses_saves_the_dependent) {
   Stage stage(make_owner_controller());
   stage.world.put_text(resources::kConfigMaps, kOwned);
@@ -113,6 +141,15 @@ TEST(Roles, gather_the_rules_of_those_they_choose) {
   EXPECT_EQ(stage.turn("all"), "update ClusterRole all\n");
   EXPECT_EQ((*stage.world.find(roles, "all"))["rules"].dump(), R"([{"verbs":["list"]}])");
   EXPECT_EQ(stage.world.events, std::vector<std::string>());
+}
+
+TEST(Namespaces, take_objects_of_strangers_kinds_along) {
+  Stage stage(knowing_widgets(make_namespace_controller()));
+  stage.world.put_text(resources::kNamespaces, R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns",
+     "deletionTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"finalizers": ["kubernetes"]}})");
+  stage.world.put_text(widgets().resource, R"({"kind": "Widget", "metadata": {"name": "w", "namespace": "ns"}})");
+  EXPECT_EQ(stage.turn("ns"), "delete Widget ns/w\n");
+  EXPECT_EQ(stage.turn("ns"), "delete-all Event ns/\ndelete-all Widget ns/\n--\nupdate Namespace ns\n");
 }
 
 TEST(Claims, are_made_from_templates_and_named_in_the_pods_status) {

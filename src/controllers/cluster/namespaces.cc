@@ -1,4 +1,6 @@
 // The life of a namespace: a service account at its start, an empty house at its end.
+#include <map>
+
 #include "api/kinds.h"
 #include "api/resource.h"
 #include "controllers/cluster/cluster.h"
@@ -21,29 +23,29 @@ class NamespaceController final : public Controller {
     std::vector<Wake> wakes;
     wakes.push_back({resources::kNamespaces,
                      [](const View&, const Json& space) { return Keys{std::string(api::name_of(space))}; }});
-    for (const api::KindInfo& kind : api::all_kinds()) {
-      if (!kind.namespaced || kind.kind == "Event") continue;
-      // What goes may have been the last thing in its namespace.
-      wakes.push_back({kind.resource,
-                       [](const View& view, const Json& object) {
-                         const Json* space = view.find(resources::kNamespaces, api::namespace_of(object));
-                         const bool matters = space && (api::is_deleting(*space) || api::name_of(object) == "default" ||
-                                                        api::name_of(object) == kRootCa);
-                         return matters ? Keys{std::string(api::namespace_of(object))} : Keys{};
-                       },
-                       [](const Json*, const Json* after) { return after == nullptr; }});
-    }
+    for (const api::KindInfo& kind : api::all_kinds())
+      if (kind.namespaced && kind.kind != "Event") wakes.push_back(wake_on(kind.resource));
     return wakes;
   }
 
   std::vector<IndexBy> indexes() const override {
     std::vector<IndexBy> indexes;
     for (const api::KindInfo& kind : api::all_kinds())
-      if (kind.namespaced && kind.kind != "Event")
-        indexes.push_back({kind.resource, "namespace",
-                           [](const Json& object) { return Keys{std::string(api::namespace_of(object))}; }});
+      if (kind.namespaced && kind.kind != "Event") indexes.push_back(index_of(kind.resource));
+    for (const auto& [resource, kind] : strangers_) indexes.push_back(index_of(resource));
     return indexes;
   }
+
+  bool follows_definitions() const override { return true; }
+  void kind_comes(const api::KindInfo& kind) override {
+    if (kind.namespaced) strangers_[kind.resource] = kind.kind;
+  }
+  void kind_goes(const api::ResourceId& resource) override { strangers_.erase(resource); }
+  std::vector<Wake> wakes_on_kind(const api::ResourceId& resource) override {
+    if (!strangers_.contains(resource)) return {};
+    return {wake_on(resource)};
+  }
+  std::vector<IndexBy> indexes_of_kind(const api::ResourceId& resource) override { return {index_of(resource)}; }
 
   Plan step(const View& view, const std::string& key, const Turn&) override {
     Plan plan;
@@ -74,15 +76,36 @@ class NamespaceController final : public Controller {
         .existing_is_fine = true;
   }
 
-  static void empty_out(const View& view, const Json& space, const std::string& key, Plan& plan) {
+  // What goes may have been the last thing in its namespace.
+  static Wake wake_on(const api::ResourceId& resource) {
+    return {resource,
+            [](const View& view, const Json& object) {
+              const Json* space = view.find(resources::kNamespaces, api::namespace_of(object));
+              const bool matters = space && (api::is_deleting(*space) || api::name_of(object) == "default" ||
+                                             api::name_of(object) == kRootCa);
+              return matters ? Keys{std::string(api::namespace_of(object))} : Keys{};
+            },
+            [](const Json*, const Json* after) { return after == nullptr; }};
+  }
+
+  static IndexBy index_of(const api::ResourceId& resource) {
+    return {resource, "namespace", [](const Json& object) { return Keys{std::string(api::namespace_of(object))}; }};
+  }
+
+  // Takes out what is seen of a resource; false: there is nothing.
+  static bool remove_seen(const View& view, const api::ResourceId& resource, const std::string& key, Plan& plan) {
+    const auto objects = view.by_index(resource, "namespace", key);
+    for (const Json* object : objects)
+      if (!api::is_deleting(*object)) plan.remove(resource, *object);
+    return !objects.empty();
+  }
+
+  void empty_out(const View& view, const Json& space, const std::string& key, Plan& plan) const {
     bool empty = true;
     for (const api::KindInfo& kind : api::all_kinds()) {
-      if (!kind.namespaced || kind.kind == "Event") continue;
-      for (const Json* object : view.by_index(kind.resource, "namespace", key)) {
-        empty = false;
-        if (!api::is_deleting(*object)) plan.remove(kind.resource, *object);
-      }
+      if (kind.namespaced && kind.kind != "Event") empty = !remove_seen(view, kind.resource, key, plan) && empty;
     }
+    for (const auto& [resource, kind] : strangers_) empty = !remove_seen(view, resource, key, plan) && empty;
     if (!empty) return;
     bool held = false;
     Json kept = Json::array();
@@ -96,13 +119,15 @@ class NamespaceController final : public Controller {
     // The view may be behind: events go last, and whatever is left is seen by the next turn.
     const api::KindInfo* events = api::find_kind(resources::kEvents);
     if (events) plan.remove_all(events->resource, "Event", key);
+    for (const auto& [resource, kind] : strangers_) plan.remove_all(resource, kind, key);
     plan.begin_stage();
     Json object = space;
     object.edit("spec").set("finalizers", std::move(kept));
     plan.update(resources::kNamespaces, std::move(object)).subresource = "finalize";
   }
 
-  std::string root_ca_;  // empty: there is none
+  std::string root_ca_;                               // empty: there is none
+  std::map<api::ResourceId, std::string> strangers_;  // kinds inside namespaces
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 // An absence in the view proves nothing: the watches of owners and dependents run apart. So before anything is deleted,
 // the server is asked for the owner.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -46,11 +47,46 @@ struct Dependent {
   const Json* object;
 };
 
-std::vector<Dependent> dependents_of(const View& view, std::string_view uid) {
+// The program's own kinds, and those of strangers, whose rows live as long as the kinds do.
+class Kinds {
+ public:
+  std::vector<const api::KindInfo*> all() const {
+    std::vector<const api::KindInfo*> list;
+    for (const api::KindInfo& kind : api::all_kinds())
+      if (takes_part(kind)) list.push_back(&kind);
+    for (const auto& [resource, kind] : strangers_) list.push_back(&kind);
+    return list;
+  }
+  void add(const api::KindInfo& kind) { strangers_[kind.resource] = kind; }
+  void remove(const api::ResourceId& resource) { strangers_.erase(resource); }
+  const api::KindInfo* stranger(const api::ResourceId& resource) const {
+    const auto found = strangers_.find(resource);
+    return found == strangers_.end() ? nullptr : &found->second;
+  }
+
+  const api::KindInfo* qualified(std::string_view plural) const {
+    for (const api::KindInfo* one : all())
+      if (api::qualified_plural(*one) == plural) return one;
+    return nullptr;
+  }
+  // As a reference names it. A stranger's kind is one, whatever version of it is named.
+  const api::KindInfo* referred(const Json& reference) const {
+    const std::string_view version = reference["apiVersion"].as_string(), kind = reference["kind"].as_string();
+    if (const api::KindInfo* own = api::find_kind_named(version, kind)) return own;
+    const std::string_view group = version.substr(0, version.find('/'));
+    for (const auto& [resource, one] : strangers_)
+      if (one.kind == kind && resource.group == group) return &one;
+    return nullptr;
+  }
+
+ private:
+  std::map<api::ResourceId, api::KindInfo> strangers_;
+};
+
+std::vector<Dependent> dependents_of(const Kinds& kinds, const View& view, std::string_view uid) {
   std::vector<Dependent> found;
-  for (const api::KindInfo& kind : api::all_kinds())
-    if (takes_part(kind))
-      for (const Json* object : view.by_index(kind.resource, "owner", uid)) found.push_back({&kind, object});
+  for (const api::KindInfo* kind : kinds.all())
+    for (const Json* object : view.by_index(kind->resource, "owner", uid)) found.push_back({kind, object});
   return found;
 }
 
@@ -85,18 +121,20 @@ void drop_references(const api::KindInfo& kind, const Json& object, const Keys& 
       .missing_is_fine = true;
 }
 
-void finish_foreground(const View& view, const api::KindInfo& kind, const Json& object, Plan& plan) {
+void finish_foreground(const Kinds& kinds, const View& view, const api::KindInfo& kind, const Json& object,
+                       Plan& plan) {
   bool blocked = false;
-  for (const Dependent& one : dependents_of(view, api::uid_of(object))) {
+  for (const Dependent& one : dependents_of(kinds, view, api::uid_of(object))) {
     blocked = blocked || blocks(*one.object, api::uid_of(object));
     if (!api::is_deleting(*one.object)) plan.remove(one.kind->resource, *one.object);
   }
   if (!blocked) drop_finalizer(kind, object, kForeground, plan);
 }
 
-void finish_orphaning(const View& view, const api::KindInfo& kind, const Json& object, Plan& plan) {
+void finish_orphaning(const Kinds& kinds, const View& view, const api::KindInfo& kind, const Json& object, Plan& plan) {
   const Keys self = {std::string(api::uid_of(object))};
-  for (const Dependent& one : dependents_of(view, self.front())) drop_references(*one.kind, *one.object, self, plan);
+  for (const Dependent& one : dependents_of(kinds, view, self.front()))
+    drop_references(*one.kind, *one.object, self, plan);
   plan.begin_stage();
   drop_finalizer(kind, object, kOrphan, plan);
 }
@@ -107,42 +145,38 @@ class OwnerController final : public Controller {
 
   std::vector<Wake> wakes_on() const override {
     std::vector<Wake> wakes;
-    for (const api::KindInfo& kind : api::all_kinds()) {
-      if (!takes_part(kind)) continue;
-      wakes.push_back({kind.resource,
-                       [&kind](const View& view, const Json& object) { return affected(view, kind, object); },
-                       [](const Json* before, const Json* after) {
-                         // Most objects have no owner, and most changes do not concern owners.
-                         if (before && after)
-                           return (*before)["metadata"]["ownerReferences"] != (*after)["metadata"]["ownerReferences"] ||
-                                  (*before)["metadata"]["finalizers"] != (*after)["metadata"]["finalizers"] ||
-                                  api::is_deleting(*before) != api::is_deleting(*after);
-                         return true;
-                       }});
-    }
+    for (const api::KindInfo& kind : api::all_kinds())
+      if (takes_part(kind)) wakes.push_back(wake_on(kind));
     return wakes;
   }
 
   std::vector<IndexBy> indexes() const override {
     std::vector<IndexBy> indexes;
-    for (const api::KindInfo& kind : api::all_kinds())
-      if (takes_part(kind)) indexes.push_back({kind.resource, "owner", owner_uids});
+    for (const api::KindInfo* kind : kinds_.all()) indexes.push_back({kind->resource, "owner", owner_uids});
     return indexes;
+  }
+
+  bool follows_definitions() const override { return true; }
+  void kind_comes(const api::KindInfo& kind) override { kinds_.add(kind); }
+  void kind_goes(const api::ResourceId& resource) override { kinds_.remove(resource); }
+  std::vector<Wake> wakes_on_kind(const api::ResourceId& resource) override {
+    return {wake_on(*kinds_.stranger(resource))};
+  }
+  std::vector<IndexBy> indexes_of_kind(const api::ResourceId& resource) override {
+    return {{resource, "owner", owner_uids}};
   }
 
   Plan step(const View& view, const std::string& key, const Turn&) override {
     Plan plan;
     const std::size_t bar = key.find('|');
-    const api::KindInfo* kind = nullptr;
-    for (const api::KindInfo& one : api::all_kinds())
-      if (api::qualified_plural(one) == std::string_view(key).substr(0, bar)) kind = &one;
+    const api::KindInfo* kind = kinds_.qualified(std::string_view(key).substr(0, bar));
     const Json* object = kind ? view.find(kind->resource, std::string_view(key).substr(bar + 1)) : nullptr;
     if (!object) return plan;
     if (api::is_deleting(*object)) {
       if (has_finalizer(*object, kOrphan))
-        finish_orphaning(view, *kind, *object, plan);
+        finish_orphaning(kinds_, view, *kind, *object, plan);
       else if (has_finalizer(*object, kForeground))
-        finish_foreground(view, *kind, *object, plan);
+        finish_foreground(kinds_, view, *kind, *object, plan);
       return plan;
     }
     check_owners(view, *kind, *object, plan);
@@ -150,26 +184,38 @@ class OwnerController final : public Controller {
   }
 
  private:
+  Wake wake_on(const api::KindInfo& kind) const {
+    return {kind.resource, [this, &kind](const View& view, const Json& object) { return affected(view, kind, object); },
+            [](const Json* before, const Json* after) {
+              // Most objects have no owner, and most changes do not concern owners.
+              if (before && after)
+                return (*before)["metadata"]["ownerReferences"] != (*after)["metadata"]["ownerReferences"] ||
+                       (*before)["metadata"]["finalizers"] != (*after)["metadata"]["finalizers"] ||
+                       api::is_deleting(*before) != api::is_deleting(*after);
+              return true;
+            }};
+  }
+
   // The object itself, what it owns, and what it is owned by (which may wait for it to go).
-  static Keys affected(const View& view, const api::KindInfo& kind, const Json& object) {
+  Keys affected(const View& view, const api::KindInfo& kind, const Json& object) const {
     Keys keys;
     const Json& references = object["metadata"]["ownerReferences"];
     if (!references.empty() || !object["metadata"]["finalizers"].empty()) keys.push_back(key_for(kind, object));
-    for (const Dependent& one : dependents_of(view, api::uid_of(object)))
+    for (const Dependent& one : dependents_of(kinds_, view, api::uid_of(object)))
       keys.push_back(key_for(*one.kind, *one.object));
     for (const Json& reference : references.items())
-      if (const auto* owner = api::find_kind_named(reference["apiVersion"].as_string(), reference["kind"].as_string()))
+      if (const auto* owner = kinds_.referred(reference))
         keys.push_back(base::format("{}|{}{}{}", api::qualified_plural(*owner),
                                     owner->namespaced ? api::namespace_of(object) : "", owner->namespaced ? "/" : "",
                                     reference["name"].as_string()));
     return keys;
   }
 
-  static void check_owners(const View& view, const api::KindInfo& kind, const Json& object, Plan& plan) {
+  void check_owners(const View& view, const api::KindInfo& kind, const Json& object, Plan& plan) const {
     Keys lost;
     bool kept = false;
     for (const Json& reference : object["metadata"]["ownerReferences"].items()) {
-      const auto* owner = api::find_kind_named(reference["apiVersion"].as_string(), reference["kind"].as_string());
+      const auto* owner = kinds_.referred(reference);
       if (!owner || !takes_part(*owner)) {
         kept = true;  // a kind that is not served here may be kept elsewhere
         continue;
@@ -191,6 +237,8 @@ class OwnerController final : public Controller {
     else
       plan.remove(kind.resource, object);
   }
+
+  Kinds kinds_;
 };
 
 }  // namespace

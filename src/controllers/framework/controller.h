@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/json/json.h"
+#include "api/kinds.h"
 #include "api/resource.h"
 #include "base/time.h"
 #include "controllers/framework/plan.h"
@@ -81,6 +82,14 @@ class Controller {
   virtual std::string_view component() const { return {}; }
   virtual std::vector<Wake> wakes_on() const = 0;
   virtual std::vector<IndexBy> indexes() const { return {}; }
+  // For controllers that look at every kind, also at those that definitions of strangers add while they run: the driver
+  // tells of each, and watches it for them (framework/strangers.h).
+  virtual bool follows_definitions() const { return false; }
+  virtual void kind_comes(const api::KindInfo& /*kind*/) {}
+  virtual void kind_goes(const api::ResourceId& /*resource*/) {}
+  // What wakes the controller of such a kind, and its indexes.
+  virtual std::vector<Wake> wakes_on_kind(const api::ResourceId& /*resource*/) { return {}; }
+  virtual std::vector<IndexBy> indexes_of_kind(const api::ResourceId& /*resource*/) { return {}; }
   virtual Plan step(const View& view, const std::string& key, const Turn& turn) = 0;
   // After more failures in a row than this, step() gives up what it tries; that step comes at once. Negative: never.
   virtual int failures_max() const { return -1; }

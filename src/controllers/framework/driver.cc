@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "api/kinds.h"
 #include "base/format.h"
@@ -14,6 +15,7 @@
 #include "client/informer.h"
 #include "client/work_queue.h"
 #include "controllers/framework/execution.h"
+#include "controllers/framework/strangers.h"
 #include "rt/tls.h"
 
 namespace controllers {
@@ -117,15 +119,22 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   std::unique_ptr<Prober> prober;
   InformerView view;
   std::vector<std::unique_ptr<Unit>> units;
+  bool follows = false;                            // some controller follows definitions
+  std::map<std::string, api::KindInfo> strangers;  // by the name of their definition
   std::size_t unsynced = 0;
   bool started = false;
   bool stopped = false;  // plans under way may still hold this state
 
   client::Informer& informer(const api::ResourceId& resource, bool may_be_absent = false) {
     auto& slot = view.informers[resource];
+    // Of definitions schemas are the most, and nobody reads them.
+    const bool definitions = resource == api::resources::kCustomResourceDefinitions;
     if (!slot)
       slot = std::make_unique<client::Informer>(
-          client, env, resource, client::InformerOptions{.ns = namespace_of(resource), .may_be_absent = may_be_absent});
+          client, env, resource,
+          client::InformerOptions{.ns = namespace_of(resource),
+                                  .may_be_absent = may_be_absent,
+                                  .only = definitions ? &definition_parts() : nullptr});
     return *slot;
   }
 
@@ -148,6 +157,11 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
 
   void add(std::unique_ptr<Controller> controller);
   void start();
+  void one_synced();
+  void listen(client::Informer& informer, Unit* unit, const Wake& one);
+  void follow(const Json* before, const Json* after);
+  void kind_comes(const api::KindInfo& kind);
+  void kind_goes(const api::ResourceId& resource);
   void wake(Unit& unit, const Wake& wake, const Json* before, const Json* after);
   void work(Unit& unit, const std::string& key);
   void ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again, Outcome outcome);
@@ -166,11 +180,63 @@ void Driver::State::add(std::unique_ptr<Controller> controller) {
         if (auto self = weak.lock()) self->work(*raw, key);
       },
       64);
-  for (Wake& one : raw->controller->wakes_on())
-    informer_for(one).on_change(
-        [this, raw, one](const Json* before, const Json* after, bool) { wake(*raw, one, before, after); });
+  for (Wake& one : raw->controller->wakes_on()) listen(informer_for(one), raw, one);
   for (IndexBy& index : raw->controller->indexes()) informer(index.resource).add_index(index.name, index.keys);
+  if (raw->controller->follows_definitions() && !std::exchange(follows, true))
+    informer(api::resources::kCustomResourceDefinitions).on_change([this](const Json* before, const Json* after, bool) {
+      follow(before, after);
+    });
   units.push_back(std::move(unit));
+}
+
+void Driver::State::listen(client::Informer& informer, Unit* unit, const Wake& one) {
+  informer.on_change(
+      [this, unit, one](const Json* before, const Json* after, bool) { wake(*unit, one, before, after); });
+}
+
+void Driver::State::follow(const Json* before, const Json* after) {
+  const std::string name(api::name_of(after != nullptr ? *after : *before));
+  std::optional<api::KindInfo> now = after != nullptr ? stranger_of(*after) : std::nullopt;
+  const auto known = strangers.find(name);
+  if (known != strangers.end()) {
+    const bool same = now && now->resource == known->second.resource && now->kind == known->second.kind;
+    if (same) return;
+    const api::ResourceId gone = known->second.resource;
+    strangers.erase(known);
+    kind_goes(gone);
+  }
+  if (!now) return;
+  strangers[name] = *now;
+  kind_comes(*now);
+}
+
+// Its objects are watched from now on; at a start no step comes before they are known.
+void Driver::State::kind_comes(const api::KindInfo& kind) {
+  auto& slot = view.informers[kind.resource];
+  if (slot) return;
+  slot = std::make_unique<client::Informer>(
+      client, env, kind.resource,
+      client::InformerOptions{
+          .ns = kind.namespaced ? options.only_namespace : "", .may_be_absent = true, .only = &stranger_parts()});
+  for (auto& unit : units) {
+    if (!unit->controller->follows_definitions()) continue;
+    unit->controller->kind_comes(kind);
+    for (Wake& one : unit->controller->wakes_on_kind(kind.resource)) listen(*slot, unit.get(), one);
+    for (IndexBy& index : unit->controller->indexes_of_kind(kind.resource)) slot->add_index(index.name, index.keys);
+  }
+  if (unsynced > 0) {
+    ++unsynced;
+    slot->on_synced([weak = weak_from_this()] {
+      if (auto self = weak.lock()) self->one_synced();
+    });
+  }
+  slot->start();
+}
+
+void Driver::State::kind_goes(const api::ResourceId& resource) {
+  view.informers.erase(resource);
+  for (auto& unit : units)
+    if (unit->controller->follows_definitions()) unit->controller->kind_goes(resource);
 }
 
 void Driver::State::wake(Unit& unit, const Wake& wake, const Json* before, const Json* after) {
@@ -194,14 +260,17 @@ void Driver::State::start() {
   unsynced = every.size();
   for (client::Informer* informer : every)
     informer->on_synced([weak = weak_from_this()] {
-      auto self = weak.lock();
-      if (!self || --self->unsynced > 0) return;
-      for (auto& unit : self->units) {
-        for (const std::string& key : unit->early) unit->queue->add(key);
-        unit->early.clear();
-      }
+      if (auto self = weak.lock()) self->one_synced();
     });
   for (client::Informer* informer : every) informer->start();
+}
+
+void Driver::State::one_synced() {
+  if (--unsynced > 0) return;
+  for (auto& unit : units) {
+    for (const std::string& key : unit->early) unit->queue->add(key);
+    unit->early.clear();
+  }
 }
 
 bool Driver::State::view_shows(const Written& written) const {

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/flags.h"
 #include "base/format.h"
 #include "main/host/backup_file.h"
-#include "main/host/flags.h"
 #include "main/programs.h"
 #include "rt/env.h"
 #include "rt/files.h"
@@ -149,26 +149,26 @@ int run(const Arguments& arguments, bool restores) {
   const std::string name = restores ? "restore" : "backup";
   std::string data;
   bool keys = false;
-  std::vector<Flag> flags{{"data", &data, "the folder that volcano up uses (default ~/.local/share/volcano)"}};
+  std::vector<base::Flag> flags{{"data", &data, "the folder that volcano up uses (default ~/.local/share/volcano)"}};
   if (!restores)
     flags.push_back({"keys", &keys, "also the keys of DATA/keys: whoever has the file may do everything then"});
   const std::string usage = base::format(
       "usage: volcano {} [flags] FILE\n\n{}\n\nflags:\n{}", name,
       restores ? "Restores a backup into a data folder that has no objects and no keys."
                : "Writes all objects, as they are at one moment, into FILE. The cluster may run meanwhile.",
-      flags_help(flags));
-  for (const std::string& argument : arguments)
-    if (argument == "--help" || argument == "-h") {
-      std::cout << usage;
-      return 0;
-    }
-  const auto rest = parse_flags(flags, arguments);
-  if (!rest.ok() || rest->size() != 1) {
-    std::cerr << (rest.ok() ? usage : base::format("volcano {}: {}\n", name, rest.error().message));
+      base::flags_help(flags));
+  if (base::asks_for_help(arguments)) {
+    std::cout << usage;
+    return 0;
+  }
+  const auto words = base::parse_flags(flags, arguments);
+  if (!words.ok() || words->rest.size() != 1) {
+    std::cerr << (words.ok() ? usage : base::format("volcano {}: {}\n", name, words.error().message));
     return 2;
   }
+  const std::string& file = words->rest.front();
   if (data.empty()) data = default_data();
-  const base::Status done = restores ? restore(data, rest->front()) : back_up(data, rest->front(), keys);
+  const base::Status done = restores ? restore(data, file) : back_up(data, file, keys);
   if (done.ok()) return 0;
   std::cerr << base::format("volcano {}: {}\n", name, done.error().message);
   return 1;

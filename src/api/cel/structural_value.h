@@ -1,0 +1,18 @@
+// What do rules of a stranger's schema see of a value? What the schema says it is, which JSON alone does not: a time, a
+// number that is no integer, members by the names that expressions can write.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/cel/value.h"
+#include "api/schema/structural.h"
+
+namespace api::cel {
+
+// "a-b" is "a__dash__b", "namespace" is "__namespace__"; empty for a name that cannot be written.
+std::string escaped_name(std::string_view name);
+
+Value value_of(const Structural& schema, const Json& value);
+
+}  // namespace api::cel

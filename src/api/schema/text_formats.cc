@@ -1,0 +1,144 @@
+// The formats, one function each.
+#include "api/schema/text_formats.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "base/base64.h"
+#include "base/time.h"
+
+namespace api {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+std::vector<std::string_view> split(std::string_view text, std::string_view by) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t at = text.find(by);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + by.size());
+  }
+}
+
+bool is_number(std::string_view text, int most) {
+  if (text.empty() || text.size() > 3 || !std::ranges::all_of(text, is_digit)) return false;
+  if (text.size() > 1 && text[0] == '0') return false;
+  int value = 0;
+  for (const char c : text) value = value * 10 + (c - '0');
+  return value <= most;
+}
+
+bool is_ipv4(std::string_view text) {
+  const auto parts = split(text, ".");
+  return parts.size() == 4 && std::ranges::all_of(parts, [](std::string_view part) { return is_number(part, 255); });
+}
+
+// The groups of one side of "::"; nothing where one is wrong. An IPv4 address at the end stands for two.
+std::optional<int> groups_of(std::string_view text, bool at_end) {
+  if (text.empty()) return 0;
+  int groups = 0;
+  const auto parts = split(text, ":");
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (at_end && i + 1 == parts.size() && is_ipv4(parts[i])) return groups + 2;
+    if (parts[i].empty() || parts[i].size() > 4 || !std::ranges::all_of(parts[i], is_hex)) return {};
+    ++groups;
+  }
+  return groups;
+}
+
+bool is_ipv6(std::string_view text) {
+  const std::size_t gap = text.find("::");
+  if (gap == std::string_view::npos) return groups_of(text, true) == 8;
+  const auto before = groups_of(text.substr(0, gap), false);
+  const auto after = groups_of(text.substr(gap + 2), true);
+  return before && after && *before + *after < 8;
+}
+
+bool is_cidr(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return false;
+  const std::string_view address = text.substr(0, slash), bits = text.substr(slash + 1);
+  return (is_ipv4(address) && is_number(bits, 32)) || (is_ipv6(address) && is_number(bits, 128));
+}
+
+bool is_date(std::string_view text) {
+  return text.size() == 10 && base::parse_rfc3339(std::string(text) + "T00:00:00Z").has_value();
+}
+
+bool is_uuid(std::string_view text) {
+  const std::size_t size = text.size();
+  if (size != 36 && size != 32) return false;
+  for (std::size_t i = 0; i < size; ++i) {
+    const bool dash = size == 36 && (i == 8 || i == 13 || i == 18 || i == 23);
+    if (dash ? text[i] != '-' : !is_hex(text[i])) return false;
+  }
+  return true;
+}
+
+bool is_mac(std::string_view text) {
+  if (text.size() != 17) return false;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (i % 3 == 2 ? text[i] != ':' && text[i] != '-' : !is_hex(text[i])) return false;
+  return true;
+}
+
+bool is_email(std::string_view text) {
+  const std::size_t at = text.rfind('@');
+  if (at == std::string_view::npos || at == 0 || at + 1 == text.size()) return false;
+  return text.find_first_of(" \t\r\n<>") == std::string_view::npos && text.find('@') == at;
+}
+
+bool is_hostname(std::string_view text) {
+  if (text.empty() || text.size() > 253) return false;
+  for (const std::string_view part : split(text, ".")) {
+    if (part.empty() || part.size() > 63 || part.front() == '-' || part.back() == '-') return false;
+    if (!std::ranges::all_of(part, [](char c) { return is_letter(c) || is_digit(c) || c == '-'; })) return false;
+  }
+  return true;
+}
+
+// An absolute address or an absolute path.
+bool is_uri(std::string_view text) {
+  if (text.empty() ||
+      std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == 0x7f; }))
+    return false;
+  if (text[0] == '/') return true;
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon == 0 || !is_letter(text[0])) return false;
+  return std::ranges::all_of(text.substr(0, colon),
+                             [](char c) { return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; });
+}
+
+struct Format {
+  std::string_view name;
+  bool (*holds)(std::string_view);
+};
+constexpr std::array kFormats = {
+    Format{"date-time", [](std::string_view text) { return base::parse_rfc3339(text).has_value(); }},
+    Format{"datetime", [](std::string_view text) { return base::parse_rfc3339(text).has_value(); }},
+    Format{"date", is_date},
+    Format{"byte", [](std::string_view text) { return base::base64_decode(text).ok(); }},
+    Format{"ipv4", is_ipv4},
+    Format{"ipv6", is_ipv6},
+    Format{"cidr", is_cidr},
+    Format{"uuid", is_uuid},
+    Format{"mac", is_mac},
+    Format{"email", is_email},
+    Format{"hostname", is_hostname},
+    Format{"uri", is_uri},
+};
+
+}  // namespace
+
+bool has_text_format(std::string_view format, std::string_view text) {
+  const auto found = std::ranges::find(kFormats, format, &Format::name);
+  return found == kFormats.end() || found->holds(text);
+}
+
+}  // namespace api
