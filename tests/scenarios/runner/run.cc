@@ -497,18 +497,17 @@ base::Result<std::string> play(std::string_view text, Player player, std::uint64
     start = end + 1;
   }
   // flags [agent-scheduler] --NAME=VALUE...: of the program, for the whole scenario.
-  std::vector<std::string> flags, rest;
+  std::vector<std::string> flags;
   for (const std::string& line : lines) {
     if (line.starts_with("flags ")) flags = words_of(line.substr(6));
   }
   const bool single_pods = !flags.empty() && flags.front() == "agent-scheduler";
-  auto options =
-      scheduler::parse_options(flags, rest, {}, single_pods ? scheduler::agent_options() : scheduler::Options());
-  if (!options.ok()) return options.take_error();
+  scheduler::Options options = single_pods ? scheduler::agent_options() : scheduler::Options();
+  if (auto rest = scheduler::parse_options(flags, options); !rest.ok()) return rest.take_error();
   // Where the walk over nodes begins depends on what was asked before: a dump does not say it.
   // A dump of single pods is one of the model, and not of whose turn it is.
-  if (player == Player::kDumped && (options->sampling_asked || single_pods)) player = Player::kFast;
-  Stage stage(player, *options, split);
+  if (player == Player::kDumped && (options.sampling_asked || single_pods)) player = Player::kFast;
+  Stage stage(player, options, split);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];
     const int number = static_cast<int>(i + 1);
