@@ -55,7 +55,7 @@ ended() { # of a Volcano job its phase, of the others their last condition
   esac
 }
 logs() { kubectl logs "$@" 2> /dev/null; }
-says() { logs "$1" | grep -qE "$2"; }
+says() { logs "$1" | grep -E "$2" > /dev/null; }
 
 say "$name"
 show kubectl apply -f "$manifest" || give_up "the job was refused"
@@ -68,7 +68,7 @@ case $name in
     show kubectl delete pod "$short-worker-2" --grace-period=0 --force
     ;;
 esac
-crashed() { kubectl get pods -o 'jsonpath={.items[*].status.containerStatuses[*].restartCount}' | grep -qE '\b[3-9]'; }
+crashed() { kubectl get pods -o 'jsonpath={.items[*].status.containerStatuses[*].restartCount}' | grep -E '\b[3-9]' > /dev/null; }
 until ended; do
   crashed && { for pod in $(kubectl get pods -o name); do echo "$pod"; kubectl logs "$pod" --previous 2> /dev/null | tail -15; done; give_up "a replica fails again and again"; }
   [ $(($(date +%s) - built)) -ge 600 ] && give_up "the job did not end within ten minutes"

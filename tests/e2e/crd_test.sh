@@ -2,12 +2,6 @@
 # Custom resources of strangers with stock kubectl: definitions, their objects, versions, rights, and the end of both.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-refused() { # refused TEXT COMMAND...
-  local text=$1 out
-  shift
-  out=$("$@" 2>&1) && return 1
-  grep -qF -- "$text" <<< "$out" || { echo "$out"; return 1; }
-}
 says() { # says TEXT COMMAND...
   local text=$1 out
   shift

@@ -26,7 +26,7 @@ flow() { # flow NAME RETAIN FLOWS...: each in YAML's flow style
   printf '  - %s\n' "$@"
 }
 flow_is() { field_is jobflow "$1" .status.state.phase "$2"; }
-event_is() { kubectl get events -o 'jsonpath={range .items[*]}{.involvedObject.kind}/{.involvedObject.name} {.reason}: {.message}{"\n"}{end}' | grep -qF "$1"; }
+event_is() { kubectl get events -o 'jsonpath={range .items[*]}{.involvedObject.kind}/{.involvedObject.name} {.reason}: {.message}{"\n"}{end}' | grep -F "$1" > /dev/null; }
 
 a_diamond_runs_in_order() {
   { template first 'echo one; sleep 1'; template left 'echo left'; template right 'echo right'; template last 'echo last'; } | kubectl apply -f - > /dev/null

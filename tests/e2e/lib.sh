@@ -43,6 +43,13 @@ api_request() {
   shift
   curl -s --cacert "$scratch/data/keys/ca.crt" -H "Authorization: Bearer $(cat "$scratch/data/keys/token")" "$@" "$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')$path"
 }
+# The command fails, and says so in these words.
+refused() { # refused TEXT COMMAND...
+  local text=$1 out
+  shift
+  out=$("$@" 2>&1) && return 1
+  grep -qF -- "$text" <<< "$out" || { echo "$out"; return 1; }
+}
 # expect WHAT COMMAND...: notes a failure of the running test.
 expect() {
   local what=$1

@@ -8,12 +8,6 @@ as() { # as USER COMMAND...: kubectl with that user's file
   shift
   kubectl --kubeconfig "$file" "$@"
 }
-refused() { # refused TEXT COMMAND...
-  local text=$1 out
-  shift
-  out=$("$@" 2>&1) && return 1
-  grep -qF -- "$text" <<< "$out" || { echo "$out"; return 1; }
-}
 says() { # says TEXT COMMAND...
   local text=$1 out
   shift

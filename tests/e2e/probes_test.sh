@@ -12,7 +12,7 @@ END
 }
 loop='command: [sh, -c, "trap \"exit 0\" TERM; while true; do sleep 0.1; done"]'
 ready_is() { field_is pod "$1" '.status.containerStatuses[0].ready' "$2"; }
-event_says() { kubectl get events -o 'jsonpath={range .items[*]}{.reason} {.message}{"\n"}{end}' | grep -q "$1"; }
+event_says() { kubectl get events -o 'jsonpath={range .items[*]}{.reason} {.message}{"\n"}{end}' | grep "$1" > /dev/null; }
 
 readiness_opens_and_closes_a_service() {
   kubectl create service clusterip web --tcp=80:80 > /dev/null

@@ -8,12 +8,6 @@ as() { # as USER COMMAND...: kubectl with a token of that service account of the
   shift
   kubectl --kubeconfig "$scratch/nobody" --server "$server" --certificate-authority "$scratch/data/keys/ca.crt" --token "$token" "$@"
 }
-refused() { # refused TEXT COMMAND...
-  local text=$1 out
-  shift
-  out=$("$@" 2>&1) && return 1
-  grep -qF -- "$text" <<< "$out" || { echo "$out"; return 1; }
-}
 
 accounts_have_tokens() {
   kubectl create serviceaccount reader > /dev/null

@@ -22,7 +22,7 @@ state() { kubectl get "$1" "$2" -o 'jsonpath={.status.conditions[-1:].type}' 2> 
 state_is() { [ "$(state "$1" "$2")" = "$3" ]; }
 pods_of() { kubectl get pods -l "training.kubeflow.org/job-name=$1" -o 'jsonpath={.items[*].metadata.name}'; }
 no_pods_of() { [ -z "$(pods_of "$1")" ]; }
-event_is() { kubectl get events -o 'jsonpath={range .items[*]}{.source.component} {.involvedObject.kind}/{.involvedObject.name} {.reason}: {.message}{"\n"}{end}' | grep -qF "$1"; }
+event_is() { kubectl get events -o 'jsonpath={range .items[*]}{.source.component} {.involvedObject.kind}/{.involvedObject.name} {.reason}: {.message}{"\n"}{end}' | grep -F "$1" > /dev/null; }
 
 a_pytorchjob_runs_to_its_end() {
   # The master's end ends the job: it waits until its workers were seen.

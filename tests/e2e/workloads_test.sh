@@ -9,7 +9,7 @@ pods_are() { # pods_are SELECTOR COUNT: so many pods run, and no others are ther
 }
 no_pods() { [ -z "$(kubectl get pods -l "$1" -o name)" ]; }
 rolled_out() { timeout 40 kubectl rollout status "$1"; }
-warns_not() { ! "$@" 2>&1 | grep -q Warning; }
+warns_not() { ! "$@" 2>&1 | grep Warning > /dev/null; }
 
 a_deployment_rolls_out_and_back() {
   cat > "$scratch/web.yaml" <<Y

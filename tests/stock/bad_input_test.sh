@@ -20,7 +20,7 @@ YAML
 }
 ready() { curl -fs "http://127.0.0.1:$1/readyz"; }
 why() { curl -s "http://127.0.0.1:$1/readyz"; }
-says() { why "$1" | grep -q "$2"; }
+says() { why "$1" | grep "$2" > /dev/null; }
 start() { # start NAME PROGRAM PORT FLAG...
   run "$1" "$bin/$2" --kubeconfig "$scratch/$1.kubeconfig" --enable-healthz --healthz-address "127.0.0.1:$3" "${@:4}"
 }
@@ -75,7 +75,7 @@ kubectl wait --for condition=established --timeout=20s crd --all > /dev/null 2>&
 check "once they are there it is ready" wait_for 60 ready $((port + 1))
 check "and so are the controllers" wait_for 60 ready $((port + 2))
 job() { printf 'apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: %s}\nspec: {minAvailable: 1, schedulerName: volcano, tasks: [{name: t, replicas: 1, template: {spec: {containers: [{name: c, image: i}]}}}]}\n' "$1"; }
-has_group() { kubectl get podgroups -o name | grep -q "/$1-"; }
+has_group() { kubectl get podgroups -o name | grep "/$1-" > /dev/null; }
 kubectl apply -f <(job before) > /dev/null
 check "a job gets its group" wait_for 20 has_group before
 echo expired > "$scratch/controllers.token"
@@ -107,7 +107,7 @@ echo 'actions: "fly"' > "$scratch/scheduler.conf"
 check "rubbish is named" wait_for 10 grep -q 'fly' "$scratch/follower.log"
 sed 's/allocate/allocate, backfill/' "$scratch/away.conf" > "$scratch/scheduler.conf"
 kill -HUP "$follower"
-in_force() { curl -fs "http://127.0.0.1:$((port + 4))/debug/config" | grep -q backfill; }
+in_force() { curl -fs "http://127.0.0.1:$((port + 4))/debug/config" | grep backfill > /dev/null; }
 check "a good one is taken at SIGHUP" wait_for 10 in_force
 check "and it lives" alive "$follower"
 exit $failed

@@ -113,7 +113,7 @@ check "queues and a node" wait_for 20 kubectl apply -f "$scratch/objects.yaml"
 check "the queue is open" wait_for 30 field_is queue ml .status.state Open
 { group train ml low 2 "$want"; group waits starved low 1 "{cpu: '2', memory: 1Gi}"; } > "$scratch/groups.yaml"
 check "groups" wait_for 20 kubectl apply -f "$scratch/groups.yaml"
-runs() { kubectl get pods -o wide | grep "$1" | grep -qw "$2"; }
+runs() { kubectl get pods -o wide | grep "$1" | grep -w "$2" > /dev/null; }
 check "the first pod is placed" wait_for 30 runs train-[12] n1
 seen() { wait_for 20 answers "volcano_e2e_job_scheduling_duration{job_name=\"train\"}"; }
 check "and seen" seen

@@ -60,7 +60,7 @@ struct Structural {
   bool any_member = false;  // additionalProperties: true
   Schema::ListType list_type = Schema::ListType::kAtomic;
   std::vector<std::string> list_keys = {};
-  std::vector<Member> members = {};  // sorted by name
+  std::vector<Member> members;  // sorted by name
   std::unique_ptr<Structural> items = {};
   std::unique_ptr<Structural> additional = {};  // of the members that have no place of their own
   Json default_value = {};
