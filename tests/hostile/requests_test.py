@@ -227,8 +227,11 @@ def impersonation(cluster):
     expect(status_of(ask(("impersonate-user", "jane"), ("Impersonate-Group", "dev"), ("Impersonate-Group", "system:masters"))) == 200,
            "a master is not let in")
     expect(status_of(ask(("Impersonate-Group", "system:masters"))) == 400, "groups without a user")
-    for name in ["Impersonate-Uid", "Impersonate-Extra-scopes", "Impersonate-Other"]:
-        expect(status_of(ask(("Impersonate-User", "jane"), ("Impersonate-Group", "system:masters"), (name, "x"))) == 400, name)
+    expect(status_of(ask(("Impersonate-User", "jane"), ("Impersonate-Group", "system:masters"), ("Impersonate-Other", "x"))) == 400, "another header")
+    for name in ["Impersonate-Uid", "Impersonate-Extra-scopes"]:
+        expect(status_of(ask((name, "x"))) == 400, f"{name} without a user")
+        answer = ask(("Impersonate-User", "jane"), (name, "x"))
+        expect(status_of(answer) == 403 and b'User \\"jane\\"' in answer, f"{name}: {answer[-400:]}")
     code, out = lib.kubectl(cluster, "get", "pods", "--as", "jane")
     expect(code != 0 and "Forbidden" in out, out)
 
