@@ -22,6 +22,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 VOLCANO = os.environ.get("VOLCANO") or os.path.join(ROOT, "build/release/bin/volcano")
 # Time limits of the rows are for a release build on an idle machine; sanitizers and small machines are slower.
 PATIENCE = float(os.environ.get("PATIENCE", "1"))
+# What the address sanitizer adds to memory that is asked for and given back in large pieces.
+MEMORY = 2.5 if "ASAN_OPTIONS" in os.environ else 1
 ROWS = []
 
 

@@ -118,7 +118,7 @@ def logs_that_nobody_reads(_):
             connection.sendall(f"GET {pods}/talker/log HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {cluster.token()}\r\n\r\n".encode())
         time.sleep(3)
         grown = cluster.rss_mib() - before
-        expect(grown < 100, f"60 readers of 6 MB cost {grown} MiB")
+        expect(grown < 100 * lib.MEMORY, f"60 readers of 6 MB cost {grown} MiB")
         for connection in connections:
             connection.close()
         status, text = cluster.get(f"{pods}/talker/log")
