@@ -230,6 +230,33 @@ TEST(Custom, watches_end_when_the_definition_changes) {
   EXPECT_EQ(ended, 1);
 }
 
+TEST(Custom, objects_go_with_their_definition_whatever_they_hold) {
+  CustomBench bench;
+  bench.define_widgets();
+  bench.ok(
+      bench.request(Verb::kCreate, kWidgetsV1, "", bench.widget("{size: small, free: {deletionTimestamp: never}}")));
+  bench.ok(bench.request(Verb::kDelete, kDefinitions, "widgets.example.com"));
+  EXPECT_FALSE(bench.api.kinds()->find(kWidgetsV1));
+}
+
+TEST(Custom, a_definition_waits_for_objects_that_are_held) {
+  CustomBench bench;
+  bench.define_widgets();
+  for (const char* name : {"one", "two"}) {
+    Json held = bench.widget("{size: small}", name);
+    held.edit("metadata").set("finalizers", Json::array({"example.com/hold"}));
+    bench.ok(bench.request(Verb::kCreate, kWidgetsV1, "", held));
+  }
+  bench.ok(bench.request(Verb::kDelete, kDefinitions, "widgets.example.com"));
+  for (const char* name : {"one", "two"}) {
+    EXPECT_TRUE(bench.api.kinds()->find(kWidgetsV1)) << name;
+    Request let_go = bench.request(Verb::kPatch, kWidgetsV1, name, yaml("{metadata: {finalizers: null}}"));
+    let_go.patch_type = PatchType::kMerge;
+    bench.ok(std::move(let_go));
+  }
+  EXPECT_FALSE(bench.api.kinds()->find(kWidgetsV1));
+}
+
 TEST(Custom, a_restart_finds_definitions_and_objects) {
   client::testing::FakeEnv env;
   const auto kv = rt::make_memory_kv();

@@ -2,6 +2,7 @@
 #include "apiserver/pipeline/definition_keeper.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -15,6 +16,13 @@ namespace apiserver {
 
 using api::Json;
 
+// How far the deletion of a definition's objects is. After kDone those that are left wait for others to let them go.
+enum class Sweep : std::uint8_t {
+  kUnderWay,
+  kMissedOne,  // under way, and an object came that was on its way before the definition went
+  kDone,
+};
+
 struct DefinitionKeeper::State : std::enable_shared_from_this<DefinitionKeeper::State> {
   State(rt::Env& e, store::Store& s, SideWork& w, KindBook& k, Write write_to)
       : env(e), store(s), side_work(w), kinds(k), write(std::move(write_to)) {}
@@ -24,9 +32,9 @@ struct DefinitionKeeper::State : std::enable_shared_from_this<DefinitionKeeper::
   SideWork& side_work;
   KindBook& kinds;
   Write write;
-  std::set<std::string> due;        // definitions to be looked at in the next turn
-  std::set<std::string> deleting;   // whose objects are being deleted
-  std::set<std::uint32_t> watched;  // tables that tell when something goes
+  std::set<std::string> due;            // definitions to be looked at in the next turn
+  std::map<std::string, Sweep> sweeps;  // of definitions that go
+  std::set<std::uint32_t> watched;      // tables that tell when something goes
 
   DefinitionPtr find(const std::string& name) const {
     const auto all = kinds.current();
@@ -47,27 +55,41 @@ struct DefinitionKeeper::State : std::enable_shared_from_this<DefinitionKeeper::
 
   void look(const std::string& name) {
     const DefinitionPtr definition = find(name);
-    if (!definition || !definition->deleting || deleting.contains(name)) return;
+    if (!definition || !definition->deleting) return;
+    const auto sweep = sweeps.find(name);
+    if (sweep != sweeps.end() && sweep->second != Sweep::kDone) return;
     const std::uint32_t table = kinds.table_of(*definition);
     watch(table);
-    bool any = false, all_deleting = true;
-    store.for_each(table, "", "", store::View::kLatest, [&](const store::ObjectPtr& object) {
+    bool any = false;
+    store.for_each(table, "", "", store::View::kLatest, [&](const store::ObjectPtr&) {
       any = true;
-      all_deleting = all_deleting && object->bytes.find("\"deletionTimestamp\"") != std::string::npos;
-      return all_deleting;
+      return false;
     });
     if (!any) return let_go(*definition);
-    if (!all_deleting && definition->stored_kind) delete_objects(*definition, table);
+    if (sweep == sweeps.end() && definition->stored_kind) delete_objects(*definition, table);
   }
 
   void watch(std::uint32_t table) {
     if (!watched.insert(table).second) return;
-    store.on_latest(table, [weak = weak_from_this(), table](const store::ObjectPtr&, const store::ObjectPtr& after) {
-      const auto self = weak.lock();
-      if (!self || after) return;
-      for (const DefinitionPtr& one : self->kinds.current()->definitions())
-        if (one->deleting && self->kinds.table_of(*one) == table) self->look_later(one->name);
-    });
+    store.on_latest(table,
+                    [weak = weak_from_this(), table](const store::ObjectPtr& before, const store::ObjectPtr& after) {
+                      const auto self = weak.lock();
+                      if (!self || (before && after)) return;
+                      for (const DefinitionPtr& one : self->kinds.current()->definitions()) {
+                        if (!one->deleting || self->kinds.table_of(*one) != table) continue;
+                        if (after) self->note_arrival(one->name);
+                        self->look_later(one->name);
+                      }
+                    });
+  }
+
+  void note_arrival(const std::string& name) {
+    const auto sweep = sweeps.find(name);
+    if (sweep == sweeps.end()) return;
+    if (sweep->second == Sweep::kDone)
+      sweeps.erase(sweep);
+    else
+      sweep->second = Sweep::kMissedOne;
   }
 
   Request request(Verb verb) const {
@@ -79,7 +101,7 @@ struct DefinitionKeeper::State : std::enable_shared_from_this<DefinitionKeeper::
   }
 
   void delete_objects(const Definition& definition, std::uint32_t table) {
-    deleting.insert(definition.name);
+    sweeps[definition.name] = Sweep::kUnderWay;
     Request all = request(Verb::kDeleteCollection);
     all.kind = definition.stored_kind.get();
     all.holds_kind = definition.stored_kind;
@@ -88,7 +110,8 @@ struct DefinitionKeeper::State : std::enable_shared_from_this<DefinitionKeeper::
                       [weak = weak_from_this(), name = definition.name](base::Result<Answer> answer) {
                         const auto self = weak.lock();
                         if (!self) return;
-                        self->deleting.erase(name);
+                        const Sweep ended = std::exchange(self->sweeps[name], Sweep::kDone);
+                        if (!answer.ok() || ended == Sweep::kMissedOne) self->sweeps.erase(name);
                         if (answer.ok()) return self->look_later(name);
                         base::log_warning("apiserver", base::format("the objects of {} cannot be deleted: {}", name,
                                                                     answer.error().message));
@@ -191,6 +214,7 @@ void DefinitionKeeper::put(const store::ObjectPtr& stored, std::function<void()>
 void DefinitionKeeper::removed(const std::string& name) {
   const DefinitionPtr before = state_->find(name);
   state_->kinds.remove(name);
+  state_->sweeps.erase(name);
   if (before) state_->settle_names(before->group, name);
 }
 
