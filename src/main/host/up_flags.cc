@@ -1,6 +1,8 @@
 // The flags of `volcano up`.
 #include "main/host/up_flags.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "base/split.h"
 #include "base/time_zone.h"
@@ -9,6 +11,25 @@
 #include "scheduler/options.h"
 
 namespace volcano_main {
+namespace {
+
+constexpr std::string_view kComponents[] = {"apiserver", "controllers", "scheduler", "node"};
+
+base::Status check_components(const UpOptions& options) {
+  for (const std::string_view word : base::split_words(options.components, ','))
+    if (word != "*" && std::ranges::find(kComponents, word) == std::end(kComponents))
+      return base::make_error(
+          base::Code::kInvalid,
+          base::format("--components: \"{}\" is none of *, apiserver, controllers, scheduler, node", word));
+  if (!runs(options, "apiserver"))
+    return base::make_error(base::Code::kInvalid,
+                            base::format("--components: \"{}\" is without apiserver, which the others need; on a "
+                                         "cluster they are programs of their own (vc-scheduler and so on)",
+                                         options.components));
+  return {};
+}
+
+}  // namespace
 
 std::vector<base::Flag> up_flags(UpOptions& options) {
   return {
@@ -30,6 +51,9 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"service-cluster-ip-range", &options.service_range,
        "addresses that Services get; the first is the API server's own. Services keep those they have"},
       {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"},
+      {"components", &options.components,
+       "what runs here of apiserver (always), controllers, scheduler and node; the rest is left to others, such as a "
+       "kube-controller-manager"},
       {"training-operator", &options.training,
        "run training jobs of kubeflow.org; false: a program beside this one does"},
       {"controllers", &options.controllers,
@@ -47,6 +71,11 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"cache-dump-dir", &options.cache_dump_dir,
        "where SIGUSR1 writes what the scheduler believes, for volcano schedule --as-is"},
       {"systemd", &options.systemd, "start nothing; print a unit of systemd that does so with the other flags"}};
+}
+
+bool runs(const UpOptions& options, std::string_view component) {
+  const std::vector<std::string_view> words = base::split_words(options.components, ',');
+  return std::ranges::any_of(words, [&](std::string_view word) { return word == "*" || word == component; });
 }
 
 controllers::workloads::Options workloads_of(const UpOptions& options) {
@@ -72,6 +101,7 @@ base::Status check_up(const UpOptions& options) {
   if (options.runtime != "auto" && options.runtime != "runc" && options.runtime != "process")
     return wrong(base::format("--runtime: \"{}\" is none of auto, runc, process", options.runtime));
   TRY_VOID(services_of(options));
+  TRY_VOID(check_components(options));
   scheduler::Options sharded;
   sharded.sharding_mode = options.sharding_mode;
   TRY_VOID(sharded.check());

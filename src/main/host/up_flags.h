@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apiserver/kinds/service_network.h"
@@ -21,6 +22,7 @@ struct UpOptions {
   bool host_rootfs = false;
   bool leave_pods = false;
   bool training = true;
+  std::string components = "*";
   std::string controllers = "*";
   std::string mpi_version = "v1";
   base::Duration event_ttl = base::seconds(3600);
@@ -40,6 +42,8 @@ struct UpOptions {
 
 // The rows point into `options`.
 std::vector<base::Flag> up_flags(UpOptions& options);
+// Whether `component` (one of kComponents in up_flags.cc) runs in this process.
+bool runs(const UpOptions& options, std::string_view component);
 // Which controllers of Kubernetes run, and how.
 controllers::workloads::Options workloads_of(const UpOptions& options);
 // An error names the flag.

@@ -128,7 +128,9 @@ struct Cluster {
                                                            base::Duration held) { seconds.observe(held.seconds()); });
     TRY_VOID(rt::make_folders(options.data, 0700));
     TRY(kv, api_env->open_store(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
-    TRY(gateway, node::pod_gateway(node_options()));
+    if (runs(options, "node")) {
+      TRY(gateway, node::pod_gateway(node_options()));
+    }
     TRY(audit, open_audit_log(*api_env, options.audit_log, options.audit_policy_file, options.audit_strict));
     TRY(credentials, load_or_make_credentials(keys_folder(), api_env->now(), server_names()));
     TRY(objects, store::Store::open(*api_env, *kv));
@@ -140,11 +142,13 @@ struct Cluster {
     api_options.hooks =
         admission::hooks({.mpi_version = options.mpi_version,
                           .knows_time_zone = [](const std::string& zone) { return base::TimeZone::load(zone).ok(); }});
-    // Plain processes have no volumes to find a token in.
-    if (gateway) api_options.hooks.push_back(apiserver::service_account_hook());
-    pod_logs = node::make_pod_logs(options.data + "/node");
+    // Plain processes have no volumes to find a token in. What runs pods for others is not known.
+    if (gateway || !runs(options, "node")) api_options.hooks.push_back(apiserver::service_account_hook());
+    if (runs(options, "node")) {
+      pod_logs = node::make_pod_logs(options.data + "/node");
+      pod_streams = node::make_pod_streams(node_options());
+    }
     api_options.pod_logs = pod_logs.get();
-    pod_streams = node::make_pod_streams(node_options());
     api_options.pod_streams = pod_streams.get();
     TRY(api_options.account_tokens, account_tokens());
     TRY(api_options.services, services_of(options));
@@ -179,6 +183,15 @@ struct Cluster {
   }
 
   void start_components() {
+    if (runs(options, "controllers")) start_controllers();
+    if (runs(options, "scheduler")) start_schedulers();
+    if (runs(options, "node"))
+      agent.start("kubelet", *api, [this](rt::Env& env, client::Client& client) {
+        return std::make_unique<node::Agent>(env, client, node_options());
+      });
+  }
+
+  void start_controllers() {
     manager.start("vc-controller-manager", *api, [this](rt::Env& env, client::Client& client) {
       controllers::Options manager_options;
       manager_options.with_cluster = true;
@@ -192,6 +205,9 @@ struct Cluster {
       if (options.sharding_mode != "none") manager_options.enabled = {"*"};
       return std::make_unique<controllers::Manager>(env, client, manager_options);
     });
+  }
+
+  void start_schedulers() {
     scheduler.start("volcano", *api, [this](rt::Env& env, client::Client& client) {
       auto part = std::make_unique<scheduler::Scheduler>(env, client, sharded(scheduler::Options()));
       part->count_into(metrics);
@@ -214,9 +230,6 @@ struct Cluster {
         agent_scheduler_conf = configure(env, *part, options.agent_scheduler_conf);
         return part;
       });
-    agent.start("kubelet", *api, [this](rt::Env& env, client::Client& client) {
-      return std::make_unique<node::Agent>(env, client, node_options());
-    });
   }
 
   node::Options node_options() const {
@@ -266,6 +279,7 @@ struct Cluster {
   // Answered on the scheduler's loop.
   std::function<void(std::function<void(std::string)>)> page(api::Json (scheduler::Scheduler::*report)() const) {
     return [this, report](std::function<void(std::string)> answer) {
+      if (!scheduler.env) return answer("{}\n");
       scheduler.env->loop().post([this, report, answer = std::move(answer)] {
         answer((scheduler.part ? (*scheduler.part.*report)() : api::Json()).dump() + "\n");
       });
@@ -356,6 +370,7 @@ struct Cluster {
 
   // What of this machine pods get, and what does not keep them apart.
   std::string found() const {
+    if (!runs(options, "node")) return "no pods run here (--components)\n";
     const node::MachineFacts machine = node::read_machine_facts(options.data);
     const std::string how = gateway ? "containers"
                             : options.runtime == "process"
@@ -376,10 +391,11 @@ struct Cluster {
       });
     agent_scheduler.stop();
     default_scheduler.stop();
-    on_loop<bool>(*scheduler.env, [this](auto done) {
-      scheduler_conf.reset();
-      done(true);
-    });
+    if (scheduler.env)
+      on_loop<bool>(*scheduler.env, [this](auto done) {
+        scheduler_conf.reset();
+        done(true);
+      });
     scheduler.stop();
     manager.stop();
     on_loop<bool>(*api_env, [this](auto done) {
@@ -465,6 +481,7 @@ int run_up(const Arguments& arguments) {
                 .arguments = {},
                 .with_scheduler =
                     [&cluster](auto use) {
+                      if (!cluster.scheduler.env) return;
                       cluster.scheduler.env->loop().post([&cluster, use] { use(cluster.scheduler.part.get()); });
                     },
                 .reload =
