@@ -1,11 +1,13 @@
 // HyperNodes: what the schema does not say about their members (webhooks.md 10).
-#include "admission/field_errors.h"
 #include "admission/names.h"
 #include "admission/rules.h"
+#include "api/schema/field_errors.h"
 #include "api/schema/pattern_problem.h"
 #include "base/format.h"
 
 namespace admission {
+
+using api::FieldErrors;
 
 AdmissionAnswer check_hypernode(const AdmissionRequest& request) {
   if (request.operation != api::Operation::kCreate && request.operation != api::Operation::kUpdate) return {};
@@ -21,7 +23,7 @@ AdmissionAnswer check_hypernode(const AdmissionRequest& request) {
       errors.invalid(path + ".selector.regexMatch.pattern", pattern,
                      "member regexMatch pattern is invalid: error parsing regexp: " + problem);
   }
-  const std::vector<std::string> problems = errors.take();
+  const std::vector<std::string> problems = errors.take_texts();
   if (problems.empty()) return {};
   return refuse(problems.size() == 1 ? problems.front() : base::format("[{}]", join(problems, ", ")));
 }

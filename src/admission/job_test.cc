@@ -252,19 +252,17 @@ TEST(JobValidation, pod_templates) {
        "alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or "
        "'123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?'). "},
       {R"({"restartPolicy": "Sometimes"})",
-       "template.spec.restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", \"Never\", "
-       "\"OnFailure\". "},
+       "template.spec.restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", \"OnFailure\", "
+       "\"Never\". "},
       {R"({"dnsPolicy": "X"})",
-       "template.spec.dnsPolicy: Unsupported value: \"X\": supported values: \"ClusterFirst\", "
-       "\"ClusterFirstWithHostNet\", \"Default\", \"None\". "},
+       "template.spec.dnsPolicy: Unsupported value: \"X\": supported values: "
+       "\"ClusterFirstWithHostNet\", \"ClusterFirst\", \"Default\", \"None\". "},
       {R"({"hostNetwork": true, "containers": [{"ports": [{"containerPort": 1, "hostPort": 2}]}]})",
        "template.spec.containers[0].ports[0].hostPort: Invalid value: 2: must match `containerPort` when `hostNetwork` "
        "is true. "},
-      {R"({"containers": [{"env": [{"name": "1A", "value": "x"}]}]})",
-       "template.spec.containers[0].env[0].name: Invalid value: \"1A\": a valid environment variable name must consist "
-       "of "
-       "alphabetic characters, digits, '_', '-', or '.', and must not start with a digit (e.g. 'my.env-name',  or "
-       "'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*'). "},
+      {R"({"containers": [{"env": [{"name": "A=B", "value": "x"}]}]})",
+       "template.spec.containers[0].env[0].name: Invalid value: \"A=B\": a valid environment variable name must consist "
+       "only of printable ASCII characters other than '='. "},
       {R"({"activeDeadlineSeconds": 0})",
        "template.spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive. "},
   };

@@ -2,15 +2,20 @@
 #include <algorithm>
 #include <span>
 
-#include "admission/field_errors.h"
 #include "admission/names.h"
 #include "admission/rules.h"
+#include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "base/format.h"
 
 namespace admission {
 
 namespace {
+
+using api::at;
+using api::FieldErrors;
+using api::in;
+using api::under;
 
 constexpr std::string_view kManagers[] = {"kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue"};
 constexpr std::string_view kMasterAndWorker[] = {"Master", "Worker"};
@@ -137,7 +142,7 @@ AdmissionAnswer check_training_job(const AdmissionRequest& request) {
   }
   check_queue_stays(job, request.old_object, errors);
   if (errors.empty()) return answer;
-  const std::vector<std::string> texts = errors.take();
+  const std::vector<std::string> texts = errors.take_texts();
   AdmissionAnswer refusal = refuse(texts.size() == 1 ? texts.front() : base::format("[{}]", join(texts, ", ")));
   refusal.warnings = std::move(answer.warnings);
   return refusal;

@@ -1,6 +1,8 @@
 // How addresses are read and written.
 #include "api/ipv4.h"
 
+#include <arpa/inet.h>
+
 #include <charconv>
 
 #include "base/format.h"
@@ -49,6 +51,12 @@ std::optional<Ipv4Range> parse_ipv4_range(std::string_view text) {
   if (!first || !length || !text.empty()) return std::nullopt;
   const Ipv4Range range{*first, static_cast<int>(*length)};
   return *first % range.size() == 0 ? std::optional(range) : std::nullopt;
+}
+
+bool is_ip_address(std::string_view text) {
+  if (parse_ipv4(text)) return true;
+  in6_addr six;
+  return ::inet_pton(AF_INET6, std::string(text).c_str(), &six) == 1;
 }
 
 }  // namespace api

@@ -10,6 +10,8 @@ namespace api {
 
 // "10.96.0.1": four numbers without leading zeros, and nothing else.
 std::optional<std::uint32_t> parse_ipv4(std::string_view text);
+// Of IPv4 or IPv6, without a zone.
+bool is_ip_address(std::string_view text);
 std::string ipv4_text(std::uint32_t address);
 
 struct Ipv4Range {

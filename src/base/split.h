@@ -1,6 +1,7 @@
-// Texts that are lists: cut at a character, into views of the text.
+// Texts that are lists: cut at a character, into views of the text; and put together again.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,5 +11,6 @@ namespace base {
 std::vector<std::string_view> split(std::string_view text, char by);
 // The same without blanks around the pieces, and without empty pieces.
 std::vector<std::string_view> split_words(std::string_view text, char by);
+std::string join(const std::vector<std::string>& items, std::string_view separator);
 
 }  // namespace base

@@ -229,6 +229,12 @@ base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const 
   return error;
 }
 
+bool may_create(const UserInfo& user, const Request& request, const RoleSet& roles) {
+  const api::ResourceId& resource = request.kind->resource;
+  return is_administrator(user) ||
+         roles.allows(user, {"create", resource.group, resource.plural, "", request.ns, request.name, ""});
+}
+
 std::vector<std::string_view> offered_subprotocols(const rt::HttpRequest& http) {
   auto all = subprotocols(http);
   std::erase_if(all, [](std::string_view one) { return one.starts_with(kTokenProtocol); });

@@ -24,6 +24,9 @@ Attributes attributes_of(const rt::HttpRequest& http, const rt::Target& target);
 base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const rt::Target& target,
                        const RoleSet& roles = {}, const ServedKinds& kinds = {});
 
+// Whether the user may make what a PUT or an applied configuration finds missing.
+bool may_create(const UserInfo& user, const Request& request, const RoleSet& roles);
+
 // The subprotocol that a WebSocket is answered with: the first that carries no token. Empty: none was offered.
 std::string chosen_subprotocol(const rt::HttpRequest& http);
 

@@ -1,9 +1,9 @@
-// Paths "/api/v1/namespaces/ns/pods/name/status" and "/apis/group/version/...", and their query parameters.
+// Paths "/api/v1/namespaces/ns/pods/name/status" and "/apis/group/version/...".
 #include "apiserver/http/route.h"
 
 #include "api/json/yaml.h"
 #include "api/protobuf.h"
-#include "apiserver/pipeline/manager_name.h"
+#include "apiserver/http/query_options.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -26,8 +26,6 @@ std::vector<std::string> split_path(std::string_view path) {
   }
   return parts;
 }
-
-bool truthy(std::string_view text) { return text == "true" || text == "1" || text == "True" || text == "t"; }
 
 base::Error no_resource() { return make_error(Code::kNotFound, "the server could not find the requested resource"); }
 
@@ -69,89 +67,20 @@ Result<PatchType> patch_type_for(std::string_view content_type) {
           type));
 }
 
-base::Status read_number(const rt::Target& target, std::string_view name, std::int64_t& number) {
-  const std::string_view text = target.get(name);
-  if (text.empty()) return {};
-  TRY(number, parse_number(name, text));
-  return {};
-}
-
-// The options of a DELETE without a body; a body takes their place.
-base::Status read_delete_options(const rt::Target& target, Request& request) {
-  api::Json options = api::Json::object();
-  if (!target.get("gracePeriodSeconds").empty()) {
-    std::int64_t seconds = 0;
-    TRY_VOID(read_number(target, "gracePeriodSeconds", seconds));
-    options.set("gracePeriodSeconds", seconds);
-  }
-  if (const std::string_view policy = target.get("propagationPolicy"); !policy.empty())
-    options.set("propagationPolicy", policy);
-  if (const std::string_view orphan = target.get("orphanDependents"); !orphan.empty())
-    options.set("orphanDependents", truthy(orphan));
-  if (!options.empty()) request.body = std::move(options);
-  return {};
-}
-
-base::Status read_query(const rt::Target& target, Request& request) {
-  request.label_selector = target.get("labelSelector");
-  request.field_selector = target.get("fieldSelector");
-  request.continue_token = target.get("continue");
-  request.resource_version = target.get("resourceVersion");
-  request.resource_version_match = target.get("resourceVersionMatch");
-  request.bookmarks = truthy(target.get("allowWatchBookmarks"));
-  request.send_initial_events = truthy(target.get("sendInitialEvents"));
-  request.force = truthy(target.get("force"));
-  request.field_manager = target.get("fieldManager");
-  TRY_VOID(read_number(target, "limit", request.limit));
-  TRY_VOID(read_number(target, "timeoutSeconds", request.timeout_seconds));
-  const std::string_view validation = target.get("fieldValidation");
-  if (validation == "Strict")
-    request.field_validation = FieldValidation::kStrict;
-  else if (validation == "Ignore")
-    request.field_validation = FieldValidation::kIgnore;
-  else if (!validation.empty() && validation != "Warn")
-    return bad_request(base::format(
-        "fieldValidation: Unsupported value: \"{}\": supported values: \"Ignore\", \"Strict\", \"Warn\"", validation));
-  for (const auto& [key, value] : target.query) {
-    if (key != "dryRun") continue;
-    if (value != "All")
-      return bad_request(base::format("dryRun: Unsupported value: \"{}\": supported values: \"All\"", value));
-    request.dry_run = true;
-  }
-  return {};
-}
-
 Result<Verb> verb_for(const rt::HttpRequest& http, const rt::Target& target, const Request& request) {
   const bool named = !request.name.empty();
   if (http.method == "GET" || http.method == "HEAD") {
     if (truthy(target.get("watch"))) return Verb::kWatch;
     return named ? Verb::kGet : Verb::kList;
   }
-  if (http.method == "POST" && (!named || !request.subresource.empty())) return Verb::kCreate;
+  const bool homeless = request.kind->namespaced && request.ns.empty();
+  if (http.method == "POST" && (named ? !request.subresource.empty() : !homeless)) return Verb::kCreate;
   if (http.method == "PUT" && named) return Verb::kUpdate;
   if (http.method == "PATCH" && named) return Verb::kPatch;
   // Namespaces go one by one, and so do the objects of more than one.
   const bool collection = request.kind->namespaced ? !request.ns.empty() : request.kind->kind != "Namespace";
   if (http.method == "DELETE" && (named || collection)) return named ? Verb::kDelete : Verb::kDeleteCollection;
   return make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource");
-}
-
-// The rules of Kubernetes for who manages fields.
-base::Status check_field_manager(Verb verb, std::string_view manager) {
-  const auto wrong = [verb](const char* reason, std::string why) {
-    base::Error error = make_error(Code::kInvalid, {});
-    error.group = "meta.k8s.io";
-    error.kind = verb == Verb::kCreate ? "CreateOptions" : verb == Verb::kUpdate ? "UpdateOptions" : "PatchOptions";
-    error.message = base::format("{}.meta.k8s.io \"\" is invalid: fieldManager: {}", error.kind, why);
-    error.causes = {{reason, std::move(why), "fieldManager"}};
-    return base::Status(std::move(error));
-  };
-  if (manager.size() > kManagerBytesMax)
-    return wrong("FieldValueTooLong", base::format("Too long: may not be more than {} bytes", kManagerBytesMax));
-  if (!is_printable(manager))
-    return wrong("FieldValueInvalid",
-                 base::format("Invalid value: {:?}: should only contain printable characters", manager));
-  return {};
 }
 
 }  // namespace
@@ -184,13 +113,10 @@ Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Targ
   if (rest.size() > 2) request.subresource = rest[2];
   if (!request.subresource.empty() && !has_subresource(*request.kind, request.subresource)) return no_resource();
   if (!request.name.empty() && request.kind->namespaced && request.ns.empty()) return no_resource();
-  TRY_VOID(read_query(target, request));
   TRY(request.verb, verb_for(http, target, request));
-  if (request.verb == Verb::kCreate || request.verb == Verb::kUpdate || request.verb == Verb::kPatch)
-    TRY_VOID(check_field_manager(request.verb, request.field_manager));
-  if (request.verb == Verb::kDelete || request.verb == Verb::kDeleteCollection)
-    TRY_VOID(read_delete_options(target, request));
+  TRY_VOID(read_query(target, request));
   if (watch_prefix) request.verb = Verb::kWatch;
+  TRY_VOID(check_query(target, request));
   if (request.verb == Verb::kWatch && !request.name.empty()) {
     request.field_selector = "metadata.name=" + request.name;
     request.name.clear();
@@ -209,6 +135,10 @@ base::Status decode_body(const rt::HttpRequest& http, Request& request) {
     TRY(request.body, api::parse_protobuf(http.body));
     return {};
   }
+  if (!type.empty() && type != "application/json" && type != "application/yaml" && request.verb != Verb::kPatch)
+    return make_error(Code::kUnsupportedMediaType,
+                      "the body of the request was in an unknown format - accepted media types include: "
+                      "application/json, application/yaml, application/vnd.kubernetes.protobuf");
   if (type == "application/yaml" || type == "application/apply-patch+yaml") {
     TRY(request.body, api::parse_yaml(http.body, {&request.duplicate_keys}));
   } else {

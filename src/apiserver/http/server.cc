@@ -122,6 +122,8 @@ class Service : public std::enable_shared_from_this<Service> {
       return fail(*exchange, base::make_error(Code::kNotFound, "the server could not find the requested resource"));
     Request request = **std::move(routed);
     request.user = std::move(asker.user);
+    if (request.verb == Verb::kUpdate || request.verb == Verb::kPatch)
+      request.may_create = may_create(request.user, request, *api_.roles());
     request.audit_notes = std::move(asker.notes);
     request.default_manager = manager_of(rt::header(http.headers, "User-Agent"));
     const Format format = negotiate(http, target);

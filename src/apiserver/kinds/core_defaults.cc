@@ -118,6 +118,14 @@ void fold_string_data(Json& object) {
     object.edit("data").set(member.name(), base::base64_encode(member.value.as_string()));
 }
 
+void default_subjects(Json& binding) {
+  for (std::size_t i = 0; i < binding["subjects"].items().size(); ++i) {
+    const std::string_view kind = binding["subjects"][i]["kind"].as_string();
+    if (kind == "User" || kind == "Group")
+      set_if_absent(binding.edit("subjects").edit(i), "apiGroup", "rbac.authorization.k8s.io");
+  }
+}
+
 }  // namespace
 
 void default_pod_spec(Json& spec) {
@@ -128,7 +136,6 @@ void default_pod_spec(Json& spec) {
   set_if_absent(spec, "dnsPolicy", "ClusterFirst");
   set_if_absent(spec, "securityContext", Json::object());
   set_if_absent(spec, "schedulerName", "default-scheduler");
-  set_if_absent(spec, "enableServiceLinks", true);
   const bool host_network = spec["hostNetwork"].as_bool();
   for (const char* list : {"containers", "initContainers"})
     if (spec[list].is_array())
@@ -145,6 +152,9 @@ void apply_core_defaults(const api::KindInfo& kind, Json& object) {
   if (is_workload(kind)) return default_workload(kind, object);
   if (name == "Pod") {
     default_pod_spec(object.edit("spec"));
+    set_if_absent(object.edit("spec"), "enableServiceLinks", true);  // of pods alone, not of templates
+  } else if (name == "RoleBinding" || name == "ClusterRoleBinding") {
+    default_subjects(object);
   } else if (name == "Service") {
     default_service(object);
   } else if (name == "Namespace") {

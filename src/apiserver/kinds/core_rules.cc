@@ -4,6 +4,7 @@
 #include <set>
 
 #include "api/json/json_bulk.h"
+#include "api/pods/pod_spec.h"
 #include "api/policies/policy.h"
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
@@ -54,11 +55,19 @@ std::string_view qos_class_for(const Json& spec) {
   return guaranteed ? "Guaranteed" : "Burstable";
 }
 
-void set_priority(const Context& context, Json& object, std::vector<Cause>& causes) {
+base::Error pod_forbidden(const Json& pod, std::string why) {
+  base::Error error = base::make_error(base::Code::kForbidden,
+                                       base::format("pods \"{}\" is forbidden: {}", api::name_of(pod), std::move(why)));
+  error.kind = "pods";
+  error.name = api::name_of(pod);
+  return error;
+}
+
+base::Status set_priority(const Context& context, Json& object) {
   Json& spec = object.edit("spec");
   for (const char* key : {"priorityClassName", "preemptionPolicy"})
-    if (!spec[key].is_null() && !spec[key].is_string()) return;
-  if (!spec["priority"].is_null() && !spec["priority"].is_number()) return;
+    if (!spec[key].is_null() && !spec[key].is_string()) return {};
+  if (!spec["priority"].is_null() && !spec["priority"].is_number()) return {};
   const std::string name = spec["priorityClassName"].str();
   std::int64_t value = 0;
   std::string policy = "PreemptLowerPriority";
@@ -66,11 +75,7 @@ void set_priority(const Context& context, Json& object, std::vector<Cause>& caus
     value = name == "system-node-critical" ? 2'000'001'000 : 2'000'000'000;
   } else if (!name.empty()) {
     const auto found = context.objects.find(api::resources::kPriorityClasses, "", name);
-    if (!found) {
-      causes.push_back({"FieldValueForbidden", base::format("no PriorityClass with name {} was found", name),
-                        "spec.priorityClassName"});
-      return;
-    }
+    if (!found) return pod_forbidden(object, base::format("no PriorityClass with name {} was found", name));
     value = (*found)["value"].as_int();
     if ((*found)["preemptionPolicy"].is_string()) policy = (*found)["preemptionPolicy"].as_string();
   } else {
@@ -81,8 +86,19 @@ void set_priority(const Context& context, Json& object, std::vector<Cause>& caus
       if (priority_class["preemptionPolicy"].is_string()) policy = priority_class["preemptionPolicy"].as_string();
     }
   }
+  if (const Json& given = spec["priority"]; !given.is_null() && given.as_int() != value)
+    return pod_forbidden(object, base::format("the integer value of priority ({}) must not be provided in pod spec; "
+                                              "priority admission controller computed {} from the given PriorityClass "
+                                              "name",
+                                              given.as_int(), value));
+  if (const Json& given = spec["preemptionPolicy"]; !given.is_null() && given.as_string() != policy)
+    return pod_forbidden(object, base::format("the string value of PreemptionPolicy ({}) must not be provided in pod "
+                                              "spec; priority admission controller computed {} from the given "
+                                              "PriorityClass name",
+                                              given.as_string(), policy));
   spec.set("priority", value);
-  if (spec["preemptionPolicy"].is_null()) spec.set("preemptionPolicy", policy);
+  spec.set("preemptionPolicy", policy);
+  return {};
 }
 
 void add_default_tolerations(Json& spec) {
@@ -105,9 +121,9 @@ void add_default_tolerations(Json& spec) {
 bool is_text_or_absent(const Json& value) { return value.is_null() || value.is_string(); }
 
 // Types are checked afterwards: what is of a wrong one stays, for validation to name.
-void prepare_pod(const Context& context, Json& object, std::vector<Cause>& causes) {
+base::Status prepare_pod(const Context& context, Json& object) {
   Json& spec = object.edit("spec");
-  if (!spec.is_object()) return;
+  if (!spec.is_object()) return {};
   if (is_text_or_absent(spec["serviceAccountName"]) && is_text_or_absent(spec["serviceAccount"])) {
     if (spec["serviceAccountName"].as_string().empty()) {
       const std::string_view old_name = spec["serviceAccount"].as_string();
@@ -115,7 +131,7 @@ void prepare_pod(const Context& context, Json& object, std::vector<Cause>& cause
     }
     spec.set("serviceAccount", spec["serviceAccountName"]);
   }
-  set_priority(context, object, causes);
+  TRY_VOID(set_priority(context, object));
   add_default_tolerations(object.edit("spec"));
   object.set("status", Json::object({{"phase", "Pending"}, {"qosClass", qos_class_for(object["spec"])}}));
   if (!object["spec"]["schedulingGates"].empty())
@@ -124,56 +140,7 @@ void prepare_pod(const Context& context, Json& object, std::vector<Cause>& cause
                                    {"status", "False"},
                                    {"reason", "SchedulingGated"},
                                    {"message", "Scheduling is blocked due to non-empty scheduling gates"}})});
-}
-
-void check_resources(const Json& resources, const std::string& path, std::vector<Cause>& causes) {
-  for (const char* list : {"limits", "requests"})
-    for (const Json::Member& row : resources[list].members()) {
-      const auto q = api::Quantity::from_json(row.value);
-      if (q && q->sign() < 0)
-        invalid_value(causes, base::format("{}.{}[{}]", path, list, row.name()), row.value,
-                      "must be greater than or equal to 0");
-    }
-  for (const Json::Member& row : resources["requests"].members()) {
-    const auto request = api::Quantity::from_json(row.value);
-    const auto limit = api::Quantity::from_json(resources["limits"][row.name()]);
-    if (request && limit && *request > *limit)
-      invalid_value(causes, path + ".requests", row.value,
-                    base::format("must be less than or equal to {} limit of {}", row.name(), limit->to_string()));
-  }
-}
-
-void check_containers(const Json& spec, std::vector<Cause>& causes) {
-  std::set<std::string, std::less<>> names;
-  std::set<std::string, std::less<>> volumes;
-  for (const Json& volume : spec["volumes"].items()) volumes.emplace(volume["name"].as_string());
-  for (const char* list : {"initContainers", "containers"}) {
-    std::size_t at = 0;
-    for (const Json& container : spec[list].items()) {
-      const std::string path = base::format("spec.{}[{}]", list, at++);
-      const std::string_view name = container["name"].as_string();
-      if (name.empty())
-        required(causes, path + ".name");
-      else if (!api::is_dns_label(name))
-        invalid_value(causes, path + ".name", container["name"],
-                      "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must "
-                      "start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for "
-                      "validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')");
-      else if (!names.emplace(name).second)
-        causes.push_back({"FieldValueDuplicate", base::format("Duplicate value: \"{}\"", name), path + ".name"});
-      if (container["image"].as_string().empty()) required(causes, path + ".image");
-      check_resources(container["resources"], path + ".resources", causes);
-      std::size_t mount_at = 0;
-      for (const Json& mount : container["volumeMounts"].items()) {
-        const std::string mount_path = base::format("{}.volumeMounts[{}]", path, mount_at++);
-        if (!volumes.contains(mount["name"].as_string()))
-          causes.push_back(
-              {"FieldValueNotFound", base::format("Not found: {}", mount["name"].dump()), mount_path + ".name"});
-        if (mount["mountPath"].as_string().empty()) required(causes, mount_path + ".mountPath");
-      }
-    }
-  }
-  if (spec["containers"].empty()) required(causes, "spec.containers");
+  return {};
 }
 
 // A pod's spec is fixed but for images, tolerations that are added, gates that are removed, and the deadline.
@@ -236,41 +203,14 @@ void check_data_keys(const Json& object, std::vector<Cause>& causes) {
 
 }  // namespace
 
-void check_pod(const Json& object, std::vector<Cause>& causes) {
-  const Json& spec = object["spec"];
-  check_containers(spec, causes);
-  const std::string_view policy = spec["restartPolicy"].as_string();
-  if (policy != "Always" && policy != "OnFailure" && policy != "Never")
-    causes.push_back(
-        {"FieldValueNotSupported",
-         base::format("Unsupported value: \"{}\": supported values: \"Always\", \"OnFailure\", \"Never\"", policy),
-         "spec.restartPolicy"});
-  std::set<std::string, std::less<>> names;
-  std::size_t at = 0;
-  for (const Json& volume : spec["volumes"].items()) {
-    const std::string path = base::format("spec.volumes[{}].name", at++);
-    const std::string_view name = volume["name"].as_string();
-    if (!api::is_dns_label(name))
-      invalid_value(causes, path, volume["name"],
-                    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must "
-                    "start and end with an alphanumeric character");
-    else if (!names.emplace(name).second)
-      causes.push_back({"FieldValueDuplicate", base::format("Duplicate value: \"{}\"", name), path});
-  }
-  const Json& hostname = spec["hostname"];
-  if (!hostname.as_string().empty() && !api::is_dns_label(hostname.as_string()))
-    invalid_value(causes, "spec.hostname", hostname, "must be a DNS label");
-  if (spec["terminationGracePeriodSeconds"].as_int() < 0)
-    invalid_value(causes, "spec.terminationGracePeriodSeconds", spec["terminationGracePeriodSeconds"],
-                  "must be greater than or equal to 0");
-}
-
-void prepare_core_create(const Context& context, const api::KindInfo& kind, Json& object, std::vector<Cause>& causes) {
+base::Status prepare_core_create(const Context& context, const api::KindInfo& kind, Json& object,
+                                 std::vector<Cause>& causes) {
   for (const char* part : {"spec", "status"})  // what is no object is left for validation to name
-    if (!object[part].is_null() && !object[part].is_object()) return;
-  if (is_workload(kind)) return prepare_workload(kind, object);
-  if (kind.kind == "Pod") {
-    prepare_pod(context, object, causes);
+    if (!object[part].is_null() && !object[part].is_object()) return {};
+  if (is_workload(kind)) {
+    prepare_workload(kind, object);
+  } else if (kind.kind == "Pod") {
+    return prepare_pod(context, object);
   } else if (kind.kind == "Namespace") {
     object.set("spec", Json::object({{"finalizers", Json::array({Json("kubernetes")})}}));
     object.set("status", Json::object({{"phase", "Active"}}));
@@ -282,6 +222,7 @@ void prepare_core_create(const Context& context, const api::KindInfo& kind, Json
     object.set("status", Json::object({{"loadBalancer", Json::object()}}));
     allocate_for_service(context, Json(), object, causes);
   }
+  return {};
 }
 
 void prepare_core_update(const Context& context, const api::KindInfo& kind, std::string_view subresource,
@@ -294,7 +235,8 @@ void prepare_core_update(const Context& context, const api::KindInfo& kind, std:
 void check_core_create(const api::KindInfo& kind, const Json& object, std::vector<Cause>& causes) {
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
   if (is_workload(kind)) return check_workload(kind, object, causes);
-  if (kind.kind == "Pod") check_pod(object, causes);
+  if (kind.kind == "Pod")
+    std::ranges::move(api::check_pod_spec(object["spec"], "spec", {}), std::back_inserter(causes));
   if (kind.kind == "Service") check_service(object, causes);
   if (kind.kind == "EndpointSlice") check_endpoint_slice(object, causes);
   if (kind.kind == "PodDisruptionBudget") check_budget(object, causes);

@@ -122,7 +122,7 @@ TEST(Deletion, takes_its_options_from_the_address_too) {
   ASSERT_EQ(b.code("POST", kPods, kPod), kOk);
   ASSERT_EQ(b.code("POST", std::string(kPods) + "/p/binding", R"({"target":{"name":"n"}})"), kOk);
   const std::string pod = std::string(kPods) + "/p";
-  EXPECT_EQ(b.code("DELETE", pod + "?propagationPolicy=Never"), Code::kBadRequest);
+  EXPECT_EQ(b.code("DELETE", pod + "?propagationPolicy=Never"), Code::kInvalid);
   EXPECT_EQ(b.code("DELETE", pod + "?gracePeriodSeconds=x"), Code::kBadRequest);
   EXPECT_EQ(b.code("DELETE", pod, R"({"gracePeriodSeconds":"0"})"), Code::kBadRequest);
   const auto ending = b.ask("DELETE", pod + "?gracePeriodSeconds=7&propagationPolicy=Foreground");

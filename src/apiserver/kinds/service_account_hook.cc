@@ -86,7 +86,7 @@ api::AdmissionAnswer review(const api::AdmissionRequest& request, const api::Obj
 }  // namespace
 
 api::AdmissionHook service_account_hook() {
-  return {.path = "/pods/service-account",
+  return {.path = {},
           .mutating = true,
           .resource = api::resources::kPods,
           .kind = "Pod",

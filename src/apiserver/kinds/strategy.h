@@ -15,7 +15,7 @@ void apply_core_defaults(const api::KindInfo& kind, api::Json& object);
 // Stored objects of Kubernetes' kinds have canonical quantities and no nulls; custom resources lose only nulls.
 void canonicalize(const api::KindInfo& kind, api::Json& object);
 // Before a create: status is reset, a pod gets its priority, phase and QoS class. `causes` receives what is wrong.
-void prepare_core_create(const Context& context, const api::KindInfo& kind, api::Json& object,
+base::Status prepare_core_create(const Context& context, const api::KindInfo& kind, api::Json& object,
                          std::vector<base::Cause>& causes);
 // Before an update is checked: what the server keeps, takes back or adds. `object` has its new defaults.
 void prepare_core_update(const Context& context, const api::KindInfo& kind, std::string_view subresource,

@@ -1,10 +1,14 @@
 // Defaults and rules of workloads.
 #include "apiserver/kinds/workloads.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 
 #include "api/cron.h"
+#include "api/pods/pod_spec.h"
+#include "api/schema/field_errors.h"
 #include "api/selector.h"
 #include "base/format.h"
 
@@ -132,12 +136,13 @@ void label_job(Json& object) {
 
 void check_template(const Json& pod_template, std::string_view path, Causes& causes) {
   if (pod_template.is_null()) return;  // the schema names it
-  Causes found;
-  check_pod(Json::object({{"spec", pod_template["spec"]}}), found);
-  for (Cause& cause : found) {
-    cause.field = base::format("{}.{}", path, cause.field);
-    causes.push_back(std::move(cause));
-  }
+  const std::string at(path);
+  api::FieldErrors metadata;
+  api::check_labels(pod_template["metadata"]["labels"], at + ".labels", metadata);
+  api::check_annotations(pod_template["metadata"]["annotations"], at + ".annotations", metadata);
+  std::ranges::move(metadata.take(), std::back_inserter(causes));
+  std::ranges::move(api::check_pod_spec(pod_template["spec"], at + ".spec", {.of = api::PodSpecOf::kTemplate}),
+                    std::back_inserter(causes));
 }
 
 void check_selector(const api::KindInfo& kind, const Json& spec, Causes& causes) {

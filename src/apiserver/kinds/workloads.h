@@ -18,8 +18,7 @@ void check_workload(const api::KindInfo& kind, const api::Json& object, std::vec
 void check_workload_update(const api::KindInfo& kind, const api::Json& old_object, const api::Json& object,
                            std::vector<base::Cause>& causes);
 
-// Of pods and of their templates (core_defaults.cc, core_rules.cc). Causes are about "spec...".
+// Of pods and of their templates (core_defaults.cc).
 void default_pod_spec(api::Json& spec);
-void check_pod(const api::Json& object, std::vector<base::Cause>& causes);
 
 }  // namespace apiserver

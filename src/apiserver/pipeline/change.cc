@@ -108,7 +108,17 @@ bool applies(const api::AdmissionHook& hook, const Request& request, api::Operat
 }
 
 // A webhook's refusal reads as it does on a cluster.
-base::Error refusal(const api::AdmissionHook& hook, const api::AdmissionAnswer& answer) {
+base::Error refusal(const api::AdmissionHook& hook, const Request& request, const std::string& object,
+                    const api::AdmissionAnswer& answer) {
+  if (hook.path.empty()) {  // what a stock server has built in
+    base::Error error = make_error(
+        Code::kForbidden,
+        base::format("{} \"{}\" is forbidden: {}", api::qualified_plural(*request.kind), object, answer.message));
+    error.kind = request.kind->resource.plural;
+    error.group = request.kind->resource.group;
+    error.name = object;
+    return error;
+  }
   std::string name = hook.path;
   if (name.starts_with('/')) name.erase(0, 1);
   const std::size_t slash = name.find('/');
@@ -153,7 +163,7 @@ base::Status run_mutating(const Context& context, const Request& request, api::O
     if (!hook.mutating || !applies(hook, request, operation)) continue;
     api::AdmissionAnswer answer = hook.review(review_for(request, operation, object, old_object), context.objects);
     for (std::string& warning : answer.warnings) warnings.push_back(std::move(warning));
-    if (!answer.allowed) return refusal(hook, answer);
+    if (!answer.allowed) return refusal(hook, request, std::string(api::name_of(object)), answer);
     if (answer.object) object = *std::move(answer.object);
   }
   if (!judged) return {};
@@ -175,7 +185,10 @@ base::Status run_validating(const Context& context, Request& request, api::Opera
     if (hook.mutating || !applies(hook, request, operation)) continue;
     api::AdmissionAnswer answer = hook.review(review_for(request, operation, object, old_object), context.objects);
     for (std::string& warning : answer.warnings) warnings.push_back(std::move(warning));
-    if (!answer.allowed) return refusal(hook, answer);
+    if (!answer.allowed)
+      return refusal(hook, request,
+                     old_object.is_null() ? std::string(api::name_of(object)) : std::string(api::name_of(old_object)),
+                     answer);
   }
   return {};
 }
@@ -242,10 +255,16 @@ base::Status check_preconditions(const Request& request, const Json& old_object,
     return conflict(*request.kind, name,
                     "the object has been modified; please apply your changes to the latest version and try again");
   const std::string_view wanted_uid = api::uid_of(changed);
-  if (!wanted_uid.empty() && wanted_uid != api::uid_of(old_object))
+  if (!wanted_uid.empty() && wanted_uid != api::uid_of(old_object)) {
+    if (request.verb == Verb::kPatch)
+      return invalid(
+          *request.kind, name,
+          {{"FieldValueInvalid", base::format("Invalid value: {}: field is immutable", Json(wanted_uid).dump()),
+            "metadata.uid"}});
     return conflict(*request.kind, name,
                     base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", wanted_uid,
                                  api::uid_of(old_object)));
+  }
   return {};
 }
 

@@ -82,6 +82,16 @@ void set_server_metadata(const Context& context, const api::KindInfo& kind, Json
   if (kind.custom && kind.status_subresource) object.erase("status");
 }
 
+// Who makes an object owns what they said and what is filled in for it, not what admission adds and the server allots.
+Json fields_of_author(const Context& context, const Request& request, Json object) {
+  const api::KindInfo& kind = *request.kind;
+  object.edit("metadata").erase("managedFields");
+  if (kind.status_subresource && kind.kind != "Node") object.erase("status");
+  api::record_update(*kind.schema, Json(), object,
+                     {manager_for(request), kind.resource.api_version(), "", context.now});
+  return object["metadata"]["managedFields"];
+}
+
 }  // namespace
 
 Result<Change> prepare_create(const Context& context, Request& request) {
@@ -92,7 +102,7 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   TRY_VOID(check_fields(request, object, change.warnings));
   TRY_VOID(check_size(object));
   TRY_VOID(check_namespace(context, request, object));
-  const Json sent_managed = object["metadata"]["managedFields"];
+  Json managed = object["metadata"]["managedFields"];  // by apply
   set_server_metadata(context, kind, object);
   normalize(kind, object);
   TRY_VOID(check_size(object));
@@ -100,12 +110,13 @@ Result<Change> prepare_create(const Context& context, Request& request) {
       has_limits(kind) ? limit_ranges_of(context.objects, request.ns) : std::vector<Json>();
   if (kind.kind == "Pod" && !limits.empty()) apply_limit_ranges(limits, object);
   const bool by_apply = request.verb == Verb::kPatch;  // apply of an object that does not exist yet
+  if (!by_apply) managed = fields_of_author(context, request, object);
   TRY_VOID(run_mutating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
   if (context.policies != nullptr && kind.custom && kind.status_subresource) object.erase("status");
   normalize(kind, object);
   if (custom_kind(kind) == nullptr) canonicalize(kind, object);
   std::vector<base::Cause> causes;
-  if (!kind.custom) prepare_core_create(context, kind, object, causes);
+  if (!kind.custom) TRY_VOID(prepare_core_create(context, kind, object, causes));
   if (is_definition(kind)) object.erase("status");
   check_object(context, kind, object, Json(), causes);
   check_metadata(kind, object, causes);
@@ -117,13 +128,7 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   TRY_VOID(run_validating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
   if (context.objects.stored(request.resource, request.kind->namespaced ? request.ns : "", request.name))
     return already_exists(kind, request.name);
-  if (by_apply) {
-    if (!sent_managed.is_null()) object.edit("metadata").set("managedFields", sent_managed);
-  } else {
-    object.edit("metadata").erase("managedFields");
-    api::record_update(*kind.schema, Json(), object,
-                       {manager_for(request), kind.resource.api_version(), "", context.now});
-  }
+  if (!managed.is_null()) object.edit("metadata").set("managedFields", std::move(managed));
   TRY_VOID(check_size(object));  // what is known of its owners counts
   change.action = Change::Action::kPut;
   change.object = std::move(object);

@@ -3,6 +3,7 @@
 #include "apiserver/kinds/budgets.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/change.h"
+#include "apiserver/pipeline/invalid_options.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -43,9 +44,11 @@ base::Status check_preconditions(const Request& request, const Json& object) {
   const Json& wanted = request.body["preconditions"];
   const std::string_view uid = wanted["uid"].as_string();
   if (!uid.empty() && uid != api::uid_of(object))
-    return conflict(
-        *request.kind, request.name,
-        base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, api::uid_of(object)));
+    return base::make_error(
+        base::Code::kConflict,
+        base::format("Operation cannot be fulfilled on {} \"{}\": the UID in the precondition ({}) does not match the "
+                     "UID in record ({}). The object might have been deleted and then recreated",
+                     request.kind->kind, request.name, uid, api::uid_of(object)));
   const std::string_view version = wanted["resourceVersion"].as_string();
   if (!version.empty() && version != api::resource_version_of(object))
     return conflict(
@@ -62,12 +65,18 @@ base::Status check_options(const Request& request) {
   const Json& policy = options["propagationPolicy"];
   if (!policy.is_null() && policy.as_string() != "Foreground" && policy.as_string() != "Background" &&
       policy.as_string() != "Orphan")
-    return bad_request(
-        base::format("DeleteOptions: propagationPolicy: Unsupported value: {}: supported values: \"Foreground\", "
-                     "\"Background\", \"Orphan\", \"nil\"",
-                     policy.dump()));
+    return invalid_options("DeleteOptions",
+                           {{"FieldValueNotSupported",
+                             base::format("Unsupported value: {}: supported values: \"Foreground\", \"Background\", "
+                                          "\"Orphan\", \"nil\"",
+                                          policy.dump()),
+                             "propagationPolicy"}});
   if (!policy.is_null() && options.has("orphanDependents"))
-    return bad_request("DeleteOptions: propagationPolicy: orphanDependents and deletionPropagation cannot be both set");
+    return invalid_options(
+        "DeleteOptions",
+        {{"FieldValueInvalid",
+          base::format("Invalid value: {}: orphanDependents and deletionPropagation cannot be both set", policy.dump()),
+          "propagationPolicy"}});
   const Json& grace = options["gracePeriodSeconds"];
   if (!grace.is_null() && !grace.is_int())
     return bad_request(base::format("DeleteOptions: gracePeriodSeconds: must be an integer, not {}", grace.dump()));
@@ -203,8 +212,6 @@ Result<Change> prepare_binding(const Context& context, Request& request) {
                                      {"lastTransitionTime", base::format_rfc3339(context.now)}}));
   object.edit("status").set("conditions", std::move(conditions));
   canonicalize(*request.kind, object);
-  if (request.kind->has_generation)
-    object.edit("metadata").set("generation", before["metadata"]["generation"].as_int() + 1);
   change.action = Change::Action::kPut;
   change.object = std::move(object);
   change.status = 201;

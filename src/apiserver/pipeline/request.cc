@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "apiserver/pipeline/bounds.h"
 #include "base/format.h"
@@ -61,7 +62,24 @@ Error conflict(const api::KindInfo& kind, std::string_view name, std::string_vie
                base::format("Operation cannot be fulfilled on {} \"{}\": {}", api::qualified_plural(kind), name, why));
 }
 
+// What a schema demands, rules of a kind may demand again: said once, in the rule's words where it has some.
+static void settle_repeated(std::vector<Cause>& causes) {
+  std::map<std::string, std::size_t> first;
+  std::vector<Cause> settled;
+  for (Cause& cause : causes) {
+    const bool required = cause.reason == "FieldValueRequired";
+    const auto [at, is_new] = first.emplace(
+        base::format("{} {} {}", cause.field, cause.reason, required ? "" : cause.message), settled.size());
+    if (is_new)
+      settled.push_back(std::move(cause));
+    else if (cause.message.size() > settled[at->second].message.size())
+      settled[at->second].message = std::move(cause.message);
+  }
+  causes = std::move(settled);
+}
+
 Error invalid(const api::KindInfo& kind, std::string_view name, std::vector<Cause> causes) {
+  settle_repeated(causes);
   std::string list;
   for (const Cause& cause : causes) {
     if (!list.empty()) list += ", ";

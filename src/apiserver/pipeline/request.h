@@ -58,6 +58,7 @@ struct Request {
   // Writes.
   bool dry_run = false;
   bool force = false;
+  bool may_create = true;  // of PUT and PATCH: the user may also create what is not there
   std::string field_manager;
   FieldValidation field_validation = FieldValidation::kWarn;
 

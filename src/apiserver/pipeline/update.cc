@@ -1,9 +1,13 @@
 // PUT and PATCH: an existing object changes (or, by apply, comes to be).
+#include <algorithm>
+#include <iterator>
+
 #include "api/schema/managed_fields.h"
 #include "api/schema/patch.h"
 #include "apiserver/kinds/scale.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/change.h"
+#include "apiserver/pipeline/invalid_options.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -71,8 +75,8 @@ Result<Json> patched(const Context& context, Request& request, const Json& live)
 // The parts of an applied configuration that its subresource may not set are ignored.
 base::Status prepare_configuration(Request& request, std::vector<std::string>& warnings) {
   if (request.field_manager.empty())
-    return bad_request(
-        "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch");
+    return invalid_options("PatchOptions",
+                           {{"FieldValueRequired", "Required value: is required for apply patch", "fieldManager"}});
   TRY_VOID(check_identity(request, request.body));
   if (request.body["kind"].as_string().empty() || request.body["apiVersion"].as_string().empty())
     return bad_request("an applied configuration must have apiVersion and kind");
@@ -111,12 +115,39 @@ Result<Change> patch_scale(const Context& context, Request& request) {
   return finish_scale(context, request, live, scale);
 }
 
+// Kinds that a PUT makes where there are none, as on a stock server.
+bool is_made_by_put(const api::KindInfo& kind) {
+  constexpr std::string_view kMade[] = {"Lease",       "Endpoints",   "Event",   "LimitRange",         "Role",
+                                        "ClusterRole", "RoleBinding", "Service", "ClusterRoleBinding", "EndpointSlice"};
+  return !kind.custom && std::ranges::find(kMade, kind.kind) != std::end(kMade);
+}
+
+// To make something by PUT or PATCH takes the right to create, too.
+Result<Change> make_by_write(const Context& context, Request& request, Json object) {
+  if (!request.may_create)
+    return base::make_error(
+        Code::kForbidden,
+        base::format("{} \"{}\" is forbidden: User \"{}\" cannot create resource \"{}\" in API group \"{}\"",
+                     api::qualified_plural(*request.kind), request.name, request.user.name,
+                     request.kind->resource.plural, request.kind->resource.group));
+  object.edit("metadata").set("name", request.name);
+  request.body = std::move(object);
+  return prepare_create(context, request);
+}
+
+Result<Change> put_new(const Context& context, Request& request) {
+  TRY_VOID(check_identity(request, request.body));
+  if (!is_made_by_put(*request.kind) || !request.subresource.empty() || !api::uid_of(request.body).empty())
+    return not_found(*request.kind, request.name);
+  return make_by_write(context, request, std::move(request.body));
+}
+
 }  // namespace
 
 Result<Change> prepare_update(const Context& context, Request& request) {
   TRY_VOID(check_subresource(request));
   const store::ObjectPtr stored = live_object(context, request);
-  if (!stored) return not_found(*request.kind, request.name);
+  if (!stored) return put_new(context, request);
   if (request.subresource == "scale") return finish_scale(context, request, stored->json(), request.body);
   Json object = std::move(request.body);
   TRY_VOID(check_identity(request, object));
@@ -157,9 +188,7 @@ Result<Change> prepare_patch(const Context& context, Request& request) {
   request.duplicate_keys.clear();
   auto change = [&]() -> Result<Change> {
     if (stored) return finish_update(context, request, live, std::move(object));
-    object.edit("metadata").set("name", request.name);
-    request.body = std::move(object);
-    return prepare_create(context, request);
+    return make_by_write(context, request, std::move(object));
   }();
   if (change.ok()) change->warnings.insert(change->warnings.begin(), warnings.begin(), warnings.end());
   return change;

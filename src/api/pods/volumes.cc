@@ -1,14 +1,12 @@
 // Volumes of a pod template: a name, and exactly one source.
 #include <array>
 
-#include "admission/names.h"
-#include "admission/pod_template.h"
+#include "api/pods/names.h"
+#include "api/pods/parts.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 
-namespace admission {
-
-using api::Json;
+namespace api {
 
 namespace {
 
@@ -37,6 +35,7 @@ void check_source(std::string_view kind, const Json& source, const std::string& 
     constexpr std::array<std::string_view, 8> kTypes = {
         "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"};
     need("path");
+    check_no_way_up(in(path, "path"), source["path"].as_string(), errors);
     errors.one_of(in(path, "type"), source["type"].as_string(), kTypes);
   } else if (kind == "secret") {
     need("secretName");
@@ -51,7 +50,7 @@ void check_source(std::string_view kind, const Json& source, const std::string& 
   } else if (kind == "persistentVolumeClaim") {
     need("claimName");
   } else if (kind == "emptyDir") {
-    if (const auto size = api::Quantity::from_json(source["sizeLimit"]); size && size->sign() < 0)
+    if (const auto size = Quantity::from_json(source["sizeLimit"]); size && size->sign() < 0)
       errors.forbidden(in(path, "sizeLimit"), "SizeLimit field must be a valid resource quantity");
   } else if (kind == "nfs") {
     need("server");
@@ -101,4 +100,4 @@ std::set<std::string> check_pod_volumes(const Json& spec, const std::string& pat
   return names;
 }
 
-}  // namespace admission
+}  // namespace api

@@ -1,14 +1,12 @@
 // The texts of field problems.
-#include "admission/field_errors.h"
+#include "api/schema/field_errors.h"
 
 #include <algorithm>
 
-#include "admission/names.h"
+#include "api/schema/names.h"
 #include "base/format.h"
 
-namespace admission {
-
-using api::Json;
+namespace api {
 
 namespace {
 
@@ -17,11 +15,11 @@ std::string shown(const Json& value) { return value.is_null() ? "null" : value.d
 }  // namespace
 
 void FieldErrors::required(const std::string& path, std::string_view why) {
-  texts_.push_back(base::format("{}: Required value{}{}", path, why.empty() ? "" : ": ", why));
+  causes_.push_back({"FieldValueRequired", base::format("Required value{}{}", why.empty() ? "" : ": ", why), path});
 }
 
 void FieldErrors::invalid(const std::string& path, const Json& value, std::string_view why) {
-  texts_.push_back(base::format("{}: Invalid value: {}: {}", path, shown(value), why));
+  causes_.push_back({"FieldValueInvalid", base::format("Invalid value: {}: {}", shown(value), why), path});
 }
 
 void FieldErrors::invalid(const std::string& path, const Json& value, const std::vector<std::string>& problems) {
@@ -29,27 +27,37 @@ void FieldErrors::invalid(const std::string& path, const Json& value, const std:
 }
 
 void FieldErrors::duplicate(const std::string& path, const Json& value) {
-  texts_.push_back(base::format("{}: Duplicate value: {}", path, shown(value)));
+  causes_.push_back({"FieldValueDuplicate", base::format("Duplicate value: {}", shown(value)), path});
 }
 
 void FieldErrors::not_found(const std::string& path, const Json& value, std::string_view why) {
-  texts_.push_back(base::format("{}: Not found: {}{}{}", path, shown(value), why.empty() ? "" : ": ", why));
+  causes_.push_back(
+      {"FieldValueNotFound", base::format("Not found: {}{}{}", shown(value), why.empty() ? "" : ": ", why), path});
 }
 
 void FieldErrors::forbidden(const std::string& path, std::string_view why) {
-  texts_.push_back(base::format("{}: Forbidden: {}", path, why));
+  causes_.push_back({"FieldValueForbidden", base::format("Forbidden: {}", why), path});
 }
 
 void FieldErrors::one_of(const std::string& path, std::string_view value, std::span<const std::string_view> supported) {
   if (std::find(supported.begin(), supported.end(), value) != supported.end()) return;
-  std::vector<std::string> words;
-  for (const std::string_view word : supported) words.push_back(quoted(word));
-  texts_.push_back(
-      base::format("{}: Unsupported value: {}: supported values: {}", path, quoted(value), join(words, ", ")));
+  std::string words;
+  for (const std::string_view word : supported) {
+    if (!words.empty()) words += ", ";
+    words += shown(Json(word));
+  }
+  causes_.push_back({"FieldValueNotSupported",
+                     base::format("Unsupported value: {}: supported values: {}", shown(Json(value)), words), path});
 }
 
 void FieldErrors::not_negative(const std::string& path, const Json& value) {
   if (value.is_number() && value.as_double() < 0) invalid(path, value, "must be greater than or equal to 0");
+}
+
+std::vector<std::string> FieldErrors::take_texts() {
+  std::vector<std::string> texts;
+  for (const base::Cause& cause : take()) texts.push_back(base::format("{}: {}", cause.field, cause.message));
+  return texts;
 }
 
 std::string at(const std::string& path, std::size_t index) { return base::format("{}[{}]", path, index); }
@@ -77,4 +85,4 @@ void check_annotations(const Json& annotations, const std::string& path, FieldEr
     errors.invalid(path, static_cast<std::int64_t>(bytes), base::format("must have at most {} bytes", kBytesMax));
 }
 
-}  // namespace admission
+}  // namespace api

@@ -1,11 +1,9 @@
 // What containers of a pod template take from outside by name: block devices and resource claims.
-#include "admission/names.h"
-#include "admission/pod_template.h"
-#include "base/format.h"
+#include "api/pods/names.h"
+#include "api/pods/parts.h"
+#include "base/split.h"
 
-namespace admission {
-
-using api::Json;
+namespace api {
 
 namespace {
 
@@ -68,8 +66,31 @@ void check_claims(const Json& claims, const Json& claims_of_pod, const std::stri
       errors.not_found(at(path, i), name,
                        known.empty() ? "must be one of the names in pod.spec.resourceClaims which is empty"
                                      : "must be one of the names in pod.spec.resourceClaims: " +
-                                           join({known.begin(), known.end()}, ", "));
+                                           base::join({known.begin(), known.end()}, ", "));
   }
 }
 
-}  // namespace admission
+void check_pod_claims(const Json& claims, const std::string& path, FieldErrors& errors) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const std::string where = at(path, i);
+    const std::string name = claims[i]["name"].str();
+    if (name.empty())
+      errors.required(in(where, "name"));
+    else if (const auto problems = check_dns_label(name); !problems.empty())
+      errors.invalid(in(where, "name"), name, problems);
+    else if (!names.insert(name).second)
+      errors.duplicate(in(where, "name"), name);
+    const Json& claim = claims[i]["resourceClaimName"];
+    const Json& from = claims[i]["resourceClaimTemplateName"];
+    if (!claim.is_null() && !from.is_null())
+      errors.invalid(where, claims[i],
+                     "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified");
+    if (claim.is_null() && from.is_null())
+      errors.invalid(where, claims[i], "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`");
+    for (const auto& [field, value] : {std::pair{"resourceClaimName", &claim}, {"resourceClaimTemplateName", &from}})
+      if (value->is_string()) errors.invalid(in(where, field), *value, check_dns_subdomain(value->as_string()));
+  }
+}
+
+}  // namespace api

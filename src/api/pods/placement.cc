@@ -1,13 +1,12 @@
 // Where pods of a template may run: node selector, affinity, tolerations, spread, host aliases, gates.
 #include <array>
 
-#include "admission/names.h"
-#include "admission/pod_template.h"
-#include "base/format.h"
+#include "api/ipv4.h"
+#include "api/pods/names.h"
+#include "api/pods/parts.h"
+#include "base/split.h"
 
-namespace admission {
-
-using api::Json;
+namespace api {
 
 namespace {
 
@@ -111,10 +110,10 @@ void check_tolerations(const Json& tolerations, const std::string& path, FieldEr
                      "effect must be 'NoExecute' when `tolerationSeconds` is set");
     if (op.empty() || op == "Equal") {
       if (const auto problems = check_label_value(one["value"].as_string()); !problems.empty())
-        errors.invalid(in(where, "operator"), one["value"], join(problems, ";"));
+        errors.invalid(in(where, "operator"), one["value"], base::join(problems, ";"));
     } else if (op == "Exists") {
       if (!one["value"].as_string().empty())
-        errors.invalid(in(where, "operator"), "", "value must be empty when `operator` is 'Exists'");
+        errors.invalid(in(where, "operator"), one["value"], "value must be empty when `operator` is 'Exists'");
     } else {
       errors.one_of(in(where, "operator"), op, std::array<std::string_view, 2>{"Equal", "Exists"});
     }
@@ -148,19 +147,15 @@ void check_placement(const Json& spec, const std::string& path, FieldErrors& err
   check_tolerations(spec["tolerations"], in(path, "tolerations"), errors);
   const Json& aliases = spec["hostAliases"];
   for (std::size_t i = 0; i < aliases.size(); ++i) {
+    const std::string where = at(in(path, "hostAliases"), i);
+    if (!is_ip_address(aliases[i]["ip"].as_string()))
+      errors.invalid(in(where, "ip"), aliases[i]["ip"].str(),
+                     "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
     const Json& names = aliases[i]["hostnames"];
     for (std::size_t k = 0; k < names.size(); ++k)
       errors.invalid(in(at(in(path, "hostAliases"), i), "hostnames"), names[k],
                      check_dns_subdomain(names[k].as_string()));
   }
-  std::set<std::string> gates;
-  const Json& scheduling_gates = spec["schedulingGates"];
-  for (std::size_t i = 0; i < scheduling_gates.size(); ++i) {
-    const std::string where = at(in(path, "schedulingGates"), i);
-    const std::string name = scheduling_gates[i]["name"].str();
-    errors.invalid(where, name, check_qualified_name(name));
-    if (!gates.insert(name).second) errors.duplicate(where, name);
-  }
 }
 
-}  // namespace admission
+}  // namespace api

@@ -1,19 +1,21 @@
 // Containers of a pod template: names, ports, environment, mounts, probes.
+#include <algorithm>
 #include <array>
 
-#include "admission/names.h"
-#include "admission/pod_template.h"
+#include "api/pods/names.h"
+#include "api/pods/parts.h"
 #include "base/format.h"
+#include "base/split.h"
 
-namespace admission {
-
-using api::Json;
+namespace api {
 
 namespace {
 
 constexpr std::array<std::string_view, 3> kPullPolicies = {"Always", "IfNotPresent", "Never"};
 constexpr std::array<std::string_view, 3> kProtocols = {"SCTP", "TCP", "UDP"};
-constexpr std::array<std::string_view, 2> kTerminationPolicies = {"FallbackToLogsOnError", "File"};
+constexpr std::array<std::string_view, 2> kTerminationPolicies = {"File", "FallbackToLogsOnError"};
+constexpr std::array<std::string_view, 3> kRestartPolicies = {"Always", "Never", "OnFailure"};
+constexpr std::int64_t kDefaultGraceSeconds = 30;
 constexpr std::string_view kPortRange = "must be between 1 and 65535, inclusive";
 
 bool is_port(std::int64_t port) { return port >= 1 && port <= 65535; }
@@ -50,7 +52,8 @@ void check_value_from(const Json& source, const std::string& path, bool has_valu
     if (source[kind].is_object()) ++given;
   if (given == 0)
     errors.invalid(path, "",
-                   "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, or `secretKeyRef`");
+                   "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or "
+                   "`fileKeyRef`");
   else if (has_value)
     errors.invalid(path, "", "may not be specified when `value` is not empty");
   else if (given > 1)
@@ -69,8 +72,9 @@ void check_value_from(const Json& source, const std::string& path, bool has_valu
     const std::string where = in(in(path, "fieldRef"), "fieldPath");
     if (field.empty())
       errors.required(where);
-    else if (!field.starts_with("metadata.labels['") && !field.starts_with("metadata.annotations['"))
-      errors.one_of(where, field, kPaths);
+    else if (!field.starts_with("metadata.labels['") && !field.starts_with("metadata.annotations['") &&
+             std::ranges::find(kPaths, field) == kPaths.end())
+      errors.invalid(where, field, "error converting fieldPath: field label not supported: " + field);
   }
   if (source["resourceFieldRef"].is_object() && source["resourceFieldRef"]["resource"].as_string().empty())
     errors.required(in(in(path, "resourceFieldRef"), "resource"));
@@ -105,14 +109,7 @@ void check_env(const Json& container, const std::string& path, FieldErrors& erro
 
 void check_relative_path(const std::string& path, const std::string& value, FieldErrors& errors) {
   if (value.starts_with("/")) errors.invalid(path, value, "must be a relative path");
-  for (std::size_t start = 0; start <= value.size();) {
-    const std::size_t end = std::min(value.find('/', start), value.size());
-    if (value.substr(start, end - start) == "..") {
-      errors.invalid(path, value, "must not contain '..'");
-      return;
-    }
-    start = end + 1;
-  }
+  check_no_way_up(path, value, errors);
 }
 
 void check_mounts(const Json& mounts, const std::string& path, const std::set<std::string>& volumes,
@@ -126,25 +123,30 @@ void check_mounts(const Json& mounts, const std::string& path, const std::set<st
       errors.required(in(where, "name"));
     else if (!volumes.count(name))
       errors.not_found(in(where, "name"), name);
-    if (mount_path.empty()) errors.required(in(where, "mountPath"));
-    if (!paths.insert(mount_path).second) errors.invalid(in(where, "mountPath"), mount_path, "must be unique");
+    if (mount_path.empty())
+      errors.required(in(where, "mountPath"));
+    else if (!paths.insert(mount_path).second)
+      errors.invalid(in(where, "mountPath"), mount_path, "must be unique");
     const std::string sub_path = mounts[i]["subPath"].str();
     const std::string expression = mounts[i]["subPathExpr"].str();
-    if (!sub_path.empty()) check_relative_path(in(where, "subPath"), sub_path, errors);
+    if (!sub_path.empty()) check_relative_path(in(path, "subPath"), sub_path, errors);  // Kubernetes' own path
     if (!expression.empty() && !sub_path.empty())
       errors.invalid(in(where, "subPathExpr"), expression, "subPathExpr and subPath are mutually exclusive");
     else if (!expression.empty())
-      check_relative_path(in(where, "subPathExpr"), expression, errors);
+      check_relative_path(in(path, "subPathExpr"), expression, errors);
   }
 }
 
-void check_container_security(const Json& context, const std::string& path, FieldErrors& errors) {
-  for (const char* field : {"runAsUser", "runAsGroup"})
-    if (const Json& id = context[field]; id.is_number() && (id.as_int() < 0 || id.as_int() > 2147483647))
-      errors.invalid(in(path, field), id, "must be between 0 and 2147483647, inclusive");
-  const Json& escalation = context["allowPrivilegeEscalation"];
-  if (escalation.is_bool() && !escalation.as_bool() && context["privileged"].as_bool())
-    errors.invalid(path, "", "cannot set `allowPrivilegeEscalation` to false and `privileged` to true");
+void check_resize_policy(const Json& rows, const std::string& path, FieldErrors& errors) {
+  constexpr std::array<std::string_view, 2> kResources = {"cpu", "memory"};
+  constexpr std::array<std::string_view, 2> kPolicies = {"NotRequired", "RestartContainer"};
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string name = rows[i]["resourceName"].str();
+    if (!seen.insert(name).second) errors.duplicate(at(path, i), rows[i]["resourceName"]);
+    errors.one_of(path, name, kResources);
+    errors.one_of(path, rows[i]["restartPolicy"].as_string(), kPolicies);
+  }
 }
 
 void check_container(const Json& container, const std::string& path, const Json& spec,
@@ -157,25 +159,28 @@ void check_container(const Json& container, const std::string& path, const Json&
   const std::string image = container["image"].str();
   if (image.empty())
     errors.required(in(path, "image"));
-  else if (image.front() == ' ' || image.back() == ' ' || image.front() == '\t' || image.back() == '\t')
+  else if (std::string_view(" \t\n\r\v\f").find(image.front()) != std::string_view::npos ||
+           std::string_view(" \t\n\r\v\f").find(image.back()) != std::string_view::npos)
     errors.invalid(in(path, "image"), image, "must not have leading or trailing whitespace");
-  if (const std::string policy = container["terminationMessagePolicy"].str(); !policy.empty())
-    errors.one_of(in(path, "terminationMessagePolicy"), policy, kTerminationPolicies);
+  check_choice(container, path, "terminationMessagePolicy", kTerminationPolicies, errors);
   check_ports(container["ports"], in(path, "ports"), spec["hostNetwork"].as_bool(), errors);
   check_env(container, path, errors);
   check_mounts(container["volumeMounts"], in(path, "volumeMounts"), volumes, errors);
   check_devices(container, spec["volumes"], in(path, "volumeDevices"), errors);
-  if (const std::string policy = container["imagePullPolicy"].str(); !policy.empty())
-    errors.one_of(in(path, "imagePullPolicy"), policy, kPullPolicies);
+  check_choice(container, path, "imagePullPolicy", kPullPolicies, errors);
   check_resources(container["resources"], in(path, "resources"), ResourcesOf::kContainer, errors);
   check_claims(container["resources"]["claims"], spec["resourceClaims"], in(in(path, "resources"), "claims"), errors);
+  check_resize_policy(container["resizePolicy"], in(path, "resizePolicy"), errors);
+  check_choice(container, path, "restartPolicy", kRestartPolicies, errors);
   check_container_security(container["securityContext"], in(path, "securityContext"), errors);
 }
 
-void check_life(const Json& container, const std::string& path, FieldErrors& errors) {
+void check_life(const Json& container, const std::string& path, const Json& spec, FieldErrors& errors) {
+  const Json& given = spec["terminationGracePeriodSeconds"];
+  const std::int64_t grace = given.is_number() ? given.as_int() : kDefaultGraceSeconds;
   const Json& lifecycle = container["lifecycle"];
   for (const char* hook : {"postStart", "preStop"})
-    if (lifecycle[hook].is_object()) check_handler(lifecycle[hook], in(in(path, "lifecycle"), hook), false, errors);
+    if (lifecycle[hook].is_object()) check_hook(lifecycle[hook], in(in(path, "lifecycle"), hook), grace, errors);
   if (container["livenessProbe"].is_object())
     check_probe(container["livenessProbe"], in(path, "livenessProbe"), true, errors);
   if (container["readinessProbe"].is_object())
@@ -202,6 +207,11 @@ void check_host_ports(const Json& containers, const std::string& path, FieldErro
 
 }  // namespace
 
+void check_no_way_up(const std::string& path, std::string_view value, FieldErrors& errors) {
+  const std::vector<std::string_view> parts = base::split(value, '/');
+  if (std::ranges::find(parts, "..") != parts.end()) errors.invalid(path, value, "must not contain '..'");
+}
+
 void check_containers(const Json& spec, const std::string& path, const std::set<std::string>& volumes,
                       FieldErrors& errors) {
   const Json& containers = spec["containers"];
@@ -212,7 +222,7 @@ void check_containers(const Json& spec, const std::string& path, const std::set<
     check_container(containers[i], where, spec, volumes, errors);
     const std::string name = containers[i]["name"].str();
     if (!name.empty() && !names.insert(name).second) errors.duplicate(in(where, "name"), name);
-    check_life(containers[i], where, errors);
+    check_life(containers[i], where, spec, errors);
   }
   check_host_ports(containers, in(path, "containers"), errors);
   const Json& first = spec["initContainers"];
@@ -221,16 +231,14 @@ void check_containers(const Json& spec, const std::string& path, const std::set<
     check_container(first[i], where, spec, volumes, errors);
     const std::string name = first[i]["name"].str();
     if (!name.empty() && !names.insert(name).second) errors.duplicate(in(where, "name"), name);
-    const std::string restart = first[i]["restartPolicy"].str();
-    if (restart == "Always") {
-      check_life(first[i], where, errors);
+    if (first[i]["restartPolicy"].as_string() == "Always") {
+      check_life(first[i], where, spec, errors);
       continue;
     }
-    if (!restart.empty()) errors.one_of(in(where, "restartPolicy"), restart, std::array<std::string_view, 1>{"Always"});
     for (const char* field : {"lifecycle", "livenessProbe", "readinessProbe", "startupProbe"})
       if (first[i][field].is_object())
         errors.forbidden(in(where, field), "may not be set for init containers without restartPolicy=Always");
   }
 }
 
-}  // namespace admission
+}  // namespace api

@@ -1,13 +1,10 @@
 // Resources of a pod as a whole (spec.resources) against those of its containers, as the API server judges pods.
-#include "admission/pod_template.h"
 #include "api/pod_requests.h"
+#include "api/pods/parts.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 
-namespace admission {
-
-using api::Json;
-using api::ResourceList;
+namespace api {
 
 namespace {
 
@@ -29,15 +26,15 @@ void check_pod_level_resources(const Json& spec, const std::string& path, FieldE
   if (!resources.is_object()) return;
   if (spec["os"]["name"].str() == "windows") return errors.forbidden(path, "may not be set for a windows pod");
   check_resources(resources, path, ResourcesOf::kPod, errors);
-  const ResourceList limits = api::resource_list_from(resources["limits"]);
-  check_covered(api::containers_total(spec, "requests"), api::resource_list_from(resources["requests"]),
-                in(path, "requests"), "requests", errors);
-  ResourceList huge = api::containers_total(spec, "limits");
+  const ResourceList limits = resource_list_from(resources["limits"]);
+  check_covered(containers_total(spec, "requests"), resource_list_from(resources["requests"]), in(path, "requests"),
+                "requests", errors);
+  ResourceList huge = containers_total(spec, "limits");
   std::erase_if(huge, [](const auto& entry) { return !entry.first.starts_with("hugepages-"); });
   check_covered(huge, limits, in(path, "limits"), "limits", errors);
   const auto containers = spec["containers"].items();
   for (std::size_t i = 0; i < containers.size(); ++i)
-    for (const auto& [name, amount] : api::resource_list_from(containers[i]["resources"]["limits"])) {
+    for (const auto& [name, amount] : resource_list_from(containers[i]["resources"]["limits"])) {
       const auto found = limits.find(name);
       if (found == limits.end() || amount <= found->second) continue;
       // The path is Kubernetes' own: below the pod's resources.
@@ -46,4 +43,4 @@ void check_pod_level_resources(const Json& spec, const std::string& path, FieldE
     }
 }
 
-}  // namespace admission
+}  // namespace api

@@ -1,15 +1,12 @@
 // Resources and probes of containers.
 #include <array>
 
-#include "admission/names.h"
-#include "admission/pod_template.h"
+#include "api/pods/names.h"
+#include "api/pods/parts.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 
-namespace admission {
-
-using api::Json;
-using api::Quantity;
+namespace api {
 
 namespace {
 
@@ -107,7 +104,27 @@ void check_resources(const Json& resources, const std::string& path, ResourcesOf
   if (huge && !plain) errors.forbidden(path, "HugePages require cpu or memory");
 }
 
-void check_handler(const Json& handler, const std::string& path, bool probe, FieldErrors& errors) {
+namespace {
+
+bool is_header_name(std::string_view name) {
+  for (const char c : name)
+    if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '-') return false;
+  return !name.empty();
+}
+
+void check_http(const Json& get, const std::string& path, FieldErrors& errors) {
+  constexpr std::array<std::string_view, 2> kSchemes = {"HTTP", "HTTPS"};
+  check_choice(get, path, "scheme", kSchemes, errors);
+  for (const Json& header : get["httpHeaders"].items())
+    if (!is_header_name(header["name"].as_string()))
+      errors.invalid(in(path, "httpHeaders"), header["name"].str(),
+                     "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex "
+                     "used for validation is '[-A-Za-z0-9]+')");
+}
+
+enum class HandlerOf : std::uint8_t { kProbe, kHook };
+
+void check_handler(const Json& handler, const std::string& path, HandlerOf whose, FieldErrors& errors) {
   int given = 0;
   const auto first = [&](std::string_view kind) {
     if (!handler[kind].is_object()) return false;
@@ -127,20 +144,30 @@ void check_handler(const Json& handler, const std::string& path, bool probe, Fie
   };
   if (first("exec") && handler["exec"]["command"].empty()) errors.required(in(in(path, "exec"), "command"));
   if (first("httpGet")) {
-    constexpr std::array<std::string_view, 2> kSchemes = {"HTTP", "HTTPS"};
     check_port("httpGet");
-    if (const std::string scheme = handler["httpGet"]["scheme"].str(); !scheme.empty())
-      errors.one_of(in(in(path, "httpGet"), "scheme"), scheme, kSchemes);
+    check_http(handler["httpGet"], in(path, "httpGet"), errors);
   }
   if (first("tcpSocket")) check_port("tcpSocket");
-  if (probe ? first("grpc") : first("sleep")) {
-    if (probe) check_port("grpc");
-  }
+  if (whose == HandlerOf::kHook)
+    first("sleep");
+  else if (first("grpc"))
+    check_port("grpc");
   if (given == 0) errors.required(path, "must specify a handler type");
 }
 
+}  // namespace
+
+void check_hook(const Json& hook, const std::string& path, std::int64_t grace_seconds, FieldErrors& errors) {
+  check_handler(hook, path, HandlerOf::kHook, errors);
+  const Json& seconds = hook["sleep"]["seconds"];
+  if (seconds.as_int() < 0 || seconds.as_int() > grace_seconds)
+    errors.invalid(
+        in(path, "sleep"), seconds,
+        base::format("must be non-negative and less than terminationGracePeriodSeconds ({})", grace_seconds));
+}
+
 void check_probe(const Json& probe, const std::string& path, bool one_success, FieldErrors& errors) {
-  check_handler(probe, path, true, errors);
+  check_handler(probe, path, HandlerOf::kProbe, errors);
   for (const char* field :
        {"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"})
     errors.not_negative(in(path, field), probe[field]);
@@ -148,4 +175,4 @@ void check_probe(const Json& probe, const std::string& path, bool one_success, F
     errors.invalid(in(path, "successThreshold"), threshold, "must be 1");
 }
 
-}  // namespace admission
+}  // namespace api

@@ -1,0 +1,41 @@
+// The parts of a pod specification's rules, split by noun; pod_spec.cc puts them together. Each names what is wrong
+// below `path`.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "api/json/json.h"
+#include "api/schema/field_errors.h"
+
+namespace api {
+
+// If spec[field] is given, it is one of `supported`.
+void check_choice(const Json& object, const std::string& path, std::string_view field,
+                  std::span<const std::string_view> supported, FieldErrors& errors);
+// Whether `value`, at `path`, has a part "..".
+void check_no_way_up(const std::string& path, std::string_view value, FieldErrors& errors);
+// Volume names that mounts may refer to.
+std::set<std::string> check_pod_volumes(const Json& spec, const std::string& path, FieldErrors& errors);
+void check_containers(const Json& spec, const std::string& path, const std::set<std::string>& volumes,
+                      FieldErrors& errors);
+enum class ResourcesOf : std::uint8_t { kContainer, kPod };
+// Names, amounts, and requests against limits.
+void check_resources(const Json& resources, const std::string& path, ResourcesOf whose, FieldErrors& errors);
+// spec.resources: itself, and against what the containers ask for together.
+void check_pod_level_resources(const Json& spec, const std::string& path, FieldErrors& errors);
+// Block devices against the pod's volumes, and claims against the pod's.
+void check_devices(const Json& container, const Json& volumes, const std::string& path, FieldErrors& errors);
+void check_claims(const Json& claims, const Json& claims_of_pod, const std::string& path, FieldErrors& errors);
+// The pod's own claims.
+void check_pod_claims(const Json& claims, const std::string& path, FieldErrors& errors);
+void check_probe(const Json& probe, const std::string& path, bool one_success, FieldErrors& errors);
+// `grace_seconds`: that of the pod, which a hook may not sleep longer than.
+void check_hook(const Json& hook, const std::string& path, std::int64_t grace_seconds, FieldErrors& errors);
+// Of the pod, and of one container.
+void check_pod_security(const Json& spec, const std::string& path, FieldErrors& errors);
+void check_container_security(const Json& context, const std::string& path, FieldErrors& errors);
+void check_placement(const Json& spec, const std::string& path, FieldErrors& errors);
+
+}  // namespace api

@@ -1,0 +1,115 @@
+// The order in which Kubernetes looks at a pod's specification, and what is of the pod as a whole.
+#include "api/pods/pod_spec.h"
+
+#include <array>
+
+#include "api/pods/names.h"
+#include "api/pods/parts.h"
+#include "base/format.h"
+
+namespace api {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kRestartPolicies = {"Always", "OnFailure", "Never"};
+constexpr std::array<std::string_view, 4> kDnsPolicies = {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"};
+constexpr std::array<std::string_view, 2> kPreemptionPolicies = {"PreemptLowerPriority", "Never"};
+constexpr std::array<std::string_view, 2> kSystems = {"linux", "windows"};
+
+void check_dns(const Json& spec, const std::string& path, FieldErrors& errors) {
+  check_choice(spec, path, "dnsPolicy", kDnsPolicies, errors);
+  const Json& config = spec["dnsConfig"];
+  const std::string where = in(path, "dnsConfig");
+  if (spec["dnsPolicy"].as_string() == "None" && config["nameservers"].empty())
+    errors.required(config.is_object() ? in(where, "nameservers") : where,
+                    config.is_object() ? "must provide at least one DNS nameserver when `dnsPolicy` is None"
+                                       : "must provide `dnsConfig` when `dnsPolicy` is None");
+  if (config["nameservers"].size() > 3)
+    errors.invalid(in(where, "nameservers"), config["nameservers"], "must not have more than 3 nameservers");
+  const auto options = config["options"].items();
+  for (std::size_t i = 0; i < options.size(); ++i)
+    if (options[i]["name"].as_string().empty()) errors.required(at(in(where, "options"), i), "must not be empty");
+}
+
+void check_readiness_gates(const Json& gates, const std::string& path, FieldErrors& errors) {
+  for (std::size_t i = 0; i < gates.size(); ++i)
+    errors.invalid(in(at(path, i), "conditionType"), gates[i]["conditionType"].str(),
+                   check_qualified_name(gates[i]["conditionType"].as_string()));
+}
+
+void check_names(const Json& spec, const std::string& path, FieldErrors& errors) {
+  const auto label = [&](std::string_view field) {
+    if (const std::string value = spec[field].str(); !value.empty())
+      errors.invalid(in(path, field), value, check_dns_label(value));
+  };
+  const auto subdomain = [&](std::string_view field) {
+    if (const std::string value = spec[field].str(); !value.empty())
+      errors.invalid(in(path, field), value, check_dns_subdomain(value));
+  };
+  subdomain("serviceAccountName");
+  subdomain("nodeName");
+  if (const Json& seconds = spec["activeDeadlineSeconds"]; seconds.is_number())
+    if (seconds.as_int() < 1 || seconds.as_int() > 2147483647)
+      errors.invalid(in(path, "activeDeadlineSeconds"), seconds, "must be between 1 and 2147483647, inclusive");
+  label("hostname");
+  label("subdomain");
+}
+
+void check_gates(const Json& spec, const std::string& path, FieldErrors& errors) {
+  const Json& gates = spec["schedulingGates"];
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < gates.size(); ++i) {
+    const std::string where = at(in(path, "schedulingGates"), i);
+    const std::string name = gates[i]["name"].str();
+    errors.invalid(where, name, check_qualified_name(name));
+    if (!names.insert(name).second) errors.duplicate(where, name);
+  }
+  if (!gates.empty() && !spec["nodeName"].as_string().empty())
+    errors.forbidden(in(path, "nodeName"), "cannot be set until all schedulingGates have been cleared");
+}
+
+void check_classes(const Json& spec, const std::string& path, FieldErrors& errors) {
+  for (const char* field : {"priorityClassName", "runtimeClassName"})
+    if (const std::string name = spec[field].str(); !name.empty())
+      errors.invalid(in(path, field), name, check_dns_subdomain(name));
+  check_choice(spec, path, "preemptionPolicy", kPreemptionPolicies, errors);
+  if (!spec["overhead"].empty())
+    check_resources(Json::object({{"limits", spec["overhead"]}}), in(path, "overhead"), ResourcesOf::kContainer,
+                    errors);
+  if (const Json& name = spec["os"]["name"]; spec["os"].is_object()) {
+    if (name.as_string().empty())
+      errors.required(in(in(path, "os"), "name"), "cannot be empty");
+    else
+      errors.one_of(in(path, "os"), name.as_string(), kSystems);
+  }
+}
+
+}  // namespace
+
+void check_choice(const Json& object, const std::string& path, std::string_view field,
+                  std::span<const std::string_view> supported, FieldErrors& errors) {
+  if (const std::string value = object[field].str(); !value.empty()) errors.one_of(in(path, field), value, supported);
+}
+
+std::vector<base::Cause> check_pod_spec(const Json& spec, const std::string& path, PodRules rules) {
+  FieldErrors errors;
+  const std::set<std::string> volumes = check_pod_volumes(spec, path, errors);
+  check_pod_claims(spec["resourceClaims"], in(path, "resourceClaims"), errors);
+  check_containers(spec, path, volumes, errors);
+  if (!spec["ephemeralContainers"].empty())
+    errors.forbidden(in(path, "ephemeralContainers"), rules.of == PodSpecOf::kTemplate
+                                                          ? "ephemeral containers not allowed in pod template"
+                                                          : "cannot be set on create");
+  if (rules.pod_level_resources) check_pod_level_resources(spec, in(path, "resources"), errors);
+  check_choice(spec, path, "restartPolicy", kRestartPolicies, errors);
+  check_dns(spec, path, errors);
+  check_readiness_gates(spec["readinessGates"], in(path, "readinessGates"), errors);
+  check_pod_security(spec, path, errors);
+  check_names(spec, path, errors);
+  check_placement(spec, path, errors);
+  check_gates(spec, path, errors);
+  check_classes(spec, path, errors);
+  return errors.take();
+}
+
+}  // namespace api

@@ -1,0 +1,24 @@
+// What a pod's specification may say, in the words of Kubernetes 1.36. Pure functions; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/json/json.h"
+#include "base/result.h"
+
+namespace api {
+
+enum class PodSpecOf : std::uint8_t { kPod, kTemplate };
+
+struct PodRules {
+  PodSpecOf of = PodSpecOf::kPod;
+  bool pod_level_resources = true;  // spec.resources is judged, too
+};
+
+// Every problem of `spec`, which is at `path` ("spec", "spec.template.spec"). Fields may be filled in with their
+// defaults or not; what is of a wrong type is for the schema to name, and is no problem here.
+std::vector<base::Cause> check_pod_spec(const Json& spec, const std::string& path, PodRules rules);
+
+}  // namespace api

@@ -1,0 +1,111 @@
+// Whom a pod and its containers run as, and what they may do.
+#include <array>
+
+#include "api/pods/parts.h"
+#include "base/format.h"
+
+namespace api {
+
+namespace {
+
+constexpr std::string_view kIdRange = "must be between 0 and 2147483647, inclusive";
+constexpr std::array<std::string_view, 3> kProfiles = {"Localhost", "RuntimeDefault", "Unconfined"};
+
+void check_ids(const Json& context, const std::string& path, std::initializer_list<const char*> fields,
+               FieldErrors& errors) {
+  for (const char* field : fields)
+    if (const Json& id = context[field]; id.is_number() && (id.as_int() < 0 || id.as_int() > 2147483647))
+      errors.invalid(in(path, field), id, kIdRange);
+}
+
+void check_profile(const Json& profile, const std::string& path, std::string_view what, FieldErrors& errors) {
+  if (!profile.is_object()) return;
+  const std::string type = profile["type"].str();
+  const bool named = !profile["localhostProfile"].as_string().empty();
+  if (type.empty())
+    errors.required(in(path, "type"),
+                    base::format("type is required when {} is set", path.substr(path.rfind('.') + 1)));
+  else
+    errors.one_of(in(path, "type"), type, kProfiles);
+  if (type == "Localhost" && !named)
+    errors.required(in(path, "localhostProfile"), base::format("must be set when {} type is Localhost", what));
+  else if (type != "Localhost" && named)
+    errors.invalid(in(path, "localhostProfile"), profile["localhostProfile"],
+                   base::format("can only be set when {} type is Localhost", what));
+}
+
+bool is_sysctl_part(std::string_view part) {
+  const auto is_end = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  if (part.empty() || !is_end(part.front()) || !is_end(part.back())) return false;
+  for (const char c : part)
+    if (!is_end(c) && c != '-' && c != '_') return false;
+  return true;
+}
+
+bool is_sysctl(std::string_view name) {
+  if (name.size() > 253) return false;
+  for (std::size_t start = 0; start <= name.size();) {
+    const std::size_t end = std::min(name.find_first_of("./", start), name.size());
+    if (!is_sysctl_part(name.substr(start, end - start))) return false;
+    start = end + 1;
+  }
+  return true;
+}
+
+void check_sysctls(const Json& sysctls, const std::string& path, FieldErrors& errors) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < sysctls.size(); ++i) {
+    const std::string where = in(at(path, i), "name");
+    const std::string name = sysctls[i]["name"].str();
+    if (name.empty())
+      errors.required(where);
+    else if (!is_sysctl(name))
+      errors.invalid(where, name,
+                     "must have at most 253 characters and match regex "
+                     "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$");
+    else if (!names.insert(name).second)
+      errors.duplicate(where, name);
+  }
+}
+
+}  // namespace
+
+void check_pod_security(const Json& spec, const std::string& path, FieldErrors& errors) {
+  const Json& context = spec["securityContext"];
+  const std::string where = in(path, "securityContext");
+  if (spec["hostUsers"].is_bool() && !spec["hostUsers"].as_bool())
+    for (const char* field : {"hostNetwork", "hostPID", "hostIPC"})
+      if (spec[field].as_bool()) errors.forbidden(in(path, field), "when `hostUsers` is false");
+  check_ids(context, where, {"fsGroup", "runAsUser", "runAsGroup"}, errors);
+  const auto groups = context["supplementalGroups"].items();
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    if (groups[i].as_int() < 0 || groups[i].as_int() > 2147483647)
+      errors.invalid(at(in(where, "supplementalGroups"), i), groups[i], kIdRange);
+  // The path is Kubernetes' own: the field is the pod's.
+  if (spec["shareProcessNamespace"].as_bool() && spec["hostPID"].as_bool())
+    errors.invalid(in(where, "shareProcessNamespace"), true,
+                   "ShareProcessNamespace and HostPID cannot both be enabled");
+  check_sysctls(context["sysctls"], in(where, "sysctls"), errors);
+  constexpr std::array<std::string_view, 2> kChanges = {"Always", "OnRootMismatch"};
+  check_choice(context, where, "fsGroupChangePolicy", kChanges, errors);
+  check_profile(context["seccompProfile"], in(where, "seccompProfile"), "seccomp", errors);
+  check_profile(context["appArmorProfile"], in(where, "appArmorProfile"), "AppArmor", errors);
+}
+
+void check_container_security(const Json& context, const std::string& path, FieldErrors& errors) {
+  check_ids(context, path, {"runAsUser", "runAsGroup"}, errors);
+  constexpr std::array<std::string_view, 2> kProcMounts = {"Default", "Unmasked"};
+  check_choice(context, path, "procMount", kProcMounts, errors);
+  check_profile(context["seccompProfile"], in(path, "seccompProfile"), "seccomp", errors);
+  check_profile(context["appArmorProfile"], in(path, "appArmorProfile"), "AppArmor", errors);
+  const Json& escalation = context["allowPrivilegeEscalation"];
+  if (!escalation.is_bool() || escalation.as_bool()) return;
+  if (context["privileged"].as_bool())
+    errors.invalid(path, context, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true");
+  for (const Json& added : context["capabilities"]["add"].items())
+    if (added.as_string() == "CAP_SYS_ADMIN")
+      errors.invalid(path, context,
+                     "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN");
+}
+
+}  // namespace api
