@@ -16,11 +16,13 @@ core.v1: Namespace Node Pod PodTemplate Service Endpoints ConfigMap Secret Servi
 apps.v1: ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet
 batch.v1: CronJob Job
 scheduling.v1: PriorityClass
-storage.v1: StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment
+storage.v1: StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment VolumeAttributesClass
 resource.v1: DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice
 coordination.v1: Lease
 discovery.v1: EndpointSlice
-networking.v1: NetworkPolicy
+networking.v1: NetworkPolicy Ingress IngressClass
+node.v1: RuntimeClass
+flowcontrol.v1: FlowSchema PriorityLevelConfiguration
 policy.v1: Eviction PodDisruptionBudget
 apiextensions.v1: CustomResourceDefinition
 admissionregistration.v1: ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding MutatingAdmissionPolicy MutatingAdmissionPolicyBinding

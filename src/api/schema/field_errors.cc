@@ -35,6 +35,10 @@ void FieldErrors::not_found(const std::string& path, const Json& value, std::str
       {"FieldValueNotFound", base::format("Not found: {}{}{}", shown(value), why.empty() ? "" : ": ", why), path});
 }
 
+void FieldErrors::too_long(const std::string& path, std::size_t bytes_max) {
+  causes_.push_back({"FieldValueTooLong", base::format("Too long: may not be more than {} bytes", bytes_max), path});
+}
+
 void FieldErrors::forbidden(const std::string& path, std::string_view why) {
   causes_.push_back({"FieldValueForbidden", base::format("Forbidden: {}", why), path});
 }
@@ -81,8 +85,7 @@ void check_annotations(const Json& annotations, const std::string& path, FieldEr
     bytes += annotation.name().size() + annotation.value.as_string().size();
   }
   constexpr std::size_t kBytesMax = 256 * 1024;
-  if (bytes > kBytesMax)
-    errors.invalid(path, static_cast<std::int64_t>(bytes), base::format("must have at most {} bytes", kBytesMax));
+  if (bytes > kBytesMax) errors.too_long(path, kBytesMax);
 }
 
 }  // namespace api

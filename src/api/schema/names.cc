@@ -78,7 +78,9 @@ bool is_qualified_name(std::string_view text) {
 std::vector<std::string> check_dns_label(std::string_view text, std::string_view unit) {
   std::vector<std::string> problems;
   if (text.size() > kLabelMax) problems.push_back(too_long(kLabelMax, unit));
-  if (!matches_label(text)) problems.emplace_back(kDnsLabelRule);
+  // A dot is all that keeps a subdomain from being a label.
+  if (!matches_label(text))
+    problems.emplace_back(matches_dns_subdomain(text) ? "must not contain dots" : kDnsLabelRule);
   return problems;
 }
 

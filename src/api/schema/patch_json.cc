@@ -37,7 +37,7 @@ std::string unescape(std::string_view token) {
 std::string shown(const Json& path) { return shortened(path.as_string(), 256); }
 
 Result<Path> parse_pointer(const Json& pointer) {
-  if (!pointer.is_string()) return make_error(Code::kBadRequest, "json patch: path must be a string");
+  if (!pointer.is_string()) return make_error(Code::kInvalid, "json patch: path must be a string");
   std::string_view text = pointer.as_string();
   Path tokens;
   if (text.empty()) return tokens;
@@ -159,7 +159,7 @@ class Patching {
       TRY(const Path from, parse_pointer(operation["from"]));
       TRY_VOID(op == "move" ? move(from, path) : copy(from, path));
     } else {
-      return make_error(Code::kBadRequest, base::format("json patch: unknown operation \"{}\"", shortened(op, 64)));
+      return make_error(Code::kInvalid, base::format("json patch: unknown operation \"{}\"", shortened(op, 64)));
     }
     ++at_;
     return {};

@@ -80,6 +80,36 @@ std::vector<Json> budget_cells(const Json& budget, base::Time now) {
           age_of(budget, now)};
 }
 
+std::vector<Json> ingress_cells(const Json& ingress, base::Time now) {
+  constexpr std::size_t kHostsMax = 3;
+  const Json& spec = ingress["spec"];
+  std::vector<std::string> hosts, addresses;
+  for (const Json& rule : spec["rules"].items())
+    if (!rule["host"].as_string().empty()) hosts.push_back(rule["host"].str());
+  const std::size_t more = hosts.size() - std::min(hosts.size(), kHostsMax);
+  hosts.resize(hosts.size() - more);
+  if (more > 0) hosts.back() += base::format(" + {} more...", more);
+  for (const Json& one : ingress["status"]["loadBalancer"]["ingress"].items())
+    addresses.push_back(one["ip"].as_string().empty() ? one["hostname"].str() : one["ip"].str());
+  return {spec["ingressClassName"].is_null() ? Json("<none>") : spec["ingressClassName"], joined(hosts, "*"),
+          joined(addresses, ""), Json(spec["tls"].empty() ? "80" : "80, 443"), age_of(ingress, now)};
+}
+
+std::vector<Json> ingress_class_cells(const Json& ingress_class, base::Time now) {
+  const Json& parameters = ingress_class["spec"]["parameters"];
+  std::string named = "<none>";
+  if (parameters.is_object()) {
+    named = parameters["kind"].str();
+    if (const std::string group = parameters["apiGroup"].str(); !group.empty()) named += "." + group;
+    named += "/" + parameters["name"].str();
+  }
+  return {ingress_class["spec"]["controller"], Json(named), age_of(ingress_class, now)};
+}
+
+std::vector<Json> runtime_class_cells(const Json& runtime_class, base::Time now) {
+  return {runtime_class["handler"], age_of(runtime_class, now)};
+}
+
 }  // namespace
 
 const Printer* service_printer(std::string_view kind) {
@@ -93,6 +123,9 @@ const Printer* service_printer(std::string_view kind) {
          {"Selector", "", "string", 1}},
         service_cells}},
       {"EndpointSlice", {{{"AddressType", ""}, {"Ports", ""}, {"Endpoints", ""}, {"Age", ""}}, slice_cells}},
+      {"Ingress", {{{"Class", ""}, {"Hosts", ""}, {"Address", ""}, {"Ports", ""}, {"Age", ""}}, ingress_cells}},
+      {"IngressClass", {{{"Controller", ""}, {"Parameters", ""}, {"Age", ""}}, ingress_class_cells}},
+      {"RuntimeClass", {{{"Handler", ""}, {"Age", ""}}, runtime_class_cells}},
       {"PodDisruptionBudget",
        {{{"Min Available", ""}, {"Max Unavailable", ""}, {"Allowed Disruptions", "", "integer"}, {"Age", ""}},
         budget_cells}}};

@@ -66,6 +66,9 @@ void check_budget(const Json& object, std::vector<base::Cause>& causes) {
                         "ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
                         value.dump()),
            path});
+    else if (percent && (text.size() > 4 || (text.size() == 4 && text != "100%")))
+      causes.push_back(
+          {"FieldValueInvalid", base::format("Invalid value: {}: must not be greater than 100%", value.dump()), path});
   }
   if (const Json& policy = spec["unhealthyPodEvictionPolicy"];
       !policy.is_null() && policy.as_string() != "AlwaysAllow" && policy.as_string() != "IfHealthyBudget")

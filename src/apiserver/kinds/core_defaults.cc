@@ -119,6 +119,7 @@ void fold_string_data(Json& object) {
 }
 
 void default_subjects(Json& binding) {
+  if (binding["roleRef"].is_object()) set_if_absent(binding.edit("roleRef"), "apiGroup", "rbac.authorization.k8s.io");
   for (std::size_t i = 0; i < binding["subjects"].items().size(); ++i) {
     const std::string_view kind = binding["subjects"][i]["kind"].as_string();
     if (kind == "User" || kind == "Group")

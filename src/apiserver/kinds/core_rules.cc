@@ -13,6 +13,7 @@
 #include "apiserver/kinds/quota_usage.h"
 #include "apiserver/kinds/service_addresses.h"
 #include "apiserver/kinds/service_rules.h"
+#include "apiserver/kinds/small_rules.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/kinds/workloads.h"
 #include "base/base64.h"
@@ -25,9 +26,6 @@ using base::Cause;
 
 namespace {
 
-void required(std::vector<Cause>& causes, std::string field) {
-  causes.push_back({"FieldValueRequired", "Required value", std::move(field)});
-}
 void invalid_value(std::vector<Cause>& causes, std::string field, const Json& value, std::string_view why) {
   causes.push_back({"FieldValueInvalid", base::format("Invalid value: {}: {}", value.dump(), why), std::move(field)});
 }
@@ -183,24 +181,6 @@ void check_pod_update(const Json& old_object, const Json& object, std::vector<Ca
 // Absent and empty are the same.
 bool same_entries(const Json& a, const Json& b) { return (a.empty() && b.empty()) || a == b; }
 
-void check_data_keys(const Json& object, std::vector<Cause>& causes) {
-  std::size_t bytes = 0;
-  for (const char* part : {"data", "binaryData"})
-    for (const Json::Member& member : object[part].members()) {
-      bytes += member.value.as_string().size();
-      bool good = !member.name().empty() && member.name().size() <= 253 && member.name() != "." &&
-                  !member.name().starts_with("..");
-      for (const char c : member.name())
-        good = good && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                        c == '_' || c == '.');
-      if (!good)
-        invalid_value(causes, base::format("{}[{}]", part, member.name()), Json(member.name()),
-                      "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  "
-                      "or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')");
-    }
-  if (bytes > 1024 * 1024) causes.push_back({"FieldValueTooLong", "Too long: may not be more than 1048576 bytes", ""});
-}
-
 }  // namespace
 
 base::Status prepare_core_create(const Context& context, const api::KindInfo& kind, Json& object,
@@ -227,7 +207,9 @@ base::Status prepare_core_create(const Context& context, const api::KindInfo& ki
 
 void prepare_core_update(const Context& context, const api::KindInfo& kind, std::string_view subresource,
                          const Json& old_object, Json& object, std::vector<Cause>& causes) {
-  if (kind.kind != "Service" || !subresource.empty()) return;
+  if (!subresource.empty()) return;
+  if (kind.kind == "Pod" && object["spec"].is_object()) add_default_tolerations(object.edit("spec"));
+  if (kind.kind != "Service") return;
   settle_service_update(old_object, object);
   allocate_for_service(context, old_object, object, causes);
 }
@@ -242,21 +224,7 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
   if (kind.kind == "PodDisruptionBudget") check_budget(object, causes);
   if (kind.kind == "LimitRange") check_limit_range(object, causes);
   if (kind.kind == "ResourceQuota") check_resource_quota(Json(), object, causes);
-  if (kind.kind == "ConfigMap" || kind.kind == "Secret") check_data_keys(object, causes);
-  if (kind.kind == "Secret")
-    for (const Json::Member& member : object["data"].members())
-      if (!base::base64_decode(member.value.as_string()).ok())
-        invalid_value(causes, base::format("data[{}]", member.name()), Json("<secret contents redacted>"),
-                      "must be base64 encoded");
-  if (kind.kind == "PriorityClass" && object["value"].as_int() > 1'000'000'000 &&
-      !api::name_of(object).starts_with("system-"))
-    forbidden(causes, "value", "maximum allowed value of a user defined priority is 1000000000");
-  if (kind.kind == "PersistentVolumeClaim") {
-    if (object["spec"]["accessModes"].empty())
-      causes.push_back(
-          {"FieldValueRequired", "Required value: at least 1 access mode is required", "spec.accessModes"});
-    if (object["spec"]["resources"]["requests"]["storage"].is_null()) required(causes, "spec.resources[storage]");
-  }
+  check_small_kind(kind, object, causes);
 }
 
 void check_core_update(const api::KindInfo& kind, std::string_view subresource, const Json& old_object,
@@ -264,6 +232,7 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
   if (!subresource.empty()) return;
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
   if (is_workload(kind)) return check_workload_update(kind, old_object, object, causes);
+  check_small_kind(kind, object, causes);
   if (kind.kind == "Pod") {
     check_pod_update(old_object, object, causes);
   } else if (kind.kind == "Service") {
@@ -275,7 +244,6 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
     if (!(old_object["addressType"] == object["addressType"]))
       invalid_value(causes, "addressType", object["addressType"], "field is immutable");
   } else if (kind.kind == "ConfigMap" || kind.kind == "Secret") {
-    check_data_keys(object, causes);
     if (old_object["immutable"].as_bool()) {
       const std::string_view why = "field is immutable when `immutable` is set";
       if (!object["immutable"].as_bool()) forbidden(causes, "immutable", why);

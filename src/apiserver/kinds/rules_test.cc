@@ -145,11 +145,21 @@ TEST(Pods, keep_their_tolerations_but_for_the_seconds) {
   ASSERT_EQ(b.code("POST", kPods, kPod), kOk);
   const std::string path = std::string(kPods) + "/p";
   auto pod = *b.ask("GET", path);
-  pod.edit("spec").edit("tolerations").edit(std::size_t{0}).set("tolerationSeconds", 5);
-  EXPECT_EQ(b.code("PUT", path, pod.dump()), kOk);
   pod.edit("metadata").erase("resourceVersion");
+  const std::size_t filled_in = pod["spec"]["tolerations"].size();
+  pod.edit("spec")
+      .edit("tolerations")
+      .push_back(*api::parse_json(R"({"key":"mine","operator":"Exists","effect":"NoExecute","tolerationSeconds":9})"));
+  EXPECT_EQ(b.code("PUT", path, pod.dump()), kOk);
+  pod.edit("spec").edit("tolerations").edit(filled_in).set("tolerationSeconds", 5);
+  EXPECT_EQ(b.code("PUT", path, pod.dump()), kOk);
+  Json other = pod;
+  other.edit("spec").edit("tolerations").edit(filled_in).set("key", "other");
+  EXPECT_EQ(b.code("PUT", path, other.dump()), Code::kInvalid);
+  // Those that the server fills in come back.
   pod.edit("spec").edit("tolerations").edit(std::size_t{0}).set("key", "other");
-  EXPECT_EQ(b.code("PUT", path, pod.dump()), Code::kInvalid);
+  EXPECT_EQ(b.code("PUT", path, pod.dump()), kOk);
+  EXPECT_EQ((*b.ask("GET", path))["spec"]["tolerations"].size(), filled_in + 2);
 }
 
 TEST(ConfigMaps, that_are_immutable_keep_all_their_data) {

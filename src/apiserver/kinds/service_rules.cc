@@ -2,10 +2,12 @@
 #include "apiserver/kinds/service_rules.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
 
 #include "api/ipv4.h"
+#include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "base/format.h"
 
@@ -85,6 +87,16 @@ void check_port(const Json& spec, const Json& port, const std::string& path, std
   const std::string_view type = spec["type"].as_string();
   if (port["nodePort"].as_int() != 0 && (type == "ClusterIP" || type == "ExternalName"))
     forbidden(causes, path + ".nodePort", base::format("may not be used when `type` is '{}'", type));
+}
+
+void check_selector(const Json& spec, std::vector<Cause>& causes) {
+  api::FieldErrors errors;
+  api::check_labels(spec["selector"], "spec.selector", errors);
+  constexpr std::string_view kFamilies[] = {"IPv4", "IPv6"};
+  const Json& families = spec["ipFamilies"];
+  for (std::size_t i = 0; i < families.size(); ++i)
+    errors.one_of(api::at("spec.ipFamilies", i), families[i].as_string(), kFamilies);
+  std::ranges::move(errors.take(), std::back_inserter(causes));
 }
 
 void check_ports(const Json& spec, std::vector<Cause>& causes) {
@@ -242,6 +254,7 @@ void check_service(const Json& object, std::vector<Cause>& causes) {
   const Json& spec = object["spec"];
   const std::string_view type = spec["type"].as_string();
   if (!one_of(causes, "spec.type", type, {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"})) return;
+  check_selector(spec, causes);
   check_ports(spec, causes);
   check_addresses(spec, causes);
   check_affinity(spec, causes);

@@ -1,7 +1,11 @@
 // Metadata rules, status subresources, generations, canonical forms.
 #include "apiserver/kinds/strategy.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "api/json/json_bulk.h"
+#include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
@@ -15,7 +19,13 @@ namespace {
 
 // Kinds whose names are single labels.
 bool named_by_label(const api::KindInfo& kind) {
-  return kind.resource.group.empty() && (kind.resource.plural == "namespaces" || kind.resource.plural == "services");
+  return !kind.custom && (kind.kind == "Namespace" || kind.kind == "Service" || kind.kind == "StatefulSet");
+}
+
+// Kinds whose names are words of paths, such as "system:discovery".
+bool named_freely(const api::KindInfo& kind) {
+  return !kind.custom && (kind.resource.group == "rbac.authorization.k8s.io" || kind.kind == "Event" ||
+                          kind.kind == "PodDisruptionBudget");
 }
 
 void drop_nulls(Json& value) {
@@ -72,6 +82,17 @@ void canonical_quantities(const api::Schema& schema, Json& value) {
   }
 }
 
+void check_finalizers(const Json& finalizers, api::FieldErrors& errors) {
+  for (std::size_t i = 0; i < finalizers.size(); ++i) {
+    const std::string_view name = finalizers[i].as_string();
+    errors.invalid("metadata.finalizers", name, api::check_qualified_name(name));
+    if (name.find('/') == std::string_view::npos && name != "orphan" && name != "foregroundDeletion" &&
+        name != "kubernetes")
+      errors.invalid(api::at("metadata.finalizers", i), name,
+                     "name is neither a standard finalizer name nor is it fully qualified");
+  }
+}
+
 }  // namespace
 
 void canonicalize(const api::KindInfo& kind, Json& object) {
@@ -84,42 +105,23 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
   const std::string_view name = meta["name"].as_string();
   if (name.empty()) {
     causes.push_back({"FieldValueRequired", "Required value: name or generateName is required", "metadata.name"});
-  } else if (kind.resource.group == "rbac.authorization.k8s.io") {
-    // Names of roles are words of paths, such as "system:discovery".
+  } else if (named_freely(kind)) {
     if (name == "." || name == ".." || name.size() > 253 || name.find_first_of("/%") != std::string_view::npos)
       causes.push_back({"FieldValueInvalid",
                         base::format("Invalid value: \"{}\": may not be '.' or '..', or contain '/' or '%'", name),
                         "metadata.name"});
-  } else if (named_by_label(kind) ? !api::is_dns_label(name) : !api::is_dns_subdomain(name)) {
-    causes.push_back({"FieldValueInvalid",
-                      base::format("Invalid value: \"{}\": {}", name,
-                                   named_by_label(kind) ? api::kDnsLabelRule : api::kDnsSubdomainRule),
-                      "metadata.name"});
+  } else {
+    api::FieldErrors errors;
+    errors.invalid("metadata.name", name,
+                   named_by_label(kind) ? api::check_dns_label(name) : api::check_dns_subdomain(name));
+    std::ranges::move(errors.take(), std::back_inserter(causes));
   }
   // The schema's walk has refused what is of a wrong type.
-  for (const Json::Member& label : meta["labels"].members()) {
-    if (!api::is_qualified_name(label.name()))
-      causes.push_back({"FieldValueInvalid",
-                        base::format("Invalid value: \"{}\": name part {}", label.name(), api::kNamePartRule),
-                        "metadata.labels"});
-    if (label.value.is_string() && !api::is_label_value(label.value.as_string()))
-      causes.push_back({"FieldValueInvalid",
-                        base::format("Invalid value: \"{}\": {}", label.value.as_string(), api::kLabelValueRule),
-                        "metadata.labels"});
-  }
-  std::size_t bytes = 0;
-  for (const Json::Member& annotation : meta["annotations"].members()) {
-    bytes += annotation.name().size() + annotation.value.as_string().size();
-    std::string lower(annotation.name());
-    for (char& c : lower)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-    if (!api::is_qualified_name(lower))
-      causes.push_back({"FieldValueInvalid",
-                        base::format("Invalid value: \"{}\": name part {}", annotation.name(), api::kNamePartRule),
-                        "metadata.annotations"});
-  }
-  if (bytes > 256 * 1024)
-    causes.push_back({"FieldValueTooLong", "Too long: may not be more than 262144 bytes", "metadata.annotations"});
+  api::FieldErrors errors;
+  api::check_labels(meta["labels"], "metadata.labels", errors);
+  api::check_annotations(meta["annotations"], "metadata.annotations", errors);
+  if (!kind.custom) check_finalizers(meta["finalizers"], errors);
+  std::ranges::move(errors.take(), std::back_inserter(causes));
   std::size_t at = 0;
   int controllers = 0;
   for (const Json& owner : meta["ownerReferences"].items()) {
@@ -128,6 +130,11 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
       if (owner[key].is_null() || (owner[key].is_string() && owner[key].as_string().empty()))
         causes.push_back(
             {"FieldValueInvalid", base::format("Invalid value: \"\": {} must not be empty", key), path + "." + key});
+    if (owner["apiVersion"].as_string() == "v1" && owner["kind"].as_string() == "Event")
+      causes.push_back(
+          {"FieldValueInvalid",
+           base::format("Invalid value: {}: /v1, Kind=Event is disallowed from being an owner", owner.dump()),
+           "metadata.ownerReferences"});
     if (owner["controller"].as_bool() && ++controllers == 2)
       causes.push_back({"FieldValueInvalid", "Invalid value: Only one reference can have Controller set to true",
                         "metadata.ownerReferences"});

@@ -259,6 +259,13 @@ void check_job_spec(const Json& spec, const std::string& path, Causes& causes) {
     required(causes, path + ".template.spec.restartPolicy", R"(valid values: "OnFailure", "Never")");
   check_failure_policy(spec, path, causes);
   check_template(spec["template"], path + ".template", causes);
+  if (const std::string_view policy = spec["podReplacementPolicy"].as_string();
+      !policy.empty() && policy != "Failed" && policy != "TerminatingOrFailed")
+    unsupported(causes, path + ".podReplacementPolicy", spec["podReplacementPolicy"],
+                R"("Failed", "TerminatingOrFailed")");
+  if (const Json& manager = spec["managedBy"];
+      manager.is_string() && manager.as_string().find('/') == std::string::npos)
+    invalid_value(causes, path + ".managedBy", manager, R"(must be a domain-prefixed path (such as "acme.io/foo"))");
   // COMPAT(batch-job-fields): taken by a stock server; here what nobody would act on is refused in words.
   for (const char* field : {"backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"})
     if (!spec[field].is_null())
@@ -275,6 +282,8 @@ void check_cron_job(const Json& object, Causes& causes) {
   else if (api::names_time_zone(schedule.as_string()))
     invalid_value(causes, "spec.schedule", schedule,
                   "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+  if (const Json& zone = spec["timeZone"]; zone.is_string() && !base::TimeZone::load(zone.str()).ok())
+    invalid_value(causes, "spec.timeZone", zone, "unknown time zone " + zone.str());
   const std::string_view policy = spec["concurrencyPolicy"].as_string();
   if (policy != "Allow" && policy != "Forbid" && policy != "Replace")
     unsupported(causes, "spec.concurrencyPolicy", spec["concurrencyPolicy"], R"("Allow", "Forbid", "Replace")");

@@ -43,12 +43,13 @@ void set_finalizer(Json& object, std::string_view finalizer, bool wanted) {
 base::Status check_preconditions(const Request& request, const Json& object) {
   const Json& wanted = request.body["preconditions"];
   const std::string_view uid = wanted["uid"].as_string();
+  const std::string& group = request.kind->resource.group;
   if (!uid.empty() && uid != api::uid_of(object))
     return base::make_error(
         base::Code::kConflict,
         base::format("Operation cannot be fulfilled on {} \"{}\": the UID in the precondition ({}) does not match the "
                      "UID in record ({}). The object might have been deleted and then recreated",
-                     request.kind->kind, request.name, uid, api::uid_of(object)));
+                     request.kind->kind + (group.empty() ? "" : "." + group), request.name, uid, api::uid_of(object)));
   const std::string_view version = wanted["resourceVersion"].as_string();
   if (!version.empty() && version != api::resource_version_of(object))
     return conflict(

@@ -115,6 +115,18 @@ Result<Change> patch_scale(const Context& context, Request& request) {
   return finish_scale(context, request, live, scale);
 }
 
+// Kinds of which a PUT says what version it is about.
+bool names_its_version(const api::KindInfo& kind) {
+  constexpr std::string_view kNaming[] = {"PodDisruptionBudget",
+                                          "Lease",
+                                          "CSIDriver",
+                                          "ValidatingAdmissionPolicy",
+                                          "ValidatingAdmissionPolicyBinding",
+                                          "MutatingAdmissionPolicy",
+                                          "MutatingAdmissionPolicyBinding"};
+  return kind.custom || std::ranges::find(kNaming, kind.kind) != std::end(kNaming);
+}
+
 // Kinds that a PUT makes where there are none, as on a stock server.
 bool is_made_by_put(const api::KindInfo& kind) {
   constexpr std::string_view kMade[] = {"Lease",       "Endpoints",   "Event",   "LimitRange",         "Role",
@@ -152,9 +164,11 @@ Result<Change> prepare_update(const Context& context, Request& request) {
   Json object = std::move(request.body);
   TRY_VOID(check_identity(request, object));
   set_type(*request.kind, object);
-  if (api::resource_version_of(object).empty() && request.kind->custom) {
+  if (api::resource_version_of(object).empty() && names_its_version(*request.kind)) {
     std::vector<base::Cause> causes{
-        {"FieldValueInvalid", "Invalid value: 0x0: must be specified for an update", "metadata.resourceVersion"}};
+        {"FieldValueInvalid",
+         base::format("Invalid value: {}: must be specified for an update", request.kind->custom ? "0x0" : "0"),
+         "metadata.resourceVersion"}};
     return invalid(*request.kind, request.name, std::move(causes));
   }
   return finish_update(context, request, stored->json(), std::move(object));

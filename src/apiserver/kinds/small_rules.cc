@@ -1,0 +1,326 @@
+// A table: kind, and its rules.
+#include "apiserver/kinds/small_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "api/ipv4.h"
+#include "api/pods/names.h"
+#include "api/schema/field_errors.h"
+#include "api/schema/quantity.h"
+#include "base/base64.h"
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::at;
+using api::FieldErrors;
+using api::in;
+using api::Json;
+using api::under;
+
+namespace {
+
+using Words = std::span<const std::string_view>;
+
+constexpr std::string_view kRedacted = "<secret contents redacted>";
+
+void check_keys(const Json& object, FieldErrors& errors) {
+  constexpr std::size_t kBytesMax = 1024 * 1024;
+  std::size_t bytes = 0;
+  for (const char* part : {"data", "binaryData"})
+    for (const Json::Member& member : object[part].members()) {
+      bytes += member.value.as_string().size();
+      const std::string_view key = member.name();
+      const bool good = !key.empty() && key.size() <= 253 && key != "." && !key.starts_with("..") &&
+                        std::ranges::all_of(key, [](char c) {
+                          return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                                 c == '-' || c == '_' || c == '.';
+                        });
+      if (!good)
+        errors.invalid(under(part, key), key,
+                       "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  "
+                       "or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')");
+    }
+  if (bytes > kBytesMax) errors.too_long("", kBytesMax);
+}
+
+void check_config_map(const Json& object, FieldErrors& errors) {
+  check_keys(object, errors);
+  for (const Json::Member& member : object["data"].members())
+    if (object["binaryData"].has(member.name()))
+      errors.invalid(under("data", member.name()), member.name(), "duplicate of key present in binaryData");
+  for (const Json::Member& member : object["binaryData"].members())
+    if (!base::base64_decode(member.value.as_string()).ok())
+      errors.invalid(under("binaryData", member.name()), member.value, "must be base64 encoded");
+}
+
+void check_secret(const Json& object, FieldErrors& errors) {
+  check_keys(object, errors);
+  const Json& data = object["data"];
+  for (const Json::Member& member : data.members())
+    if (!base::base64_decode(member.value.as_string()).ok())
+      errors.invalid(under("data", member.name()), kRedacted, "must be base64 encoded");
+  const auto need = [&](std::string_view key) {
+    if (!data.has(key)) errors.required(under("data", key));
+  };
+  const auto need_json = [&](std::string_view key) {
+    need(key);
+    const auto text = base::base64_decode(data[key].as_string());
+    if (data.has(key) && text.ok() && !api::parse_json(*text).ok())
+      errors.invalid(under("data", key), kRedacted, "must be JSON");
+  };
+  const std::string_view type = object["type"].as_string();
+  if (type == "kubernetes.io/service-account-token" &&
+      object["metadata"]["annotations"]["kubernetes.io/service-account.name"].as_string().empty())
+    errors.required("metadata.annotations[kubernetes.io/service-account.name]");
+  if (type == "kubernetes.io/tls") {
+    need("tls.crt");
+    need("tls.key");
+  }
+  if (type == "kubernetes.io/dockercfg") need_json(".dockercfg");
+  if (type == "kubernetes.io/dockerconfigjson") need_json(".dockerconfigjson");
+  if (type == "kubernetes.io/basic-auth" && !data.has("username") && !data.has("password")) {
+    need("username");
+    need("password");
+  }
+  if (type == "kubernetes.io/ssh-auth") need("ssh-privatekey");
+}
+
+constexpr std::array<std::string_view, 4> kAccessModes = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce",
+                                                          "ReadWriteOncePod"};
+
+void check_modes(const Json& spec, std::string_view why, FieldErrors& errors) {
+  if (spec["accessModes"].empty()) errors.required("spec.accessModes", why);
+  for (const Json& mode : spec["accessModes"].items())
+    errors.one_of("spec.accessModes", mode.as_string(), kAccessModes);
+}
+
+void check_class(const Json& spec, FieldErrors& errors) {
+  if (const std::string name = spec["storageClassName"].str(); !name.empty())
+    errors.invalid("spec.storageClassName", name, api::check_dns_subdomain(name));
+}
+
+void check_claim(const Json& object, FieldErrors& errors) {
+  const Json& spec = object["spec"];
+  check_modes(spec, "at least 1 access mode is required", errors);
+  const Json& size = spec["resources"]["requests"]["storage"];
+  if (size.is_null())
+    errors.required("spec.resources[storage]");
+  else if (const auto amount = api::Quantity::from_json(size); amount && amount->sign() <= 0)
+    errors.invalid("spec.resources[storage]", size, "must be greater than zero");
+  check_class(spec, errors);
+}
+
+void check_volume(const Json& object, FieldErrors& errors) {
+  const Json& spec = object["spec"];
+  check_modes(spec, "", errors);
+  const Json& size = spec["capacity"]["storage"];
+  if (spec["capacity"].empty())
+    errors.required("spec.capacity");
+  else if (size.is_null() || spec["capacity"].size() > 1)
+    errors.invalid("spec.capacity", spec["capacity"], "supported values: \"storage\"");
+  else if (const auto amount = api::Quantity::from_json(size); amount && amount->sign() <= 0)
+    errors.invalid("spec.capacity[storage]", size, "must be greater than zero");
+  constexpr std::array<std::string_view, 9> kPlain = {"accessModes",      "capacity",
+                                                      "claimRef",         "mountOptions",
+                                                      "nodeAffinity",     "persistentVolumeReclaimPolicy",
+                                                      "storageClassName", "volumeAttributesClassName",
+                                                      "volumeMode"};
+  const auto sources = std::ranges::count_if(spec.members(), [&](const Json::Member& member) {
+    return std::ranges::find(kPlain, member.name()) == kPlain.end() && !member.value.is_null();
+  });
+  if (sources == 0) errors.required("spec", "must specify a volume type");
+  constexpr std::array<std::string_view, 3> kReclaim = {"Delete", "Recycle", "Retain"};
+  if (const std::string policy = spec["persistentVolumeReclaimPolicy"].str(); !policy.empty())
+    errors.one_of("spec.persistentVolumeReclaimPolicy", policy, kReclaim);
+  check_class(spec, errors);
+}
+
+void check_rules(const Json& object, FieldErrors& errors) {
+  const bool whole_cluster = object["kind"].as_string() == "ClusterRole";
+  const Json& rules = object["rules"];
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const std::string where = at("rules", i);
+    if (rules[i]["verbs"].empty()) errors.required(in(where, "verbs"), "verbs must contain at least one value");
+    if (const Json& paths = rules[i]["nonResourceURLs"]; !paths.empty()) {
+      if (!whole_cluster)
+        errors.invalid(in(where, "nonResourceURLs"), paths, "namespaced rules cannot apply to non-resource URLs");
+      for (const char* field : {"apiGroups", "resources", "resourceNames"})
+        if (!rules[i][field].empty())
+          errors.invalid(in(where, "nonResourceURLs"), paths,
+                         "rules cannot apply to both regular resources and non-resource URLs");
+      continue;
+    }
+    if (rules[i]["apiGroups"].empty())
+      errors.required(in(where, "apiGroups"), "resource rules must supply at least one api group");
+    if (rules[i]["resources"].empty())
+      errors.required(in(where, "resources"), "resource rules must supply at least one resource");
+  }
+}
+
+void check_binding(const Json& object, FieldErrors& errors) {
+  constexpr std::array<std::string_view, 2> kRoles = {"Role", "ClusterRole"};
+  constexpr std::array<std::string_view, 1> kWhole = {"ClusterRole"};
+  constexpr std::array<std::string_view, 3> kSubjects = {"ServiceAccount", "User", "Group"};
+  constexpr std::array<std::string_view, 1> kGroup = {"rbac.authorization.k8s.io"};
+  const bool whole_cluster = object["kind"].as_string() == "ClusterRoleBinding";
+  const Json& role = object["roleRef"];
+  errors.one_of("roleRef.apiGroup", role["apiGroup"].as_string(), kGroup);
+  errors.one_of("roleRef.kind", role["kind"].as_string(), whole_cluster ? Words(kWhole) : Words(kRoles));
+  if (role["name"].as_string().empty()) errors.required("roleRef.name");
+  const Json& subjects = object["subjects"];
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    const std::string where = at("subjects", i);
+    const std::string_view kind = subjects[i]["kind"].as_string();
+    if (subjects[i]["name"].as_string().empty()) errors.required(in(where, "name"));
+    errors.one_of(in(where, "kind"), kind, kSubjects);
+    if (kind == "ServiceAccount" && subjects[i]["namespace"].as_string().empty())
+      errors.required(in(where, "namespace"));
+  }
+}
+
+void check_priority_class(const Json& object, FieldErrors& errors) {
+  const std::string_view name = api::name_of(object);
+  constexpr std::array<std::string_view, 2> kPolicies = {"PreemptLowerPriority", "Never"};
+  if (name.starts_with("system-") && name != "system-node-critical" && name != "system-cluster-critical")
+    errors.forbidden("metadata.name",
+                     base::format("priority class names with 'system-' prefix are reserved for system use only. error: "
+                                  "{} is not a known system priority class",
+                                  name));
+  else if (object["value"].as_int() > 1'000'000'000 && !name.starts_with("system-"))
+    errors.forbidden("value", "maximum allowed value of a user defined priority is 1000000000");
+  if (const std::string policy = object["preemptionPolicy"].str(); !policy.empty())
+    errors.one_of("preemptionPolicy", policy, kPolicies);
+}
+
+void check_storage_class(const Json& object, FieldErrors& errors) {
+  constexpr std::array<std::string_view, 2> kModes = {"Immediate", "WaitForFirstConsumer"};
+  constexpr std::array<std::string_view, 2> kReclaim = {"Delete", "Retain"};
+  if (object["provisioner"].as_string().empty()) errors.required("provisioner");
+  if (const std::string policy = object["reclaimPolicy"].str(); !policy.empty())
+    errors.one_of("reclaimPolicy", policy, kReclaim);
+  if (const std::string mode = object["volumeBindingMode"].str(); !mode.empty())
+    errors.one_of("volumeBindingMode", mode, kModes);
+}
+
+void check_lease(const Json& object, FieldErrors& errors) {
+  const Json& seconds = object["spec"]["leaseDurationSeconds"];
+  if (seconds.is_number() && seconds.as_int() <= 0)
+    errors.invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0");
+  errors.not_negative("spec.leaseTransitions", object["spec"]["leaseTransitions"]);
+}
+
+void check_node(const Json& object, FieldErrors& errors) {
+  constexpr std::array<std::string_view, 3> kEffects = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
+  const Json& spec = object["spec"];
+  for (std::size_t i = 0; i < spec["taints"].size(); ++i) {
+    const std::string where = at("metadata.taints", i);  // Kubernetes' own path
+    const Json& taint = spec["taints"][i];
+    errors.invalid(in(where, "key"), taint["key"].str(), api::check_qualified_name(taint["key"].as_string()));
+    if (const std::string value = taint["value"].str(); !value.empty())
+      errors.invalid(in(where, "value"), value, api::check_label_value(value));
+    if (taint["effect"].as_string().empty())
+      errors.required(in(where, "effect"));
+    else
+      errors.one_of(in(where, "effect"), taint["effect"].as_string(), kEffects);
+  }
+  for (std::size_t i = 0; i < spec["podCIDRs"].size(); ++i) {
+    const std::string_view range = spec["podCIDRs"][i].as_string();
+    const std::size_t slash = range.find('/');
+    if (slash == std::string_view::npos || !api::is_ip_address(range.substr(0, slash)))
+      errors.invalid(at("spec.podCIDRs", i), range, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
+  }
+}
+
+void check_network_policy(const Json& object, FieldErrors& errors) {
+  constexpr std::array<std::string_view, 2> kTypes = {"Ingress", "Egress"};
+  const Json& types = object["spec"]["policyTypes"];
+  for (std::size_t i = 0; i < types.size(); ++i) errors.one_of(at("spec.policyTypes", i), types[i].as_string(), kTypes);
+}
+
+void check_backend(const Json& backend, const std::string& path, FieldErrors& errors) {
+  const Json& service = backend["service"];
+  if (service.is_null() == backend["resource"].is_null())
+    return service.is_null() ? errors.required(path, "must specify one of `service` or `resource`")
+                             : errors.invalid(path, "", "cannot set both resource and service backends");
+  if (service.is_null()) return;
+  if (service["name"].as_string().empty()) errors.required(in(path, "service.name"));
+  const bool named = !service["port"]["name"].as_string().empty();
+  const std::int64_t number = service["port"]["number"].as_int();
+  if (!named && number == 0)
+    errors.required(in(path, "service.port"), "port name or number is required");
+  else if (named && number != 0)
+    errors.invalid(in(path, "service.port"), "", "cannot set both port name & port number");
+  else if (number != 0 && (number < 1 || number > 65535))
+    errors.invalid(in(path, "service.port.number"), number, "must be between 1 and 65535, inclusive");
+}
+
+void check_ingress(const Json& object, FieldErrors& errors) {
+  constexpr std::array<std::string_view, 3> kTypes = {"Exact", "ImplementationSpecific", "Prefix"};
+  const Json& spec = object["spec"];
+  if (spec["rules"].empty() && spec["defaultBackend"].is_null())
+    errors.invalid("spec", Json(), "either `defaultBackend` or `rules` must be specified");
+  if (!spec["defaultBackend"].is_null()) check_backend(spec["defaultBackend"], "spec.defaultBackend", errors);
+  for (std::size_t i = 0; i < spec["rules"].size(); ++i) {
+    const Json& rule = spec["rules"][i];
+    if (std::string host = rule["host"].str(); !host.empty()) {
+      if (host.starts_with("*.")) host.erase(0, 2);
+      errors.invalid(in(at("spec.rules", i), "host"), rule["host"], api::check_dns_subdomain(host));
+    }
+    const Json& paths = rule["http"]["paths"];
+    if (rule["http"].is_object() && paths.empty()) errors.required(in(at("spec.rules", i), "http.paths"));
+    for (std::size_t k = 0; k < paths.size(); ++k) {
+      const std::string where = at(in(at("spec.rules", i), "http.paths"), k);
+      const std::string type = paths[k]["pathType"].str();
+      if (type.empty())
+        errors.required(in(where, "pathType"), "pathType must be specified");
+      else
+        errors.one_of(in(where, "pathType"), type, kTypes);
+      if (const std::string path = paths[k]["path"].str();
+          (type == "Exact" || type == "Prefix" || !path.empty()) && !path.starts_with('/'))
+        errors.invalid(in(where, "path"), path, "must be an absolute path");
+      check_backend(paths[k]["backend"], in(where, "backend"), errors);
+    }
+  }
+}
+
+void check_handler(const Json& object, FieldErrors& errors) {
+  errors.invalid("handler", object["handler"].str(), api::check_dns_label(object["handler"].as_string()));
+}
+
+const std::map<std::string_view, void (*)(const Json&, FieldErrors&)>& rules_by_kind() {
+  static const std::map<std::string_view, void (*)(const Json&, FieldErrors&)> table = {
+      {"ConfigMap", check_config_map},
+      {"Secret", check_secret},
+      {"PersistentVolumeClaim", check_claim},
+      {"PersistentVolume", check_volume},
+      {"Role", check_rules},
+      {"ClusterRole", check_rules},
+      {"RoleBinding", check_binding},
+      {"ClusterRoleBinding", check_binding},
+      {"PriorityClass", check_priority_class},
+      {"StorageClass", check_storage_class},
+      {"Lease", check_lease},
+      {"Node", check_node},
+      {"NetworkPolicy", check_network_policy},
+      {"Ingress", check_ingress},
+      {"RuntimeClass", check_handler},
+  };
+  return table;
+}
+
+}  // namespace
+
+void check_small_kind(const api::KindInfo& kind, const Json& object, std::vector<base::Cause>& causes) {
+  const auto rules = rules_by_kind().find(kind.kind);
+  if (rules == rules_by_kind().end()) return;
+  FieldErrors errors;
+  rules->second(object, errors);
+  std::ranges::move(errors.take(), std::back_inserter(causes));
+}
+
+}  // namespace apiserver
