@@ -118,6 +118,23 @@ void fold_string_data(Json& object) {
     object.edit("data").set(member.name(), base::base64_encode(member.value.as_string()));
 }
 
+void default_csi_driver(Json& driver) {
+  if (!driver["spec"].is_object()) return;
+  Json& spec = driver.edit("spec");
+  set_if_absent(spec, "attachRequired", true);
+  set_if_absent(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+  for (const char* field : {"podInfoOnMount", "requiresRepublish", "seLinuxMount", "storageCapacity"})
+    set_if_absent(spec, field, false);
+  set_if_absent(spec, "volumeLifecycleModes", Json::array({Json("Persistent")}));
+}
+
+void default_priority_level(Json& level) {
+  if (!level["spec"]["limited"].is_object()) return;
+  Json& limited = level.edit("spec").edit("limited");
+  set_if_absent(limited, "nominalConcurrencyShares", 30);
+  set_if_absent(limited, "lendablePercent", 0);
+}
+
 void default_subjects(Json& binding) {
   if (binding["roleRef"].is_object()) set_if_absent(binding.edit("roleRef"), "apiGroup", "rbac.authorization.k8s.io");
   for (std::size_t i = 0; i < binding["subjects"].items().size(); ++i) {
@@ -154,6 +171,14 @@ void apply_core_defaults(const api::KindInfo& kind, Json& object) {
   if (name == "Pod") {
     default_pod_spec(object.edit("spec"));
     set_if_absent(object.edit("spec"), "enableServiceLinks", true);  // of pods alone, not of templates
+  } else if (name == "PodTemplate") {
+    if (object["template"].is_object()) default_pod_spec(object.edit("template").edit("spec"));
+  } else if (name == "CSIDriver") {
+    default_csi_driver(object);
+  } else if (name == "PriorityLevelConfiguration") {
+    default_priority_level(object);
+  } else if (name == "FlowSchema") {
+    set_if_absent(object.edit("spec"), "matchingPrecedence", 1000);
   } else if (name == "RoleBinding" || name == "ClusterRoleBinding") {
     default_subjects(object);
   } else if (name == "Service") {

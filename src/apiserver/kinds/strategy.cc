@@ -93,6 +93,17 @@ void check_finalizers(const Json& finalizers, api::FieldErrors& errors) {
   }
 }
 
+// A prefix may end as a name may not.
+void check_prefix(const api::KindInfo& kind, const Json& prefix, std::vector<Cause>& causes) {
+  std::string masked = prefix.str();
+  if (masked.empty() || kind.custom || named_freely(kind)) return;
+  if (masked.back() == '-') masked.back() = 'a';
+  api::FieldErrors errors;
+  errors.invalid("metadata.generateName", prefix,
+                 named_by_label(kind) ? api::check_dns_label(masked) : api::check_dns_subdomain(masked));
+  std::ranges::move(errors.take(), std::back_inserter(causes));
+}
+
 }  // namespace
 
 void canonicalize(const api::KindInfo& kind, Json& object) {
@@ -103,6 +114,7 @@ void canonicalize(const api::KindInfo& kind, Json& object) {
 void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<Cause>& causes) {
   const Json& meta = object["metadata"];
   const std::string_view name = meta["name"].as_string();
+  check_prefix(kind, meta["generateName"], causes);
   if (name.empty()) {
     causes.push_back({"FieldValueRequired", "Required value: name or generateName is required", "metadata.name"});
   } else if (named_freely(kind)) {

@@ -310,6 +310,8 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
     api::record_update(*kind.schema, old_object, changed,
                        {manager_for(request), kind.resource.api_version(), request.subresource, context.now});
   TRY_VOID(check_size(changed));  // what is known of its owners counts
+  // A dry run answers with the version that it looked at.
+  if (request.dry_run) changed.edit("metadata").set("resourceVersion", api::resource_version_of(old_object));
   change.action = may_go(changed) ? Change::Action::kErase : Change::Action::kPut;
   change.object = std::move(changed);
   return change;

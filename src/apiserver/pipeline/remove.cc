@@ -1,4 +1,7 @@
 // DELETE and eviction: grace, preconditions, finalizers, propagation.
+#include <algorithm>
+#include <iterator>
+
 #include "apiserver/custom/definition.h"
 #include "apiserver/kinds/budgets.h"
 #include "apiserver/kinds/strategy.h"
@@ -44,12 +47,18 @@ base::Status check_preconditions(const Request& request, const Json& object) {
   const Json& wanted = request.body["preconditions"];
   const std::string_view uid = wanted["uid"].as_string();
   const std::string& group = request.kind->resource.group;
-  if (!uid.empty() && uid != api::uid_of(object))
-    return base::make_error(
+  const std::string kind = request.kind->kind + (group.empty() ? "" : "." + group);
+  if (!uid.empty() && uid != api::uid_of(object)) {
+    base::Error error = base::make_error(
         base::Code::kConflict,
         base::format("Operation cannot be fulfilled on {} \"{}\": the UID in the precondition ({}) does not match the "
                      "UID in record ({}). The object might have been deleted and then recreated",
-                     request.kind->kind + (group.empty() ? "" : "." + group), request.name, uid, api::uid_of(object)));
+                     kind, request.name, uid, api::uid_of(object)));
+    error.kind = request.kind->kind;
+    error.group = group;
+    error.name = request.name;
+    return error;
+  }
   const std::string_view version = wanted["resourceVersion"].as_string();
   if (!version.empty() && version != api::resource_version_of(object))
     return conflict(
@@ -100,6 +109,24 @@ base::Status check_protected(const Request& request) {
   return error;
 }
 
+// Kinds whose deletion is answered with the object; that of others with a Status.
+bool answers_what_went(const api::KindInfo& kind) {
+  constexpr std::string_view kAnswering[] = {"Pod",
+                                             "PodTemplate",
+                                             "Service",
+                                             "ServiceAccount",
+                                             "ResourceQuota",
+                                             "PersistentVolumeClaim",
+                                             "PersistentVolume",
+                                             "StorageClass",
+                                             "CSIDriver",
+                                             "DeviceClass",
+                                             "ResourceClaim",
+                                             "ResourceSlice",
+                                             "ResourceClaimTemplate"};
+  return !kind.custom && std::ranges::find(kAnswering, kind.kind) != std::end(kAnswering);
+}
+
 }  // namespace
 
 Result<Change> prepare_delete(const Context& context, Request& request) {
@@ -137,7 +164,7 @@ Result<Change> prepare_delete(const Context& context, Request& request) {
   if (may_go(object)) {
     change.action = Change::Action::kErase;
     change.object = before;
-    if (kind.custom || kind.kind != "Pod") change.answer = success_status(kind, request.name, api::uid_of(before));
+    if (!answers_what_went(kind)) change.answer = success_status(kind, request.name, api::uid_of(before));
     return change;
   }
   change.action = object == before ? Change::Action::kNone : Change::Action::kPut;
