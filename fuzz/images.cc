@@ -1,5 +1,6 @@
 // What images say: their names, their configuration, their lists of users, as they become a container.
 #include "api/json/json.h"
+#include "base/split.h"
 #include "base/utf8.h"
 #include "node/image_name.h"
 #include "node/os/oci_bundle.h"
@@ -13,7 +14,9 @@ namespace {
 
 void image_name(std::string_view name) {
   if (!node::check_image_name(name).ok()) return;
-  promise(!name.starts_with('-') && name.find("..") == std::string_view::npos, "a name is no flag and no path", name);
+  promise(!name.starts_with('-'), "a name is no flag", name);
+  for (const std::string_view part : base::split(name, '/'))
+    promise(!part.empty() && part != "." && part != "..", "a name leads nowhere as a path", name);
   const std::string normal = node::normal_image_name(name);
   promise(node::check_image_name(normal).ok() || name.size() > 200, "the normal form is a name", normal);
   promise(node::normal_image_name(normal) == normal, "the normal form is stable", normal);

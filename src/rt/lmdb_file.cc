@@ -37,7 +37,10 @@ T read_at(std::string_view bytes, std::size_t offset) {
   return value;
 }
 
+constexpr std::uint16_t kIntegerKeys = 0x08;  // MDB_INTEGERKEY
+
 struct Tree {
+  std::uint16_t flags = 0;
   std::uint16_t depth = 0;
   std::uint64_t entries = 0;
   std::uint64_t root = kNoPage;
@@ -52,7 +55,8 @@ struct Meta {
 };
 
 Tree read_tree(std::string_view bytes) {
-  return {read_at<std::uint16_t>(bytes, 6), read_at<std::uint64_t>(bytes, 32), read_at<std::uint64_t>(bytes, 40)};
+  return {read_at<std::uint16_t>(bytes, 4), read_at<std::uint16_t>(bytes, 6), read_at<std::uint64_t>(bytes, 32),
+          read_at<std::uint64_t>(bytes, 40)};
 }
 
 // The problem of a meta page, or empty.
@@ -70,6 +74,9 @@ std::string read_meta(std::string_view page, Meta& meta) {
   meta.transaction = read_at<std::uint64_t>(body, 128);
   if (meta.page_bytes < 512 || meta.page_bytes > 65536 || (meta.page_bytes & (meta.page_bytes - 1)) != 0)
     return base::format("names a page size of {}", meta.page_bytes);
+  // What they hold is sorted by number, and as bytes; LMDB asserts what other forms need.
+  if (meta.free_pages.flags != kIntegerKeys || meta.records.flags != 0)
+    return base::format("names trees of the forms {:#x} and {:#x}", meta.free_pages.flags, meta.records.flags);
   if (meta.last_page < 1 || meta.last_page > kPagesMax) return base::format("counts {} pages", meta.last_page);
   return {};
 }

@@ -142,6 +142,22 @@ TEST(LmdbFile, a_page_of_zeros_is_named_unless_nothing_needs_it) {
   EXPECT_GT(named, 20u);
 }
 
+// LMDB asserts that a tree of duplicates comes with what only a database that was opened so has.
+TEST(LmdbFile, a_header_with_another_form_of_tree_is_refused) {
+  Folder folder;
+  fill(folder);
+  const std::string whole = folder.bytes();
+  for (const std::size_t flags_at : {16 + 24 + 4, 16 + 72 + 4})
+    for (const char flag : {0x02, 0x04, 0x10, 0x20}) {
+      std::string bytes = whole;
+      for (const std::size_t page : {0u, 4096u})
+        bytes[page + flags_at] = static_cast<char>(bytes[page + flags_at] ^ flag);
+      folder.set_bytes(bytes);
+      std::filesystem::remove(folder.db() + "/lock.mdb");
+      EXPECT_FALSE(open_lmdb(folder.db(), kMapBytes).ok()) << flags_at << " " << static_cast<int>(flag);
+    }
+}
+
 // Whatever single bytes become: either the file is refused, or LMDB itself can read and write it.
 TEST(LmdbFile, what_passes_can_be_opened_read_and_written) {
   Folder folder;

@@ -73,6 +73,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "line 1: world: no part is called \"moon\"; there are: apiserver, nodes, scheduler, "
                 "agent-scheduler, controllers"},
         Refusal{"[world]\n[$]\n", "line 2: this is no TOML that can be read"},
+        Refusal{
+            "[world]\nnodes = 1\n\xC2\xB5 = 1\n",
+            "line 3: Error while parsing root table: expected keys, tables, whitespace or comments, saw '\xC2\xB5'"},
         Refusal{"[[fault]]\nkind = \"flood\"\n",
                 "line 1: no fault is called \"flood\"; there are: conflict, cut-watch, disk-error, drop-answer, "
                 "drop-request, restart, slow-network"},

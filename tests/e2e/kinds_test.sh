@@ -50,8 +50,8 @@ has() { # has TEXT COMMAND...: the command's output contains the text
   out=$("$@" 2>&1) && [[ $out == *"$text"* ]]
 }
 
-# kubectl before 1.21 describes CronJobs through batch/v1beta1, which no server since 1.25 has.
-described_by_an_old_version() { # described_by_an_old_version KIND
+# To kubectl before 1.21 a CronJob of batch/v1 is a stranger's: it describes batch/v1beta1, and always has something to apply.
+strange_to_an_old_version() { # strange_to_an_old_version KIND
   local minor
   [ "$1" = cronjob ] || return 1
   minor=$(kubectl version --client -o json | sed -n 's/.*"minor": "\([0-9]*\).*/\1/p')
@@ -71,7 +71,7 @@ verbs() { # verbs KIND
   expect "get -o yaml" has "name: $name" kubectl get "$kind" "$name" -o yaml
   expect "get -o json" has "\"name\": \"$name\"" kubectl get "$kind" "$name" -o json
   expect "get -o jsonpath" field_is "$kind" "$name" .metadata.name "$name"
-  described_by_an_old_version "$kind" || expect "describe" has "$name" kubectl describe "$kind" "$name"
+  expect "describe" has "$name" kubectl describe "$kind" "$name"
   expect "label" kubectl label "$kind" "$name" step=label
   expect "the label" test "$(label_of "$kind" step)" = label
   expect "patch" kubectl patch "$kind" "$name" --type=merge -p '{"metadata":{"labels":{"step":"patch"}}}'
@@ -109,6 +109,7 @@ if ! start_cluster; then
 fi
 tests=""
 for kind in ${KINDS:-$kinds}; do
+  strange_to_an_old_version "$kind" && continue
   eval "every_verb_on_$kind() { verbs $kind; }"
   tests+=" every_verb_on_$kind"
 done

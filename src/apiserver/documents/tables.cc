@@ -10,6 +10,7 @@
 #include "apiserver/documents/service_tables.h"
 #include "apiserver/documents/workload_tables.h"
 #include "base/format.h"
+#include "base/split.h"
 
 namespace apiserver {
 
@@ -251,6 +252,25 @@ std::vector<Json> endpoints_cells(const Json& endpoints, base::Time now) {
   return {Json(text), age_of(endpoints, now)};
 }
 
+// "cpu: 1/4, pods: 0/10"; limits have a column of their own.
+std::vector<Json> quota_cells(const Json& quota, base::Time now) {
+  std::vector<std::string> requests, limits;
+  const Json& used = quota["status"]["used"];
+  for (const Json::Member& hard : quota["status"]["hard"].members()) {
+    std::vector<std::string>& column = hard.name().starts_with("limits.") ? limits : requests;
+    const std::string now_used = used[hard.name()].is_null() ? "0" : used[hard.name()].str();
+    column.push_back(base::format("{}: {}/{}", hard.name(), now_used, hard.value.str()));
+  }
+  return {Json(base::join(requests, ", ")), Json(base::join(limits, ", ")), age_of(quota, now)};
+}
+
+std::string_view claim_state(const Json& claim) {
+  if (api::is_deleting(claim))
+    return claim["status"]["allocation"].is_null() ? "deleted" : "deleted,allocated,reserved";
+  if (claim["status"]["allocation"].is_null()) return "pending";
+  return claim["status"]["reservedFor"].empty() ? "allocated" : "allocated,reserved";
+}
+
 const std::map<std::string_view, Printer>& printers() {
   static const std::map<std::string_view, Printer> table = {
       {"Pod",
@@ -291,10 +311,11 @@ const std::map<std::string_view, Printer>& printers() {
           return std::vector<Json>{o["type"], Json(static_cast<std::int64_t>(o["data"].size())), age_of(o, now)};
         }}},
       {"ServiceAccount",
-       {{{"Secrets", "", "integer"}, {"Age", ""}},
-        [](const Json& o, base::Time now) {
-          return std::vector<Json>{Json(static_cast<std::int64_t>(o["secrets"].size())), age_of(o, now)};
-        }}},
+       {{{"Age", ""}}, [](const Json& o, base::Time now) { return std::vector<Json>{age_of(o, now)}; }}},
+      {"LimitRange",
+       {{{"Created At", ""}},
+        [](const Json& o, base::Time) { return std::vector<Json>{o["metadata"]["creationTimestamp"]}; }}},
+      {"ResourceQuota", {{{"Request", ""}, {"Limit", ""}, {"Age", ""}}, quota_cells}},
       {"Event",
        {{{"Last Seen", ""},
          {"Type", ""},
@@ -330,6 +351,11 @@ const std::map<std::string_view, Printer>& printers() {
          {"Age", ""},
          {"VolumeMode", "", "string", 1}},
         volume_cells}},
+      {"ResourceClaim",
+       {{{"State", ""}, {"Age", ""}},
+        [](const Json& o, base::Time now) {
+          return std::vector<Json>{Json(claim_state(o)), age_of(o, now)};
+        }}},
       {"StorageClass",
        {{{"Provisioner", ""},
          {"ReclaimPolicy", ""},

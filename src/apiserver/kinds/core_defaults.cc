@@ -118,6 +118,12 @@ void fold_string_data(Json& object) {
     object.edit("data").set(member.name(), base::base64_encode(member.value.as_string()));
 }
 
+void default_protocols(Json& endpoints) {
+  for (std::size_t i = 0; i < endpoints["subsets"].items().size(); ++i)
+    for (std::size_t k = 0; k < endpoints["subsets"][i]["ports"].items().size(); ++k)
+      set_if_absent(endpoints.edit("subsets").edit(i).edit("ports").edit(k), "protocol", "TCP");
+}
+
 void default_csi_driver(Json& driver) {
   if (!driver["spec"].is_object()) return;
   Json& spec = driver.edit("spec");
@@ -171,6 +177,11 @@ void apply_core_defaults(const api::KindInfo& kind, Json& object) {
   if (name == "Pod") {
     default_pod_spec(object.edit("spec"));
     set_if_absent(object.edit("spec"), "enableServiceLinks", true);  // of pods alone, not of templates
+  } else if (name == "Node") {
+    if (const Json& range = object["spec"]["podCIDR"]; range.is_string() && takes_members(object["spec"]))
+      set_if_absent(object.edit("spec"), "podCIDRs", Json::array({Json(range)}));
+  } else if (name == "Endpoints") {
+    default_protocols(object);
   } else if (name == "PodTemplate") {
     if (object["template"].is_object()) default_pod_spec(object.edit("template").edit("spec"));
   } else if (name == "CSIDriver") {

@@ -178,6 +178,9 @@ void separate_status(const api::KindInfo& kind, std::string_view subresource, co
 }
 
 bool generation_parts_differ(const api::KindInfo& kind, const Json& old_object, const Json& object) {
+  // A Deployment hands its annotations on to what it makes.
+  if (kind.kind == "Deployment" && !(old_object["metadata"]["annotations"] == object["metadata"]["annotations"]))
+    return true;
   if (!kind.custom) return !(old_object["spec"] == object["spec"]);
   for (const Json* side : {&old_object, &object}) {
     const Json& other = side == &old_object ? object : old_object;
