@@ -13,11 +13,6 @@ using api::Json;
 
 namespace {
 
-Json age_of(const Json& object, base::Time now) {
-  const auto time = base::parse_rfc3339(object["metadata"]["creationTimestamp"].as_string());
-  return Json(time ? base::format_human_duration(now - *time) : std::string("<unknown>"));
-}
-
 std::string join(const std::vector<std::string>& parts) {
   std::string out;
   for (const std::string& part : parts) out += (out.empty() ? "" : ",") + part;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "api/schema/quantity.h"
+#include "apiserver/documents/access_tables.h"
 #include "apiserver/documents/custom_columns.h"
 #include "apiserver/documents/service_tables.h"
 #include "apiserver/documents/workload_tables.h"
@@ -22,16 +23,11 @@ Json age(const Json& timestamp, base::Time now) {
   const auto time = base::parse_rfc3339(timestamp.as_string());
   return time ? Json(base::format_human_duration(now - *time)) : Json("<unknown>");
 }
-Json age_of(const Json& object, base::Time now) { return age(object["metadata"]["creationTimestamp"], now); }
 Json text_or(const Json& value, std::string_view fallback) {
   return value.as_string().empty() ? Json(fallback) : value;
 }
 
-std::string join(const std::vector<std::string>& parts, std::string_view separator = ",") {
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : std::string(separator)) + part;
-  return out;
-}
+std::string join(const std::vector<std::string>& parts) { return base::join(parts, ","); }
 
 std::vector<Json> policy_cells(const Json& policy, base::Time now) {
   const Json& spec = policy["spec"];
@@ -406,6 +402,7 @@ const Printer& printer_for(const api::KindInfo& kind) {
   if (kind.custom) return default_printer();
   if (const Printer* printer = workload_printer(kind.kind)) return *printer;
   if (const Printer* printer = service_printer(kind.kind)) return *printer;
+  if (const Printer* printer = access_printer(kind.kind)) return *printer;
   const auto found = printers().find(kind.kind);
   return found == printers().end() ? default_printer() : found->second;
 }

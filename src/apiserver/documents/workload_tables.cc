@@ -17,9 +17,6 @@ Json since(const Json& timestamp, base::Time now, std::string_view fallback) {
   const auto time = base::parse_rfc3339(timestamp.as_string());
   return time ? Json(base::format_human_duration(now - *time)) : Json(fallback);
 }
-Json age_of(const Json& object, base::Time now) {
-  return since(object["metadata"]["creationTimestamp"], now, "<unknown>");
-}
 Json count(const Json& value) { return Json(value.as_int()); }
 
 // Names and images of the containers of a template, each as one list.
@@ -186,6 +183,10 @@ std::map<std::string, Printer, std::less<>> make_printers() {
 }
 
 }  // namespace
+
+Json age_of(const Json& object, base::Time now) {
+  return since(object["metadata"]["creationTimestamp"], now, "<unknown>");
+}
 
 const Printer* workload_printer(std::string_view kind) {
   static const std::map<std::string, Printer, std::less<>> printers = make_printers();

@@ -16,6 +16,9 @@ struct Printer {
   std::function<std::vector<api::Json>(const api::Json& object, base::Time now)> cells;
 };
 
+// How long ago an object was made, as kubectl says it.
+api::Json age_of(const api::Json& object, base::Time now);
+
 // By the kind of apps/v1, batch/v1 and of ReplicationController; null: another kind.
 const Printer* workload_printer(std::string_view kind);
 
