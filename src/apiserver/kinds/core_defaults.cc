@@ -118,10 +118,18 @@ void fold_string_data(Json& object) {
     object.edit("data").set(member.name(), base::base64_encode(member.value.as_string()));
 }
 
-void default_protocols(Json& endpoints) {
-  for (std::size_t i = 0; i < endpoints["subsets"].items().size(); ++i)
-    for (std::size_t k = 0; k < endpoints["subsets"][i]["ports"].items().size(); ++k)
-      set_if_absent(endpoints.edit("subsets").edit(i).edit("ports").edit(k), "protocol", "TCP");
+void default_protocols(Json& holder) {
+  for (std::size_t i = 0; i < holder["ports"].items().size(); ++i)
+    set_if_absent(holder.edit("ports").edit(i), "protocol", "TCP");
+}
+
+void default_device_requests(Json& claim) {
+  for (std::size_t i = 0; i < claim["devices"]["requests"].items().size(); ++i) {
+    if (!claim["devices"]["requests"][i]["exactly"].is_object()) continue;
+    Json& exactly = claim.edit("devices").edit("requests").edit(i).edit("exactly");
+    set_if_absent(exactly, "allocationMode", "ExactCount");
+    if (exactly["allocationMode"].as_string() == "ExactCount") set_if_absent(exactly, "count", 1);
+  }
 }
 
 void default_csi_driver(Json& driver) {
@@ -181,7 +189,14 @@ void apply_core_defaults(const api::KindInfo& kind, Json& object) {
     if (const Json& range = object["spec"]["podCIDR"]; range.is_string() && takes_members(object["spec"]))
       set_if_absent(object.edit("spec"), "podCIDRs", Json::array({Json(range)}));
   } else if (name == "Endpoints") {
+    for (std::size_t i = 0; i < object["subsets"].items().size(); ++i)
+      if (object["subsets"][i].is_object()) default_protocols(object.edit("subsets").edit(i));
+  } else if (name == "EndpointSlice") {
     default_protocols(object);
+  } else if (name == "ResourceClaim") {
+    default_device_requests(object.edit("spec"));
+  } else if (name == "ResourceClaimTemplate") {
+    if (object["spec"].is_object()) default_device_requests(object.edit("spec").edit("spec"));
   } else if (name == "PodTemplate") {
     if (object["template"].is_object()) default_pod_spec(object.edit("template").edit("spec"));
   } else if (name == "CSIDriver") {

@@ -71,6 +71,10 @@ def plain(value, key=""):
         return "ANY"
     if key == "clusterIPs":
         return ["ANY" for _ in value]
+    if key == "verbs":
+        return sorted(value)
+    if key == "resources" and all(isinstance(one, dict) and "singularName" in one for one in value):
+        return {one["name"]: plain(one) for one in value}
     if key == "cells":
         return [("AGE" if isinstance(one, str) and re.fullmatch(r"(\d+[smhd])+|<unknown>", one) else plain(one)) for one in value]
     if isinstance(value, dict):
