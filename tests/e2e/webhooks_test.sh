@@ -54,7 +54,7 @@ print(eval(sys.argv[3]))' "$scratch/asked.log" "$1" "$2"
 
 one_denies_with_its_words() {
   expect "configure" hook Validating v /deny
-  expect "refused" refused 'Error from server (Forbidden): admission webhook "v.example.com" denied the request: not on my watch' config_map a
+  expect "refused" refused 'admission webhook "v.example.com" denied the request: not on my watch' config_map a
   expect "nothing is stored" refused 'not found' kubectl get configmap a
   expect "asked" test "$(last_asked /deny 'r["operation"] + " " + r["name"] + " " + r["userInfo"]["groups"][0]')" = "CREATE a system:masters"
   expect "its row" says 'NAME' kubectl get validatingwebhookconfigurations
@@ -225,7 +225,7 @@ a_converter_that_lies_is_refused() {
 /convert-uid failed: expected response.uid=
 /convert-name returned invalid converted object at index 0: must have the same name: one !=
 /convert-version returned invalid converted object at index 0: invalid groupVersion (expected example.com/v2, received "example.com/v9")
-/convert-meta returned invalid metadata in object at index 0: missing metadata in converted object
+/convert-meta returned invalid converted object at index 0: must have the same name: one != null
 /convert-labels returned invalid metadata in object at index 0: metadata.labels[a] must be a string in converted object
 /text failed: couldn't get version/kind; json parse error:
 ROWS
