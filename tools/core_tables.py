@@ -26,6 +26,7 @@ flowcontrol.v1: FlowSchema PriorityLevelConfiguration
 policy.v1: Eviction PodDisruptionBudget
 apiextensions.v1: CustomResourceDefinition
 admissionregistration.v1: ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding MutatingAdmissionPolicy MutatingAdmissionPolicyBinding
+  ValidatingWebhookConfiguration MutatingWebhookConfiguration
 events.v1: Event
 authentication.v1: TokenReview TokenRequest SelfSubjectReview
 authorization.v1: SelfSubjectAccessReview SubjectAccessReview LocalSubjectAccessReview SelfSubjectRulesReview

@@ -98,6 +98,8 @@ std::vector<CoreRow> core_rows() {
       {"admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", kCluster, "admissionregistration.v1.ValidatingAdmissionPolicyBinding", {}, false, true, {}, {"api-extensions"}},
       {"admissionregistration.k8s.io", "v1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy", kCluster, "admissionregistration.v1.MutatingAdmissionPolicy", {}, false, true, {}, {"api-extensions"}},
       {"admissionregistration.k8s.io", "v1", "mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding", kCluster, "admissionregistration.v1.MutatingAdmissionPolicyBinding", {}, false, true, {}, {"api-extensions"}},
+      {"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", kCluster, "admissionregistration.v1.MutatingWebhookConfiguration", {}, false, true, {}, {"api-extensions"}},
+      {"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", kCluster, "admissionregistration.v1.ValidatingWebhookConfiguration", {}, false, true, {}, {"api-extensions"}},
       {"apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", kCluster, "apiextensions.v1.CustomResourceDefinition", {"crd", "crds"}, true, true, {}, {"api-extensions"}},
       {"rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", kCluster, "rbac.v1.ClusterRoleBinding"},
       {"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", kCluster, "rbac.v1.ClusterRole"},

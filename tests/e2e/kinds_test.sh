@@ -37,11 +37,12 @@ YAML
     lease) printf 'apiVersion: coordination.k8s.io/v1\nkind: Lease\n%s\nspec: {holderIdentity: me}\n' "$head" ;;
     validatingadmissionpolicy) printf 'apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\n%s\nspec: {matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: ["*"], resources: [secrets], scope: "*"}]}, validations: [{expression: "true"}]}\n' "$head" ;;
     mutatingadmissionpolicybinding) printf 'apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicyBinding\n%s\nspec: {policyName: nobody}\n' "$head" ;;
+    mutatingwebhookconfiguration) printf 'apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingWebhookConfiguration\n%s\nwebhooks: [{name: a.example.com, clientConfig: {service: {name: s, namespace: default}}, sideEffects: None, admissionReviewVersions: [v1]}]\n' "$head" ;;
     networkpolicy) printf 'apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\n%s\nspec: {podSelector: {}}\n' "$head" ;;
   esac
 }
 kinds="vcjob queue podgroup command namespace node pod service endpoints configmap secret serviceaccount event priorityclass
-  persistentvolumeclaim persistentvolume storageclass lease networkpolicy validatingadmissionpolicy mutatingadmissionpolicybinding deployment statefulset cronjob"
+  persistentvolumeclaim persistentvolume storageclass lease networkpolicy validatingadmissionpolicy mutatingadmissionpolicybinding mutatingwebhookconfiguration deployment statefulset cronjob"
 
 label_of() { field "$1" "k-$1" ".metadata.labels.$2"; }
 has() { # has TEXT COMMAND...: the command's output contains the text

@@ -5,6 +5,7 @@
 
 #include "api/policies/policy.h"
 #include "api/policies/problems.h"
+#include "api/policies/reading.h"
 #include "api/schema/names.h"
 #include "base/format.h"
 
@@ -66,6 +67,10 @@ void check_resources(const Json& list, const std::string& path, Problems& proble
     problems.invalid(path, list, "if '*' is present, must not specify other resources without subresources");
 }
 
+}  // namespace
+
+namespace policy_detail {
+
 Rule read_rule(const Json& given, const std::string& path, Problems& problems) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < given["resourceNames"].size(); ++i)
@@ -94,6 +99,13 @@ LabelSelector read_selector(const Json& given, const std::string& path, Problems
   problems.invalid(path, given, selector.error().message);
   return {};
 }
+
+}  // namespace policy_detail
+
+namespace {
+
+using policy_detail::read_rule;
+using policy_detail::read_selector;
 
 Match read_match(const Json& given, const std::string& path, bool mutating, Problems& problems) {
   if (!given["matchPolicy"].is_null()) problems.one_of(path + ".matchPolicy", given["matchPolicy"], kMatchPolicies);

@@ -6,14 +6,11 @@
 
 #include "api/policies/policy.h"
 #include "api/policies/problems.h"
+#include "api/policies/reading.h"
 #include "api/schema/names.h"
 #include "base/format.h"
 
 namespace api::policies {
-
-namespace policy_detail {
-void read_frame(const Json& spec, Policy& out, Problems& problems);  // check.cc
-}
 
 namespace {
 
@@ -157,11 +154,11 @@ class Reader {
   std::size_t bytes_ = 0, count_ = 0;
 };
 
-void read_conditions(const Json& list, Reader& reader, Policy& out, Problems& problems) {
-  if (list.size() > kConditionsMax) problems.too_many("spec.matchConditions", list.size(), kConditionsMax);
+void read_conditions(const Json& list, const std::string& at, Reader& reader, Policy& out, Problems& problems) {
+  if (list.size() > kConditionsMax) problems.too_many(at, list.size(), kConditionsMax);
   std::set<std::string> seen;
   for (std::size_t i = 0; i < std::min(list.size(), kConditionsMax); ++i) {
-    const std::string path = base::format("spec.matchConditions[{}]", i);
+    const std::string path = base::format("{}[{}]", at, i);
     const std::string name = list[i]["name"].str();
     if (trimmed(list[i]["expression"].as_string()).empty()) {
       problems.required(path + ".expression");
@@ -291,6 +288,11 @@ void read_mutations(const Json& list, Reader& reader, Policy& out, Problems& pro
 
 }  // namespace
 
+void policy_detail::read_plain_conditions(const Json& list, const std::string& path, Policy& out, Problems& problems) {
+  Reader reader(out, problems);
+  read_conditions(list, path, reader, out, problems);
+}
+
 std::shared_ptr<const Policy> read_policy(const Json& object, std::vector<Cause>& causes) {
   Problems problems(causes);
   const std::size_t before = causes.size();
@@ -300,7 +302,7 @@ std::shared_ptr<const Policy> read_policy(const Json& object, std::vector<Cause>
   const Json& spec = object["spec"];
   policy_detail::read_frame(spec, *out, problems);
   Reader reader(*out, problems);
-  read_conditions(spec["matchConditions"], reader, *out, problems);
+  read_conditions(spec["matchConditions"], "spec.matchConditions", reader, *out, problems);
   read_variables(spec["variables"], reader, *out, problems);
   if (out->mutating) {
     read_mutations(spec["mutations"], reader, *out, problems);

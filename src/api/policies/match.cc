@@ -4,6 +4,7 @@
 
 #include "api/kinds.h"
 #include "api/policies/policy.h"
+#include "api/policies/webhook.h"
 
 namespace api::policies {
 namespace {
@@ -47,7 +48,7 @@ bool matches_rule(const Rule& rule, const AdmissionRequest& request) {
 }
 
 // Kubernetes' own: what decides about requests is not decided about.
-bool is_exempt(const ResourceId& resource) { return is_policy_kind(resource); }
+bool is_exempt(const ResourceId& resource) { return is_policy_kind(resource) || is_webhook_kind(resource); }
 
 }  // namespace
 
@@ -63,6 +64,10 @@ bool matches_rules(const std::vector<Rule>& rules, const AdmissionRequest& reque
 bool matches(const Match& match, const AdmissionRequest& request, const Json& space) {
   if (is_exempt(request.resource) || matches_rules(match.excluded, request)) return false;
   if (!match.rules.empty() && !matches_rules(match.rules, request)) return false;
+  return matches_selectors(match, request, space);
+}
+
+bool matches_selectors(const Match& match, const AdmissionRequest& request, const Json& space) {
   const KindInfo* kind = find_kind(request.resource);
   const bool is_namespace = kind != nullptr && kind->kind == "Namespace" && kind->resource.group.empty();
   if (!match.namespaces.requirements.empty()) {

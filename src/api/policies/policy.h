@@ -114,6 +114,7 @@ Set bind(const std::vector<std::shared_ptr<const Policy>>& policies,
 
 // Whether a request is one of those that rules and selectors name. `space`: labels of its namespace.
 bool matches(const Match& match, const AdmissionRequest& request, const Json& space);
+bool matches_selectors(const Match& match, const AdmissionRequest& request, const Json& space);
 bool matches_rules(const std::vector<Rule>& rules, const AdmissionRequest& request);
 
 }  // namespace api::policies

@@ -25,15 +25,19 @@ bool CustomKind::may_differ(const store::Object& stored) const {
 store::ObjectPtr CustomKind::read(const store::ObjectPtr& stored) const {
   if (!may_differ(*stored)) return stored;
   const Json before = stored->json();
-  Json object = before;
-  object.set("apiVersion", resource.api_version());
-  object.set("kind", kind);
-  api::prune(*structure, object, nullptr);
-  api::apply_defaults(*structure, object);
+  Json object = convert(before);
   if (object == before) return stored;
   auto made = std::make_shared<store::Object>(*stored);
   made->bytes = object.dump();
   return made;
+}
+
+Json CustomKind::convert(Json object) const {
+  object.set("apiVersion", resource.api_version());
+  object.set("kind", kind);
+  api::prune(*structure, object, nullptr);
+  api::apply_defaults(*structure, object);
+  return object;
 }
 
 Json CustomKind::to_storage(Json object) const {

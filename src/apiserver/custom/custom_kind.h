@@ -27,10 +27,11 @@ struct CustomColumn {
 struct CustomKind : api::KindInfo {
   std::string definition;  // the name of the CustomResourceDefinition
   std::string list_name;
-  std::string storage_version;   // of the definition
-  bool deleting = false;         // the definition is: objects go, none come
-  bool needs_converter = false;  // of another version than what is stored, by a webhook
-  std::string warning = {};      // to whoever uses the version; empty: it is not deprecated
+  std::string storage_version;       // of the definition
+  bool deleting = false;             // the definition is: objects go, none come
+  bool needs_converter = false;      // of another version than what is stored, by a webhook
+  bool converts_by_webhook = false;  // between versions of the definition
+  std::string warning = {};          // to whoever uses the version; empty: it is not deprecated
   // Objects that were written up to this revision may be of another version or of an older schema.
   std::int64_t written_anew_after = 0;
   std::unique_ptr<const api::Structural> structure;
@@ -45,6 +46,8 @@ struct CustomKind : api::KindInfo {
   store::ObjectPtr read(const store::ObjectPtr& stored) const;
   // Whether read() may have to make another.
   bool may_differ(const store::Object& stored) const;
+  // An object of another version as this one has it, by strategy None.
+  api::Json convert(api::Json object) const;
   // As it is stored: in the version in which it was written, with which its text begins. What another version has by
   // default is filled in when that reads it.
   api::Json to_storage(api::Json object) const;

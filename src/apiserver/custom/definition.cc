@@ -53,7 +53,8 @@ class Maker {
     kind.storage_version = storage;
     kind.written_anew_after = since;
     kind.deleting = definition_.deleting;
-    kind.needs_converter = spec_["conversion"]["strategy"].as_string() == "Webhook" && version["name"] != Json(storage);
+    kind.converts_by_webhook = spec_["conversion"]["strategy"].as_string() == "Webhook";
+    kind.needs_converter = kind.converts_by_webhook && version["name"] != Json(storage);
     set_names(version, kind);
     std::vector<base::Cause> problems;  // were told when it was written
     kind.open_api = version["schema"]["openAPIV3Schema"];

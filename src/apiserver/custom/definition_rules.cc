@@ -56,7 +56,7 @@ class Checker {
     if (spec_["conversion"]["strategy"].as_string() == "Webhook" && storage_of(old_spec) != storage_of(spec_) &&
         !storage_of(old_spec).empty())
       add("FieldValueForbidden", "spec.versions",
-          "Forbidden: the storage version cannot change here where a webhook converts: converters are not called");
+          "Forbidden: the storage version cannot change here where a webhook converts");
     std::size_t at = 0;
     for (const Json& stored : object_["status"]["storedVersions"].items()) {
       const std::string path = base::format("status.storedVersions[{}]", at++);

@@ -5,12 +5,15 @@
 
 #include "api/admission.h"
 #include "api/policies/judge.h"
+#include "api/policies/webhook.h"
 #include "apiserver/kinds/latest.h"
 #include "apiserver/kinds/service_network.h"
 #include "base/random.h"
 #include "base/time.h"
 
 namespace apiserver {
+
+class WebhookQuestions;
 
 // Whoever decides a write may do so on any thread.
 struct Context {
@@ -21,7 +24,9 @@ struct Context {
   const api::policies::Set* policies = nullptr;  // in force; null: none
   api::policies::Budget* budget = nullptr;       // of what they cost; there where they are
   ServiceNetwork services = {};
-  bool on_loop = false;  // what takes long is left to a second look beside it
+  const api::policies::WebhookSet* webhooks = nullptr;  // in force; null: none is asked
+  WebhookQuestions* questions = nullptr;                // what the write asks them; there where they are
+  bool on_loop = false;                                 // what takes long is left to a second look beside it
 };
 
 }  // namespace apiserver

@@ -1,5 +1,6 @@
 // Defaults of Kubernetes' own kinds that depend on more than one field.
 #include "api/policies/policy.h"
+#include "api/policies/webhook.h"
 #include "apiserver/kinds/limit_ranges.h"
 #include "apiserver/kinds/service_rules.h"
 #include "apiserver/kinds/strategy.h"
@@ -181,6 +182,7 @@ void default_pod_spec(Json& spec) {
 void apply_core_defaults(const api::KindInfo& kind, Json& object) {
   const std::string_view name = kind.kind;
   if (api::policies::is_policy_kind(kind.resource)) return api::policies::apply_defaults(object);
+  if (api::policies::is_webhook_kind(kind.resource)) return api::policies::apply_webhook_defaults(object);
   if (is_workload(kind)) return default_workload(kind, object);
   if (name == "Pod") {
     default_pod_spec(object.edit("spec"));

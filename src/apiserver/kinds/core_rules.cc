@@ -6,6 +6,7 @@
 #include "api/json/json_bulk.h"
 #include "api/pods/pod_spec.h"
 #include "api/policies/policy.h"
+#include "api/policies/webhook.h"
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "apiserver/kinds/budgets.h"
@@ -216,6 +217,7 @@ void prepare_core_update(const Context& context, const api::KindInfo& kind, std:
 
 void check_core_create(const api::KindInfo& kind, const Json& object, std::vector<Cause>& causes) {
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
+  if (api::policies::is_webhook_kind(kind.resource)) api::policies::check_webhooks(object, Json(), causes);
   if (is_workload(kind)) return check_workload(kind, object, causes);
   if (kind.kind == "Pod")
     std::ranges::move(api::check_pod_spec(object["spec"], "spec", {}), std::back_inserter(causes));
@@ -231,6 +233,7 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
                        const Json& object, std::vector<Cause>& causes) {
   if (!subresource.empty()) return;
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
+  if (api::policies::is_webhook_kind(kind.resource)) api::policies::check_webhooks(object, old_object, causes);
   if (is_workload(kind)) return check_workload_update(kind, old_object, object, causes);
   check_small_kind(kind, object, causes);
   if (kind.kind == "Pod") {

@@ -6,12 +6,15 @@
 #include "apiserver/pipeline/bounds.h"
 #include "apiserver/pipeline/change.h"
 #include "apiserver/pipeline/collection.h"
+#include "apiserver/pipeline/converted.h"
 #include "apiserver/pipeline/definition_keeper.h"
 #include "apiserver/pipeline/list.h"
 #include "apiserver/pipeline/policy_book.h"
 #include "apiserver/pipeline/quota_book.h"
 #include "apiserver/pipeline/reviews.h"
 #include "apiserver/pipeline/watch.h"
+#include "apiserver/pipeline/webhook_stage.h"
+#include "apiserver/webhooks/webhook_book.h"
 #include "base/format.h"
 #include "base/log.h"
 
@@ -34,8 +37,7 @@ base::Status check_comes(const Request& request) {
   return error;
 }
 
-// Any thread.
-Result<Change> prepare(const Context& at, Request& request) {
+Result<Change> prepare_any(const Context& at, Request& request) {
   TRY_VOID(check_comes(request));
   switch (request.verb) {
     case Verb::kCreate:
@@ -53,6 +55,14 @@ Result<Change> prepare(const Context& at, Request& request) {
   return base::make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource");
 }
 
+// Any thread.
+Result<Change> prepare(const Context& at, Request& request) {
+  TRY(Change change, prepare_any(at, request));
+  if (!request.conversion || change.action == Change::Action::kNone) return change;
+  TRY(change.stored_form, ask_conversion(at, *request.conversion->definition->stored_kind, change.object));
+  return change;
+}
+
 std::string_view word(Verb verb) {
   switch (verb) {
     case Verb::kCreate: return "create";
@@ -66,6 +76,31 @@ Result<Answer> get_scale(const store::Store& store, const Request& request) {
   TRY(Answer whole, get_object(store, request));
   Answer answer;
   answer.object = scale_of(*request.kind, object_of(std::move(whole)));
+  return answer;
+}
+
+// Whether a webhook's rules may name what the request does.
+bool may_concern(const api::policies::WebhookSet& set, const Request& request) {
+  const auto about = [&](api::Operation operation) {
+    return set.may_concern(operation, request.kind->resource.plural, request.subresource);
+  };
+  switch (request.verb) {
+    case Verb::kCreate: return about(api::Operation::kCreate);
+    case Verb::kUpdate: return about(api::Operation::kUpdate);
+    case Verb::kPatch:
+      return about(api::Operation::kUpdate) ||
+             (request.patch_type == PatchType::kApply && about(api::Operation::kCreate));
+    case Verb::kDelete: return about(api::Operation::kDelete);
+    default: return false;
+  }
+}
+
+Answer refused(const Refusal& refusal) {
+  Answer answer;
+  answer.object = refusal.status;
+  answer.status = static_cast<int>(refusal.status["code"].as_int(base::http_status(Code::kDenied)));
+  answer.warnings = refusal.warnings;
+  bound_warnings(answer.warnings);
   return answer;
 }
 
@@ -88,13 +123,15 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
         options(std::move(o)),
         latest(s),
         side_work(e),
-        aside(e, side_work, latest, options.hooks, options.services),
+        converter(e, latest, options.webhook_caller),
+        aside(e, side_work, latest, options.hooks, options.services, options.webhook_caller, converter),
         policies(s),
+        webhooks(s),
         roles(s),
         quotas(e, s),
         kinds(s),
         definitions(e, s, side_work, kinds,
-                    [this](Request r, OnAnswer a) { write_by(nullptr, std::move(r), std::move(a)); }),
+                    [this](Request r, OnAnswer a) { write_by({}, std::move(r), std::move(a)); }),
         watch_slices(e) {}
 
   rt::Env& env;
@@ -102,8 +139,10 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   ApiOptions options;
   Latest latest;
   SideWork side_work;
+  Converter converter;
   Aside aside;
   PolicyBook policies;
+  WebhookBook webhooks;
   RoleBook roles;
   QuotaBook quotas;
   KindBook kinds;
@@ -111,26 +150,46 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   WatchSlices watch_slices;
 
   void write(Request request, OnAnswer on_answer) {
-    return write_by(policies.current(), std::move(request), std::move(on_answer));
+    Aside::Laws laws{policies.current(), nullptr, request.conversion};
+    if (options.webhook_caller != nullptr)
+      if (auto set = webhooks.current(); set && may_concern(*set, request)) laws.webhooks = std::move(set);
+    if (laws.webhooks && !laws.conversion) laws.conversion = conversion_of(request);
+    return write_by(std::move(laws), std::move(request), std::move(on_answer));
   }
 
-  void write_by(std::shared_ptr<const api::policies::Set> set, Request request, OnAnswer on_answer) {
+  void write_by(Aside::Laws laws, Request request, OnAnswer on_answer) {
     const CustomKind* custom = custom_kind(*request.kind);
-    if (is_definition(*request.kind)) request.kinds = kinds.current();
-    if (!is_long(latest, request)) {
+    if (is_definition(*request.kind) || laws.webhooks) request.kinds = kinds.current();
+    if (!laws.webhooks && !laws.conversion && !is_long(latest, request)) {
       api::policies::Budget budget{.left = kLoopBudget};
-      const bool may_take_long = set || (custom != nullptr && !custom->rules->empty());
+      const bool may_take_long = laws.policies || (custom != nullptr && !custom->rules->empty());
       Request whole = may_take_long ? request : Request();
-      auto prepared = prepare(
-          {env.now(), env.random(), options.hooks, latest, set.get(), &budget, options.services, true}, request);
+      auto prepared = prepare({.now = env.now(),
+                               .random = env.random(),
+                               .hooks = options.hooks,
+                               .objects = latest,
+                               .policies = laws.policies.get(),
+                               .budget = &budget,
+                               .services = options.services,
+                               .on_loop = true},
+                              request);
       if (!budget.exhausted) return commit(request, std::move(prepared), std::move(on_answer));
       request = std::move(whole);
     }
     aside.decide(
-        std::move(request), std::move(set), prepare,
+        std::move(request), std::move(laws), prepare,
         [self = shared_from_this(), on_answer = std::move(on_answer)](Result<Change> prepared, const Request& decided) {
           self->commit(decided, std::move(prepared), on_answer);
         });
+  }
+
+  // Who converts objects of the request's kind; null: strategy None, or a webhook that cannot be called.
+  ConversionHookPtr conversion_of(const Request& request) const {
+    const CustomKind* custom = custom_kind(*request.kind);
+    if (custom == nullptr || !custom->converts_by_webhook) return nullptr;
+    for (const DefinitionPtr& one : kinds.current()->definitions())
+      if (one->name == custom->definition) return conversion_hook(one);
+    return nullptr;
   }
 
   // What is answered, and not stored.
@@ -167,6 +226,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     tell_notes(request);
     if (prepared.ok() && prepared->action == Change::Action::kPut)
       if (base::Status may = check_put(request, prepared->object); !may.ok()) prepared = may.take_error();
+    if (!prepared.ok() && request.refusal) return on_answer(refused(*request.refusal));
     if (!prepared.ok()) {
       base::Error error = prepared.take_error();
       bound_error(error);
@@ -184,21 +244,28 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     }
     for (auto& [resource, object] : change.also)
       store.put(resource, std::move(object), [](const Result<store::ObjectPtr>&) {});
+    if (change.stored_form && !change.answer) change.answer = change.object;
     auto finish = [self = shared_from_this(), answer = std::move(answer), special = std::move(change.answer),
-                   kind = request.kind, holds = request.holds_kind, name = std::string(api::name_of(change.object)),
-                   erases = change.action == Change::Action::kErase,
+                   kind = request.kind, holds = request.holds_kind, converted = change.stored_form.has_value(),
+                   name = std::string(api::name_of(change.object)), erases = change.action == Change::Action::kErase,
                    on_answer](Result<store::ObjectPtr> stored) mutable {
       if (!stored.ok()) return on_answer(about(*kind, name, stored.take_error()));
-      const store::ObjectPtr object = read_as(*kind, *stored);
-      if (special)
+      if (special) {
         answer.object = *std::move(special);
-      else
+        if (converted) answer.object.edit("metadata").set("resourceVersion", std::to_string((*stored)->revision));
+      } else {
+        const store::ObjectPtr object = read_as(*kind, *stored);
         answer.pieces.emplace_back(object, &object->bytes);
+      }
       if (!is_definition(*kind)) return on_answer(std::move(answer));
       if (!erases) return self->definitions.put(*stored, [answer, on_answer] { on_answer(answer); });
       self->definitions.removed(name);
       on_answer(std::move(answer));
     };
+    if (change.stored_form) {
+      custom = request.conversion->definition->stored_kind.get();
+      change.object = *std::move(change.stored_form);
+    }
     if (custom != nullptr) change.object = custom->to_storage(std::move(change.object));
     if (change.action == Change::Action::kPut)
       return store.put(request.resource, std::move(change.object), std::move(finish));
@@ -226,25 +293,42 @@ const api::ObjectReader& Api::reader() const { return state_->latest; }
 
 namespace {
 
-// COMPAT(conversion-webhook): what a converter would say is not made up.
-base::Status check_converter(const Request& request) {
+bool needs_converter(const Request& request) {
   const CustomKind* custom = custom_kind(*request.kind);
-  if (custom == nullptr || !custom->needs_converter) return {};
+  return custom != nullptr && custom->needs_converter;
+}
+
+// COMPAT(conversion-webhook): a definition whose webhook cannot be called.
+base::Error no_converter(const Request& request) {
   return base::make_error(
-      Code::kInternal, base::format("conversion webhook for {}, Kind={} failed: converters are not called by this "
-                                    "server; version {} is served without one",
-                                    request.kind->resource.api_version(), request.kind->kind, custom->storage_version));
+      Code::kInternal,
+      base::format("conversion webhook for {}, Kind={} failed: the definition names none that can be called",
+                   request.kind->resource.api_version(), request.kind->kind));
+}
+
+bool reads_or_deletes(Verb verb) {
+  return verb == Verb::kGet || verb == Verb::kList || verb == Verb::kDelete || verb == Verb::kDeleteCollection;
 }
 
 }  // namespace
 
 void Api::call(Request request, OnAnswer on_answer) {
-  if (base::Status fine = check_converter(request); !fine.ok()) return on_answer(fine.take_error());
   if (const CustomKind* custom = custom_kind(*request.kind); custom != nullptr && !custom->warning.empty())
     on_answer = [warning = custom->warning, on_answer = std::move(on_answer)](Result<Answer> answer) {
       if (answer.ok()) answer->warnings.push_back(warning);
       on_answer(std::move(answer));
     };
+  if (needs_converter(request)) {
+    auto hook = state_->conversion_of(request);
+    if (!hook) return on_answer(no_converter(request));
+    if (reads_or_deletes(request.verb)) {
+      Request of_stored = in_stored_version(request, *hook);
+      auto convert = converting(state_->converter, state_->side_work, std::move(hook), request, std::move(on_answer));
+      if (request.verb == Verb::kGet && request.subresource == "scale") of_stored.subresource.clear();
+      return call(std::move(of_stored), std::move(convert));
+    }
+    request.conversion = std::move(hook);
+  }
   if (!request.subresource.empty() && !has_subresource(*request.kind, request.subresource))
     return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
   if (request.verb == Verb::kCreate && (is_review(*request.kind) || request.subresource == "token"))
@@ -267,14 +351,19 @@ void Api::call(Request request, OnAnswer on_answer) {
 }
 
 Result<std::unique_ptr<ApiWatch>> Api::watch(const Request& request, WatchSink sink) {
-  TRY_VOID(check_converter(request));
-  return open_watch(state_->env, state_->store, state_->watch_slices, state_->kinds, request, std::move(sink));
+  const auto open = [this](const Request& of, WatchSink to) {
+    return open_watch(state_->env, state_->store, state_->watch_slices, state_->kinds, of, std::move(to));
+  };
+  if (!needs_converter(request)) return open(request, std::move(sink));
+  auto hook = state_->conversion_of(request);
+  if (!hook) return no_converter(request);
+  return open_converting_watch(state_->converter, std::move(hook), request, std::move(sink), open);
 }
 
 void Api::bootstrap(std::function<void(base::Status)> done) {
   state_->roles.begin();
   state_->quotas.begin([weak = std::weak_ptr(state_)](Request request, OnAnswer on_answer) {
-    if (const auto state = weak.lock()) state->write_by(nullptr, std::move(request), std::move(on_answer));
+    if (const auto state = weak.lock()) state->write_by({}, std::move(request), std::move(on_answer));
   });
   state_->definitions.begin();
   std::vector<Request> requests;
@@ -301,7 +390,7 @@ void Api::bootstrap(std::function<void(base::Status)> done) {
   auto failed = std::make_shared<std::optional<base::Error>>();
   for (Request& request : requests)
     // By no policies: a server that these keep from starting could not be told to forget them.
-    state_->write_by(nullptr, std::move(request), [left, failed, done](Result<Answer> answer) {
+    state_->write_by({}, std::move(request), [left, failed, done](Result<Answer> answer) {
       if (!answer.ok() && answer.error().code != Code::kAlreadyExists && !*failed) *failed = answer.take_error();
       if (--*left == 0) done(*failed ? base::Status(**failed) : base::Status());
     });

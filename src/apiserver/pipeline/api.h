@@ -16,6 +16,7 @@
 #include "apiserver/pipeline/roles.h"
 #include "apiserver/pipeline/side_work.h"
 #include "apiserver/pipeline/watch_slices.h"
+#include "apiserver/webhooks/caller.h"
 #include "rt/env.h"
 #include "store/store.h"
 
@@ -44,6 +45,7 @@ struct ApiOptions {
   api::PodStreams* pod_streams = nullptr;                    // the same
   std::shared_ptr<const AccountTokens> account_tokens = {};  // null: service accounts have none
   ServiceNetwork services = {};
+  WebhookCaller* webhook_caller = nullptr;  // null: webhooks are stored, and not called; it outlives the loop's tasks
 };
 
 class Api {

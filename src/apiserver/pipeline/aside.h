@@ -1,4 +1,5 @@
-// Writes that take long are decided off the loop, each by what it saw, and again if that has changed.
+// Writes that take long, or that webhooks are asked about, are decided off the loop, each by what it saw, and again if
+// that has changed or a webhook has answered.
 #pragma once
 
 #include <functional>
@@ -8,6 +9,8 @@
 #include "apiserver/kinds/latest.h"
 #include "apiserver/pipeline/change.h"
 #include "apiserver/pipeline/side_work.h"
+#include "apiserver/webhooks/caller.h"
+#include "apiserver/webhooks/conversion.h"
 #include "rt/env.h"
 
 namespace apiserver {
@@ -27,13 +30,20 @@ class Aside {
   using Decide = std::function<base::Result<Change>(const Context&, Request&)>;
   using Done = std::function<void(base::Result<Change>, const Request&)>;
 
+  // What is in force when a write comes; null: nothing.
+  struct Laws {
+    std::shared_ptr<const api::policies::Set> policies;
+    std::shared_ptr<const api::policies::WebhookSet> webhooks;
+    ConversionHookPtr conversion;  // of the request's kind
+  };
+
+  // `caller` calls webhooks; null where there are none. It outlives the loop.
   Aside(rt::Env& env, SideWork& side_work, const Latest& latest, const std::vector<api::AdmissionHook>& hooks,
-        const ServiceNetwork& services);
+        const ServiceNetwork& services, WebhookCaller* caller, Converter& converter);
   ~Aside();
 
   // `done` comes on the loop, in the turn in which what was decided still holds.
-  // `policies`: those in force; may be null.
-  void decide(Request request, std::shared_ptr<const api::policies::Set> policies, Decide decide, Done done);
+  void decide(Request request, Laws laws, Decide decide, Done done);
 
  private:
   struct State;

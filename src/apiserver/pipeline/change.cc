@@ -8,6 +8,7 @@
 #include "apiserver/kinds/limit_ranges.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/policy_book.h"
+#include "apiserver/pipeline/webhook_stage.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -17,8 +18,13 @@ using base::Code;
 using base::make_error;
 using base::Result;
 
-store::ObjectPtr live_object(const Context& context, const Request& request) {
-  return read_as(*request.kind, context.objects.stored(request.resource, request.ns, request.name));
+Result<store::ObjectPtr> live_object(const Context& context, const Request& request) {
+  const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
+  if (!request.conversion || !stored) return read_as(*request.kind, stored);
+  TRY(const Json converted, ask_conversion(context, *custom_kind(*request.kind), stored->json()));
+  auto made = std::make_shared<store::Object>(*stored);
+  made->bytes = converted.dump();
+  return store::ObjectPtr(std::move(made));
 }
 
 base::Status check_fields(Request& request, Json& object, std::vector<std::string>& warnings) {
@@ -81,8 +87,6 @@ void set_status(const Context& context, const Request& request, Json& object) {
   set_definition_status(object, (request.kinds ? *request.kinds : kNone).definitions(), context.now);
 }
 
-namespace {
-
 api::AdmissionRequest review_for(const Request& request, api::Operation operation, const Json& object,
                                  const Json& old_object) {
   api::AdmissionRequest review;
@@ -99,6 +103,8 @@ api::AdmissionRequest review_for(const Request& request, api::Operation operatio
   review.dry_run = request.dry_run;
   return review;
 }
+
+namespace {
 
 bool applies(const api::AdmissionHook& hook, const Request& request, api::Operation operation) {
   if (hook.resource != request.kind->resource || !request.subresource.empty()) return false;
@@ -148,9 +154,9 @@ base::Status check_budget(const Context& context, const Request& request) {
 
 }  // namespace
 
-base::Status run_mutating(const Context& context, const Request& request, api::Operation operation, Json& object,
+base::Status run_mutating(const Context& context, Request& request, api::Operation operation, Json& object,
                           const Json& old_object, std::vector<std::string>& warnings) {
-  const bool judged = context.policies != nullptr && !context.policies->mutating.empty();
+  const bool judged = context.policies != nullptr && !context.policies->mutating.empty() && !object.is_null();
   const api::AdmissionRequest review =
       judged ? review_for(request, operation, object, old_object) : api::AdmissionRequest();
   std::optional<api::policies::Mutator> policies;
@@ -166,9 +172,13 @@ base::Status run_mutating(const Context& context, const Request& request, api::O
     if (!answer.allowed) return refusal(hook, request, std::string(api::name_of(object)), answer);
     if (answer.object) object = *std::move(answer.object);
   }
-  if (!judged) return {};
-  TRY_VOID(policies->run_again(object));
-  return check_budget(context, request);
+  MutatingWebhooks webhooks({context, request, operation, old_object, warnings});
+  TRY_VOID(webhooks.run(object));
+  if (judged) {
+    TRY_VOID(policies->run_again(object));
+    TRY_VOID(check_budget(context, request));
+  }
+  return webhooks.run_again(object);
 }
 
 base::Status run_validating(const Context& context, Request& request, api::Operation operation, const Json& object,
@@ -190,7 +200,7 @@ base::Status run_validating(const Context& context, Request& request, api::Opera
                      old_object.is_null() ? std::string(api::name_of(object)) : std::string(api::name_of(old_object)),
                      answer);
   }
-  return {};
+  return run_validating_webhooks({context, request, operation, old_object, warnings}, object);
 }
 
 namespace {
@@ -282,8 +292,11 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   normalize(kind, changed);
   TRY_VOID(check_size(changed));
   TRY_VOID(run_mutating(context, request, api::Operation::kUpdate, changed, old_object, change.warnings));
-  // A policy may not write what the request could not.
-  if (context.policies != nullptr) separate_status(kind, request.subresource, old_object, changed);
+  // Nobody may write what the request could not.
+  if (context.policies != nullptr || context.webhooks != nullptr) {
+    keep_server_metadata(old_object, changed);
+    separate_status(kind, request.subresource, old_object, changed);
+  }
   normalize(kind, changed);
   if (custom_kind(kind) == nullptr) canonicalize(kind, changed);
   std::vector<base::Cause> causes;

@@ -20,6 +20,7 @@ struct Change {
   int status = 200;
   std::optional<api::Json> answer = {};  // sent instead of the stored object
   std::vector<std::string> warnings = {};
+  std::optional<api::Json> stored_form = {};  // of `object`, where it is stored in another version by a webhook
   // Others to put with it, before it, by the indexes of their kinds.
   std::vector<std::pair<std::uint32_t, api::Json>> also = {};
 };
@@ -33,8 +34,8 @@ base::Result<Change> prepare_eviction(const Context& context, Request& request);
 
 // --- shared by the above (change.cc) ---
 
-// What the request is about, as its kind has it; null: there is none.
-store::ObjectPtr live_object(const Context& context, const Request& request);
+// What the request is about, as its kind has it; null: there is none. An error: it cannot be converted, or is not yet.
+base::Result<store::ObjectPtr> live_object(const Context& context, const Request& request);
 // Unknown fields, by the request's field validation: an error (Strict), warnings (Warn), or silence.
 base::Status check_fields(Request& request, api::Json& object, std::vector<std::string>& warnings);
 // Refuses an object that is larger than any that is stored, before more is done with it: what defaults make of three
@@ -50,7 +51,11 @@ void check_object(const Context& context, const api::KindInfo& kind, const api::
 void set_status(const Context& context, const Request& request, api::Json& object);
 // Prunes and fills what every stored object of the kind has.
 void normalize(const api::KindInfo& kind, api::Json& object);
-base::Status run_mutating(const Context& context, const Request& request, api::Operation operation, api::Json& object,
+// The request as whoever judges it sees it.
+api::AdmissionRequest review_for(const Request& request, api::Operation operation, const api::Json& object,
+                                 const api::Json& old_object);
+// Policies, what is built in, and webhooks. `object` is null where one is deleted.
+base::Status run_mutating(const Context& context, Request& request, api::Operation operation, api::Json& object,
                           const api::Json& old_object, std::vector<std::string>& warnings);
 // What policies note of the request is added to it.
 base::Status run_validating(const Context& context, Request& request, api::Operation operation, const api::Json& object,

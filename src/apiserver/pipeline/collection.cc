@@ -43,6 +43,8 @@ struct Deletion : std::enable_shared_from_this<Deletion> {
 
   void ended(Result<Answer> answer) {
     --under_way;
+    if (answer.ok())
+      if (auto refusal = refusal_in(*answer)) answer = *std::move(refusal);
     if (!answer.ok() && answer.error().code != base::Code::kNotFound && !first_error) first_error = answer.take_error();
     go_on();
   }

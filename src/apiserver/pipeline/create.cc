@@ -112,7 +112,8 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   const bool by_apply = request.verb == Verb::kPatch;  // apply of an object that does not exist yet
   if (!by_apply) managed = fields_of_author(context, request, object);
   TRY_VOID(run_mutating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
-  if (context.policies != nullptr && kind.custom && kind.status_subresource) object.erase("status");
+  if ((context.policies != nullptr || context.webhooks != nullptr) && kind.custom && kind.status_subresource)
+    object.erase("status");
   normalize(kind, object);
   if (custom_kind(kind) == nullptr) canonicalize(kind, object);
   std::vector<base::Cause> causes;

@@ -111,6 +111,7 @@ class LocalClient : public client::Client {
       home.post([alive, only, on_result, result = std::move(result)]() mutable {
         if (!*alive) return;
         if (!result.ok()) return on_result(result.take_error());
+        if (auto refusal = refusal_in(*result)) return on_result(*std::move(refusal));
         on_result(object_of(*std::move(result), only));
       });
     };

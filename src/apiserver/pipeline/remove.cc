@@ -7,6 +7,7 @@
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/change.h"
 #include "apiserver/pipeline/invalid_options.h"
+#include "apiserver/pipeline/webhook_stage.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -97,6 +98,13 @@ base::Status check_options(const Request& request) {
   return {};
 }
 
+const Json kNone;
+
+base::Status check_body(const Request& request) {
+  if (request.body.is_object() || request.body.is_null()) return {};
+  return bad_request("the request body is not an object");
+}
+
 // The namespaces that a cluster cannot be without.
 base::Status check_protected(const Request& request) {
   const std::string& name = request.name;
@@ -134,12 +142,13 @@ Result<Change> prepare_delete(const Context& context, Request& request) {
   TRY_VOID(check_options(request));
   for (const Json& value : request.body["dryRun"].items())
     if (value.as_string() == "All") request.dry_run = true;
-  const store::ObjectPtr stored = live_object(context, request);
+  TRY(const store::ObjectPtr stored, live_object(context, request));
   if (!stored) return not_found(kind, request.name);
   TRY_VOID(check_protected(request));
   const Json before = stored->json();
   TRY_VOID(check_preconditions(request, before));
   Change change;
+  TRY_VOID(run_mutating_webhooks({context, request, api::Operation::kDelete, before, change.warnings}, Json()));
   TRY_VOID(run_validating(context, request, api::Operation::kDelete, Json(), before, change.warnings));
 
   Json object = before;
@@ -180,11 +189,15 @@ Result<Change> prepare_eviction(const Context& context, Request& request) {
   if (!kind.empty() && kind != "Eviction")
     return bad_request(base::format("pods/eviction takes an Eviction, not a {}", kind));
   std::vector<std::string> warnings;
+  TRY_VOID(check_body(request));
+  TRY(request.body, run_mutating_webhooks({context, request, api::Operation::kCreate, kNone, warnings}, request.body));
   TRY_VOID(run_validating(context, request, api::Operation::kCreate, request.body, Json(), warnings));
   TRY(std::optional<Json> budget, spend_budget(context, stored->json()));
   request.body = request.body["deleteOptions"];
   request.subresource.clear();
-  TRY(Change change, prepare_delete(context, request));
+  Context of_delete = context;
+  of_delete.webhooks = nullptr;  // they were asked about the eviction
+  TRY(Change change, prepare_delete(of_delete, request));
   if (budget) {
     static const api::KindInfo& budgets = *api::find_kind(api::resources::kPodDisruptionBudgets);
     change.also.emplace_back(static_cast<std::uint32_t>(&budgets - api::all_kinds().data()), *std::move(budget));
@@ -201,6 +214,10 @@ Result<Change> prepare_binding(const Context& context, Request& request) {
   const store::ObjectPtr stored = context.objects.stored(request.resource, request.ns, request.name);
   if (!stored) return not_found(*request.kind, request.name);
   const Json before = stored->json();
+  Change change;
+  TRY_VOID(check_body(request));
+  TRY(request.body,
+      run_mutating_webhooks({context, request, api::Operation::kCreate, kNone, change.warnings}, request.body));
   const Json& target = request.body["target"];
   const std::string node = target["name"].str();
   if (!target["kind"].is_null() && target["kind"].as_string() != "Node" && !target["kind"].as_string().empty())
@@ -225,7 +242,6 @@ Result<Change> prepare_binding(const Context& context, Request& request) {
   if (!before["spec"]["schedulingGates"].empty())
     return conflict(*request.kind, request.name,
                     base::format("pod {} has non-empty .spec.schedulingGates", request.name));
-  Change change;
   TRY_VOID(run_validating(context, request, api::Operation::kCreate, request.body, Json(), change.warnings));
   Json object = before;
   object.edit("spec").set("nodeName", node);

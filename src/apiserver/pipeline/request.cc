@@ -43,6 +43,12 @@ Json object_of(Answer answer, const api::Projection* only) {
   return *std::move(parsed);
 }
 
+std::optional<Error> refusal_in(const Answer& answer) {
+  if (answer.status < 400) return std::nullopt;
+  return base::make_error(base::code_for(answer.object["reason"].as_string(), answer.status),
+                          answer.object["message"].str());
+}
+
 bool has_subresource(const api::KindInfo& kind, std::string_view name) {
   if (name == "status" && kind.status_subresource) return true;
   return std::ranges::find(kind.subresources, name) != kind.subresources.end();

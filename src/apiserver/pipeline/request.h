@@ -27,13 +27,23 @@ struct UserInfo {
 };
 
 class ServedKinds;
+struct ConversionHook;
+
+// A refusal in a webhook's own words.
+struct Refusal {
+  api::Json status;  // a Status, with the code of the answer
+  std::vector<std::string> warnings;
+};
 
 struct Request {
   Verb verb = Verb::kGet;
   const api::KindInfo* kind = nullptr;
-  std::uint32_t resource = 0;                     // its table: index of `kind` in all_kinds(), or of a stranger's kind
-  std::shared_ptr<const void> holds_kind = {};    // keeps `kind` where it is a stranger's (custom/served_kinds.h)
-  std::shared_ptr<const ServedKinds> kinds = {};  // those in force, for writes of definitions; the pipeline sets them
+  std::uint32_t resource = 0;                   // its table: index of `kind` in all_kinds(), or of a stranger's kind
+  std::shared_ptr<const void> holds_kind = {};  // keeps `kind` where it is a stranger's (custom/served_kinds.h)
+  // Those in force, for writes of definitions and those that webhooks see; the pipeline sets them.
+  std::shared_ptr<const ServedKinds> kinds = {};
+  // Set by the pipeline where `kind` is another version than the stored one, and a webhook converts.
+  std::shared_ptr<const ConversionHook> conversion = {};
   std::string ns;
   std::string name;
   std::string subresource;
@@ -62,7 +72,8 @@ struct Request {
   std::string field_manager;
   FieldValidation field_validation = FieldValidation::kWarn;
 
-  std::vector<std::string> notes = {};  // audit annotations of policies, made while the request is decided
+  std::shared_ptr<const Refusal> refusal = {};  // made while the request is decided; what it then fails with
+  std::vector<std::string> notes = {};          // audit annotations of policies, made while the request is decided
   std::shared_ptr<std::vector<std::string>> audit_notes = {};  // where these go once it is, on the loop; may be null
 };
 
@@ -75,6 +86,8 @@ struct Answer {
 };
 // The object of an answer, whichever way it is given.
 api::Json object_of(Answer answer, const api::Projection* only = nullptr);
+// What an answer says that is a refusal in a webhook's words, for who knows errors only; nothing for another answer.
+std::optional<base::Error> refusal_in(const Answer& answer);
 using OnAnswer = std::function<void(base::Result<Answer>)>;
 
 // Whether objects of the kind have "status", "binding" and so on beside them.

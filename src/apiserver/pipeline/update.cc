@@ -108,7 +108,7 @@ Result<Change> finish_scale(const Context& context, Request& request, const Json
 Result<Change> patch_scale(const Context& context, Request& request) {
   if (request.patch_type != PatchType::kMerge && request.patch_type != PatchType::kJson)
     return base::make_error(Code::kUnsupportedMediaType, "a scale takes JSON patches and merge patches");
-  const store::ObjectPtr stored = live_object(context, request);
+  TRY(const store::ObjectPtr stored, live_object(context, request));
   if (!stored) return not_found(*request.kind, request.name);
   const Json live = stored->json();
   TRY(const Json scale, patched(context, request, scale_of(*request.kind, live)));
@@ -158,7 +158,7 @@ Result<Change> put_new(const Context& context, Request& request) {
 
 Result<Change> prepare_update(const Context& context, Request& request) {
   TRY_VOID(check_subresource(request));
-  const store::ObjectPtr stored = live_object(context, request);
+  TRY(const store::ObjectPtr stored, live_object(context, request));
   if (!stored) return put_new(context, request);
   if (request.subresource == "scale") return finish_scale(context, request, stored->json(), request.body);
   Json object = std::move(request.body);
@@ -180,7 +180,7 @@ Result<Change> prepare_patch(const Context& context, Request& request) {
   std::vector<std::string> warnings;
   const bool apply = request.patch_type == PatchType::kApply;
   if (apply) TRY_VOID(prepare_configuration(request, warnings));
-  const store::ObjectPtr stored = live_object(context, request);
+  TRY(const store::ObjectPtr stored, live_object(context, request));
   if (!stored && (!apply || !request.subresource.empty())) return not_found(*request.kind, request.name);
   const Json live = stored ? stored->json() : Json();
   if (stored && apply && !api::uid_of(request.body).empty() && api::uid_of(request.body) != api::uid_of(live))

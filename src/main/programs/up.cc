@@ -105,6 +105,7 @@ struct Cluster {
   std::unique_ptr<api::PodLogs> pod_logs;
   std::unique_ptr<api::PodStreams> pod_streams;
   AuditLog audit;
+  std::unique_ptr<apiserver::WebhookCaller> webhook_caller;
   std::unique_ptr<apiserver::Api> api;
   std::unique_ptr<apiserver::EventExpiry> event_expiry;  // on the API server's loop
   std::unique_ptr<apiserver::Server> server;
@@ -152,6 +153,8 @@ struct Cluster {
     api_options.pod_streams = pod_streams.get();
     TRY(api_options.account_tokens, account_tokens());
     TRY(api_options.services, services_of(options));
+    webhook_caller = apiserver::make_webhook_caller(*api_env);
+    api_options.webhook_caller = webhook_caller.get();
     api = std::make_unique<apiserver::Api>(*api_env, *objects, std::move(api_options));
     TRY_VOID(serve());
     TRY_VOID(on_loop<base::Status>(*api_env, [this](auto done) { api->bootstrap(done); }));
