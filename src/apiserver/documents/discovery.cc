@@ -84,6 +84,8 @@ std::vector<Sub> subresources(const KindInfo& kind) {
                       : name == "attach" ? "PodAttachOptions"
                                          : "PodPortForwardOptions",
                       "", "v1", verbs({"create", "get"})});
+    else if (name == "ephemeralcontainers")
+      subs.push_back({name, kind.kind, "", "", verbs({"get", "patch", "update"})});
     else if (name == "log")
       subs.push_back({name, kind.kind, "", "", verbs({"get"})});
     else

@@ -8,6 +8,7 @@
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "apiserver/kinds/budgets.h"
+#include "apiserver/kinds/ephemeral_containers.h"
 #include "apiserver/kinds/limit_ranges.h"
 #include "apiserver/kinds/quota_usage.h"
 #include "apiserver/kinds/service_addresses.h"
@@ -257,6 +258,9 @@ void check_pod(const Json& object, std::vector<Cause>& causes) {
     else if (!names.emplace(name).second)
       causes.push_back({"FieldValueDuplicate", base::format("Duplicate value: \"{}\"", name), path});
   }
+  if (spec["shareProcessNamespace"].as_bool() && spec["hostPID"].as_bool())
+    invalid_value(causes, "spec.shareProcessNamespace", spec["shareProcessNamespace"],
+                  "ShareProcessNamespace and HostPID cannot both be enabled");
   const Json& hostname = spec["hostname"];
   if (!hostname.as_string().empty() && !api::is_dns_label(hostname.as_string()))
     invalid_value(causes, "spec.hostname", hostname, "must be a DNS label");
@@ -294,7 +298,10 @@ void prepare_core_update(const Context& context, const api::KindInfo& kind, std:
 void check_core_create(const api::KindInfo& kind, const Json& object, std::vector<Cause>& causes) {
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
   if (is_workload(kind)) return check_workload(kind, object, causes);
-  if (kind.kind == "Pod") check_pod(object, causes);
+  if (kind.kind == "Pod") {
+    check_pod(object, causes);
+    check_no_ephemeral_containers(object, causes);
+  }
   if (kind.kind == "Service") check_service(object, causes);
   if (kind.kind == "EndpointSlice") check_endpoint_slice(object, causes);
   if (kind.kind == "PodDisruptionBudget") check_budget(object, causes);
@@ -319,6 +326,7 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
 
 void check_core_update(const api::KindInfo& kind, std::string_view subresource, const Json& old_object,
                        const Json& object, std::vector<Cause>& causes) {
+  if (subresource == "ephemeralcontainers") return check_ephemeral_containers(old_object, object, causes);
   if (!subresource.empty()) return;
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
   if (is_workload(kind)) return check_workload_update(kind, old_object, object, causes);
