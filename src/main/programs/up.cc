@@ -36,6 +36,7 @@
 #include "main/programs.h"
 #include "node/agent.h"
 #include "node/image_name.h"
+#include "node/usage_source.h"
 #include "rt/files.h"
 #include "rt/kv.h"
 #include "rt/watched_env.h"
@@ -104,6 +105,7 @@ struct Cluster {
   std::unique_ptr<store::Store> objects;
   std::unique_ptr<api::PodLogs> pod_logs;
   std::unique_ptr<api::PodStreams> pod_streams;
+  std::unique_ptr<api::NodeUsageSource> node_usage;
   AuditLog audit;
   std::unique_ptr<apiserver::Api> api;
   std::unique_ptr<apiserver::EventExpiry> event_expiry;  // on the API server's loop
@@ -148,6 +150,7 @@ struct Cluster {
     api_options.pod_streams = pod_streams.get();
     TRY(api_options.account_tokens, account_tokens());
     TRY(api_options.services, services_of(options));
+    node_usage = node::make_usage_source(node_options());
     api = std::make_unique<apiserver::Api>(*api_env, *objects, std::move(api_options));
     TRY_VOID(serve());
     TRY_VOID(on_loop<base::Status>(*api_env, [this](auto done) { api->bootstrap(done); }));
@@ -282,6 +285,7 @@ struct Cluster {
     if (options.mpi_version != "v1") server_options.preferred_versions = {{"kubeflow.org", options.mpi_version}};
     server_options.other_metrics = [this] { return metrics.text(); };
     server_options.auditing = audit.auditing;
+    server_options.node_usage = node_usage.get();
     server_options.loop_held = [this] { return api_env->held(); };
     server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
                             {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
