@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "node/image_hook.h"
 #include "node/os/usage_reader.h"
 
 namespace node {
@@ -70,6 +71,16 @@ TEST(Usage, OfTheMachineLeavesIdleTimeOut) {
   EXPECT_EQ(usage.cpu_nanoseconds, 153 * 10'000'000);
   EXPECT_EQ(usage.memory_bytes, 600 * 1024);
   EXPECT_EQ(usage.working_set_bytes, 500 * 1024);
+}
+
+TEST(ImageHook, NamesImagesThatAreNotHere) {
+  const Json pod = *api::parse_json(
+      R"({"spec": {"initContainers": [{"name": "i", "image": "here"}], "containers": [{"name": "a", "image": "here"}, {"name":
+         "b", "image": "ngnix"}, {"name": "c", "image": "No Name"}]}})");
+  EXPECT_EQ(
+      image_warnings(pod, [](const std::string& image) { return image == "here"; }),
+      (std::vector<std::string>{"spec.containers[1].image: \"ngnix\" is not imported: the host's root file system "
+                                "stands in for it"}));
 }
 
 }  // namespace

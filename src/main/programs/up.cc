@@ -35,6 +35,7 @@
 #include "main/host/version.h"
 #include "main/programs.h"
 #include "node/agent.h"
+#include "node/image_hook.h"
 #include "node/image_name.h"
 #include "node/usage_source.h"
 #include "rt/files.h"
@@ -144,6 +145,7 @@ struct Cluster {
                           .knows_time_zone = [](const std::string& zone) { return base::TimeZone::load(zone).ok(); }});
     // Plain processes have no volumes to find a token in.
     if (gateway) api_options.hooks.push_back(apiserver::service_account_hook());
+    if (gateway && options.host_rootfs) api_options.hooks.push_back(node::image_hook(node_options()));
     pod_logs = node::make_pod_logs(options.data + "/node");
     api_options.pod_logs = pod_logs.get();
     pod_streams = node::make_pod_streams(node_options());
