@@ -65,9 +65,9 @@ TEST(EphemeralContainers, are_added_to_a_pod_and_stay) {
   auto got = b.ask("PATCH", sub, wish(R"({"name":"d","image":"y","stdin":true,"tty":true,"targetContainerName":"c"})"),
                    kStrategic);
   ASSERT_TRUE(got.ok()) << got.error().message;
-  EXPECT_EQ((*got)["spec"]["containers"][0]["image"].as_string(), "x")
+  EXPECT_EQ((*got)["spec"]["containers"][std::size_t{0}]["image"].as_string(), "x")
       << "the rest of the pod is not of this subresource";
-  EXPECT_EQ((*got)["spec"]["ephemeralContainers"][0]["terminationMessagePolicy"].as_string(), "File");
+  EXPECT_EQ((*got)["spec"]["ephemeralContainers"][std::size_t{0}]["terminationMessagePolicy"].as_string(), "File");
   const std::pair<std::string_view, std::string_view> bad[] = {
       {R"({"name":"c","image":"y"})", "Duplicate value: \"c\""},
       {R"({"name":"D","image":"y"})", "a lowercase RFC 1123 label"},
