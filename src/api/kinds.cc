@@ -14,6 +14,7 @@
 #include "api/kubeflow/v1/tfjob.h"
 #include "api/kubeflow/v1/xgboostjob.h"
 #include "api/kubeflow/v2beta1/mpijob.h"
+#include "api/metrics/v1beta1/metrics.h"
 #include "api/nodeinfo/v1alpha1/numatopology.h"
 #include "api/scheduling/v1beta1/podgroup.h"
 #include "api/scheduling/v1beta1/queue.h"
@@ -58,10 +59,10 @@ std::vector<CoreRow> core_rows() {
       {"", "v1", "events", "Event", kNamespaced, "core.v1.Event", {"ev"}},
       {"", "v1", "limitranges", "LimitRange", kNamespaced, "core.v1.LimitRange", {"limits"}},
       {"", "v1", "namespaces", "Namespace", kCluster, "core.v1.Namespace", {"ns"}, true, false, {"finalize"}},
-      {"", "v1", "nodes", "Node", kCluster, "core.v1.Node", {"no"}, true},
+      {"", "v1", "nodes", "Node", kCluster, "core.v1.Node", {"no"}, true, false, {"proxy"}},
       {"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", kNamespaced, "core.v1.PersistentVolumeClaim", {"pvc"}, true},
       {"", "v1", "persistentvolumes", "PersistentVolume", kCluster, "core.v1.PersistentVolume", {"pv"}, true},
-      {"", "v1", "pods", "Pod", kNamespaced, "core.v1.Pod", {"po"}, true, true, {"attach", "binding", "eviction", "exec", "log", "portforward"}, {"all"}},
+      {"", "v1", "pods", "Pod", kNamespaced, "core.v1.Pod", {"po"}, true, true, {"attach", "binding", "ephemeralcontainers", "eviction", "exec", "log", "portforward"}, {"all"}},
       {"", "v1", "podtemplates", "PodTemplate", kNamespaced, "core.v1.PodTemplate", {}, false, true},
       {"", "v1", "replicationcontrollers", "ReplicationController", kNamespaced, "core.v1.ReplicationController", {"rc"}, true, true, {"scale"}, {"all"}, kWorkloadScale},
       {"", "v1", "resourcequotas", "ResourceQuota", kNamespaced, "core.v1.ResourceQuota", {"quota"}, true},
@@ -149,6 +150,17 @@ KindInfo custom(ResourceId resource, std::string kind, Scope scope, bool status,
   return info;
 }
 
+// What is measured when somebody asks, and never stored.
+template <class T>
+KindInfo measured(std::string plural, std::string kind, Scope scope) {
+  KindInfo info;
+  info.resource = {"metrics.k8s.io", "v1beta1", std::move(plural)};
+  info.kind = std::move(kind);
+  info.namespaced = scope == kNamespaced;
+  info.schema = &schema_of<T>();
+  return info;
+}
+
 // Training jobs: their state is the last condition (training.md 1).
 template <class T>
 KindInfo training(const ResourceId& resource, std::string kind, ScalePaths scale = {}) {
@@ -164,6 +176,8 @@ KindInfo training(const ResourceId& resource, std::string kind, ScalePaths scale
 
 std::vector<KindInfo> make_kinds() {
   std::vector<KindInfo> kinds = core_kinds();
+  kinds.push_back(measured<NodeMetrics>("nodes", "NodeMetrics", kCluster));
+  kinds.push_back(measured<PodMetrics>("pods", "PodMetrics", kNamespaced));
   kinds.push_back(custom<Job>(resources::kJobs, "Job", kNamespaced, true, {"vcjob", "vj"},
                               {{"STATUS", ".status.state.phase"},
                                {"minAvailable", ".status.minAvailable", "integer"},

@@ -127,6 +127,7 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
     adopt(*worker);
   }
   worker->pod = *after;
+  if (!worker->settled) (void)add_ephemeral_containers(worker->pod, worker->state);
   step(uid);
 }
 
@@ -236,7 +237,7 @@ void Agent::State::adopt(PodWorker& worker) {
       }
     }
     // What the API knows of a run that left nothing here: it is over, and nobody saw how.
-    for (const Json& known : status[container.init ? "initContainerStatuses" : "containerStatuses"].items()) {
+    for (const Json& known : status[status_list(container)].items()) {
       if (known["name"].as_string() != container.name) continue;
       container.image_id = known["imageID"].str();
       if (local) {
@@ -293,7 +294,7 @@ void Agent::State::exited(const ExitedContainer& exit) {
     event(worker->pod, "Warning", "BackOff",
           base::format("Back-off restarting failed container {} in pod {}_{}({})", container.name,
                        api::name_of(worker->pod), api::namespace_of(worker->pod), api::uid_of(worker->pod)),
-          container.name, container.init);
+          container);
   step(found->second.first);
 }
 

@@ -112,7 +112,14 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   api::Json status_of(const PodWorker& worker) const;
   Lookups lookups(const PodWorker& worker);
   void event(const api::Json& pod, const char* type, const char* reason, const std::string& message,
-             const std::string& container = {}, bool init = false);
+             const ContainerState* container = nullptr);
+  void event(const api::Json& pod, const char* type, const char* reason, const std::string& message,
+             const ContainerState& container) {
+    event(pod, type, reason, message, &container);
+  }
+
+  // agent_ephemeral.cc
+  base::Result<ContainerSpec> spec_to_start(const PodWorker& worker, const ContainerState& container);
 
   // pod_checks.cc
   void check(PodWorker& worker, std::size_t index, std::string what, const api::Json& handler, base::Duration timeout,

@@ -60,7 +60,7 @@ class FakeRuntime : public Runtime {
     return {};
   }
   base::Result<StartedContainer> start(const ContainerSpec& spec) override {
-    machine_.log.push_back("start " + spec.name);
+    machine_.log.push_back("start " + spec.name + (spec.target_id.empty() ? "" : " -> " + spec.target_id));
     if (machine_.start_failure) return base::make_error(base::Code::kInternal, *machine_.start_failure);
     machine_.running.insert(spec.id);
     return StartedContainer{machine_.env->now()};
@@ -118,6 +118,12 @@ struct World {
     server.put(api::resources::kPods, *json);
     env.run_for(base::milliseconds(100));
   }
+  void join(const std::string& list) {
+    Json changed = pod();
+    changed.edit("spec").set("ephemeralContainers", *api::parse_yaml(list));
+    server.put(api::resources::kPods, changed);
+    env.run_for(base::milliseconds(100));
+  }
   Json pod() const {
     const Json* found = server.find(api::resources::kPods, "ns/p");
     return found == nullptr ? Json() : *found;
@@ -159,6 +165,54 @@ TEST(Agent, RunsAPodToItsEnd) {
   EXPECT_EQ(world.container()["state"]["terminated"]["message"].as_string(), "last words");
   EXPECT_EQ(world.machine.log, (std::vector<std::string>{"prepare p", "start a", "remove"}));
   EXPECT_EQ(world.reasons(), (std::set<std::string>{"Created", "Pulled", "Pulling", "Started"}));
+}
+
+TEST(Agent, ContainersThatJoinAPodAreStartedAndNeverRestarted) {
+  World world;
+  world.start();
+  world.put("{restartPolicy: Always, containers: [{name: a, image: i}]}", ", uid: u1");
+  world.join("[{name: d, image: j, targetContainerName: a}, {name: ../e, image: j}]");
+  const auto joined = [&] { return world.pod()["status"]["ephemeralContainerStatuses"].items().front(); };
+  EXPECT_EQ(world.machine.log, (std::vector<std::string>{"prepare p", "start a", "start d -> " + world.id()}));
+  EXPECT_TRUE(joined()["state"].has("running"));
+  EXPECT_FALSE(joined()["ready"].as_bool(true));
+  EXPECT_EQ(world.pod()["status"]["ephemeralContainerStatuses"].size(), 1u);
+  world.machine.exit(joined()["containerID"].str().substr(10), 3);
+  world.env.run_for(base::minutes(10));
+  EXPECT_EQ(joined()["state"]["terminated"]["exitCode"].as_int(), 3);
+  EXPECT_EQ(joined()["restartCount"].as_int(-1), 0);
+  EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Running");
+}
+
+TEST(Agent, AContainerThatCannotJoinWaitsAndItsPodRunsOn) {
+  World world;
+  world.start();
+  world.put("{restartPolicy: Never, containers: [{name: a, image: i}, {name: b, image: i}]}", ", uid: u1");
+  world.machine.exit(world.id(), 0);
+  world.env.run_for(base::milliseconds(100));
+  world.join("[{name: d, image: j, targetContainerName: a}]");
+  const Json waiting = world.pod()["status"]["ephemeralContainerStatuses"].items().front()["state"]["waiting"];
+  EXPECT_EQ(waiting["reason"].as_string(), "CreateContainerConfigError");
+  EXPECT_EQ(waiting["message"].as_string(), "unable to find target container a");
+  EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Running");
+}
+
+TEST(Agent, TakesUpContainersThatHadJoined) {
+  World world;
+  world.put("{containers: [{name: a, image: i}], ephemeralContainers: [{name: d, image: j}]}", ", uid: u1");
+  RecoveredPod found{.uid = "u1", .ns = "ns", .name = "p", .ip = "10.0.0.5", .prepared = true};
+  for (const char* name : {"a", "d"})
+    found.containers.push_back({.name = name,
+                                .attempt = 0,
+                                .id = std::string("c-") + name,
+                                .started = true,
+                                .running = true,
+                                .started_at = world.env.now()});
+  world.machine.recovered = {found};
+  world.start();
+  EXPECT_TRUE(world.machine.log.empty());
+  EXPECT_EQ(world.pod()["status"]["ephemeralContainerStatuses"].items().front()["containerID"].as_string(),
+            "volcano://c-d");
 }
 
 TEST(Agent, RestartsWithBackOff) {

@@ -70,7 +70,7 @@ void Agent::State::probed(PodWorker& worker, ContainerState& container, const st
   if (answer.answer != Answer::kSuccess)
     event(worker.pod, "Warning", "Unhealthy",
           base::format("{} probe {}: {}", what, answer.answer == Answer::kFailure ? "failed" : "errored", answer.text),
-          container.name, container.init);
+          container);
   const Verdict verdict = weigh(settings, answer.answer, state);
   container.started_once = container.started_once || is_started(container);
   if (verdict != Verdict::kFails || kind == ProbeKind::kReadiness) return;
@@ -93,8 +93,7 @@ void Agent::State::post_started(PodWorker& worker, ContainerState& container, co
                                 const CheckAnswer& answer) {
   container.post_start = HookPhase::kDone;
   if (answer.answer == Answer::kSuccess || container.term_sent || container.kill_sent) return;
-  event(worker.pod, "Warning", "FailedPostStartHook", "PostStartHook failed: " + answer.text, container.name,
-        container.init);
+  event(worker.pod, "Warning", "FailedPostStartHook", "PostStartHook failed: " + answer.text, container);
   container.doom = "FailedPostStartHook";
 }
 
@@ -115,8 +114,7 @@ void Agent::State::pre_stopped(PodWorker& worker, ContainerState& container, con
                                const CheckAnswer& answer) {
   container.pre_stop = HookPhase::kDone;
   if (answer.answer != Answer::kSuccess)
-    event(worker.pod, "Warning", "FailedPreStopHook", "PreStopHook failed: " + answer.text, container.name,
-          container.init);
+    event(worker.pod, "Warning", "FailedPreStopHook", "PreStopHook failed: " + answer.text, container);
   if (container.kill_sent) return;
   container.kill_at = std::max(container.kill_at, env.now() + kAfterPreStop);
   send_term(worker, container);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/resource.h"
+#include "api/schema/names.h"
 #include "node/probe.h"
 
 namespace node {
@@ -111,15 +112,26 @@ bool init_passed(const ContainerState& container) {
 
 std::string_view restart_policy(const Json& pod) { return pod["spec"]["restartPolicy"].as_string("Always"); }
 
+std::string_view spec_list(const ContainerState& container) {
+  return container.ephemeral ? "ephemeralContainers" : container.init ? "initContainers" : "containers";
+}
+
+std::string_view status_list(const ContainerState& container) {
+  return container.ephemeral ? "ephemeralContainerStatuses"
+         : container.init    ? "initContainerStatuses"
+                             : "containerStatuses";
+}
+
 const Json& container_spec(const Json& pod, const ContainerState& container) {
   static const Json none;
-  for (const Json& spec : pod["spec"][container.init ? "initContainers" : "containers"].items())
+  for (const Json& spec : pod["spec"][spec_list(container)].items())
     if (spec["name"].as_string() == container.name) return spec;
   return none;
 }
 
 bool will_restart(const Json& pod, const ContainerState& container) {
   if (container.sidecar) return true;
+  if (container.ephemeral) return false;
   const std::string_view policy = restart_policy(pod);
   if (!container.doom.empty()) return policy != "Never";  // it did not end by itself
   if (container.ended.exit_code == 0) return !container.init && policy == "Always";
@@ -139,7 +151,23 @@ PodState initial_state(const Json& pod) {
       reset_probes(spec, container);
     }
   }
+  (void)add_ephemeral_containers(pod, state);
   return state;
+}
+
+bool add_ephemeral_containers(const Json& pod, PodState& state) {
+  bool any = false;
+  for (const Json& spec : pod["spec"]["ephemeralContainers"].items()) {
+    const std::string_view name = spec["name"].as_string();
+    const bool known =
+        std::ranges::any_of(state.containers, [&](const ContainerState& one) { return one.name == name; });
+    // The name becomes a path.
+    if (known || !api::is_dns_label(name)) continue;
+    ContainerState& container = state.containers.emplace_back();
+    container.name = name;
+    container.ephemeral = any = true;
+  }
+  return any;
 }
 
 Plan plan_pod(const Json& pod, const PodState& state, base::Time now) {
@@ -164,7 +192,7 @@ Plan plan_pod(const Json& pod, const PodState& state, base::Time now) {
           plan_container(pod, container, i, now, plan);
       }
       initialized = initialized && init_passed(container);
-    } else if (initialized) {
+    } else if (initialized || container.ephemeral) {
       plan_container(pod, container, i, now, plan);
     }
   }
@@ -179,6 +207,7 @@ PodPhase phase_of(const Json& pod, const PodState& state) {
   for (const ContainerState& container : state.containers) leaving = leaving && !is_live(container);
   int pending = 0, running = 0, ended = 0, succeeded = 0;
   for (const ContainerState& container : state.containers) {
+    if (container.ephemeral) continue;
     if (container.init) {
       if (init_passed(container)) continue;
       if (container.phase == RunPhase::kEnded && (policy == "Never" || leaving) && !container.sidecar)

@@ -47,7 +47,13 @@ bool will_restart(const api::Json& pod, const ContainerState& container);
 // When it is due.
 base::Time restart_at(const ContainerState& container);
 std::string_view restart_policy(const api::Json& pod);
-// The container's entry in spec.containers or spec.initContainers.
+// Takes note of ephemeral containers that were added since. Returns whether there are any.
+bool add_ephemeral_containers(const api::Json& pod, PodState& state);
+// "containers", "initContainers" or "ephemeralContainers": where the container is in the spec. In the status it is in
+// status_list(), "containerStatuses" and so on.
+std::string_view spec_list(const ContainerState& container);
+std::string_view status_list(const ContainerState& container);
+// The container's entry in its list of the spec.
 const api::Json& container_spec(const api::Json& pod, const ContainerState& container);
 
 }  // namespace node

@@ -163,7 +163,6 @@ std::vector<std::string> left_out(const Json& pod, bool host_ports_answer) {
       }
     }
   }
-  add(!pod["spec"]["ephemeralContainers"].empty(), "ephemeral containers");
   return words;
 }
 

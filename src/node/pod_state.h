@@ -39,8 +39,9 @@ enum class HookPhase : std::uint8_t { kDue, kBusy, kDone };  // kDone also witho
 struct ContainerState {
   std::string name;
   bool init = false;
-  bool sidecar = false;  // an init container that is restarted for ever
-  int attempt = 0;       // from 0; also the restart count
+  bool sidecar = false;    // an init container that is restarted for ever
+  bool ephemeral = false;  // added to the pod while it ran; never restarted, and the pod's phase does not know it
+  int attempt = 0;         // from 0; also the restart count
   RunPhase phase = RunPhase::kNone;
   std::string id;
   base::Time started;
@@ -80,8 +81,9 @@ struct PodState {
   base::Duration prepare_back_off{};
   std::string failure_reason;  // set: the pod is Failed whatever its containers did
   std::string failure_message;
-  bool stopping = false;                   // the agent itself goes down and takes the pod with it
-  std::vector<ContainerState> containers;  // init containers first, in the spec's order
+  bool stopping = false;  // the agent itself goes down and takes the pod with it
+  // Init containers first, in the spec's order, ephemeral ones last: an index stays its container's.
+  std::vector<ContainerState> containers;
 };
 
 // Back-off of restarts and pulls.

@@ -59,7 +59,8 @@ Json state_json(const Json& pod, const PodState& state, const ContainerState& co
     }
     default:
       if (!container.waiting_reason.empty()) return waiting_json(container.waiting_reason, container.waiting_message);
-      return waiting_json(!container.init && has_init_left(state)    ? "PodInitializing"
+      return waiting_json(container.ephemeral                        ? "ContainerCreating"
+                          : !container.init && has_init_left(state)  ? "PodInitializing"
                           : container.init && container.attempt == 0 ? "PodInitializing"
                                                                      : "ContainerCreating",
                           {});
@@ -73,7 +74,8 @@ Json container_json(const Json& pod, const PodState& state, const ContainerState
     last = ended_json(container.ended);
   else if (container.last)
     last = ended_json(*container.last);
-  const bool ready = container.init && !container.sidecar
+  const bool ready = container.ephemeral ? false
+                     : container.init && !container.sidecar
                          ? container.phase == RunPhase::kEnded && container.ended.exit_code == 0
                          : is_ready(container);
   Json json = Json::object({{"name", container.name},
@@ -84,7 +86,7 @@ Json container_json(const Json& pod, const PodState& state, const ContainerState
                             {"image", container_spec(pod, container)["image"]},
                             {"imageID", container.image_id}});
   if (!container.id.empty()) json.set("containerID", full_id(container.id));
-  json.set("started", is_started(container));
+  if (!container.ephemeral) json.set("started", is_started(container));
   return json;
 }
 
@@ -130,6 +132,7 @@ std::string missing_gates(const Json& pod) {
 Json conditions_json(const Json& pod, const PodState& state, base::Time now) {
   std::string not_initialized, not_ready;
   for (const ContainerState& container : state.containers) {
+    if (container.ephemeral) continue;
     if (container.init && !container.sidecar) {
       if (container.phase != RunPhase::kEnded || container.ended.exit_code != 0)
         not_initialized += (not_initialized.empty() ? "" : " ") + container.name;
@@ -193,17 +196,21 @@ Json status_for(const Json& pod, const PodState& state, const std::string& host_
     status.set("podIPs", Json::array({Json::object({{"ip", state.ip}})}));
   }
   if (state.start_time.is_set()) status.set("startTime", base::format_rfc3339(state.start_time));
-  Json init = Json::array(), main = Json::array();
+  Json init = Json::array(), main = Json::array(), ephemeral = Json::array();
   // A pod that was refused has no containers to speak of; tools then show its reason.
   bool touched = state.failure_reason.empty();
   for (const ContainerState& container : state.containers)
     touched = touched || container.phase != RunPhase::kNone || container.last;
   if (touched) {
     for (const ContainerState& container : state.containers)
-      (container.init ? init : main).push_back(container_json(pod, state, container, now));
+      (container.ephemeral ? ephemeral
+       : container.init    ? init
+                           : main)
+          .push_back(container_json(pod, state, container, now));
   }
   if (!init.empty()) status.set("initContainerStatuses", init);
   status.set("containerStatuses", main);
+  if (!ephemeral.empty()) status.set("ephemeralContainerStatuses", ephemeral);
   status.set("qosClass", qos_class(pod));
   return status;
 }

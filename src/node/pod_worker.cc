@@ -27,16 +27,16 @@ base::Duration doubled(base::Duration now, base::Duration first, base::Duration 
   return now * 2 < max ? now * 2 : max;
 }
 
-std::string field_path(const std::string& container, bool init) {
-  if (container.empty()) return {};
-  return base::format("spec.{}{{{}}}", init ? "initContainers" : "containers", container);
+std::string field_path(const ContainerState* container) {
+  if (container == nullptr) return {};
+  return base::format("spec.{}{{{}}}", spec_list(*container), container->name);
 }
 
 }  // namespace
 
 void Agent::State::event(const Json& pod, const char* type, const char* reason, const std::string& message,
-                         const std::string& container, bool init) {
-  events.record(pod, {type, reason, reason_text(message), field_path(container, init)});
+                         const ContainerState* container) {
+  events.record(pod, {type, reason, reason_text(message), field_path(container)});
 }
 
 Lookups Agent::State::lookups(const PodWorker& worker) {
@@ -128,8 +128,7 @@ void Agent::State::act(PodWorker& worker, const Action& action) {
   const bool first = !container.term_sent && !container.kill_sent;
   if (first)
     event(worker.pod, "Normal", "Killing",
-          container.doom.empty() ? base::format("Stopping container {}", container.name) : container.doom,
-          container.name, container.init);
+          container.doom.empty() ? base::format("Stopping container {}", container.name) : container.doom, container);
   if (action.kind == ActionKind::kKill) {
     container.kill_sent = container.term_sent = true;
     return runtime->signal(uid, container.id, SIGKILL);
@@ -214,8 +213,7 @@ void Agent::State::pull(PodWorker& worker, std::size_t index) {
   const bool present = runtime->image_present(image);
   if (!present || policy == PullPolicy::kAlways) {
     if (policy != PullPolicy::kNever && !present)
-      event(worker.pod, "Normal", "Pulling", base::format("Pulling image \"{}\"", image), container.name,
-            container.init);
+      event(worker.pod, "Normal", "Pulling", base::format("Pulling image \"{}\"", image), container);
   }
   const base::Duration began = env.uptime();
   off_loop<base::Result<ImageAnswer>>(
@@ -266,7 +264,7 @@ void Agent::State::image_came(PodWorker& worker, std::size_t index, const std::s
                          took, took, answer.bytes)
       : !answer.note.empty() ? answer.note
                              : base::format("Container image \"{}\" already present on machine", image);
-  event(worker.pod, "Normal", "Pulled", text, of.name, of.init);
+  event(worker.pod, "Normal", "Pulled", text, of);
 }
 
 void Agent::State::image_failed(PodWorker& worker, std::size_t index, const std::string& image,
@@ -277,11 +275,9 @@ void Agent::State::image_failed(PodWorker& worker, std::size_t index, const std:
   const bool never = error.code == base::Code::kNotFound;
   const bool malformed = error.code == base::Code::kInvalid;
   const bool tried = !never && !malformed;
-  if (tried)
-    event(worker.pod, "Warning", "Failed", base::format("Failed to pull image \"{}\": {}", image, why), of.name,
-          of.init);
+  if (tried) event(worker.pod, "Warning", "Failed", base::format("Failed to pull image \"{}\": {}", image, why), of);
   const char* reason = never ? "ErrImageNeverPull" : malformed ? "InvalidImageName" : "ErrImagePull";
-  event(worker.pod, "Warning", "Failed", base::format("Error: {}", reason), of.name, of.init);
+  event(worker.pod, "Warning", "Failed", base::format("Error: {}", reason), of);
   of.waiting_reason = reason;
   of.waiting_message = why;
   of.retry_back_off = next_back_off(of.retry_back_off);
@@ -295,9 +291,8 @@ void Agent::State::image_failed(PodWorker& worker, std::size_t index, const std:
       ContainerState& still = waiting->state.containers[index];
       still.waiting_reason = "ImagePullBackOff";
       still.waiting_message = base::format("Back-off pulling image \"{}\": ErrImagePull: {}", image, why);
-      self->event(waiting->pod, "Normal", "BackOff", base::format("Back-off pulling image \"{}\"", image), still.name,
-                  still.init);
-      self->event(waiting->pod, "Warning", "Failed", "Error: ImagePullBackOff", still.name, still.init);
+      self->event(waiting->pod, "Normal", "BackOff", base::format("Back-off pulling image \"{}\"", image), still);
+      self->event(waiting->pod, "Warning", "Failed", "Error: ImagePullBackOff", still);
       self->report(*waiting);
     });
   }
@@ -315,11 +310,11 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
     container.term_sent = container.kill_sent = false;
     reset_probes(container_spec(worker.pod, container), container);
   }
-  auto spec = container_spec_for(worker.pod, container, lookups(worker));
+  auto spec = spec_to_start(worker, container);
   if (!spec.ok()) {
     container.waiting_reason = "CreateContainerConfigError";
     container.waiting_message = reason_text(spec.error().message);
-    event(worker.pod, "Warning", "Failed", "Error: " + spec.error().message, container.name, container.init);
+    event(worker.pod, "Warning", "Failed", "Error: " + spec.error().message, container);
     container.retry_back_off = doubled(container.retry_back_off, base::seconds(2), base::seconds(30));
     container.retry_at = env.now() + container.retry_back_off;
     env.loop().after(container.retry_back_off + base::milliseconds(1), [weak = weak_from_this(), uid] {
@@ -340,11 +335,11 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
         PodWorker* found = find(uid);
         if (found == nullptr) return;
         ContainerState& of = found->state.containers[index];
-        event(found->pod, "Normal", "Created", base::format("Created container: {}", of.name), of.name, of.init);
+        event(found->pod, "Normal", "Created", base::format("Created container: {}", of.name), of);
         if (started.ok()) {
           of.phase = RunPhase::kRunning;
           of.started = started->started;
-          event(found->pod, "Normal", "Started", base::format("Started container {}", of.name), of.name, of.init);
+          event(found->pod, "Normal", "Started", base::format("Started container {}", of.name), of);
           post_start(*found, index);
           if (const auto early = early_exits.find(of.id); early != early_exits.end()) {
             const ExitedContainer exit = early->second;
@@ -356,7 +351,7 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
           of.started = env.now();
           of.ended = {of.id, {}, env.now(), 128, "StartError", message_text(started.error().message)};
           of.back_off = of.attempt == 0 ? base::Duration{} : next_back_off(of.back_off);
-          event(found->pod, "Warning", "Failed", "Error: " + started.error().message, of.name, of.init);
+          event(found->pod, "Warning", "Failed", "Error: " + started.error().message, of);
         }
         step(uid);
       });

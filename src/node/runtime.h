@@ -79,6 +79,7 @@ struct ContainerSpec {
   std::string name;
   int attempt = 0;
   std::string id;
+  std::string target_id;  // of the container whose processes this one sees; empty: those of its own
   std::string image;
   std::vector<std::string> command;  // replaces the image's entrypoint; empty: the image's
   std::vector<std::string> arguments;

@@ -57,6 +57,7 @@ Json verbs(std::initializer_list<const char*> values) {
 Json resource_verbs(const KindInfo& kind) {
   if (kind.resource.group == "authorization.k8s.io" || kind.resource.group == "authentication.k8s.io")
     return verbs({"create"});
+  if (kind.resource.group == "metrics.k8s.io") return verbs({"get", "list"});
   if (kind.kind == "Namespace") return verbs({"create", "delete", "get", "list", "patch", "update", "watch"});
   return verbs({"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"});
 }
@@ -84,6 +85,10 @@ std::vector<Sub> subresources(const KindInfo& kind) {
                       : name == "attach" ? "PodAttachOptions"
                                          : "PodPortForwardOptions",
                       "", "v1", verbs({"create", "get"})});
+    else if (name == "ephemeralcontainers")
+      subs.push_back({name, kind.kind, "", "", verbs({"get", "patch", "update"})});
+    else if (name == "proxy")
+      subs.push_back({name, "NodeProxyOptions", "", "v1", verbs({"get"})});
     else if (name == "log")
       subs.push_back({name, kind.kind, "", "", verbs({"get"})});
     else

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "apiserver/http/node_proxy.h"
 #include "apiserver/http/route.h"
 #include "base/base64.h"
 #include "base/format.h"
@@ -208,7 +209,12 @@ base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const 
                        const RoleSet& roles, const ServedKinds& kinds) {
   if (is_administrator(user)) return {};
   const auto routed = route(http, target, kinds);
-  if (roles.allows(user, wish_of(http, target, routed))) return {};
+  Attributes wish = wish_of(http, target, routed);
+  if (roles.allows(user, wish)) return {};
+  if (routed.ok() && *routed && is_node_proxy(**routed)) {
+    wish.subresource = right_for_page(proxied_path(target.path));
+    if (!wish.subresource.empty() && roles.allows(user, wish)) return {};
+  }
   if (!routed.ok() || !*routed) {
     return make_error(Code::kForbidden, base::format("forbidden: User \"{}\" cannot {} path \"{}\"", user.name,
                                                      lower(http.method), target.path));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "apiserver/http/node_proxy.h"
 #include "apiserver/http/route.h"
 #include "apiserver/pipeline/manager_name.h"
 
@@ -139,6 +140,27 @@ TEST(Access, others_are_refused_in_kubernetes_words) {
             "queues.scheduling.volcano.sh is forbidden: User \"jane\" cannot watch resource \"queues\" in API group "
             "\"scheduling.volcano.sh\" at the cluster scope");
   EXPECT_EQ(refused("GET", "/metrics"), "forbidden: User \"jane\" cannot get path \"/metrics\"");
+}
+
+TEST(NodeProxy, asks_for_the_rights_that_a_kubelet_asks_for) {
+  const auto lets_in = [](const char* subresource, const std::string& page) {
+    const auto rules = std::make_shared<const std::vector<RoleRule>>(
+        std::vector<RoleRule>{{{"get"}, {""}, {std::string("nodes/") + subresource}, {}, {}}});
+    const std::string target = "/api/v1/nodes/n1/proxy" + page;
+    return authorize({"jane", {}}, http({}, target), rt::parse_target(target),
+                     RoleSet{{{"", {{"User", "jane", ""}}, rules}}})
+        .ok();
+  };
+  const char* pages[] = {"/stats/summary", "/metrics/resource", "/metrics/cadvisor", "/healthz", ""};
+  for (const char* page : pages) EXPECT_TRUE(lets_in("proxy", page)) << page;
+  for (const char* page : pages) EXPECT_FALSE(lets_in("status", page)) << page;
+  for (const char* page : pages)
+    EXPECT_EQ(lets_in("stats", page), std::string_view(page).starts_with("/stats")) << page;
+  for (const char* page : pages)
+    EXPECT_EQ(lets_in("metrics", page), std::string_view(page).starts_with("/metrics")) << page;
+  EXPECT_FALSE(lets_in("stats", "/statistics"));
+  EXPECT_EQ(proxied_path("/api/v1/nodes/n1/proxy"), "/");
+  EXPECT_EQ(proxied_path("/api/v1/nodes/n1/proxy/metrics/cadvisor"), "/metrics/cadvisor");
 }
 
 TEST(ManagerNames, are_printable_and_short) {

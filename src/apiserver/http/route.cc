@@ -102,7 +102,9 @@ Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Targ
     request.ns = rest[1];
     rest.erase(rest.begin(), rest.begin() + 2);
   }
-  if (rest.empty() || rest.size() > 3) return no_resource();
+  // What follows "proxy" is the node's own.
+  const bool proxied = rest.size() > 3 && place->group.empty() && rest[0] == "nodes" && rest[2] == "proxy";
+  if (rest.empty() || (rest.size() > 3 && !proxied)) return no_resource();
   const ServedKind served = kinds.find(place->group, place->version, rest[0]);
   if (!served) return no_resource();
   request.kind = served.kind;

@@ -9,9 +9,11 @@
 #include "apiserver/documents/openapi.h"
 #include "apiserver/documents/tables.h"
 #include "apiserver/http/access.h"
+#include "apiserver/http/node_proxy.h"
 #include "apiserver/http/pod_connect.h"
 #include "apiserver/http/pod_log.h"
 #include "apiserver/http/route.h"
+#include "apiserver/http/usage_metrics.h"
 #include "apiserver/http/watch_stream.h"
 #include "apiserver/pipeline/aside.h"
 #include "apiserver/pipeline/manager_name.h"
@@ -130,6 +132,8 @@ class Service : public std::enable_shared_from_this<Service> {
     if (http.body.size() > kLongBytes && request.subresource != "log")
       return decode_aside(std::move(http), std::move(request), format, std::move(exchange));
     if (auto decoded = decode_body(http, request); !decoded.ok()) return fail(*exchange, decoded.error());
+    if (is_node_proxy(request))
+      return serve_node_proxy(api_, options_.node_usage, std::move(request), target, std::move(exchange));
     if (is_connect(request)) return serve_connect(api_, std::move(request), http, target, std::move(exchange));
     if (request.subresource == "log") return serve_log(api_, std::move(request), target, std::move(exchange));
     api_.env().loop().post(
@@ -278,7 +282,9 @@ class Service : public std::enable_shared_from_this<Service> {
   // Loop thread.
   void serve(Request request, Format format, std::shared_ptr<HttpExchange> exchange) {
     failing_ = api_.store().failing();
-    if (request.verb == Verb::kWatch) return stream_watch(api_, metrics_, request, format, std::move(exchange));
+    const bool measured = is_measured(*request.kind);
+    if (request.verb == Verb::kWatch && !measured)
+      return stream_watch(api_, metrics_, request, format, std::move(exchange));
     const api::KindInfo* kind = request.kind;
     const auto holds = request.holds_kind;
     const bool reading =
@@ -288,8 +294,8 @@ class Service : public std::enable_shared_from_this<Service> {
       const int status = answer.ok() ? answer->status : base::http_status(answer.error().code);
       metrics->answered(verb, *kind, subresource, status, env.uptime() - began);
     };
-    api_.call(std::move(request), [self = shared_from_this(), kind, holds, format, reading, count,
-                                   exchange = std::move(exchange)](Result<Answer> answer) {
+    OnAnswer on_answer = [self = shared_from_this(), kind, holds, format, reading, count,
+                          exchange = std::move(exchange)](Result<Answer> answer) {
       count(answer);
       if (!answer.ok()) return fail(*exchange, answer.error());
       const base::Time now = self->api_.env().now();
@@ -298,7 +304,9 @@ class Service : public std::enable_shared_from_this<Service> {
       self->respond_aside(exchange, [kind, holds, answer = *std::move(answer), format, reading, now]() mutable {
         return encode(*kind, std::move(answer), format, reading, now);
       });
-    });
+    };
+    if (measured) return on_answer(measured_answer(api_, options_.node_usage, request));
+    api_.call(std::move(request), std::move(on_answer));
   }
 
   static std::size_t bytes_of(const Answer& answer) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "api/node_usage.h"
 #include "apiserver/documents/discovery.h"
 #include "apiserver/http/auditing.h"
 #include "apiserver/pipeline/api.h"
@@ -18,6 +19,8 @@ struct ServerOptions {
   std::string token;    // the bearer token of the administrator
   std::string version;  // as /version says it
   PreferredVersions preferred_versions = {};
+  // What the node agent of this process measures; null: there is none. Outlives the API server's loop.
+  api::NodeUsageSource* node_usage = nullptr;
   // Metrics of other parts of this process, as text, for /metrics. Any thread; may be unset.
   std::function<std::string()> other_metrics = {};
   // Where requests are written down; null: nowhere.

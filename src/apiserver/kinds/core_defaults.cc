@@ -40,7 +40,7 @@ void drop_zeros(Json& spec) {
         object.erase(field);
   };
   drop(spec, {"hostNetwork", "hostPID", "hostIPC"});
-  for (const char* list : {"containers", "initContainers"})
+  for (const char* list : {"containers", "initContainers", "ephemeralContainers"})
     for (std::size_t i = 0; i < spec[list].items().size(); ++i) {
       if (!spec[list][i].is_object()) continue;
       Json& container = spec.edit(list).edit(i);
@@ -170,7 +170,7 @@ void default_pod_spec(Json& spec) {
   set_if_absent(spec, "securityContext", Json::object());
   set_if_absent(spec, "schedulerName", "default-scheduler");
   const bool host_network = spec["hostNetwork"].as_bool();
-  for (const char* list : {"containers", "initContainers"})
+  for (const char* list : {"containers", "initContainers", "ephemeralContainers"})
     if (spec[list].is_array())
       for (std::size_t i = 0; i < spec[list].size(); ++i)
         if (spec[list][i].is_object()) default_container(spec.edit(list).edit(i), host_network);

@@ -10,6 +10,7 @@
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "apiserver/kinds/budgets.h"
+#include "apiserver/kinds/ephemeral_containers.h"
 #include "apiserver/kinds/limit_ranges.h"
 #include "apiserver/kinds/quota_usage.h"
 #include "apiserver/kinds/service_addresses.h"
@@ -231,6 +232,7 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
 
 void check_core_update(const api::KindInfo& kind, std::string_view subresource, const Json& old_object,
                        const Json& object, std::vector<Cause>& causes) {
+  if (subresource == "ephemeralcontainers") return check_ephemeral_containers(old_object, object, causes);
   if (!subresource.empty()) return;
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
   if (api::policies::is_webhook_kind(kind.resource)) api::policies::check_webhooks(object, old_object, causes);

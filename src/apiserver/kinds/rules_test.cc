@@ -3,6 +3,7 @@
 
 #include "apiserver/http/route.h"
 #include "apiserver/pipeline/api_for_tests.h"
+#include "base/format.h"
 
 namespace apiserver {
 namespace {
@@ -45,6 +46,61 @@ constexpr const char* kMerge = "application/merge-patch+json";
 constexpr const char* kPods = "/api/v1/namespaces/default/pods";
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 constexpr std::string_view kPod = R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"x"}]}})";
+
+TEST(EphemeralContainers, are_added_to_a_pod_and_stay) {
+  Bench b;
+  constexpr const char* kStrategic = "application/strategic-merge-patch+json";
+  const std::string pod = std::string(kPods) + "/p", sub = pod + "/ephemeralcontainers";
+  const auto wish = [](std::string_view container) {
+    return base::format(R"({{"spec":{{"containers":[{{"name":"c","image":"changed"}}],"ephemeralContainers":[{}]}}}})",
+                        container);
+  };
+  EXPECT_EQ(
+      b.code(
+          "POST", kPods,
+          R"({"metadata":{"name":"q"},"spec":{"containers":[{"name":"c","image":"x"}],"ephemeralContainers":[{"name":"d","image":"y"}]}})"),
+      Code::kInvalid);
+  ASSERT_EQ(b.code("POST", kPods, kPod), kOk);
+  EXPECT_EQ(b.code("PATCH", pod, wish(R"({"name":"d","image":"y"})"), kStrategic), Code::kInvalid) << "of the pod";
+  auto got = b.ask("PATCH", sub, wish(R"({"name":"d","image":"y","stdin":true,"tty":true,"targetContainerName":"c"})"),
+                   kStrategic);
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  EXPECT_EQ((*got)["spec"]["containers"][std::size_t{0}]["image"].as_string(), "x")
+      << "the rest of the pod is not of this subresource";
+  EXPECT_EQ((*got)["spec"]["ephemeralContainers"][std::size_t{0}]["terminationMessagePolicy"].as_string(), "File");
+  const std::pair<std::string_view, std::string_view> bad[] = {
+      {R"({"name":"c","image":"y"})", "Duplicate value: \"c\""},
+      {R"({"name":"D","image":"y"})", "a lowercase RFC 1123 label"},
+      {R"({"name":"e"})", "image: Required value"},
+      {R"({"name":"e","image":"y","targetContainerName":"none"})", "targetContainerName: Not found: \"none\""},
+      {R"({"name":"e","image":"y","ports":[{"containerPort":80}]})",
+       "ports: Forbidden: cannot be set for an Ephemeral Container"},
+      {R"({"name":"e","image":"y","livenessProbe":{"exec":{"command":["true"]}}})", "livenessProbe: Forbidden"},
+      {R"({"name":"e","image":"y","resources":{"limits":{"cpu":"1"}}})", "resources: Forbidden"},
+      {R"({"name":"e","image":"y","restartPolicy":"Always"})", "restartPolicy: Forbidden"},
+      {R"({"name":"e","image":"y","volumeMounts":[{"name":"v","mountPath":"/v"}]})", "Not found: \"v\""},
+      {R"({"name":"d","image":"z"})", "existing ephemeral containers \"d\" may not be changed"},
+  };
+  for (const auto& [container, message] : bad) {
+    const auto refused = b.ask("PATCH", sub, wish(container), kStrategic);
+    ASSERT_FALSE(refused.ok()) << container;
+    EXPECT_NE(refused.error().message.find(message), std::string::npos) << refused.error().message;
+  }
+  const auto gone = b.ask("PATCH", sub, R"({"spec":{"ephemeralContainers":null}})", kMerge);
+  ASSERT_FALSE(gone.ok());
+  EXPECT_NE(gone.error().message.find("may not be removed"), std::string::npos) << gone.error().message;
+  got = b.ask("GET", sub);
+  ASSERT_TRUE(got.ok());
+  EXPECT_EQ((*got)["kind"].as_string(), "Pod");
+  Json whole = *got;
+  whole.edit("spec").edit("ephemeralContainers").push_back(parse(R"({"name":"e","image":"y"})"));
+  whole.edit("spec").set("priority", 7);
+  got = b.ask("PUT", sub, whole.dump());
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  EXPECT_EQ((*got)["spec"]["ephemeralContainers"].size(), 2u);
+  EXPECT_EQ((*got)["spec"]["priority"].as_int(), 0);
+  EXPECT_EQ(b.code("PUT", sub, whole.dump()), Code::kConflict) << "the version is old";
+}
 
 TEST(Scale, is_read_and_written_in_its_object) {
   Bench b;

@@ -54,7 +54,10 @@ void add_token(Json& pod, std::string_view name) {
       used = true;
     }
   }
-  if (!used) return;
+  // A copy of a pod brings the volume along.
+  const bool there =
+      std::ranges::any_of(spec["volumes"].items(), [&](const Json& one) { return one["name"].as_string() == name; });
+  if (!used || there) return;
   Json volumes = spec["volumes"].is_array() ? spec["volumes"] : Json::array();
   volumes.push_back(access_volume(name));
   spec.set("volumes", std::move(volumes));

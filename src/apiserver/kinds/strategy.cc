@@ -8,6 +8,7 @@
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
+#include "apiserver/kinds/ephemeral_containers.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -154,6 +155,7 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
 }
 
 void separate_status(const api::KindInfo& kind, std::string_view subresource, const Json& old_object, Json& object) {
+  if (subresource == "ephemeralcontainers") return take_ephemeral_containers(old_object, object);
   if (!kind.status_subresource) return;
   if (subresource == "status") {
     Json merged = old_object;

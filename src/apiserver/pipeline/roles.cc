@@ -103,18 +103,23 @@ Json namespaced_rules(Share share) {
     const bool gives_rights = id.group == "rbac.authorization.k8s.io" || id.group == "authorization.k8s.io";
     if (!kind.namespaced || gives_rights != (share == Share::kAdmin)) continue;
     const bool secret = id.plural == "secrets";
-    const bool only_read = id.plural == "resourcequotas" || id.plural == "limitranges" || id.plural == "events";
+    const bool only_read = id.plural == "resourcequotas" || id.plural == "limitranges" || id.plural == "events" ||
+                           id.group == "metrics.k8s.io";
     if (share == Share::kView ? secret : only_read) continue;
     std::vector<std::string> resources = {id.plural};
     if (kind.status_subresource && share == Share::kView) resources.push_back(id.plural + "/status");
-    // Whoever binds pods passes the scheduler by.
+    // Whoever binds pods passes the scheduler by; whoever adds containers to the pods of others is them.
     for (const std::string& name : kind.subresources)
-      if ((share != Share::kView && name != "binding") || name == "log" || name == "scale")
+      if ((share != Share::kView && name != "binding" && name != "ephemeralcontainers") || name == "log" ||
+          name == "scale")
         resources.push_back(id.plural + "/" + name);
     const bool whole = share == Share::kAdmin || secret;
     rules.push_back(rule_json(share == Share::kView ? reads : whole ? all : writes, {id.group}, resources));
   }
-  if (share == Share::kView) rules.push_back(rule_json(reads, {""}, {"namespaces"}));
+  if (share == Share::kView) {
+    rules.push_back(rule_json(reads, {""}, {"namespaces"}));
+    rules.push_back(rule_json(reads, {"metrics.k8s.io"}, {"nodes"}));
+  }
   return rules;
 }
 

@@ -113,6 +113,10 @@ TEST(Roles, the_default_roles_stop_where_they_should) {
   EXPECT_FALSE(allows("edit", bind));
   EXPECT_FALSE(allows("admin", bind));
   EXPECT_TRUE(allows("cluster-admin", bind));
+  // Whoever adds containers to the pods of others is them.
+  EXPECT_FALSE(allows("admin", {"patch", "", "pods", "ephemeralcontainers", "n", "p", ""}));
+  EXPECT_TRUE(allows("view", {"list", "metrics.k8s.io", "pods", "", "n", "", ""}));
+  EXPECT_FALSE(allows("edit", {"create", "metrics.k8s.io", "pods", "", "n", "", ""}));
   EXPECT_FALSE(allows("view", exec));
   EXPECT_FALSE(allows("view", secret));
 }

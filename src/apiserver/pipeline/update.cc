@@ -19,7 +19,7 @@ using base::Result;
 namespace {
 
 base::Status check_subresource(const Request& request) {
-  for (const char* known : {"", "status", "finalize", "scale"})
+  for (const char* known : {"", "status", "finalize", "scale", "ephemeralcontainers"})
     if (request.subresource == known) return {};
   return base::make_error(Code::kNotFound, "the server could not find the requested resource");
 }

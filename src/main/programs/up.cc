@@ -35,7 +35,9 @@
 #include "main/host/version.h"
 #include "main/programs.h"
 #include "node/agent.h"
+#include "node/image_hook.h"
 #include "node/image_name.h"
+#include "node/usage_source.h"
 #include "rt/files.h"
 #include "rt/kv.h"
 #include "rt/watched_env.h"
@@ -104,6 +106,7 @@ struct Cluster {
   std::unique_ptr<store::Store> objects;
   std::unique_ptr<api::PodLogs> pod_logs;
   std::unique_ptr<api::PodStreams> pod_streams;
+  std::unique_ptr<api::NodeUsageSource> node_usage;
   AuditLog audit;
   std::unique_ptr<apiserver::WebhookCaller> webhook_caller;
   std::unique_ptr<apiserver::Api> api;
@@ -145,9 +148,11 @@ struct Cluster {
                           .knows_time_zone = [](const std::string& zone) { return base::TimeZone::load(zone).ok(); }});
     // Plain processes have no volumes to find a token in. What runs pods for others is not known.
     if (gateway || !runs(options, "node")) api_options.hooks.push_back(apiserver::service_account_hook());
+    if (gateway && options.host_rootfs) api_options.hooks.push_back(node::image_hook(node_options()));
     if (runs(options, "node")) {
       pod_logs = node::make_pod_logs(options.data + "/node");
       pod_streams = node::make_pod_streams(node_options());
+      node_usage = node::make_usage_source(node_options());
     }
     api_options.pod_logs = pod_logs.get();
     api_options.pod_streams = pod_streams.get();
@@ -299,6 +304,7 @@ struct Cluster {
     if (options.mpi_version != "v1") server_options.preferred_versions = {{"kubeflow.org", options.mpi_version}};
     server_options.other_metrics = [this] { return metrics.text(); };
     server_options.auditing = audit.auditing;
+    server_options.node_usage = node_usage.get();
     server_options.loop_held = [this] { return api_env->held(); };
     server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
                             {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};

@@ -30,6 +30,15 @@ base::Status write_existing(const FileWrite& file) {
                           base::format("cannot write {:?} to {}: {}", file.content, file.path, std::strerror(error)));
 }
 
+void kill_group(const std::string& folder) {
+  const std::string processes = read_text(folder + "/cgroup.procs");
+  for (const std::string_view line : base::split(processes, '\n')) {
+    pid_t pid = 0;
+    std::from_chars(line.data(), line.data() + line.size(), pid);
+    if (pid > 0) ::kill(pid, SIGKILL);
+  }
+}
+
 // True when the group and all below it are gone.
 bool remove_group(const std::string& folder) {
   for (const std::string& name : list_folder(folder)) {
@@ -38,12 +47,7 @@ bool remove_group(const std::string& folder) {
     if (::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) remove_group(path);
   }
   if (::rmdir(folder.c_str()) == 0 || errno != EBUSY) return true;
-  const std::string processes = read_text(folder + "/cgroup.procs");
-  for (const std::string_view line : base::split(processes, '\n')) {
-    pid_t pid = 0;
-    std::from_chars(line.data(), line.data() + line.size(), pid);
-    if (pid > 0) ::kill(pid, SIGKILL);
-  }
+  kill_group(folder);
   return false;
 }
 
@@ -129,11 +133,23 @@ base::Status make_pod_cgroup(const CgroupLayout& layout, const std::string& path
   return {};
 }
 
-void remove_cgroup(const CgroupLayout& layout, const std::string& path) {
+namespace {
+
+std::vector<std::string> mounts_of(const CgroupLayout& layout) {
   std::vector<std::string> mounts;
   for (const auto& [controller, mount_point] : layout.v1) mounts.push_back(mount_point);
   if (!layout.v2.empty()) mounts.push_back(layout.v2);
-  for (const std::string& mount_point : mounts)
+  return mounts;
+}
+
+}  // namespace
+
+void kill_cgroup(const CgroupLayout& layout, const std::string& path) {
+  for (const std::string& mount_point : mounts_of(layout)) kill_group(mount_point + path);
+}
+
+void remove_cgroup(const CgroupLayout& layout, const std::string& path) {
+  for (const std::string& mount_point : mounts_of(layout))
     for (int wait = 0; wait < 200 && !remove_group(mount_point + path); ++wait) ::usleep(10'000);
 }
 

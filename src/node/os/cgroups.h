@@ -43,6 +43,8 @@ struct CgroupPlan {
 CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits);
 
 base::Status make_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits);
+// Kills what runs in the group, as far as it is in one look.
+void kill_cgroup(const CgroupLayout& layout, const std::string& path);
 // With everything below; kills what still runs there. Blocks for two seconds at most.
 void remove_cgroup(const CgroupLayout& layout, const std::string& path);
 

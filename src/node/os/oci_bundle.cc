@@ -93,7 +93,10 @@ Json resources_json(const ContainerSpec& spec) {
 Json namespaces_json(const BundleInput& input) {
   Json list = Json::array({Json::object({{"type", "mount"}}), Json::object({{"type", "uts"}})});
   if (!input.user_namespace.empty()) list.push_back(Json::object({{"type", "user"}, {"path", input.user_namespace}}));
-  if (!input.host_pid) list.push_back(Json::object({{"type", "pid"}}));
+  if (!input.pid_namespace.empty())
+    list.push_back(Json::object({{"type", "pid"}, {"path", input.pid_namespace}}));
+  else if (!input.host_pid)
+    list.push_back(Json::object({{"type", "pid"}}));
   if (!input.network_namespace.empty())
     list.push_back(Json::object({{"type", "network"}, {"path", input.network_namespace}}));
   if (!input.ipc_namespace.empty())

@@ -41,6 +41,7 @@ struct BundleInput {
   std::string ipc_namespace;      // the same
   bool own_ipc = false;           // without a path: one of the container's own
   bool host_pid = false;
+  std::string pid_namespace;      // a path; empty: one of the container's own, unless it is the host's
   std::string user_namespace;     // a path; empty: the host's
   std::int64_t first_id = 0;      // of the host's ids, in a user namespace
   Privileges privileges;          // what there is to give on

@@ -88,6 +88,7 @@ base::Status PodFolders::write_pod(const SandboxSpec& spec, const std::string& i
                     {"hostUsers", spec.host_users},
                     {"hostNetwork", spec.host_network},
                     {"hostPID", spec.host_pid},
+                    {"shareProcesses", spec.share_processes},
                     {"hostIPC", spec.host_ipc}});
   return rt::write_file(pod(spec.uid) + "/pod.json", json.dump(), 0600);
 }

@@ -75,7 +75,10 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
         Code::kInvalid,
         base::format("data directory {}: overlay mounts cannot have , : \\ or \" in their path", options_.data_dir));
   TRY_VOID(rt::make_folders(folders_.pods(), 0711));
-  TRY_VOID(exits_.open(folders_.exits(), std::move(on_exit)));
+  TRY_VOID(exits_.open(folders_.exits(), [this, told = std::move(on_exit)](const ExitedContainer& exit) {
+    end_orphans(exit.id);
+    told(exit);
+  }));
   programs_ = {find_program(options_.runc), find_program(options_.conmon), folders_.runtime_state(), folders_.exits()};
   if (const auto said = run_command({programs_.runc, "--version"}); said.ok())
     version_ = version_in(base::to_utf8(said->out));
@@ -102,6 +105,7 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
       if (!run.running) continue;
       any = true;
       const std::string folder = folders_.container(pod.uid, run.name, run.attempt);
+      note_group(pod.uid, run.id);
       exits_.watch(run.id, read_text(folder + "/monitor"), folder + "/oom");
     }
   }
@@ -117,7 +121,8 @@ std::optional<std::string> RuncRuntime::refusal(const Json& pod) const {
                                         .apparmor_profiles = apparmor_.profiles,
                                         .no_user_namespaces = no_user_namespaces_}))
     return why;
-  if (spec["shareProcessNamespace"].as_bool()) return "shareProcessNamespace is not supported on this node";
+  if (spec["shareProcessNamespace"].as_bool() && !spec["hostUsers"].as_bool(true))
+    return "spec.shareProcessNamespace: a pod with hostUsers: false cannot have it on this node";
   if (spec.has("runtimeClassName") && !spec["runtimeClassName"].as_string().empty())
     return "runtimeClassName is not supported on this node";
   return std::nullopt;
@@ -271,6 +276,8 @@ base::Result<BundleInput> RuncRuntime::bundle_input(const ContainerSpec& spec, c
   }
   input.own_ipc = !(*pod)["hostIPC"].as_bool();
   input.host_pid = (*pod)["hostPID"].as_bool();
+  TRY(input.pid_namespace, process_namespace(spec, *pod));
+  note_group(spec.pod_uid, spec.id);
   input.privileges = read_privileges();
   if (spec.seccomp.kind == Confinement::Kind::kNamed) {
     TRY(input.seccomp, seccomp_profile(options_.data_dir + "/seccomp", spec.seccomp.name));
@@ -360,6 +367,7 @@ void RuncRuntime::release(const std::string& pod_uid) {
   const std::string pod = folders_.pod(pod_uid);
   for (const RecoveredContainer& run : folders_.containers_of(pod_uid, exits_))
     end_run(folders_.container(pod_uid, run.name, run.attempt), run.id);
+  end_sandbox(pod_uid);
   const auto json = api::parse_json(read_text(pod + "/pod.json"));
   network_.disconnect(pod_uid, namespaces_of(pod_uid),
                       json.ok() && !(*json)["hostNetwork"].as_bool() ? (*json)["ip"].str() : std::string());
@@ -376,6 +384,7 @@ void RuncRuntime::remove(const std::string& pod_uid, bool logs_too) {
     if (logs_too && !run.id.empty()) exits_.forget(run.id);
   }
   remove_tree(folders_.volumes(pod_uid));
+  remove_tree(sandbox_folder(pod_uid));
   if (logs_too) remove_tree(pod);
 }
 

@@ -25,6 +25,7 @@ std::string missing_for_containers(const Options& options);
 class RuncRuntime : public Runtime {
  public:
   explicit RuncRuntime(Options options);
+  ~RuncRuntime() override { exits_.close(); }  // its thread uses what is below it
 
   base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) override;
   std::optional<std::string> refusal(const api::Json& pod) const override;
@@ -49,6 +50,14 @@ class RuncRuntime : public Runtime {
   base::Status ensure_network();
   base::Status write_pod_files(const SandboxSpec& spec, const std::string& ip);
   PodNamespaces namespaces_of(const std::string& uid) const;
+  // pod_sandbox.cc
+  std::string sandbox_folder(const std::string& uid) const;
+  base::Result<std::string> shared_processes(const std::string& uid);  // the namespace's path; makes it
+  void end_sandbox(const std::string& uid);
+  base::Result<std::string> process_namespace(const ContainerSpec& spec, const api::Json& pod);
+  void note_group(const std::string& pod_uid, const std::string& id);
+  void end_orphans(const std::string& id);
+
   base::Status mount_image(const ContainerSpec& spec, const std::string& folder, BundleInput& input);
   base::Result<BundleInput> bundle_input(const ContainerSpec& spec, const std::string& folder);
   base::Result<StartedContainer> start_once(const ContainerSpec& spec);
@@ -75,6 +84,8 @@ class RuncRuntime : public Runtime {
   std::unique_ptr<NameServer> name_server_;
   std::shared_ptr<const NameTable> names_;
   bool name_server_tried_ = false;
+  std::mutex sandbox_mutex_;                   // one sandbox is made at a time; guards the member below
+  std::map<std::string, std::string> groups_;  // by id: control groups of containers that run
 };
 
 }  // namespace node

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# What pods and the machine use: kubectl top, the pages of a node, who may see them.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+holds() { grep -qF -- "$1" <<< "$2" || { echo "$2"; return 1; }; }
+shows() { # shows TEXT COMMAND...
+  local text=$1
+  shift
+  holds "$text" "$("$@" 2>&1)"
+}
+raw() { kubectl get --raw "$@"; }
+
+usage_is_shown() {
+  expect "the group" shows metrics.k8s.io kubectl api-resources --api-group=metrics.k8s.io
+  expect "the node" wait_for 60 shows n1 kubectl top node
+  expect "the pod" wait_for 60 shows busy kubectl top pod
+  expect "its containers" shows main kubectl top pod --containers
+  expect "a sum" shows '_' sh -c 'kubectl top pod --sum | tr -d "[:alnum:]() " | head -3; echo _'
+  expect "pods by label" shows busy kubectl top pod -l app=busy
+  expect "not those of another" shows 'No resources found' kubectl top pod -l app=other
+  expect "the busy one to use a processor's part" sh -c '[ "$(kubectl top pod busy --no-headers | awk "{print \$2 + 0}")" -gt 0 ]'
+  expect "one by its name" shows '"name":"busy"' raw /apis/metrics.k8s.io/v1beta1/namespaces/default/pods/busy
+  expect "none that is not there" refused 'pods.metrics.k8s.io "none" not found' raw /apis/metrics.k8s.io/v1beta1/namespaces/default/pods/none
+  expect "nobody to write" shows '"code":405' api_request /apis/metrics.k8s.io/v1beta1/namespaces/default/pods -X POST -d '{"metadata":{"name":"x"}}'
+}
+pages_are_served() {
+  expect "the summary" shows '"podRef":{"name":"busy"' raw /api/v1/nodes/n1/proxy/stats/summary
+  expect "the resources" shows 'pod_cpu_usage_seconds_total{namespace="default",pod="busy"}' raw /api/v1/nodes/n1/proxy/metrics/resource
+  expect "cadvisor's" shows 'container_memory_working_set_bytes{container="main"' raw /api/v1/nodes/n1/proxy/metrics/cadvisor
+  expect "no other page" refused 'the node has no page /secrets' raw /api/v1/nodes/n1/proxy/secrets
+  expect "no other node" refused 'nodes "n2" not found' raw /api/v1/nodes/n2/proxy/stats/summary
+  expect "rights" refused 'nodes "n1" is forbidden: User "bob" cannot get resource "nodes/proxy"' raw /api/v1/nodes/n1/proxy/stats/summary --as bob
+  kubectl create clusterrole stats --verb=get --resource=nodes/stats > /dev/null
+  kubectl create clusterrolebinding stats --clusterrole=stats --user=bob > /dev/null
+  expect "as a kubelet asks for them" wait_for 5 raw /api/v1/nodes/n1/proxy/stats/summary --as bob
+  expect "and not for other pages" refused forbidden raw /api/v1/nodes/n1/proxy/metrics/resource --as bob
+}
+unknown_images_are_named() {
+  expect "a warning" shows 'Warning: spec.containers[0].image: "ngnix" is not imported' kubectl run typo --image=ngnix --restart=Never --command -- true
+}
+
+runtimes=process
+[ $root = 1 ] && runtimes="process runc"
+for runtime in $runtimes; do
+  echo "as $runtime"
+  start_cluster --node-name n1 --host-rootfs --runtime "$runtime"
+  wait_for 10 kubectl get node n1
+  kubectl run busy --image=i --labels=app=busy --overrides='{"spec":{"terminationGracePeriodSeconds":0,"containers":[{"name":"main","image":"i","command":["sh","-c","while true; do :; done"]}]}}' > /dev/null
+  wait_for 20 field_is pod busy .status.phase Running
+  run_tests usage_is_shown pages_are_served
+  [ "$runtime" = runc ] && run_tests unknown_images_are_named
+  stop_cluster
+  rm -rf "$scratch/data"
+done
+exit ${failed:-0}
