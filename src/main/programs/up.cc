@@ -227,6 +227,8 @@ struct Cluster {
     of.leave_pods = options.leave_pods;
     of.host_ip = options.address;
     of.service_range = options.service_range;
+    of.devices = devices_of(options);
+    of.devices.watch_command = {"/proc/self/exe", "gpu-watch"};
     if (server) {
       of.api_host = gateway.value_or(options.address);
       of.api_port = server->port();
@@ -355,15 +357,28 @@ struct Cluster {
   }
 
   // What of this machine pods get, and what does not keep them apart.
-  std::string found() const {
+  std::string found() {
     const node::MachineFacts machine = node::read_machine_facts(options.data);
     const std::string how = gateway ? "containers"
                             : options.runtime == "process"
                                 ? "plain processes, which nothing isolates (--runtime process)"
                                 : "plain processes, which nothing isolates (containers need "
                                   "root and runc)";
-    return base::format("{} cores, {:.1f} GiB of memory; pods are {}\n", machine.cpus,
-                        static_cast<double>(machine.memory_bytes) / (1 << 30), how);
+    return base::format("{} cores, {:.1f} GiB of memory, {}; pods are {}\n", machine.cpus,
+                        static_cast<double>(machine.memory_bytes) / (1 << 30), gpus(), how);
+  }
+
+  // A driver that is there answers in a moment, or later in the log.
+  std::string gpus() {
+    const node::DeviceOptions devices = devices_of(options);
+    if (devices.driver_root.empty()) return "GPUs left alone (--nvidia-driver-root=none)";
+    if (!node::has_nvidia_driver(devices)) return "no NVIDIA driver found";
+    for (int tries = 0; tries < 30; ++tries) {
+      std::string said = on_loop<std::string>(*agent.env, [this](auto done) { done(agent.part->gpus()); });
+      if (!said.empty()) return said;
+      usleep(100'000);
+    }
+    return "an NVIDIA driver that has not answered yet";
   }
 
   void stop() {
