@@ -54,6 +54,8 @@ struct DeviceManager::State : std::enable_shared_from_this<DeviceManager::State>
   std::unique_ptr<GpuWatch> watch;
   std::unique_ptr<PluginHost> plugins;
   std::set<std::string> awaited;  // resources of plugins that have not registered again since the start
+  bool names_busy = false;        // they are being written down
+  bool names_due = false;         // there are more meanwhile
   struct Preparation {            // of a container for its start
     int attempt = 0;
     Progress progress = Progress::kMaking;
@@ -80,6 +82,7 @@ struct DeviceManager::State : std::enable_shared_from_this<DeviceManager::State>
 
   // device_plugins.cc
   void begin_plugins();
+  void write_names();
   void plugin_changed(const std::string& resource, std::vector<Device> devices);
 };
 

@@ -43,22 +43,33 @@ void DeviceManager::State::begin_plugins() {
   }
 }
 
+// One at a time: two writers of one file would take its temporary name from each other.
+void DeviceManager::State::write_names() {
+  names_due = true;
+  if (std::exchange(names_busy, true)) return;
+  names_due = false;
+  std::string names;
+  for (const auto& [name, list] : pools.all())
+    if (!is_gpu_resource(name)) names += name + "\n";
+  env.offload(
+      [names, folder = folder] {
+        base::Status written = rt::make_folders(folder, 0700);
+        if (written.ok()) written = rt::write_file(names_file(folder), names, 0600);
+        if (!written.ok()) base::log_warning("node", written.error().message);
+      },
+      [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->names_busy = false;
+        if (self->names_due) self->write_names();
+      });
+}
+
 void DeviceManager::State::plugin_changed(const std::string& resource, std::vector<Device> devices) {
   const bool known = pools.knows(resource);
   awaited.erase(resource);
   pools.set(resource, std::move(devices));
-  if (!known) {
-    std::string names;
-    for (const auto& [name, list] : pools.all())
-      if (!is_gpu_resource(name)) names += name + "\n";
-    env.offload(
-        [names, folder = folder] {
-          base::Status written = rt::make_folders(folder, 0700);
-          if (written.ok()) written = rt::write_file(names_file(folder), names, 0600);
-          if (!written.ok()) base::log_warning("node", written.error().message);
-        },
-        [] {});
-  }
+  if (!known) write_names();
   wake_waiting();
   call.node_changed();
 }

@@ -275,6 +275,7 @@ TEST_F(Plugins, that_die_leave_unhealthy_devices_until_they_are_back) {
   EXPECT_TRUE(until([&] { return usable("x.org/d") == 0; }));
   EXPECT_TRUE(warned("the device plugin of x.org/d: it has ended: rpc error: code = Unavailable"));
   EXPECT_EQ(admit(pod("one", 1)), "there") << "who has a device keeps it";
+  ASSERT_TRUE(until([&] { return ::access((folder + "/devices/plugins").c_str(), F_OK) == 0; }));
   // The agent, too, starts anew, and a pod that is bound already waits for the plugin.
   end();
   begin();
