@@ -183,6 +183,19 @@ parts_of_cards_are_devices() {
   kubectl delete pod part > /dev/null
   stop_cluster
 }
+a_driver_that_is_removed_leaves_nothing() {
+  rm -rf "$scratch/data"
+  write_cards "$one" "$two"
+  start
+  expect "two" wait_for 20 allocatable_is 2
+  stop_cluster
+  start_cluster --node-name n1 --host-rootfs --nvidia-driver-root "$scratch/nothing"
+  expect "no amount" wait_for 20 allocatable_is ''
+  expect "no capacity" node_has '.status.capacity.nvidia\.com/gpu' ''
+  expect "no label" wait_for 20 node_has '.metadata.labels.nvidia\.com/gpu\.count' ''
+  expect "a socket for plugins" test -S "$scratch/data/device-plugins/kubelet.sock"
+  stop_cluster
+}
 shared_cards_are_those_of_the_annotation() {
   rm -rf "$scratch/data"
   write_cards "$one" "$two"
@@ -233,6 +246,6 @@ END
 
 make_driver
 run_tests no_driver_is_said cards_are_offered_and_described jobs_get_different_cards_and_a_third_waits containers_have_their_card_only a_new_agent_knows_who_has_what \
-  what_is_bound_past_the_scheduler_is_refused a_card_that_fails_is_not_given_out a_driver_that_crashes_takes_nobody_along specs_of_cdi_come_first parts_of_cards_are_devices \
+  what_is_bound_past_the_scheduler_is_refused a_card_that_fails_is_not_given_out a_driver_that_crashes_takes_nobody_along specs_of_cdi_come_first parts_of_cards_are_devices a_driver_that_is_removed_leaves_nothing \
   shared_cards_are_those_of_the_annotation shared_memory_is_as_large_as_asked
 exit "${failed:-0}"
