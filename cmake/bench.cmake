@@ -24,3 +24,7 @@ target_link_libraries(extending_test PRIVATE scheduler GTest::gtest GTest::gtest
 add_test(NAME extending COMMAND extending_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 add_executable(training_bench EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/training/main.cc)
 target_link_libraries(training_bench PRIVATE sim controllers client mimalloc)
+
+# What tests give the node agent for NVIDIA's library.
+add_library(fake_nvml SHARED ${CMAKE_SOURCE_DIR}/tests/gpu/fake_nvml.cc)
+set_target_properties(fake_nvml PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})

@@ -31,6 +31,7 @@ constexpr std::array kTargets = {
     Target{"devices", devices},
     Target{"route", route},
     Target{"http", http},
+    Target{"grpc", grpc},
     Target{"http2", http2},
     Target{"spdy", spdy},
     Target{"connection", connection},

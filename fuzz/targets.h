@@ -32,6 +32,7 @@ void policies(std::string_view input);
 void devices(std::string_view input);
 void route(std::string_view input);
 void http(std::string_view input);
+void grpc(std::string_view input);
 void http2(std::string_view input);
 void spdy(std::string_view input);
 void connection(std::string_view input);

@@ -20,6 +20,7 @@ int run_schedule(const Arguments& arguments);
 int run_admit(const Arguments& arguments);
 int run_simulate(const Arguments& arguments);
 int run_monitor(const Arguments& arguments);
+int run_gpu_watch(const Arguments& arguments);
 int run_image(const Arguments& arguments);
 int run_vcctl(const Arguments& arguments);
 int run_vsub(const Arguments& arguments);

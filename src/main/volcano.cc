@@ -32,6 +32,8 @@ constexpr std::array kPrograms{
     Program{"reference", "", volcano_main::run_reference, "print a page of the reference: api, metrics or scheduler"},
     Program{"monitor", "", volcano_main::run_monitor,
             "keep one container's output and exit code (started by the node agent)"},
+    Program{"gpu-watch", "", volcano_main::run_gpu_watch,
+            "tell what the NVIDIA driver says of this machine's GPUs (started by the node agent)"},
     Program{"image", "", volcano_main::run_image, "import, list and remove the images that pods here can use"},
     Program{"schedule", "", volcano_main::run_schedule, "decide what the scheduler would do with the objects in files"},
     Program{"admit", "", volcano_main::run_admit, "say what admission says to the objects in files"},

@@ -28,6 +28,7 @@ Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::uni
       runtime(std::move(r)),
       streams(runtime ? runtime->streams() : nullptr),
       facts(std::move(f)),
+      devices(environment, options.devices, options.data_dir + "/devices", device_callbacks()),
       events(c, environment, "kubelet", options.node_name),
       pods(c, environment, api::resources::kPods, {.field_selector = "spec.nodeName=" + options.node_name}),
       config_maps(c, environment, api::resources::kConfigMaps),
@@ -48,17 +49,20 @@ void Agent::State::open() {
   const std::weak_ptr<State> weak = weak_from_this();
   rt::Loop& loop = env.loop();
   opening = true;
+  const auto held = std::make_shared<std::vector<HeldPod>>();
   off_loop<base::Result<std::vector<RecoveredPod>>>(
-      [weak, &loop](Runtime& machine) {
+      [weak, &loop, held, folder = options.data_dir + "/devices"](Runtime& machine) {
+        *held = read_held(folder);
         return machine.open([weak, &loop](const ExitedContainer& exit) {
           loop.post([weak, exit] {
             if (const auto self = weak.lock()) self->exited(exit);
           });
         });
       },
-      [this](base::Result<std::vector<RecoveredPod>> found) {
+      [this, held](base::Result<std::vector<RecoveredPod>> found) {
         opening = false;
         if (stopping) return check_stopped();
+        if (found.ok()) devices.start(std::move(*held), runtime->name() == "process");
         opened(std::move(found));
       });
 }
@@ -113,6 +117,7 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
     if (worker->timer != 0) env.loop().cancel(worker->timer);
     for (const ContainerState& container : worker->state.containers) containers.erase(container.id);
     workers.erase(uid);
+    devices.release(uid);
     refresh_services();
     return erase_pod(uid);
   }
@@ -258,6 +263,7 @@ void Agent::State::forget_strangers() {
     erase_pod(uid);
   }
   recovered.clear();
+  devices.keep_only([this](const std::string& uid) { return workers.contains(uid); });
 }
 
 // What a container in kEnded has left to be told.
@@ -334,6 +340,7 @@ void Agent::State::check_stopped() {
     }
   }
   closing = true;
+  devices.stop();
   const auto end = [this] {
     if (stopped) std::exchange(stopped, nullptr)();
   };
@@ -400,6 +407,8 @@ void Agent::stop(std::function<void()> done) {
   });
   state.check_stopped();
 }
+
+std::string Agent::gpus() const { return state_->devices.summary(); }
 
 const std::string& Agent::node_name() const { return state_->options.node_name; }
 

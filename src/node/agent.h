@@ -11,6 +11,7 @@
 #include "api/pod_streams.h"
 #include "api/schema/quantity.h"
 #include "client/client.h"
+#include "node/devices/device_manager.h"
 #include "node/runtime.h"
 #include "rt/env.h"
 
@@ -37,6 +38,7 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> labels;
   bool leave_pods = false;                       // stop() leaves pods running
   base::Duration stop_grace = base::seconds(5);  // at most, when stop() ends pods
+  DeviceOptions devices = {};
 };
 
 // What the machine offers; read once at start.
@@ -83,6 +85,8 @@ class Agent {
   // Ends pods (unless they are to be left), reports them, takes away what the agent made, then calls `done`.
   void stop(std::function<void()> done);
   const std::string& node_name() const;
+  // What GPUs there are, for people; empty: nobody knows yet.
+  std::string gpus() const;
 
  private:
   struct State;

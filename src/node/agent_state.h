@@ -53,6 +53,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   std::unique_ptr<api::PodStreams> streams;
   MachineFacts facts;
   api::ResourceList capacity;
+  DeviceManager devices;
   client::EventRecorder events;
   client::Informer pods, config_maps, secrets, claims, volumes, services, slices;
   std::map<std::string, std::unique_ptr<PodWorker>> workers;              // by uid
@@ -74,7 +75,10 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   bool stopping = false;
   bool impatient = false;  // the time that pods and calls had when stopping is over
   bool closing = false;
-  std::string last_error;  // in the Ready condition
+  std::string last_error;              // in the Ready condition
+  rt::Loop::TimerId node_timer = 0;    // when the Node is told of next; 0: it is being told
+  bool node_due = false;               // it changed meanwhile
+  std::set<std::string> stale_labels;  // of GPUs that are not here any more
 
   // agent.cc
   void open();
@@ -137,8 +141,17 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void ask_for_token(PodWorker& worker, const api::Json& source, PodToken& token);
   void token_came(const std::string& uid, const std::string& key, base::Result<api::Json> answer);
 
+  // agent_devices.cc
+  DeviceManager::Callbacks device_callbacks();
+  bool lacks_devices(PodWorker& worker);  // and the pod is refused
+  bool waits_for_devices(PodWorker& worker);
+  bool give_devices(const PodWorker& worker, base::Result<ContainerSpec>& spec);  // false: comes back with them
+  void release_devices(const PodWorker& worker);
+
   // node_object.cc
   void keep_node();
+  void refresh_node();  // soon
+  void drop_old_devices(const api::Json& kept, api::Json& status);
   void keep_lease();
   api::Json node_status() const;
 

@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "base/format.h"
+#include "rt/grpc.h"
 #include "rt/http_client.h"
+#include "rt/protobuf_wire.h"
 
 namespace node {
 
@@ -46,6 +48,35 @@ std::string target_of(std::string_view path) {
   return target;
 }
 
+// grpc.health.v1: HealthCheckRequest{service = 1}, HealthCheckResponse{status = 1}.
+std::string health_request(std::string_view service) {
+  rt::WireWriter request;
+  request.add(1, service);
+  return request.take();
+}
+
+CheckAnswer health_answer(const rt::GrpcStatus& status, std::string_view message, base::Duration timeout) {
+  if (status.code == rt::GrpcCode::kUnimplemented)
+    return {
+        Answer::kFailure,
+        "error: this server does not implement the grpc health protocol (grpc.health.v1.Health): " + status.message};
+  if (status.code == rt::GrpcCode::kDeadlineExceeded)
+    return {Answer::kFailure,
+            base::format("timeout: health rpc did not complete within {}", base::format_go_duration(timeout))};
+  if (!status.ok())
+    return {Answer::kFailure, base::format("error: health rpc probe failed: rpc error: code = {} desc = {}",
+                                           rt::grpc_code_name(status.code), status.message)};
+  static constexpr const char* kStates[] = {"UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"};
+  std::uint64_t state = 0;
+  rt::WireReader reader(message);
+  for (rt::WireField field; reader.next(field);)
+    if (field.number == 1) state = field.integer;
+  if (reader.malformed()) return {Answer::kFailure, "error: health rpc probe failed: the answer is malformed"};
+  if (state == 1) return {Answer::kSuccess, {}};
+  return {Answer::kFailure, base::format("service unhealthy (responded with \"{}\")",
+                                         state < std::size(kStates) ? kStates[state] : std::to_string(state))};
+}
+
 class RunningCheck final : public Check, public std::enable_shared_from_this<RunningCheck> {
  public:
   RunningCheck(rt::Env& env, CheckWish wish, std::function<void(CheckAnswer)> done)
@@ -56,7 +87,9 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
     const bool sleeps = wish_.handler.has("sleep");
     const base::Duration asked = base::seconds(wish_.handler["sleep"]["seconds"].as_int());
     const bool in_full = sleeps && asked <= wish_.timeout;
-    const base::Duration limit = in_full ? asked : wish_.timeout;
+    const bool grpc = wish_.handler.has("grpc");
+    // A call has the same limit, and words of its own.
+    const base::Duration limit = in_full ? asked : grpc ? wish_.timeout + base::seconds(1) : wish_.timeout;
     timer_ = env_.loop().after(limit, [weak = weak_from_this(), in_full, limit] {
       const auto self = weak.lock();
       if (!self) return;
@@ -66,6 +99,7 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
     });
     if (sleeps) return;
     if (wish_.handler.has("exec")) return run(streams);
+    if (grpc) return ask_health();
     ask(wish_.handler.has("httpGet"));
   }
 
@@ -147,6 +181,21 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
     answer_ = client_->stream(std::move(request), std::move(callbacks));
   }
 
+  void ask_health() {
+    const Json& handler = wish_.handler["grpc"];
+    const rt::GrpcTarget target{
+        .address = wish_.address,
+        .port = static_cast<std::uint16_t>(std::clamp<std::int64_t>(handler["port"].as_int(), 0, 65535))};
+    if (target.port == 0) return end(Answer::kUnknown, "grpc.port: this is no port");
+    io_ = std::make_unique<rt::GrpcIo>();
+    call_ = rt::begin_unary_call(*io_, env_.loop(), target, "/grpc.health.v1.Health/Check",
+                                 health_request(handler["service"].as_string()), {.timeout = wish_.timeout},
+                                 [this](const rt::GrpcStatus& status, const std::string& message) {
+                                   CheckAnswer answer = health_answer(status, message, wish_.timeout);
+                                   end(answer.answer, std::move(answer.text));
+                                 });
+  }
+
   // Later, because a client must not go while it calls.
   void end(Answer answer, std::string text) {
     if (ended_) return;
@@ -164,6 +213,9 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
     if (timer_ != 0) env_.loop().cancel(std::exchange(timer_, 0));
     if (stream_) std::exchange(stream_, nullptr)->end();
     answer_.reset();
+    call_.reset();
+    // Joins a thread.
+    if (auto io = std::exchange(io_, nullptr)) env_.offload([io = std::shared_ptr(std::move(io))] {}, [] {});
     // A client waits for its resolver, which may take as long as a name server does.
     if (auto client = std::exchange(client_, nullptr))
       env_.offload([client = std::move(client)]() mutable { client.reset(); }, [] {});
@@ -177,6 +229,8 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
   std::shared_ptr<api::PodStream> stream_;
   std::shared_ptr<rt::HttpClient> client_;
   std::unique_ptr<rt::HttpStream> answer_;
+  std::unique_ptr<rt::GrpcIo> io_;  // before the call, which needs it
+  std::unique_ptr<rt::GrpcCall> call_;
 };
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace node {
 
 struct CheckWish {
-  api::Json handler;    // of one of: exec, httpGet, tcpSocket, sleep
+  api::Json handler;    // of one of: exec, httpGet, tcpSocket, grpc, sleep
   api::Json container;  // its spec, which names ports
   std::string pod_uid;
   std::string address;     // of the pod

@@ -1,8 +1,11 @@
 // This machine as the API sees it: the Node object, its status, its Lease.
+#include <algorithm>
+
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/agent_state.h"
+#include "node/devices/gpu_labels.h"
 
 namespace node {
 
@@ -34,7 +37,10 @@ Json condition_json(const ConditionText& text, base::Time now) {
 
 Json Agent::State::node_status() const {
   const base::Time now = env.now();
-  const Json resources = api::to_json(capacity);
+  const DeviceManager::Amounts amounts = devices.amounts();
+  api::ResourceList all = capacity, usable = capacity;
+  for (const auto& [name, amount] : amounts.capacity) all[name] = amount;
+  for (const auto& [name, amount] : amounts.allocatable) usable[name] = amount;
   Json conditions = Json::array();
   const bool up = ready && !stopping;
   conditions.push_back(condition_json(
@@ -49,8 +55,8 @@ Json Agent::State::node_status() const {
                                            now));
   const std::string runtime_name = runtime ? runtime->name() : "none";
   return Json::object(
-      {{"capacity", resources},
-       {"allocatable", resources},
+      {{"capacity", api::to_json(all)},
+       {"allocatable", api::to_json(usable)},
        {"conditions", conditions},
        {"addresses", Json::array({Json::object({{"type", "InternalIP"}, {"address", options.host_ip}}),
                                   Json::object({{"type", "Hostname"}, {"address", options.node_name}})})},
@@ -66,6 +72,23 @@ Json Agent::State::node_status() const {
                                   {"architecture", facts.architecture}})}});
 }
 
+// What the Node says of devices that this machine does not have any more.
+void Agent::State::drop_old_devices(const Json& kept, Json& status) {
+  if (!devices.settled()) return;
+  const auto labels = devices.labels();
+  for (const Json::Member& member : kept["metadata"]["labels"].members())
+    if (is_gpu_label(member.name()) && !labels.contains(std::string(member.name()))) {
+      const bool given =
+          std::ranges::any_of(options.labels, [&](const auto& one) { return one.first == member.name(); });
+      if (!given) stale_labels.emplace(member.name());
+    }
+  if (!stale_labels.empty()) node_due = true;
+  for (const char* list : {"capacity", "allocatable"})
+    for (const Json::Member& member : kept["status"][list].members())
+      if (is_gpu_amount(member.name()) && !status[list].has(member.name()))
+        status.edit(list).set(member.name(), Json());
+}
+
 // Creates the Node, or brings its labels and status up to date; again every so often.
 void Agent::State::keep_node() {
   Json labels = Json::object({{"kubernetes.io/hostname", options.node_name},
@@ -73,24 +96,34 @@ void Agent::State::keep_node() {
                               {"kubernetes.io/arch", facts.architecture},
                               {"beta.kubernetes.io/os", "linux"},
                               {"beta.kubernetes.io/arch", facts.architecture}});
+  for (const auto& [key, value] : devices.labels()) labels.set(key, value);
   for (const auto& [key, value] : options.labels) labels.set(key, value);
-  const Json body = Json::object({{"apiVersion", "v1"},
-                                  {"kind", "Node"},
-                                  {"metadata", Json::object({{"name", options.node_name}, {"labels", labels}})},
-                                  {"spec", Json::object()},
-                                  {"status", node_status()}});
+  for (const std::string& key : std::exchange(stale_labels, {}))
+    if (!labels.has(key)) labels.set(key, Json());
+  Json annotations = Json::object();
+  for (const auto& [key, value] : devices.annotations()) annotations.set(key, value);
+  node_timer = 0;
+  node_due = false;
+  const Json body = Json::object(
+      {{"apiVersion", "v1"},
+       {"kind", "Node"},
+       {"metadata", Json::object({{"name", options.node_name}, {"labels", labels}, {"annotations", annotations}})},
+       {"spec", Json::object()},
+       {"status", node_status()}});
   const auto later = [weak = weak_from_this()](base::Duration delay) {
-    if (const auto self = weak.lock())
-      self->env.loop().after(delay, [weak] {
-        const auto again = weak.lock();
-        if (again && !again->stopping) again->keep_node();
-      });
+    const auto self = weak.lock();
+    if (!self) return;
+    self->node_timer = self->env.loop().after(self->node_due ? base::Duration{} : delay, [weak] {
+      const auto again = weak.lock();
+      if (again && !again->stopping) again->keep_node();
+    });
   };
   const auto patch_status = [weak = weak_from_this(), body, later](const base::Result<Json>& kept) {
     const auto self = weak.lock();
     if (!self) return;
     if (!kept.ok()) return later(kRetry);
     Json status = body["status"];
+    self->drop_old_devices((*kept), status);
     // Conditions that did not change keep the time of their last change.
     for (std::size_t i = 0; i < status["conditions"].size(); ++i) {
       Json& condition = status.edit("conditions").edit(i);
@@ -114,7 +147,7 @@ void Agent::State::keep_node() {
       .verb = client::Verb::kPatch, .resource = api::resources::kNodes, .ns = {}, .name = options.node_name};
   request.patch_type = client::PatchType::kMerge;
   request.field_manager = "kubelet";
-  request.body = Json::object({{"metadata", Json::object({{"labels", labels}})}});
+  request.body = Json::object({{"metadata", Json::object({{"labels", labels}, {"annotations", annotations}})}});
   client.call(std::move(request),
               [weak = weak_from_this(), body, later, patch_status](const base::Result<Json>& patched) {
                 const auto self = weak.lock();
@@ -126,6 +159,13 @@ void Agent::State::keep_node() {
                 create.body = body;
                 self->client.call(std::move(create), patch_status);
               });
+}
+
+void Agent::State::refresh_node() {
+  node_due = true;
+  if (node_timer == 0) return;  // the one under way is followed by another
+  env.loop().cancel(node_timer);
+  keep_node();
 }
 
 void Agent::State::keep_lease() {

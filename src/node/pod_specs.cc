@@ -10,7 +10,6 @@
 #include "node/environment.h"
 #include "node/pod_plan.h"
 #include "node/pod_status.h"
-#include "node/probe.h"
 #include "node/security_context.h"
 #include "rt/tls.h"
 
@@ -154,8 +153,6 @@ std::vector<std::string> left_out(const Json& pod, bool host_ports_answer) {
   };
   for (const char* list : {"initContainers", "containers"}) {
     for (const Json& container : pod["spec"][list].items()) {
-      for (const ProbeKind kind : kProbeKinds)
-        add(!probe_of(container, kind).is_null() && !is_checkable(probe_of(container, kind)), "gRPC probes");
       for (const Json& port : container["ports"].items()) {
         if (port["hostPort"].as_int() == 0 || pod["spec"]["hostNetwork"].as_bool()) continue;
         add(!host_ports_answer, "host ports");

@@ -84,6 +84,8 @@ void Agent::State::step(const std::string& uid) {
       worker->state.failure_reason = kReason;
       worker->state.failure_message = "Pod was rejected: " + text;
       event(worker->pod, "Warning", kReason, text);
+    } else if (lacks_devices(*worker)) {
+      worker->refused = true;
     }
   }
   if (!worker->settled && worker->state.sandbox == Sandbox::kReady) fetch_tokens(*worker);
@@ -108,6 +110,7 @@ void Agent::State::step(const std::string& uid) {
     });
   }
   worker->stepping = false;
+  release_devices(*worker);
   report(*worker);
   check_stopped();
 }
@@ -147,7 +150,7 @@ void Agent::State::prepare(PodWorker& worker) {
       missing += (missing.empty() ? "" : ", ") + word;
     if (!missing.empty()) event(worker.pod, "Warning", "NotSupported", "this node runs the pod without: " + missing);
   }
-  if (fetch_tokens(worker)) return;  // comes back with them
+  if (fetch_tokens(worker) || waits_for_devices(worker)) return;  // comes back with them
   const std::string uid(api::uid_of(worker.pod));
   auto volumes_found = volumes_of(worker.pod, lookups(worker));
   const auto failed = [this](PodWorker& of, const char* reason, const std::string& message) {
@@ -311,6 +314,7 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
     reset_probes(container_spec(worker.pod, container), container);
   }
   auto spec = spec_to_start(worker, container);
+  if (!give_devices(worker, spec)) return;
   if (!spec.ok()) {
     container.waiting_reason = "CreateContainerConfigError";
     container.waiting_message = reason_text(spec.error().message);

@@ -44,7 +44,8 @@ const Json& probe_of(const Json& container, ProbeKind kind) {
 }
 
 bool is_checkable(const Json& handler) {
-  return handler.has("exec") || handler.has("httpGet") || handler.has("tcpSocket") || handler.has("sleep");
+  return handler.has("exec") || handler.has("httpGet") || handler.has("tcpSocket") || handler.has("grpc") ||
+         handler.has("sleep");
 }
 
 void reset_probes(const Json& spec, ContainerState& container) {

@@ -15,6 +15,7 @@
 #include "api/pod_streams.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "node/devices/device_grant.h"
 #include "node/service_rules.h"
 
 namespace node {
@@ -108,6 +109,7 @@ struct ContainerSpec {
   std::int64_t memory_limit_bytes = 0;  // 0: none
   int oom_score_adjustment = 0;
   std::string termination_message_path;
+  DeviceGrant devices = {};  // what it gets besides, and the spec does not say
 };
 
 struct StartedContainer {

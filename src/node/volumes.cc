@@ -192,7 +192,10 @@ base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lo
   } else if (volume.has("persistentVolumeClaim")) {
     TRY_VOID(follow_claim(pod, volume["persistentVolumeClaim"], lookups, spec));
   } else if (volume.has("emptyDir") || volume.size() == 1) {
-    spec.memory = volume["emptyDir"]["medium"].as_string() == "Memory";
+    const std::string_view medium = volume["emptyDir"]["medium"].as_string();
+    if (medium.starts_with("HugePages"))
+      return make_error(Code::kInvalid, base::format("emptyDir.medium: {} is not supported on this node", medium));
+    spec.memory = medium == "Memory";
     if (const auto limit = api::Quantity::from_json(volume["emptyDir"]["sizeLimit"]))
       spec.bytes_max = std::max<std::int64_t>(0, limit->value());
   } else {

@@ -1,6 +1,11 @@
 // The lines, and how systemd reads words.
 #include "main/host/systemd_unit.h"
 
+#include <pwd.h>
+#include <unistd.h>
+
+#include <filesystem>
+
 #include "base/format.h"
 
 namespace volcano_main {
@@ -63,6 +68,20 @@ std::string systemd_unit(const UnitFacts& facts) {
       "[Install]\n"
       "WantedBy=multi-user.target\n",
       command, unquoted(facts.folder), user);
+}
+
+base::Result<std::string> unit_of_up(const std::vector<std::string>& arguments, const UpOptions& options) {
+  std::error_code error;
+  UnitFacts facts;
+  facts.program = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  facts.folder = std::filesystem::current_path(error).string();
+  if (facts.program.empty() || facts.folder.empty()) return base::make_error(base::Code::kUnavailable, error.message());
+  for (const std::string& argument : arguments)
+    if (!argument.starts_with("--systemd")) facts.arguments.push_back(argument);
+  facts.arguments.push_back("--data=" + options.data);
+  if (!options.leave_pods) facts.arguments.emplace_back("--leave-pods");
+  if (const passwd* user = getuid() == 0 ? nullptr : getpwuid(getuid())) facts.user = user->pw_name;
+  return systemd_unit(facts);
 }
 
 }  // namespace volcano_main

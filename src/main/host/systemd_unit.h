@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "main/host/up_flags.h"
+
 namespace volcano_main {
 
 struct UnitFacts {
@@ -16,5 +19,9 @@ struct UnitFacts {
 // The text of a unit for /etc/systemd/system. Pods outlive a restart of it: systemd ends the program alone, and the
 // program leaves them (--leave-pods must be among the arguments).
 std::string systemd_unit(const UnitFacts& facts);
+
+// Of `volcano up` as it was called, but that pods outlive the program, and that the data folder does not hang on HOME.
+// The program, the folder and the user are those of this process.
+base::Result<std::string> unit_of_up(const std::vector<std::string>& arguments, const UpOptions& options);
 
 }  // namespace volcano_main

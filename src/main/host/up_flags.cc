@@ -50,6 +50,15 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"runtime", &options.runtime, "how pods run: runc, process, or auto"},
       {"service-cluster-ip-range", &options.service_range,
        "addresses that Services get; the first is the API server's own. Services keep those they have"},
+      {"nvidia-driver-root", &options.nvidia_driver_root,
+       "where the files and device nodes of the NVIDIA driver are, such as / or /run/nvidia/driver; none: its GPUs are "
+       "left alone"},
+      {"gpu-sharing", &options.gpu_sharing,
+       "how GPUs are offered: none (whole, nvidia.com/gpu), gpu-share or vgpu (as the scheduler's deviceshare shares)"},
+      {"device-plugin-dir", &options.device_plugin_dir,
+       "where device plugins register, with their sockets (default DATA/device-plugins; they expect "
+       "/var/lib/kubelet/device-plugins)"},
+      {"cdi-spec-dirs", &options.cdi_spec_dirs, "folders of CDI specifications; the last one wins"},
       {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"},
       {"components", &options.components,
        "what runs here of apiserver (always), controllers, scheduler and node; the rest is left to others, such as a "
@@ -94,6 +103,19 @@ base::Result<apiserver::ServiceNetwork> services_of(const UpOptions& options) {
   return apiserver::ServiceNetwork{.addresses = *range};
 }
 
+node::DeviceOptions devices_of(const UpOptions& options) {
+  node::DeviceOptions devices{.enabled = true};
+  devices.driver_root = options.nvidia_driver_root == "none" ? std::string() : options.nvidia_driver_root;
+  devices.plugin_folder =
+      options.device_plugin_dir.empty() ? options.data + "/device-plugins" : options.device_plugin_dir;
+  while (devices.driver_root.size() > 1 && devices.driver_root.ends_with('/')) devices.driver_root.pop_back();
+  if (const auto sharing = node::gpu_sharing_from(options.gpu_sharing); sharing.ok()) devices.sharing = *sharing;
+  devices.cdi_folders.clear();
+  for (const std::string_view folder : base::split_words(options.cdi_spec_dirs, ','))
+    devices.cdi_folders.emplace_back(folder);
+  return devices;
+}
+
 base::Status check_up(const UpOptions& options) {
   const auto wrong = [](std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); };
   TRY_VOID(check_ip("--address", options.address));
@@ -107,6 +129,14 @@ base::Status check_up(const UpOptions& options) {
   TRY_VOID(sharded.check());
   if (const base::Status named = controllers::workloads::check(workloads_of(options)); !named.ok())
     return wrong("--controllers: " + named.error().message);
+  if (options.nvidia_driver_root != "none" && !options.nvidia_driver_root.starts_with('/'))
+    return wrong(base::format("--nvidia-driver-root: \"{}\" is no absolute path", options.nvidia_driver_root));
+  if (!options.device_plugin_dir.empty() && !options.device_plugin_dir.starts_with('/'))
+    return wrong(base::format("--device-plugin-dir: \"{}\" is no absolute path", options.device_plugin_dir));
+  if (const auto sharing = node::gpu_sharing_from(options.gpu_sharing); !sharing.ok())
+    return wrong("--gpu-sharing: " + sharing.error().message);
+  for (const std::string_view folder : base::split_words(options.cdi_spec_dirs, ','))
+    if (!folder.starts_with('/')) return wrong(base::format("--cdi-spec-dirs: \"{}\" is no absolute path", folder));
   if (options.audit_log.empty() && (options.audit_strict || !options.audit_policy_file.empty()))
     return wrong("--audit-strict and --audit-policy-file need --audit-log");
   if (options.port < 0 || options.port > 65535)

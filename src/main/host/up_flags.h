@@ -9,6 +9,7 @@
 #include "base/flags.h"
 #include "base/result.h"
 #include "controllers/all.h"
+#include "node/devices/device_manager.h"
 
 namespace volcano_main {
 
@@ -38,6 +39,10 @@ struct UpOptions {
   std::string cache_dump_dir = "/tmp";
   std::string runtime = "auto";
   std::string service_range = "10.96.0.0/12";
+  std::string nvidia_driver_root = "/";
+  std::string gpu_sharing = "none";
+  std::string device_plugin_dir;
+  std::string cdi_spec_dirs = "/etc/cdi,/var/run/cdi";
 };
 
 // The rows point into `options`.
@@ -48,6 +53,8 @@ bool runs(const UpOptions& options, std::string_view component);
 controllers::workloads::Options workloads_of(const UpOptions& options);
 // An error names the flag.
 base::Result<apiserver::ServiceNetwork> services_of(const UpOptions& options);
+// How devices of this machine are found and given out, but for the program that asks the driver.
+node::DeviceOptions devices_of(const UpOptions& options);
 // Values that a flag's kind takes, and that make no sense.
 base::Status check_up(const UpOptions& options);
 

@@ -1,5 +1,4 @@
 // `volcano up`: everything in one process, each component on a loop of its own.
-#include <pwd.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -248,6 +247,8 @@ struct Cluster {
     of.leave_pods = options.leave_pods;
     of.host_ip = options.address;
     of.service_range = options.service_range;
+    of.devices = devices_of(options);
+    of.devices.watch_command = {"/proc/self/exe", "gpu-watch"};
     if (server) {
       of.api_host = gateway.value_or(options.address);
       of.api_port = server->port();
@@ -378,7 +379,7 @@ struct Cluster {
   }
 
   // What of this machine pods get, and what does not keep them apart.
-  std::string found() const {
+  std::string found() {
     if (!runs(options, "node")) return "no pods run here (--components)\n";
     const node::MachineFacts machine = node::read_machine_facts(options.data);
     const std::string how = gateway ? "containers"
@@ -386,8 +387,21 @@ struct Cluster {
                                 ? "plain processes, which nothing isolates (--runtime process)"
                                 : "plain processes, which nothing isolates (containers need "
                                   "root and runc)";
-    return base::format("{} cores, {:.1f} GiB of memory; pods are {}\n", machine.cpus,
-                        static_cast<double>(machine.memory_bytes) / (1 << 30), how);
+    return base::format("{} cores, {:.1f} GiB of memory, {}; pods are {}\n", machine.cpus,
+                        static_cast<double>(machine.memory_bytes) / (1 << 30), gpus(), how);
+  }
+
+  // A driver that is there answers in a moment, or later in the log.
+  std::string gpus() {
+    const node::DeviceOptions devices = devices_of(options);
+    if (devices.driver_root.empty()) return "GPUs left alone (--nvidia-driver-root=none)";
+    if (!node::has_nvidia_driver(devices)) return "no NVIDIA driver found";
+    for (int tries = 0; tries < 30; ++tries) {
+      std::string said = on_loop<std::string>(*agent.env, [this](auto done) { done(agent.part->gpus()); });
+      if (!said.empty()) return said;
+      usleep(100'000);
+    }
+    return "an NVIDIA driver that has not answered yet";
   }
 
   void stop() {
@@ -422,25 +436,6 @@ struct Cluster {
   }
 };
 
-// With the same flags, but that pods outlive the program, and that the data folder does not hang on HOME.
-int print_unit(const Arguments& arguments, const UpOptions& options) {
-  std::error_code error;
-  UnitFacts facts;
-  facts.program = std::filesystem::read_symlink("/proc/self/exe", error).string();
-  facts.folder = std::filesystem::current_path(error).string();
-  if (facts.program.empty() || facts.folder.empty()) {
-    std::cerr << "volcano up: --systemd: " << error.message() << "\n";
-    return 1;
-  }
-  for (const std::string& argument : arguments)
-    if (!argument.starts_with("--systemd")) facts.arguments.push_back(argument);
-  facts.arguments.push_back("--data=" + options.data);
-  if (!options.leave_pods) facts.arguments.emplace_back("--leave-pods");
-  if (const passwd* user = getuid() == 0 ? nullptr : getpwuid(getuid())) facts.user = user->pw_name;
-  std::cout << systemd_unit(facts);
-  return 0;
-}
-
 }  // namespace
 
 int run_up(const Arguments& arguments) {
@@ -473,7 +468,11 @@ int run_up(const Arguments& arguments) {
     std::cerr << "volcano up: --node-name: " << named.error().message << "\n";
     return 2;
   }
-  if (options.systemd) return print_unit(arguments, options);
+  if (options.systemd) {
+    const auto unit = unit_of_up(arguments, options);
+    (unit.ok() ? std::cout << *unit : std::cerr << "volcano up: --systemd: " << unit.error().message << "\n");
+    return unit.ok() ? 0 : 1;
+  }
   if (options.kubeconfig.empty()) options.kubeconfig = options.data + "/kubeconfig";
   block_signals();  // before any thread starts, so that all inherit it
   signal(SIGPIPE, SIG_IGN);

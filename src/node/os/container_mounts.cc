@@ -105,6 +105,7 @@ base::Result<std::vector<MountSpec>> container_mounts(const PodFolders& folders,
       if (mount.target == target) return;
     mounts.push_back({source, target, read_only});
   };
+  for (const DeviceMount& mount : spec.devices.mounts) add(mount.source, mount.target, mount.read_only);
   add(pod + "/hosts", "/etc/hosts", false);
   add(pod + "/resolv.conf", "/etc/resolv.conf", false);
   add(pod + "/hostname", "/etc/hostname", false);

@@ -77,7 +77,8 @@ Json mounts_json(const BundleInput& input) {
   return list;
 }
 
-Json resources_json(const ContainerSpec& spec) {
+Json resources_json(const BundleInput& input) {
+  const ContainerSpec& spec = *input.spec;
   Json cpu = Json::object({{"shares", std::max<std::int64_t>(2, spec.cpu_request_milli * 1024 / 1000)}});
   if (spec.cpu_limit_milli > 0) {
     cpu.set("period", 100'000);
@@ -86,6 +87,7 @@ Json resources_json(const ContainerSpec& spec) {
   Json memory = Json::object();
   if (spec.memory_limit_bytes > 0) memory.set("limit", spec.memory_limit_bytes);
   Json devices = Json::array({Json::object({{"allow", spec.privileged}, {"access", "rwm"}})});
+  for (const OciDevice& device : input.devices) devices.push_back(device_rule_json(device));
   return Json::object(
       {{"devices", devices}, {"cpu", cpu}, {"memory", memory}, {"pids", Json::object({{"limit", kPidsMax}})}});
 }
@@ -131,7 +133,14 @@ Json environment_json(const BundleInput& input) {
     const std::size_t equals = entry.find('=');
     put(entry.substr(0, equals), equals == std::string::npos ? "" : entry.substr(equals + 1));
   }
+  for (const auto& [name, value] : input.spec->devices.environment) put(name, value);
   for (const auto& [name, value] : input.spec->environment) put(name, value);
+  for (const auto& [name, folder] : device_folders(input.spec->devices)) {
+    std::string list;
+    for (const auto& [known, value] : merged)
+      if (known == name) list = value;
+    put(name, list.empty() ? folder : list + ":" + folder);
+  }
   Json list = Json::array();
   for (const auto& [name, value] : merged) list.push_back(name + "=" + value);
   return list;
@@ -265,10 +274,12 @@ base::Result<Json> make_bundle(const BundleInput& input) {
                                                               {"permitted", strings(capabilities)}})},
                                {"noNewPrivileges", spec.no_new_privileges},
                                {"oomScoreAdj", permitted_oom_score(spec.oom_score_adjustment, input.privileges)}});
+  if (spec.devices.unlimited_memlock) process.set("rlimits", memlock_json(input.privileges.memlock_max));
   if (!input.apparmor_profile.empty()) process.set("apparmorProfile", input.apparmor_profile);
   Json linux = Json::object({{"cgroupsPath", input.cgroup_path},
-                             {"resources", resources_json(spec)},
+                             {"resources", resources_json(input)},
                              {"namespaces", namespaces_json(input)}});
+  if (!input.devices.empty()) linux.set("devices", devices_json(input.devices));
   if (!input.user_namespace.empty()) {
     const Json map = Json::array({Json::object({{"containerID", 0}, {"hostID", input.first_id}, {"size", kPodIds}})});
     linux.set("uidMappings", map);
@@ -287,12 +298,14 @@ base::Result<Json> make_bundle(const BundleInput& input) {
     for (const auto& [name, value] : spec.sysctls) settings.set(name, value);
     linux.set("sysctl", std::move(settings));
   }
-  return Json::object({{"ociVersion", "1.0.2"},
-                       {"process", process},
-                       {"root", Json::object({{"path", input.root}, {"readonly", spec.read_only_root}})},
-                       {"hostname", input.hostname},
-                       {"mounts", mounts_json(input)},
-                       {"linux", linux}});
+  Json bundle = Json::object({{"ociVersion", "1.0.2"},
+                              {"process", process},
+                              {"root", Json::object({{"path", input.root}, {"readonly", spec.read_only_root}})},
+                              {"hostname", input.hostname},
+                              {"mounts", mounts_json(input)},
+                              {"linux", linux}});
+  if (!spec.devices.hooks.empty()) bundle.set("hooks", hooks_json(spec.devices.hooks));
+  return bundle;
 }
 
 }  // namespace node

@@ -6,6 +6,7 @@
 
 #include "api/json/json.h"
 #include "base/result.h"
+#include "node/os/device_nodes.h"
 #include "node/os/privileges.h"
 #include "node/runtime.h"
 
@@ -49,6 +50,7 @@ struct BundleInput {
   std::string apparmor_profile;   // empty: none
   std::string cgroup_path;        // below each hierarchy
   std::vector<MountSpec> mounts;  // sources resolved
+  std::vector<OciDevice> devices;
 };
 // An error when neither the pod nor the image says what to run, or the user has ids that the user namespace lacks.
 base::Result<api::Json> make_bundle(const BundleInput& input);

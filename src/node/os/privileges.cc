@@ -1,6 +1,8 @@
 // Reading /proc/self.
 #include "node/os/privileges.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -29,6 +31,9 @@ Privileges read_privileges() {
   privileges.seccomp = status.find("Seccomp:") != std::string::npos;
   const std::string score = read_text("/proc/self/oom_score_adj");
   std::from_chars(score.data(), score.data() + score.size(), privileges.oom_score_adjustment);
+  rlimit memlock{};
+  if ((privileges.effective >> kSysResource & 1) == 0 && ::getrlimit(RLIMIT_MEMLOCK, &memlock) == 0)
+    privileges.memlock_max = memlock.rlim_max;
   return privileges;
 }
 

@@ -43,6 +43,8 @@ Json environment_json(const ContainerSpec& spec, const std::string& hostname) {
   if (!has("PATH")) list.push_back("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
   if (!has("HOME")) list.push_back("HOME=" + home_of(spec.user));
   if (!has("HOSTNAME")) list.push_back("HOSTNAME=" + hostname);
+  for (const auto& [key, value] : spec.devices.environment)
+    if (!has(key)) list.push_back(key + "=" + value);
   for (const auto& [key, value] : spec.environment) list.push_back(key + "=" + value);
   return list;
 }

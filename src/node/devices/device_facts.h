@@ -1,0 +1,28 @@
+// Which pod has which devices, as files: DATA/devices/UID.json. They outlive the agent.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "node/devices/device_grant.h"
+#include "node/devices/device_pools.h"
+
+namespace node {
+
+struct HeldContainer {
+  ContainerDevices devices;
+  DeviceGrant grant;
+};
+struct HeldPod {
+  std::string uid;
+  std::vector<HeldContainer> containers;
+};
+
+// All of them block.
+base::Status write_held(const std::string& folder, const HeldPod& pod);
+void erase_held(const std::string& folder, const std::string& uid);
+// What cannot be read is left out.
+std::vector<HeldPod> read_held(const std::string& folder);
+
+}  // namespace node

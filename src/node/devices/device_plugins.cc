@@ -1,0 +1,77 @@
+// The device manager and plugins of others.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "base/split.h"
+#include "node/devices/device_manager_state.h"
+#include "node/os/pod_folders.h"
+#include "rt/files.h"
+
+namespace node {
+
+namespace {
+
+// Resources that plugins have offered, a line each: pods that were bound to them wait for the plugin after a start.
+std::string names_file(const std::string& folder) { return folder + "/plugins"; }
+
+}  // namespace
+
+void DeviceManager::State::begin_plugins() {
+  if (options.plugin_folder.empty()) return;
+  for (const std::string_view name : base::split_words(read_text(names_file(folder)), '\n')) {
+    awaited.emplace(name);
+    pools.set(std::string(name), {});
+  }
+  plugins = std::make_unique<PluginHost>(
+      env, options.plugin_folder,
+      PluginHost::Callbacks{
+          .changed = [this](const std::string& resource,
+                            std::vector<Device> devices) { plugin_changed(resource, std::move(devices)); },
+          .warn = [this](const std::string& message) { call.warn("DevicePlugin", message); },
+          .objection =
+              [this](const std::string& resource) {
+                const bool ours = has_driver && (is_gpu_resource(resource) || resource.starts_with("volcano.sh/"));
+                return std::string(ours ? "this node offers it itself (--nvidia-driver-root=none leaves it to plugins)"
+                                        : "");
+              }});
+  if (const base::Status started = plugins->start(); !started.ok()) {
+    base::log_warning("node", "device plugins cannot register: " + started.error().message);
+    plugins.reset();
+  }
+}
+
+// One at a time: two writers of one file would take its temporary name from each other.
+void DeviceManager::State::write_names() {
+  names_due = true;
+  if (std::exchange(names_busy, true)) return;
+  names_due = false;
+  std::string names;
+  for (const auto& [name, list] : pools.all())
+    if (!is_gpu_resource(name)) names += name + "\n";
+  env.offload(
+      [names, folder = folder] {
+        base::Status written = rt::make_folders(folder, 0700);
+        if (written.ok()) written = rt::write_file(names_file(folder), names, 0600);
+        if (!written.ok()) base::log_warning("node", written.error().message);
+      },
+      [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->names_busy = false;
+        if (self->names_due) self->write_names();
+      });
+}
+
+void DeviceManager::State::plugin_changed(const std::string& resource, std::vector<Device> devices) {
+  const bool known = pools.knows(resource);
+  awaited.erase(resource);
+  pools.set(resource, std::move(devices));
+  if (!known) write_names();
+  wake_waiting();
+  call.node_changed();
+}
+
+}  // namespace node

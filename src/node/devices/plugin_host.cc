@@ -1,0 +1,241 @@
+// One stream and a few calls a plugin.
+#include "node/devices/plugin_host.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "base/utf8.h"
+#include "rt/files.h"
+#include "rt/grpc.h"
+
+namespace node {
+
+using base::Code;
+using base::make_error;
+
+namespace {
+
+constexpr const char* kSocket = "kubelet.sock";
+constexpr std::size_t kPluginsMax = 64;
+constexpr base::Duration kCallMax = base::seconds(30);
+constexpr std::size_t kReasonMax = 512;
+
+struct Plugin {
+  std::string endpoint;
+  PluginOptions options;
+  std::vector<Device> devices;
+  std::unique_ptr<rt::GrpcCall> list;  // null: it is gone
+  rt::Loop::TimerId patience = 0;      // until its first list
+  bool lists = false;
+};
+
+std::string reason_of(const rt::GrpcStatus& status) {
+  return base::format("rpc error: code = {} desc = {}", rt::grpc_code_name(status.code),
+                      base::to_utf8(base::utf8_prefix(status.message, kReasonMax)));
+}
+
+}  // namespace
+
+struct PluginHost::State : std::enable_shared_from_this<PluginHost::State> {
+  State(rt::Env& e, std::string f, Callbacks c) : env(e), folder(std::move(f)), tell(std::move(c)) {}
+
+  rt::Env& env;
+  std::string folder;
+  Callbacks tell;
+  // Calls and the server need the thread, and go before it.
+  std::unique_ptr<rt::GrpcIo> io;
+  std::unique_ptr<rt::GrpcServer> server;
+  std::map<std::string, Plugin> plugins;  // by resource
+  std::map<std::uint64_t, std::unique_ptr<rt::GrpcCall>> calls;
+  std::uint64_t next_call = 1;
+
+  void asked(const std::string& method, const std::string& request, const std::shared_ptr<rt::GrpcAnswer>& answer);
+  base::Status enroll(const PluginRegistration& registration);
+  void listed(const std::string& resource, const std::string& message);
+  void lost(const std::string& resource, const std::string& why);
+  void call(const std::string& resource, const char* method, std::string request,
+            std::function<void(base::Result<std::string>)> done);
+};
+
+PluginHost::PluginHost(rt::Env& env, std::string folder, Callbacks callbacks)
+    : state_(std::make_shared<State>(env, std::move(folder), std::move(callbacks))) {}
+PluginHost::~PluginHost() { stop(); }
+
+base::Status PluginHost::start() {
+  State& state = *state_;
+  TRY_VOID(rt::make_folders(state.folder, 0700));
+  state.io = std::make_unique<rt::GrpcIo>();
+  auto server = rt::start_grpc_server(
+      *state.io, {.unix_path = state.folder + "/" + kSocket},
+      [weak = std::weak_ptr(state_), &loop = state.env.loop()](const std::string& method, const std::string& request,
+                                                               const std::shared_ptr<rt::GrpcAnswer>& answer) {
+        loop.post([weak, method, request, answer] {
+          if (const auto self = weak.lock()) self->asked(method, request, answer);
+        });
+      });
+  if (!server.ok()) {
+    state.io.reset();
+    return server.take_error();
+  }
+  state.server = std::move(*server);
+  return {};
+}
+
+void PluginHost::stop() {
+  State& state = *state_;
+  for (auto& [resource, plugin] : state.plugins)
+    if (plugin.patience != 0) state.env.loop().cancel(plugin.patience);
+  state.plugins.clear();
+  state.calls.clear();
+  state.server.reset();
+  state.io.reset();
+}
+
+void PluginHost::State::asked(const std::string& method, const std::string& request,
+                              const std::shared_ptr<rt::GrpcAnswer>& answer) {
+  if (!io) return;
+  if (method != "/v1beta1.Registration/Register")
+    return answer->finish({rt::GrpcCode::kUnimplemented, base::format("unknown method {}", base::to_utf8(method))});
+  auto registration = registration_from(request);
+  const base::Status done = registration.ok() ? enroll(*registration) : base::Status(registration.error());
+  if (!done.ok()) {
+    tell.warn("a device plugin is refused: " + done.error().message);
+    return answer->finish({rt::GrpcCode::kInvalidArgument, done.error().message});
+  }
+  answer->send({});  // Empty
+  answer->finish({});
+}
+
+base::Status PluginHost::State::enroll(const PluginRegistration& registration) {
+  const std::string& resource = registration.resource;
+  if (const std::string why = tell.objection(resource); !why.empty())
+    return make_error(Code::kInvalid, base::format("resource_name: {:?}: {}", resource, why));
+  if (!plugins.contains(resource) && plugins.size() == kPluginsMax)
+    return make_error(Code::kTooManyRequests, base::format("there are {} plugins already", kPluginsMax));
+  Plugin& plugin = plugins[resource];
+  plugin.list.reset();  // a new plugin takes the place of the old one
+  plugin.endpoint = registration.endpoint;
+  plugin.options = registration.options;
+  plugin.lists = false;
+  if (plugin.patience != 0) env.loop().cancel(plugin.patience);
+  plugin.patience = env.loop().after(kCallMax, [weak = weak_from_this(), resource] {
+    if (const auto self = weak.lock()) self->lost(resource, "it has listed no devices within 30s");
+  });
+  plugin.list = rt::begin_grpc_call(*io, env.loop(), {.unix_path = folder + "/" + plugin.endpoint},
+                                    "/v1beta1.DevicePlugin/ListAndWatch", {}, {},
+                                    {.on_message =
+                                         [weak = weak_from_this(), resource](const std::string& message) {
+                                           if (const auto self = weak.lock()) self->listed(resource, message);
+                                         },
+                                     .on_end =
+                                         [weak = weak_from_this(), resource](const rt::GrpcStatus& status) {
+                                           const auto self = weak.lock();
+                                           if (self) self->lost(resource, "it has ended: " + reason_of(status));
+                                         }});
+  base::log_info("node", base::format("device plugin {} offers {}", plugin.endpoint, resource));
+  return {};
+}
+
+void PluginHost::State::listed(const std::string& resource, const std::string& message) {
+  const auto found = plugins.find(resource);
+  if (found == plugins.end()) return;
+  Plugin& plugin = found->second;
+  if (plugin.patience != 0) env.loop().cancel(std::exchange(plugin.patience, 0));
+  auto devices = devices_from(message);
+  if (!devices.ok()) return lost(resource, "it lists nonsense: " + devices.error().message);
+  const bool same = std::exchange(plugin.lists, true) && *devices == plugin.devices;
+  plugin.devices = *devices;
+  if (!same) tell.changed(resource, std::move(*devices));
+}
+
+// Its devices are there, and unhealthy, until it registers again.
+void PluginHost::State::lost(const std::string& resource, const std::string& why) {
+  const auto found = plugins.find(resource);
+  if (found == plugins.end()) return;
+  Plugin& plugin = found->second;
+  if (plugin.patience != 0) env.loop().cancel(std::exchange(plugin.patience, 0));
+  // Not from within its own callback.
+  env.loop().post([call = std::shared_ptr(std::move(plugin.list))] {});
+  plugin.lists = false;
+  for (Device& device : plugin.devices) device.healthy = false;
+  tell.warn(base::format("the device plugin of {}: {}", resource, why));
+  tell.changed(resource, plugin.devices);
+}
+
+bool PluginHost::has(const std::string& resource) const { return state_->plugins.contains(resource); }
+
+PluginOptions PluginHost::options(const std::string& resource) const {
+  const auto found = state_->plugins.find(resource);
+  return found == state_->plugins.end() ? PluginOptions() : found->second.options;
+}
+
+void PluginHost::State::call(const std::string& resource, const char* method, std::string request,
+                             std::function<void(base::Result<std::string>)> done) {
+  const auto found = plugins.find(resource);
+  if (found == plugins.end() || !found->second.list)
+    return env.loop().post([done = std::move(done), resource] {
+      done(make_error(Code::kUnavailable, base::format("the device plugin of {} is not there", resource)));
+    });
+  const std::uint64_t number = next_call++;
+  calls[number] = rt::begin_unary_call(
+      *io, env.loop(), {.unix_path = folder + "/" + found->second.endpoint},
+      std::string("/v1beta1.DevicePlugin/") + method, std::move(request), {.timeout = kCallMax},
+      [weak = weak_from_this(), number, resource, method, done = std::move(done)](const rt::GrpcStatus& status,
+                                                                                  std::string message) {
+        const auto self = weak.lock();
+        if (!self) return;
+        const auto entry = self->calls.find(number);
+        if (entry == self->calls.end()) return;
+        self->env.loop().post([call = std::shared_ptr(std::move(entry->second))] {});
+        self->calls.erase(entry);
+        if (status.ok()) return done(std::move(message));
+        const std::string why = base::format("{} of the device plugin of {}: {}", method, resource, reason_of(status));
+        self->tell.warn(why);
+        done(make_error(Code::kUnavailable, why));
+      });
+}
+
+namespace {
+
+// What a plugin answers, or what is wrong with it.
+template <class T>
+base::Result<T> understood(const std::string& resource, base::Result<T> read) {
+  if (read.ok()) return read;
+  return base::within(read.take_error(), base::format("the device plugin of {} answers nonsense", resource));
+}
+
+}  // namespace
+
+void PluginHost::allocate(const std::string& resource, const std::vector<std::string>& ids,
+                          std::function<void(base::Result<PluginAllocation>)> done) {
+  state_->call(resource, "Allocate", allocate_request(ids),
+               [resource, done = std::move(done), warn = state_->tell.warn](base::Result<std::string> answer) {
+                 if (!answer.ok()) return done(answer.take_error());
+                 auto read = understood(resource, allocation_from(*answer));
+                 if (!read.ok()) warn(read.error().message);
+                 done(std::move(read));
+               });
+}
+
+void PluginHost::prefer(const std::string& resource, const std::vector<std::string>& available, std::int64_t count,
+                        std::function<void(base::Result<std::vector<std::string>>)> done) {
+  state_->call(
+      resource, "GetPreferredAllocation", preference_request(available, count),
+      [resource, available, count, done = std::move(done), warn = state_->tell.warn](base::Result<std::string> answer) {
+        if (!answer.ok()) return done(answer.take_error());
+        auto read = understood(resource, preference_from(*answer, available, count));
+        if (!read.ok()) warn(read.error().message);
+        done(std::move(read));
+      });
+}
+
+void PluginHost::pre_start(const std::string& resource, const std::vector<std::string>& ids,
+                           std::function<void(base::Status)> done) {
+  state_->call(resource, "PreStartContainer", pre_start_request(ids),
+               [done = std::move(done)](base::Result<std::string> answer) {
+                 done(answer.ok() ? base::Status() : base::Status(answer.take_error()));
+               });
+}
+
+}  // namespace node

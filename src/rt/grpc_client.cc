@@ -1,0 +1,207 @@
+// Calls: a socket and a session each.
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <chrono>
+
+#include "base/format.h"
+#include "rt/grpc_io.h"
+
+namespace rt {
+
+namespace asio = boost::asio;
+using ErrorCode = boost::system::error_code;
+
+GrpcIo::GrpcIo() : state_(std::make_unique<State>()) {
+  state_->thread = std::thread([state = state_.get()] { state->context.run(); });
+  pthread_setname_np(state_->thread.native_handle(), "grpc");
+}
+GrpcIo::~GrpcIo() {
+  state_->guard.reset();
+  state_->context.stop();
+  state_->thread.join();
+}
+
+base::Result<GrpcEndpoint> grpc_endpoint(const GrpcTarget& target) {
+  if (!target.unix_path.empty()) {
+    if (target.unix_path.size() > 107)
+      return base::make_error(base::Code::kInvalid,
+                              base::format("{}: longer than the 107 bytes of a socket's path", target.unix_path));
+    return GrpcEndpoint(asio::local::stream_protocol::endpoint(target.unix_path));
+  }
+  ErrorCode error;
+  const auto address = asio::ip::make_address(target.address, error);
+  if (error) return base::make_error(base::Code::kInvalid, base::format("{:?} is no IP address", target.address));
+  return GrpcEndpoint(asio::ip::tcp::endpoint(address, target.port));
+}
+
+std::string grpc_place(const GrpcTarget& target) {
+  return target.unix_path.empty() ? base::format("{}:{}", target.address, target.port) : target.unix_path;
+}
+
+namespace {
+
+constexpr int kUntakenMax = 8;  // messages that the loop has not taken
+
+// On the I/O thread but for `told`, which the loop reads.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(asio::io_context& context, Loop& loop, GrpcTarget target, GrpcCallbacks callbacks)
+      : context_(context),
+        loop_(loop),
+        target_(std::move(target)),
+        callbacks_(std::make_shared<GrpcCallbacks>(std::move(callbacks))),
+        socket_(context),
+        timer_(context) {}
+
+  void begin(GrpcClientSession::Call call, base::Duration timeout) {
+    call.on_message = [this](std::string message) { tell(std::move(message)); };
+    call.on_end = [this](GrpcStatus status) { end(std::move(status)); };
+    session_.emplace(std::move(call));
+    if (timeout > base::Duration{}) {
+      timer_.expires_after(std::chrono::nanoseconds(timeout.ns));
+      timer_.async_wait([self = shared_from_this()](ErrorCode error) {
+        if (!error) self->session_->close({GrpcCode::kDeadlineExceeded, "context deadline exceeded"});
+      });
+    }
+    const auto endpoint = grpc_endpoint(target_);
+    if (!endpoint.ok()) return session_->close({GrpcCode::kInvalidArgument, endpoint.error().message});
+    socket_.async_connect(*endpoint, [self = shared_from_this()](ErrorCode error) {
+      if (error)
+        return self->session_->close(
+            {GrpcCode::kUnavailable,
+             base::format("cannot connect to {}: {}", grpc_place(self->target_), error.message())});
+      self->write();
+      self->read();
+    });
+  }
+  void cancel() {
+    muted_ = true;
+    if (session_) session_->close({GrpcCode::kCancelled, "nobody waits any more"});
+  }
+  std::shared_ptr<std::atomic<bool>> wanted() const { return wanted_; }
+
+ private:
+  void tell(std::string message) {
+    ++untaken_;
+    loop_.post(
+        [self = shared_from_this(), wanted = wanted_, callbacks = callbacks_, message = std::move(message)]() mutable {
+          if (*wanted && callbacks->on_message) callbacks->on_message(std::move(message));
+          asio::post(self->context_, [self] {
+            if (self->untaken_-- == kUntakenMax) self->read();
+          });
+        });
+  }
+  void end(GrpcStatus status) {
+    timer_.cancel();
+    // Later, since the session is not done with what it was doing. What it still has to say is that it goes.
+    asio::post(context_, [self = shared_from_this()] {
+      ErrorCode ignored;
+      self->socket_.close(ignored);
+    });
+    if (muted_) return;
+    loop_.post([wanted = wanted_, callbacks = callbacks_, status = std::move(status)]() mutable {
+      if (*wanted && callbacks->on_end) callbacks->on_end(std::move(status));
+    });
+  }
+  void read() {
+    if (reading_ || session_->is_over() || untaken_ >= kUntakenMax) return;
+    reading_ = true;
+    socket_.async_read_some(asio::buffer(chunk_), [self = shared_from_this()](ErrorCode error, std::size_t size) {
+      self->reading_ = false;
+      if (error) return self->session_->close({GrpcCode::kUnavailable, "the connection ended: " + error.message()});
+      self->session_->receive({self->chunk_.data(), size});
+      self->write();
+      self->read();
+    });
+  }
+  void write() {
+    if (writing_ || session_->is_over()) return;
+    out_ = session_->take_output();
+    if (out_.empty()) return;
+    writing_ = true;
+    asio::async_write(socket_, asio::buffer(out_), [self = shared_from_this()](ErrorCode error, std::size_t) {
+      self->writing_ = false;
+      if (!error) self->write();  // a failure shows when reading, after what the server has said
+    });
+  }
+
+  asio::io_context& context_;
+  Loop& loop_;
+  GrpcTarget target_;
+  std::shared_ptr<GrpcCallbacks> callbacks_;
+  std::shared_ptr<std::atomic<bool>> wanted_ = std::make_shared<std::atomic<bool>>(true);
+  GrpcSocket socket_;
+  asio::steady_timer timer_;
+  std::optional<GrpcClientSession> session_;
+  std::array<char, 16384> chunk_;
+  std::string out_;
+  bool reading_ = false;
+  bool writing_ = false;
+  bool muted_ = false;
+  int untaken_ = 0;
+};
+
+class RunningCall final : public GrpcCall {
+ public:
+  RunningCall(asio::io_context& context, std::shared_ptr<Connection> connection)
+      : context_(context), connection_(std::move(connection)) {}
+  ~RunningCall() override {
+    *connection_->wanted() = false;
+    asio::post(context_, [connection = std::move(connection_)] { connection->cancel(); });
+  }
+
+ private:
+  asio::io_context& context_;
+  std::shared_ptr<Connection> connection_;
+};
+
+}  // namespace
+
+std::unique_ptr<GrpcCall> begin_grpc_call(GrpcIo& io, Loop& loop, const GrpcTarget& target, std::string method,
+                                          std::string request, GrpcCallOptions options, GrpcCallbacks callbacks) {
+  asio::io_context& context = io.state().context;
+  auto connection = std::make_shared<Connection>(context, loop, target, std::move(callbacks));
+  GrpcClientSession::Call call{.authority = target.unix_path.empty() ? grpc_place(target) : "localhost",
+                               .method = std::move(method),
+                               .request = std::move(request),
+                               .timeout_ms = options.timeout.ns / 1'000'000,
+                               .message_bytes_max = options.message_bytes_max,
+                               .on_message = {},
+                               .on_end = {}};
+  asio::post(context, [connection, call = std::move(call), timeout = options.timeout]() mutable {
+    connection->begin(std::move(call), timeout);
+  });
+  return std::make_unique<RunningCall>(context, std::move(connection));
+}
+
+std::unique_ptr<GrpcCall> begin_unary_call(GrpcIo& io, Loop& loop, const GrpcTarget& target, std::string method,
+                                           std::string request, GrpcCallOptions options,
+                                           std::function<void(GrpcStatus status, std::string message)> done) {
+  struct Answer {
+    std::optional<std::string> message;
+    bool twice = false;
+  };
+  const auto answer = std::make_shared<Answer>();
+  return begin_grpc_call(io, loop, target, std::move(method), std::move(request), options,
+                         {.on_message =
+                              [answer](std::string message) {
+                                answer->twice |= answer->message.has_value();
+                                answer->message = std::move(message);
+                              },
+                          .on_end =
+                              [answer, done = std::move(done)](GrpcStatus status) {
+                                if (status.ok() && (!answer->message || answer->twice))
+                                  status = {GrpcCode::kInternal, "not one message in the answer"};
+                                std::string message = status.ok() ? std::move(*answer->message) : std::string();
+                                done(std::move(status), std::move(message));
+                              }});
+}
+
+}  // namespace rt

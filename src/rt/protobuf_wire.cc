@@ -1,0 +1,84 @@
+// Tags, varints and lengths.
+#include "rt/protobuf_wire.h"
+
+namespace rt {
+
+bool WireReader::varint(std::uint64_t& out) {
+  out = 0;
+  for (int shift = 0; shift < 64; shift += 7) {
+    if (rest_.empty()) return false;
+    const auto byte = static_cast<unsigned char>(rest_.front());
+    rest_.remove_prefix(1);
+    out |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+bool WireReader::fixed(std::size_t size, std::uint64_t& out) {
+  if (rest_.size() < size) return false;
+  out = 0;
+  for (std::size_t i = 0; i < size; ++i)
+    out |= static_cast<std::uint64_t>(static_cast<unsigned char>(rest_[i])) << (8 * i);
+  rest_.remove_prefix(size);
+  return true;
+}
+
+bool WireReader::next(WireField& field) {
+  if (rest_.empty() || malformed_) return false;
+  field = {};
+  std::uint64_t tag = 0;
+  malformed_ = true;
+  if (!varint(tag) || tag >> 3 == 0 || tag >> 3 > 0x1fffffff) return false;
+  field.number = static_cast<int>(tag >> 3);
+  bool read = false;
+  switch (tag & 7) {
+    case 0: read = varint(field.integer); break;
+    case 1: read = fixed(8, field.integer); break;
+    case 5: read = fixed(4, field.integer); break;
+    case 2: {
+      std::uint64_t size = 0;
+      read = varint(size) && size <= rest_.size();
+      if (!read) break;
+      field.bytes = rest_.substr(0, size);
+      rest_.remove_prefix(size);
+      break;
+    }
+    default: break;  // groups, which nobody sends any more
+  }
+  malformed_ = !read;
+  return read;
+}
+
+void WireWriter::varint(std::uint64_t value) {
+  while (value >= 0x80) {
+    out_ += static_cast<char>((value & 0x7f) | 0x80);
+    value >>= 7;
+  }
+  out_ += static_cast<char>(value);
+}
+
+void WireWriter::add_entry(int number, std::string_view bytes) {
+  varint(static_cast<std::uint64_t>(number) << 3 | 2);
+  varint(bytes.size());
+  out_ += bytes;
+}
+
+void WireWriter::add(int number, std::string_view bytes) {
+  if (!bytes.empty()) add_entry(number, bytes);
+}
+
+void WireWriter::add(int number, std::uint64_t integer) {
+  if (integer == 0) return;
+  varint(static_cast<std::uint64_t>(number) << 3);
+  varint(integer);
+}
+
+void WireWriter::add_pair(int number, std::string_view key, std::string_view value) {
+  WireWriter pair;
+  pair.add(1, key);
+  pair.add(2, value);
+  add_entry(number, pair.out_);
+}
+
+}  // namespace rt

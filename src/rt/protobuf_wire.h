@@ -1,0 +1,55 @@
+// Protocol buffers' wire format, for messages whose few fields their readers name by number.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rt {
+
+// One field as it came. Of a repeated field each entry is one.
+struct WireField {
+  int number = 0;
+  std::uint64_t integer = 0;    // of varints and fixed-size numbers
+  std::string_view bytes = {};  // of strings, bytes and messages; points into the input
+};
+
+// Reads field after field; what a caller does not know it skips.
+class WireReader {
+ public:
+  explicit WireReader(std::string_view message) : rest_(message) {}
+  // False at the end, and where the message is malformed.
+  bool next(WireField& field);
+  bool malformed() const { return malformed_; }
+
+ private:
+  bool varint(std::uint64_t& out);
+  bool fixed(std::size_t size, std::uint64_t& out);
+
+  std::string_view rest_;
+  bool malformed_ = false;
+};
+
+// Writes fields; those that are zero or empty are left out, as proto3 has it, but for add_entry().
+class WireWriter {
+ public:
+  void add(int number, std::string_view bytes);
+  void add(int number, std::uint64_t integer);
+  template <std::same_as<bool> Bool>  // no pointer is one
+  void add(int number, Bool value) {
+    add(number, std::uint64_t{value ? 1U : 0U});
+  }
+  // An entry of a repeated field, which may be empty.
+  void add_entry(int number, std::string_view bytes);
+  // An entry of a map of strings.
+  void add_pair(int number, std::string_view key, std::string_view value);
+  std::string take() { return std::move(out_); }
+
+ private:
+  void varint(std::uint64_t value);
+
+  std::string out_;
+};
+
+}  // namespace rt
