@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/selector_text.h"
+#include "apiserver/documents/autoscaler_table.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -189,6 +190,7 @@ std::map<std::string, Printer, std::less<>> make_printers() {
 
 const Printer* workload_printer(std::string_view kind) {
   static const std::map<std::string, Printer, std::less<>> printers = make_printers();
+  if (kind == "HorizontalPodAutoscaler") return &autoscaler_printer();
   const auto found = printers.find(kind);
   return found == printers.end() ? nullptr : &found->second;
 }

@@ -189,6 +189,7 @@ struct Cluster {
       manager_options.with_cluster = true;
       manager_options.root_ca = credentials.ca_pem;
       manager_options.kubernetes = workloads_of(options);
+      manager_options.kubernetes->pod_usage = [this] { return node_usage->latest(); };
       if (options.training) manager_options.training = training();
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
