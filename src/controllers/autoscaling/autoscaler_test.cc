@@ -55,7 +55,8 @@ struct Stage {
     usage->at = world.now;
     usage->window = base::seconds(10);
     world.turn(*controller, "ns/h");
-    return (*world.find(kDeployments, "ns/d"))["spec"]["replicas"].as_int();
+    const Json* target = world.find(kDeployments, "ns/d");
+    return target == nullptr ? -1 : (*target)["spec"]["replicas"].as_int();
   }
   std::string said(std::string_view type) {
     for (const Json& one : (*world.find(kAutoscalers, "ns/h"))["status"]["conditions"].items())
