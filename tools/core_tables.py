@@ -15,6 +15,7 @@ core.v1: Namespace Node Pod PodTemplate Service Endpoints ConfigMap Secret Servi
   PersistentVolume LimitRange ResourceQuota ReplicationController Binding ComponentStatus
 apps.v1: ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet
 batch.v1: CronJob Job
+autoscaling.v2: HorizontalPodAutoscaler
 scheduling.v1: PriorityClass
 storage.v1: StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment VolumeAttributesClass
 resource.v1: DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice

@@ -74,6 +74,7 @@ std::vector<CoreRow> core_rows() {
       {"apps", "v1", "deployments", "Deployment", kNamespaced, "apps.v1.Deployment", {"deploy"}, true, true, {"scale"}, {"all"}, kWorkloadScale},
       {"apps", "v1", "replicasets", "ReplicaSet", kNamespaced, "apps.v1.ReplicaSet", {"rs"}, true, true, {"scale"}, {"all"}, kWorkloadScale},
       {"apps", "v1", "statefulsets", "StatefulSet", kNamespaced, "apps.v1.StatefulSet", {"sts"}, true, true, {"scale"}, {"all"}, kWorkloadScale},
+      {"autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", kNamespaced, "autoscaling.v2.HorizontalPodAutoscaler", {"hpa"}, true, false, {}, {"all"}},
       {"batch", "v1", "cronjobs", "CronJob", kNamespaced, "batch.v1.CronJob", {"cj"}, true, true, {}, {"all"}},
       {"batch", "v1", "jobs", "Job", kNamespaced, "batch.v1.Job", {}, true, true, {}, {"all"}},
       {"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", kCluster, "scheduling.v1.PriorityClass", {"pc"}, false, true},

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What pods and the machine use: kubectl top, the pages of a node, who may see them.
+# What pods and the machine use: kubectl top, the pages of a node, who may see them, and an autoscaler that goes by it.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 holds() { grep -qF -- "$1" <<< "$2" || { echo "$2"; return 1; }; }
@@ -35,6 +35,39 @@ pages_are_served() {
   expect "as a kubelet asks for them" wait_for 5 raw /api/v1/nodes/n1/proxy/stats/summary --as bob
   expect "and not for other pages" refused forbidden raw /api/v1/nodes/n1/proxy/metrics/resource --as bob
 }
+pods_follow_their_use() {
+  kubectl apply -f - > /dev/null << MANIFEST
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: scaled}
+spec:
+  selector: {matchLabels: {app: scaled}}
+  template:
+    metadata: {labels: {app: scaled}}
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers: [{name: c, image: i, command: [sh, -c, 'while true; do :; done'], resources: {requests: {cpu: 10m}}}]
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: scaled}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: scaled}
+  maxReplicas: 3
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]
+MANIFEST
+  expect "more pods" wait_for 120 field_is deployment scaled .spec.replicas 3
+  expect "an event" wait_for 5 shows 'reason: cpu resource utilization (percentage of request) above target' kubectl get events
+  expect "a condition" shows 'ValidMetricFound' kubectl describe hpa scaled
+  expect "a row" shows 'Deployment/scaled' kubectl get hpa scaled
+  kubectl delete hpa/scaled deployment/scaled > /dev/null
+  expect "bounds that contradict each other to be refused" refused 'must be greater than or equal to `minReplicas`' kubectl create -f - << MANIFEST
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: wrong}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: x}, minReplicas: 5, maxReplicas: 3}
+MANIFEST
+}
 unknown_images_are_named() {
   expect "a warning" shows 'Warning: spec.containers[0].image: "ngnix" is not imported' kubectl run typo --image=ngnix --restart=Never --command -- true
 }
@@ -48,6 +81,8 @@ for runtime in $runtimes; do
   kubectl run busy --image=i --labels=app=busy --overrides='{"spec":{"terminationGracePeriodSeconds":0,"containers":[{"name":"main","image":"i","command":["sh","-c","while true; do :; done"]}]}}' > /dev/null
   wait_for 20 field_is pod busy .status.phase Running
   run_tests usage_is_shown pages_are_served
+  kubectl delete pod busy > /dev/null
+  run_tests pods_follow_their_use
   [ "$runtime" = runc ] && run_tests unknown_images_are_named
   stop_cluster
   rm -rf "$scratch/data"

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/selector_text.h"
+#include "apiserver/documents/autoscaler_table.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -190,6 +191,7 @@ Json age_of(const Json& object, base::Time now) {
 
 const Printer* workload_printer(std::string_view kind) {
   static const std::map<std::string, Printer, std::less<>> printers = make_printers();
+  if (kind == "HorizontalPodAutoscaler") return &autoscaler_printer();
   const auto found = printers.find(kind);
   return found == printers.end() ? nullptr : &found->second;
 }

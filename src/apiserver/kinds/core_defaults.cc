@@ -1,6 +1,7 @@
 // Defaults of Kubernetes' own kinds that depend on more than one field.
 #include "api/policies/policy.h"
 #include "api/policies/webhook.h"
+#include "apiserver/kinds/autoscalers.h"
 #include "apiserver/kinds/limit_ranges.h"
 #include "apiserver/kinds/service_rules.h"
 #include "apiserver/kinds/strategy.h"
@@ -226,6 +227,8 @@ void apply_core_defaults(const api::KindInfo& kind, Json& object) {
   } else if (name == "StorageClass") {
     set_if_absent(object, "reclaimPolicy", "Delete");
     set_if_absent(object, "volumeBindingMode", "Immediate");
+  } else if (name == "HorizontalPodAutoscaler") {
+    default_autoscaler(object);
   } else if (name == "LimitRange") {
     default_limit_range(object);
   } else if (name == "PriorityClass") {

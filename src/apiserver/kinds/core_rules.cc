@@ -9,6 +9,7 @@
 #include "api/policies/webhook.h"
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
+#include "apiserver/kinds/autoscalers.h"
 #include "apiserver/kinds/budgets.h"
 #include "apiserver/kinds/ephemeral_containers.h"
 #include "apiserver/kinds/limit_ranges.h"
@@ -225,6 +226,7 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
   if (kind.kind == "Service") check_service(object, causes);
   if (kind.kind == "EndpointSlice") check_endpoint_slice(object, causes);
   if (kind.kind == "PodDisruptionBudget") check_budget(object, causes);
+  if (kind.kind == "HorizontalPodAutoscaler") check_autoscaler(object, causes);
   if (kind.kind == "LimitRange") check_limit_range(object, causes);
   if (kind.kind == "ResourceQuota") check_resource_quota(Json(), object, causes);
   check_small_kind(kind, object, causes);
@@ -244,6 +246,8 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
     check_service_update(old_object, object, causes);
   } else if (kind.kind == "PodDisruptionBudget") {
     check_budget(object, causes);
+  } else if (kind.kind == "HorizontalPodAutoscaler") {
+    check_autoscaler(object, causes);
   } else if (kind.kind == "EndpointSlice") {
     check_endpoint_slice(object, causes);
     if (!(old_object["addressType"] == object["addressType"]))

@@ -28,6 +28,8 @@ const std::vector<Row>& rows() {
       {"daemonset", [](const Options&) { return make_daemon_set_controller(); }},
       {"deployment", [](const Options&) { return make_deployment_controller(); }},
       {"disruption", [](const Options&) { return make_disruption_controller(); }},
+      {"horizontal-pod-autoscaler",
+       [](const Options& options) { return autoscaling::make_autoscaler_controller(options.pod_usage); }},
       {"job", [](const Options&) { return make_batch_job_controller(); }},
       {"replicaset", [](const Options&) { return make_replica_set_controller(); }},
       {"replicationcontroller", [](const Options&) { return make_replication_controller(); }},

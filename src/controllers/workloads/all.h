@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "base/time_zone.h"
+#include "controllers/autoscaling/autoscaler.h"
 #include "controllers/framework/controller.h"
 
 namespace controllers::workloads {
@@ -15,7 +16,8 @@ struct Options {
   // As --controllers of kube-controller-manager: "*" means all, "-deployment" takes one out. Names may have
   // "-controller" at their end or not.
   std::vector<std::string> enabled = {"*"};
-  base::TimeZone local_zone = {};  // of CronJobs that name none
+  base::TimeZone local_zone = {};           // of CronJobs that name none
+  autoscaling::LatestUsage pod_usage = {};  // that autoscalers go by
 };
 
 // kInvalid names a word that is no controller.

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
 #include <charconv>
 
@@ -64,6 +65,14 @@ std::vector<std::string> own_addresses() {
   }
   ::freeifaddrs(list);
   return addresses;
+}
+
+std::string own_host_name() {
+  char buffer[256] = "localhost";
+  gethostname(buffer, sizeof buffer - 1);
+  std::string name = buffer;
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
 }
 
 }  // namespace volcano_main

@@ -86,15 +86,6 @@ struct Component {
   }
 };
 
-// A node's name is a lower-case DNS name.
-std::string host_name() {
-  char buffer[256] = "localhost";
-  gethostname(buffer, sizeof buffer - 1);
-  std::string name = buffer;
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name;
-}
-
 // The running cluster. Destroyed in reverse order.
 struct Cluster {
   UpOptions options;
@@ -204,6 +195,7 @@ struct Cluster {
       manager_options.with_cluster = true;
       manager_options.root_ca = credentials.ca_pem;
       manager_options.kubernetes = workloads_of(options);
+      manager_options.kubernetes->pod_usage = [this] { return node_usage->latest(); };
       if (options.training) manager_options.training = training();
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
@@ -344,7 +336,7 @@ struct Cluster {
   }
   ServerNames server_names() const {
     ServerNames names;
-    const std::string host = host_name();
+    const std::string host = own_host_name();
     if (host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == std::string::npos) names.dns_names = {host};
     names.ip_addresses = is_any_address(options.address) ? own_addresses() : std::vector{options.address};
     if (gateway) names.ip_addresses.push_back(*gateway);
@@ -404,21 +396,22 @@ struct Cluster {
     return "an NVIDIA driver that has not answered yet";
   }
 
+  // A configuration file is watched on its scheduler's loop, and let go there.
+  static void forget(Component<scheduler::Scheduler>& of, std::unique_ptr<ConfigFile>& file) {
+    if (!of.env) return;
+    on_loop<bool>(*of.env, [&file](auto done) {
+      file.reset();
+      done(true);
+    });
+  }
+
   void stop() {
     if (agent.env) on_loop<bool>(*agent.env, [this](auto done) { agent.part->stop([done] { done(true); }); });
     agent.stop();
-    if (agent_scheduler.env)
-      on_loop<bool>(*agent_scheduler.env, [this](auto done) {
-        agent_scheduler_conf.reset();
-        done(true);
-      });
+    forget(agent_scheduler, agent_scheduler_conf);
     agent_scheduler.stop();
     default_scheduler.stop();
-    if (scheduler.env)
-      on_loop<bool>(*scheduler.env, [this](auto done) {
-        scheduler_conf.reset();
-        done(true);
-      });
+    forget(scheduler, scheduler_conf);
     scheduler.stop();
     manager.stop();
     on_loop<bool>(*api_env, [this](auto done) {

@@ -1,0 +1,335 @@
+// One look of an autoscaler: its target, what the metrics want, what the limits allow, and what is said of it.
+#include "controllers/autoscaling/autoscaler.h"
+
+#include <map>
+
+#include "api/kinds.h"
+#include "api/schema/quantity.h"
+#include "api/selector.h"
+#include "base/format.h"
+#include "controllers/autoscaling/limits.h"
+#include "controllers/autoscaling/replicas.h"
+#include "controllers/workloads/pods.h"
+
+namespace controllers::autoscaling {
+
+using api::Json;
+namespace resources = api::resources;
+
+namespace {
+
+constexpr base::Duration kPeriod = base::seconds(15);
+constexpr std::string_view kNamespace = "namespace";
+
+std::string_view next_of(std::string_view& path) {
+  path.remove_prefix(1);
+  const std::size_t dot = std::min(path.find('.'), path.size());
+  const std::string_view name = path.substr(0, dot);
+  path.remove_prefix(dot);
+  return name;
+}
+
+const Json& at_path(const Json& object, std::string_view path) {
+  const Json* at = &object;
+  while (!path.empty()) at = &(*at)[next_of(path)];
+  return *at;
+}
+
+// {"spec": {"replicas": 3}} for ".spec.replicas"
+Json patch_at(std::string_view path, std::int64_t value) {
+  const std::string name(next_of(path));
+  return Json::object({{name, path.empty() ? Json(value) : patch_at(path, value)}});
+}
+
+// The kinds that have a scale.
+std::vector<const api::KindInfo*> scaled_kinds() {
+  std::vector<const api::KindInfo*> kinds;
+  for (const api::KindInfo& kind : api::all_kinds())
+    if (!kind.scale.replicas.empty()) kinds.push_back(&kind);
+  return kinds;
+}
+
+// By group and kind, whatever the version.
+const api::KindInfo* scaled_kind(const Json& reference) {
+  const std::string_view version = reference["apiVersion"].as_string();
+  const std::string_view group =
+      version.find('/') == std::string_view::npos ? std::string_view() : version.substr(0, version.find('/'));
+  for (const api::KindInfo* kind : scaled_kinds())
+    if (kind->kind == reference["kind"].as_string() && kind->resource.group == group) return kind;
+  return nullptr;
+}
+
+std::optional<api::LabelSelector> selector_at(const Json& object, std::string_view path) {
+  const Json& selector = at_path(object, path);
+  if (selector.is_string() && !selector.as_string().empty()) {
+    auto parsed = api::parse_label_selector(selector.as_string());
+    if (parsed.ok()) return *std::move(parsed);
+  }
+  if (path == ".spec.selector") return workloads::selector_of(object);
+  return std::nullopt;
+}
+
+double tolerance_of(const Json& rules) {
+  const auto value = api::Quantity::from_json(rules["tolerance"]);
+  return value ? static_cast<double>(value->milli_value()) / 1000.0 : 0.1;
+}
+
+class Look {
+ public:
+  Look(const View& view, const Json& scaler, const api::NodeUsage* usage, const Turn& turn, Memory memory)
+      : view_(view), scaler_(scaler), spec_(scaler["spec"]), usage_(usage), turn_(turn), memory_(std::move(memory)) {
+    for (const Json& condition : scaler["status"]["conditions"].items()) conditions_.push_back(condition);
+    metrics_now_ = scaler["status"]["currentMetrics"];
+  }
+
+  Plan take() {
+    plan_.set_subject(scaler_);
+    plan_.requeue_after(kPeriod);
+    if (find_target()) decide();
+    return std::move(plan_);
+  }
+  Memory memory() && { return std::move(memory_); }
+
+ private:
+  void say(const char* type, bool holds, std::string_view reason, std::string message) {
+    const char* status = holds ? "True" : "False";
+    Json since = base::format_rfc3339(turn_.now);
+    for (const Json& old : conditions_)
+      if (old["type"].as_string() == type && old["status"].as_string() == status) since = old["lastTransitionTime"];
+    std::erase_if(conditions_, [&](const Json& old) { return old["type"].as_string() == type; });
+    conditions_.push_back(Json::object({{"type", type},
+                                        {"status", status},
+                                        {"lastTransitionTime", since},
+                                        {"reason", reason},
+                                        {"message", std::move(message)}}));
+  }
+  void say(const char* type, const Said& said) { say(type, said.holds, said.reason, said.message); }
+
+  void warn(std::string_view reason, const std::string& message) { plan_.event(scaler_, "Warning", reason, message); }
+
+  bool find_target() {
+    const Json& reference = spec_["scaleTargetRef"];
+    kind_ = scaled_kind(reference);
+    const std::string name = reference["name"].str();
+    std::string why;
+    if (kind_ == nullptr) {
+      why = base::format("no matches for kind \"{}\" with a scale in \"{}\"", reference["kind"].as_string(),
+                         reference["apiVersion"].as_string());
+    } else {
+      target_ = view_.find(kind_->resource, base::format("{}/{}", api::namespace_of(scaler_), name));
+      if (target_ == nullptr) why = base::format("{} \"{}\" not found", api::qualified_plural(*kind_), name);
+    }
+    if (why.empty()) return true;
+    say("AbleToScale", false, "FailedGetScale",
+        base::format("the HPA controller was unable to get the target's current scale: {}", why));
+    warn("FailedGetScale", why);
+    write_status(scaler_["status"]["currentReplicas"].as_int(), scaler_["status"]["desiredReplicas"].as_int(), false);
+    return false;
+  }
+
+  void decide() {
+    const std::int64_t current = at_path(*target_, kind_->scale.replicas).as_int(1);
+    const std::int64_t shown = at_path(*target_, kind_->scale.status_replicas).as_int();
+    const Bounds bounds{current, current, spec_["minReplicas"].as_int(1), spec_["maxReplicas"].as_int(1)};
+    say("AbleToScale", true, "SucceededGetScale", "the HPA controller was able to get the target's current scale");
+    if (current == 0 && bounds.min != 0) {
+      say("ScalingActive", false, "ScalingDisabled",
+          "scaling is disabled since the replica count of the target is zero");
+      return write_status(shown, 0, false);
+    }
+    if (current > bounds.max)
+      return rescale(shown, bounds, bounds.max, "Current number of replicas above Spec.MaxReplicas");
+    if (current < bounds.min)
+      return rescale(shown, bounds, bounds.min, "Current number of replicas below Spec.MinReplicas");
+    const auto wanted = from_metrics(current);
+    if (!wanted) return write_status(shown, current, false);
+    Bounds with = bounds;
+    with.desired = wanted->replicas;
+    const Limited limited = limit(spec_["behavior"], with, turn_.now, memory_);
+    say("AbleToScale", limited.able);
+    say("ScalingLimited", limited.limited);
+    rescale(shown, bounds, limited.replicas,
+            wanted->replicas > current ? wanted->metric + " above target" : std::string("All metrics below target"));
+  }
+
+  // The largest number that a metric wants. One that cannot be known keeps the others from taking pods away.
+  std::optional<Proposal> from_metrics(std::int64_t current) {
+    const auto selector = selector_at(*target_, kind_->scale.selector);
+    if (!selector || selector->requirements.empty()) {
+      say("ScalingActive", false, "InvalidSelector", "the HPA target's scale is missing a selector");
+      warn("SelectorRequired", "selector is required");
+      return std::nullopt;
+    }
+    const Sight sight = look_at_pods(*selector);
+    const Tolerance tolerance{tolerance_of(spec_["behavior"]["scaleUp"]), tolerance_of(spec_["behavior"]["scaleDown"])};
+    std::optional<Proposal> best;
+    std::size_t failed = 0;
+    std::string first_reason, first_error;
+    Json statuses = Json::array();
+    for (const Json& metric : spec_["metrics"].items()) {
+      auto one = propose(metric, sight, current, tolerance);
+      if (!one.ok()) {
+        if (failed++ == 0) {
+          first_reason = reason_for_failure(metric);
+          first_error = one.error().message;
+        }
+        warn(reason_for_failure(metric), one.error().message);
+        continue;
+      }
+      statuses.push_back(one->status);
+      if (!best || one->replicas > best->replicas) best = *std::move(one);
+    }
+    metrics_now_ = std::move(statuses);
+    if (best && (failed == 0 || best->replicas >= current)) {
+      say("ScalingActive", true, "ValidMetricFound",
+          base::format("the HPA was able to successfully calculate a replica count from {}", best->metric));
+      return best;
+    }
+    if (failed == 0) return std::nullopt;  // no metrics at all, which validation refuses
+    say("ScalingActive", false, first_reason,
+        base::format("the HPA was unable to compute the replica count: {}", first_error));
+    warn("FailedComputeMetricsReplicas", base::format("invalid metrics ({} invalid out of {}), first error is: {}",
+                                                      failed, spec_["metrics"].size(), first_error));
+    return std::nullopt;
+  }
+
+  Sight look_at_pods(const api::LabelSelector& selector) const {
+    Sight sight;
+    sight.now = turn_.now;
+    for (const Json* pod : view_.by_index(resources::kPods, kNamespace, api::namespace_of(scaler_)))
+      if (selector.matches((*pod)["metadata"]["labels"])) sight.pods.push_back(pod);
+    if (usage_ == nullptr) return sight;
+    sight.measured = usage_->at;
+    sight.window = usage_->window;
+    std::map<std::string, const api::PodUsage*> known;
+    for (const api::PodUsage& one : usage_->pods) known[one.uid] = &one;
+    for (const Json* pod : sight.pods)
+      if (const auto found = known.find(std::string(api::uid_of(*pod))); found != known.end())
+        sight.usage[found->first] = found->second;
+    return sight;
+  }
+
+  void rescale(std::int64_t shown, const Bounds& bounds, std::int64_t to, const std::string& why) {
+    if (to == bounds.current) return write_status(shown, to, false);
+    Action& action =
+        plan_.patch(kind_->resource, *target_, client::PatchType::kMerge, patch_at(kind_->scale.replicas, to));
+    action.success_reason = "SuccessfulRescale";
+    action.success_text = base::format("New size: {}; reason: {}", to, why);
+    action.failure_reason = "FailedRescale";
+    action.failure_text = base::format("New size: {}; reason: {}; error: {{}}", to, why);
+    auto& changes = to > bounds.current ? memory_.ups : memory_.downs;
+    changes.push_back({turn_.now, to > bounds.current ? to - bounds.current : bounds.current - to});
+    plan_.begin_stage();
+    say("AbleToScale", true, "SucceededRescale",
+        base::format("the HPA controller was able to update the target scale to {}", to));
+    write_status(shown, to, true);
+  }
+
+  void write_status(std::int64_t current, std::int64_t desired, bool scaled) {
+    Json status = Json::object({{"currentReplicas", current}, {"desiredReplicas", desired}});
+    const Json& before = scaler_["status"];
+    if (scaled)
+      status.set("lastScaleTime", base::format_rfc3339(turn_.now));
+    else if (!before["lastScaleTime"].is_null())
+      status.set("lastScaleTime", before["lastScaleTime"]);
+    if (!metrics_now_.empty()) status.set("currentMetrics", metrics_now_);
+    status.set("conditions", Json::array(std::move(conditions_)));
+    if (status == before) return;
+    Json object = scaler_;
+    object.set("status", std::move(status));
+    plan_.set_status(kAutoscalers, std::move(object));
+  }
+
+  const View& view_;
+  const Json& scaler_;
+  const Json& spec_;
+  const api::NodeUsage* usage_;
+  const Turn& turn_;
+  Memory memory_;
+  Plan plan_;
+  const api::KindInfo* kind_ = nullptr;
+  const Json* target_ = nullptr;
+  std::vector<Json> conditions_;
+  Json metrics_now_;
+};
+
+class AutoscalerController final : public Controller {
+ public:
+  explicit AutoscalerController(LatestUsage usage) : usage_(std::move(usage)) {}
+
+  std::string_view name() const override { return "horizontal-pod-autoscaler"; }
+
+  std::vector<Wake> wakes_on() const override {
+    std::vector<Wake> wakes;
+    wakes.push_back({kAutoscalers, [](const View&, const Json& scaler) { return Keys{api::key_of(scaler)}; }});
+    // Looked at when it is time; their changes alone wake nobody.
+    const auto nobody = [](const View&, const Json&) { return Keys{}; };
+    wakes.push_back({resources::kPods, nobody});
+    for (const api::KindInfo* kind : scaled_kinds()) wakes.push_back({kind->resource, nobody});
+    return wakes;
+  }
+
+  std::vector<IndexBy> indexes() const override {
+    return {{resources::kPods, std::string(kNamespace),
+             [](const Json& pod) { return Keys{std::string(api::namespace_of(pod))}; }}};
+  }
+
+  Plan step(const View& view, const std::string& key, const Turn& turn) override {
+    Plan plan;
+    const Json* scaler = view.find(kAutoscalers, key);
+    if (scaler == nullptr || api::is_deleting(*scaler)) {
+      memories_.erase(key);
+      return plan;
+    }
+    Kept& kept = memories_[key];
+    // What it writes wakes it, too; means over a window do not change faster.
+    const bool same = kept.uid == api::uid_of(*scaler) && kept.spec == (*scaler)["spec"];
+    if (same && turn.now < kept.next) {
+      plan.requeue_after(kept.next - turn.now);
+      return plan;
+    }
+    if (kept.uid != api::uid_of(*scaler)) kept = {std::string(api::uid_of(*scaler)), {}, {}, {}, {}};
+    const auto usage = usage_ ? usage_() : nullptr;
+    Look look(view, *scaler, usage.get(), turn, kept.memory);
+    plan = look.take();
+    kept.pending = std::move(look).memory();
+    kept.pending_next = turn.now + kPeriod;
+    kept.pending_spec = (*scaler)["spec"];
+    return plan;
+  }
+
+  void finished(const std::string& key, Ending ending) override {
+    const auto found = memories_.find(key);
+    if (found == memories_.end() || !found->second.pending_next.is_set()) return;
+    Kept& kept = found->second;
+    // A failed write is tried again at once, from what was known before it.
+    if (ending.succeeded) {
+      kept.memory = std::move(kept.pending);
+      kept.next = kept.pending_next;
+      kept.spec = std::move(kept.pending_spec);
+    }
+    kept.pending_next = {};
+  }
+
+ private:
+  struct Kept {
+    std::string uid;
+    Json spec;  // that the last look was by
+    Memory memory;
+    base::Time next;
+    Memory pending;  // of the plan that runs
+    Json pending_spec = {};
+    base::Time pending_next = {};
+  };
+
+  LatestUsage usage_;
+  std::map<std::string, Kept> memories_;
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_autoscaler_controller(LatestUsage usage) {
+  return std::make_unique<AutoscalerController>(std::move(usage));
+}
+
+}  // namespace controllers::autoscaling
