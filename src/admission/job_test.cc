@@ -261,7 +261,8 @@ TEST(JobValidation, pod_templates) {
        "template.spec.containers[0].ports[0].hostPort: Invalid value: 2: must match `containerPort` when `hostNetwork` "
        "is true. "},
       {R"({"containers": [{"env": [{"name": "A=B", "value": "x"}]}]})",
-       "template.spec.containers[0].env[0].name: Invalid value: \"A=B\": a valid environment variable name must consist "
+       "template.spec.containers[0].env[0].name: Invalid value: \"A=B\": a valid environment variable name must "
+       "consist "
        "only of printable ASCII characters other than '='. "},
       {R"({"activeDeadlineSeconds": 0})",
        "template.spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive. "},

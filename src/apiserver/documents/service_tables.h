@@ -1,4 +1,5 @@
-// What kubectl shows of Services, EndpointSlices, PodDisruptionBudgets, Ingresses and their classes, and RuntimeClasses.
+// What kubectl shows of Services, EndpointSlices, PodDisruptionBudgets, Ingresses and their classes, and
+// RuntimeClasses.
 #pragma once
 
 #include <string_view>

@@ -207,7 +207,7 @@ void apply_core_defaults(const api::KindInfo& kind, Json& object) {
   } else if (name == "PriorityLevelConfiguration") {
     default_priority_level(object);
   } else if (name == "FlowSchema") {
-    set_if_absent(object.edit("spec"), "matchingPrecedence", 1000);
+    if (object["spec"].is_object()) set_if_absent(object.edit("spec"), "matchingPrecedence", 1000);
   } else if (name == "RoleBinding" || name == "ClusterRoleBinding") {
     default_subjects(object);
   } else if (name == "Service") {

@@ -16,7 +16,7 @@ void apply_core_defaults(const api::KindInfo& kind, api::Json& object);
 void canonicalize(const api::KindInfo& kind, api::Json& object);
 // Before a create: status is reset, a pod gets its priority, phase and QoS class. `causes` receives what is wrong.
 base::Status prepare_core_create(const Context& context, const api::KindInfo& kind, api::Json& object,
-                         std::vector<base::Cause>& causes);
+                                 std::vector<base::Cause>& causes);
 // Before an update is checked: what the server keeps, takes back or adds. `object` has its new defaults.
 void prepare_core_update(const Context& context, const api::KindInfo& kind, std::string_view subresource,
                          const api::Json& old_object, api::Json& object, std::vector<base::Cause>& causes);
