@@ -25,7 +25,7 @@ YAML
     node) printf 'apiVersion: v1\nkind: Node\n%s\n' "$head" ;;
     pod) printf 'apiVersion: v1\nkind: Pod\n%s\nspec: {schedulerName: nobody, containers: [{name: c, image: x}]}\n' "$head" ;;
     service) printf 'apiVersion: v1\nkind: Service\n%s\nspec: {clusterIP: None, selector: {a: b}}\n' "$head" ;;
-    endpoints) printf 'apiVersion: v1\nkind: Endpoints\n%s\nsubsets: [{addresses: [{ip: 10.0.0.1}], ports: [{port: 80}]}]\n' "$head" ;;
+    endpoints) printf 'apiVersion: v1\nkind: Endpoints\n%s\nsubsets: [{addresses: [{ip: 10.0.0.1}], ports: [{port: 80, protocol: TCP}]}]\n' "$head" ;;
     configmap) printf 'apiVersion: v1\nkind: ConfigMap\n%s\ndata: {k: v}\n' "$head" ;;
     secret) printf 'apiVersion: v1\nkind: Secret\n%s\ndata: {k: dg==}\n' "$head" ;;
     serviceaccount) printf 'apiVersion: v1\nkind: ServiceAccount\n%s\n' "$head" ;;
