@@ -118,20 +118,21 @@ bool StreamPump::read_output(StreamEnds& ends, int which) {
     bytes.erase(0, 1);
   }
   if (over_) rest_bytes_ += bytes.size();
-  if (begun_) {
+  if (begun_)
     pass_on(channel, std::move(bytes));
-  } else if (held_[which].size() < kHeldMax) {
+  else
     held_[which] += bytes;
-  }
   return true;
 }
 
 // Until something happens, which it then reads.
 void StreamPump::wait(StreamEnds& ends) {
   const bool writes = take_input(ends);
+  // What is kept back is bounded: more of it waits in the pipe.
+  const auto heard = [&](int which) { return begun_ || held_[which].size() < kHeldMax ? ends.outputs[which] : -1; };
   pollfd waits[6] = {{wake_, POLLIN, 0},
-                     {ends.outputs[0], POLLIN, 0},
-                     {ends.outputs[1], POLLIN, 0},
+                     {heard(0), POLLIN, 0},
+                     {heard(1), POLLIN, 0},
                      {writes ? ends.input : -1, POLLOUT, 0},
                      {over_ ? -1 : ends.ended, POLLIN, 0},
                      {killed_ ? -1 : ends.owner_ended, POLLIN, 0}};
