@@ -3,7 +3,7 @@ set(pause ${CMAKE_BINARY_DIR}/pause)
 set(pause_source ${CMAKE_SOURCE_DIR}/src/node/pause/pause.c)
 add_custom_command(OUTPUT ${pause}
   COMMAND ${CMAKE_CXX_COMPILER} -x c -Os -static -nostdlib -nostartfiles -ffreestanding -fno-stack-protector -fno-asynchronous-unwind-tables
-          -fno-pie -no-pie -Wl,--build-id=none -s -Wall -Wextra -Werror ${pause_source} -o ${pause}
+          -fno-pie -no-pie -Wno-unused-command-line-argument -Wl,--build-id=none -s -Wall -Wextra -Werror ${pause_source} -o ${pause}
   DEPENDS ${pause_source} VERBATIM)
 add_custom_target(pause_program DEPENDS ${pause})
 add_dependencies(node pause_program)

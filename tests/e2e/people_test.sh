@@ -16,7 +16,7 @@ says() { # says TEXT COMMAND...
 }
 
 users_have_certificates() {
-  expect "the start to say what it found" grep -Eq '^[0-9]+ cores, [0-9.]+ GiB of memory; pods are plain processes, which nothing isolates \(--runtime process\)$' "$scratch/up.log"
+  expect "the start to say what it found" grep -Eq '^[0-9]+ cores, [0-9.]+ GiB of memory, [^;]+; pods are plain processes, which nothing isolates \(--runtime process\)$' "$scratch/up.log"
   kubectl create namespace team > /dev/null
   expect "a file" user create jane --group dev --group "people of x" --namespace team -o "$scratch/jane.kubeconfig" --server "$server"
   expect "that only its owner reads" [ "$(stat -c %a "$scratch/jane.kubeconfig")" = 600 ]
