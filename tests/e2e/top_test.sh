@@ -21,7 +21,7 @@ usage_is_shown() {
   expect "the busy one to use a processor's part" sh -c '[ "$(kubectl top pod busy --no-headers | awk "{print \$2 + 0}")" -gt 0 ]'
   expect "one by its name" shows '"name":"busy"' raw /apis/metrics.k8s.io/v1beta1/namespaces/default/pods/busy
   expect "none that is not there" refused 'pods.metrics.k8s.io "none" not found' raw /apis/metrics.k8s.io/v1beta1/namespaces/default/pods/none
-  expect "nobody to write" shows '"code":405' api_request /apis/metrics.k8s.io/v1beta1/namespaces/default/pods -X POST -d '{"metadata":{"name":"x"}}'
+  expect "nobody to write" shows '"code":405' api_request /apis/metrics.k8s.io/v1beta1/namespaces/default/pods -X POST -H 'Content-Type: application/json' -d '{"metadata":{"name":"x"}}'
 }
 pages_are_served() {
   expect "the summary" shows '"podRef":{"name":"busy"' raw /api/v1/nodes/n1/proxy/stats/summary

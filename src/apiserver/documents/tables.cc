@@ -260,11 +260,8 @@ std::vector<Json> quota_cells(const Json& quota, base::Time now) {
   return {Json(base::join(requests, ", ")), Json(base::join(limits, ", ")), age_of(quota, now)};
 }
 
-std::string_view claim_state(const Json& claim) {
-  if (api::is_deleting(claim))
-    return claim["status"]["allocation"].is_null() ? "deleted" : "deleted,allocated,reserved";
-  if (claim["status"]["allocation"].is_null()) return "pending";
-  return claim["status"]["reservedFor"].empty() ? "allocated" : "allocated,reserved";
+std::vector<Json> webhook_cells(const Json& configuration, base::Time now) {
+  return {Json(static_cast<std::int64_t>(configuration["webhooks"].size())), age_of(configuration, now)};
 }
 
 const std::map<std::string_view, Printer>& printers() {
@@ -347,11 +344,6 @@ const std::map<std::string_view, Printer>& printers() {
          {"Age", ""},
          {"VolumeMode", "", "string", 1}},
         volume_cells}},
-      {"ResourceClaim",
-       {{{"State", ""}, {"Age", ""}},
-        [](const Json& o, base::Time now) {
-          return std::vector<Json>{Json(claim_state(o)), age_of(o, now)};
-        }}},
       {"StorageClass",
        {{{"Provisioner", ""},
          {"ReclaimPolicy", ""},
@@ -372,6 +364,8 @@ const std::map<std::string_view, Printer>& printers() {
       {"MutatingAdmissionPolicy", {{{"Mutations", "", "integer"}, {"ParamKind", ""}, {"Age", ""}}, policy_cells}},
       {"ValidatingAdmissionPolicyBinding", {{{"PolicyName", ""}, {"ParamRef", ""}, {"Age", ""}}, binding_cells}},
       {"MutatingAdmissionPolicyBinding", {{{"PolicyName", ""}, {"ParamRef", ""}, {"Age", ""}}, binding_cells}},
+      {"ValidatingWebhookConfiguration", {{{"Webhooks", "", "integer"}, {"Age", ""}}, webhook_cells}},
+      {"MutatingWebhookConfiguration", {{{"Webhooks", "", "integer"}, {"Age", ""}}, webhook_cells}},
       {"CustomResourceDefinition",
        {{{"Created At", ""}},
         [](const Json& o, base::Time) { return std::vector<Json>{o["metadata"]["creationTimestamp"]}; }}},

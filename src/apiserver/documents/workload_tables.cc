@@ -183,6 +183,13 @@ std::map<std::string, Printer, std::less<>> make_printers() {
   };
 }
 
+std::string_view claim_state(const Json& claim) {
+  if (api::is_deleting(claim))
+    return claim["status"]["allocation"].is_null() ? "deleted" : "deleted,allocated,reserved";
+  if (claim["status"]["allocation"].is_null()) return "pending";
+  return claim["status"]["reservedFor"].empty() ? "allocated" : "allocated,reserved";
+}
+
 }  // namespace
 
 Json age_of(const Json& object, base::Time now) {
@@ -191,6 +198,10 @@ Json age_of(const Json& object, base::Time now) {
 
 const Printer* workload_printer(std::string_view kind) {
   static const std::map<std::string, Printer, std::less<>> printers = make_printers();
+  static const Printer claims{{{"State", ""}, {"Age", ""}}, [](const Json& claim, base::Time now) {
+                                return std::vector<Json>{Json(claim_state(claim)), age_of(claim, now)};
+                              }};
+  if (kind == "ResourceClaim") return &claims;
   if (kind == "HorizontalPodAutoscaler") return &autoscaler_printer();
   const auto found = printers.find(kind);
   return found == printers.end() ? nullptr : &found->second;
