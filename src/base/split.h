@@ -1,6 +1,7 @@
 // Texts that are lists: cut at a character, into views of the text; and put together again.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,12 @@ namespace base {
 std::vector<std::string_view> split(std::string_view text, char by);
 // The same without blanks around the pieces, and without empty pieces.
 std::vector<std::string_view> split_words(std::string_view text, char by);
+// The views of a text that goes away at once would be of nothing.
+template <std::same_as<std::string> Text>
+std::vector<std::string_view> split(Text&& text, char by) = delete;
+template <std::same_as<std::string> Text>
+std::vector<std::string_view> split_words(Text&& text, char by) = delete;
+
 std::string join(const std::vector<std::string>& items, std::string_view separator);
 
 }  // namespace base

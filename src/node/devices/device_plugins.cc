@@ -21,7 +21,8 @@ std::string names_file(const std::string& folder) { return folder + "/plugins"; 
 
 void DeviceManager::State::begin_plugins() {
   if (options.plugin_folder.empty()) return;
-  for (const std::string_view name : base::split_words(read_text(names_file(folder)), '\n')) {
+  const std::string names = read_text(names_file(folder));
+  for (const std::string_view name : base::split_words(names, '\n')) {
     awaited.emplace(name);
     pools.set(std::string(name), {});
   }
