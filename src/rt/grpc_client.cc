@@ -9,6 +9,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
+#include <mutex>
+#include <vector>
 
 #include "base/format.h"
 #include "rt/grpc_io.h"
@@ -23,9 +25,16 @@ GrpcIo::GrpcIo() : state_(std::make_unique<State>()) {
   pthread_setname_np(state_->thread.native_handle(), "grpc");
 }
 GrpcIo::~GrpcIo() {
+  // What was asked for before, such as the end of a call, still happens.
+  asio::post(state_->context, [state = state_.get()] { state->context.stop(); });
   state_->guard.reset();
-  state_->context.stop();
   state_->thread.join();
+  // Calls and answers that a loop holds post here when they go, and some go later: the context outlives them all, and
+  // runs nothing any more. There are few of it in a process.
+  static std::mutex mutex;
+  static auto& ended = *new std::vector<std::unique_ptr<State>>;
+  const std::lock_guard lock(mutex);
+  ended.push_back(std::move(state_));
 }
 
 base::Result<GrpcEndpoint> grpc_endpoint(const GrpcTarget& target) {
