@@ -90,6 +90,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // False when the peer does not keep up: it goes on from history when it has read.
   bool send(const WatchSlice& slice) {
+    if (!watch_) return true;  // it has ended
     start();
     const bool plain = format_.kind == Format::Kind::kJson && !format_.web_socket;
     if (plain && slice.shared) {
@@ -149,6 +150,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   }
 
   void bookmark(std::int64_t revision, bool initial_end) {
+    if (!watch_) return;
     Json metadata = Json::object({{"resourceVersion", std::to_string(revision)}, {"creationTimestamp", Json()}});
     if (initial_end) metadata.set("annotations", Json::object({{"k8s.io/initial-events-end", "true"}}));
     Json object =
@@ -165,8 +167,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
     if (timer_) api_.env().loop().cancel(std::exchange(timer_, 0));
     if (!watch_) return;
     metrics_->watching(kind_, -1);
-    // Not inside its own callback: the watch goes with the next turn of the loop.
-    api_.env().loop().post([watch = std::shared_ptr<ApiWatch>(std::move(watch_))] {});
+    // Not inside its own callback: the watch goes with the next turn of the loop. Until then it still tells this
+    // stream.
+    api_.env().loop().post([self = shared_from_this(), watch = std::shared_ptr<ApiWatch>(std::move(watch_))] {});
     if (finish) exchange_->finish();
   }
 
