@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "api/json/member_path.h"
 #include "api/selector_text.h"
 #include "base/format.h"
 
@@ -10,34 +11,16 @@ namespace apiserver {
 
 using api::Json;
 
-namespace {
-
-std::string_view next_of(std::string_view& path) {
-  path.remove_prefix(1);
-  const std::size_t dot = std::min(path.find('.'), path.size());
-  const std::string_view name = path.substr(0, dot);
-  path.remove_prefix(dot);
-  return name;
-}
-
-const Json& at_path(const Json& object, std::string_view path) {
-  const Json* at = &object;
-  while (!path.empty()) at = &(*at)[next_of(path)];
-  return *at;
-}
-
-}  // namespace
-
 Json scale_of(const api::KindInfo& kind, const Json& object) {
   Json metadata = Json::object();
   for (const char* name : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"})
     if (const Json* value = object["metadata"].find(name)) metadata.set(name, *value);
   Json spec = Json::object();
-  if (const std::int64_t replicas = at_path(object, kind.scale.replicas).as_int(); replicas != 0)
+  if (const std::int64_t replicas = api::at_members(object, kind.scale.replicas).as_int(); replicas != 0)
     spec.set("replicas", replicas);
-  Json status = Json::object({{"replicas", at_path(object, kind.scale.status_replicas).as_int()}});
+  Json status = Json::object({{"replicas", api::at_members(object, kind.scale.status_replicas).as_int()}});
   static const Json kNone;
-  const Json& selector = kind.scale.selector.empty() ? kNone : at_path(object, kind.scale.selector);
+  const Json& selector = kind.scale.selector.empty() ? kNone : api::at_members(object, kind.scale.selector);
   if (selector.is_string())
     status.set("selector", selector);
   else if (selector.is_object())
@@ -63,7 +46,7 @@ base::Result<Json> with_scale(const api::KindInfo& kind, const Json& object, con
   Json* at = &changed;
   std::string_view path = kind.scale.replicas;
   while (!path.empty()) {
-    const std::string_view name = next_of(path);
+    const std::string_view name = api::next_member(path);
     if (path.empty()) {
       at->set(name, replicas.as_int());
       break;

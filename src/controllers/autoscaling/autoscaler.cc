@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "api/json/member_path.h"
 #include "api/kinds.h"
 #include "api/schema/quantity.h"
 #include "api/selector.h"
@@ -21,23 +22,9 @@ namespace {
 constexpr base::Duration kPeriod = base::seconds(15);
 constexpr std::string_view kNamespace = "namespace";
 
-std::string_view next_of(std::string_view& path) {
-  path.remove_prefix(1);
-  const std::size_t dot = std::min(path.find('.'), path.size());
-  const std::string_view name = path.substr(0, dot);
-  path.remove_prefix(dot);
-  return name;
-}
-
-const Json& at_path(const Json& object, std::string_view path) {
-  const Json* at = &object;
-  while (!path.empty()) at = &(*at)[next_of(path)];
-  return *at;
-}
-
 // {"spec": {"replicas": 3}} for ".spec.replicas"
 Json patch_at(std::string_view path, std::int64_t value) {
-  const std::string name(next_of(path));
+  const std::string name(api::next_member(path));
   return Json::object({{name, path.empty() ? Json(value) : patch_at(path, value)}});
 }
 
@@ -60,7 +47,7 @@ const api::KindInfo* scaled_kind(const Json& reference) {
 }
 
 std::optional<api::LabelSelector> selector_at(const Json& object, std::string_view path) {
-  const Json& selector = at_path(object, path);
+  const Json& selector = api::at_members(object, path);
   if (selector.is_string() && !selector.as_string().empty()) {
     auto parsed = api::parse_label_selector(selector.as_string());
     if (parsed.ok()) return *std::move(parsed);
@@ -128,8 +115,8 @@ class Look {
   }
 
   void decide() {
-    const std::int64_t current = at_path(*target_, kind_->scale.replicas).as_int(1);
-    const std::int64_t shown = at_path(*target_, kind_->scale.status_replicas).as_int();
+    const std::int64_t current = api::at_members(*target_, kind_->scale.replicas).as_int(1);
+    const std::int64_t shown = api::at_members(*target_, kind_->scale.status_replicas).as_int();
     const Bounds bounds{current, current, spec_["minReplicas"].as_int(1), spec_["maxReplicas"].as_int(1)};
     say("AbleToScale", true, "SucceededGetScale", "the HPA controller was able to get the target's current scale");
     if (current == 0 && bounds.min != 0) {
