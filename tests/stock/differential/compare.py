@@ -98,6 +98,13 @@ def differences(ours, stock, path=""):
         yield path.lstrip("."), ours, stock
 
 
+def found_differences(ours, stock):
+    """Of two answers. Where the codes differ, they are the one difference: "status OURS STOCK"."""
+    if ours["status"] != stock["status"]:
+        return [(f"status {ours['status']} {stock['status']}", ours["body"], stock["body"])]
+    return differences(ours, stock)
+
+
 def explained():
     """Lines of differences.txt: REQUEST (a regular expression) | FIELD (another) | where it is explained."""
     rows = []
@@ -121,7 +128,7 @@ def main():
         left, right = ours.ask(ask), stock.ask(ask)
         group = ask.name.split(":")[0] if ":" in ask.name else "requests"
         groups[group] += 1
-        for field, mine, theirs in differences(left, right):
+        for field, mine, theirs in found_differences(left, right):
             known = next((row for row in rows if row[0].fullmatch(ask.name) and row[1].fullmatch(field)), None)
             if known:
                 known[3] += 1
