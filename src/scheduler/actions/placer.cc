@@ -44,7 +44,7 @@ bool Placer::place_tasks(const PlaceTarget& target, TaskHeap& tasks, Session::Ma
 
 Placer::Outcome Placer::place_task(const PlaceTarget& target, const Job& job, const Task& task) {
   if (!session_.ask<Allocatable>(model_.queue(job.queue), task)) {
-    session_.note_over_limit(job, task);
+    session_.note_over_limit(job, target.part, task);
     return Outcome::kSkipped;
   }
   if (task.gated) {

@@ -110,13 +110,13 @@ bool Reasons::limited_by_queue(const Job& job, TaskId first, WaitReason& out) co
   // Pods that ask for nothing are not held back by it.
   const bool asks = job.count(TaskStatus::kPending) > job.pending_best_effort;
   const bool overused = asks && troubles_.is_overused(queue.id);
-  const bool over_limit = trouble != nullptr && trouble->over_limit;
+  const bool over_limit = trouble != nullptr && !trouble->over_limit.empty();
   if (!overused && !over_limit) return false;
   // All that the group still lacks, beside what others hold; a single pod where the group itself has enough.
   std::optional<Shortage> shortage;
   if (out.missing > 1)
     shortage = ask<QueueLimit>(queue, impossible_.need_of_pending(job, out.missing), LimitQuestion::kNow);
-  if (!shortage && over_limit) shortage = trouble->shortage;
+  if (!shortage && over_limit) shortage = trouble->over_limit.begin()->second;
   if (!shortage && first.is_set())
     shortage = ask<QueueLimit>(queue, Resource(in_.model.shape_of(in_.model.task(first)).request), LimitQuestion::kNow);
   if (shortage) {
@@ -221,12 +221,13 @@ void Reasons::refresh() {
   std::vector<JobId> told_otherwise;
   for (const JobId id : in_.model.open_jobs()) {
     const Job& job = in_.model.job(id);
-    if (!job.waits() || !statuses_.is_in_session(job) || !statuses_.is_quiet(job) || is_still_true(job)) continue;
+    const bool tells_pods = job.waits() || job.count(TaskStatus::kPending) > 0;  // a group without a minimum never waits
+    if (!tells_pods || !statuses_.is_in_session(job) || !statuses_.is_quiet(job) || is_still_true(job)) continue;
     const auto known = in_.ledger.reasons.find(id);
     const bool may_be_impossible =
         in_.nodes_changed || known == in_.ledger.reasons.end() || known->second.is_impossible;
     const WaitReason& now = found_.insert_or_assign(id.index, reason_of(job, may_be_impossible)).first->second;
-    note(job);
+    if (job.waits()) note(job);
     const GroupSays& said = in_.ledger.group(id);
     if (said.why_digest != 0 && now.kind != WaitKind::kUnknown && now.digest() != said.why_digest)
       told_otherwise.push_back(id);

@@ -43,10 +43,10 @@ bool Session::queue_before(const Queue& a, const Queue& b) const {
   return a.uid != b.uid ? a.uid < b.uid : a.name < b.name;
 }
 
-void Session::note_over_limit(const Job& job, const Task& task) {
-  JobTrouble& one = trouble(job.id);
-  if (std::exchange(one.over_limit, true) || !in_.keeps_reasons) return;
-  one.shortage =
+void Session::note_over_limit(const Job& job, std::uint32_t part, const Task& task) {
+  const auto [found, first] = trouble(job.id).over_limit.try_emplace(part);
+  if (!first || !in_.keeps_reasons) return;
+  found->second =
       ask<QueueLimit>(in_.model.queue(job.queue), Resource(in_.model.shape_of(task).request), LimitQuestion::kNow);
 }
 

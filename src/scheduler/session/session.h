@@ -115,8 +115,8 @@ class Session {
   JobTrouble& trouble(JobId job) { return troubles_.of(job); }
   const JobTrouble* find_trouble(JobId job) const { return troubles_.find(job); }
   void clear_trouble(JobId job) { troubles_.clear(job); }
-  // The queue may not take the task now.
-  void note_over_limit(const Job& job, const Task& task);
+  // The queue may not take the task, of this part of the job, now.
+  void note_over_limit(const Job& job, std::uint32_t part, const Task& task);
   void note_overused(QueueId queue) { troubles_.note_overused(queue); }
   bool was_placed_and_discarded(const Task& task) const { return scheduler::was_placed_and_discarded(task, in_.cycle); }
 

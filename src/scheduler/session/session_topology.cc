@@ -107,7 +107,9 @@ void Session::forget_attempts(JobId id, std::uint32_t part) {
     in_.model.edit_task(task).last_cycle = 0;
     if (trouble != nullptr) trouble->by_task.erase(in_.model.text(task).name.str());
   }
-  if (trouble != nullptr) trouble->failed_roles.erase(part);
+  if (trouble == nullptr) return;
+  trouble->failed_roles.erase(part);
+  trouble->over_limit.erase(part);
 }
 
 void Session::forget_attempts(JobId id) {
@@ -116,6 +118,7 @@ void Session::forget_attempts(JobId id) {
   if (trouble == nullptr) return;
   trouble->by_task.clear();
   trouble->failed_roles.clear();
+  trouble->over_limit.clear();
 }
 
 bool Session::sub_job_before(const SubJob& a, const SubJob& b) const {

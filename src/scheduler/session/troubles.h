@@ -22,9 +22,10 @@ struct JobTrouble {
     auto found = failed_roles.find(part);
     return found != failed_roles.end() && role < found->second.size() && found->second[role];
   }
-  std::string text;                  // of the job as a whole
-  bool over_limit = false;           // the queue may not take some task
-  std::optional<Shortage> shortage;  // of the first of them, with what was placed before it
+  std::string text;  // of the job as a whole
+  // Parts of the job with a task that the queue may not take; what lacked for the first of each, beside what was
+  // placed before it.
+  std::map<std::uint32_t, std::optional<Shortage>> over_limit;
 };
 
 class Troubles {
