@@ -1,6 +1,7 @@
-# Benchmarks and tools that are not part of the product: built on request only.
+# Benchmarks and tools that are not part of the product. Benchmarks are always built: one that does not compile measures
+# nothing.
 file(GLOB scheduler_bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/scheduler/*.cc)
-add_executable(scheduler_bench EXCLUDE_FROM_ALL ${scheduler_bench_sources} src/main/programs/schedule.cc src/main/host/schedule_files.cc
+add_executable(scheduler_bench ${scheduler_bench_sources} src/main/programs/schedule.cc src/main/host/schedule_files.cc
                src/main/host/schedule_flags.cc src/main/host/resource_use.cc)
 target_link_libraries(scheduler_bench PRIVATE scheduler rt api mimalloc)
 
@@ -9,10 +10,10 @@ add_executable(scenario_test ${scenario_sources} ${CMAKE_SOURCE_DIR}/src/schedul
 target_include_directories(scenario_test PRIVATE ${CMAKE_SOURCE_DIR}/tests/scenarios/runner)
 target_link_libraries(scenario_test PRIVATE scheduler)
 add_test(NAME scenarios COMMAND scenario_test ${CMAKE_SOURCE_DIR}/tests/scenarios)
-add_executable(agent_bench EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/agent/main.cc)
+add_executable(agent_bench ${CMAKE_SOURCE_DIR}/bench/agent/main.cc)
 target_link_libraries(agent_bench PRIVATE scheduler mimalloc)
 file(GLOB apiserver_bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/apiserver/*.cc)
-add_executable(apiserver_bench EXCLUDE_FROM_ALL ${apiserver_bench_sources})
+add_executable(apiserver_bench ${apiserver_bench_sources})
 target_link_libraries(apiserver_bench PRIVATE apiserver admission client rt api mimalloc)
 
 add_executable(kill_writers EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/kills/main.cc)
@@ -22,7 +23,7 @@ target_link_libraries(kill_writers PRIVATE client rt api)
 add_executable(extending_test ${CMAKE_SOURCE_DIR}/tests/extending/node_price.cc ${CMAKE_SOURCE_DIR}/tests/extending/node_price_test.cc)
 target_link_libraries(extending_test PRIVATE scheduler GTest::gtest GTest::gtest_main)
 add_test(NAME extending COMMAND extending_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-add_executable(training_bench EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/training/main.cc)
+add_executable(training_bench ${CMAKE_SOURCE_DIR}/bench/training/main.cc)
 target_link_libraries(training_bench PRIVATE sim controllers client mimalloc)
 
 # What tests give the node agent for NVIDIA's library.

@@ -79,6 +79,7 @@ TEST(Fuzz, policies_are_judged_or_refused) { run("policies", 5'000); }
 TEST(Fuzz, requests_are_routed_or_refused) { run("route", 30'000); }
 TEST(Fuzz, writes_are_answered) { run("writes", 2'000); }
 TEST(Fuzz, the_http_server_survives_any_bytes) { run("http", 500); }
+TEST(Fuzz, a_session_of_http2_survives_any_client) { run("http2_server", 30'000); }
 TEST(Fuzz, grpc_survives_any_peer) { run("grpc", 30'000); }
 TEST(Fuzz, the_http_server_survives_any_sequence) { run("connection", 300); }
 TEST(Fuzz, any_keys_serve_with_tls_or_not_at_all) { run("keys", 300); }

@@ -33,6 +33,7 @@ constexpr std::array kTargets = {
     Target{"http", http},
     Target{"grpc", grpc},
     Target{"http2", http2},
+    Target{"http2_server", http2_server},
     Target{"spdy", spdy},
     Target{"connection", connection},
     Target{"keys", keys},

@@ -34,6 +34,7 @@ void route(std::string_view input);
 void http(std::string_view input);
 void grpc(std::string_view input);
 void http2(std::string_view input);
+void http2_server(std::string_view input);
 void spdy(std::string_view input);
 void connection(std::string_view input);
 void keys(std::string_view input);

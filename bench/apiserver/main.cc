@@ -33,7 +33,7 @@ base::Result<rt::ClientOptions> options_for(const client::ServerAccess& access, 
   options.key_pem = access.key_pem;
   options.server_name = access.tls_server_name;
   options.insecure_skip_verify = access.insecure_skip_tls_verify;
-  options.connections_max = connections;
+  options.in_flight_max = connections;
   return options;
 }
 

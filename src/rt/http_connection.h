@@ -5,8 +5,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "rt/http_exchange.h"
 #include "rt/http_framing.h"
@@ -14,7 +17,9 @@
 
 namespace rt {
 
-struct ConnectionsShared {
+using TlsStream = boost::asio::ssl::stream<boost::asio::ip::tcp::socket>;
+
+struct ConnectionsShared : AnswerLimits {
   ServerOptions options;
   HttpServer::Handler handler;
   std::atomic<bool> stopped{false};  // nothing is posted to an I/O thread any more
@@ -22,7 +27,10 @@ struct ConnectionsShared {
   std::atomic<std::size_t> request_bytes{0};  // received, and not answered yet
   std::atomic<std::size_t> answer_bytes{0};   // not taken by the peers yet
 
-  HttpResponse refused(const HttpRefusal& refusal) const {
+  bool too_much(std::size_t bytes) const override {
+    return bytes > Backlog::kLow && answer_bytes + bytes > options.answer_bytes_max;
+  }
+  HttpResponse refused(const HttpRefusal& refusal) const override {
     return options.refused ? options.refused(refusal) : plain_refusal(refusal);
   }
 
@@ -35,9 +43,43 @@ struct ConnectionsShared {
   std::shared_ptr<boost::asio::ssl::context> keys;
 };
 
-// Lives as long as its peer and the answers under way. `surplus`: it is told that there are too many, and closed.
-std::shared_ptr<ConnectionBase> begin_connection(std::shared_ptr<boost::asio::io_context> context,
-                                                 std::shared_ptr<ConnectionsShared> shared,
-                                                 boost::asio::ip::tcp::socket socket, bool surplus);
+// Who works on a connection at the moment: its handshake, then HTTP/1.1 or HTTP/2. It keeps itself alive as long as
+// there is a peer or an answer under way.
+class ConnectionDriver {
+ public:
+  virtual ~ConnectionDriver() = default;
+  // I/O thread: the server ends.
+  virtual void shut() = 0;
+};
+
+// One of the connections that a server may have; it passes from driver to driver.
+struct Seat {
+  Seat(std::shared_ptr<boost::asio::io_context> c, std::shared_ptr<ConnectionsShared> s, bool is_surplus)
+      : context(std::move(c)), shared(std::move(s)), surplus(is_surplus) {
+    ++shared->connections;
+  }
+  ~Seat() { --shared->connections; }
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+
+  std::shared_ptr<boost::asio::io_context> context;  // an answer may be given after the server is gone
+  std::shared_ptr<ConnectionsShared> shared;
+  bool surplus;  // it is told that there are too many, and closed
+  std::weak_ptr<ConnectionDriver> driver;
+};
+
+// Who the peer is, by its certificate.
+struct PeerNames {
+  std::string common_name;
+  std::vector<std::string> organizations;
+};
+
+// Begins with the handshake where the server has keys.
+void begin_connection(const std::shared_ptr<Seat>& seat, boost::asio::ip::tcp::socket socket);
+void begin_handshake(const std::shared_ptr<Seat>& seat, boost::asio::ip::tcp::socket socket,
+                     const std::shared_ptr<boost::asio::ssl::context>& tls);
+// I/O thread, both; the handshake is over.
+void begin_http1(const std::shared_ptr<Seat>& seat, std::unique_ptr<TlsStream> stream, PeerNames peer);
+void begin_http2(const std::shared_ptr<Seat>& seat, std::unique_ptr<TlsStream> stream, PeerNames peer);
 
 }  // namespace rt

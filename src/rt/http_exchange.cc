@@ -98,29 +98,38 @@ void Backlog::wait_until_low() {
   changed_.wait(lock, [this] { return closed_ || low(); });
 }
 
-void Exchange::respond(HttpResponse response) {
-  std::vector<SharedBytes> body = std::move(response.pieces);
-  if (body.empty()) body.push_back(std::make_shared<const std::string>(std::move(response.body)));
-  std::size_t size = size_of(body);
-  if (connection_->too_much(size)) {
-    response = connection_->refused(
-        {.status = 429,
-         .message = "too many bytes of answers wait for clients to read them, please try again later",
-         .retry_after_seconds = 1});
-    size = response.body.size();
-    body.assign(1, std::make_shared<const std::string>(std::move(response.body)));
+ReadyAnswer make_ready(HttpResponse response, bool gzip_wanted, const AnswerLimits& limits) {
+  ReadyAnswer out{response.status, std::move(response.headers), std::move(response.pieces), 0};
+  if (out.body.empty()) out.body.push_back(std::make_shared<const std::string>(std::move(response.body)));
+  out.size = size_of(out.body);
+  const auto replace_body = [&](std::string body) {
+    out.size = body.size();
+    out.body.assign(1, std::make_shared<const std::string>(std::move(body)));
+  };
+  if (limits.too_much(out.size)) {
+    response =
+        limits.refused({.status = 429,
+                        .message = "too many bytes of answers wait for clients to read them, please try again later",
+                        .retry_after_seconds = 1});
+    out.status = response.status;
+    out.headers = std::move(response.headers);
+    replace_body(std::move(response.body));
   }
-  if (style_.gzip_wanted && size >= kGzipBytesMin)
-    if (auto small = gzip(joined(body))) {
-      size = small->size();
-      body.assign(1, std::make_shared<const std::string>(*std::move(small)));
-      response.headers.emplace_back("Content-Encoding", "gzip");
+  if (gzip_wanted && out.size >= kGzipBytesMin)
+    if (auto small = gzip(joined(out.body))) {
+      replace_body(*std::move(small));
+      out.headers.emplace_back("Content-Encoding", "gzip");
     }
-  auto bytes = std::make_shared<std::string>(head(response.status, response.headers));
-  *bytes += base::format("Content-Length: {}\r\n\r\n", size);
-  if (style_.head) body.clear();
-  body.insert(body.begin(), std::move(bytes));
-  enqueue(std::move(body), true);
+  return out;
+}
+
+void Exchange::respond(HttpResponse response) {
+  ReadyAnswer answer = make_ready(std::move(response), style_.gzip_wanted, connection_->limits);
+  auto bytes = std::make_shared<std::string>(head(answer.status, answer.headers));
+  *bytes += base::format("Content-Length: {}\r\n\r\n", answer.size);
+  if (style_.head) answer.body.clear();
+  answer.body.insert(answer.body.begin(), std::move(bytes));
+  enqueue(std::move(answer.body), true);
 }
 
 void Exchange::start(int status, Headers headers) {

@@ -48,16 +48,34 @@ class Backlog {
   bool closed_ = false;
 };
 
+// What the answers of a server share. Any thread.
+class AnswerLimits {
+ public:
+  virtual ~AnswerLimits() = default;
+  // True if the server holds so many answers that nobody has read that this one is too much.
+  virtual bool too_much(std::size_t bytes) const = 0;
+  virtual HttpResponse refused(const HttpRefusal& refusal) const = 0;
+};
+
+// An answer as it goes out: packed where that is worth it, or a refusal in its place.
+struct ReadyAnswer {
+  int status = 200;
+  Headers headers;
+  std::vector<SharedBytes> body;
+  std::size_t size = 0;
+};
+ReadyAnswer make_ready(HttpResponse response, bool gzip_wanted, const AnswerLimits& limits);
+
 // What an exchange sees of its connection, whatever its stream.
 class ConnectionBase {
  public:
-  ConnectionBase(ByteSum sum, std::size_t sum_max) : backlog(sum), sum_(std::move(sum)), sum_max_(sum_max) {}
+  // `limits` outlive it.
+  ConnectionBase(ByteSum sum, const AnswerLimits& limits) : backlog(std::move(sum)), limits(limits) {}
   virtual ~ConnectionBase() = default;
   // False once the server has stopped; the answer is then dropped.
   virtual bool post(std::function<void()> task) = 0;
-  // I/O thread, all of them. What is written was added to the backlog before.
-  virtual void shut() = 0;
-  // `more`: it may wait for what else is written in this turn of the thread.
+  // I/O thread, all of them. What is written was added to the backlog before. `more`: it may wait for what else is
+  // written in this turn of the thread.
   virtual void write(std::vector<SharedBytes> pieces, bool more) = 0;
   virtual void answered(bool keep_alive) = 0;
   virtual void open_web_socket(Headers headers, HttpExchange::OnBytes on_bytes) = 0;
@@ -65,16 +83,8 @@ class ConnectionBase {
   virtual void open_upgraded(HttpExchange::OnBytes on_bytes) = 0;
   virtual void resume_reading() = 0;
 
-  virtual HttpResponse refused(const HttpRefusal& refusal) const = 0;
-
-  // True if the server holds so many answers that nobody has read that this one is too much.
-  bool too_much(std::size_t bytes) const { return bytes > Backlog::kLow && *sum_ + bytes > sum_max_; }
-
   Backlog backlog;
-
- private:
-  ByteSum sum_;
-  std::size_t sum_max_;
+  const AnswerLimits& limits;
 };
 
 struct AnswerStyle {

@@ -35,9 +35,10 @@ int connections_max(int wanted) {
   return static_cast<int>(std::min<rlim_t>(static_cast<rlim_t>(wanted), limit.rlim_cur - limit.rlim_cur / 4));
 }
 
-base::Result<std::shared_ptr<asio::ssl::context>> tls_context(const ServerKeys& keys) {
+base::Result<std::shared_ptr<asio::ssl::context>> tls_context(const ServerKeys& keys, bool offer_http2) {
   auto tls = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
   TRY_VOID(use_server_keys(*tls, keys));
+  if (offer_http2) offer_protocols(*tls);
   return tls;
 }
 
@@ -57,10 +58,11 @@ class Server : public HttpServer {
       acceptor_->close(ignored);
       pause_->cancel();
       shared_->stopped = true;
-      for (auto& [context, connection] : connections_)
-        asio::post(*context, [connection = connection] {
-          if (const auto live = connection.lock()) live->shut();
-        });
+      for (const auto& weak : seats_)
+        if (const auto seat = weak.lock())
+          asio::post(*seat->context, [seat] {
+            if (const auto driver = seat->driver.lock()) driver->shut();
+          });
       guards_.clear();
     });
     for (std::thread& thread : threads_) thread.join();
@@ -96,7 +98,7 @@ class Server : public HttpServer {
 
   base::Status set_keys(const ServerKeys& keys) override {
     if (!shared_->options.tls) return base::make_error(base::Code::kInvalid, "a server without TLS has no keys");
-    TRY(auto tls, tls_context(keys));
+    TRY(auto tls, tls_context(keys, shared_->options.offer_http2));
     const std::lock_guard lock(shared_->mutex);
     shared_->keys = std::move(tls);
     return {};
@@ -129,15 +131,17 @@ class Server : public HttpServer {
     if (open >= connections_max_ + std::max(connections_max_ / 16, 1)) return;  // closed without a word
     ErrorCode ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    std::erase_if(connections_, [](const auto& entry) { return entry.second.expired(); });
-    connections_.emplace_back(context, begin_connection(context, shared_, std::move(socket), open >= connections_max_));
+    std::erase_if(seats_, [](const auto& seat) { return seat.expired(); });
+    const auto seat = std::make_shared<Seat>(context, shared_, open >= connections_max_);
+    seats_.push_back(seat);
+    begin_connection(seat, std::move(socket));
   }
 
   std::shared_ptr<ConnectionsShared> shared_;
   const int connections_max_;
   std::vector<Context> contexts_;
-  std::vector<std::pair<Context, std::weak_ptr<ConnectionBase>>> connections_;  // first I/O thread, as is `told_`
-  bool told_ = false;                                                           // that no more connections are taken
+  std::vector<std::weak_ptr<Seat>> seats_;  // first I/O thread, as is `told_`
+  bool told_ = false;                       // that no more connections are taken
   std::optional<tcp::acceptor> acceptor_;
   std::optional<asio::steady_timer> pause_;
   std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards_;
@@ -153,7 +157,7 @@ base::Result<std::unique_ptr<HttpServer>> listen_http(ServerOptions options, Htt
   shared->options = std::move(options);
   shared->handler = std::move(handler);
   if (shared->options.tls) {
-    TRY(shared->keys, tls_context(*shared->options.tls));
+    TRY(shared->keys, tls_context(*shared->options.tls, shared->options.offer_http2));
   }
   auto server = std::make_unique<Server>(std::move(shared));
   TRY_VOID(server->listen());

@@ -1,5 +1,6 @@
-// An HTTP/1.1 server over TLS (or plain TCP for local metrics), with keep-alive, pipelining in order, chunked answers,
-// WebSockets, client certificates, and gzip where asked for. What a peer may cost is limited: the size of a request,
+// An HTTP server: HTTP/2 or HTTP/1.1 over TLS, as the client likes, or HTTP/1.1 over plain TCP for local metrics. With
+// keep-alive, pipelining in order, streams of answers, WebSockets (HTTP/1.1), client certificates, and gzip where asked
+// for. What a peer may cost is limited: the size of a request,
 // the time for each step, the number of connections, and the bytes held for all of them together.
 #pragma once
 
@@ -35,6 +36,7 @@ struct ServerOptions {
   bool address_may_come = false;  // the address need not be there yet
   // Set: TLS and nothing else; keys that cannot be used are an error. Unset: plain HTTP.
   std::optional<ServerKeys> tls;
+  bool offer_http2 = true;                            // over TLS
   std::size_t body_bytes_max = std::size_t{3} << 20;  // 413 beyond
   std::size_t header_bytes_max = std::size_t{64} << 10;
   // A connection is closed that takes longer: for the TLS handshake; until a request begins (90 s, as Go's servers);

@@ -46,6 +46,26 @@ base::Status use_server_keys(asio::ssl::context& tls, const ServerKeys& keys) {
   return {};
 }
 
+void offer_protocols(asio::ssl::context& tls) {
+  const auto choose = [](SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* offered,
+                         unsigned size, void*) {
+    static constexpr unsigned char kOurs[] = "\x02h2\x08http/1.1";
+    unsigned char* chosen = nullptr;
+    if (SSL_select_next_proto(&chosen, out_size, kOurs, sizeof kOurs - 1, offered, size) != OPENSSL_NPN_NEGOTIATED)
+      return SSL_TLSEXT_ERR_NOACK;  // whoever offers something else gets HTTP/1.1, as who offers nothing
+    *out = chosen;
+    return SSL_TLSEXT_ERR_OK;
+  };
+  SSL_CTX_set_alpn_select_cb(tls.native_handle(), choose, nullptr);
+}
+
+bool speaks_http2(SSL* connection) {
+  const unsigned char* chosen = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(connection, &chosen, &size);
+  return std::string_view(reinterpret_cast<const char*>(chosen), size) == "h2";
+}
+
 void read_peer_names(SSL* connection, std::string& common_name, std::vector<std::string>& organizations) {
   X509* certificate = SSL_get1_peer_certificate(connection);
   if (!certificate) return;

@@ -11,6 +11,9 @@
 namespace rt {
 
 base::Status use_server_keys(boost::asio::ssl::context& tls, const ServerKeys& keys);
+// HTTP/2 is taken where the client offers it, else HTTP/1.1.
+void offer_protocols(boost::asio::ssl::context& tls);
+bool speaks_http2(SSL* connection);
 // Of the client's certificate, if it sent one.
 void read_peer_names(SSL* connection, std::string& common_name, std::vector<std::string>& organizations);
 

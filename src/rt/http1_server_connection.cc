@@ -1,13 +1,8 @@
-// One connection: TLS by Asio, framing by Beast's parser fed by hand. It belongs to one I/O thread, and its requests
-// are answered one after the other: the next is read when little of the answers before it is left.
-#include "rt/http_connection.h"
-
-#include <openssl/ssl.h>
-
+// One connection with HTTP/1.x: TLS by Asio, framing by Beast's parser fed by hand. It belongs to one I/O thread, and
+// its requests are answered one after the other: the next is read when little of the answers before it is left.
 #include <algorithm>
 #include <array>
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -15,8 +10,8 @@
 #include <optional>
 
 #include "rt/alarm.h"
+#include "rt/http_connection.h"
 #include "rt/http_framing.h"
-#include "rt/server_tls.h"
 #include "rt/web_socket.h"
 
 namespace rt {
@@ -32,29 +27,22 @@ using Due = Clock::time_point;
 constexpr std::size_t kJoinBytesMax = std::size_t{16} << 10;   // one TLS record
 constexpr std::size_t kWriteBytesMax = std::size_t{64} << 10;  // at once: each write that ends shows a reader at work
 constexpr std::size_t kAheadBytesMax = std::size_t{64} << 10;  // read while a request is answered
-constexpr base::Duration kSurplusTime = base::seconds(5);      // for a handshake that only leads to a refusal
 constexpr base::Duration kLingerTime = base::seconds(2);       // for a refused peer to read why
 
 template <class Stream>
-class Connection : public ConnectionBase, public std::enable_shared_from_this<Connection<Stream>> {
+class Connection : public ConnectionBase,
+                   public ConnectionDriver,
+                   public std::enable_shared_from_this<Connection<Stream>> {
  public:
-  static constexpr bool kTls = !std::is_same_v<Stream, tcp::socket>;
-
-  template <class... Args>
-  Connection(std::shared_ptr<asio::io_context> context, std::shared_ptr<ConnectionsShared> shared, bool surplus,
-             Args&&... args)
-      : ConnectionBase({shared, &shared->answer_bytes}, shared->options.answer_bytes_max),
-        context_(std::move(context)),
-        shared_(std::move(shared)),
-        stream_(std::forward<Args>(args)...),
+  Connection(std::shared_ptr<Seat> seat, std::unique_ptr<Stream> stream, PeerNames peer)
+      : ConnectionBase({seat->shared, &seat->shared->answer_bytes}, *seat->shared),
+        seat_(std::move(seat)),
+        context_(seat_->context),
+        shared_(seat_->shared),
+        stream_(std::move(stream)),
         alarm_(*context_),
-        surplus_(surplus) {
-    ++shared_->connections;
-  }
-  ~Connection() override {
-    --shared_->connections;
-    shared_->request_bytes -= counted_;
-  }
+        peer_(std::move(peer)) {}
+  ~Connection() override { shared_->request_bytes -= counted_; }
 
   bool post(std::function<void()> task) override {
     if (shared_->stopped) return false;
@@ -63,7 +51,6 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   }
   void shut() override { gone(); }
   void write(std::vector<SharedBytes> pieces, bool more) override;
-  HttpResponse refused(const HttpRefusal& refusal) const override { return shared_->refused(refusal); }
   void answered(bool keep_alive) override;
   void open_web_socket(Headers headers, HttpExchange::OnBytes on_bytes) override;
   void open_upgraded(HttpExchange::OnBytes on_bytes) override;
@@ -72,18 +59,17 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
 
  private:
   // What the peer has to do next, and by when.
-  enum class Step : std::uint8_t { kHandshake, kIdle, kHeader, kBody, kAnswered, kLinger };
+  enum class Step : std::uint8_t { kIdle, kHeader, kBody, kAnswered, kLinger };
 
   tcp::socket& socket() {
-    if constexpr (kTls)
-      return stream_.next_layer();
+    if constexpr (std::is_same_v<Stream, TlsStream>)
+      return stream_->next_layer();
     else
-      return stream_;
+      return *stream_;
   }
 
   void enter(Step step, base::Duration time);
   void due_at(Due due);
-  void welcome();
   void begin_request();
   void read();
   void consume();
@@ -103,9 +89,10 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   void gone();
   void close();
 
-  std::shared_ptr<asio::io_context> context_;  // an answer may be given after the server is gone
+  std::shared_ptr<Seat> seat_;
+  std::shared_ptr<asio::io_context> context_;
   std::shared_ptr<ConnectionsShared> shared_;
-  Stream stream_;
+  std::unique_ptr<Stream> stream_;
   Alarm alarm_;
   Due peer_due_ = Due::max();
   Due write_due_ = Due::max();
@@ -121,10 +108,8 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
   std::deque<SharedBytes> out_;
   SharedBytes in_flight_;
   std::size_t in_flight_sent_ = 0;
-  std::string peer_name_;
-  std::vector<std::string> peer_organizations_;
-  Step step_ = Step::kHandshake;
-  bool surplus_;
+  PeerNames peer_;
+  Step step_ = Step::kIdle;
   bool paused_ = false;   // they want no more bytes for now
   bool opening_ = false;  // the answer to a WebSocket handshake is on its way
   bool writing_ = false;
@@ -139,23 +124,9 @@ class Connection : public ConnectionBase, public std::enable_shared_from_this<Co
 
 template <class Stream>
 void Connection<Stream>::start() {
-  if constexpr (kTls) {
-    enter(Step::kHandshake, surplus_ ? kSurplusTime : shared_->options.handshake_time_max);
-    stream_.async_handshake(asio::ssl::stream_base::server, [self = this->shared_from_this()](ErrorCode error) {
-      if (self->failed_) return;
-      if (error) return self->gone();
-      read_peer_names(self->stream_.native_handle(), self->peer_name_, self->peer_organizations_);
-      self->welcome();
-    });
-  } else {
-    welcome();
-  }
-}
-
-template <class Stream>
-void Connection<Stream>::welcome() {
+  if (failed_) return;
   begin_request();
-  if (surplus_) refuse({503, "the server has as many connections as it takes, please try again later", 1});
+  if (seat_->surplus) refuse({503, "the server has as many connections as it takes, please try again later", 1});
   if (!failed_) read();
 }
 
@@ -199,7 +170,7 @@ void Connection<Stream>::read() {
   if (reading_ || failed_ || upgrade_ || paused_) return;
   if ((current_ || wait_to_write_) && in_.size() >= kAheadBytesMax) return;
   reading_ = true;
-  stream_.async_read_some(asio::buffer(chunk_), [self = this->shared_from_this()](ErrorCode error, std::size_t size) {
+  stream_->async_read_some(asio::buffer(chunk_), [self = this->shared_from_this()](ErrorCode error, std::size_t size) {
     self->reading_ = false;
     if (self->failed_) return;
     if (error) return self->gone();
@@ -295,8 +266,8 @@ void Connection<Stream>::end_with(const HttpResponse& last_answer) {
 template <class Stream>
 HttpRequest Connection<Stream>::known_request(const http::request_header<>& header) const {
   HttpRequest request = request_of(header);
-  request.peer_common_name = peer_name_;
-  request.peer_organizations = peer_organizations_;
+  request.peer_common_name = peer_.common_name;
+  request.peer_organizations = peer_.organizations;
   return request;
 }
 
@@ -363,7 +334,7 @@ template <class Stream>
 void Connection<Stream>::open_web_socket(Headers headers, HttpExchange::OnBytes on_bytes) {
   if (failed_ || !upgrade_) return;
   opening_ = true;
-  web_socket_ = make_web_socket(stream_);
+  web_socket_ = make_web_socket(*stream_);
   const bool binary = static_cast<bool>(on_bytes);
   web_socket_->accept(*upgrade_, std::move(headers), binary,
                       [self = this->shared_from_this(), on_bytes = std::move(on_bytes)](ErrorCode error) mutable {
@@ -417,7 +388,7 @@ template <class Stream>
 void Connection<Stream>::flush_slice() {
   const auto rest = asio::buffer(*in_flight_) + in_flight_sent_;
   asio::async_write(
-      stream_, asio::buffer(rest, kWriteBytesMax),
+      *stream_, asio::buffer(rest, kWriteBytesMax),
       [self = this->shared_from_this()](ErrorCode error, std::size_t size) { self->written(error, size); });
 }
 
@@ -484,17 +455,18 @@ void Connection<Stream>::close() {
 
 }  // namespace
 
-std::shared_ptr<ConnectionBase> begin_connection(std::shared_ptr<asio::io_context> context,
-                                                 std::shared_ptr<ConnectionsShared> shared, tcp::socket socket,
-                                                 bool surplus) {
-  const auto run = [](auto connection) -> std::shared_ptr<ConnectionBase> {
-    connection->post([connection] { connection->start(); });
-    return connection;
-  };
-  if (const auto tls = shared->tls())
-    return run(std::make_shared<Connection<asio::ssl::stream<tcp::socket>>>(context, std::move(shared), surplus,
-                                                                            std::move(socket), *tls));
-  return run(std::make_shared<Connection<tcp::socket>>(context, std::move(shared), surplus, std::move(socket)));
+void begin_http1(const std::shared_ptr<Seat>& seat, std::unique_ptr<TlsStream> stream, PeerNames peer) {
+  const auto connection = std::make_shared<Connection<TlsStream>>(seat, std::move(stream), std::move(peer));
+  seat->driver = connection;
+  connection->start();
+}
+
+void begin_connection(const std::shared_ptr<Seat>& seat, tcp::socket socket) {
+  if (const auto tls = seat->shared->tls()) return begin_handshake(seat, std::move(socket), tls);
+  const auto connection =
+      std::make_shared<Connection<tcp::socket>>(seat, std::make_unique<tcp::socket>(std::move(socket)), PeerNames{});
+  seat->driver = connection;
+  connection->post([connection] { connection->start(); });
 }
 
 }  // namespace rt

@@ -1,0 +1,291 @@
+// The server's HTTP/2 session against our client's, and against clients that mean no good.
+#include "rt/http2_server_session.h"
+
+#include <gtest/gtest.h>
+#include <nghttp2/nghttp2.h>
+
+#include <map>
+
+#include "rt/http2_session.h"
+
+namespace rt {
+namespace {
+
+using base::milliseconds;
+using StreamId = Http2ServerSession::StreamId;
+
+// A server that remembers what it was asked and answers when the test says so.
+class Server {
+ public:
+  explicit Server(Http2ServerSession::Limits limits = {})
+      : session(limits, {.refusal_of_head = [](const HttpRequest& head, bool body) -> std::optional<HttpResponse> {
+                           if (body && head.target == "/forbidden") return HttpResponse{403, {}, "no"};
+                           return std::nullopt;
+                         },
+                         .refused =
+                             [](const HttpRefusal& refusal) {
+                               return HttpResponse{refusal.status, {}, refusal.message};
+                             },
+                         .hold = [this](std::int64_t bytes) { return (held += bytes) <= held_max; },
+                         .on_request = [this](StreamId id, HttpRequest request) { requests[id] = std::move(request); },
+                         .on_taken = [this](StreamId, std::size_t bytes) { taken += bytes; },
+                         .on_end = [this](StreamId id, bool complete) { ends[id] = complete ? "complete" : "gone"; }}) {
+  }
+
+  void answer(StreamId id, std::string body, Headers headers = {}) {
+    session.start(id, 200, headers, body.size());
+    piece(id, std::move(body), true);
+  }
+  bool piece(StreamId id, std::string bytes, bool end = false) {
+    const auto text = std::make_shared<const std::string>(std::move(bytes));
+    return session.send(id, {{text, *text}}, end, now);
+  }
+
+  std::int64_t held = 0, held_max = INT64_MAX;
+  std::size_t taken = 0;
+  base::Duration now{};
+  std::map<StreamId, HttpRequest> requests;
+  std::map<StreamId, std::string> ends;
+  Http2ServerSession session;
+};
+
+struct Pair {
+  explicit Pair(Http2ServerSession::Limits limits = {}) : server(limits) {}
+
+  StreamId ask(const std::string& target, const std::string& body = "", Headers headers = {}) {
+    auto& what = told[target];
+    const auto id = client.start(
+        {.method = body.empty() ? "GET" : "POST", .target = target, .headers = headers, .body = body}, "server:1", true,
+        {.on_head = [&what](int status, Headers) { what += std::to_string(status) + " "; },
+         .on_data = [&what](std::string_view bytes) { what += bytes; },
+         .on_end =
+             [&what](Http2Session::End end, const std::string&) {
+               what += end == Http2Session::End::kDone      ? " done"
+                       : end == Http2Session::End::kRefused ? " refused"
+                                                            : " lost";
+             }});
+    EXPECT_TRUE(id.ok());
+    return id.ok() ? *id : 0;
+  }
+  base::Status talk() {
+    for (int round = 0; round < 10'000; ++round) {
+      const std::string out = client.take_output();
+      if (!out.empty()) TRY_VOID(server.session.receive(out, server.now));
+      const std::string in = server.session.take_output(server.now);
+      if (out.empty() && in.empty()) break;
+      if (!in.empty()) TRY_VOID(client.receive(in));
+    }
+    return {};
+  }
+
+  Server server;
+  Http2Session client;
+  std::map<std::string, std::string> told;
+};
+
+TEST(Http2Server, requests_and_answers_of_many_streams_go_side_by_side) {
+  Pair pair;
+  const auto first = pair.ask("/first?a=b", "", {{"X-Thing", "one"}});
+  const auto second = pair.ask("/second", std::string(300'000, 'x'));
+  ASSERT_TRUE(pair.talk().ok());
+  const HttpRequest& request = pair.server.requests[first];
+  EXPECT_EQ(request.method + " " + request.target, "GET /first?a=b");
+  EXPECT_EQ(header(request.headers, "Host"), "server:1");
+  EXPECT_EQ(header(request.headers, "X-Thing"), "one");
+  EXPECT_EQ(pair.server.requests[second].body.size(), 300'000u);
+  EXPECT_EQ(pair.server.held, 300'000);
+  pair.server.answer(second, std::string(5'000'000, 'y'), {{"Connection", "close"}, {"Content-Type", "text/plain"}});
+  pair.server.answer(first, "hello");
+  ASSERT_TRUE(pair.talk().ok());
+  EXPECT_EQ(pair.told["/first?a=b"], "200 hello done");
+  EXPECT_EQ(pair.told["/second"], "200 " + std::string(5'000'000, 'y') + " done");
+  EXPECT_EQ(pair.server.ends[first] + " " + pair.server.ends[second], "complete complete");
+  EXPECT_EQ(pair.server.taken, 5'000'005u);
+  EXPECT_EQ(pair.server.held, 0);
+  EXPECT_EQ(pair.server.session.open_count(), 0u);
+}
+
+TEST(Http2Server, an_answer_in_pieces_is_heard_piece_by_piece) {
+  Pair pair;
+  const auto watch = pair.ask("/watch");
+  ASSERT_TRUE(pair.talk().ok());
+  pair.server.session.start(watch, 200, {}, std::nullopt);
+  ASSERT_TRUE(pair.talk().ok());
+  EXPECT_EQ(pair.told["/watch"], "200 ");
+  for (const char* piece : {"a", "b", "c"}) {
+    EXPECT_TRUE(pair.server.piece(watch, piece));
+    ASSERT_TRUE(pair.talk().ok());
+  }
+  EXPECT_EQ(pair.told["/watch"], "200 abc");
+  EXPECT_FALSE(pair.server.session.has_deadlines());  // it may wait for as long as it likes
+  pair.server.session.send(watch, {}, true, {});
+  ASSERT_TRUE(pair.talk().ok());
+  EXPECT_EQ(pair.told["/watch"], "200 abc done");
+  EXPECT_FALSE(pair.server.piece(watch, "late"));
+}
+
+TEST(Http2Server, a_long_answer_does_not_stand_before_a_short_one) {
+  Pair pair;
+  const auto list = pair.ask("/list");
+  const auto get = pair.ask("/get");
+  ASSERT_TRUE(pair.talk().ok());
+  pair.server.answer(list, std::string(3'000'000, 'l'));
+  pair.server.answer(get, "short");
+  ASSERT_TRUE(pair.client.receive(pair.server.session.take_output({})).ok());
+  EXPECT_EQ(pair.told["/get"], "200 short done");
+}
+
+TEST(Http2Server, a_client_that_gives_up_is_told_of_once) {
+  Pair pair;
+  const auto id = pair.ask("/watch");
+  ASSERT_TRUE(pair.talk().ok());
+  pair.server.session.start(id, 200, {}, std::nullopt);
+  ASSERT_TRUE(pair.talk().ok());
+  pair.client.reset(id);
+  ASSERT_TRUE(pair.talk().ok());
+  EXPECT_EQ(pair.server.ends[id], "gone");
+  EXPECT_FALSE(pair.server.piece(id, "late"));
+}
+
+TEST(Http2Server, what_is_too_much_is_refused_in_words_and_the_others_go_on) {
+  Pair pair({.header_bytes_max = 1000, .body_bytes_max = 1000});
+  const std::string large(1001, 'x');
+  pair.ask("/large-body", large);
+  pair.ask("/large-header", "", {{"x", large}});
+  pair.ask("/forbidden", "body");
+  const auto good = pair.ask("/good", std::string(1000, 'x'));
+  ASSERT_TRUE(pair.talk().ok());
+  EXPECT_EQ(pair.told["/large-body"].substr(0, 4), "413 ");
+  EXPECT_EQ(pair.told["/large-header"].substr(0, 4), "431 ");
+  EXPECT_EQ(pair.told["/forbidden"].substr(0, 6), "403 no");
+  ASSERT_EQ(pair.server.requests.size(), 1u);
+  pair.server.answer(good, "taken");
+  ASSERT_TRUE(pair.talk().ok());
+  EXPECT_EQ(pair.told["/good"], "200 taken done");
+  EXPECT_EQ(pair.server.held, 0);
+  EXPECT_EQ(pair.server.session.open_count(), 0u);
+}
+
+TEST(Http2Server, a_server_that_holds_too_much_says_so) {
+  Pair pair;
+  pair.server.held_max = 100'000;
+  pair.ask("/large", std::string(200'000, 'x'));
+  ASSERT_TRUE(pair.talk().ok());
+  EXPECT_EQ(pair.told["/large"].substr(0, 4), "429 ");
+  EXPECT_EQ(pair.server.held, 0);
+}
+
+TEST(Http2Server, who_does_not_read_is_left_and_its_bytes_are_given_back) {
+  Pair pair({.write_time_max = milliseconds(50)});
+  const auto id = pair.ask("/list");
+  ASSERT_TRUE(pair.talk().ok());
+  const std::size_t size = std::size_t{40} << 20;  // more than the client's windows
+  pair.server.answer(id, std::string(size, 'x'));
+  for (std::string out = "-"; !out.empty();) out = pair.server.session.take_output({});  // to nobody
+  EXPECT_LT(pair.server.taken, size);
+  pair.server.now = milliseconds(49);
+  EXPECT_TRUE(pair.server.session.expire(pair.server.now));
+  EXPECT_EQ(pair.server.ends.count(id), 0u);
+  pair.server.now = milliseconds(51);
+  EXPECT_TRUE(pair.server.session.expire(pair.server.now));
+  pair.server.session.take_output(pair.server.now);
+  EXPECT_EQ(pair.server.ends[id], "gone");
+  EXPECT_EQ(pair.server.taken, size);
+}
+
+// Frames by hand.
+std::string frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream, const std::string& payload) {
+  const std::size_t size = payload.size();
+  std::string out;
+  for (const std::size_t byte : {size >> 16, size >> 8, size}) out += static_cast<char>(byte & 255);
+  out += static_cast<char>(type);
+  out += static_cast<char>(flags);
+  for (const int shift : {24, 16, 8, 0}) out += static_cast<char>(stream >> shift & 255);
+  return out + payload;
+}
+const std::string kBegin = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, "");
+// GET / of https at "a", by the static table and one literal.
+const std::string kGet = std::string("\x82\x84\x87\x41\x01") + "a";
+constexpr std::uint8_t kHeaders = 1, kReset = 3, kContinuation = 9, kEndStream = 1, kEndHeaders = 4;
+
+TEST(Http2Server, a_header_that_never_ends_ends_the_connection) {
+  Server server({.header_time_max = milliseconds(50)});
+  ASSERT_TRUE(server.session.receive(kBegin + frame(kHeaders, kEndStream, 1, kGet), {}).ok());
+  EXPECT_TRUE(server.session.has_deadlines());
+  EXPECT_TRUE(server.session.expire(milliseconds(49)));
+  EXPECT_FALSE(server.session.expire(milliseconds(51)));
+}
+
+TEST(Http2Server, a_flood_of_parts_of_a_header_ends_the_session) {
+  Server server;
+  std::string flood = kBegin + frame(kHeaders, kEndStream, 1, kGet);
+  for (int i = 0; i < 20'000; ++i)
+    flood += frame(kContinuation, 0, 1,
+                   std::string("\x00\x01"
+                               "b\x01"
+                               "c",
+                               6));
+  EXPECT_FALSE(server.session.receive(flood, {}).ok() && !server.session.is_over());
+}
+
+TEST(Http2Server, a_body_that_never_ends_ends_its_request_only) {
+  Server server({.request_time_max = milliseconds(50)});
+  ASSERT_TRUE(server.session.receive(kBegin + frame(kHeaders, kEndHeaders, 1, kGet), {}).ok());
+  ASSERT_TRUE(server.session.receive(frame(kHeaders, kEndHeaders | kEndStream, 3, kGet), {}).ok());
+  EXPECT_EQ(server.requests.size(), 1u);
+  EXPECT_TRUE(server.session.expire(milliseconds(51)));
+  server.session.take_output({});
+  EXPECT_EQ(server.session.open_count(), 1u);
+}
+
+TEST(Http2Server, a_flood_of_resets_ends_the_session) {
+  Server server;
+  std::string flood = kBegin;
+  for (std::uint32_t i = 0; i < 3000; ++i)
+    flood += frame(kHeaders, kEndHeaders | kEndStream, 2 * i + 1, kGet) +
+             frame(kReset, 0, 2 * i + 1, std::string(4, '\x08'));
+  bool ok = true;
+  for (std::size_t at = 0; ok && at < flood.size(); at += 16384) {  // as a socket gives them
+    ok = server.session.receive(std::string_view(flood).substr(at, 16384), {}).ok();
+    while (!server.session.take_output({}).empty()) continue;
+    ok = ok && !server.session.is_over();
+  }
+  EXPECT_FALSE(ok);
+  EXPECT_LT(server.requests.size(), 2000u);
+}
+
+TEST(Http2Server, more_streams_than_there_may_be_are_refused) {
+  Server server;
+  std::string many = kBegin;
+  for (std::uint32_t i = 0; i < 300; ++i) many += frame(kHeaders, kEndHeaders | kEndStream, 2 * i + 1, kGet);
+  server.session.receive(many, {}).ok();
+  EXPECT_LE(server.requests.size(), 100u);
+}
+
+TEST(Http2Server, requests_that_can_be_read_in_two_ways_are_refused) {
+  const std::string path_twice = std::string("\x82\x84\x87\x41\x01") + "a\x84";
+  const std::string other_host = kGet + std::string(
+                                            "\x00\x04host\x01"
+                                            "b",
+                                            8);
+  const std::string no_host = "\x82\x84\x87";
+  const std::string with_encoding = kGet + std::string(
+                                               "\x00\x11transfer-encoding\x07"
+                                               "chunked",
+                                               27);
+  for (const std::string& header : {path_twice, other_host, no_host, with_encoding}) {
+    Server server;
+    server.session.receive(kBegin + frame(kHeaders, kEndHeaders | kEndStream, 1, header), {}).ok();
+    EXPECT_TRUE(server.requests.empty()) << header;
+  }
+}
+
+TEST(Http2Server, what_is_not_http2_ends_the_session) {
+  Server server;
+  EXPECT_FALSE(server.session.receive("GET / HTTP/1.1\r\nHost: a\r\n\r\n", {}).ok());
+  server.session.take_output({});  // why we leave
+  EXPECT_TRUE(server.session.is_over());
+}
+
+}  // namespace
+}  // namespace rt

@@ -1,0 +1,59 @@
+// How a connection of the HTTP server begins: the TLS handshake, which also says whether it goes on as HTTP/1.1 or as
+// HTTP/2.
+#include <openssl/ssl.h>
+
+#include <boost/asio/post.hpp>
+
+#include "rt/alarm.h"
+#include "rt/http_connection.h"
+#include "rt/server_tls.h"
+
+namespace rt {
+namespace {
+
+using ErrorCode = boost::system::error_code;
+
+constexpr base::Duration kSurplusTime = base::seconds(5);  // for a handshake that only leads to a refusal
+
+class Handshake : public ConnectionDriver, public std::enable_shared_from_this<Handshake> {
+ public:
+  Handshake(std::shared_ptr<Seat> seat, boost::asio::ip::tcp::socket socket, boost::asio::ssl::context& tls)
+      : seat_(std::move(seat)), stream_(std::make_unique<TlsStream>(std::move(socket), tls)), alarm_(*seat_->context) {}
+
+  void start() {
+    const base::Duration time = seat_->surplus ? kSurplusTime : seat_->shared->options.handshake_time_max;
+    alarm_.set(Alarm::Clock::now() + std::chrono::nanoseconds(time.ns), [self = shared_from_this()] { self->shut(); });
+    stream_->async_handshake(boost::asio::ssl::stream_base::server,
+                             [self = shared_from_this()](ErrorCode error) { self->shaken(error); });
+  }
+  void shut() override {
+    if (!stream_) return;
+    ErrorCode ignored;
+    stream_->next_layer().close(ignored);
+    alarm_.cancel();
+  }
+
+ private:
+  void shaken(ErrorCode error) {
+    alarm_.cancel();
+    if (error || !stream_->next_layer().is_open()) return shut();
+    PeerNames peer;
+    read_peer_names(stream_->native_handle(), peer.common_name, peer.organizations);
+    (speaks_http2(stream_->native_handle()) ? begin_http2 : begin_http1)(seat_, std::move(stream_), std::move(peer));
+  }
+
+  std::shared_ptr<Seat> seat_;
+  std::unique_ptr<TlsStream> stream_;  // unset: it was passed on
+  Alarm alarm_;
+};
+
+}  // namespace
+
+void begin_handshake(const std::shared_ptr<Seat>& seat, boost::asio::ip::tcp::socket socket,
+                     const std::shared_ptr<boost::asio::ssl::context>& tls) {
+  auto handshake = std::make_shared<Handshake>(seat, std::move(socket), *tls);
+  seat->driver = handshake;
+  boost::asio::post(*seat->context, [handshake] { handshake->start(); });
+}
+
+}  // namespace rt
