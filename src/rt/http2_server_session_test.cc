@@ -7,6 +7,7 @@
 #include <map>
 
 #include "rt/http2_session.h"
+#include "rt/http2_told_for_tests.h"
 
 namespace rt {
 namespace {
@@ -54,16 +55,9 @@ struct Pair {
 
   StreamId ask(const std::string& target, const std::string& body = "", Headers headers = {}) {
     auto& what = told[target];
-    const auto id = client.start(
-        {.method = body.empty() ? "GET" : "POST", .target = target, .headers = headers, .body = body}, "server:1", true,
-        {.on_head = [&what](int status, Headers) { what += std::to_string(status) + " "; },
-         .on_data = [&what](std::string_view bytes) { what += bytes; },
-         .on_end =
-             [&what](Http2Session::End end, const std::string&) {
-               what += end == Http2Session::End::kDone      ? " done"
-                       : end == Http2Session::End::kRefused ? " refused"
-                                                            : " lost";
-             }});
+    const auto id =
+        client.start({.method = body.empty() ? "GET" : "POST", .target = target, .headers = headers, .body = body},
+                     "server:1", true, tell_into(what));
     EXPECT_TRUE(id.ok());
     return id.ok() ? *id : 0;
   }

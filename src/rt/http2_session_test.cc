@@ -6,6 +6,8 @@
 
 #include <map>
 
+#include "rt/http2_told_for_tests.h"
+
 namespace rt {
 namespace {
 
@@ -87,15 +89,7 @@ class Http2SessionTest : public ::testing::Test {
     request.headers.emplace_back("Accept", "application/json");
     request.body = body;
     auto& what = told[target];
-    const auto id = client.start(request, "server:1", true,
-                                 {.on_head = [&what](int status, Headers) { what += std::to_string(status) + " "; },
-                                  .on_data = [&what](std::string_view bytes) { what += bytes; },
-                                  .on_end =
-                                      [&what](Http2Session::End end, const std::string&) {
-                                        what += end == Http2Session::End::kDone      ? " done"
-                                                : end == Http2Session::End::kRefused ? " refused"
-                                                                                     : " lost";
-                                      }});
+    const auto id = client.start(request, "server:1", true, tell_into(what));
     EXPECT_TRUE(id.ok());
     return id.ok() ? *id : 0;
   }
