@@ -29,3 +29,10 @@ target_link_libraries(training_bench PRIVATE sim controllers client mimalloc)
 # What tests give the node agent for NVIDIA's library.
 add_library(fake_nvml SHARED ${CMAKE_SOURCE_DIR}/tests/gpu/fake_nvml.cc)
 set_target_properties(fake_nvml PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+
+# The functions of plugins one by one; clusters are written as in scenarios.
+file(GLOB plugins_test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/plugins/*.cc)
+add_executable(plugins_test ${plugins_test_sources} ${CMAKE_SOURCE_DIR}/tests/scenarios/runner/objects.cc)
+target_include_directories(plugins_test PRIVATE ${CMAKE_SOURCE_DIR}/tests/plugins ${CMAKE_SOURCE_DIR}/tests/scenarios/runner)
+target_link_libraries(plugins_test PRIVATE scheduler GTest::gtest GTest::gtest_main)
+add_test(NAME plugins COMMAND plugins_test)
