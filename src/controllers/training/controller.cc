@@ -32,6 +32,8 @@ Keys owner_key(const Framework& framework, const Json& object) {
   return {base::format("{}/{}", api::namespace_of(object), owner["name"].as_string())};
 }
 
+constexpr const char* kByClass = "priority class";
+
 bool counts_jobs(std::string_view metric) { return metric.starts_with("training_operator_jobs_"); }
 
 class TrainingController final : public Controller {
@@ -48,7 +50,6 @@ class TrainingController final : public Controller {
     const auto owner = [&framework = framework_](const View&, const Json& object) {
       return owner_key(framework, object);
     };
-    const auto nobody = [](const View&, const Json&) { return Keys{}; };
     std::vector<Wake> wakes = {{.resource = framework_.resource,
                                 .keys = [](const View&, const Json& job) { return Keys{api::key_of(job)}; },
                                 .may_be_absent = true},
@@ -63,8 +64,10 @@ class TrainingController final : public Controller {
                              return view.find(framework.resource, key) ? Keys{std::move(key)} : Keys{};
                            },
                        .may_be_absent = true});
-      wakes.push_back({.resource = api::resources::kPriorityClasses, .keys = nobody, .may_be_absent = true});
     }
+    wakes.push_back({.resource = api::resources::kPriorityClasses,
+                     .keys = [this](const View& view, const Json& one) { return waiting_for(view, one); },
+                     .may_be_absent = true});
     if (options_.autoscalers && framework_.resource.plural != "mpijobs")
       wakes.push_back({.resource = kAutoscalers, .keys = owner, .may_be_absent = true});
     add_wakes_of_mpi(wakes, owner);
@@ -86,7 +89,14 @@ class TrainingController final : public Controller {
 
   std::vector<IndexBy> indexes() const override {
     const auto owner = [&framework = framework_](const Json& object) { return owner_key(framework, object); };
-    return {{api::resources::kPods, index_, owner}, {api::resources::kServices, index_, owner}};
+    const auto classes = [&framework = framework_](const Json& job) {
+      Keys names;
+      for (NamedClass& one : priority_classes_of(framework, job)) names.push_back(std::move(one.name));
+      return names;
+    };
+    return {{api::resources::kPods, index_, owner},
+            {api::resources::kServices, index_, owner},
+            {framework_.resource, kByClass, classes}};
   }
 
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
@@ -130,6 +140,14 @@ class TrainingController final : public Controller {
     if (!found || api::controller_of(*found)["uid"].as_string() != uid) return;
     seen.launcher_job = found;
     seen.launcher_pods = children(view, api::resources::kPods, key, std::string(api::uid_of(*found)));
+  }
+
+  // The jobs that name a PriorityClass.
+  Keys waiting_for(const View& view, const Json& priority_class) const {
+    Keys keys;
+    for (const Json* job : view.by_index(framework_.resource, kByClass, api::name_of(priority_class)))
+      keys.push_back(api::key_of(*job));
+    return keys;
   }
 
   std::vector<const Json*> children(const View& view, const api::ResourceId& resource, const std::string& key,

@@ -55,7 +55,7 @@ class Look {
   void restart_or_fail(const Replica& replica, const api::Json& pod);
   void mirror_trouble(const api::Json& pod);
   void mirror_waiting_for_master(const api::Json& pod);
-  void warn_of_priority();
+  bool are_priorities_known();
   bool admit_group();
   bool make_own_objects();
   bool are_workers_ready() const;

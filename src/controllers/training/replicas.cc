@@ -168,15 +168,19 @@ void Look::mirror_trouble(const Json& pod) {
         base::format("Error pod {} condition message: {}", name, (*newest)["message"].as_string()));
 }
 
-// COMPAT(training-priority). Where not even the system's classes are seen they are hidden from us.
-void Look::warn_of_priority() {
-  const Json& name = job_.spec()["runPolicy"]["schedulingPolicy"]["priorityClass"];
-  if (name.as_string().empty() || seen_.view->find(resources::kPriorityClasses, name.as_string())) return;
-  if (seen_.view->all(resources::kPriorityClasses).empty()) return;
-  say_once("Warning", "PriorityClassNotFound",
-           base::format("spec.runPolicy.schedulingPolicy.priorityClass: there is no PriorityClass {:?}; until it is "
-                        "created the gang has no priority over others",
-                        name.as_string()));
+// COMPAT(training-priority): a job that names a class that is not there waits for it, as a pod of that class would be
+// refused. What has begun goes on. Where not even the system's classes are seen they are hidden from us.
+bool Look::are_priorities_known() {
+  if (!seen_.pods.empty() || group() || seen_.view->all(resources::kPriorityClasses).empty()) return true;
+  for (const auto& [path, name] : priority_classes_of(*job_.framework, job_.object)) {
+    if (seen_.view->find(resources::kPriorityClasses, name)) continue;
+    say_once("Warning", "PriorityClassNotFound",
+             base::format("{}: no PriorityClass with name {} was found; create it, or name another one: until then the "
+                          "job has no pods",
+                          path, name));
+    return false;
+  }
+  return true;
 }
 
 bool Look::admit_group() {
@@ -185,7 +189,6 @@ bool Look::admit_group() {
     const Json* found = seen_.view->find(resources::kPriorityClasses, name);
     return found ? (*found)["value"].as_int() : 0;
   };
-  warn_of_priority();
   if (names_other_scheduler(job_, options_))
     say_once("Warning",
              job_.framework->kind == "MPIJob" ? "SettedPodTemplateSchedulerName" : "SetPodTemplateSchedulerName",

@@ -64,7 +64,7 @@ void Look::decide() {
   sort_pods();
   if (exceeds_limits()) return;
   keep_autoscaler();
-  const bool admitted = admit_group();
+  const bool admitted = are_priorities_known() && admit_group();
   if (!admitted && seen_.pods.empty()) {
     // COMPAT(training-reconcile-time): when it was first seen to wait, and not at each look.
     if (!status_.has("lastReconcileTime")) status_.set("lastReconcileTime", base::format_rfc3339(turn_.now));
