@@ -26,7 +26,7 @@ std::optional<std::int64_t> index_of(const Json& pod) {
   return index && *index >= 0 ? index : std::nullopt;
 }
 
-std::string phase_of(const Json& pod) { return pod["status"]["phase"].str(); }
+std::string_view phase_of(const Json& pod) { return pod["status"]["phase"].as_string(); }
 
 }  // namespace
 
@@ -77,8 +77,7 @@ void Look::look_at_pods() {
       if (index >= replica.count) {
         for (const Json* pod : pods) {
           remove_pod(*pod);
-          if (const auto service = services_.find(api::name_of(*pod)); service != services_.end())
-            remove_service(*service->second);
+          if (const Json* service = service_named(api::name_of(*pod))) remove_service(*service);
         }
       } else if (pods.size() == 1) {
         look_at(replica, *pods.front());
@@ -89,16 +88,10 @@ void Look::look_at_pods() {
 }
 
 void Look::look_at(const Replica& replica, const Json& pod) {
-  const std::string phase = phase_of(pod);
+  const std::string_view phase = phase_of(pod);
   const auto exit_code = exit_code_of(pod, job_.framework->container);
-  // COMPAT(training-events): that a worker is done is in its pod's status.
-  if (exit_code && (*exit_code != 0 || api::label_of(pod, kJobRole) == "master"))
-    say_once("Normal", "ExitedWithCode",
-             base::format("Pod: {}.{} exited with code {}", job_.ns, api::name_of(pod), *exit_code), api::uid_of(pod));
-  if (phase == "Failed" && !api::is_deleting(pod)) {
-    mirror_waiting_for_master(pod);
-    restart_or_fail(replica, pod);
-  }
+  say_how_it_ended(pod, exit_code);
+  if (phase == "Failed" && !api::is_deleting(pod)) restart_or_fail(replica, pod);
   Counts& counts = verdict_.all_counts()[replica.type];
   if (phase == "Running") {
     ++(api::is_deleting(pod) ? counts.failed : counts.active);
@@ -111,6 +104,14 @@ void Look::look_at(const Replica& replica, const Json& pod) {
     counts.evicted += pod["status"]["reason"].as_string() == "Evicted";
   }
   if ((phase == "Running" || phase == "Pending") && !api::is_deleting(pod)) mirror_trouble(pod);
+}
+
+// COMPAT(training-events): that a worker is done is in its pod's status.
+void Look::say_how_it_ended(const Json& pod, std::optional<std::int64_t> exit_code) {
+  if (exit_code && (*exit_code != 0 || api::label_of(pod, kJobRole) == "master"))
+    say_once("Normal", "ExitedWithCode",
+             base::format("Pod: {}.{} exited with code {}", job_.ns, api::name_of(pod), *exit_code), api::uid_of(pod));
+  if (!api::is_deleting(pod)) mirror_waiting_for_master(pod);
 }
 
 void Look::restart_or_fail(const Replica& replica, const Json& pod) {
@@ -145,8 +146,7 @@ void Look::mirror_trouble(const Json& pod) {
   const auto say = [&](const Json& reason, const std::string& text) {
     if (!reason.as_string().empty()) say_once("Warning", reason.as_string(), text, api::uid_of(pod));
   };
-  const std::string name(api::name_of(pod));
-  mirror_waiting_for_master(pod);
+  const std::string_view name = api::name_of(pod);
   const Json& containers = pod["status"]["containerStatuses"];
   for (const Json& one : containers.items()) {
     const Json& ended = one["state"]["terminated"];
@@ -160,12 +160,9 @@ void Look::mirror_trouble(const Json& pod) {
                                         waits["message"].as_string()));
   }
   if (!containers.empty()) return;
-  const Json* newest = nullptr;
-  for (const Json& one : pod["status"]["conditions"].items())
-    if (!newest || one["lastTransitionTime"].as_string() >= (*newest)["lastTransitionTime"].as_string()) newest = &one;
-  if (newest && (*newest)["status"].as_string() != "True")
-    say((*newest)["reason"],
-        base::format("Error pod {} condition message: {}", name, (*newest)["message"].as_string()));
+  if (const Json* trouble = trouble_of(pod["status"]))
+    say((*trouble)["reason"],
+        base::format("Error pod {} condition message: {}", name, (*trouble)["message"].as_string()));
 }
 
 // COMPAT(training-priority): a job that names a class that is not there waits for it, as a pod of that class would be
@@ -209,8 +206,13 @@ bool Look::admit_group() {
     return false;
   }
   if (api::is_deleting(*found)) return false;
-  if (auto patch = group_patch(job_, options_, *found, priority_of))
-    plan().patch(group_resource(options_), *found, client::PatchType::kJson, *std::move(patch));
+  if (!good_group_.same_as(*found)) {
+    good_group_ = Json();
+    if (auto patch = group_patch(job_, options_, *found, priority_of))
+      plan().patch(group_resource(options_), *found, client::PatchType::kJson, *std::move(patch));
+    else if (!reading_->names_classes)
+      good_group_ = *found;
+  }
   // Other schedulers want to see the pods first, and so it is with MPIJobs of v2beta1.
   if (!options_.plugin_scheduler.empty() || job_.framework->launcher_is_a_job) return true;
   const std::string_view phase = (*found)["status"]["phase"].as_string();
@@ -297,7 +299,7 @@ void Look::make_replicas(const Replica& replica) {
       make(resources::kPods, pod_for(job_, replica, index, options_), "Pod");
       ++made_;
     }
-    if (job_.framework->has_services && !services_.contains(name))
+    if (job_.framework->has_services && !service_named(name))
       make(resources::kServices, service_for(job_, replica, index), "Service");
   }
 }

@@ -451,6 +451,29 @@ TEST(TrainingJob, says_that_a_master_does_not_resolve) {
             1);
 }
 
+TEST(TrainingJob, whose_master_never_resolves_ends_at_its_limit) {
+  Trial trial("PyTorchJob", kMasterAndWorkers, R"({"backoffLimit": 2})");
+  trial.begin();
+  for (int restarts = 1; restarts <= 2; ++restarts) {
+    EXPECT_EQ(trial.conditions(), "Created");
+    if (restarts == 2) trial.restart();  // an operator that sees only the end says why, too
+    Json& status = trial.world.edit(resources::kPods, "ns/j-worker-1")->edit("status");
+    status.set("phase", "Pending");
+    status.set("initContainerStatuses",
+               parsed(base::format(R"([{{"name": "init-pytorch", "restartCount": {}, "state": {{"waiting": {{}}}},
+                                        "lastState": {{"terminated": {{"exitCode": 1}}}}}}])",
+                                   restarts)));
+    trial.look();
+  }
+  EXPECT_EQ(trial.said(), "Job j has failed because it has reached the specified backoff limit");
+  EXPECT_TRUE(trial.was_said(
+      "MasterNotResolved: Pod j-worker-1 waited in vain for the name j-master-0 to resolve; look at that pod, its "
+      "service, and the cluster's DNS"));
+  trial.rest();
+  trial.world.gone();
+  EXPECT_TRUE(trial.pods().empty());
+}
+
 TEST(TrainingJob, whose_worker_always_fails_ends_at_its_limit) {
   Trial trial("PyTorchJob", kMasterAndWorkers, R"({"backoffLimit": 2})");
   trial.begin();
