@@ -53,6 +53,7 @@ class Look {
   void sort_pods();
   void look_at_launcher_job();
   void look_at_pods();
+  void remove_surplus_services();
   void look_at(const Replica& replica, const api::Json& pod);
   void restart_or_fail(const Replica& replica, const api::Json& pod);
   void mirror_trouble(const api::Json& pod);

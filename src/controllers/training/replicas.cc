@@ -1,4 +1,5 @@
 // The pods of a job: what became of them, and those that are missing (training.md 4.5, 7.4, 8.5).
+#include <algorithm>
 
 #include "api/resource.h"
 #include "base/format.h"
@@ -75,16 +76,25 @@ void Look::look_at_pods() {
     verdict_.all_counts()[replica.type] = {};
     for (const auto& [index, pods] : pods_[replica.lower]) {
       if (index >= replica.count) {
-        for (const Json* pod : pods) {
-          remove_pod(*pod);
-          if (const Json* service = service_named(api::name_of(*pod))) remove_service(*service);
-        }
+        for (const Json* pod : pods) remove_pod(*pod);
       } else if (pods.size() == 1) {
         look_at(replica, *pods.front());
       }
     }
   }
+  if (job_.framework->has_services && static_cast<std::int64_t>(seen_.services.size()) > job_.total())
+    remove_surplus_services();
   look_at_launcher_job();
+}
+
+// Also of pods that went before: their services may have stayed.
+void Look::remove_surplus_services() {
+  for (const Json* service : seen_.services) {
+    const std::string_view type = api::label_of(*service, kReplicaType);
+    const auto replica = std::ranges::find_if(job_.replicas, [&](const Replica& one) { return one.lower == type; });
+    const auto index = index_of(*service);
+    if (replica == job_.replicas.end() || !index || *index >= replica->count) remove_service(*service);
+  }
 }
 
 void Look::look_at(const Replica& replica, const Json& pod) {
