@@ -24,7 +24,8 @@ constexpr base::Duration kBackOffMax = base::seconds(30);
 struct Informer::State {
   struct IndexTable {
     Index keys_of;
-    std::map<std::string, std::set<std::string>, std::less<>> entries;
+    // By index key, then by the key of the object; an object keeps its place in `objects` as long as it is there.
+    std::map<std::string, std::map<std::string, const Json*>, std::less<>> entries;
   };
 
   Client& client;
@@ -66,7 +67,7 @@ struct Informer::State {
   void put(Json object, bool initial);
   void drop(const std::string& key, const Json& last);
   Json kept(Json object) const;
-  void index(const std::string& key, const Json& object, bool add);
+  void index(const std::string& key, const Json* before, const Json* after);
   void notify(const Json* before, const Json* after, bool initial) {
     for (const OnChange& handler : handlers) handler(before, after, initial);
   }
@@ -198,16 +199,15 @@ void Informer::State::put(Json object, bool initial) {
   const Json after = object;
   if (found == objects.end()) {
     const Json& stored = objects.emplace(key, kept(std::move(object))).first->second;
-    index(key, stored, true);
+    index(key, nullptr, &stored);
     return notify(nullptr, &after, initial);
   }
   const Json before = found->second;
   if (api::resource_version_of(before) == api::resource_version_of(object)) return;
   // Another uid under the same name means that a deletion in between was not seen.
   const bool replaced = api::uid_of(before) != api::uid_of(object);
-  index(key, before, false);
   found->second = kept(std::move(object));
-  index(key, found->second, true);
+  index(key, &before, &found->second);
   if (!replaced) return notify(&before, &after, initial);
   notify(&before, nullptr, initial);
   notify(nullptr, &after, initial);
@@ -225,21 +225,24 @@ Json Informer::State::kept(Json object) const {
 void Informer::State::drop(const std::string& key, const Json& last) {
   const auto found = objects.find(key);
   if (found == objects.end()) return;
-  index(key, found->second, false);
+  index(key, &found->second, nullptr);
   objects.erase(found);
   notify(&last, nullptr, false);
 }
 
-void Informer::State::index(const std::string& key, const Json& object, bool add) {
+// `after` is the object in its place.
+void Informer::State::index(const std::string& key, const Json* before, const Json* after) {
   for (auto& [name, table] : indexes) {
-    for (const std::string& entry : table.keys_of(object)) {
-      if (add) {
-        table.entries[entry].insert(key);
-      } else if (const auto it = table.entries.find(entry); it != table.entries.end()) {
-        it->second.erase(key);
-        if (it->second.empty()) table.entries.erase(it);
-      }
+    const std::vector<std::string> old = before ? table.keys_of(*before) : std::vector<std::string>{};
+    const std::vector<std::string> now = after ? table.keys_of(*after) : std::vector<std::string>{};
+    if (before && after && old == now) continue;
+    for (const std::string& entry : old) {
+      const auto it = table.entries.find(entry);
+      if (it == table.entries.end()) continue;
+      it->second.erase(key);
+      if (it->second.empty()) table.entries.erase(it);
     }
+    for (const std::string& entry : now) table.entries[entry][key] = after;
   }
 }
 
@@ -282,7 +285,8 @@ std::vector<const Json*> Informer::by_index(std::string_view index, std::string_
   std::vector<const Json*> found;
   const auto entry = table->second.entries.find(key);
   if (entry == table->second.entries.end()) return found;
-  for (const std::string& name : entry->second) found.push_back(&state_->objects.find(name)->second);
+  found.reserve(entry->second.size());
+  for (const auto& [name, object] : entry->second) found.push_back(object);
   return found;
 }
 

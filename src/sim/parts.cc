@@ -29,6 +29,9 @@ class RunningControllers final : public Running {
     controllers::Options out;
     out.with_cluster = true;
     out.training = controllers::training::Options();
+    out.training->mpi_version = at.mpi.version;
+    out.training->launcher_jobs = at.mpi.launcher_jobs;
+    if (at.mpi.launcher_jobs) out.kubernetes = controllers::workloads::Options{.enabled = {"job"}};
     // The world is the same each time that it is made from one seed, and so are its keys.
     out.secret_bytes = [&env = at.env](std::size_t count) {
       std::string bytes;

@@ -20,6 +20,12 @@ class Running {
   virtual ~Running() = default;
 };
 
+// Which MPIJobs a world has.
+struct MpiSettings {
+  std::string version = "v1";
+  bool launcher_jobs = false;  // launchers of v2beta1 are Jobs of Kubernetes, and their controller runs
+};
+
 struct PartContext {
   rt::Env& env;
   client::Client& client;
@@ -27,6 +33,7 @@ struct PartContext {
   const NodeSettings& nodes;
   const std::string& scheduler_conf;  // empty: the built-in one
   const std::string& sharding;        // none, hard or soft
+  const MpiSettings& mpi;
   scheduler::CycleWitness& witness;
 };
 

@@ -94,15 +94,22 @@ base::Status World::build_world(Settings& settings) {
   sharding_ = settings.text("sharding", "none");
   if (sharding_ != "none" && sharding_ != "hard" && sharding_ != "soft")
     return at_line(settings.line(), base::format("world: sharding \"{}\" is none of none, hard, soft", sharding_));
+  mpi_.version = settings.text("mpi_version", mpi_.version);
+  if (mpi_.version != "v1" && mpi_.version != "v2beta1")
+    return at_line(settings.line(), base::format("world: mpi_version \"{}\" is none of v1, v2beta1", mpi_.version));
+  // Other worlds draw what they always drew.
+  const double with_jobs = settings.fraction("launcher_jobs", 0, dice_);
+  mpi_.launcher_jobs = with_jobs > 0 && dice_.chance(with_jobs);
   TRY_VOID(build_scheduler_conf(settings));
   TRY_VOID(settings.finish());
 
-  server_ = std::make_unique<Server>(
-      clock_, outside_, truth_,
-      ServerSettings{.seed = seed_,
-                     .hooks = with_admission ? admission::hooks({}) : std::vector<api::AdmissionHook>(),
-                     .store = store,
-                     .disk = {{disk_time.min}, {disk_time.max}}});
+  server_ =
+      std::make_unique<Server>(clock_, outside_, truth_,
+                               ServerSettings{.seed = seed_,
+                                              .hooks = with_admission ? admission::hooks({.mpi_version = mpi_.version})
+                                                                      : std::vector<api::AdmissionHook>(),
+                                              .store = store,
+                                              .disk = {{disk_time.min}, {disk_time.max}}});
   network_ =
       std::unique_ptr<Network>(new Network{clock_, *server_, truth_, chronicle_, {}, {{one_way.min}, {one_way.max}}});
   for (const std::string& name : parts) {
@@ -194,8 +201,8 @@ void World::start(const std::string& name) {
   process.env = std::make_unique<SimEnv>(clock_, seed_for(seed_, label), &outside_);
   process.client = make_network_client(*network_, *process.env, std::string(process.kind->client),
                                        seed_for(seed_, base::format("client of {}", label)));
-  process.component =
-      process.kind->start({*process.env, *process.client, machines_, nodes_, scheduler_conf_, sharding_, decisions_});
+  process.component = process.kind->start(
+      {*process.env, *process.client, machines_, nodes_, scheduler_conf_, sharding_, mpi_, decisions_});
 }
 
 Outcome World::run() {

@@ -59,6 +59,7 @@ class World {
   Machines& machines() { return machines_; }
   std::uint64_t seed() const { return seed_; }
   const NodeSettings& nodes() const { return nodes_; }
+  const MpiSettings& mpi() const { return mpi_; }
   bool is_healed() const { return healed_; }
   std::unique_ptr<Person> make_person(const std::string& name);
   // Runs `task` in the world's own time, outside any process.
@@ -104,6 +105,7 @@ class World {
   NodeSettings nodes_;
   std::string scheduler_conf_;
   std::string sharding_;
+  MpiSettings mpi_;
   base::Random dice_;
   Owner director_ = clock_.make_owner();
   bool healed_ = false;

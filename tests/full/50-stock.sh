@@ -7,6 +7,7 @@ if command -v go > /dev/null && go version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])'
   script tests/stock/differential_test.sh
   script tests/stock/policies_test.sh
   script tests/stock/training_test.sh
+  script tests/stock/clients_test.sh
   script tests/stock/certificates_test.sh
   script tests/stock/ha_test.sh
   script tests/stock/switch_test.sh

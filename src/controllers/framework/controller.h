@@ -48,6 +48,9 @@ struct Wake {
   bool may_be_absent = false;
   // Only this object is watched. View::find finds it, the other questions do not.
   std::optional<Place> only = {};
+  // Of an object that stays and whose change matters: whether only numbers of a status can follow from it, so that the
+  // look has time until such a status may be written again (Turn::counts_wait). Unset: never.
+  std::function<bool(const View& view, const api::Json& before, const api::Json& after)> only_counts = {};
 };
 
 struct IndexBy {

@@ -246,9 +246,13 @@ void Driver::State::wake(Unit& unit, const Wake& wake, const Json* before, const
     for (std::string& key : wake.keys(view, *before)) keys.insert(std::move(key));
   if (after)
     for (std::string& key : wake.keys(view, *after)) keys.insert(std::move(key));
+  if (keys.empty()) return;
+  const bool may_wait = before && after && wake.only_counts && wake.only_counts(view, *before, *after);
   for (const std::string& key : keys) {
     if (unsynced > 0)
       unit.early.insert(key);
+    else if (may_wait)
+      unit.queue->add_after(key, unit.status_times.wait(key, env.uptime()));
     else
       unit.queue->add(key);
   }

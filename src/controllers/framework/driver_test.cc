@@ -167,11 +167,18 @@ class Maker final : public Controller {
 // Repeats what a ConfigMap's data say in its status: `count` is a number that may wait, `phase` is not.
 class Reporter final : public Controller {
  public:
+  Reporter(bool waits, int& looks) : waits_(waits), looks_(looks) {}
   std::string_view name() const override { return "reporter"; }
   std::vector<Wake> wakes_on() const override {
-    return {{resources::kConfigMaps, [](const View&, const Json& object) { return Keys{api::key_of(object)}; }}};
+    const auto only_counts = [waits = waits_](const View&, const Json& before, const Json& after) {
+      return waits && before["data"]["phase"] == after["data"]["phase"];
+    };
+    return {{.resource = resources::kConfigMaps,
+             .keys = [](const View&, const Json& object) { return Keys{api::key_of(object)}; },
+             .only_counts = only_counts}};
   }
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
+    ++looks_;
     Plan plan;
     const Json& map = *view.find(resources::kConfigMaps, key);
     if (map["data"] == map["status"]) return plan;
@@ -185,6 +192,10 @@ class Reporter final : public Controller {
     plan.set_status(resources::kConfigMaps, std::move(next));
     return plan;
   }
+
+ private:
+  bool waits_;
+  int& looks_;
 };
 
 // For every ConfigMap the plan that the test wants, until one has succeeded.
@@ -376,18 +387,23 @@ TEST(Driver, can_be_destroyed_while_an_address_is_asked) {
   env.loop().run(base::seconds(1));
 }
 
-// Shows 50 new numbers in a second, and one new phase in between; returns the statuses that were written.
-std::vector<std::string> report(base::Duration counts_interval) {
+struct Report {
+  std::vector<std::string> written;  // statuses
+  int looks = 0;
+};
+
+// Shows 50 new numbers in a second, and one new phase in between.
+Report report(base::Duration counts_interval, bool looks_wait = false) {
+  Report out;
   FakeEnv env;
   FakeClient client(env);
   Driver driver(env, client, "test", {.counts_interval = counts_interval});
-  driver.add(std::make_unique<Reporter>());
+  driver.add(std::make_unique<Reporter>(looks_wait, out.looks));
   driver.start();
   env.loop().run(base::milliseconds(10));
-  std::vector<std::string> written;
   Json map = config_map();
   client.on_write = [&](const client::Request& request) {
-    written.push_back(request.body["status"].dump());
+    out.written.push_back(request.body["status"].dump());
     map.set("status", request.body["status"]);
     map.edit("metadata").set("resourceVersion", std::to_string(client.revision + 1));  // that of the answer
     client.show("configmaps", map);
@@ -399,19 +415,27 @@ std::vector<std::string> report(base::Duration counts_interval) {
     env.loop().run(base::milliseconds(20));
   }
   env.loop().run(base::seconds(1));
-  return written;
+  return out;
 }
 
 TEST(Counts, are_written_at_most_once_in_an_interval_and_phases_at_once) {
-  const std::vector<std::string> written = report(base::milliseconds(200));
+  const Report prompt = report(base::milliseconds(200));
+  const Report patient = report(base::milliseconds(200), true);
   // 1 and 25 bring a phase; 10, 20, 34 and 44 are the numbers 200 ms after the last status; 50 is the last number.
-  EXPECT_EQ(written, (std::vector<std::string>{R"({"count":1,"phase":"Pending"})", R"({"count":10,"phase":"Pending"})",
-                                               R"({"count":20,"phase":"Pending"})", R"({"count":25,"phase":"Running"})",
-                                               R"({"count":34,"phase":"Running"})", R"({"count":44,"phase":"Running"})",
-                                               R"({"count":50,"phase":"Running"})"}));
+  EXPECT_EQ(prompt.written,
+            (std::vector<std::string>{R"({"count":1,"phase":"Pending"})", R"({"count":10,"phase":"Pending"})",
+                                      R"({"count":20,"phase":"Pending"})", R"({"count":25,"phase":"Running"})",
+                                      R"({"count":34,"phase":"Running"})", R"({"count":44,"phase":"Running"})",
+                                      R"({"count":50,"phase":"Running"})"}));
+  EXPECT_EQ(patient.written, prompt.written);
+  EXPECT_GE(prompt.looks, 50);
+  EXPECT_LE(patient.looks, 16) << "between two statuses nobody looks";
 }
 
-TEST(Counts, are_written_each_time_without_an_interval) { EXPECT_EQ(report({}).size(), 50u); }
+TEST(Counts, are_written_each_time_without_an_interval) {
+  EXPECT_EQ(report({}).written.size(), 50u);
+  EXPECT_EQ(report({}, true).written.size(), 50u);
+}
 
 }  // namespace
 }  // namespace controllers

@@ -5,6 +5,7 @@
 
 #include "api/resource.h"
 #include "base/format.h"
+#include "controllers/training/changes.h"
 #include "controllers/training/framework.h"
 #include "controllers/training/mpi_objects.h"
 #include "controllers/training/pods.h"
@@ -16,7 +17,7 @@ using api::Json;
 
 namespace {
 
-Keys owner_key(const Framework& framework, const Json& object) {
+Keys owner_key(const Framework& framework, std::string_view api_version, const Json& object) {
   const Json& owner = api::controller_of(object);
   // The Job of a launcher is told from others when the turn comes.
   constexpr std::string_view kSuffix = "-launcher";
@@ -26,10 +27,18 @@ Keys owner_key(const Framework& framework, const Json& object) {
     name.resize(name.size() - kSuffix.size());
     return {base::format("{}/{}", api::namespace_of(object), name)};
   }
-  if (owner["kind"].as_string() != framework.kind ||
-      owner["apiVersion"].as_string() != framework.resource.api_version())
-    return {};
+  if (owner["kind"].as_string() != framework.kind || owner["apiVersion"].as_string() != api_version) return {};
   return {base::format("{}/{}", api::namespace_of(object), owner["name"].as_string())};
+}
+
+constexpr const char* kByClass = "priority class";
+
+// The jobs that name a PriorityClass.
+Keys jobs_of_class(const Framework& framework, const View& view, const Json& priority_class) {
+  Keys keys;
+  for (const Json* job : view.by_index(framework.resource, kByClass, api::name_of(priority_class)))
+    keys.push_back(api::key_of(*job));
+  return keys;
 }
 
 bool counts_jobs(std::string_view metric) { return metric.starts_with("training_operator_jobs_"); }
@@ -39,21 +48,24 @@ class TrainingController final : public Controller {
   TrainingController(const Framework& framework, Options options)
       : framework_(framework),
         options_(std::move(options)),
-        index_(framework.resource.api_version() + " " + std::string(framework.kind)) {}
+        api_version_(framework.resource.api_version()),
+        index_("owner " + api_version_ + " " + std::string(framework.kind)) {}
 
   std::string_view name() const override { return framework_.controller; }
   std::string_view component() const override { return framework_.controller; }
 
   std::vector<Wake> wakes_on() const override {
-    const auto owner = [&framework = framework_](const View&, const Json& object) {
-      return owner_key(framework, object);
+    const auto owner = [&framework = framework_, version = api_version_](const View&, const Json& object) {
+      return owner_key(framework, version, object);
     };
-    const auto nobody = [](const View&, const Json&) { return Keys{}; };
-    std::vector<Wake> wakes = {{.resource = framework_.resource,
-                                .keys = [](const View&, const Json& job) { return Keys{api::key_of(job)}; },
-                                .may_be_absent = true},
-                               {api::resources::kPods, owner},
-                               {api::resources::kServices, owner}};
+    std::vector<Wake> wakes = {
+        {.resource = framework_.resource,
+         .keys = [](const View&, const Json& job) { return Keys{api::key_of(job)}; },
+         .matters = [](const Json* before,
+                       const Json* after) { return !before || !after || is_news_to_itself(*before, *after); },
+         .may_be_absent = true},
+        wake_on_pods(),
+        {api::resources::kServices, owner}};
     if (options_.gang) {
       // A group that is in the way belongs to somebody else: whoever waits for its name is told when it goes.
       wakes.push_back({.resource = group_resource(options_),
@@ -63,12 +75,38 @@ class TrainingController final : public Controller {
                              return view.find(framework.resource, key) ? Keys{std::move(key)} : Keys{};
                            },
                        .may_be_absent = true});
-      wakes.push_back({.resource = api::resources::kPriorityClasses, .keys = nobody, .may_be_absent = true});
     }
+    wakes.push_back({.resource = api::resources::kPriorityClasses,
+                     .keys = [&framework = framework_](const View& view,
+                                                       const Json& one) { return jobs_of_class(framework, view, one); },
+                     .may_be_absent = true});
     if (options_.autoscalers && framework_.resource.plural != "mpijobs")
       wakes.push_back({.resource = kAutoscalers, .keys = owner, .may_be_absent = true});
     add_wakes_of_mpi(wakes, owner);
     return wakes;
+  }
+
+  Wake wake_on_pods() const {
+    const auto job_of = [&framework = framework_, version = api_version_](const View& view,
+                                                                          const Json& pod) -> const Json* {
+      const Keys keys = owner_key(framework, version, pod);
+      return keys.empty() ? nullptr : view.find(framework.resource, keys.front());
+    };
+    return {.resource = api::resources::kPods,
+            .keys =
+                [&framework = framework_, version = api_version_, job_of](const View& view, const Json& pod) {
+                  const Json* job = job_of(view, pod);
+                  return job && is_settled(*job, pod) ? Keys{} : owner_key(framework, version, pod);
+                },
+            .matters =
+                [&framework = framework_](const Json* before, const Json* after) {
+                  return !before || !after || is_news_to_its_job(framework, *before, *after);
+                },
+            .only_counts =
+                [&framework = framework_, job_of](const View& view, const Json& before, const Json& after) {
+                  const Json* job = job_of(view, after);
+                  return job && changes_only_counts(framework, *job, before, after);
+                }};
   }
 
   void add_wakes_of_mpi(std::vector<Wake>& wakes, const std::function<Keys(const View&, const Json&)>& owner) const {
@@ -85,8 +123,18 @@ class TrainingController final : public Controller {
   }
 
   std::vector<IndexBy> indexes() const override {
-    const auto owner = [&framework = framework_](const Json& object) { return owner_key(framework, object); };
-    return {{api::resources::kPods, index_, owner}, {api::resources::kServices, index_, owner}};
+    const auto owner = [&framework = framework_](const Json& object) {
+      if (!may_be_owned(framework, object)) return Keys{};
+      return Keys{api::controller_of(object)["uid"].str()};
+    };
+    const auto classes = [&framework = framework_](const Json& job) {
+      Keys names;
+      for (NamedClass& one : priority_classes_of(framework, job)) names.push_back(std::move(one.name));
+      return names;
+    };
+    return {{api::resources::kPods, index_, owner},
+            {api::resources::kServices, index_, owner},
+            {framework_.resource, kByClass, classes}};
   }
 
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
@@ -98,12 +146,12 @@ class TrainingController final : public Controller {
     }
     const std::string uid(api::uid_of(*job));
     Observed seen{.job = job, .view = &view};
-    seen.pods = children(view, api::resources::kPods, key, uid);
-    seen.services = children(view, api::resources::kServices, key, uid);
+    seen.pods = view.by_index(api::resources::kPods, index_, uid);
+    seen.services = view.by_index(api::resources::kServices, index_, uid);
     find_launcher_job(view, key, uid, seen);
     Memory memory;
     if (const auto known = memories_.find(key); known != memories_.end() && known->second.uid == uid)
-      memory = known->second;
+      memory = std::move(known->second);
     Decision decision = training::step(framework_, seen, std::move(memory), turn, options_);
     memories_[key] = std::move(decision.memory);
     pending_[key] = std::move(decision.counted);
@@ -129,14 +177,7 @@ class TrainingController final : public Controller {
     const Json* found = view.find(kBatchJobs, key + "-launcher");
     if (!found || api::controller_of(*found)["uid"].as_string() != uid) return;
     seen.launcher_job = found;
-    seen.launcher_pods = children(view, api::resources::kPods, key, std::string(api::uid_of(*found)));
-  }
-
-  std::vector<const Json*> children(const View& view, const api::ResourceId& resource, const std::string& key,
-                                    const std::string& uid) const {
-    std::vector<const Json*> found = view.by_index(resource, index_, key);
-    std::erase_if(found, [&](const Json* one) { return api::controller_of(*one)["uid"].as_string() != uid; });
-    return found;
+    seen.launcher_pods = view.by_index(api::resources::kPods, index_, api::uid_of(*found));
   }
 
   void add(std::string_view metric, const std::string& key, int amount) const {
@@ -147,7 +188,8 @@ class TrainingController final : public Controller {
 
   const Framework& framework_;  // lives as long as the program
   Options options_;
-  std::string index_;
+  std::string api_version_;
+  std::string index_;  // by the uid of a controller of this kind
   std::map<std::string, Memory> memories_;
   std::map<std::string, std::vector<std::pair<std::string_view, int>>> pending_;  // of plans under way
 };

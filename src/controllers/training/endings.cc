@@ -20,6 +20,13 @@ void Look::remove_pod(const Json& pod) {
   count("deleted_pods_total");
 }
 
+const Json* Look::service_named(std::string_view name) {
+  if (services_.empty())
+    for (const Json* service : seen_.services) services_[api::name_of(*service)] = service;
+  const auto found = services_.find(name);
+  return found == services_.end() ? nullptr : found->second;
+}
+
 void Look::remove_service(const Json& service) {
   if (api::is_deleting(service)) return;
   Action& action = plan().remove(resources::kServices, service);
@@ -69,8 +76,7 @@ void Look::clean_up() {
       if (!all && phase != "Running" && phase != "Pending" && !phase.empty()) continue;
       remove_pod(*pod);
       if (all) continue;
-      if (const auto service = services_.find(api::name_of(*pod)); service != services_.end())
-        remove_service(*service->second);
+      if (const Json* service = service_named(api::name_of(*pod))) remove_service(*service);
     }
   if (all && job_.framework->has_services)
     for (const Json* service : seen_.services) remove_service(*service);

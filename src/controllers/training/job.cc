@@ -163,4 +163,19 @@ std::string problem_of(const TrainingJob& job) {
   return {};
 }
 
+std::vector<NamedClass> priority_classes_of(const Framework& framework, const Json& object) {
+  std::vector<NamedClass> classes;
+  const auto add = [&classes](const Json& name, const auto& path) {
+    if (!name.as_string().empty()) classes.push_back({path(), name.str()});
+  };
+  const Json& spec = object["spec"];
+  add(spec["runPolicy"]["schedulingPolicy"]["priorityClass"],
+      [] { return std::string("spec.runPolicy.schedulingPolicy.priorityClass"); });
+  for (const Json::Member& member : spec[framework.replica_map].members())
+    add(member.value["template"]["spec"]["priorityClassName"], [&] {
+      return base::format("spec.{}[{}].template.spec.priorityClassName", framework.replica_map, member.name());
+    });
+  return classes;
+}
+
 }  // namespace controllers::training

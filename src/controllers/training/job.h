@@ -60,6 +60,13 @@ TrainingJob read_job(const Framework& framework, const api::Json& object);
 // Why no pod can be made from this job; empty: nothing is wrong.
 std::string problem_of(const TrainingJob& job);
 
+// The PriorityClasses that the document of a job names, each with the path of the field.
+struct NamedClass {
+  std::string path;
+  std::string name;
+};
+std::vector<NamedClass> priority_classes_of(const Framework& framework, const api::Json& object);
+
 std::string lower_case(std::string_view text);
 
 }  // namespace controllers::training

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,11 +53,13 @@ class Look {
   void sort_pods();
   void look_at_launcher_job();
   void look_at_pods();
+  void remove_surplus_services();
   void look_at(const Replica& replica, const api::Json& pod);
   void restart_or_fail(const Replica& replica, const api::Json& pod);
   void mirror_trouble(const api::Json& pod);
   void mirror_waiting_for_master(const api::Json& pod);
-  void warn_of_priority();
+  void say_how_it_ended(const api::Json& pod, std::optional<std::int64_t> exit_code);
+  bool are_priorities_known();
   bool admit_group();
   bool make_own_objects();
   bool are_workers_ready() const;
@@ -65,7 +69,7 @@ class Look {
   void make_replicas(const Replica& replica);
   void make(const api::ResourceId& resource, api::Json object, std::string_view kind);
   void warn_of_template(const Replica& replica);
-
+  const api::Json* service_named(std::string_view name);
   api::Json replica_status(const Replica& replica, const Counts& counts) const;
   void say_once(std::string_view type, std::string_view reason, const std::string& text, std::string_view about = {});
   void count(std::string_view metric, int amount = 1) { decision_.counted.emplace_back(metric, amount); }
@@ -81,14 +85,16 @@ class Look {
   const Observed& seen_;
   const Turn& turn_;
   const Options& options_;
-  TrainingJob job_;
+  const std::shared_ptr<const Reading> reading_;
+  const TrainingJob& job_;
   Conditions conditions_;
   Verdict verdict_;
   api::Json status_;  // as it will be, without conditions
   Decision decision_;
   SaidOnce said_;
+  api::Json good_group_;                                   // see Memory::group
   std::map<std::string, Buckets, std::less<>> pods_;       // by type in lower case
-  std::map<std::string_view, const api::Json*> services_;  // by name
+  std::map<std::string_view, const api::Json*> services_;  // by name, once somebody has asked
   std::size_t made_ = 0;                                   // pods of this look
 };
 

@@ -146,6 +146,13 @@ std::string selector_of(const TrainingJob& job, const Replica& replica) {
                       replica.lower);
 }
 
+const Json* trouble_of(const Json& pod_status) {
+  const Json* newest = nullptr;
+  for (const Json& one : pod_status["conditions"].items())
+    if (!newest || one["lastTransitionTime"].as_string() >= (*newest)["lastTransitionTime"].as_string()) newest = &one;
+  return newest && (*newest)["status"].as_string() != "True" ? newest : nullptr;
+}
+
 std::string_view operator_of(const Framework& framework) {
   return framework.operator_name.empty() ? framework.controller : framework.operator_name;
 }

@@ -30,6 +30,9 @@ std::string selector_of(const TrainingJob& job, const Replica& replica);
 // metadata of an object that goes with the job.
 api::Json owned_metadata(const TrainingJob& job, std::string_view name);
 
+// The newest condition of a pod, if it is not met; null: nothing troubles it.
+const api::Json* trouble_of(const api::Json& pod_status);
+
 // The value of the label operator-name.
 std::string_view operator_of(const Framework& framework);
 // The number on a pod's label of its first replica: the launcher that works is 0, and its workers follow.

@@ -1,4 +1,5 @@
 // The pods of a job: what became of them, and those that are missing (training.md 4.5, 7.4, 8.5).
+#include <algorithm>
 
 #include "api/resource.h"
 #include "base/format.h"
@@ -26,7 +27,7 @@ std::optional<std::int64_t> index_of(const Json& pod) {
   return index && *index >= 0 ? index : std::nullopt;
 }
 
-std::string phase_of(const Json& pod) { return pod["status"]["phase"].str(); }
+std::string_view phase_of(const Json& pod) { return pod["status"]["phase"].as_string(); }
 
 }  // namespace
 
@@ -75,30 +76,32 @@ void Look::look_at_pods() {
     verdict_.all_counts()[replica.type] = {};
     for (const auto& [index, pods] : pods_[replica.lower]) {
       if (index >= replica.count) {
-        for (const Json* pod : pods) {
-          remove_pod(*pod);
-          if (const auto service = services_.find(api::name_of(*pod)); service != services_.end())
-            remove_service(*service->second);
-        }
+        for (const Json* pod : pods) remove_pod(*pod);
       } else if (pods.size() == 1) {
         look_at(replica, *pods.front());
       }
     }
   }
+  if (job_.framework->has_services && static_cast<std::int64_t>(seen_.services.size()) > job_.total())
+    remove_surplus_services();
   look_at_launcher_job();
 }
 
-void Look::look_at(const Replica& replica, const Json& pod) {
-  const std::string phase = phase_of(pod);
-  const auto exit_code = exit_code_of(pod, job_.framework->container);
-  // COMPAT(training-events): that a worker is done is in its pod's status.
-  if (exit_code && (*exit_code != 0 || api::label_of(pod, kJobRole) == "master"))
-    say_once("Normal", "ExitedWithCode",
-             base::format("Pod: {}.{} exited with code {}", job_.ns, api::name_of(pod), *exit_code), api::uid_of(pod));
-  if (phase == "Failed" && !api::is_deleting(pod)) {
-    mirror_waiting_for_master(pod);
-    restart_or_fail(replica, pod);
+// Also of pods that went before: their services may have stayed.
+void Look::remove_surplus_services() {
+  for (const Json* service : seen_.services) {
+    const std::string_view type = api::label_of(*service, kReplicaType);
+    const auto replica = std::ranges::find_if(job_.replicas, [&](const Replica& one) { return one.lower == type; });
+    const auto index = index_of(*service);
+    if (replica == job_.replicas.end() || !index || *index >= replica->count) remove_service(*service);
   }
+}
+
+void Look::look_at(const Replica& replica, const Json& pod) {
+  const std::string_view phase = phase_of(pod);
+  const auto exit_code = exit_code_of(pod, job_.framework->container);
+  say_how_it_ended(pod, exit_code);
+  if (phase == "Failed" && !api::is_deleting(pod)) restart_or_fail(replica, pod);
   Counts& counts = verdict_.all_counts()[replica.type];
   if (phase == "Running") {
     ++(api::is_deleting(pod) ? counts.failed : counts.active);
@@ -111,6 +114,14 @@ void Look::look_at(const Replica& replica, const Json& pod) {
     counts.evicted += pod["status"]["reason"].as_string() == "Evicted";
   }
   if ((phase == "Running" || phase == "Pending") && !api::is_deleting(pod)) mirror_trouble(pod);
+}
+
+// COMPAT(training-events): that a worker is done is in its pod's status.
+void Look::say_how_it_ended(const Json& pod, std::optional<std::int64_t> exit_code) {
+  if (exit_code && (*exit_code != 0 || api::label_of(pod, kJobRole) == "master"))
+    say_once("Normal", "ExitedWithCode",
+             base::format("Pod: {}.{} exited with code {}", job_.ns, api::name_of(pod), *exit_code), api::uid_of(pod));
+  if (!api::is_deleting(pod)) mirror_waiting_for_master(pod);
 }
 
 void Look::restart_or_fail(const Replica& replica, const Json& pod) {
@@ -145,8 +156,7 @@ void Look::mirror_trouble(const Json& pod) {
   const auto say = [&](const Json& reason, const std::string& text) {
     if (!reason.as_string().empty()) say_once("Warning", reason.as_string(), text, api::uid_of(pod));
   };
-  const std::string name(api::name_of(pod));
-  mirror_waiting_for_master(pod);
+  const std::string_view name = api::name_of(pod);
   const Json& containers = pod["status"]["containerStatuses"];
   for (const Json& one : containers.items()) {
     const Json& ended = one["state"]["terminated"];
@@ -160,23 +170,24 @@ void Look::mirror_trouble(const Json& pod) {
                                         waits["message"].as_string()));
   }
   if (!containers.empty()) return;
-  const Json* newest = nullptr;
-  for (const Json& one : pod["status"]["conditions"].items())
-    if (!newest || one["lastTransitionTime"].as_string() >= (*newest)["lastTransitionTime"].as_string()) newest = &one;
-  if (newest && (*newest)["status"].as_string() != "True")
-    say((*newest)["reason"],
-        base::format("Error pod {} condition message: {}", name, (*newest)["message"].as_string()));
+  if (const Json* trouble = trouble_of(pod["status"]))
+    say((*trouble)["reason"],
+        base::format("Error pod {} condition message: {}", name, (*trouble)["message"].as_string()));
 }
 
-// COMPAT(training-priority). Where not even the system's classes are seen they are hidden from us.
-void Look::warn_of_priority() {
-  const Json& name = job_.spec()["runPolicy"]["schedulingPolicy"]["priorityClass"];
-  if (name.as_string().empty() || seen_.view->find(resources::kPriorityClasses, name.as_string())) return;
-  if (seen_.view->all(resources::kPriorityClasses).empty()) return;
-  say_once("Warning", "PriorityClassNotFound",
-           base::format("spec.runPolicy.schedulingPolicy.priorityClass: there is no PriorityClass {:?}; until it is "
-                        "created the gang has no priority over others",
-                        name.as_string()));
+// COMPAT(training-priority): a job that names a class that is not there waits for it, as a pod of that class would be
+// refused. What has begun goes on. Where not even the system's classes are seen they are hidden from us.
+bool Look::are_priorities_known() {
+  if (!seen_.pods.empty() || group() || seen_.view->all(resources::kPriorityClasses).empty()) return true;
+  for (const auto& [path, name] : priority_classes_of(*job_.framework, job_.object)) {
+    if (seen_.view->find(resources::kPriorityClasses, name)) continue;
+    say_once("Warning", "PriorityClassNotFound",
+             base::format("{}: no PriorityClass with name {} was found; create it, or name another one: until then the "
+                          "job has no pods",
+                          path, name));
+    return false;
+  }
+  return true;
 }
 
 bool Look::admit_group() {
@@ -185,7 +196,6 @@ bool Look::admit_group() {
     const Json* found = seen_.view->find(resources::kPriorityClasses, name);
     return found ? (*found)["value"].as_int() : 0;
   };
-  warn_of_priority();
   if (names_other_scheduler(job_, options_))
     say_once("Warning",
              job_.framework->kind == "MPIJob" ? "SettedPodTemplateSchedulerName" : "SetPodTemplateSchedulerName",
@@ -206,8 +216,13 @@ bool Look::admit_group() {
     return false;
   }
   if (api::is_deleting(*found)) return false;
-  if (auto patch = group_patch(job_, options_, *found, priority_of))
-    plan().patch(group_resource(options_), *found, client::PatchType::kJson, *std::move(patch));
+  if (!good_group_.same_as(*found)) {
+    good_group_ = Json();
+    if (auto patch = group_patch(job_, options_, *found, priority_of))
+      plan().patch(group_resource(options_), *found, client::PatchType::kJson, *std::move(patch));
+    else if (!reading_->names_classes)
+      good_group_ = *found;
+  }
   // Other schedulers want to see the pods first, and so it is with MPIJobs of v2beta1.
   if (!options_.plugin_scheduler.empty() || job_.framework->launcher_is_a_job) return true;
   const std::string_view phase = (*found)["status"]["phase"].as_string();
@@ -294,7 +309,7 @@ void Look::make_replicas(const Replica& replica) {
       make(resources::kPods, pod_for(job_, replica, index, options_), "Pod");
       ++made_;
     }
-    if (job_.framework->has_services && !services_.contains(name))
+    if (job_.framework->has_services && !service_named(name))
       make(resources::kServices, service_for(job_, replica, index), "Service");
   }
 }

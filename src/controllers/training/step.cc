@@ -23,18 +23,31 @@ bool differ_in_counts_only(Json a, Json b) {
   return a == b;
 }
 
+std::shared_ptr<const Reading> reading_of(const Framework& framework, const Json& document, const Memory& memory) {
+  if (memory.reading && memory.reading->document.same_as(document)) return memory.reading;
+  auto reading = std::make_shared<Reading>();
+  reading->document = document;
+  reading->job = read_job(framework, document);
+  reading->problem = problem_of(reading->job);
+  reading->names_classes = !priority_classes_of(framework, document).empty();
+  return reading;
+}
+
 }  // namespace
 
 Look::Look(const Framework& framework, const Observed& seen, Memory memory, const Turn& turn, const Options& options)
     : seen_(seen),
       turn_(turn),
       options_(options),
-      job_(read_job(framework, *seen.job)),
+      reading_(reading_of(framework, *seen.job, memory)),
+      job_(reading_->job),
       conditions_((*seen.job)["status"]["conditions"], turn.now),
       verdict_(job_, conditions_),
       status_((*seen.job)["status"]),
       said_(std::move(memory.said)) {
+  if (reading_ == memory.reading) good_group_ = std::move(memory.group);
   decision_.memory.uid = job_.uid;
+  decision_.memory.reading = reading_;
   plan().set_subject(*seen.job);
   if (!status_.is_object()) status_ = Json::object();
   if (!status_["replicaStatuses"].is_object()) status_.set("replicaStatuses", Json::object());
@@ -43,6 +56,7 @@ Look::Look(const Framework& framework, const Observed& seen, Memory memory, cons
 Decision Look::take() {
   decide();
   decision_.memory.said = said_.all();
+  decision_.memory.group = std::move(good_group_);
   return std::move(decision_);
 }
 
@@ -53,18 +67,17 @@ void Look::say_once(std::string_view type, std::string_view reason, const std::s
 void Look::decide() {
   const bool is_ours_to_run = job_.managed_by.empty() || job_.managed_by == job_.framework->manager;
   if (!is_ours_to_run || api::is_deleting(*seen_.job)) return;
-  if (const std::string problem = problem_of(job_); !problem.empty() && !conditions_.is_finished())
+  if (!reading_->problem.empty() && !conditions_.is_finished())
     return say_once("Warning", base::format("{}FailedValidation", job_.framework->kind),
-                    base::format("{} failed validation because {}", job_.framework->kind, problem));
+                    base::format("{} failed validation because {}", job_.framework->kind, reading_->problem));
   note_created();
-  for (const Json* service : seen_.services) services_[api::name_of(*service)] = service;
   if (conditions_.is_finished()) return clean_up();
   if (job_.suspended) return suspend();
   if (conditions_.is_true("Suspended") && !resume()) return;
   sort_pods();
   if (exceeds_limits()) return;
   keep_autoscaler();
-  const bool admitted = admit_group();
+  const bool admitted = are_priorities_known() && admit_group();
   if (!admitted && seen_.pods.empty()) {
     // COMPAT(training-reconcile-time): when it was first seen to wait, and not at each look.
     if (!status_.has("lastReconcileTime")) status_.set("lastReconcileTime", base::format_rfc3339(turn_.now));
@@ -108,7 +121,8 @@ Json Look::replica_status(const Replica& replica, const Counts& counts) const {
   return out;
 }
 
-// Restarts in place, of containers of pods that run.
+// Restarts in place, of containers of pods that run. COMPAT(training-restarts): also of the containers that a pod waits
+// for, so that a worker whose master never resolves comes to an end, too.
 std::int64_t Look::containers_restarted() const {
   std::int64_t sum = 0;
   for (const Replica& replica : job_.replicas) {
@@ -117,7 +131,8 @@ std::int64_t Look::containers_restarted() const {
     for (const auto& [index, pods] : found->second)
       for (const Json* pod : pods) {
         const Json& status = (*pod)["status"];
-        if (status["phase"].as_string() != "Running") continue;
+        const std::string_view phase = status["phase"].as_string();
+        if (phase != "Running" && phase != "Pending") continue;
         for (const char* list : {"containerStatuses", "initContainerStatuses"})
           for (const Json& one : status[list].items())
             sum += std::clamp<std::int64_t>(one["restartCount"].as_int(), 0, INT32_MAX);
@@ -161,6 +176,7 @@ bool Look::exceeds_limits() {
 }
 
 void Look::fail_at_limit(const std::string& message) {
+  for (const Json* pod : seen_.pods) say_how_it_ended(*pod, exit_code_of(*pod, job_.framework->container));
   if (job_.framework->launcher_is_a_job) {
     // As a Job leaves it: what failed can be read, what runs is ended.
     for (const Json* pod : seen_.pods)

@@ -1,6 +1,7 @@
 // What a training job needs next.
 #pragma once
 
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,13 +12,24 @@
 #include "controllers/framework/controller.h"
 #include "controllers/framework/plan.h"
 #include "controllers/training/framework.h"
+#include "controllers/training/job.h"
 
 namespace controllers::training {
 
-// Nothing but what was said: what matters after a restart is in the status.
+// What was read from the document of a job. It stays as long as the document is the same, and is shared by its looks.
+struct Reading {
+  api::Json document;
+  TrainingJob job;
+  std::string problem;         // why no pod can be made from it; empty: nothing is wrong
+  bool names_classes = false;  // PriorityClasses, whose values may change
+};
+
+// Nothing but what was said and read: what matters after a restart is in the status.
 struct Memory {
   std::string uid = {};
   std::set<std::string> said = {};
+  std::shared_ptr<const Reading> reading = {};  // null: none yet
+  api::Json group = {};  // a group that was found to be as it should be for that reading; null: none
 };
 
 struct Observed {

@@ -1,5 +1,4 @@
 // The life of training jobs: conditions, restarts, limits, endings (training.md 6, 7, 8).
-#include <algorithm>
 
 #include "controllers/training/trial_for_tests.h"
 
@@ -240,6 +239,28 @@ TEST(TrainingJob, changes_its_number_of_workers) {
   EXPECT_EQ(trial.conditions(), "Created Running");
 }
 
+TEST(TrainingJob, removes_services_that_outlived_their_pods) {
+  Trial trial("PyTorchJob", R"({"Worker": {"replicas": 3}})", "{}",
+              R"({"elasticPolicy": {"minReplicas": 1, "maxReplicas": 3}})");
+  trial.begin();
+  trial.set_all("Running");
+  trial.world.refuse = [](const Action& action) -> std::optional<base::Error> {
+    if (action.verb != Action::Verb::kDelete || action.kind != "Service") return std::nullopt;
+    return base::make_error(base::Code::kUnavailable, "a fault");
+  };
+  trial.world.edit(trial.framework.resource, std::string(kKey))
+      ->edit_path({"spec", "pytorchReplicaSpecs", "Worker"})
+      .set("replicas", 1);
+  trial.look();
+  trial.world.gone();
+  EXPECT_EQ(trial.pods(), std::vector<std::string>{"j-worker-0"});
+  EXPECT_EQ(trial.world.all(resources::kServices).size(), 3u);
+  trial.world.refuse = {};
+  trial.rest();
+  ASSERT_EQ(trial.world.all(resources::kServices).size(), 1u);
+  EXPECT_EQ(api::name_of(*trial.world.all(resources::kServices).front()), "j-worker-0");
+}
+
 TEST(TrainingJob, says_what_stands_in_its_way) {
   Trial trial("PyTorchJob", kMasterAndWorkers);
   trial.world.put(
@@ -353,45 +374,6 @@ TEST(TrainingJob, says_that_there_are_no_autoscalers) {
       "FailedCreateHPA: spec.elasticPolicy.metrics has no effect: this cluster serves no autoscaling/v2, so that "
       "nothing changes the number of workers; use kubectl scale"));
   EXPECT_EQ(trial.pods().size(), 2u);
-}
-
-TEST(TrainingJob, says_which_priority_class_is_missing) {
-  Trial trial("JAXJob", R"({"Worker": {}})", R"({"schedulingPolicy": {"priorityClass": "high"}})");
-  trial.world.put(resources::kPriorityClasses, parsed(R"({"kind": "PriorityClass", "metadata": {"name": "low"}})"));
-  trial.begin();
-  EXPECT_TRUE(trial.was_said(
-      "PriorityClassNotFound: spec.runPolicy.schedulingPolicy.priorityClass: there is no PriorityClass \"high\"; until "
-      "it is created the gang has no priority over others"));
-  EXPECT_EQ(trial.world.events.size(), 3u);  // a pod, a service, and this, once
-}
-
-TEST(TrainingJob, says_that_a_master_does_not_resolve) {
-  Trial trial("PyTorchJob", kMasterAndWorkers);
-  trial.begin();
-  trial.world.edit(resources::kPods, "ns/j-worker-1")
-      ->edit("status")
-      .set("initContainerStatuses",
-           parsed(R"([{"name": "init-pytorch", "state": {"terminated": {"exitCode": 1, "reason": "Error"}}}])"));
-  trial.rest();
-  EXPECT_TRUE(trial.was_said(
-      "MasterNotResolved: Pod j-worker-1 waited in vain for the name j-master-0 to resolve; look at that "
-      "pod, its service, and the cluster's DNS"));
-  EXPECT_EQ(std::ranges::count_if(trial.world.events, [](const std::string& one) { return one.starts_with("Master"); }),
-            1);
-}
-
-TEST(TrainingJob, whose_worker_always_fails_ends_at_its_limit) {
-  Trial trial("PyTorchJob", kMasterAndWorkers, R"({"backoffLimit": 2})");
-  trial.begin();
-  for (int i = 0; i < 3; ++i) {
-    trial.set("j-worker-1", "Failed", 1);
-    trial.rest();
-    trial.world.gone();
-    trial.rest();
-  }
-  EXPECT_EQ(trial.said(), "Job j has failed because it has reached the specified backoff limit");
-  EXPECT_TRUE(trial.pods().empty());
-  EXPECT_TRUE(trial.world.all(resources::kServices).empty());
 }
 
 }  // namespace

@@ -86,6 +86,12 @@ struct Trial {
     for (const Json* pod : world.all(resources::kPods)) names.emplace_back(api::name_of(*pod));
     return names;
   }
+  Wake wake_of(const api::ResourceId& resource) const {
+    for (Wake& one : controller->wakes_on())
+      if (one.resource == resource) return one;
+    ADD_FAILURE() << resource.plural << " wakes nobody";
+    return {};
+  }
   const Json& status() { return (*world.find(framework.resource, kKey))["status"]; }
   // "Created Running=False Succeeded"
   std::string conditions() {

@@ -1,6 +1,7 @@
-// No pod of a training job is made before its group is admitted; in the end every job has ended, and nothing that it
-// was to clean up is left.
+// No pod of a training job is made before its group is admitted (MPIJobs of v2beta1 make theirs at once); in the end
+// every job has ended, and nothing that it was to clean up is left.
 #include <set>
+#include <string_view>
 
 #include "api/kinds.h"
 #include "base/format.h"
@@ -13,8 +14,15 @@ using api::Json;
 
 namespace {
 
-bool is_of_training(const Json& object) {
-  return api::controller_of(object)["apiVersion"].as_string() == "kubeflow.org/v1";
+bool is_of_training(const Json& object, std::string_view version = "kubeflow.org/v1") {
+  return api::controller_of(object)["apiVersion"].as_string() == version;
+}
+
+// Of MPIJobs of v2beta1 the launcher and the service stay until the job goes.
+bool has_to_go(const Json& object) {
+  if (is_of_training(object)) return true;
+  return is_of_training(object, "kubeflow.org/v2beta1") && api::kind_of(object) != "Service" &&
+         !api::name_of(object).ends_with("-launcher");
 }
 
 class TrainingJobsEnd final : public Check {
@@ -45,7 +53,7 @@ class TrainingJobsEnd final : public Check {
     for (const api::ResourceId& resource :
          {api::resources::kPods, api::resources::kServices, api::resources::kPodGroups})
       for (const auto& [key, object] : world_.truth().objects(resource))
-        if (is_of_training(object)) return base::format("{} {} is left", api::kind_of(object), key);
+        if (has_to_go(object)) return base::format("{} {} is left", api::kind_of(object), key);
     return {};
   }
 
