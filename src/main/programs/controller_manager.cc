@@ -6,7 +6,8 @@
 namespace volcano_main {
 
 int run_controller_manager(const Arguments& arguments) {
-  return run_controllers({.name = "vc-controller-manager", .flags = {}, .preset = {}}, arguments);
+  return run_controllers({.name = "vc-controller-manager", .app = "volcano-controller", .flags = {}, .preset = {}},
+                         arguments);
 }
 
 namespace {
