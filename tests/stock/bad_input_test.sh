@@ -166,7 +166,10 @@ pod() { # pod NAME APP FLAG...: one that runs
   local flags
   flags=$(printf ', "%s"' "${@:3}")
   kubectl apply -f - > /dev/null << YAML
-{apiVersion: v1, kind: Pod, metadata: {name: $1, namespace: second, labels: {app: $2}}, spec: {containers: [{name: c, image: i, args: ["--logtostderr"$flags]}]}}
+apiVersion: v1
+kind: Pod
+metadata: {name: $1, namespace: second, labels: {app: $2}}
+spec: {containers: [{name: c, image: i, args: ["--logtostderr"$flags]}]}
 YAML
   kubectl patch pod "$1" -n second --subresource status --type merge -p '{"status": {"phase": "Running"}}' > /dev/null
 }

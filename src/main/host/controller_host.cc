@@ -189,8 +189,11 @@ int fail(const std::string& name, const base::Error& error) {
 std::vector<base::Flag> rows_of(ControllerFlags& flags, const ControllerProgram& kind) {
   std::vector<base::Flag> rows = flags.rows();
   if (!kind.flags.empty())
-    std::erase_if(rows,
-                  [&](const base::Flag& row) { return std::ranges::find(kind.flags, row.name) == kind.flags.end(); });
+    std::erase_if(rows, [&](const base::Flag& row) {
+      const auto named = [&row](const auto& other) { return std::string_view(other) == row.name; };
+      const auto has_name_of = [&row](const base::Flag& other) { return other.name == row.name; };
+      return std::ranges::none_of(kind.flags, named) && std::ranges::none_of(base::klog_flags(), has_name_of);
+    });
   rows.insert(rows.end(), kind.own_flags.begin(), kind.own_flags.end());
   return rows;
 }

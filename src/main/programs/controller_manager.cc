@@ -53,8 +53,7 @@ int run_hypernode_controller_manager(const Arguments& arguments) {
                                     "leader-elect-resource-name",
                                     "leader-elect-resource-namespace",
                                     "v",
-                                    "log-format",
-                                    "logtostderr"},
+                                    "log-format"},
                           .preset =
                               [](ControllerFlags& flags) {
                                 flags.enabled = {"hyperNode-controller"};

@@ -14,6 +14,7 @@
 #include "main/host/config_file.h"
 #include "main/host/connection.h"
 #include "main/host/controller_flags.h"
+#include "main/host/log_level_socket.h"
 #include "main/host/log_setup.h"
 #include "main/host/other_installation.h"
 #include "main/host/scheduler_host.h"
@@ -44,6 +45,7 @@ struct Program {
   std::unique_ptr<ConfigFile> config_file;
   std::unique_ptr<OtherInstallations> others;
   std::unique_ptr<ServerVersion> server_version;
+  std::unique_ptr<LogLevelSocket> log_level;
   scheduler::Options options;
   base::Metrics metrics;
   std::vector<std::unique_ptr<rt::HttpServer>> servers;
@@ -143,6 +145,7 @@ struct Program {
   }
 
   base::Status start() {
+    log_level = std::make_unique<LogLevelSocket>(*env, options.verbosity);
     scheduler = std::make_unique<scheduler::Scheduler>(*env, *client, options);
     if (dry_run) scheduler->set_dry_run();
     if (options.enable_metrics) scheduler->count_into(metrics);
@@ -218,6 +221,7 @@ void serve_until_end(Program& program, const Arguments& arguments) {
     const auto finish = [&] {
       program.others.reset();
       program.server_version.reset();
+      program.log_level.reset();
       program.config_file.reset();
       program.scheduler.reset();
       program.election.reset();
