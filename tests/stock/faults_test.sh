@@ -9,7 +9,7 @@ need faults etcd kube-apiserver kube-controller-manager kwok
 # Pods of jobs go on here: KWOK's stage that ends them is left out.
 rm "$scratch/stages"
 cp -r "$built/stages" "$scratch/stages"
-echo 'apiVersion: v1' > "$scratch/stages/pod/fast/pod-complete.yaml"
+: > "$scratch/stages/pod/fast/pod-complete.yaml"
 start_server INFLIGHT=2000 APISERVER_EXTRA="--audit-policy-file=$PWD/tests/stock/audit_writes.yaml --audit-log-path=$scratch/audit.log"
 "$bin/volcano" crd | kubectl apply --server-side -f - > /dev/null
 kubectl wait --for condition=established --timeout=20s crd --all > /dev/null 2>&1
@@ -85,8 +85,8 @@ check "the queue default opens" wait_for 30 field_is queue default .status.state
 for ((node = 0; node < NODES; ++node)); do
   printf -- '---\napiVersion: v1\nkind: Node\nmetadata: {name: n%s, annotations: {kwok.x-k8s.io/node: fake}}\nstatus: {capacity: {cpu: "4", memory: 16Gi, pods: "20"}, allocatable: {cpu: "4", memory: 16Gi, pods: "20"}}\n' "$node"
 done | kubectl create -f - > /dev/null
-taints() { [ "$(kubectl get nodes -o 'jsonpath={range .items[*]}{.spec.taints[*].key}{end}')" = "" ]; }
-check "$NODES nodes are ready" wait_for 120 taints
+nodes_ready() { [ "$(kubectl get nodes -o 'jsonpath={range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{.spec.taints[*].key} {end}' | grep -o '\bTrue\b' | wc -l)" = "$NODES" ]; }
+check "$NODES nodes are ready" wait_for 120 nodes_ready
 
 job() { # job NAME PODS CPU
   printf -- '---\napiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: %s, namespace: default}\nspec:\n  minAvailable: %s\n  schedulerName: volcano\n  queue: default\n  tasks:\n  - {name: w, replicas: %s, template: {spec: {restartPolicy: Never, containers: [{name: c, image: nginx, resources: {requests: {cpu: "%s"}}}]}}}\n' "$1" "$2" "$2" "$3"
@@ -117,6 +117,7 @@ free() { [ -z "$(ss -Hltn "sport = :${server##*:}")" ]; } # an ending process ho
 wait_for 30 free
 setsid "${command[@]}" >> "$scratch/log/kube-apiserver.log" 2>&1 < /dev/null &
 sed -i "s/^$api kube-apiserver/$! kube-apiserver/" "$scratch/pids"
+disown $! # down.sh ends it, not this test's own end
 check "API server killed and started again: the rest is bound" wait_for 180 at_least $((8 * PODS))
 
 # 3: etcd stands still for some time, so that writes hang and may have happened.

@@ -66,12 +66,14 @@ def main():
             print(f"refused: {account} may not {verb} {text_of(group, resource)}")
             wrong += 1
     accounts = {one[0] for one in asked}
-    unused = collections.defaultdict(list)
+    unused, rows = collections.defaultdict(list), collections.defaultdict(list)
     for account, group, resource, verb in sorted(allowed - set(asked) - explained):
         if account in accounts:
             unused[account, group, resource].append(verb)
     for (account, group, resource), verbs in unused.items():
-        print(f"unused: | {account} | {group or 'core'} | {resource} | {', '.join(verbs)} |")
+        rows[account, group, ", ".join(verbs)].append(resource)
+    for (account, group, verbs), resources in rows.items():
+        print(f"unused: | {account} | {group or 'core'} | {', '.join(resources)} | {verbs} |")
     stale = sorted(explained & set(asked))
     for account, group, resource, verb in stale:
         print(f"used, though it is said not to be: {account} {verb} {text_of(group, resource)}")
