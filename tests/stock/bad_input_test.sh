@@ -121,13 +121,14 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Old).serve_fore
 PY
 echo 27 > "$scratch/minor"
 run old-server python3 "$scratch/old.py" $((port + 12)) "$scratch/minor"
+wait_for 60 curl -fs "http://127.0.0.1:$((port + 12))/version"
 run old "$bin/vc-scheduler" --master "http://127.0.0.1:$((port + 12))" --leader-elect=false
 old=${programs[-1]}
-check "a server that is too old is named" wait_for 15 grep -q 'the server is Kubernetes v1.27.3; 1.30 is the oldest that is supported' "$scratch/old.log"
+check "a server that is too old is named" wait_for 60 grep -q 'the server is Kubernetes v1.27.3; 1.30 is the oldest that is supported' "$scratch/old.log"
 "$bin/volcano" preflight --master "http://127.0.0.1:$((port + 12))" > "$scratch/old-preflight.log" 2>&1
 check "by preflight, too" grep -q '^problem the server is Kubernetes v1.27.3' "$scratch/old-preflight.log"
 echo 34 > "$scratch/minor"
-check "once it is upgraded, that is told" wait_for 20 grep -q 'the server is Kubernetes v1.34.3 now' "$scratch/old.log"
+check "once it is upgraded, that is told" wait_for 60 grep -q 'the server is Kubernetes v1.34.3 now' "$scratch/old.log"
 check "without a restart" alive "$old"
 kill "$old"
 
@@ -142,7 +143,7 @@ chmod +x "$scratch/login"
 config exec "$scratch/pki/ca.crt" "$server"
 sed -i "s#{tokenFile: .*}}#{exec: {apiVersion: client.authentication.k8s.io/v1, command: $scratch/login, interactiveMode: Never}}}#" "$scratch/exec.kubeconfig"
 start exec vc-scheduler $((port + 5)) --leader-elect=false
-check "with credentials of a program it is ready" wait_for 20 ready $((port + 5))
+check "with credentials of a program it is ready" wait_for 60 ready $((port + 5))
 asked_again() { [ "$(wc -l < "$scratch/logins")" -ge 2 ]; }
 check "before they expire the program is asked again" wait_for 60 asked_again
 kill "${programs[-1]}"
@@ -152,7 +153,7 @@ kubectl create serviceaccount poor -n volcano-system > /dev/null
 config poor "$scratch/pki/ca.crt" "$server"
 kubectl create token poor -n volcano-system > "$scratch/poor.token"
 start poor vc-controller-manager $((port + 6)) --leader-elect-retry-period 1s
-check "a lease that is refused is named with the account" wait_for 20 grep -q 'lease volcano-system/vc-controller-manager: .*system:serviceaccount:volcano-system:poor.*leases' "$scratch/poor.log"
+check "a lease that is refused is named with the account" wait_for 60 grep -q 'lease volcano-system/vc-controller-manager: .*system:serviceaccount:volcano-system:poor.*leases' "$scratch/poor.log"
 check "and it is not ready" not_ready_alive $((port + 6)) "${programs[-1]}"
 kubectl create clusterrolebinding poor --clusterrole cluster-admin --serviceaccount volcano-system:poor > /dev/null
 check "once the account may, it leads" wait_for 60 ready $((port + 6))
@@ -180,12 +181,12 @@ pod second-controllers volcano-controller --leader-elect=false
 config twice "$scratch/pki/ca.crt" "$server"
 start twice vc-scheduler $((port + 7))
 said='pod second/second-scheduler is of a second installation in namespace second: it has lease second/volcano, this one lease volcano-system/volcano.*scheduler volcano. Uninstall'
-check "a second installation is named by the scheduler" wait_for 20 grep -q "$said" "$scratch/twice.log"
+check "a second installation is named by the scheduler" wait_for 60 grep -q "$said" "$scratch/twice.log"
 no_others() { ! grep -E 'other-name|same-lease' "$1"; }
 check "and no pods that do no harm" no_others "$scratch/twice.log"
 config twice-controllers "$scratch/pki/ca.crt" "$server"
 start twice-controllers vc-controller-manager $((port + 8))
-check "and by the controllers" wait_for 20 grep -q 'pod second/second-controllers .*: it has no lease, this one lease volcano-system/vc-controller-manager' "$scratch/twice-controllers.log"
+check "and by the controllers" wait_for 60 grep -q 'pod second/second-controllers .*: it has no lease, this one lease volcano-system/vc-controller-manager' "$scratch/twice-controllers.log"
 kubectl create deployment volcano-scheduler -n second --image i > /dev/null
 "$bin/volcano" preflight --kubeconfig "$KUBECONFIG" > "$scratch/second-preflight.log" 2>&1
 check "and by preflight" grep -q '^problem Deployment second/volcano-scheduler in namespace second cares for the pods of scheduler volcano' "$scratch/second-preflight.log"

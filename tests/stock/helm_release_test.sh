@@ -38,8 +38,7 @@ printf 'basic: {image_tag_version: v1.15.0}\ncustom: {scheduler_replicas: 1}\n' 
 crds() { "$bin/volcano" crd | python3 -c 'import sys
 documents = [one for one in sys.stdin.read().split("\n---\n") if ".volcano.sh" in one.split("spec:")[0] and "nodeshards" not in one.split("spec:")[0]]
 print("\n---\n".join(documents))'; }
-crds | sed 's/^metadata:$/metadata:\n  annotations: {helm.sh\/resource-policy: keep}/' > "$scratch/crds.yaml"
-grep -q 'annotations:$' "$scratch/crds.yaml" && sed -i '/^  annotations: {helm/d; s/^  annotations:$/  annotations:\n    helm.sh\/resource-policy: keep/' "$scratch/crds.yaml"
+crds > "$scratch/crds.yaml" # with helm.sh/resource-policy: keep, as in both charts
 sed 's/{{/{{ "{{" }}/g' "$scratch/crds.yaml" > "$old/templates/crds.yaml"
 for one in "scheduler volcano-scheduler vc-scheduler" "controllers volcano-controller vc-controller-manager" "admission volcano-admission vc-webhook-manager"; do
   read -r name app image <<< "$one"
@@ -125,12 +124,14 @@ custom:
 YAML
 h() { timeout 240 "${helm[@]}" -n $ns "$@"; }
 check "Helm installs the chart of before" h install volcano "$old" --timeout 3m
-printf 'apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: kept}\nspec: {minAvailable: 1, schedulerName: volcano, tasks: [{name: t, replicas: 1, template: {spec: {containers: [{name: c, image: i}]}}}]}\n' | kubectl apply -f - > /dev/null
+a_job() { printf 'apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: kept}\nspec: {minAvailable: 1, schedulerName: volcano, tasks: [{name: t, replicas: 1, template: {spec: {containers: [{name: c, image: i}]}}}]}\n' | kubectl apply -f -; }
+check "a job is there" wait_for 30 a_job
 kubectl -n $ns create secret generic volcano-admission-secret --from-literal=tls.crt=kept > /dev/null
 uids() { kubectl -n $ns get deployments,services,configmaps,serviceaccounts -l app.kubernetes.io/managed-by=Helm -o 'jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.uid}{"\n"}{end}' | sort; }
 job_uid() { kubectl get vcjob kept -o 'jsonpath={.metadata.uid}'; }
 uids > "$scratch/uids.before"
 job=$(job_uid)
+check "and has a uid" [ -n "$job" ]
 ours() { kubectl -n $ns get deployment volcano-scheduler -o 'jsonpath={.spec.template.spec.containers[0].image}'; }
 is() { [ "$1" = "$2" ] || { echo "\"$1\" is not \"$2\""; false; }; }
 check "upgraded to our chart, with a user's values" h upgrade volcano deploy/chart/volcano -f "$scratch/values.yaml" --timeout 3m
