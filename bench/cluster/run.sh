@@ -24,11 +24,12 @@ finish() {
 }
 trap finish EXIT
 
-PORT=${STOCK_PORT:-27443} ETCD_PORT=23379 PEER_PORT=23380 FSYNC=0 INFLIGHT=2000 \
+PORT=${STOCK_PORT:-27443} ETCD_PORT=${STOCK_ETCD_PORT:-23379} PEER_PORT=${STOCK_PEER_PORT:-23380} FSYNC=0 INFLIGHT=2000 \
   APISERVER_EXTRA="--audit-policy-file=$PWD/bench/cluster/audit.yaml --audit-log-path=$scratch/audit.log" \
   tests/stock/up.sh > "$scratch/up.log" 2>&1 || { cat "$scratch/up.log" >&2; exit 1; }
 "$bin/volcano" crd | kubectl apply --server-side -f - > /dev/null
-kubectl wait --for condition=established --timeout=20s crd --all > /dev/null
+# A CRD of a moment ago has no conditions yet, which kubectl takes for an error.
+for _ in 1 2 3 4 5; do kubectl wait --for condition=established --timeout=20s crd --all > /dev/null 2>&1 && break; sleep 1; done
 kubectl create namespace volcano-system > /dev/null
 
 echo "== create-then-bind: $((JOBS * PODS)) pods, $NODES nodes"

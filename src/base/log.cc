@@ -60,6 +60,8 @@ void configure_log(LogLevel level, LogFormat format) {
     logger().set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l",%v})", spdlog::pattern_time_type::utc);
 }
 
+void set_log_level(LogLevel level) { logger().set_level(level_for(level)); }
+
 void log(LogLevel level, std::string_view component, std::string_view message) {
   const auto at = level_for(level);
   if (!logger().should_log(at)) return;

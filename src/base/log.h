@@ -13,6 +13,9 @@ enum class LogFormat : std::uint8_t { kText, kJson };
 // Call once, before other threads start. Default: kInfo, kText.
 void configure_log(LogLevel level, LogFormat format);
 
+// Any thread, while others log.
+void set_log_level(LogLevel level);
+
 // Thread-safe. `component` is a stable word: "apiserver", "scheduler", ...
 void log(LogLevel level, std::string_view component, std::string_view message);
 

@@ -110,6 +110,7 @@ class HttpApiClient : public Client {
     server_->http().send(std::move(http), [this, only = request.only, request = http.may_repeat ? request : Request(),
                                            on_result = std::move(on_result)](base::Result<rt::HttpResponse> response) {
       if (!response.ok()) return on_result(response.take_error());
+      if (response->status == 401) server_->refused();
       auto result = decode_response(*response, only);
       if (result.ok() || !response->repeated) return on_result(std::move(result));
       settle(request, result.take_error(), on_result);

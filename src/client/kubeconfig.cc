@@ -1,6 +1,8 @@
 // How a kubeconfig names a server and credentials.
 #include "client/kubeconfig.h"
 
+#include <tuple>
+
 #include "api/json/yaml.h"
 #include "base/base64.h"
 #include "base/format.h"
@@ -154,6 +156,14 @@ base::Result<ServerAccess> choose(const Json& config, const std::string& context
 }
 
 }  // namespace
+
+bool ServerAccess::has_connection_of(const ServerAccess& other) const {
+  const auto parts = [](const ServerAccess& one) {
+    return std::tie(one.server, one.ca_pem, one.certificate_pem, one.key_pem, one.tls_server_name,
+                    one.insecure_skip_tls_verify);
+  };
+  return parts(*this) == parts(other);
+}
 
 base::Result<ServerAccess> parse_kubeconfig(std::string_view text, const std::string& folder,
                                             const std::string& context, const RunProgram& run) {

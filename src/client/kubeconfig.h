@@ -10,7 +10,7 @@
 
 namespace client {
 
-// Everything a connection needs. File contents are read already, except the token file, which changes while we run.
+// Everything a connection needs. File contents are read already, except the token file, which changes more often.
 struct ServerAccess {
   std::string server;  // "https://host:port[/prefix]"
   std::string ca_pem;  // empty: the system's roots
@@ -21,6 +21,12 @@ struct ServerAccess {
   std::string tls_server_name;
   bool insecure_skip_tls_verify = false;
   std::string ns;  // the context's namespace, or empty
+  // Reads where this came from once more; it blocks, so it is called off the loop, on any thread. `refused`: the server
+  // did not take these credentials (401), so programs are asked for new ones. Unset: this never changes.
+  std::function<base::Result<ServerAccess>(bool refused)> again = {};
+
+  // Whether connections made for the other serve this one, too; tokens travel with each request.
+  bool has_connection_of(const ServerAccess& other) const;
 };
 
 // A program that gives credentials (`exec` of a user).

@@ -1,28 +1,82 @@
 // Who answers, and what we show it.
 #include "client/server_connection.h"
 
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/log.h"
 #include "rt/files.h"
 #include "rt/url.h"
 
 namespace client {
+namespace {
+
+constexpr base::Duration kRetirement = base::minutes(12);  // longer than any watch or request lasts
+constexpr std::size_t kRetiredMax = 4;                     // files that change again meanwhile wait
+
+}  // namespace
 
 base::Result<std::unique_ptr<ServerConnection>> ServerConnection::open(ServerAccess access, std::string user_agent,
                                                                        rt::Env& env) {
   std::unique_ptr<ServerConnection> made(new ServerConnection(std::move(access), std::move(user_agent), env));
-  const ServerAccess& to = made->access_;
+  TRY_VOID(made->connect());
+  if (made->access_.again) made->look_later();
+  return made;
+}
+
+base::Status ServerConnection::connect() {
+  const ServerAccess& to = access_;
   // Without a scheme it is the address of a cluster's API server.
   const bool has_scheme = to.server.find("://") != std::string::npos;
   TRY(rt::ServerUrl url, rt::parse_server_url(has_scheme ? to.server : "https://" + to.server));
   while (url.path.ends_with('/')) url.path.pop_back();
-  made->prefix_ = std::move(url.path);
   rt::ClientOptions http{.host = url.host, .port = url.port, .tls = url.tls};
   http.ca_pem = to.ca_pem;
   http.certificate_pem = to.certificate_pem;
   http.key_pem = to.key_pem;
   http.server_name = to.tls_server_name;
   http.insecure_skip_verify = to.insecure_skip_tls_verify;
-  TRY(made->http_, env.http_client(std::move(http)));
-  return made;
+  TRY(auto made, env_.http_client(std::move(http)));
+  if (http_) retired_.push_back({std::move(http_), env_.uptime()});
+  http_ = std::move(made);
+  prefix_ = std::move(url.path);
+  return {};
+}
+
+void ServerConnection::look_later() {
+  env_.loop().after(kAccessLook, [this, weak = std::weak_ptr<int>(alive_)] {
+    if (!weak.expired()) look();
+  });
+}
+
+void ServerConnection::look() {
+  std::erase_if(retired_, [this](const Retired& one) { return env_.uptime() - one.since >= kRetirement; });
+  if (retired_.size() >= kRetiredMax) return look_later();
+  auto found = std::make_shared<base::Result<ServerAccess>>(access_);
+  env_.offload([found, again = access_.again, refused = std::exchange(refused_, false)] { *found = again(refused); },
+               [this, found, weak = std::weak_ptr<int>(alive_)] {
+                 if (!weak.expired()) take(std::move(*found));
+               });
+}
+
+void ServerConnection::take(base::Result<ServerAccess> found) {
+  base::Status taken = found.ok() ? base::Status() : base::Status(found.error());
+  if (taken.ok()) {
+    found->again = access_.again;
+    if (!found->token_file.empty() && found->token_file == access_.token_file) found->token = access_.token;
+    ServerAccess before = std::exchange(access_, *std::move(found));
+    if (!access_.has_connection_of(before)) {
+      taken = connect();
+      if (taken.ok())
+        base::log_info("client", base::format("{}: new connections use what is said now", access_.server));
+    }
+    if (!taken.ok()) access_ = std::move(before);
+  }
+  const std::string trouble = taken.ok() ? "" : taken.error().message;
+  if (std::exchange(told_, trouble) != trouble && !trouble.empty())
+    base::log_warning("client", base::format("how to reach {} cannot be read again, and stays as it was: {}",
+                                             access_.server, trouble));
+  look_later();
 }
 
 void ServerConnection::complete(rt::HttpRequest& request) {

@@ -80,19 +80,63 @@ refused '--secret: the name of the Secret is needed' gen-admission-secret.sh --s
 refused 'cannot open /none' gen-admission-secret.sh --service s --secret t --kubeconfig /none
 refused '--program: "agent" is none of scheduler, controllers, admission' volcano preflight --program agent
 
-# Structured logs: each line is JSON with these keys.
-"$bin/vc-scheduler" --log-format json --master http://127.0.0.1:1 --leader-elect=false > /tmp/volcano-flags.$$ 2>&1 &
-pid=$!
-for _ in $(seq 50); do grep -q message /tmp/volcano-flags.$$ && break; sleep 0.1; done
-kill $pid
-wait $pid 2> /dev/null
-if python3 -c 'import json,sys
+# Structured logs: each line that is logged is JSON with these keys.
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+check() { # check NAME COMMAND...
+  if "${@:2}" > "$scratch/why" 2>&1; then echo "ok flags: $1"; else
+    echo "FAIL flags: $1: $(tail -1 "$scratch/why")"
+    failed=1
+  fi
+}
+wait_for() { for _ in $(seq 200); do "$@" > /dev/null 2>&1 && return 0; sleep 0.1; done; return 1; }
+structured() { # structured FILE
+  python3 -c 'import json,sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
-assert lines and all({"time", "level", "component", "message"} == set(line) for line in lines), lines' /tmp/volcano-flags.$$ 2> /tmp/volcano-flags.$$.err; then
-  echo "ok flags: structured logs"
-else
-  echo "FAIL flags: structured logs: $(tail -1 /tmp/volcano-flags.$$.err)"
-  failed=1
-fi
-rm -f /tmp/volcano-flags.$$*
+assert lines and all({"time", "level", "component", "message"} == set(line) for line in lines), lines' "$1"
+}
+logs_of() { # logs_of NAME PROGRAM FLAG...: runs it until it has logged something
+  "$bin/$2" "${@:3}" --log-format json > /dev/null 2> "$scratch/$1.log" &
+  local pid=$!
+  wait_for grep message "$scratch/$1.log"
+  kill $pid
+  wait $pid 2> /dev/null
+  check "structured logs of $1" structured "$scratch/$1.log"
+}
+export DEBUG_SOCKET_DIR=$scratch/socks
+logs_of vc-scheduler vc-scheduler --master http://127.0.0.1:1 --leader-elect=false
+logs_of training-operator training-operator --master http://127.0.0.1:1 --metrics-bind-address 0 --health-probe-bind-address 0 --webhook-server-port 0 --logtostderr -v=1
+logs_of "volcano up" volcano up --data "$scratch/up" --port 0 --components apiserver,scheduler --scheduler-conf /none --logtostderr -v=1
+refused '--log-format: "xml" is neither text nor json' volcano up --log-format=xml
+refused '--log-format: "xml" is neither text nor json' training-operator --log-format=xml
+
+# The level of a scheduler that runs, over the socket that Volcano's have.
+socket=$scratch/socks/klog-klog.sock
+"$bin/vc-scheduler" --master http://127.0.0.1:1 --leader-elect=false -v=3 2> "$scratch/level.log" &
+pid=$!
+ask() { curl -sg --max-time 5 --unix-socket "$socket" "http://localhost$1"; }
+answers() { local out; out=$(ask "$1"); [ "$out" = "$2" ] || { echo "$out"; false; }; }
+check "the socket is there" wait_for ask /getlevel
+check "for this user alone" test "$(stat -c %a "$scratch/socks") $(stat -c %a "$socket")" = "700 600"
+check "the level is asked for" answers /getlevel 'Current klog log level: 3'
+check "and changed" answers '/setlevel?level=5&duration=2s' 'Change klog log level to 5 successfully and  for 2s'
+check "which is in force" answers /getlevel 'Current klog log level: 5'
+check "and ends" wait_for answers /getlevel 'Current klog log level: 3'
+check "no level is refused" answers '/setlevel?duration=1s' 'level: "" is not between 1 and 100'
+check "a level of none is refused" answers '/setlevel?level=-1&duration=1s' 'level: "-1" is not between 1 and 100'
+check "no time is refused" answers '/setlevel?level=5&duration=0s' 'duration: "0s" is no time above zero, such as 5m'
+check "other pages are not there" answers /other '404 page not found'
+head -c 20000 /dev/zero | timeout 10 python3 -c 'import socket, sys
+one = socket.socket(socket.AF_UNIX)
+one.connect(sys.argv[1])
+try: one.sendall(sys.stdin.buffer.read()); one.recv(1)
+except OSError: pass' "$socket"
+check "too long a question ends, and the next is answered" answers /getlevel 'Current klog log level: 3'
+"$bin/vc-scheduler" --master http://127.0.0.1:1 --leader-elect=false 2> "$scratch/second.log" &
+second=$!
+check "a second one says who has it" wait_for grep "another process answers at $socket" "$scratch/second.log"
+check "and lives" kill -0 $second
+kill $pid $second
+wait $pid $second 2> /dev/null
+check "the socket goes with its owner" test ! -e "$socket"
 exit $failed

@@ -12,9 +12,12 @@ if command -v go > /dev/null && go version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])'
   script tests/stock/ha_test.sh
   script tests/stock/switch_test.sh
   script tests/stock/bad_input_test.sh
-  tests/stock/build.sh helm-template > "$log/stock-helm.log" 2>&1 || { echo "building helm-template failed; see $log/stock-helm.log"; count 0 1 0; }
+  script tests/stock/faults_test.sh
+  script tests/stock/rights_test.sh
+  tests/stock/build.sh helm-template helm > "$log/stock-helm.log" 2>&1 || { echo "building Helm failed; see $log/stock-helm.log"; count 0 1 0; }
   script tests/stock/helm_test.sh
   script tests/stock/helm_apply_test.sh
+  script tests/stock/helm_release_test.sh
   script tests/stock/images_test.sh
   script tests/stock/panels_test.sh
 else

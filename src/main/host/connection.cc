@@ -4,10 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
 
+#include "api/json/json.h"
 #include "base/format.h"
+#include "base/time.h"
 #include "node/os/command.h"
 
 namespace volcano_main {
@@ -55,23 +61,70 @@ base::Result<std::string> run_credential_program(const client::CredentialProgram
   return result.out;
 }
 
+// What programs said, until it expires: a kubeconfig is read often, and its programs may ask a person or a service that
+// counts. Any thread.
+class CredentialPrograms {
+ public:
+  base::Result<std::string> answer_of(const client::CredentialProgram& program) {
+    const std::lock_guard<std::mutex> one_at_a_time(mutex_);
+    // The server is told in the environment, so it is part of the question.
+    const auto key = std::pair(program.words, program.environment);
+    if (const auto known = answers_.find(key); known != answers_.end()) {
+      if (!known->second.expires_at || now() < *known->second.expires_at) return known->second.text;
+      answers_.erase(known);
+    }
+    TRY(std::string text, run_credential_program(program));
+    std::optional<base::Time> expires_at;
+    if (const auto parsed = api::parse_json(text); parsed.ok())
+      expires_at = base::parse_rfc3339((*parsed)["status"]["expirationTimestamp"].as_string());
+    answers_.insert_or_assign(key, Answer{text, expires_at});
+    return text;
+  }
+  void forget() {
+    const std::lock_guard<std::mutex> one_at_a_time(mutex_);
+    answers_.clear();
+  }
+
+ private:
+  struct Answer {
+    std::string text;
+    std::optional<base::Time> expires_at;
+  };
+  // A little ahead, so that what is sent with them arrives in time.
+  static base::Time now() {
+    const auto since = std::chrono::system_clock::now().time_since_epoch() + 2 * std::chrono::seconds(10);
+    return base::Time{std::chrono::duration_cast<std::chrono::nanoseconds>(since).count()};
+  }
+
+  std::mutex mutex_;
+  std::map<std::pair<std::vector<std::string>, std::vector<std::string>>, Answer> answers_;
+};
+
 bool in_pod() { return !variable("KUBERNETES_SERVICE_HOST").empty() && !variable("KUBERNETES_SERVICE_PORT").empty(); }
 
 }  // namespace
 
 base::Result<client::ServerAccess> server_access(const std::string& kubeconfig, const std::string& master) {
-  client::ServerAccess access;
-  if (!kubeconfig.empty()) {
-    auto loaded = client::load_kubeconfig(kubeconfig, {}, run_credential_program);
-    if (!loaded.ok()) return base::within(loaded.take_error(), "--kubeconfig");
-    access = *std::move(loaded);
-  } else if (master.empty()) {
-    if (!in_pod())
-      return base::make_error(base::Code::kInvalid,
-                              "neither --kubeconfig nor --master is given, and this is not a pod");
-    return client::in_cluster_access(variable("KUBERNETES_SERVICE_HOST"), variable("KUBERNETES_SERVICE_PORT"));
-  }
-  if (!master.empty()) access.server = master;
+  const auto programs = std::make_shared<CredentialPrograms>();
+  const auto read = [kubeconfig, master, programs](bool refused) -> base::Result<client::ServerAccess> {
+    if (refused) programs->forget();
+    client::ServerAccess access;
+    if (!kubeconfig.empty()) {
+      auto loaded = client::load_kubeconfig(
+          kubeconfig, {}, [&](const client::CredentialProgram& program) { return programs->answer_of(program); });
+      if (!loaded.ok()) return base::within(loaded.take_error(), "--kubeconfig");
+      access = *std::move(loaded);
+    } else if (master.empty()) {
+      if (!in_pod())
+        return base::make_error(base::Code::kInvalid,
+                                "neither --kubeconfig nor --master is given, and this is not a pod");
+      return client::in_cluster_access(variable("KUBERNETES_SERVICE_HOST"), variable("KUBERNETES_SERVICE_PORT"));
+    }
+    if (!master.empty()) access.server = master;
+    return access;
+  };
+  TRY(client::ServerAccess access, read(false));
+  access.again = read;
   return access;
 }
 
@@ -88,6 +141,10 @@ base::Result<client::ServerAccess> user_access(const std::string& kubeconfig, co
   if (access.server.empty()) access.server = variable("KUBERNETES_MASTER");
   if (access.server.empty()) access.server = "http://localhost:8080";
   return access;
+}
+
+std::string own_namespace(const client::ServerAccess& access, const std::string& otherwise) {
+  return in_pod() && !access.ns.empty() ? access.ns : otherwise;
 }
 
 std::string lease_identity(rt::Env& env) {

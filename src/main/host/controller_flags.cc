@@ -114,6 +114,13 @@ controllers::Options ControllerFlags::controllers() const {
   return options;
 }
 
+Installation ControllerFlags::installation() const {
+  return {.scheduler_names = scheduler_names.empty() ? std::vector<std::string>{"volcano"} : scheduler_names,
+          .elects = leader_elect,
+          .lease_namespace = lock_object_namespace.empty() ? lease_namespace : lock_object_namespace,
+          .lease_name = lease_name};
+}
+
 base::Result<controllers::sharding::Config> ControllerFlags::sharding() const {
   namespace sharding = controllers::sharding;
   TRY(auto schedulers, sharding::parse_scheduler_flags(scheduler_configs.empty() ? sharding::default_scheduler_flags()

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "client/leader_election.h"
 #include "controllers/all.h"
+#include "main/host/other_installation.h"
 
 namespace volcano_main {
 
@@ -45,6 +46,7 @@ struct ControllerFlags {
   controllers::Options controllers() const;
   base::Result<controllers::sharding::Config> sharding() const;
   base::Result<client::LeaderElectionOptions> lease() const;
+  Installation installation() const;
 };
 
 }  // namespace volcano_main

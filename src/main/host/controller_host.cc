@@ -20,6 +20,8 @@
 #include "main/host/connection.h"
 #include "main/host/controller_flags.h"
 #include "main/host/log_setup.h"
+#include "main/host/other_installation.h"
+#include "main/host/server_version.h"
 #include "main/host/side_server.h"
 #include "main/host/version.h"
 #include "main/programs.h"
@@ -44,6 +46,8 @@ struct Program {
   bool begun = false;
   base::Metrics metrics;
   std::unique_ptr<controllers::Manager> manager;
+  std::unique_ptr<OtherInstallations> others;
+  std::unique_ptr<ServerVersion> server_version;
 
   // On the loop. Ready is who leads and has seen everything, and who follows another that leads.
   std::string why_not_ready() const {
@@ -75,8 +79,29 @@ struct Program {
     }
     TRY(auto direct, client::make_http_client(std::move(to_server), *env));
     client = client::make_client_without_patch(std::move(direct));
+    look_for_others(access);
+    server_version = std::make_unique<ServerVersion>(*env, name);
+    server_version->start(access);
     ask(0);
     return {};
+  }
+
+  void look_for_others(const client::ServerAccess& access) {
+    if (kind.app.empty()) return;
+    others = std::make_unique<OtherInstallations>(
+        *env, *client,
+        OtherInstallationOptions{
+            .program = name,
+            .app = kind.app,
+            .ns = own_namespace(access, flags.installation().lease_namespace),
+            .own = flags.installation(),
+            .read = [this](const std::vector<std::string>& arguments) -> std::optional<Installation> {
+              ControllerFlags theirs;
+              if (kind.preset) kind.preset(theirs);
+              if (!base::parse_flags(theirs.rows(), arguments).ok()) return std::nullopt;
+              return theirs.installation();
+            }});
+    others->start();
   }
 
   // What the server does not serve now may be installed later; then the program is started again.
@@ -164,8 +189,11 @@ int fail(const std::string& name, const base::Error& error) {
 std::vector<base::Flag> rows_of(ControllerFlags& flags, const ControllerProgram& kind) {
   std::vector<base::Flag> rows = flags.rows();
   if (!kind.flags.empty())
-    std::erase_if(rows,
-                  [&](const base::Flag& row) { return std::ranges::find(kind.flags, row.name) == kind.flags.end(); });
+    std::erase_if(rows, [&](const base::Flag& row) {
+      const auto named = [&row](const auto& other) { return std::string_view(other) == row.name; };
+      const auto has_name_of = [&row](const base::Flag& other) { return other.name == row.name; };
+      return std::ranges::none_of(kind.flags, named) && std::ranges::none_of(base::klog_flags(), has_name_of);
+    });
   rows.insert(rows.end(), kind.own_flags.begin(), kind.own_flags.end());
   return rows;
 }
@@ -211,6 +239,8 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
   std::promise<void> stopped;
   program.env->loop().post([&] {
     const auto finish = [&] {
+      program.others.reset();
+      program.server_version.reset();
       program.manager.reset();
       program.election.reset();
       program.webhook.reset();

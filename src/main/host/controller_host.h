@@ -15,6 +15,7 @@ namespace volcano_main {
 
 struct ControllerProgram {
   std::string name;                // of the program, for messages and the API server
+  std::string app = {};            // label of its pods, by which a second installation is found; empty: none is sought
   std::vector<std::string> flags;  // names of those of ControllerFlags that it has; empty: all
   // Sets defaults, before the flags are read.
   std::function<void(ControllerFlags&)> preset;

@@ -1,6 +1,5 @@
 // What a cluster has of Volcano: CRDs, webhooks, programs that run, configuration.
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "api/crd.h"
@@ -8,6 +7,7 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "main/host/preflight.h"
+#include "main/host/server_version.h"
 #include "rt/files.h"
 #include "scheduler/one_shot/one_shot.h"
 
@@ -18,7 +18,6 @@ using api::Json;
 using base::Code;
 using Level = Finding::Level;
 
-constexpr int kOldestMinor = 30;  // of Kubernetes 1: what is tested, and what our CRDs' rules (CEL) need
 constexpr std::size_t kNamedMax = 6;
 
 std::string some_of(const std::set<std::string>& names) {
@@ -97,17 +96,11 @@ bool touches_our_kinds(const Json& configuration) {
 }  // namespace
 
 void check_version(const Json& version, Findings& out) {
-  const std::string_view major = version["major"].as_string(), minor = version["minor"].as_string();
-  int number = -1;
-  std::from_chars(minor.data(), minor.data() + minor.size(), number);
-  const std::string name = version["gitVersion"].str();
-  if (number < 0)
-    out.push_back({Level::kProblem, base::format("the server does not say its version: \"{}\"", name)});
-  else if (major != "1" || number < kOldestMinor)
-    out.push_back({Level::kProblem, base::format("the server is Kubernetes {}; 1.{} is the oldest that is supported",
-                                                 name, kOldestMinor)});
+  const std::string trouble = version_trouble(version);
+  if (trouble.empty())
+    out.push_back({Level::kGood, base::format("Kubernetes {}", version["gitVersion"].as_string())});
   else
-    out.push_back({Level::kGood, base::format("Kubernetes {}", name)});
+    out.push_back({Level::kProblem, trouble});
 }
 
 void check_crds(cli::Api& api, Findings& out) {
@@ -161,7 +154,49 @@ void check_webhooks(cli::Api& api, const PreflightOptions& options, Findings& ou
                           : std::string("there are no webhook configurations; the chart brings them")});
 }
 
+namespace {
+
+// The scheduler names that a Deployment's program cares for, as its flags say.
+std::set<std::string> names_cared_for(const Json& deployment) {
+  constexpr std::string_view kFlag = "--scheduler-name=";
+  std::set<std::string> names;
+  const Json& container = deployment["spec"]["template"]["spec"]["containers"][std::size_t{0}];
+  for (const Json& word : container["args"].items())
+    if (word.as_string().starts_with(kFlag)) names.emplace(word.as_string().substr(kFlag.size()));
+  if (names.empty()) names.insert("volcano");
+  return names;
+}
+
+// Leases keep the replicas of one installation apart, and each has its own in its own namespace.
+void check_other_namespaces(cli::Api& api, const PreflightOptions& options, Findings& out) {
+  client::Request request{.verb = client::Verb::kList, .resource = {"apps", "v1", "deployments"}};
+  request.label_selector = "app in (volcano-scheduler,volcano-controller)";
+  const auto list = api.call(std::move(request));
+  if (!list.ok())
+    return out.push_back({Level::kChange, base::format("whether Volcano is installed in another namespace, too, cannot "
+                                                       "be seen: {}",
+                                                       list.error().message)});
+  for (const Json& deployment : (*list)["items"].items()) {
+    const std::string_view ns = deployment["metadata"]["namespace"].as_string();
+    if (ns == options.ns || deployment["spec"]["replicas"].as_int() == 0) continue;
+    const std::set<std::string> names = names_cared_for(deployment);
+    const std::string what = base::format("Deployment {}/{} in namespace {} cares for the pods of scheduler {}", ns,
+                                          api::name_of(deployment), ns, some_of(names));
+    if (names.contains("volcano"))
+      out.push_back({Level::kProblem,
+                     base::format("{}, and its lease is there: both installations would decide about the same pods. "
+                                  "Install into namespace {} to take its place, uninstall it, or give this one "
+                                  "another custom.scheduler_name",
+                                  what, ns)});
+    else
+      out.push_back({Level::kGood, what});
+  }
+}
+
+}  // namespace
+
 void check_programs(cli::Api& api, const PreflightOptions& options, base::Time now, Findings& out) {
+  check_other_namespaces(api, options, out);
   for (const char* name : {"volcano", "vc-controller-manager"}) {
     const auto lease = get(api, api::resources::kLeases, options.ns, name);
     if (!lease.ok()) {

@@ -21,6 +21,8 @@ struct Right {
 
 constexpr Right kScheduler[] = {
     {"", "pods", "list watch delete"},
+    {"", "pods", "patch", "gates of pods stay, and shared devices are not noted"},
+    {"", "nodes", "patch", "shared devices are not noted"},
     {"", "pods/status", "update"},
     {"", "pods/binding", "create"},
     {"", "nodes", "list watch"},

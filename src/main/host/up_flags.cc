@@ -32,7 +32,7 @@ base::Status check_components(const UpOptions& options) {
 }  // namespace
 
 std::vector<base::Flag> up_flags(UpOptions& options) {
-  return {
+  std::vector<base::Flag> rows = {
       {"data", &options.data, "folder of everything kept: objects, keys, pods (default ~/.local/share/volcano)"},
       {"kubeconfig", &options.kubeconfig, "where to write the administrator's kubeconfig (default DATA/kubeconfig)"},
       {"address", &options.address, "address the API server listens on"},
@@ -79,7 +79,11 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
        "how nodes are shared between the schedulers: none, hard or soft; not none runs the sharding controller"},
       {"cache-dump-dir", &options.cache_dump_dir,
        "where SIGUSR1 writes what the scheduler believes, for volcano schedule --as-is"},
-      {"systemd", &options.systemd, "start nothing; print a unit of systemd that does so with the other flags"}};
+      {"systemd", &options.systemd, "start nothing; print a unit of systemd that does so with the other flags"},
+      {"v", &options.v, "log verbosity; 4 and more: debug lines too"},
+      {"log-format", &options.log_format, "text or json"}};
+  rows.insert(rows.end(), base::klog_flags().begin(), base::klog_flags().end());
+  return rows;
 }
 
 bool runs(const UpOptions& options, std::string_view component) {

@@ -43,6 +43,8 @@ struct UpOptions {
   std::string gpu_sharing = "none";
   std::string device_plugin_dir;
   std::string cdi_spec_dirs = "/etc/cdi,/var/run/cdi";
+  int v = 0;
+  std::string log_format = "text";
 };
 
 // The rows point into `options`.

@@ -6,7 +6,8 @@
 namespace volcano_main {
 
 int run_controller_manager(const Arguments& arguments) {
-  return run_controllers({.name = "vc-controller-manager", .flags = {}, .preset = {}}, arguments);
+  return run_controllers({.name = "vc-controller-manager", .app = "volcano-controller", .flags = {}, .preset = {}},
+                         arguments);
 }
 
 namespace {
@@ -52,8 +53,7 @@ int run_hypernode_controller_manager(const Arguments& arguments) {
                                     "leader-elect-resource-name",
                                     "leader-elect-resource-namespace",
                                     "v",
-                                    "log-format",
-                                    "logtostderr"},
+                                    "log-format"},
                           .preset =
                               [](ControllerFlags& flags) {
                                 flags.enabled = {"hyperNode-controller"};

@@ -14,8 +14,11 @@
 #include "main/host/config_file.h"
 #include "main/host/connection.h"
 #include "main/host/controller_flags.h"
+#include "main/host/log_level_socket.h"
 #include "main/host/log_setup.h"
+#include "main/host/other_installation.h"
 #include "main/host/scheduler_host.h"
+#include "main/host/server_version.h"
 #include "main/host/side_server.h"
 #include "main/host/version.h"
 #include "main/programs.h"
@@ -23,6 +26,14 @@
 
 namespace volcano_main {
 namespace {
+
+Installation installation_of(const scheduler::Options& options) {
+  return {.scheduler_names = options.names(),
+          .elects = options.leader_elect,
+          .lease_namespace = options.lease_namespace,
+          .lease_name = options.lease_name,
+          .shares = options.sharding_mode != "none" || !options.node_selector.empty() || options.share_members > 1};
+}
 
 struct Program {
   std::unique_ptr<rt::RealEnv> env;
@@ -32,6 +43,9 @@ struct Program {
   std::unique_ptr<client::LeaderElection> election;
   std::unique_ptr<scheduler::Scheduler> scheduler;
   std::unique_ptr<ConfigFile> config_file;
+  std::unique_ptr<OtherInstallations> others;
+  std::unique_ptr<ServerVersion> server_version;
+  std::unique_ptr<LogLevelSocket> log_level;
   scheduler::Options options;
   base::Metrics metrics;
   std::vector<std::unique_ptr<rt::HttpServer>> servers;
@@ -81,7 +95,27 @@ struct Program {
     }
     TRY(auto direct, client::make_http_client(std::move(to_server), *env));
     client = client::make_client_without_patch(std::move(direct));
+    if (!dry_run) look_for_others(name, access);
+    server_version = std::make_unique<ServerVersion>(*env, name);
+    server_version->start(access);
     return {};
+  }
+
+  void look_for_others(const std::string& name, const client::ServerAccess& access) {
+    others = std::make_unique<OtherInstallations>(
+        *env, *client,
+        OtherInstallationOptions{.program = name,
+                                 .app = options.single_pods ? "agent-scheduler" : "volcano-scheduler",
+                                 .ns = own_namespace(access, options.lease_namespace),
+                                 .own = installation_of(options),
+                                 .read = [single = options.single_pods](
+                                             const std::vector<std::string>& arguments) -> std::optional<Installation> {
+                                   scheduler::Options theirs =
+                                       single ? scheduler::agent_options() : scheduler::Options();
+                                   if (!scheduler::parse_options(arguments, theirs).ok()) return std::nullopt;
+                                   return installation_of(theirs);
+                                 }});
+    others->start();
   }
 
   base::Status start_servers() {
@@ -111,6 +145,7 @@ struct Program {
   }
 
   base::Status start() {
+    log_level = std::make_unique<LogLevelSocket>(*env, options.verbosity);
     scheduler = std::make_unique<scheduler::Scheduler>(*env, *client, options);
     if (dry_run) scheduler->set_dry_run();
     if (options.enable_metrics) scheduler->count_into(metrics);
@@ -184,6 +219,9 @@ void serve_until_end(Program& program, const Arguments& arguments) {
   std::promise<void> stopped;
   program.env->loop().post([&] {
     const auto finish = [&] {
+      program.others.reset();
+      program.server_version.reset();
+      program.log_level.reset();
       program.config_file.reset();
       program.scheduler.reset();
       program.election.reset();

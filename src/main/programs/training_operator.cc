@@ -149,24 +149,24 @@ base::Status use(const TrainingFlags& flags, ControllerFlags& host) {
 
 int run_training_operator(const Arguments& arguments) {
   TrainingFlags flags;
-  return run_controllers(
-      {.name = "training-operator",
-       .flags = {"master", "kubeconfig", "kube-api-qps", "kube-api-burst", "leader-elect", "version", "v"},
-       .preset =
-           [](ControllerFlags& host) {
-             host.leader_elect = false;
-             host.counts_interval = controllers::training::kCountsInterval;
-             host.lease_namespace = "kubeflow";
-             host.kube_api_qps = 20;
-             host.kube_api_burst = 30;
-           },
-       .own_flags = flags.rows(),
-       .settle = [&flags](ControllerFlags& host) { return use(flags, host); },
-       .asked_for = {controllers::training::kBatchJobs, controllers::training::kAutoscalers,
-                     controllers::training::kPluginGroups, api::resources::kPodGroups},
-       .learn = learn,
-       .webhook = [&flags] { return webhook_of(flags); }},
-      arguments);
+  return run_controllers({.name = "training-operator",
+                          .flags = {"master", "kubeconfig", "kube-api-qps", "kube-api-burst", "leader-elect", "version",
+                                    "v", "log-format"},
+                          .preset =
+                              [](ControllerFlags& host) {
+                                host.leader_elect = false;
+                                host.counts_interval = controllers::training::kCountsInterval;
+                                host.lease_namespace = "kubeflow";
+                                host.kube_api_qps = 20;
+                                host.kube_api_burst = 30;
+                              },
+                          .own_flags = flags.rows(),
+                          .settle = [&flags](ControllerFlags& host) { return use(flags, host); },
+                          .asked_for = {controllers::training::kBatchJobs, controllers::training::kAutoscalers,
+                                        controllers::training::kPluginGroups, api::resources::kPodGroups},
+                          .learn = learn,
+                          .webhook = [&flags] { return webhook_of(flags); }},
+                         arguments);
 }
 
 }  // namespace volcano_main

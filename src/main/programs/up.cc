@@ -27,6 +27,7 @@
 #include "main/host/audit_log.h"
 #include "main/host/config_file.h"
 #include "main/host/credentials.h"
+#include "main/host/log_setup.h"
 #include "main/host/quarantine.h"
 #include "main/host/scheduler_host.h"
 #include "main/host/systemd_unit.h"
@@ -447,7 +448,9 @@ int run_up(const Arguments& arguments) {
               << (words.ok() ? "unexpected argument \"" + words->rest.front() + "\"" : words.error().message) << "\n";
     return 2;
   }
-  if (const base::Status valid = check_up(options); !valid.ok()) {
+  base::Status valid = check_up(options);
+  if (valid.ok()) valid = set_up_log(options.v, options.log_format);
+  if (!valid.ok()) {
     std::cerr << "volcano up: " << valid.error().message << "\n";
     return 2;
   }

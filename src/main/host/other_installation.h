@@ -1,0 +1,55 @@
+// Does somebody else on this cluster decide about the same pods? Leases keep the replicas of one installation apart;
+// each installation has its Lease in its own namespace (as Volcano's chart says), so two of them do not see each other.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/json/json.h"
+#include "client/client.h"
+#include "rt/env.h"
+
+namespace volcano_main {
+
+// What the flags of a scheduler, or of controllers, say about whose pods they care for and who waits for whom.
+struct Installation {
+  std::vector<std::string> scheduler_names;
+  bool elects = true;
+  std::string lease_namespace, lease_name;
+  bool shares = false;  // nodes or pods are divided between schedulers on purpose
+};
+
+struct OtherInstallationOptions {
+  std::string program;  // as messages name it
+  std::string app;      // value of the label `app` that both charts give its pods
+  std::string ns;       // where this one is installed
+  Installation own;
+  // From the arguments of another one's container; nothing if they cannot be read.
+  std::function<std::optional<Installation>(const std::vector<std::string>& arguments)> read;
+};
+
+// What is wrong with `pod` running beside this installation, and what to do; empty: nothing.
+std::string conflict_with(const api::Json& pod, const OtherInstallationOptions& options);
+
+// Looks every minute and tells in the log when that changes. All on the loop of `env`, which must outlive it, as must
+// `client`.
+class OtherInstallations {
+ public:
+  OtherInstallations(rt::Env& env, client::Client& client, OtherInstallationOptions options);
+  void start();
+
+ private:
+  void look();
+  void take(const base::Result<api::Json>& pods);
+
+  rt::Env& env_;
+  client::Client& client_;
+  OtherInstallationOptions options_;
+  std::string told_;
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+};
+
+}  // namespace volcano_main
