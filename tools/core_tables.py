@@ -16,12 +16,14 @@ core.v1: Namespace Node Pod PodTemplate Service Endpoints ConfigMap Secret Servi
 apps.v1: ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet
 batch.v1: CronJob Job
 autoscaling.v2: HorizontalPodAutoscaler
+autoscaling.v1: HorizontalPodAutoscaler Scale
+certificates.v1: CertificateSigningRequest
 scheduling.v1: PriorityClass
 storage.v1: StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment VolumeAttributesClass
 resource.v1: DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice
 coordination.v1: Lease
 discovery.v1: EndpointSlice
-networking.v1: NetworkPolicy Ingress IngressClass
+networking.v1: NetworkPolicy Ingress IngressClass IPAddress ServiceCIDR
 node.v1: RuntimeClass
 flowcontrol.v1: FlowSchema PriorityLevelConfiguration
 policy.v1: Eviction PodDisruptionBudget
