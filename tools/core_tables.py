@@ -23,7 +23,7 @@ storage.v1: StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment V
 resource.v1: DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice
 coordination.v1: Lease
 discovery.v1: EndpointSlice
-networking.v1: NetworkPolicy Ingress IngressClass IPAddress ServiceCIDR
+networking.v1: NetworkPolicy Ingress IngressClass
 node.v1: RuntimeClass
 flowcontrol.v1: FlowSchema PriorityLevelConfiguration
 policy.v1: Eviction PodDisruptionBudget

@@ -105,15 +105,18 @@ func patchKinds(ctx context.Context, w world) error {
 	if len(got.Spec.Template.Spec.Containers) != 1 || got.Annotations["x"] != "y" {
 		return fmt.Errorf("%d containers, annotations %v", len(got.Spec.Template.Spec.Containers), got.Annotations)
 	}
-	scale, err := deployments.GetScale(ctx, "patched", metav1.GetOptions{})
-	if err != nil {
+	if err = retry.RetryOnConflict(retry.DefaultRetry, func() error { // the controller writes its status meanwhile
+		scale, err := deployments.GetScale(ctx, "patched", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if scale.Status.Selector != "app=patched" {
+			return fmt.Errorf("the scale's selector is %q", scale.Status.Selector)
+		}
+		scale.Spec.Replicas = 2
+		_, err = deployments.UpdateScale(ctx, "patched", scale, metav1.UpdateOptions{})
 		return err
-	}
-	if scale.Status.Selector != "app=patched" {
-		return fmt.Errorf("the scale's selector is %q", scale.Status.Selector)
-	}
-	scale.Spec.Replicas = 2
-	if _, err = deployments.UpdateScale(ctx, "patched", scale, metav1.UpdateOptions{}); err != nil {
+	}); err != nil {
 		return err
 	}
 	dry, err := deployments.Patch(ctx, "patched", types.MergePatchType, []byte(`{"spec":{"replicas":9}}`), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
