@@ -74,7 +74,7 @@ TEST(OtherForms, an_event_is_one_in_both_groups) {
   const Json list = b.ok("GET", kNewEvents + "?fieldSelector=regarding.name%3Dp,reportingController%3Dc");
   EXPECT_EQ(list["apiVersion"].as_string(), "events.k8s.io/v1");
   ASSERT_EQ(list["items"].size(), 1U);
-  EXPECT_EQ(list["items"][0U]["note"].as_string(), "another");
+  EXPECT_EQ(list["items"][std::size_t{0}]["note"].as_string(), "another");
   EXPECT_EQ(b.ok("GET", kNewEvents + "?fieldSelector=regarding.name%3Dother")["items"].size(), 0U);
   EXPECT_EQ(b.refused("POST", kNewEvents, R"({"apiVersion":"v1","kind":"Event","metadata":{"name":"x"}})"),
             "the API version in the data (v1, kind Event) does not match the expected API version (events.k8s.io/v1, "
@@ -123,8 +123,8 @@ TEST(OtherForms, an_autoscaler_keeps_in_version_1_what_only_version_2_has) {
   const Json now = b.ok("GET", kV2 + "/h");
   EXPECT_EQ(now["spec"]["maxReplicas"].as_int(), 9);
   ASSERT_EQ(now["spec"]["metrics"].size(), 2U);
-  EXPECT_EQ(now["spec"]["metrics"][0U]["resource"]["target"]["averageUtilization"].as_int(), 50);
-  EXPECT_EQ(now["spec"]["metrics"][1U]["resource"]["target"]["averageValue"].as_string(), "1Gi");
+  EXPECT_EQ(now["spec"]["metrics"][std::size_t{0}]["resource"]["target"]["averageUtilization"].as_int(), 50);
+  EXPECT_EQ(now["spec"]["metrics"][std::size_t{1}]["resource"]["target"]["averageValue"].as_string(), "1Gi");
   EXPECT_EQ(now["spec"]["behavior"]["scaleDown"]["stabilizationWindowSeconds"].as_int(), 7);
   EXPECT_TRUE(now["metadata"]["annotations"].is_null());
 }
@@ -132,7 +132,9 @@ TEST(OtherForms, an_autoscaler_keeps_in_version_1_what_only_version_2_has) {
 TEST(OtherForms, are_applied_and_refused_as_the_stored_form) {
   Bench b;
   b.ok("PATCH", kV1 + "/h?fieldManager=m", kScaler, kApply);
-  EXPECT_EQ(b.ok("GET", kV2 + "/h")["spec"]["metrics"][0U]["resource"]["target"]["averageUtilization"].as_int(), 70);
+  EXPECT_EQ(
+      b.ok("GET", kV2 + "/h")["spec"]["metrics"][std::size_t{0}]["resource"]["target"]["averageUtilization"].as_int(),
+      70);
   EXPECT_EQ(b.refused("PATCH", kV1 + "/h", R"({"spec":{"maxReplicas":0}})", kMerge).find("spec.maxReplicas") !=
                 std::string::npos,
             true);
@@ -169,7 +171,7 @@ TEST(SigningRequests, say_who_asked_and_are_approved_by_their_own_subresource) {
                    R"({"status":{"conditions":[{"type":"Approved","status":"True"}]}})", kMerge)["status"]["conditions"]
                   .is_null());
   const Json approved = b.ok("PATCH", kRequests + "/r/approval", kApproved, kMerge);
-  EXPECT_EQ(approved["status"]["conditions"][0U]["type"].as_string(), "Approved");
+  EXPECT_EQ(approved["status"]["conditions"][std::size_t{0}]["type"].as_string(), "Approved");
   EXPECT_TRUE(approved["status"]["certificate"].is_null());
   EXPECT_EQ(approved["spec"]["signerName"].as_string(), "kubernetes.io/kube-apiserver-client");
   const auto denied = b.refused(
@@ -271,7 +273,7 @@ TEST(OldLists, that_history_has_forgotten_offer_to_go_on_with_what_there_is) {
   EXPECT_EQ(old->object["reason"].as_string(), "Expired");
   list.continue_token = old->object["metadata"]["continue"].str();
   const Json next = object_of(*call(list));
-  EXPECT_EQ(next["items"][0U]["metadata"]["name"].as_string(), "b");
+  EXPECT_EQ(next["items"][std::size_t{0}]["metadata"]["name"].as_string(), "b");
   Request exact = make(Verb::kList, "");
   exact.resource_version = "1";
   exact.resource_version_match = "Exact";
@@ -284,7 +286,7 @@ TEST(Statuses, may_leave_out_what_is_empty) {
        R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"x"}]}})");
   const Json pod = b.ok("PATCH", "/api/v1/namespaces/default/pods/p/status",
                         R"({"status":{"phase":"Running","containerStatuses":[{"name":"c","ready":true}]}})", kMerge);
-  EXPECT_TRUE(pod["status"]["containerStatuses"][0U]["ready"].as_bool());
+  EXPECT_TRUE(pod["status"]["containerStatuses"][std::size_t{0}]["ready"].as_bool());
 }
 
 TEST(Metadata, that_a_patch_empties_is_gone) {
