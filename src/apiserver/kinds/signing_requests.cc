@@ -131,7 +131,7 @@ void check_conditions(const Json& old_object, const Json& object, std::vector<Ca
 
 bool is_signing_request(const api::KindInfo& kind) { return kind.resource.group == "certificates.k8s.io"; }
 
-void fill_signing_request(const UserInfo& user, Json& object) {
+void fill_signing_request(const Requestor& user, Json& object) {
   object.erase("status");
   if (!object["spec"].is_object()) return;
   Json& spec = object.edit("spec");

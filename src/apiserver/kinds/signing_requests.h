@@ -4,17 +4,25 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/json/json.h"
-#include "apiserver/pipeline/request.h"
+#include "api/kinds.h"
 #include "base/result.h"
 
 namespace apiserver {
 
 bool is_signing_request(const api::KindInfo& kind);
+// Who asks for a certificate, as the server knows him.
+struct Requestor {
+  std::string name;
+  std::string uid;
+  std::vector<std::string> groups;
+  std::vector<std::pair<std::string, std::string>> extra;  // a key may have several values
+};
 // Of a new one: who asks, in the server's words; nothing is approved yet.
-void fill_signing_request(const UserInfo& user, api::Json& object);
+void fill_signing_request(const Requestor& user, api::Json& object);
 // `subresource` is "", "status" or "approval": what else it may change is put back.
 void separate_approval(std::string_view subresource, const api::Json& old_object, api::Json& object);
 // `old_object` is null for a new one.

@@ -118,7 +118,8 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   normalize(kind, object);
   if (custom_kind(kind) == nullptr) canonicalize(kind, object);
   std::vector<base::Cause> causes;
-  if (is_signing_request(kind)) fill_signing_request(request.user, object);
+  if (is_signing_request(kind))
+    fill_signing_request({request.user.name, request.user.uid, request.user.groups, request.user.extra}, object);
   if (!kind.custom) TRY_VOID(prepare_core_create(context, kind, object, causes));
   if (is_definition(kind)) object.erase("status");
   check_object(context, kind, object, Json(), causes);
