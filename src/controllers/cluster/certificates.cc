@@ -124,7 +124,53 @@ class CertificateController final : public Controller {
   SignRequest sign_;
 };
 
+constexpr base::Duration kSettledKept = base::hours(1), kPendingKept = base::hours(24);
+
+base::Time time_at(const Json& object, const char* field, base::Time otherwise) {
+  const auto time = base::parse_rfc3339(object[field].as_string());
+  return time ? *time : otherwise;
+}
+
+// When the request goes; nothing: an approved one whose signer has not answered stays.
+std::optional<base::Time> end_of(const Json& request) {
+  const base::Time made = time_at(request["metadata"], "creationTimestamp", {});
+  const Json& conditions = request["status"]["conditions"];
+  std::optional<base::Time> end;
+  for (const Json& one : conditions.items()) {
+    const std::string_view type = one["type"].as_string();
+    const bool settled =
+        type == "Denied" || type == "Failed" || (type == "Approved" && !request["status"]["certificate"].is_null());
+    const base::Time due = time_at(one, "lastUpdateTime", made) + kSettledKept;
+    if (settled && (!end || due < *end)) end = due;
+  }
+  if (conditions.empty()) end = made + kPendingKept;
+  return end;
+}
+
+class CertificateCleaner final : public Controller {
+ public:
+  std::string_view name() const override { return "certificatesigningrequest-cleaner-controller"; }
+  std::vector<Wake> wakes_on() const override {
+    return {{kRequests, [](const View&, const Json& request) { return Keys{std::string(api::name_of(request))}; }}};
+  }
+
+  Plan step(const View& view, const std::string& key, const Turn& turn) override {
+    Plan plan;
+    const Json* request = view.find(kRequests, key);
+    if (!request || api::is_deleting(*request)) return plan;
+    const auto end = end_of(*request);
+    if (!end) return plan;
+    if (turn.now < *end)
+      plan.requeue_after(*end - turn.now);
+    else
+      plan.remove(kRequests, *request);
+    return plan;
+  }
+};
+
 }  // namespace
+
+std::unique_ptr<Controller> make_certificate_cleaner() { return std::make_unique<CertificateCleaner>(); }
 
 std::unique_ptr<Controller> make_certificate_controller(SignRequest sign) {
   return std::make_unique<CertificateController>(std::move(sign));

@@ -20,4 +20,7 @@ using SignRequest = std::function<base::Result<std::string>(const std::string& r
 // `sign` unset: nothing is signed here.
 std::unique_ptr<Controller> make_certificate_controller(SignRequest sign);
 
+// Takes away requests that are settled (issued, denied, failed) for an hour, or wait for a decision for a day.
+std::unique_ptr<Controller> make_certificate_cleaner();
+
 }  // namespace controllers::cluster

@@ -99,6 +99,35 @@ TEST(Certificates, are_signed_by_the_rules_of_their_signer) {
   for (const auto& [c, wanted] : rows) EXPECT_EQ(outcome(c), wanted) << c.signer << " " << c.usages;
 }
 
+// Whether the request is there so long after it was made; what was decided was decided an hour later.
+bool is_kept(const char* status, base::Duration after) {
+  const auto controller = make_certificate_cleaner();
+  TestWorld world;
+  world.use_indexes_of(*controller);
+  world.now = *base::parse_rfc3339("2026-03-01T12:00:00Z") + after;
+  world.put(kRequests, *api::parse_json(base::format(
+                           R"({{"apiVersion":"certificates.k8s.io/v1","kind":"CertificateSigningRequest","metadata":
+        {{"name":"r","uid":"u","creationTimestamp":"2026-03-01T12:00:00Z"}},"spec":{{}},"status":{}}})",
+                           status)));
+  world.turn(*controller, "r");
+  return world.find(kRequests, "r") != nullptr;
+}
+
+TEST(Certificates, requests_that_are_settled_go_after_an_hour_others_after_a_day) {
+  const std::string at = R"("status":"True","lastUpdateTime":"2026-03-01T13:00:00Z"}])";
+  const std::string denied = R"({"conditions":[{"type":"Denied",)" + at + "}",
+                    failed = R"({"conditions":[{"type":"Failed",)" + at + "}",
+                    approved = R"({"conditions":[{"type":"Approved",)" + at + "}",
+                    issued = R"({"certificate":"eA==","conditions":[{"type":"Approved",)" + at + "}";
+  for (const std::string& settled : {denied, failed, issued}) {
+    EXPECT_TRUE(is_kept(settled.c_str(), base::minutes(119))) << settled;
+    EXPECT_FALSE(is_kept(settled.c_str(), base::minutes(120))) << settled;
+  }
+  EXPECT_TRUE(is_kept(approved.c_str(), base::hours(1000)));
+  EXPECT_TRUE(is_kept("{}", base::minutes(24 * 60 - 1)));
+  EXPECT_FALSE(is_kept("{}", base::hours(24)));
+}
+
 TEST(Certificates, of_the_authority_can_be_read_back) {
   const base::Time now = *base::parse_rfc3339("2026-03-01T12:00:00Z");
   const auto ca = rt::make_ca("ca", now, base::hours(24 * 30));
