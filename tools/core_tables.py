@@ -16,6 +16,8 @@ core.v1: Namespace Node Pod PodTemplate Service Endpoints ConfigMap Secret Servi
 apps.v1: ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet
 batch.v1: CronJob Job
 autoscaling.v2: HorizontalPodAutoscaler
+autoscaling.v1: HorizontalPodAutoscaler Scale
+certificates.v1: CertificateSigningRequest
 scheduling.v1: PriorityClass
 storage.v1: StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment VolumeAttributesClass
 resource.v1: DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice

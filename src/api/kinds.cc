@@ -88,6 +88,7 @@ std::vector<CoreRow> core_rows() {
       {"resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", kNamespaced, "resource.v1.ResourceClaim", {}, true},
       {"resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate", kNamespaced, "resource.v1.ResourceClaimTemplate"},
       {"resource.k8s.io", "v1", "resourceslices", "ResourceSlice", kCluster, "resource.v1.ResourceSlice", {}, false, true},
+      {"certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", kCluster, "certificates.v1.CertificateSigningRequest", {"csr"}, true, false, {"approval"}},
       {"coordination.k8s.io", "v1", "leases", "Lease", kNamespaced, "coordination.v1.Lease"},
       {"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", kNamespaced, "discovery.v1.EndpointSlice", {}, false, true},
       {"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", kNamespaced, "networking.v1.NetworkPolicy", {"netpol"}, false, true},

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "api/kinds.h"
+#include "api/other_versions.h"
 #include "api/schema/schema.h"
 #include "base/base64.h"
 #include "base/format.h"
@@ -216,6 +217,9 @@ Result<Json> object_value(const Schema& schema, std::string_view bytes, int dept
 
 const Schema* schema_for(std::string_view api_version, std::string_view kind) {
   if (const KindInfo* info = find_kind_named(api_version, kind); info && !info->custom) return info->schema;
+  for (const OtherVersion& other : other_versions())
+    if (other.kind.kind == kind && other.kind.resource.api_version() == api_version) return other.kind.schema;
+  if (kind == "Scale" && api_version == "autoscaling/v1") return &core_schema("autoscaling.v1.Scale");
   if (kind == "DeleteOptions") return &core_schema("meta.v1.DeleteOptions");
   if (kind == "TokenRequest") return &core_schema("authentication.v1.TokenRequest");
   if (kind == "Eviction") return &core_schema("policy.v1.Eviction");

@@ -19,6 +19,7 @@
 
 #include "base/base64.h"
 #include "base/format.h"
+#include "rt/certificate_requests.h"
 
 namespace rt {
 namespace {
@@ -201,6 +202,91 @@ Result<KeyPair> issue_certificate(const KeyPair& ca, const CertificateSubject& s
     return make_error(Code::kInvalid, base::format("a certificate cannot be made for the names {}", alternatives));
   if (!X509_sign(certificate.get(), ca_key.get(), EVP_sha256())) return crypto_error("sign a certificate");
   return KeyPair{certificate_pem(certificate.get()), key_pem(key.get())};
+}
+
+namespace {
+
+using Asked = std::unique_ptr<X509_REQ, Deleter<X509_REQ_free>>;
+
+Result<Asked> read_request(const std::string& pem) {
+  const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  Asked asked(PEM_read_bio_X509_REQ(bio.get(), nullptr, no_password, nullptr));
+  if (!asked) {
+    ERR_clear_error();
+    return make_error(Code::kInvalid, "it is no certificate request in PEM form");
+  }
+  EVP_PKEY* key = X509_REQ_get0_pubkey(asked.get());
+  if (key == nullptr || X509_REQ_verify(asked.get(), key) != 1) {
+    ERR_clear_error();
+    return make_error(Code::kInvalid, "the certificate request is not signed by its own key");
+  }
+  return asked;
+}
+
+// Adds the extension where there is anything to say.
+base::Status add_usages(X509* certificate, X509* issuer, int nid, const std::vector<std::string>& usages) {
+  std::string value;
+  for (const std::string& one : usages) value += (value.empty() ? "" : ",") + one;
+  if (nid == NID_key_usage && !value.empty()) value.insert(0, "critical,");
+  if (value.empty() || add_extension(certificate, issuer, nid, value)) return {};
+  ERR_clear_error();
+  return make_error(Code::kInvalid, base::format("a certificate cannot be made for the usages {}", value));
+}
+
+void read_names(X509_REQ* asked, RequestFacts& facts) {
+  STACK_OF(X509_EXTENSION)* extensions = X509_REQ_get_extensions(asked);
+  auto* names = static_cast<GENERAL_NAMES*>(X509V3_get_d2i(extensions, NID_subject_alt_name, nullptr, nullptr));
+  for (int i = 0; names && i < sk_GENERAL_NAME_num(names); ++i) {
+    const GENERAL_NAME* name = sk_GENERAL_NAME_value(names, i);
+    if (name->type != GEN_DNS && name->type != GEN_IPADD) {
+      facts.other_names = true;
+      continue;
+    }
+    const ASN1_STRING* value = name->type == GEN_DNS ? name->d.dNSName : name->d.iPAddress;
+    const std::string bytes(reinterpret_cast<const char*>(ASN1_STRING_get0_data(value)),
+                            static_cast<std::size_t>(ASN1_STRING_length(value)));
+    char text[INET6_ADDRSTRLEN];
+    if (name->type == GEN_DNS)
+      facts.dns_names.push_back(bytes);
+    else if (bytes.size() == 4 || bytes.size() == 16)
+      facts.ip_addresses.emplace_back(
+          ::inet_ntop(bytes.size() == 4 ? AF_INET : AF_INET6, bytes.data(), text, sizeof text));
+  }
+  GENERAL_NAMES_free(names);
+  sk_X509_EXTENSION_pop_free(extensions, X509_EXTENSION_free);
+}
+
+}  // namespace
+
+Result<RequestFacts> certificate_request_facts(const std::string& request_pem) {
+  TRY(const Asked asked, read_request(request_pem));
+  RequestFacts facts;
+  X509_NAME* subject = X509_REQ_get_subject_name(asked.get());
+  for (std::string& one : names_in(subject, NID_commonName)) facts.common_name = std::move(one);
+  facts.organizations = names_in(subject, NID_organizationName);
+  read_names(asked.get(), facts);
+  return facts;
+}
+
+Result<std::string> sign_certificate_request(const KeyPair& ca, const std::string& request_pem,
+                                             const SigningTerms& terms, base::Time now) {
+  TRY(const Asked asked, read_request(request_pem));
+  TRY(const Key ca_key, read_key(ca.key_pem));
+  TRY(const Certificate issuer, read_certificate(ca.certificate_pem));
+  const base::Time end = std::min(now + terms.valid_for, time_of(X509_get0_notAfter(issuer.get())));
+  Certificate certificate = blank_certificate(now, end, X509_REQ_get0_pubkey(asked.get()));
+  X509_set_subject_name(certificate.get(), X509_REQ_get_subject_name(asked.get()));
+  X509_set_issuer_name(certificate.get(), X509_get_subject_name(issuer.get()));
+  add_extension(certificate.get(), issuer.get(), NID_basic_constraints, "critical,CA:FALSE");
+  TRY_VOID(add_usages(certificate.get(), issuer.get(), NID_key_usage, terms.key_usages));
+  TRY_VOID(add_usages(certificate.get(), issuer.get(), NID_ext_key_usage, terms.extended_usages));
+  // Of the extensions that were asked for only the names are taken over: nobody asks for a CA here.
+  STACK_OF(X509_EXTENSION)* extensions = X509_REQ_get_extensions(asked.get());
+  const int at = X509v3_get_ext_by_NID(extensions, NID_subject_alt_name, -1);
+  if (at >= 0) X509_add_ext(certificate.get(), X509v3_get_ext(extensions, at), -1);
+  sk_X509_EXTENSION_pop_free(extensions, X509_EXTENSION_free);
+  if (!X509_sign(certificate.get(), ca_key.get(), EVP_sha256())) return crypto_error("sign a certificate");
+  return certificate_pem(certificate.get());
 }
 
 Result<CertificateFacts> certificate_facts(const std::string& pem) {

@@ -8,7 +8,7 @@ if ! "$clients/bin/python" -c 'import kubeflow.training, kubernetes' 2> /dev/nul
   { python3 -m venv "$clients" && "$clients/bin/pip" install -q --disable-pip-version-check kubeflow-training==1.9.4 kubernetes==35.0.0; } > "$scratch/pip.log" 2>&1 ||
     { echo "skip stock clients: the Python packages cannot be fetched: $(tail -1 "$scratch/pip.log")"; exit 0; }
 fi
-start_server KCM_EXTRA="--secure-port=${STOCK_KCM_PORT:-10257}" KWOK_PORT="${STOCK_KWOK_PORT:-10247}"
+start_server KCM_PORT="${STOCK_KCM_PORT:-10257}" KWOK_PORT="${STOCK_KWOK_PORT:-10247}"
 "$bin/volcano" crd podgroups queues jobs hypernodes numatopologies nodeshards > "$scratch/crd.yaml"
 kubectl apply --server-side -f "$scratch/crd.yaml" > /dev/null
 kubectl create namespace volcano-system > /dev/null

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/other_versions.h"
+
 namespace apiserver {
 
 namespace {
@@ -18,6 +20,8 @@ std::uint32_t definitions_table() {
 ServedKind ServedKinds::find(std::string_view group, std::string_view version, std::string_view plural) const {
   if (const api::KindInfo* own = api::find_kind(group, version, plural))
     return {own, static_cast<std::uint32_t>(own - api::all_kinds().data())};
+  if (const api::OtherVersion* other = api::find_other_version(group, version, plural))
+    return {&other->kind, static_cast<std::uint32_t>(other->stored - api::all_kinds().data())};
   for (const ServedKind& one : custom_) {
     const api::ResourceId& id = one.kind->resource;
     if (id.plural == plural && id.group == group && id.version == version) return one;

@@ -1,4 +1,4 @@
-// Columns of roles and bindings.
+// Columns of roles, bindings and requests for certificates.
 #include "apiserver/documents/access_tables.h"
 
 #include <string>
@@ -31,6 +31,19 @@ std::vector<Json> binding_cells(const Json& binding, base::Time now) {
           subjects_of(binding, "User"), subjects_of(binding, "Group"), subjects_of(binding, "ServiceAccount")};
 }
 
+std::vector<Json> signing_request_cells(const Json& request, base::Time now) {
+  const Json& spec = request["spec"];
+  std::string state;
+  for (const char* type : {"Approved", "Denied", "Failed"})
+    for (const Json& condition : request["status"]["conditions"].items())
+      if (condition["type"].as_string() == type) state += (state.empty() ? "" : ",") + std::string(type);
+  if (state.empty()) state = "Pending";
+  if (!request["status"]["certificate"].is_null()) state += ",Issued";
+  const Json* seconds = spec.find("expirationSeconds");
+  const std::string duration = seconds ? base::format_human_duration(base::seconds(seconds->as_int())) : "<none>";
+  return {age_of(request, now), spec["signerName"], spec["username"], Json(duration), Json(state)};
+}
+
 }  // namespace
 
 const Printer* access_printer(std::string_view kind) {
@@ -41,6 +54,10 @@ const Printer* access_printer(std::string_view kind) {
                                  {"Groups", "", "string", 1},
                                  {"ServiceAccounts", "", "string", 1}},
                                 binding_cells};
+  static const Printer signing_requests{
+      {{"Age", ""}, {"SignerName", ""}, {"Requestor", ""}, {"RequestedDuration", ""}, {"Condition", ""}},
+      signing_request_cells};
+  if (kind == "CertificateSigningRequest") return &signing_requests;
   if (kind == "Role" || kind == "ClusterRole") return &roles;
   if (kind == "RoleBinding" || kind == "ClusterRoleBinding") return &bindings;
   return nullptr;

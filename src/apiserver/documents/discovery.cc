@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/kinds.h"
+#include "api/other_versions.h"
 
 namespace apiserver {
 
@@ -23,6 +24,8 @@ Groups own_groups() {
   for (const KindInfo& kind : api::all_kinds()) sorted[kind.resource.group][kind.resource.version].push_back(&kind);
   Groups made;
   for (auto& [group, versions] : sorted) made[group].assign(versions.begin(), versions.end());
+  for (const api::OtherVersion& other : api::other_versions())
+    made[other.kind.resource.group].push_back({other.kind.resource.version, {&other.kind}});
   return made;
 }
 
@@ -89,6 +92,8 @@ std::vector<Sub> subresources(const KindInfo& kind) {
       subs.push_back({name, kind.kind, "", "", verbs({"get", "patch", "update"})});
     else if (name == "proxy")
       subs.push_back({name, "NodeProxyOptions", "", "v1", verbs({"get"})});
+    else if (name == "approval")
+      subs.push_back({name, kind.kind, "", "", verbs({"get", "patch", "update"})});
     else if (name == "log")
       subs.push_back({name, kind.kind, "", "", verbs({"get"})});
     else

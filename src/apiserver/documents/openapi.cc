@@ -6,6 +6,7 @@
 
 #include "api/json/json.h"
 #include "api/kinds.h"
+#include "api/other_versions.h"
 #include "api/schema/schema_json.h"
 #include "apiserver/documents/openapi_custom.h"
 #include "apiserver/documents/openapi_proto.h"
@@ -227,6 +228,7 @@ Json v2_document(const ServedKinds& kinds) {
   Definitions all(kV2);
   Json paths = Json::object(), custom = Json::object();
   for (const KindInfo& kind : api::all_kinds()) mark(kind, false, all, paths);
+  for (const api::OtherVersion& other : api::other_versions()) mark(other.kind, false, all, paths);
   for (const ServedKind& one : kinds.custom()) add_custom(*one.custom, false, all, paths, custom);
   all.reference(api::core_schema("meta.v1.DeleteOptions"));
   all.reference(api::core_schema("meta.v1.Status"));
@@ -280,6 +282,7 @@ std::shared_ptr<const OpenApi::V3> OpenApi::v3_of(const std::shared_ptr<const Se
   std::map<std::string, std::vector<const KindInfo*>> groups;
   std::map<std::string, std::vector<std::shared_ptr<const CustomKind>>> strangers;
   for (const KindInfo& kind : api::all_kinds()) groups[group_path(kind)].push_back(&kind);
+  for (const api::OtherVersion& other : api::other_versions()) groups[group_path(other.kind)].push_back(&other.kind);
   for (const ServedKind& one : kinds->custom()) {
     groups[group_path(*one.kind)].push_back(one.kind);
     strangers[group_path(*one.kind)].push_back(one.custom);

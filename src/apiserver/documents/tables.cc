@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "api/other_versions.h"
 #include "api/schema/quantity.h"
 #include "apiserver/documents/access_tables.h"
 #include "apiserver/documents/custom_columns.h"
@@ -464,6 +465,8 @@ Json row_for(const api::KindInfo& kind, const Json& object, base::Time now, Incl
 
 Json make_table_for(const api::KindInfo& kind, const Json& object, base::Time now, IncludeObject include,
                     bool with_columns) {
+  if (const api::OtherVersion* other = api::other_version(kind))
+    return make_table_for(*other->stored, other->to_stored(object), now, include, with_columns);
   Json table = Json::object({{"kind", "Table"},
                              {"apiVersion", "meta.k8s.io/v1"},
                              {"metadata", Json::object({{"resourceVersion", object["metadata"]["resourceVersion"]}})}});
@@ -475,6 +478,13 @@ Json make_table_for(const api::KindInfo& kind, const Json& object, base::Time no
 Json make_table(const api::KindInfo& kind, const Json& list, base::Time now, IncludeObject include) {
   const Json* items = list.find("items");
   if (!items) return make_table_for(kind, list, now, include, true);
+  if (const api::OtherVersion* other = api::other_version(kind)) {
+    std::vector<Json> stored;
+    for (const Json& item : items->items()) stored.push_back(other->to_stored(item));
+    Json converted = list;
+    converted.set("items", Json::array(std::move(stored)));
+    return make_table(*other->stored, converted, now, include);
+  }
   Json table = Json::object({{"kind", "Table"},
                              {"apiVersion", "meta.k8s.io/v1"},
                              {"metadata", list["metadata"]},

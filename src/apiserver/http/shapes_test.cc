@@ -129,6 +129,17 @@ void fill_required(const Schema& schema, Json& object) {
   }
 }
 
+// The request is one of a key that is gone: openssl req -new -subj /O=flows/CN=jane
+constexpr std::string_view kSigningRequest =
+    R"({"spec":{"usages":["client auth"],"signerName":"example.com/s","request":")"
+    "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIYU1JR0JBZ0VBTUI4eERqQU1CZ05WQkFvTUJXWnNiM2R6"
+    "TVEwd0N3WURWUVFEREFScVlXNWxNRmt3RXdZSApLb1pJemowQ0FRWUlLb1pJemowREFRY0RRZ0FFc2kwNG8xWk12blVuMjY0"
+    "N0ZJcTNLYUp6akNvQWV0TXJ5MmlWClZ3TE1zSkFtbWYwRGFvZTFCZC92Y1NZaGZ6MTYzU0g4c2ZjcmtiUDN0R1pDdWhxVUpx"
+    "QUFNQW9HQ0NxR1NNNDkKQkFNQ0EwZ0FNRVVDSURVemxEMlh4R1JjaFpzUkNQRzk5cms3bTBmS0FoVGI2TmZzbmphY0xTUUJB"
+    "aUVBa0dMSgpFVTZZdHhHUDNzMnRndTBxNnNxSHVnK3Z3QjZQNXpZcW8xSFE5dnc9Ci0tLS0tRU5EIENFUlRJRklDQVRFIFJF"
+    "UVVFU1QtLS0tLQo="
+    R"("}})";
+
 constexpr std::string_view kWorkload = R"({"spec":{"selector":{"matchLabels":{"a":"b"}},"template":
     {"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"x"}]}}}})";
 
@@ -145,6 +156,7 @@ Json valid(const api::KindInfo& kind) {
       {"ClusterRoleBinding", R"({"roleRef":{"kind":"ClusterRole","name":"r"}})"},
       {"PriorityClass", R"({"value":7})"},
       {"StorageClass", R"({"provisioner":"example.com/p"})"},
+      {"CertificateSigningRequest", kSigningRequest},
       {"Service", R"({"spec":{"clusterIP":"None"}})"},
       {"EndpointSlice", R"({"addressType":"IPv4"})"},
       {"ValidatingAdmissionPolicy",

@@ -16,6 +16,7 @@
 #include "apiserver/kinds/quota_usage.h"
 #include "apiserver/kinds/service_addresses.h"
 #include "apiserver/kinds/service_rules.h"
+#include "apiserver/kinds/signing_requests.h"
 #include "apiserver/kinds/small_rules.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/kinds/workloads.h"
@@ -227,6 +228,7 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
   if (kind.kind == "EndpointSlice") check_endpoint_slice(object, causes);
   if (kind.kind == "PodDisruptionBudget") check_budget(object, causes);
   if (kind.kind == "HorizontalPodAutoscaler") check_autoscaler(object, causes);
+  if (is_signing_request(kind)) check_signing_request(Json(), object, causes);
   if (kind.kind == "LimitRange") check_limit_range(object, causes);
   if (kind.kind == "ResourceQuota") check_resource_quota(Json(), object, causes);
   check_small_kind(kind, object, causes);
@@ -235,6 +237,7 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
 void check_core_update(const api::KindInfo& kind, std::string_view subresource, const Json& old_object,
                        const Json& object, std::vector<Cause>& causes) {
   if (subresource == "ephemeralcontainers") return check_ephemeral_containers(old_object, object, causes);
+  if (is_signing_request(kind)) return check_signing_request(old_object, object, causes);
   if (!subresource.empty()) return;
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
   if (api::policies::is_webhook_kind(kind.resource)) api::policies::check_webhooks(object, old_object, causes);

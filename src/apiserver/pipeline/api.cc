@@ -9,6 +9,7 @@
 #include "apiserver/pipeline/converted.h"
 #include "apiserver/pipeline/definition_keeper.h"
 #include "apiserver/pipeline/list.h"
+#include "apiserver/pipeline/other_form.h"
 #include "apiserver/pipeline/policy_book.h"
 #include "apiserver/pipeline/quota_book.h"
 #include "apiserver/pipeline/reviews.h"
@@ -318,6 +319,10 @@ void Api::call(Request request, OnAnswer on_answer) {
       if (answer.ok()) answer->warnings.push_back(warning);
       on_answer(std::move(answer));
     };
+  if (const api::OtherVersion* other = api::other_version(*request.kind)) {
+    if (base::Status asked = ask_for_stored(*other, request); !asked.ok()) return on_answer(asked.take_error());
+    on_answer = answer_in(*other, state_->side_work, std::move(on_answer));
+  }
   if (needs_converter(request)) {
     auto hook = state_->conversion_of(request);
     if (!hook) return on_answer(no_converter(request));
@@ -336,7 +341,7 @@ void Api::call(Request request, OnAnswer on_answer) {
   switch (request.verb) {
     case Verb::kGet:
       if (request.subresource == "scale") return on_answer(get_scale(state_->store, request));
-      if (!request.subresource.empty() && request.subresource != "status" &&
+      if (!request.subresource.empty() && request.subresource != "status" && request.subresource != "approval" &&
           request.subresource != "ephemeralcontainers")
         return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
       return on_answer(get_object(state_->store, request));
@@ -355,6 +360,11 @@ Result<std::unique_ptr<ApiWatch>> Api::watch(const Request& request, WatchSink s
   const auto open = [this](const Request& of, WatchSink to) {
     return open_watch(state_->env, state_->store, state_->watch_slices, state_->kinds, of, std::move(to));
   };
+  if (const api::OtherVersion* other = api::other_version(*request.kind)) {
+    Request of_stored = request;
+    TRY_VOID(ask_for_stored(*other, of_stored));
+    return open(of_stored, watch_in(*other, std::move(sink)));
+  }
   if (!needs_converter(request)) return open(request, std::move(sink));
   auto hook = state_->conversion_of(request);
   if (!hook) return no_converter(request);

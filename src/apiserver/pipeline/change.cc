@@ -72,6 +72,11 @@ void normalize(const api::KindInfo& kind, Json& object) {
   fill_object(kind, object);
   if (!kind.custom) apply_core_defaults(kind, object);
   if (is_definition(kind)) fill_definition(object);
+  // What a patch has emptied is not there any more, as on a stock server.
+  for (const char* key : {"annotations", "finalizers", "labels", "ownerReferences"})
+    if (const Json* value = object["metadata"].find(key);
+        value && value->size() == 0 && (value->is_array() || value->is_object()))
+      object.edit("metadata").erase(key);
 }
 
 void check_object(const Context& context, const api::KindInfo& kind, const Json& object, const Json& before,

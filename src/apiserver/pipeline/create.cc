@@ -2,6 +2,7 @@
 #include "api/schema/managed_fields.h"
 #include "apiserver/custom/definition.h"
 #include "apiserver/kinds/limit_ranges.h"
+#include "apiserver/kinds/signing_requests.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/change.h"
 #include "base/format.h"
@@ -117,6 +118,8 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   normalize(kind, object);
   if (custom_kind(kind) == nullptr) canonicalize(kind, object);
   std::vector<base::Cause> causes;
+  if (is_signing_request(kind))
+    fill_signing_request({request.user.name, request.user.uid, request.user.groups, request.user.extra}, object);
   if (!kind.custom) TRY_VOID(prepare_core_create(context, kind, object, causes));
   if (is_definition(kind)) object.erase("status");
   check_object(context, kind, object, Json(), causes);
@@ -124,6 +127,10 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   if (!kind.custom) check_core_create(kind, object, causes);
   if (!causes.empty()) return invalid(kind, api::name_of(object), std::move(causes));
   request.name = api::name_of(object);
+  if (is_signing_request(kind))
+    if (auto why = refused_subject(object))
+      return base::make_error(base::Code::kForbidden, base::format("{} \"{}\" is forbidden: {}",
+                                                                   api::qualified_plural(kind), request.name, *why));
   TRY_VOID(check_limits(limits, kind, object));
   set_status(context, request, object);
   TRY_VOID(run_validating(context, request, api::Operation::kCreate, object, Json(), change.warnings));

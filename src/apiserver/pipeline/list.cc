@@ -2,9 +2,11 @@
 #include "apiserver/pipeline/list.h"
 
 #include <charconv>
+#include <optional>
 
 #include "api/selector.h"
 #include "apiserver/custom/custom_kind.h"
+#include "apiserver/pipeline/past.h"
 #include "apiserver/pipeline/selection.h"
 #include "base/base64.h"
 #include "base/format.h"
@@ -19,7 +21,7 @@ namespace {
 
 // {"rv":..., "start":"ns/name"} in base64, opaque to clients.
 struct Continuation {
-  std::int64_t revision = 0;
+  std::int64_t revision = 0;  // of the first page; -1: the newest, whatever the first page showed
   std::string after;
 };
 
@@ -37,15 +39,24 @@ Result<Continuation> decode_continuation(const std::string& text) {
   return bad_request("continue key is not valid");
 }
 
+// The revision that a list has to be of; nothing: the newest will do. A limit alone asks for it, too, as on a stock
+// server.
+std::optional<std::int64_t> exact_version(const Request& request) {
+  const std::string& text = request.resource_version;
+  const bool exact =
+      request.resource_version_match == "Exact" || (request.limit > 0 && request.resource_version_match.empty());
+  if (!exact || text.empty() || text == "0") return {};
+  std::int64_t wanted = 0;
+  std::from_chars(text.data(), text.data() + text.size(), wanted);  // check_version has read it
+  return wanted;
+}
+
 base::Status check_version(const store::Store& store, const Request& request) {
   if (request.resource_version.empty() || request.resource_version == "0") return {};
   std::int64_t wanted = 0;
   const std::string& text = request.resource_version;
   if (std::from_chars(text.data(), text.data() + text.size(), wanted).ptr != text.data() + text.size())
     return bad_request(base::format("resourceVersion: Invalid value: \"{}\": must be a number", text));
-  if (request.resource_version_match == "Exact" && wanted != store.revision())
-    return base::make_error(Code::kExpired,
-                            base::format("The provided resource version {} is not available any more", wanted));
   if (wanted > store.revision()) {
     base::Error error = base::make_error(
         Code::kTimeout, base::format("Too large resource version: {}, current: {}", wanted, store.revision()));
@@ -94,10 +105,10 @@ Result<std::shared_ptr<Candidates>> candidates_for(const store::Store& store, co
   if (!request.continue_token.empty()) {
     TRY(from, decode_continuation(request.continue_token));
   }
-  found->revision = from.revision > 0 ? from.revision : store.revision();
+  found->revision = from.revision > 0 ? from.revision : exact_version(request).value_or(store.revision());
   found->limit = request.limit;
   const bool all = found->selection.everything();
-  store.for_each(request.resource, request.ns, from.after, store::View::kDurable, [&](const store::ObjectPtr& object) {
+  const auto visit = [&](const store::ObjectPtr& object) {
     if (all && request.limit > 0 && static_cast<std::int64_t>(found->objects.size()) >= request.limit) {
       ++remaining;
       return true;
@@ -106,7 +117,8 @@ Result<std::shared_ptr<Candidates>> candidates_for(const store::Store& store, co
     found->differ = found->differ || (custom != nullptr && custom->may_differ(*object));
     found->bytes += object->bytes.size();
     return true;
-  });
+  };
+  TRY_VOID(for_each_at(store, request.resource, request.ns, from.after, found->revision, visit));
   return found;
 }
 
@@ -169,9 +181,32 @@ Answer answer_for(const api::KindInfo& kind, const Page& page) {
   return answer;
 }
 
+namespace {
+
+// Whoever was too slow may go on with what there is now.
+Answer too_old(const std::string& token) {
+  Answer answer;
+  answer.status = base::http_status(Code::kExpired);
+  answer.object = status_object(base::make_error(
+      Code::kExpired,
+      "The provided continue parameter is too old to display a consistent list result. You can start a new list "
+      "without the continue parameter, or use the continue token in this response to retrieve the remainder of the "
+      "results. Continuing with the provided token results in an inconsistent list - objects that were created, "
+      "modified, or deleted between the time the first chunk was returned and now may show up in the list."));
+  const auto from = decode_continuation(token);
+  if (!from.ok()) return answer;
+  if (!answer.object["metadata"].is_object()) answer.object.set("metadata", Json::object());
+  answer.object.edit("metadata").set("continue", encode({-1, from->after}));
+  return answer;
+}
+
+}  // namespace
+
 void list_objects(SideWork& side_work, const store::Store& store, Request request, OnAnswer on_answer) {
   const api::KindInfo& kind = *request.kind;
-  auto done = [&kind, holds = request.holds_kind, on_answer = std::move(on_answer)](Result<Page> page) {
+  auto done = [&kind, holds = request.holds_kind, token = request.continue_token,
+               on_answer = std::move(on_answer)](Result<Page> page) {
+    if (!page.ok() && page.error().code == Code::kExpired && !token.empty()) return on_answer(too_old(token));
     if (!page.ok()) return on_answer(page.take_error());
     on_answer(answer_for(kind, *page));
   };

@@ -8,6 +8,7 @@
 #include "api/kinds.h"
 #include "apiserver/kinds/quota_usage.h"
 #include "base/format.h"
+#include "base/log.h"
 
 namespace apiserver {
 
@@ -22,6 +23,18 @@ constexpr base::Duration kAfterFailure = base::seconds(5);
 
 std::uint32_t quotas_resource() {
   return static_cast<std::uint32_t>(api::find_kind(api::resources::kResourceQuotas) - api::all_kinds().data());
+}
+
+constexpr std::size_t kStrangersMax = 1'000;  // kinds that definitions add, of which quotas may ask for the number
+
+// "widgets.example.com" of "count/widgets.example.com", where that is no kind of the program's own; else nothing.
+std::string_view strangers_name(std::string_view counted) {
+  constexpr std::string_view kCount = "count/";
+  if (!counted.starts_with(kCount) || counted.find('.') == std::string_view::npos) return {};
+  const std::string_view name = counted.substr(kCount.size());
+  for (const api::KindInfo& kind : api::all_kinds())
+    if (api::qualified_plural(kind) == name) return {};
+  return name;
 }
 
 const api::KindInfo& kind_of(std::uint32_t resource) { return api::all_kinds()[resource]; }
@@ -39,6 +52,8 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
     std::string name;
     QuotaTerms terms;
     std::set<std::uint32_t> kinds;  // those that it measures
+    std::map<std::uint32_t, std::string> strangers =
+        {};  // of these, tables of definitions' kinds: their names in `used`
     ResourceList used;
     // Where counting is: kinds before this one, and of this one the keys up to `after`, are in `used`.
     std::uint32_t at = 0;
@@ -48,6 +63,8 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
 
     ResourceList usage(std::uint32_t resource, const store::ObjectPtr& object) const {
       if (!object) return {};
+      if (const auto found = strangers.find(resource); found != strangers.end())
+        return {{found->second, api::Quantity::from_int(1)}};
       const api::KindInfo& kind = kind_of(resource);
       return quota_usage(terms, kind, object->json(&quota_projection(kind)));
     }
@@ -64,6 +81,7 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
   WriteStatus write_status;
   std::uint32_t quotas_index = quotas_resource();
   std::map<std::string, std::map<std::string, Quota>, std::less<>> quotas;  // by namespace, then by name
+  std::set<std::uint32_t> strangers;                                        // tables that are listened to
   std::set<Key> stale;                                                      // statuses to write
   rt::Loop::TimerId timer = 0;
   std::uint64_t rounds = 0;
@@ -82,11 +100,33 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
       return true;
     });
     for (std::uint32_t resource = 0; resource < api::all_kinds().size(); ++resource)
-      if (kind_of(resource).namespaced)
-        store.on_latest(resource, [weak = weak_from_this(), resource](const store::ObjectPtr& before,
-                                                                      const store::ObjectPtr& after) {
-          if (const auto self = weak.lock(); self && (before || after)) self->note(resource, before, after);
-        });
+      if (kind_of(resource).namespaced) listen(resource);
+  }
+
+  void listen(std::uint32_t resource) {
+    store.on_latest(resource,
+                    [weak = weak_from_this(), resource](const store::ObjectPtr& before, const store::ObjectPtr& after) {
+                      if (const auto self = weak.lock(); self && (before || after)) self->note(resource, before, after);
+                    });
+  }
+
+  // The number of objects of a definition's kind, also of one that nobody has defined yet. Scopes are about pods.
+  void measure_strangers(Quota& quota) {
+    if (!quota.terms.selectors.empty()) return;
+    for (const auto& [counted, amount] : quota.terms.hard) {
+      const std::string_view name = strangers_name(counted);
+      if (name.empty()) continue;
+      const std::size_t dot = name.find('.');
+      const std::uint32_t table = store.table(base::format("{}/{}", name.substr(dot + 1), name.substr(0, dot)));
+      if (!strangers.contains(table) && strangers.size() >= kStrangersMax) {
+        base::log_error("apiserver", base::format("quota {}/{}: {} is not counted: {} other kinds are", quota.ns,
+                                                  quota.name, counted, kStrangersMax));
+        continue;
+      }
+      if (strangers.insert(table).second) listen(table);
+      quota.strangers.emplace(table, counted);
+      quota.kinds.insert(table);
+    }
   }
 
   Quota& put(const store::ObjectPtr& object) {
@@ -95,14 +135,16 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
     quota.round = ++rounds;
     for (std::uint32_t resource = 0; resource < api::all_kinds().size(); ++resource)
       if (kind_of(resource).namespaced && quota.terms.measures(kind_of(resource))) quota.kinds.insert(resource);
+    measure_strangers(quota);
     for (const auto& [name, amount] : quota.terms.hard) quota.used[name] = api::Quantity();
     return quota;
   }
 
   // True when all is counted.
   bool count_step(Quota& quota, std::size_t objects) {
-    for (; quota.at < api::all_kinds().size(); ++quota.at, quota.after.clear()) {
-      if (!quota.kinds.contains(quota.at)) continue;
+    for (auto kind = quota.kinds.lower_bound(quota.at); kind != quota.kinds.end(); ++kind) {
+      if (*kind != quota.at) quota.after.clear();
+      quota.at = *kind;
       bool more = false;
       store.for_each(quota.at, quota.ns, quota.after, store::View::kLatest, [&](const store::ObjectPtr& object) {
         more = objects == 0;
@@ -211,7 +253,10 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
     const store::ObjectPtr before = store.find(request.resource, request.ns, request.name, store::View::kLatest);
     for (const auto& [name, quota] : space->second) {
       if (!quota.kinds.contains(request.resource)) continue;
-      const ResourceList wanted = quota_usage(quota.terms, *request.kind, object);
+      const auto stranger = quota.strangers.find(request.resource);
+      const ResourceList wanted = stranger != quota.strangers.end()
+                                      ? ResourceList{{stranger->second, api::Quantity::from_int(1)}}
+                                      : quota_usage(quota.terms, *request.kind, object);
       if (wanted.empty()) continue;
       std::string why = before ? std::string() : refusal_of_pod(quota, *request.kind, object);
       if (why.empty()) why = refusal(quota, difference(wanted, quota.usage(request.resource, before)));

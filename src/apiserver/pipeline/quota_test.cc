@@ -1,6 +1,7 @@
 // What quotas and limits refuse, what is counted, and that writes at once do not overshoot.
 #include <gtest/gtest.h>
 
+#include "apiserver/custom/custom_for_tests.h"
 #include "apiserver/pipeline/api_for_tests.h"
 #include "base/format.h"
 
@@ -255,6 +256,32 @@ TEST(Limits, say_what_is_wrong_with_themselves) {
     Bench b;
     EXPECT_NE(b.create(kLimitRanges, limits(item)), "") << item;
   }
+}
+
+TEST(Quotas, count_kinds_of_strangers) {
+  CustomBench b;
+  const auto quota = [&] {
+    b.env.run_for(base::seconds(1));
+    return b.ok(b.request(Verb::kGet, resources::kResourceQuotas, "q"))["status"]["used"].dump();
+  };
+  b.ok(b.request(
+      Verb::kCreate, resources::kResourceQuotas, "",
+      yaml("{metadata: {name: q}, spec: {hard: {count/widgets.example.com: 2, count/none.example.com: 1}}}")));
+  b.define_widgets();  // a quota may come first
+  b.ok(b.request(Verb::kCreate, kWidgetsV1, "", b.widget("{size: small}", "a")));
+  b.ok(b.request(Verb::kCreate, kWidgetsBeta, "", b.widget("{size: small}", "b")));
+  EXPECT_EQ(b.refused(b.request(Verb::kCreate, kWidgetsV1, "", b.widget("{size: small}", "c"))),
+            "widgets.example.com \"c\" is forbidden: exceeded quota: q, requested: count/widgets.example.com=1, used: "
+            "count/widgets.example.com=2, limited: count/widgets.example.com=2");
+  EXPECT_EQ(quota(), R"({"count/none.example.com":"0","count/widgets.example.com":"2"})");
+  b.ok(b.request(Verb::kPatch, kWidgetsV1, "a", yaml("{spec: {size: large}}")));
+  b.ok(b.request(Verb::kDelete, kWidgetsV1, "b"));
+  EXPECT_EQ(quota(), R"({"count/none.example.com":"0","count/widgets.example.com":"1"})");
+  // One that is made later counts what is there.
+  b.ok(b.request(Verb::kDelete, resources::kResourceQuotas, "q"));
+  b.ok(b.request(Verb::kCreate, resources::kResourceQuotas, "",
+                 yaml("{metadata: {name: q}, spec: {hard: {count/widgets.example.com: 5, pods: 3}}}")));
+  EXPECT_EQ(quota(), R"({"count/widgets.example.com":"1","pods":"0"})");
 }
 
 }  // namespace

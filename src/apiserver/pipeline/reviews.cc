@@ -1,6 +1,7 @@
 // Answers to reviews, and the rule that nobody gives what they do not have.
 #include "apiserver/pipeline/reviews.h"
 
+#include "apiserver/kinds/signing_requests.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -157,8 +158,27 @@ Result<Json> review(const Request& request, const RoleSet& roles, const Lookups&
   return answer;
 }
 
+namespace {
+
+// Whoever approves, or hands in a certificate, needs a right over the signer, by its name or its domain.
+base::Status check_signer(const Request& request, const Json& object, const RoleBook& book, const Lookups& objects) {
+  const store::ObjectPtr stored = objects.stored(request.resource, request.ns, api::name_of(object));
+  const auto wish = signer_wish(request.subresource, stored ? stored->json() : Json(), object);
+  if (!wish || is_administrator(request.user)) return {};
+  const std::string domain = wish->signer.substr(0, wish->signer.find('/')) + "/*";
+  for (const std::string& name : {wish->signer, domain}) {
+    const Attributes attributes{wish->verb, "certificates.k8s.io", "signers", "", "", name, ""};
+    if (book.current()->allows(request.user, attributes)) return {};
+  }
+  return forbidden(request, api::name_of(object),
+                   base::format("user not permitted to {} requests with signerName {:?}", wish->verb, wish->signer));
+}
+
+}  // namespace
+
 base::Status check_rights_given(const Request& request, const Json& object, const RoleBook& book,
                                 const Lookups& objects) {
+  if (is_signing_request(*request.kind)) return check_signer(request, object, book, objects);
   if (request.kind->resource.group != kRoleGroup) return {};
   const store::ObjectPtr stored = objects.stored(request.resource, request.ns, api::name_of(object));
   const Json before = stored ? stored->json() : Json();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "api/other_versions.h"
 #include "api/schema/managed_fields.h"
 #include "api/schema/patch.h"
 #include "apiserver/kinds/scale.h"
@@ -19,7 +20,7 @@ using base::Result;
 namespace {
 
 base::Status check_subresource(const Request& request) {
-  for (const char* known : {"", "status", "finalize", "scale", "ephemeralcontainers"})
+  for (const char* known : {"", "status", "finalize", "scale", "ephemeralcontainers", "approval"})
     if (request.subresource == known) return {};
   return base::make_error(Code::kNotFound, "the server could not find the requested resource");
 }
@@ -191,7 +192,14 @@ Result<Change> prepare_patch(const Context& context, Request& request) {
         *request.kind, request.name,
         base::format("uid mismatch: the provided object specified uid {}, and the existing object's uid is {}",
                      api::uid_of(request.body), api::uid_of(live)));
-  auto result = patched(context, request, live);
+  // A patch of another form of the object is one of what that form shows.
+  const api::OtherVersion* other = api::other_version(*request.kind);
+  auto result = patched(context, request, other != nullptr ? other->from_stored(live) : live);
+  if (result.ok() && other != nullptr) {
+    TRY_VOID(check_identity(request, *result));
+    *result = other->to_stored(*std::move(result));
+    request.kind = other->stored;
+  }
   if (!result.ok()) {
     base::Error error = result.take_error();
     error.group = request.kind->resource.group;

@@ -24,6 +24,9 @@ struct Row {
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> all = {
+      {"certificatesigningrequest-cleaner", [](const Options&) { return cluster::make_certificate_cleaner(); }},
+      {"certificatesigningrequest-signing",
+       [](const Options& options) { return cluster::make_certificate_controller(options.sign_request); }},
       {"cronjob", [](const Options& options) { return make_batch_cron_job_controller(options.local_zone); }},
       {"daemonset", [](const Options&) { return make_daemon_set_controller(); }},
       {"deployment", [](const Options&) { return make_deployment_controller(); }},

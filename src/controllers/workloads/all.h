@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/time_zone.h"
 #include "controllers/autoscaling/autoscaler.h"
+#include "controllers/cluster/certificates.h"
 #include "controllers/framework/controller.h"
 
 namespace controllers::workloads {
@@ -18,6 +19,7 @@ struct Options {
   std::vector<std::string> enabled = {"*"};
   base::TimeZone local_zone = {};           // of CronJobs that name none
   autoscaling::LatestUsage pod_usage = {};  // that autoscalers go by
+  cluster::SignRequest sign_request = {};   // for CertificateSigningRequests; unset: nobody signs here
 };
 
 // kInvalid names a word that is no controller.

@@ -29,6 +29,7 @@
 #include "main/host/credentials.h"
 #include "main/host/log_setup.h"
 #include "main/host/quarantine.h"
+#include "main/host/request_signer.h"
 #include "main/host/scheduler_host.h"
 #include "main/host/systemd_unit.h"
 #include "main/host/up_flags.h"
@@ -197,6 +198,7 @@ struct Cluster {
       manager_options.root_ca = credentials.ca_pem;
       manager_options.kubernetes = workloads_of(options);
       manager_options.kubernetes->pod_usage = [this] { return node_usage->latest(); };
+      manager_options.kubernetes->sign_request = request_signer(options.data + "/keys");
       if (options.training) manager_options.training = training();
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;

@@ -1,0 +1,16 @@
+// The key is read, used and forgotten.
+#include "main/host/request_signer.h"
+
+#include "main/host/credentials.h"
+
+namespace volcano_main {
+
+controllers::cluster::SignRequest request_signer(std::string keys_folder) {
+  return [folder = std::move(keys_folder)](const std::string& request, const rt::SigningTerms& terms,
+                                           base::Time now) -> base::Result<std::string> {
+    TRY(const rt::KeyPair authority, load_authority(folder));
+    return rt::sign_certificate_request(authority, request, terms, now);
+  };
+}
+
+}  // namespace volcano_main

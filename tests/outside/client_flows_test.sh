@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# What programs do with client-go (tests/stock/client-flows), against `volcano up`.
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
+flows=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}/bin/client-flows
+[ -x "$flows" ] || { echo "skip outside client-flows: it is not built (tests/stock/build.sh client-flows)"; exit 0; }
+start_cluster --host-rootfs
+pods=--pods
+[ $root = 1 ] || pods="" # plain processes: no streams into a network of their own
+timeout 300 "$flows" --kubeconfig "$KUBECONFIG" $pods > "$scratch/out" 2> "$scratch/flows.log"
+code=$?
+grep -E '^(ok|FAIL) ' "$scratch/out"
+[ $code = 0 ] || { failed=1; grep -q '^FAIL' "$scratch/out" || echo "FAIL client-flows: exit code $code: $(tail -1 "$scratch/flows.log")"; }
