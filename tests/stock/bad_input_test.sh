@@ -45,27 +45,7 @@ controllers=${programs[-1]}
 check "a server that cannot be reached is named" wait_for 10 grep -q "127.0.0.1:$((port + 9))" "$scratch/later.log"
 check "by the controllers, too" wait_for 10 grep -q "127.0.0.1:$((port + 9))" "$scratch/controllers.log"
 check "and the scheduler is not ready" sh -c "! curl -fs http://127.0.0.1:$((port + 1))/readyz"
-cat > "$scratch/forward.py" << 'PY'
-import socket, sys, threading
-def pump(a, b):
-    try:
-        while data := a.recv(65536):
-            b.sendall(data)
-    except OSError:
-        pass
-    for one in (a, b):
-        try:
-            one.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-while True:
-    near, _ = listener.accept()
-    far = socket.create_connection(("127.0.0.1", int(sys.argv[2])))
-    for pair in ((near, far), (far, near)):
-        threading.Thread(target=pump, args=pair, daemon=True).start()
-PY
-run forward python3 "$scratch/forward.py" $((port + 9)) "${server##*:}"
+run forward python3 tests/stock/forward.py $((port + 9)) "${server##*:}"
 forward=${programs[-1]}
 check "once it is there, missing CRDs are named" wait_for 20 grep -q 'podgroups.* cannot be listed' "$scratch/later.log"
 check "where the scheduler is asked, too" wait_for 10 says $((port + 1)) 'cannot be listed'
@@ -86,7 +66,7 @@ kubectl apply -f <(job before) > /dev/null
 check "a job gets its group" wait_for 20 has_group before
 echo expired > "$scratch/controllers.token"
 kill "$forward" # the next connection has to show the token
-run forward python3 "$scratch/forward.py" $((port + 9)) "${server##*:}"
+run forward python3 tests/stock/forward.py $((port + 9)) "${server##*:}"
 # A token file is read again after a minute: until then jobs still get their groups with the old one.
 tried=0
 is_named() { kubectl apply -f <(job "try-$((tried += 1))") > /dev/null; sleep 1; grep -qi 'unauthorized' "$scratch/controllers.log"; }

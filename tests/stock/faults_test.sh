@@ -18,32 +18,8 @@ port=${STOCK_HEALTH_PORT:-28711}
 server=$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')
 
 # The way of our programs to the server, which can be cut.
-cat > "$scratch/forward.py" << 'PY'
-import socket, sys, threading
-def pump(a, b):
-    try:
-        while data := a.recv(65536):
-            b.sendall(data)
-    except OSError:
-        pass
-    for one in (a, b):
-        try:
-            one.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-while True:
-    near, _ = listener.accept()
-    try:
-        far = socket.create_connection(("127.0.0.1", int(sys.argv[2])))
-    except OSError:
-        near.close()
-        continue
-    for pair in ((near, far), (far, near)):
-        threading.Thread(target=pump, args=pair, daemon=True).start()
-PY
 way=$((port + 9))
-forward() { python3 "$scratch/forward.py" $way "${server##*:}" > "$scratch/forward.log" 2>&1 & forward=$!; programs+=($!); }
+forward() { python3 tests/stock/forward.py $way "${server##*:}" > "$scratch/forward.log" 2>&1 & forward=$!; programs+=($!); }
 cut_watches() { kill "$forward"; wait "$forward" 2> /dev/null; forward; }
 forward
 cp "$KUBECONFIG" "$scratch/cut.kubeconfig"
