@@ -36,7 +36,7 @@ refuses_bad_input() {
       --data-binary $'metadata: {name: u}\nfoo: 1\n' > "$scratch/$level"
   done
   expect "an unknown field is refused by Strict" grep -q '"message":.*unknown field ..foo' "$scratch/Strict"
-  expect "nothing was made by Strict" grep -q '^HTTP/1.1 400' "$scratch/Strict"
+  expect "nothing was made by Strict" grep -q '^HTTP/[0-9.]* 400' "$scratch/Strict"
   expect "an unknown field warns by Warn" grep -qi '^warning: 299 - "unknown field .*foo' "$scratch/Warn"
   expect "it was pruned" sh -c '! kubectl get configmap u -o json | grep -q foo'
   expect "a job in an unknown queue" sh -c 'sed "s/queue: test/queue: nowhere/" examples/manifests/job-1.yaml | kubectl create -f - 2>&1 | grep -q "unable to find job queue"'

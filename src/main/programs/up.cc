@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <future>
 #include <iostream>
 #include <optional>
 
@@ -15,7 +14,6 @@
 #include "apiserver/kinds/service_account_hook.h"
 #include "apiserver/pipeline/api.h"
 #include "apiserver/pipeline/event_expiry.h"
-#include "apiserver/pipeline/local_client.h"
 #include "apiserver/pipeline/metrics.h"
 #include "apiserver/pipeline/own_service.h"
 #include "base/format.h"
@@ -25,6 +23,7 @@
 #include "controllers/metrics.h"
 #include "main/host/address.h"
 #include "main/host/audit_log.h"
+#include "main/host/component.h"
 #include "main/host/config_file.h"
 #include "main/host/credentials.h"
 #include "main/host/log_setup.h"
@@ -50,43 +49,6 @@ namespace volcano_main {
 namespace {
 
 using base::Result;
-
-// Runs `start` on the loop of `env` and waits for what it passes to its callback.
-template <class T>
-T on_loop(rt::Env& env, std::function<void(std::function<void(T)>)> start) {
-  std::promise<T> promise;
-  env.loop().post([&] { start([&promise](T value) { promise.set_value(std::move(value)); }); });
-  return promise.get_future().get();
-}
-
-// A component with its loop and its client. `part` is made, used and destroyed on the loop.
-template <class Part>
-struct Component {
-  std::unique_ptr<rt::RealEnv> env;
-  std::unique_ptr<client::Client> client;
-  std::unique_ptr<Part> part;
-
-  template <class Make>
-  void start(const std::string& name, apiserver::Api& api, Make make) {
-    env = rt::make_real_env(name);
-    client = apiserver::make_local_client(api, *env, name);
-    on_loop<bool>(*env, [&](auto done) {
-      part = make(*env, *client);
-      part->start();
-      done(true);
-    });
-  }
-
-  void stop() {
-    if (!env) return;
-    on_loop<bool>(*env, [this](auto done) {
-      part.reset();
-      client.reset();
-      done(true);
-    });
-    env->stop();
-  }
-};
 
 // The running cluster. Destroyed in reverse order.
 struct Cluster {

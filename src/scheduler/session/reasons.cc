@@ -221,7 +221,8 @@ void Reasons::refresh() {
   std::vector<JobId> told_otherwise;
   for (const JobId id : in_.model.open_jobs()) {
     const Job& job = in_.model.job(id);
-    const bool tells_pods = job.waits() || job.count(TaskStatus::kPending) > 0;  // a group without a minimum never waits
+    const bool tells_pods =
+        job.waits() || job.count(TaskStatus::kPending) > 0;  // a group without a minimum never waits
     if (!tells_pods || !statuses_.is_in_session(job) || !statuses_.is_quiet(job) || is_still_true(job)) continue;
     const auto known = in_.ledger.reasons.find(id);
     const bool may_be_impossible =
