@@ -38,8 +38,11 @@ top_says_why() {
   expect "gone" vcctl job wait huge --for deleted --timeout 10s
 }
 slurm_words() {
-  submit nap "sh -c 'trap exit TERM; sleep 60 & wait'" > /dev/null
+  # The first process of a container hears no TERM before it has its trap, and would have its grace period.
+  submit nap "sh -c 'trap exit TERM; echo ready; sleep 60 & wait'" > /dev/null
   vcctl job wait nap --for running --timeout 10s > /dev/null
+  is_ready() { [ "$(vcctl job logs nap)" != "" ]; }
+  wait_for 10 is_ready
   expect "vsuspend" vsuspend -n nap
   expect "aborted" vcctl job wait nap --for aborted --timeout 10s
   expect "vresume" vresume -n nap
