@@ -7,7 +7,7 @@
 #include <string>
 
 #include "api/kinds.h"
-#include "client/testing/fake_env.h"
+#include "client/fake_env_for_tests.h"
 #include "rt/files.h"
 #include "rt/lmdb_file.h"
 #include "store/store.h"

@@ -5,7 +5,7 @@
 
 #include "admission/hooks.h"
 #include "apiserver/pipeline/api.h"
-#include "client/testing/fake_env.h"
+#include "client/fake_env_for_tests.h"
 #include "targets.h"
 
 namespace fuzz {

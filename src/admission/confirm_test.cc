@@ -5,8 +5,8 @@
 
 #include "admission/fake_objects_for_tests.h"
 #include "base/format.h"
-#include "client/testing/fake_client.h"
-#include "client/testing/fake_env.h"
+#include "client/fake_client_for_tests.h"
+#include "client/fake_env_for_tests.h"
 
 namespace admission {
 namespace {

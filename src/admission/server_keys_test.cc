@@ -6,8 +6,8 @@
 #include "admission/server_secret.h"
 #include "api/resource.h"
 #include "base/base64.h"
-#include "client/testing/fake_client.h"
-#include "client/testing/fake_env.h"
+#include "client/fake_client_for_tests.h"
+#include "client/fake_env_for_tests.h"
 
 namespace admission {
 namespace {

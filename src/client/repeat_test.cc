@@ -6,8 +6,8 @@
 #include <deque>
 
 #include "api/resource.h"
+#include "client/fake_env_for_tests.h"
 #include "client/http_client.h"
-#include "client/testing/fake_env.h"
 #include "rt/http_client.h"
 
 namespace client {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "client/testing/fake_env.h"
+#include "client/fake_env_for_tests.h"
 
 namespace client {
 namespace {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "api/json/yaml.h"
-#include "client/testing/fake_client.h"
-#include "client/testing/fake_env.h"
+#include "client/fake_client_for_tests.h"
+#include "client/fake_env_for_tests.h"
 #include "node/agent.h"
 
 namespace node {

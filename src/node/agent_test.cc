@@ -8,8 +8,8 @@
 #include "api/json/yaml.h"
 #include "api/network_resources.h"
 #include "base/utf8.h"
-#include "client/testing/fake_client.h"
-#include "client/testing/fake_env.h"
+#include "client/fake_client_for_tests.h"
+#include "client/fake_env_for_tests.h"
 
 namespace node {
 namespace {

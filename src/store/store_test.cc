@@ -7,7 +7,7 @@
 #include <latch>
 
 #include "api/kinds.h"
-#include "client/testing/fake_env.h"
+#include "client/fake_env_for_tests.h"
 
 namespace store {
 namespace {

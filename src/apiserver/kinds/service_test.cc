@@ -6,7 +6,7 @@
 #include "api/network_resources.h"
 #include "apiserver/pipeline/own_service.h"
 #include "base/format.h"
-#include "client/testing/fake_env.h"
+#include "client/fake_env_for_tests.h"
 
 namespace apiserver {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "apiserver/pipeline/api.h"
-#include "client/testing/fake_env.h"
+#include "client/fake_env_for_tests.h"
 
 namespace apiserver {
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/kinds.h"
-#include "client/testing/fake_env.h"
+#include "client/fake_env_for_tests.h"
 #include "rt/kv.h"
 
 namespace apiserver {

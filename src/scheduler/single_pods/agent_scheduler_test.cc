@@ -4,8 +4,8 @@
 #include <map>
 
 #include "base/format.h"
-#include "client/testing/fake_client.h"
-#include "client/testing/fake_env.h"
+#include "client/fake_client_for_tests.h"
+#include "client/fake_env_for_tests.h"
 #include "scheduler/scheduler.h"
 
 namespace scheduler {
