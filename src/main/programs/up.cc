@@ -28,6 +28,7 @@
 #include "main/host/config_file.h"
 #include "main/host/credentials.h"
 #include "main/host/log_setup.h"
+#include "main/host/object_store.h"
 #include "main/host/quarantine.h"
 #include "main/host/request_signer.h"
 #include "main/host/scheduler_host.h"
@@ -40,7 +41,6 @@
 #include "node/image_name.h"
 #include "node/usage_source.h"
 #include "rt/files.h"
-#include "rt/kv.h"
 #include "rt/watched_env.h"
 #include "scheduler/metrics.h"
 #include "scheduler/scheduler.h"
@@ -94,7 +94,7 @@ struct Cluster {
   Credentials credentials;
   base::Metrics metrics;  // of the components
   std::unique_ptr<rt::WatchedEnv> api_env;
-  std::unique_ptr<rt::KvStore> kv;
+  std::unique_ptr<store::SealedKv> kv;
   std::unique_ptr<store::Store> objects;
   std::unique_ptr<api::PodLogs> pod_logs;
   std::unique_ptr<api::PodStreams> pod_streams;
@@ -123,7 +123,8 @@ struct Cluster {
         rt::watch_loop(rt::make_real_env("apiserver"), [seconds = metrics.histogram("volcano_api_loop_seconds")](
                                                            base::Duration held) { seconds.observe(held.seconds()); });
     TRY_VOID(rt::make_folders(options.data, 0700));
-    TRY(kv, api_env->open_store(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
+    TRY(kv, open_objects(*api_env, options.data, static_cast<std::size_t>(options.storage_gib) << 30,
+                         options.encryption_key_file));
     if (runs(options, "node")) {
       TRY(gateway, node::pod_gateway(node_options()));
     }
@@ -134,6 +135,7 @@ struct Cluster {
     const std::string quarantine = options.data + "/quarantine";
     TRY(const auto lines, set_aside_broken(*objects, quarantine, api_env->now()));
     for (const std::string& line : lines) base::log_error("apiserver", line);
+    TRY_VOID(kv->seal_all());
     apiserver::ApiOptions api_options;
     api_options.hooks =
         admission::hooks({.mpi_version = options.mpi_version,
