@@ -150,7 +150,7 @@ struct Cluster {
     }
     api_options.pod_logs = pod_logs.get();
     api_options.pod_streams = pod_streams.get();
-    TRY(api_options.account_tokens, account_tokens());
+    TRY(api_options.account_tokens, load_or_make_account_tokens(keys_folder()));
     TRY(api_options.services, services_of(options));
     webhook_caller = apiserver::make_webhook_caller(*api_env);
     api_options.webhook_caller = webhook_caller.get();
@@ -318,20 +318,6 @@ struct Cluster {
     TRY_VOID(write_kubeconfig());
     api_env->loop().post([this] { renew_keys_daily(); });
     return {};
-  }
-
-  // The key that signs tokens of service accounts.
-  base::Result<std::shared_ptr<const apiserver::AccountTokens>> account_tokens() const {
-    const std::string path = keys_folder() + "/sa.key";
-    auto pem = rt::read_file(path);
-    if (!pem.ok() && pem.error().code != base::Code::kNotFound) return pem.take_error();
-    if (!pem.ok()) {
-      TRY(pem, rt::TokenKey::new_pem());
-      TRY_VOID(rt::write_file(path, *pem, 0600));
-    }
-    auto key = rt::TokenKey::load(*pem);
-    if (!key.ok()) return base::within(key.take_error(), path);
-    return std::make_shared<const apiserver::AccountTokens>(*std::move(key));
   }
 
   std::string keys_folder() const { return options.data + "/keys"; }
