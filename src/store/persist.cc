@@ -7,6 +7,7 @@
 
 #include "api/kinds.h"
 #include "base/format.h"
+#include "store/sealed_kv.h"
 
 namespace store {
 namespace {
@@ -51,6 +52,8 @@ std::string object_key(const std::string& table, const Object& object) {
 std::string history_key(std::int64_t revision) { return "h" + big_endian(revision); }
 
 Result<ObjectPtr> parse_object(std::string_view json, std::int64_t revision) {
+  if (is_sealed(json))
+    return make_error(Code::kInvalid, "it is encrypted, and damaged or moved here from another record");
   TRY_VOID(api::check_readable(json));
   TRY(const api::Json parsed, api::parse_json(json));
   if (!parsed.is_object() || !parsed["metadata"].is_object())

@@ -203,6 +203,19 @@ std::string kubeconfig_text(const KubeconfigFacts& facts) {
   return api::to_yaml(config);
 }
 
+Result<std::shared_ptr<const apiserver::AccountTokens>> load_or_make_account_tokens(const std::string& folder) {
+  const std::string path = folder + "/sa.key";
+  auto pem = rt::read_file(path);
+  if (!pem.ok() && pem.error().code != Code::kNotFound) return pem.take_error();
+  if (!pem.ok()) {
+    TRY(pem, rt::TokenKey::new_pem());
+    TRY_VOID(rt::write_file(path, *pem, 0600));
+  }
+  auto key = rt::TokenKey::load(*pem);
+  if (!key.ok()) return base::within(key.take_error(), path);
+  return std::make_shared<const apiserver::AccountTokens>(*std::move(key));
+}
+
 std::string kubeconfig_text(const Credentials& credentials, const std::string& server_url) {
   return kubeconfig_text({"volcano-admin", credentials.admin, credentials.ca_pem, server_url});
 }

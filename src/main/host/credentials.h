@@ -3,9 +3,11 @@
 // key, and what does not fit together is an error.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "apiserver/pipeline/account_tokens.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "rt/tls.h"
@@ -32,6 +34,9 @@ base::Result<Credentials> load_or_make_credentials(const std::string& folder, ba
                                                    Renewal renewal = Renewal::kAll);
 // The authority alone, to sign with; kNotFound: the folder has none.
 base::Result<rt::KeyPair> load_authority(const std::string& folder);
+
+// The key that signs tokens of service accounts; made where the folder has none.
+base::Result<std::shared_ptr<const apiserver::AccountTokens>> load_or_make_account_tokens(const std::string& folder);
 
 // A kubeconfig with the keys inside.
 struct KubeconfigFacts {

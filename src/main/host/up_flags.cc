@@ -8,6 +8,7 @@
 #include "base/time_zone.h"
 #include "main/host/address.h"
 #include "main/host/mpi_version.h"
+#include "main/host/object_store.h"
 #include "scheduler/options.h"
 
 namespace volcano_main {
@@ -40,6 +41,8 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
       {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"},
       {"event-ttl", &options.event_ttl, "how long an Event is kept after it was last written, such as 1h or 30m"},
+      {"encryption-key-file", &options.encryption_key_file,
+       "encrypt Secrets on the disk: lines NAME:KEY (32 bytes, base64); the first encrypts, all decrypt"},
       {"audit-log", &options.audit_log,
        "write down every request, a line of JSON each, in this file (SIGHUP: open it again)"},
       {"audit-policy-file", &options.audit_policy_file,
@@ -124,6 +127,7 @@ base::Status check_up(const UpOptions& options) {
   const auto wrong = [](std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); };
   TRY_VOID(check_ip("--address", options.address));
   TRY_VOID(check_mpi_version(options.mpi_version));
+  if (const auto keys = read_encryption_keys(options.encryption_key_file); !keys.ok()) return keys.error();
   if (options.runtime != "auto" && options.runtime != "runc" && options.runtime != "process")
     return wrong(base::format("--runtime: \"{}\" is none of auto, runc, process", options.runtime));
   TRY_VOID(services_of(options));

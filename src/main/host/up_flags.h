@@ -27,6 +27,7 @@ struct UpOptions {
   std::string controllers = "*";
   std::string mpi_version = "v1";
   base::Duration event_ttl = base::seconds(3600);
+  std::string encryption_key_file;
   std::string audit_log;
   std::string audit_policy_file;
   bool audit_strict = false;

@@ -13,6 +13,7 @@
 #include "rt/files.h"
 #include "rt/kv.h"
 #include "rt/lmdb_snapshot.h"
+#include "store/sealed_kv.h"
 #include "store/store.h"
 
 namespace volcano_main {
@@ -96,11 +97,13 @@ struct Filling {
   }
 };
 
-// Everything is written beside its place first, and read back.
-base::Status fill(const std::string& path, const std::string& stage, std::size_t map_bytes) {
+// Everything is written beside its place first, and read back. How many records are encrypted.
+base::Result<std::size_t> fill(const std::string& path, const std::string& stage, std::size_t map_bytes) {
   const auto env = rt::make_real_env("restore");
-  TRY(const auto kv, env->open_store(stage + "/objects", map_bytes));
-  Filling filling{*kv};
+  TRY(auto database, env->open_store(stage + "/objects", map_bytes));
+  // Without keys, encrypted records are written as they are.
+  store::SealedKv kv(std::move(database), {}, store::SealedKv::Missing::kPassOver);
+  Filling filling{kv};
   TRY_VOID(read_backup(path, [&](Frame type, std::string name, std::string content) -> base::Status {
     if (type == Frame::kRecord) return filling.add(std::move(name), std::move(content));
     if (std::ranges::find(kKeyFiles, name) == kKeyFiles.end())
@@ -109,11 +112,11 @@ base::Status fill(const std::string& path, const std::string& stage, std::size_t
     return rt::write_file(stage + "/keys/" + name, content, 0600);
   }));
   TRY_VOID(filling.finish());
-  TRY(const auto store, store::Store::open(*env, *kv));
+  TRY(const auto store, store::Store::open(*env, kv));
   if (!store->broken().empty())
     return make_error(Code::kInvalid, base::format("{}: {} cannot be read: {}", path, store->broken().front().what,
                                                    store->broken().front().why));
-  return {};
+  return kv.passed_over();
 }
 
 base::Status restore(const std::string& data, const std::string& path) {
@@ -130,9 +133,10 @@ base::Status restore(const std::string& data, const std::string& path) {
   const std::string stage = data + "/restoring";
   TRY_VOID(rt::remove_tree(stage));
   TRY_VOID(rt::make_folders(stage, 0700));
-  if (base::Status filled = fill(path, stage, std::max(kMapBytesMin, bytes * 4)); !filled.ok()) {
+  const auto encrypted = fill(path, stage, std::max(kMapBytesMin, bytes * 4));
+  if (!encrypted.ok()) {
     TRY_VOID(rt::remove_tree(stage));
-    return filled;
+    return encrypted.error();
   }
   // The objects last: a folder that has them is whole.
   for (const char* part : {"/keys", "/objects"}) {
@@ -141,7 +145,9 @@ base::Status restore(const std::string& data, const std::string& path) {
     if (error) return make_error(Code::kUnavailable, base::format("cannot make {}{}: {}", data, part, error.message()));
   }
   TRY_VOID(rt::remove_tree(stage));
-  std::cout << base::format("{} is restored into {}; start it with volcano up --data {}\n", path, data, data);
+  std::cout << base::format(
+      "{} is restored into {}; start it with volcano up --data {}{}\n", path, data, data,
+      *encrypted > 0 ? " --encryption-key-file FILE (the keys of then: it has encrypted Secrets)" : "");
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include "base/flags.h"
 #include "base/format.h"
 #include "base/time.h"
+#include "main/host/object_store.h"
 #include "main/host/quarantine.h"
 #include "main/programs.h"
 #include "rt/env.h"
@@ -107,15 +108,26 @@ Result<bool> check_file(const std::string& folder, bool repair) {
 }
 
 // The number of records that cannot be read; with `repair` they are set aside.
-Result<std::size_t> check_objects(const std::string& data, bool repair) {
+Result<std::size_t> check_objects(const std::string& data, bool repair, const std::string& key_file) {
   const auto env = rt::make_real_env("fsck");
   const std::string folder = data + "/objects";
-  TRY(const auto kv, env->open_store(folder, map_bytes_for(folder)));
+  TRY(const auto kv,
+      open_objects(*env, data, map_bytes_for(folder), key_file,
+                   key_file.empty() ? store::SealedKv::Missing::kPassOver : store::SealedKv::Missing::kRefuse));
+  TRY(const std::size_t passed_over, kv->passed_over());
+  if (passed_over > 0 && key_file.empty())
+    std::cout << base::format("{} encrypted records were not looked into: --encryption-key-file was not given\n",
+                              passed_over);
   TRY(const auto store, store::Store::open(*env, *kv));
   const std::size_t count = store->broken().size();
   for (const store::Broken& record : store->broken())
     std::cout << base::format("{} cannot be read: {}\n", record.what, record.why);
   if (repair && count > 0) {
+    // History goes with a repair, and that of Secrets was not read.
+    if (passed_over > 0)
+      return base::make_error(
+          base::Code::kInvalid,
+          "--repair: there are encrypted records, so that it needs --encryption-key-file; nothing was changed");
     TRY(const auto lines, set_aside_broken(*store, data + "/quarantine", env->now()));
     for (const std::string& line : lines) std::cout << line << "\n";
   }
@@ -126,8 +138,10 @@ Result<std::size_t> check_objects(const std::string& data, bool repair) {
 
 int run_fsck(const Arguments& arguments) {
   bool repair = false;
+  std::string key_file;
   const std::vector<base::Flag> flags{
-      {"repair", &repair, "set aside what cannot be read, and rebuild a damaged database from what can"}};
+      {"repair", &repair, "set aside what cannot be read, and rebuild a damaged database from what can"},
+      {"encryption-key-file", &key_file, "the keys that volcano up was given, so that Secrets are checked, too"}};
   const std::string usage =
       "usage: volcano fsck [flags] DATA\n\nChecks the data folder of a cluster that is not running. Ends with 0 if all "
       "is "
@@ -149,7 +163,7 @@ int run_fsck(const Arguments& arguments) {
   if (!whole.ok()) return failed(whole.error());
   if (!*whole) return 1;
   lock->reset();
-  const auto broken = check_objects(data, repair);
+  const auto broken = check_objects(data, repair, key_file);
   if (!broken.ok()) return failed(broken.error());
   if (*broken > 0 && !repair) return 1;
   std::cout << (*broken > 0 ? "mended\n" : "all is well\n");

@@ -27,6 +27,7 @@
 #include "main/host/config_file.h"
 #include "main/host/credentials.h"
 #include "main/host/log_setup.h"
+#include "main/host/object_store.h"
 #include "main/host/quarantine.h"
 #include "main/host/request_signer.h"
 #include "main/host/scheduler_host.h"
@@ -39,7 +40,6 @@
 #include "node/image_name.h"
 #include "node/usage_source.h"
 #include "rt/files.h"
-#include "rt/kv.h"
 #include "rt/watched_env.h"
 #include "scheduler/metrics.h"
 #include "scheduler/scheduler.h"
@@ -56,7 +56,7 @@ struct Cluster {
   Credentials credentials;
   base::Metrics metrics;  // of the components
   std::unique_ptr<rt::WatchedEnv> api_env;
-  std::unique_ptr<rt::KvStore> kv;
+  std::unique_ptr<store::SealedKv> kv;
   std::unique_ptr<store::Store> objects;
   std::unique_ptr<api::PodLogs> pod_logs;
   std::unique_ptr<api::PodStreams> pod_streams;
@@ -85,7 +85,8 @@ struct Cluster {
         rt::watch_loop(rt::make_real_env("apiserver"), [seconds = metrics.histogram("volcano_api_loop_seconds")](
                                                            base::Duration held) { seconds.observe(held.seconds()); });
     TRY_VOID(rt::make_folders(options.data, 0700));
-    TRY(kv, api_env->open_store(options.data + "/objects", static_cast<std::size_t>(options.storage_gib) << 30));
+    TRY(kv, open_objects(*api_env, options.data, static_cast<std::size_t>(options.storage_gib) << 30,
+                         options.encryption_key_file));
     if (runs(options, "node")) {
       TRY(gateway, node::pod_gateway(node_options()));
     }
@@ -96,6 +97,7 @@ struct Cluster {
     const std::string quarantine = options.data + "/quarantine";
     TRY(const auto lines, set_aside_broken(*objects, quarantine, api_env->now()));
     for (const std::string& line : lines) base::log_error("apiserver", line);
+    TRY_VOID(kv->seal_all());
     apiserver::ApiOptions api_options;
     api_options.hooks =
         admission::hooks({.mpi_version = options.mpi_version,
@@ -110,7 +112,7 @@ struct Cluster {
     }
     api_options.pod_logs = pod_logs.get();
     api_options.pod_streams = pod_streams.get();
-    TRY(api_options.account_tokens, account_tokens());
+    TRY(api_options.account_tokens, load_or_make_account_tokens(keys_folder()));
     TRY(api_options.services, services_of(options));
     webhook_caller = apiserver::make_webhook_caller(*api_env);
     api_options.webhook_caller = webhook_caller.get();
@@ -278,20 +280,6 @@ struct Cluster {
     TRY_VOID(write_kubeconfig());
     api_env->loop().post([this] { renew_keys_daily(); });
     return {};
-  }
-
-  // The key that signs tokens of service accounts.
-  base::Result<std::shared_ptr<const apiserver::AccountTokens>> account_tokens() const {
-    const std::string path = keys_folder() + "/sa.key";
-    auto pem = rt::read_file(path);
-    if (!pem.ok() && pem.error().code != base::Code::kNotFound) return pem.take_error();
-    if (!pem.ok()) {
-      TRY(pem, rt::TokenKey::new_pem());
-      TRY_VOID(rt::write_file(path, *pem, 0600));
-    }
-    auto key = rt::TokenKey::load(*pem);
-    if (!key.ok()) return base::within(key.take_error(), path);
-    return std::make_shared<const apiserver::AccountTokens>(*std::move(key));
   }
 
   std::string keys_folder() const { return options.data + "/keys"; }
