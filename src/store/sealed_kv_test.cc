@@ -5,7 +5,7 @@
 
 #include "api/kinds.h"
 #include "base/base64.h"
-#include "client/testing/fake_env.h"
+#include "client/fake_env_for_tests.h"
 #include "store/store.h"
 
 namespace store {
