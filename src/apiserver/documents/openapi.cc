@@ -8,6 +8,7 @@
 #include "api/kinds.h"
 #include "api/other_versions.h"
 #include "api/schema/schema_json.h"
+#include "apiserver/documents/kind_texts.h"
 #include "apiserver/documents/openapi_custom.h"
 #include "apiserver/documents/openapi_proto.h"
 #include "base/format.h"
@@ -115,12 +116,14 @@ class Definitions {
 
   Json object(const Schema& schema) {
     Json out = Json::object({{"type", "object"}});
-    if (!schema.description.empty()) out.set("description", schema.description);
     const auto kind = kinds_.find(schema.name);
+    const std::string_view said = kind == kinds_.end() ? std::string_view() : kind_text(*kind->second);
+    if (const std::string_view text = schema.description.empty() ? said : schema.description; !text.empty())
+      out.set("description", text);
     Json properties = Json::object();
     if (kind != kinds_.end()) {
-      properties.set("apiVersion", Json::object({{"type", "string"}}));
-      properties.set("kind", Json::object({{"type", "string"}}));
+      properties.set("apiVersion", Json::object({{"type", "string"}, {"description", kApiVersionText}}));
+      properties.set("kind", Json::object({{"type", "string"}, {"description", kKindText}}));
     }
     Json required = Json::array();
     for (const api::SchemaField& field : schema.fields) {

@@ -9,6 +9,7 @@
 #include "api/schema/quantity.h"
 #include "apiserver/documents/access_tables.h"
 #include "apiserver/documents/custom_columns.h"
+#include "apiserver/documents/own_tables.h"
 #include "apiserver/documents/service_tables.h"
 #include "apiserver/documents/workload_tables.h"
 #include "base/format.h"
@@ -402,54 +403,27 @@ const Printer& printer_for(const api::KindInfo& kind) {
   return found == printers().end() ? default_printer() : found->second;
 }
 
-const Json& at_path(const Json& object, std::string_view path) {
-  const Json* at = &object;
-  path.remove_prefix(1);
-  while (!path.empty()) {
-    const std::size_t dot = path.find('.');
-    std::string_view name = path.substr(0, dot);
-    const bool last = name.ends_with("[-1:]");
-    if (last) name.remove_suffix(5);
-    at = &(*at)[name];
-    if (last) at = &(*at)[at->items().size() - 1];
-    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
-  }
-  return *at;
-}
-
-std::vector<Json> custom_cells(const api::KindInfo& kind, const Json& object, base::Time now) {
-  if (const CustomKind* custom = custom_kind(kind)) return stranger_cells(*custom, object, now);
-  std::vector<Json> cells;
-  for (const api::Column& column : kind.columns) {
-    const Json& value = at_path(object, column.path);
-    if (column.type == "date")
-      cells.push_back(value.is_null() ? Json() : age(value, now));
-    else
-      cells.push_back(value);
-  }
-  return cells;
-}
-
 // A custom resource without columns shows its age.
-bool own_columns(const api::KindInfo& kind) { return kind.custom && !kind.columns.empty(); }
+bool has_own_columns(const api::KindInfo& kind) { return kind.custom && !kind.columns.empty(); }
 
 Json columns_for(const api::KindInfo& kind) {
   Json columns = Json::array();
   const bool event = kind.kind == "Event";
   if (!event) columns.push_back(column_definition("Name", "string", "name", 0));
-  const Printer& printer = printer_for(kind);
-  if (const CustomKind* custom = custom_kind(kind); custom != nullptr && own_columns(kind)) {
+  if (const CustomKind* custom = custom_kind(kind); custom != nullptr && has_own_columns(kind)) {
     add_stranger_columns(*custom, columns);
     return columns;
   }
-  for (const api::Column& column : own_columns(kind) ? kind.columns : printer.columns)
+  for (const api::Column& column : has_own_columns(kind) ? own_columns(kind) : printer_for(kind).columns)
     columns.push_back(column_definition(column.name, column.type, "", column.priority));
   return columns;
 }
 
 Json row_for(const api::KindInfo& kind, const Json& object, base::Time now, IncludeObject include) {
-  const Printer& printer = printer_for(kind);
-  std::vector<Json> cells = own_columns(kind) ? custom_cells(kind, object, now) : printer.cells(object, now);
+  const CustomKind* custom = custom_kind(kind);
+  std::vector<Json> cells = !has_own_columns(kind) ? printer_for(kind).cells(object, now)
+                            : custom != nullptr    ? stranger_cells(*custom, object, now)
+                                                   : own_cells(kind, object, now);
   if (kind.kind != "Event") cells.insert(cells.begin(), object["metadata"]["name"]);
   Json row = Json::object({{"cells", Json::array(std::move(cells))}});
   if (include == IncludeObject::kMetadata)

@@ -2,7 +2,11 @@
 #include "node/os/network.h"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
@@ -10,6 +14,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "node/os/command.h"
+#include "node/os/left_bridges.h"
 #include "node/os/pod_folders.h"
 #include "rt/files.h"
 #include "rt/tls.h"
@@ -35,14 +40,62 @@ void touch(const std::string& path) {
   if (fd >= 0) ::close(fd);
 }
 
-base::Status make_namespaces(const PodNamespaces& pod) {
-  const NamespaceFiles& files = pod.files;
-  for (const std::string* file : {&files.network, &files.ipc, &files.user}) ::umount2(file->c_str(), MNT_DETACH);
-  touch(files.network);
-  touch(files.ipc);
-  if (!pod.first_id) return must_run({"unshare", "--net=" + files.network, "--ipc=" + files.ipc, "true"});
-  touch(files.user);
-  return pin_namespaces(files, *pod.first_id);
+bool write_setting(const std::string& path, std::string_view value) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const bool written = fd >= 0 && ::write(fd, value.data(), value.size()) == static_cast<ssize_t>(value.size());
+  if (fd >= 0) ::close(fd);
+  return written;
+}
+
+// The files that namespaces are kept on, empty.
+void clear_files(const PodNamespaces& pod) {
+  for (const std::string* file : {&pod.files.network, &pod.files.ipc, &pod.files.user})
+    ::umount2(file->c_str(), MNT_DETACH);
+  touch(pod.files.network);
+  touch(pod.files.ipc);
+  if (pod.first_id) touch(pod.files.user);
+}
+
+// The pod's side of the pair, by one program: it makes the namespaces, if that is left to do, and the interfaces in
+// them. The other side comes to be where this process is.
+base::Status make_pod_side(const PodNamespaces& pod, bool fresh, const std::string& name, const std::string& address,
+                           const std::string& gateway) {
+  const std::string network = "--net=" + pod.files.network;
+  std::vector<std::string> before{"nsenter", network};
+  if (fresh) {
+    clear_files(pod);
+    if (pod.first_id) {
+      TRY_VOID(pin_namespaces(pod.files, *pod.first_id));
+    } else {
+      before = {"unshare", network, "--ipc=" + pod.files.ipc};
+    }
+  }
+  return batch(before, base::format("link set lo up\nlink add eth0 type veth peer name {} netns /proc/{}/ns/net\n"
+                                    "addr add {}/24 dev eth0\nlink set eth0 up\nroute add default via {}\n",
+                                    name, ::getpid(), address, gateway));
+}
+
+bool change_interface(int request, ifreq& change) {
+  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const bool changed = socket >= 0 && ::ioctl(socket, request, &change) == 0;
+  if (socket >= 0) ::close(socket);
+  return changed;
+}
+
+// This machine's side of the pair. Without a program where the kernel lets us, since every pod waits for this. An
+// answer of the bridge goes back to the pod that asked: it may be a service's endpoint to itself.
+base::Status plug_in(const std::string& name, const std::string& bridge) {
+  ifreq join{}, flags{};
+  bridge.copy(join.ifr_name, IFNAMSIZ - 1);
+  join.ifr_ifindex = static_cast<int>(::if_nametoindex(name.c_str()));
+  name.copy(flags.ifr_name, IFNAMSIZ - 1);
+  flags.ifr_flags = IFF_UP | IFF_BROADCAST | IFF_MULTICAST;
+  if (join.ifr_ifindex != 0 && change_interface(SIOCBRADDIF, join) &&
+      write_setting(base::format("/sys/class/net/{}/brport/hairpin_mode", name), "1") &&
+      change_interface(SIOCSIFFLAGS, flags))
+    return {};
+  return batch({}, base::format("link set {0} master {1}\nlink set {0} type bridge_slave hairpin on\nlink set {0} up\n",
+                                name, bridge));
 }
 
 // Rules that let pods out and between them; a machine without netfilter does without.
@@ -57,13 +110,6 @@ void change_rules(bool add, const std::string& bridge, const std::string& subnet
   (void)run_command({"iptables", "-w", first, "INPUT", "-i", bridge, "-d", "127.0.0.0/8", "-j", "DROP"});
 }
 
-bool write_setting(const std::string& path, std::string_view value) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  const bool written = fd >= 0 && ::write(fd, value.data(), value.size()) == static_cast<ssize_t>(value.size());
-  if (fd >= 0) ::close(fd);
-  return written;
-}
-
 // The kernel drops packets for 127.0.0.0/8 that come from outside, unless it is told otherwise, for one interface or
 // for all.
 void close_loopback(const std::string& bridge) {
@@ -72,6 +118,27 @@ void close_loopback(const std::string& bridge) {
     base::log_warning("node",
                       "net.ipv4.conf.all.route_localnet is 1: only packet filters keep pods from what listens on "
                       "this machine's loopback");
+}
+
+// What programs that were killed for good have left in this network namespace.
+void remove_left_bridges(const std::string& own) {
+  for (const auto& [bridge, claim] : claim_left_bridges(own)) {
+    change_rules(false, bridge.name, bridge.subnet);
+    if (!find_program("nft").empty())  // named first, so that one that is not there is no error
+      (void)must_run({"nft", "-f", "-"}, {.input = base::format("table ip {0}\ndelete table ip {0}\n", bridge.name)});
+    const base::Status gone = must_run({"ip", "link", "del", bridge.name});
+    base::log_info("node", gone.ok() ? base::format("removed bridge {}, which nobody uses any more", bridge.name)
+                                     : base::format("bridge {} stays: {}", bridge.name, gone.error().message));
+  }
+}
+
+// The one who removes what is left may hold the claim for a moment.
+std::optional<BridgeClaim> claim_own(const std::string& bridge) {
+  for (int tried = 0; tried < 20; ++tried) {
+    if (auto claim = BridgeClaim::take(bridge)) return claim;
+    ::usleep(50'000);
+  }
+  return {};  // whoever has it keeps it from being removed just as well
 }
 
 }  // namespace
@@ -118,6 +185,7 @@ base::Status Network::choose(const std::string& subnet) {
 base::Status Network::open(const std::string& folder, const std::string& subnet) {
   folder_ = folder;
   bridge_ = "vcbr" + rt::sha256_hex(folder).substr(0, 8);
+  claim_ = claim_own(bridge_);
   const std::string path = folder + "/network.json";
   if (const auto kept = api::parse_json(read_text(path)); kept.ok() && subnet.empty()) {
     prefix_ = (*kept)["prefix"].str();
@@ -145,10 +213,11 @@ void Network::make_way_to_services() {
 base::Status Network::ensure_bridge() {
   const std::lock_guard lock(mutex_);
   if (up_) return {};
+  remove_left_bridges(bridge_);
   TRY(const CommandResult shown, run_command({"ip", "link", "show", "dev", bridge_}));
   if (shown.exit_code != 0) {
-    TRY_VOID(batch(
-        {}, base::format("link add {0} type bridge\naddr add {1}/24 dev {0}\nlink set {0} up\n", bridge_, gateway_)));
+    TRY_VOID(batch({}, base::format("link add {0} type bridge\naddr add {1}/24 dev {0}\nlink set {0} alias {2} up\n",
+                                    bridge_, gateway_, bridge_alias(prefix_ + "0/24"))));
     change_rules(true, bridge_, prefix_ + "0/24");
     const std::string forwarding = "/proc/sys/net/ipv4/ip_forward";
     if (read_text(forwarding).starts_with("0")) {
@@ -191,19 +260,12 @@ base::Result<std::string> Network::connect(const std::string& pod_uid, const Pod
     return wanted;
   }
   const std::string name = interface_of(pod_uid);
-  if (fresh) {
-    TRY_VOID(make_namespaces(pod));
-  }
-  (void)run_command({"ip", "link", "del", name});
+  if (::if_nametoindex(name.c_str()) != 0) (void)run_command({"ip", "link", "del", name});
   const std::string ip = free_address(wanted);
   if (ip.empty()) return base::make_error(base::Code::kUnavailable, base::format("no free address in {}0/24", prefix_));
   const auto connected = [&]() -> base::Status {
-    TRY_VOID(batch({}, base::format("link add {} master {} type veth peer name eth0 netns {}\nlink set {} type "
-                                    "bridge_slave hairpin on\nlink set {} up\n",
-                                    name, bridge_, network_file, name, name)));
-    return batch({"nsenter", "--net=" + network_file},
-                 base::format("link set lo up\naddr add {}/24 dev eth0\nlink set eth0 up\nroute add default via {}\n",
-                              ip, gateway_));
+    TRY_VOID(make_pod_side(pod, fresh, name, ip, gateway_));
+    return plug_in(name, bridge_);
   }();
   if (connected.ok()) return ip;
   disconnect(pod_uid, pod, ip);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "node/os/left_bridges.h"
 #include "node/os/user_namespace.h"
 
 namespace node {
@@ -47,8 +48,9 @@ class Network {
   std::mutex mutex_;
   std::string folder_;
   std::string bridge_;
-  std::string prefix_;   // "10.231.7."
-  std::string gateway_;  // prefix + "1"
+  std::optional<BridgeClaim> claim_;  // of the bridge, as long as we are there
+  std::string prefix_;                // "10.231.7."
+  std::string gateway_;               // prefix + "1"
   std::string services_;
   std::set<std::string> used_;
   int next_ = 2;  // the last byte that is tried first

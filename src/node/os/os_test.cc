@@ -13,6 +13,7 @@
 #include "node/os/cri_log.h"
 #include "node/os/dns.h"
 #include "node/os/image_tree.h"
+#include "node/os/left_bridges.h"
 #include "node/os/oci_bundle.h"
 #include "node/os/pod_folders.h"
 #include "node/os/proc.h"
@@ -446,6 +447,28 @@ TEST(Command, GivesOutputAndExitCode) {
   const auto guarded =
       run_command({"sleep", "10"}, {.guard = [] { return base::make_error(base::Code::kTooLarge, "full"); }});
   EXPECT_EQ(guarded.error().message, "full");
+}
+
+TEST(LeftBridges, ours_are_known_by_name_and_alias_and_go_when_nothing_is_plugged_in) {
+  const auto links = api::parse_json(R"([
+      {"ifname": "lo"}, {"ifname": "vcbr00000001", "ifalias": "volcano:10.200.1.0/24"},
+      {"ifname": "vcbr00000002", "ifalias": "volcano:10.200.2.0/24"}, {"ifname": "vcaaa", "master": "vcbr00000002"},
+      {"ifname": "vcbr00000003"}, {"ifname": "vcbr00000004", "ifalias": "volcano:x;reboot/24"},
+      {"ifname": "vcbr0000000x", "ifalias": "volcano:10.200.5.0/24"},
+      {"ifname": "docker0", "ifalias": "volcano:10.200.6.0/24"},
+      {"ifname": "vcbr00000007", "ifalias": "volcano:10.200.7.0/24"}])");
+  ASSERT_TRUE(links.ok());
+  EXPECT_EQ(unused_bridges(*links, "vcbr00000007"), (std::vector<LeftBridge>{{"vcbr00000001", "10.200.1.0/24"}}));
+}
+
+TEST(LeftBridges, a_bridge_has_one_claim_at_a_time) {
+  const std::string name = "vcbr-test-" + std::to_string(::getpid());
+  {
+    const auto first = BridgeClaim::take(name);
+    EXPECT_TRUE(first.has_value());
+    EXPECT_FALSE(BridgeClaim::take(name).has_value());
+  }
+  EXPECT_TRUE(BridgeClaim::take(name).has_value());
 }
 
 }  // namespace

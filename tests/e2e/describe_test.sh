@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# What people read with kubectl: wide columns, why a group waits, and what its kinds are.
+. "$(dirname "$0")/lib.sh"
+
+job() { # job NAME CPU
+  printf 'apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: %s}\nspec:\n  minAvailable: 1\n  queue: people\n  schedulerName: volcano\n  tasks:\n  - name: a\n    replicas: 1\n    template: {spec: {restartPolicy: Never, containers: [{name: c, image: x, command: [sleep, "1000"], resources: {requests: {cpu: "%s"}}}]}}\n' "$1" "$2"
+}
+# has PATTERN COMMAND...: the command prints a line like this, whatever spaces are between its words.
+has() {
+  local pattern=$1
+  shift
+  "$@" > "$scratch/said" 2>&1
+  sed -i 's/[[:space:]][[:space:]]*/ /g; s/^ //; s/ $//' "$scratch/said"
+  grep -E -- "$pattern" "$scratch/said" > /dev/null || { cat "$scratch/said"; return 1; }
+}
+wide_columns_say_more() {
+  expect "a queue's use" wait_for 20 has '^people root [0-9]+m?s Open cpu: 100m, pods: 1 cpu: 400 1 2$' kubectl get queue people -o wide
+  expect "queues as in Volcano" has '^NAME PARENT AGE$' kubectl get queue
+  expect "a job" has '^fits Running 1 1 [0-9]+m?s people 0 0 0$' kubectl get vcjob fits -o wide
+  expect "headers of jobs" has '^NAME STATUS MINAVAILABLE RUNNINGS AGE QUEUE WAITING SUCCEEDED FAILED REASON$' kubectl get vcjob -o wide
+  expect "jobs as in Volcano" has '^NAME STATUS MINAVAILABLE RUNNINGS AGE$' kubectl get vcjob
+  expect "headers of groups" has '^NAME STATUS MINMEMBER RUNNINGS AGE QUEUE SUCCEEDED FAILED REASON$' kubectl get podgroup -o wide
+  expect "groups as in Volcano" has '^NAME STATUS MINMEMBER RUNNINGS AGE$' kubectl get podgroup
+}
+describe_says_why_a_group_waits() {
+  local group=$(kubectl get podgroup -o name | grep /large- | head -1)
+  expect "its events" wait_for 10 has '^Warning Unschedulable .* can never start: asks for 300 cpu' kubectl describe "$group"
+}
+explain_describes_our_kinds() {
+  local kind
+  for kind in vcjob queue podgroup pytorchjob hypernode; do
+    expect "$kind" has '^(A|An) [A-Z][A-Za-z]+ .*' kubectl explain "$kind"
+    expect "$kind: apiVersion" has '^The group and version' kubectl explain "$kind"
+    expect "$kind: kind" has '^What this object is' kubectl explain "$kind"
+  done
+}
+
+start_cluster --host-rootfs || { echo "FAIL start: $(tail -3 "$scratch/up.log")"; exit 1; }
+printf 'apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: people}\nspec: {capability: {cpu: "400"}}\n' | kubectl apply -f - > /dev/null
+{ job fits 100m; echo ---; job large 300; echo ---; job larger 301; } | kubectl apply -f - > /dev/null
+run_tests wide_columns_say_more describe_says_why_a_group_waits explain_describes_our_kinds
