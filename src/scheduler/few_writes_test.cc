@@ -112,6 +112,32 @@ TEST_F(FewWrites, a_gang_that_arrives_in_time_hears_nothing_but_its_start) {
   EXPECT_EQ(server.events["Scheduled"], kPods + 1) << "each pod and the group";
 }
 
+// COMPAT(ready-said-once)
+TEST_F(FewWrites, a_group_is_said_to_be_ready_once) {
+  begin(base::seconds(1));
+  for (int i = 0; i < kPods; ++i) add_pod(i);
+  env.run_for(base::seconds(5));
+  const auto ready_events = [&] {
+    const auto is_ready = [](const client::Request& one) {
+      return one.resource == api::resources::kEvents && one.body.dump().find("pod group is ready") != std::string::npos;
+    };
+    return std::count_if(server.calls.begin(), server.calls.end(), is_ready);
+  };
+  ASSERT_EQ(ready_events(), 1);
+  // Its pods start one after the other, which its counts show.
+  for (int i = 0; i < kPods; ++i) {
+    Json pod = *server.find(api::resources::kPods, base::format("a/p-{}", i));
+    pod.edit("status").set("phase", "Running");
+    server.put(api::resources::kPods, std::move(pod));
+    env.run_for(base::milliseconds(50));
+  }
+  env.run_for(base::seconds(5));
+  EXPECT_EQ((*server.find(api::resources::kPodGroups, "a/g"))["status"]["running"].as_int(), kPods);
+  EXPECT_EQ(ready_events(), 1);
+  EXPECT_EQ(server.requests["patch events"], 0);
+  EXPECT_LE(server.requests["patch podgroups"], 8) << "counts of five seconds";
+}
+
 TEST_F(FewWrites, without_grace_each_size_on_the_way_is_told) {
   begin({});
   for (int i = 0; i < 3; ++i) {

@@ -24,6 +24,9 @@ using api::Json;
 
 namespace {
 
+// Creations of all plans that may be under way at a time, as many as a client sends at once: what it keeps waiting goes
+// in the order in which it came, not in the order that serves jobs.
+constexpr int kCreationsMax = 64;
 // After these the key is decided on what the view shows.
 constexpr base::Duration kCreationLagMax = base::seconds(2);
 constexpr base::Duration kViewLagMax = base::minutes(2);
@@ -117,6 +120,7 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   DriverOptions options;
   client::EventRecorder recorder;
   std::unique_ptr<Prober> prober;
+  std::shared_ptr<CreateSlots> slots = std::make_shared<CreateSlots>(kCreationsMax);
   InformerView view;
   std::vector<std::unique_ptr<Unit>> units;
   bool follows = false;                            // some controller follows definitions
@@ -319,8 +323,8 @@ void Driver::State::work(Unit& unit, const std::string& key) {
   const bool writes_status = plan.writes_status();
   const base::Duration ended_at = env.uptime();
   state.rest_until = ended_at + std::min(kRestMax, (ended_at - begun) * kRestFactor);
-  execute(env, client, unit.recorder ? *unit.recorder : recorder, *prober, options.secret_bytes, std::move(plan),
-          [self = shared_from_this(), &unit, key, look_again, writes_status](Outcome outcome) {
+  execute({env, client, *prober, options.secret_bytes, slots}, unit.recorder ? *unit.recorder : recorder,
+          std::move(plan), [self = shared_from_this(), &unit, key, look_again, writes_status](Outcome outcome) {
             if (self->stopped) return;
             if (writes_status && !outcome.error) unit.status_times.wrote(key, self->env.uptime());
             self->ended(unit, key, look_again, std::move(outcome));
@@ -363,6 +367,7 @@ Driver::Driver(rt::Env& env, client::Client& client, std::string component, Driv
     : state_(std::make_shared<State>(env, client, std::move(component), std::move(options))) {}
 Driver::~Driver() {
   state_->stopped = true;
+  state_->slots->close();
   state_->prober.reset();
   state_->view.informers.clear();
   state_->view.of_one.clear();

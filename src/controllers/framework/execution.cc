@@ -41,15 +41,24 @@ base::Error worst_of(const std::vector<Failure>& failures) {
 }
 
 struct Execution : std::enable_shared_from_this<Execution> {
-  Execution(rt::Env& e, client::Client& c, client::EventRecorder& r, Prober& a, SecretBytes s, Plan p,
-            std::function<void(Outcome)> d)
-      : env(e), client(c), recorder(r), prober(a), secret_bytes(std::move(s)), plan(std::move(p)), done(std::move(d)) {}
+  Execution(const ExecutionPlace& at, client::EventRecorder& r, Plan p, std::function<void(Outcome)> d)
+      : env(at.env),
+        client(at.client),
+        recorder(r),
+        prober(at.prober),
+        secret_bytes(at.secret_bytes),
+        slots(at.slots),
+        number(slots->next_number()),
+        plan(std::move(p)),
+        done(std::move(d)) {}
 
   rt::Env& env;
   client::Client& client;
   client::EventRecorder& recorder;
   Prober& prober;
   SecretBytes secret_bytes;
+  std::shared_ptr<CreateSlots> slots;
+  CreateSlots::PlanNumber number;
   Plan plan;
   std::function<void(Outcome)> done;
   Outcome outcome;
@@ -64,6 +73,8 @@ struct Execution : std::enable_shared_from_this<Execution> {
   static std::string id(const Action& action) { return action.resource.plural + " " + action.ns + "/" + action.name; }
 
   void pump();
+  bool has_slot(const std::vector<Action>& actions);
+  void end();
   void run(const Action& action);
   void send(const Action& action, Json body);
   void correct_existing(const Action& action, const Json& body);
@@ -85,6 +96,17 @@ void Execution::tell_successes() {
   }
 }
 
+// Actions that are no creations need none.
+bool Execution::has_slot(const std::vector<Action>& actions) {
+  if (actions[next].verb != Action::Verb::kCreate) return true;
+  return slots->take(number, actions.size() - next, [self = shared_from_this()] { self->pump(); });
+}
+
+void Execution::end() {
+  slots->withdraw(number);
+  done(std::move(outcome));
+}
+
 void Execution::pump() {
   if (pumping) return;
   pumping = true;
@@ -92,15 +114,19 @@ void Execution::pump() {
     if (stage == plan.stages().size()) {
       outcome.error = plan.failure();
       if (!outcome.error && !outcome.failures.empty()) outcome.error = worst_of(outcome.failures);
-      return done(std::move(outcome));
+      return end();
     }
     const std::vector<Action>& actions = plan.stages()[stage].actions;
-    while (next < actions.size() && in_flight < kInFlightMax && errors.empty()) run(actions[next++]);
-    if (in_flight > 0) break;
+    bool waits = false;
+    while (next < actions.size() && in_flight < kInFlightMax && errors.empty() && !waits) {
+      waits = !has_slot(actions);
+      if (!waits) run(actions[next++]);
+    }
+    if (in_flight > 0 || waits) break;
     tell_successes();
     if (!errors.empty()) {
       stage_failed();
-      return done(std::move(outcome));
+      return end();
     }
     if (next == actions.size()) {
       ++stage;
@@ -247,7 +273,9 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
     else if (!fine)
       errors.push_back(result.take_error());
   }
+  // Before the slot goes on: a plan with the next creation at hand asks with the others.
   pump();
+  if (action.verb == Action::Verb::kCreate) slots->give_back();
 }
 
 void Execution::note(const Action& action, const Json& answer) {
@@ -297,9 +325,9 @@ void Execution::stage_failed() {
 
 }  // namespace
 
-void execute(rt::Env& env, client::Client& client, client::EventRecorder& recorder, Prober& prober,
-             const SecretBytes& secret_bytes, Plan plan, std::function<void(Outcome)> done) {
-  std::make_shared<Execution>(env, client, recorder, prober, secret_bytes, std::move(plan), std::move(done))->pump();
+void execute(const ExecutionPlace& place, client::EventRecorder& recorder, Plan plan,
+             std::function<void(Outcome)> done) {
+  std::make_shared<Execution>(place, recorder, std::move(plan), std::move(done))->pump();
 }
 
 }  // namespace controllers

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "client/client.h"
 #include "client/event_recorder.h"
+#include "controllers/framework/create_slots.h"
 #include "controllers/framework/plan.h"
 #include "controllers/framework/prober.h"
 #include "rt/env.h"
@@ -40,8 +42,18 @@ bool is_outage(base::Code code);
 // Bytes that keys are made of. A simulated world draws them from its seed.
 using SecretBytes = std::function<std::string(std::size_t count)>;
 
-// `done` comes on the loop, once; at once if the plan is empty.
-void execute(rt::Env& env, client::Client& client, client::EventRecorder& recorder, Prober& prober,
-             const SecretBytes& secret_bytes, Plan plan, std::function<void(Outcome)> done);
+// What all plans of a driver share.
+struct ExecutionPlace {
+  rt::Env& env;
+  client::Client& client;
+  Prober& prober;
+  const SecretBytes& secret_bytes;
+  std::shared_ptr<CreateSlots> slots;
+};
+
+// `done` comes on the loop, once; at once if the plan is empty. It never comes for a plan that waits for a slot when
+// the slots are closed.
+void execute(const ExecutionPlace& place, client::EventRecorder& recorder, Plan plan,
+             std::function<void(Outcome)> done);
 
 }  // namespace controllers

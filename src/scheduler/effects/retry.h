@@ -30,7 +30,7 @@ inline constexpr int kConflictsMax = 5;
 inline constexpr base::Duration kVolumeLookPeriod = base::milliseconds(100);
 // A status that is refused for good is said again after this: it would be refused again at once.
 inline constexpr base::Duration kLostPause = base::seconds(5);
-// Counts of one object are written at most so often.
-inline constexpr base::Duration kCountsPeriod = base::milliseconds(200);
+// Counts of one object are written at most so often, which is the period of Volcano's cycles.
+inline constexpr base::Duration kCountsPeriod = base::seconds(1);
 
 }  // namespace scheduler

@@ -12,6 +12,8 @@
 namespace scheduler {
 namespace {
 
+constexpr std::string_view kGroupIsReady = "pod group is ready";
+
 // The reason of a task's condition, without the text beside it.
 std::string_view reason_word(TaskStatus status) {
   switch (status) {
@@ -296,9 +298,10 @@ void Statuses::tell_group(const Job& job, bool updated) {
       said.event = in_.model.shared_texts.share(text);
       plan_.add_group_event(job, "Warning", "Unschedulable", std::move(text));
     }
-  } else if (updated) {
-    said.event.clear();
-    plan_.add_group_event(job, "Normal", "Scheduled", "pod group is ready");
+  } else if (updated && said.event != kGroupIsReady) {
+    // COMPAT(ready-said-once): each pod that starts or ends changes the status, and makes the group no readier.
+    said.event = in_.model.shared_texts.share(kGroupIsReady);
+    plan_.add_group_event(job, "Normal", "Scheduled", std::string(kGroupIsReady));
   }
 }
 
