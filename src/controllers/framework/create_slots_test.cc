@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "client/testing/fake_client.h"
-#include "client/testing/fake_env.h"
+#include "client/fake_client_for_tests.h"
+#include "client/fake_env_for_tests.h"
 #include "controllers/framework/driver.h"
 
 namespace controllers {
