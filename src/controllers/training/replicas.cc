@@ -196,6 +196,7 @@ bool Look::admit_group() {
     const Json* found = seen_.view->find(resources::kPriorityClasses, name);
     return found ? (*found)["value"].as_int() : 0;
   };
+  // COMPAT(mpi-scheduler-warning)
   if (names_other_scheduler(job_, options_))
     say_once("Warning",
              job_.framework->kind == "MPIJob" ? "SettedPodTemplateSchedulerName" : "SetPodTemplateSchedulerName",
