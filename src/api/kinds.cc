@@ -20,6 +20,7 @@
 #include "api/scheduling/v1beta1/queue.h"
 #include "api/shard/v1alpha1/nodeshard.h"
 #include "api/topology/v1alpha1/hypernode.h"
+#include "base/check.h"
 
 namespace api {
 namespace {
@@ -221,6 +222,8 @@ std::vector<KindInfo> make_kinds() {
   kinds.push_back(
       training<JaxJob>(resources::kJaxJobs, "JAXJob", {".spec.jaxReplicaSpecs.Worker.replicas", kActive, kSelector}));
   kinds.push_back(training<SshMpiJob>(resources::kSshMpiJobs, "MPIJob"));
+  // Whoever asks while the program's constants are still made would get kinds without names.
+  for (const KindInfo& kind : kinds) CHECK(!kind.resource.plural.empty());
   return kinds;
 }
 

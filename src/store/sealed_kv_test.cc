@@ -62,7 +62,8 @@ struct Disk {
 std::uint32_t table_of(const api::ResourceId& resource) {
   return static_cast<std::uint32_t>(api::find_kind(resource) - api::all_kinds().data());
 }
-const std::uint32_t kSecrets = table_of(api::resources::kSecrets), kMaps = table_of(api::resources::kConfigMaps);
+std::uint32_t secrets() { return table_of(api::resources::kSecrets); }
+std::uint32_t maps() { return table_of(api::resources::kConfigMaps); }
 
 void write(rt::KvStore& kv, std::uint32_t table, const std::string& name, const std::string& text) {
   client::testing::FakeEnv env;
@@ -94,33 +95,33 @@ std::string key_of(const std::string& name) {
 TEST(SealedKv, secrets_are_not_readable_on_the_disk_and_nothing_else_changes) {
   const Disk disk;
   SealedKv kv = disk.with(line("a", 'a'));
-  write(kv, kSecrets, "db", "hunter2");
-  write(kv, kMaps, "db", "settings");
+  write(kv, secrets(), "db", "hunter2");
+  write(kv, maps(), "db", "settings");
   EXPECT_EQ(disk.holding("hunter2"), 0);
   EXPECT_EQ(disk.holding("volcano:enc:aes-256-gcm:v1:a:"), 2) << "the object and its history";
   EXPECT_EQ(disk.holding("settings"), 2);
-  EXPECT_EQ(read(kv, kSecrets, "db"), "hunter2");
-  EXPECT_EQ(read(kv, kMaps, "db"), "settings");
+  EXPECT_EQ(read(kv, secrets(), "db"), "hunter2");
+  EXPECT_EQ(read(kv, maps(), "db"), "settings");
   client::testing::FakeEnv env;
   const auto store = *Store::open(env, kv);
-  EXPECT_EQ(store->missed(kSecrets, 1, SIZE_MAX)->events.at(0).object->json()["data"]["v"].as_string(), "hunter2");
+  EXPECT_EQ(store->missed(secrets(), 1, SIZE_MAX)->events.at(0).object->json()["data"]["v"].as_string(), "hunter2");
 }
 
 TEST(SealedKv, a_key_that_is_missing_is_named_and_nothing_is_lost) {
   const Disk disk;
   SealedKv first = disk.with(line("a", 'a'));
-  write(first, kSecrets, "db", "hunter2");
+  write(first, secrets(), "db", "hunter2");
   SealedKv none = disk.with(""), other = disk.with(line("b", 'b')), same_name = disk.with(line("a", 'x'));
   const std::string refused =
       "secrets ml/db is encrypted with the key \"a\", which --encryption-key-file does not have; nothing was changed";
-  EXPECT_EQ(read(none, kSecrets, "db"), refused);
-  EXPECT_EQ(read(other, kSecrets, "db"), refused);
-  EXPECT_EQ(read(same_name, kSecrets, "db"),
+  EXPECT_EQ(read(none, secrets(), "db"), refused);
+  EXPECT_EQ(read(other, secrets(), "db"), refused);
+  EXPECT_EQ(read(same_name, secrets(), "db"),
             "secrets ml/db is encrypted with another key \"a\" than the one of that name in --encryption-key-file; "
             "nothing was changed");
-  EXPECT_EQ(read(first, kSecrets, "db"), "hunter2");
+  EXPECT_EQ(read(first, secrets(), "db"), "hunter2");
   SealedKv over = disk.with("", SealedKv::Missing::kPassOver);
-  EXPECT_EQ(read(over, kSecrets, "db"), "none");
+  EXPECT_EQ(read(over, secrets(), "db"), "none");
   EXPECT_EQ(*over.passed_over(), 2u);
   EXPECT_EQ(*first.passed_over(), 0u);
 }
@@ -128,23 +129,23 @@ TEST(SealedKv, a_key_that_is_missing_is_named_and_nothing_is_lost) {
 TEST(SealedKv, keys_change_in_turns) {
   const Disk disk;
   SealedKv plain = disk.with("");
-  write(plain, kSecrets, "old", "hunter2");
+  write(plain, secrets(), "old", "hunter2");
   EXPECT_EQ(disk.holding("hunter2"), 2);
   SealedKv first = disk.with(line("a", 'a'));
-  EXPECT_EQ(read(first, kSecrets, "old"), "hunter2") << "plain objects stay readable";
+  EXPECT_EQ(read(first, secrets(), "old"), "hunter2") << "plain objects stay readable";
   ASSERT_TRUE(first.seal_all().ok());
   EXPECT_EQ(disk.holding("hunter2"), 0);
   SealedKv both = disk.with(line("b", 'b') + line("a", 'a'));
-  write(both, kSecrets, "new", "hunter3");
+  write(both, secrets(), "new", "hunter3");
   EXPECT_EQ(disk.holding(":v1:a:"), 2);
-  EXPECT_EQ(read(both, kSecrets, "old"), "hunter2");
+  EXPECT_EQ(read(both, secrets(), "old"), "hunter2");
   ASSERT_TRUE(both.seal_all().ok());
   EXPECT_EQ(disk.holding(":v1:a:"), 0);
   SealedKv second = disk.with(line("b", 'b'));
-  EXPECT_EQ(read(second, kSecrets, "old") + read(second, kSecrets, "new"), "hunter2hunter3");
+  EXPECT_EQ(read(second, secrets(), "old") + read(second, secrets(), "new"), "hunter2hunter3");
   SealedKv leaving = disk.with("identity\n" + line("b", 'b'));
   ASSERT_TRUE(leaving.seal_all().ok());
-  EXPECT_EQ(read(plain, kSecrets, "old") + read(plain, kSecrets, "new"), "hunter2hunter3");
+  EXPECT_EQ(read(plain, secrets(), "old") + read(plain, secrets(), "new"), "hunter2hunter3");
 }
 
 TEST(SealedKv, many_records_are_sealed_in_several_commits) {
@@ -162,28 +163,28 @@ TEST(SealedKv, many_records_are_sealed_in_several_commits) {
 TEST(SealedKv, a_record_that_was_moved_or_damaged_is_set_aside_alone) {
   const Disk disk;
   SealedKv kv = disk.with(line("a", 'a'));
-  write(kv, kSecrets, "db", "hunter2");
-  write(kv, kSecrets, "mine", "nothing");
+  write(kv, secrets(), "db", "hunter2");
+  write(kv, secrets(), "mine", "nothing");
   const std::string good = disk.value(key_of("mine"));
   const std::string why = "secrets ml/mine: it is encrypted, and damaged or moved here from another record";
   disk.put(key_of("mine"), disk.value(key_of("db")));
-  EXPECT_EQ(read(kv, kSecrets, "db"), why);
+  EXPECT_EQ(read(kv, secrets(), "db"), why);
   // Every byte of the text: none is read as a missing key, and none as another Secret.
   for (std::size_t at = 8; at < good.size(); ++at) {
     std::string bent = good;
     bent[at] = static_cast<char>(bent[at] ^ 1);
     disk.put(key_of("mine"), bent);
-    const std::string said = read(kv, kSecrets, "db");
+    const std::string said = read(kv, secrets(), "db");
     EXPECT_TRUE(said.starts_with("secrets ml/mine: ")) << at << ": " << said;
   }
   std::string later = good;
   later[7] = static_cast<char>(later[7] + 1);
   disk.put(key_of("mine"), later);
-  EXPECT_EQ(read(kv, kSecrets, "db"), why) << "another revision";
+  EXPECT_EQ(read(kv, secrets(), "db"), why) << "another revision";
   ASSERT_TRUE(kv.seal_all().ok());
   EXPECT_EQ(disk.value(key_of("mine")), later);
   disk.put(key_of("mine"), good);
-  EXPECT_EQ(read(kv, kSecrets, "mine"), "nothing");
+  EXPECT_EQ(read(kv, secrets(), "mine"), "nothing");
 }
 
 TEST(EncryptionKeys, bad_files_are_refused_without_telling_a_key) {
