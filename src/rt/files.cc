@@ -27,6 +27,9 @@ base::Result<std::string> read_file(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return failed("open", path, errno);
   std::string content;
+  struct stat about = {};
+  // A file that grows meanwhile is read to its end all the same; special files say 0.
+  if (::fstat(file, &about) == 0 && about.st_size > 0) content.reserve(static_cast<std::size_t>(about.st_size));
   char buffer[65536];
   for (;;) {
     const ssize_t got = ::read(file, buffer, sizeof buffer);

@@ -1,156 +1,13 @@
-// Representation, sharing and editing of Json values. Parsing and writing are in json_text.cc.
+// Representation, sharing and editing of Json values. Parsing is in json_parse.cc, writing in json_text.cc.
 #include "api/json/json.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
-#include <optional>
-#include <set>
 
+#include "api/json/json_reps.h"
 #include "api/json/work.h"
 
 namespace api {
-
-struct Json::StringRep {
-  std::atomic<std::uint32_t> count{1};
-  std::string text;
-};
-struct Json::ArrayRep {
-  std::atomic<std::uint32_t> count{1};
-  std::vector<Json> items;
-};
-
-// Orders positions by the names of their members.
-struct ByName {
-  using is_transparent = void;
-  const std::vector<Json::Member>* members;
-  std::string_view name(std::uint32_t position) const { return (*members)[position].name(); }
-  static std::string_view name(std::string_view text) { return text; }
-  template <class A, class B>
-  bool operator()(const A& a, const B& b) const {
-    count_work(1);
-    return name(a) < name(b);
-  }
-};
-
-// Where the members of a large object are: open addressing by hash; a slot holds the member's position plus one. Names
-// that were made to share one place (whoever knows the hash can make as many as they like) are looked up in order
-// instead. Only the object's owner changes it, so readers in other threads need no lock.
-struct LargeIndex {
-  std::vector<std::uint32_t> slots;
-  std::optional<std::set<std::uint32_t, ByName>> sorted;  // then there are no slots
-};
-
-struct Json::ObjectRep {
-  static constexpr std::size_t kScannedMax = 32;  // up to so many members a scan is as fast
-  static constexpr std::size_t kProbesMax = 256;  // names that are not made to collide need far fewer
-
-  std::atomic<std::uint32_t> count{1};
-  std::vector<Member> members;
-  std::unique_ptr<LargeIndex> index;  // of objects with more members than are scanned
-
-  const Member* find(std::string_view key) const {
-    if (!index) {
-      for (const Member& member : members)
-        if (member.name() == key) return &member;
-      return nullptr;
-    }
-    if (index->sorted) {
-      const auto found = index->sorted->find(key);
-      return found == index->sorted->end() ? nullptr : &members[*found];
-    }
-    const std::size_t slot = slot_of(key);
-    return slot == kNowhere ? nullptr : &members[index->slots[slot] - 1];
-  }
-
-  // The key is not there yet.
-  Member& append(Member member) {
-    members.push_back(std::move(member));
-    if (!index ? members.size() > kScannedMax : !index->sorted && members.size() * 2 > index->slots.size())
-      make_index();
-    else if (index)
-      place(members.size() - 1);
-    return members.back();
-  }
-
-  void erase(std::size_t position) {
-    count_work(members.size() - position);
-    if (index) unplace(position);
-    members.erase(members.begin() + static_cast<std::ptrdiff_t>(position));
-    if (members.size() <= kScannedMax) index.reset();
-  }
-
-  void make_index() {
-    index.reset();
-    if (members.size() <= kScannedMax) return;
-    count_work(members.size());
-    index = std::make_unique<LargeIndex>();
-    index->slots.resize(std::bit_ceil(members.size() * 4));
-    for (std::size_t i = 0; i < members.size() && !index->sorted; ++i) place(i);
-  }
-
- private:
-  static constexpr std::size_t kNowhere = SIZE_MAX;
-
-  std::size_t home_of(std::string_view key) const {
-    return std::hash<std::string_view>()(key) & (index->slots.size() - 1);
-  }
-
-  std::size_t slot_of(std::string_view key) const {
-    const std::vector<std::uint32_t>& slots = index->slots;
-    for (std::size_t at = home_of(key);; at = (at + 1) & (slots.size() - 1)) {
-      count_work(1);
-      if (slots[at] == 0) return kNowhere;
-      if (members[slots[at] - 1].name() == key) return at;
-    }
-  }
-
-  void place(std::size_t position) {
-    const auto number = static_cast<std::uint32_t>(position);
-    if (index->sorted) {
-      index->sorted->insert(number);
-      return;
-    }
-    std::vector<std::uint32_t>& slots = index->slots;
-    std::size_t at = home_of(members[position].name());
-    for (std::size_t probes = 0; slots[at] != 0; at = (at + 1) & (slots.size() - 1)) {
-      count_work(1);
-      if (++probes > kProbesMax) return sort_index();
-    }
-    slots[at] = number + 1;
-  }
-
-  void sort_index() {
-    index->slots = {};
-    index->sorted.emplace(ByName{&members});
-    for (std::uint32_t i = 0; i < members.size(); ++i) index->sorted->insert(i);
-  }
-
-  // Before the member goes; those behind it move up.
-  void unplace(std::size_t position) {
-    count_work(members.size());
-    if (index->sorted) {
-      index->sorted->erase(index->sorted->find(static_cast<std::uint32_t>(position)));
-      // The order is that of the names, which stays.
-      for (const std::uint32_t& other : *index->sorted)
-        if (other > position) --const_cast<std::uint32_t&>(other);
-      return;
-    }
-    std::vector<std::uint32_t>& slots = index->slots;
-    const std::size_t mask = slots.size() - 1;
-    std::size_t hole = slot_of(members[position].name());
-    // What did not fit where the hole is comes back to it.
-    for (std::size_t at = (hole + 1) & mask; slots[at] != 0; at = (at + 1) & mask) {
-      const std::size_t home = home_of(members[slots[at] - 1].name());
-      if (((at - home) & mask) < ((at - hole) & mask)) continue;
-      slots[hole] = slots[at];
-      hole = at;
-    }
-    slots[hole] = 0;
-    for (std::uint32_t& slot : slots)
-      if (slot > position + 1) --slot;
-  }
-};
 
 namespace {
 
@@ -175,13 +32,34 @@ Json::Json(double value) noexcept {
   set_word(std::bit_cast<std::uint64_t>(value));
 }
 
+// The bytes are taken in words that overlap: a copy of so few bytes costs more than the comparison.
+Json::Words Json::short_words(std::string_view text) {
+  static_assert(std::endian::native == std::endian::little && sizeof(Json) == 16 && kInlineMax == 14);
+  const auto load = [&](auto word, std::size_t at) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    return static_cast<std::uint64_t>(word);
+  };
+  const std::size_t size = text.size();
+  Words out{0, std::uint64_t{kTagShort} << 56 | std::uint64_t{size} << 48};
+  if (size >= 8) {
+    out.low = load(std::uint64_t{}, 0);
+    if (size > 8) out.high |= load(std::uint64_t{}, size - 8) >> (8 * (16 - size));
+  } else if (size >= 4) {
+    out.low = load(std::uint32_t{}, 0) | load(std::uint32_t{}, size - 4) << (8 * (size - 4));
+  } else if (size > 0) {
+    out.low = load(std::uint8_t{}, 0) | load(std::uint8_t{}, size / 2) << (8 * (size / 2)) |
+              load(std::uint8_t{}, size - 1) << (8 * (size - 1));
+  }
+  return out;
+}
+
 Json::Json(std::string_view value) {
-  raw_clear();
   if (value.size() <= kInlineMax) {
-    if (!value.empty()) std::memcpy(bytes_, value.data(), value.size());
-    bytes_[kInlineMax] = static_cast<unsigned char>(value.size());
+    const Words words = short_words(value);
+    std::memcpy(bytes_, &words, sizeof bytes_);
     tag_ = kTagShort;
   } else {
+    raw_clear();
     auto rep = std::make_unique<StringRep>();
     rep->text = value;
     set_word(reinterpret_cast<std::uint64_t>(rep.release()));
@@ -203,6 +81,27 @@ Json Json::object(std::initializer_list<std::pair<std::string_view, Json>> membe
   rep->members.reserve(members.size());
   for (const auto& [key, value] : members) rep->members.push_back({Json(key), value});
   rep->make_index();
+  Json json;
+  json.set_word(reinterpret_cast<std::uint64_t>(rep.release()));
+  json.tag_ = kTagObject;
+  return json;
+}
+
+Json Json::object_of(std::vector<Member> members) {
+  auto rep = std::make_unique<ObjectRep>();
+  bool differ = members.size() <= ObjectRep::kScannedMax;
+  for (std::size_t i = 1; i < members.size() && differ; ++i)
+    for (std::size_t k = 0; k < i && differ; ++k) differ = !ObjectRep::equal_names(members[i].key, members[k].key);
+  if (differ) {
+    rep->members = std::move(members);
+  } else {
+    for (Member& member : members) {
+      if (const Member* found = rep->find(member.name()))
+        const_cast<Member*>(found)->value = std::move(member.value);
+      else
+        rep->append(std::move(member));
+    }
+  }
   Json json;
   json.set_word(reinterpret_cast<std::uint64_t>(rep.release()));
   json.tag_ = kTagObject;

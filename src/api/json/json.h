@@ -68,6 +68,8 @@ class Json {
   static Json array(std::vector<Json> items = {});
   static Json object(std::initializer_list<std::pair<std::string_view, Json>> members = {});
   static Json object_of_size(std::size_t members);  // empty, with room for so many
+  // In their order. Of equal names the last value counts, at the place of the first.
+  static Json object_of(std::vector<Member> members);
 
   Type type() const;
   bool is_null() const { return tag_ == kTagNull; }
@@ -143,6 +145,18 @@ class Json {
   struct ObjectRep;
 
   static constexpr std::size_t kInlineMax = 14;
+
+  // A text of at most kInlineMax bytes as it stands in a value; equal texts have equal words.
+  struct Words {
+    std::uint64_t low, high;
+    friend bool operator==(const Words&, const Words&) = default;
+  };
+  static Words short_words(std::string_view text);
+  Words words() const {
+    Words out;
+    std::memcpy(&out, this, sizeof out);
+    return out;
+  }
 
   void raw_clear() noexcept {
     std::memset(bytes_, 0, sizeof bytes_);

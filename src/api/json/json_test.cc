@@ -7,6 +7,7 @@
 
 #include "api/json/limits.h"
 #include "api/json/projection.h"
+#include "base/format.h"
 
 namespace api {
 namespace {
@@ -129,6 +130,82 @@ TEST(Json, equality_is_by_value_and_ignores_member_order) {
   EXPECT_FALSE(parse(R"({"a":1})") == parse(R"({"a":1,"b":null})"));
   EXPECT_FALSE(Json("1") == Json(1));
   EXPECT_EQ(parse(R"({"b":{"d":1,"c":2},"a":1})").sorted().dump(), R"({"a":1,"b":{"c":2,"d":1}})");
+}
+
+TEST(Json, names_of_every_length_are_found) {
+  // One byte that differs, at each place of each length, up to beyond what stands in the value itself.
+  for (std::size_t size = 0; size <= 20; ++size) {
+    const std::string name = std::string("abcdefghijklmnopqrstuvwxyz").substr(0, size);
+    const Json object = Json::object({{name, 1}});
+    EXPECT_TRUE(object.has(name)) << name;
+    EXPECT_FALSE(object.has(name + std::string(1, '\0'))) << name;
+    for (std::size_t i = 0; i < size; ++i) {
+      std::string other = name;
+      other[i] = '\0';
+      EXPECT_FALSE(object.has(other)) << name << " " << i;
+      other.erase(i);
+      EXPECT_FALSE(object.has(other)) << name << " " << i;
+    }
+    EXPECT_EQ(Json(name).as_string(), name);
+  }
+}
+
+TEST(Json, of_equal_names_the_last_counts) {
+  EXPECT_EQ(parse(R"({"a":1,"b":2,"a":3})").dump(), R"({"a":3,"b":2})");
+  EXPECT_EQ(parse(R"({"a long name of a member":1,"a long name of a member":{"x":1,"x":2}})").dump(),
+            R"({"a long name of a member":{"x":2}})");
+  std::string many = "{";
+  for (int i = 0; i < 100; ++i) many += base::format("\"m{}\":{},", i % 50, i);
+  many.back() = '}';
+  const Json large = parse(many);
+  EXPECT_EQ(large.size(), 50u);
+  EXPECT_EQ(large["m0"].as_int(), 50);
+  EXPECT_EQ(large.members()[49].name(), "m49");
+  std::vector<std::string> twice;
+  ASSERT_TRUE(parse_json(R"({"a":[{"b":1,"b":2}],"c":1,"c":{"d":1,"d":1}})", {.duplicate_keys = &twice}).ok());
+  EXPECT_EQ(twice, (std::vector<std::string>{"a[0].b", "c", "c.d"}));
+}
+
+TEST(Projection, equal_parts_are_shared_and_different_ones_are_not) {
+  const Projection only{"name", "part"};
+  const auto part = [&](std::string_view text) {
+    auto parsed = parse_json(base::format(R"({{"name":"some name that is long enough","part":{}}})", text), only);
+    EXPECT_TRUE(parsed.ok()) << text;
+    return parsed.ok() ? (*parsed)["part"] : Json();
+  };
+  // Each differs from the one before in one thing.
+  const char* const kParts[] = {R"({})",
+                                R"([])",
+                                R"({"a":1})",
+                                R"({"a":2})",
+                                R"({"a":2.5})",
+                                R"({"a":-2})",
+                                R"({"a":18446744073709551615})",
+                                R"({"a":true})",
+                                R"({"a":false})",
+                                R"({"a":null})",
+                                R"({"a":"x"})",
+                                R"({"a":"y"})",
+                                R"({"b":"y"})",
+                                R"({"b":"yy"})",
+                                R"({"b":["yy"]})",
+                                R"({"b":["y","y"]})",
+                                R"({"b":["","yy"]})",
+                                R"({"b":{"yy":[]}})",
+                                R"({"b":{"yy":{}}})",
+                                R"({"b":{"yy":{}},"c":{}})",
+                                R"([[1,2],[3]])",
+                                R"([[1],[2,3]])",
+                                R"(["a\u0000b"])",
+                                R"(["a\u0000c"])"};
+  for (const char* text : kParts) EXPECT_EQ(part(text).dump(), parse(text).dump());
+  for (const char* text : kParts) EXPECT_EQ(part(text).dump(), parse(text).dump());
+  const Json first = part(R"({"cpu":"1","memory":"1Gi","deep":[1,{"x":null}]})");
+  Json second = part(R"({"cpu":"1","memory":"1Gi","deep":[1,{"x":null}]})");
+  EXPECT_TRUE(first.same_as(second));
+  second.set("cpu", "2");  // and who changes his does not change another's
+  EXPECT_EQ(first["cpu"].as_string(), "1");
+  EXPECT_EQ(part(R"({"cpu":"1","memory":"1Gi","deep":[1,{"x":null}]})")["cpu"].as_string(), "1");
 }
 
 TEST(Projection, keeps_what_is_named) {

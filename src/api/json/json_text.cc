@@ -1,6 +1,4 @@
-// Text to Json and back. simdjson does the parsing; this file is the only one that sees it with json_pick.cc.
-#include <simdjson.h>
-
+// Json as text.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -19,111 +17,6 @@ namespace {
 using base::Code;
 using base::make_error;
 using base::Result;
-
-struct Reader {
-  std::vector<std::string>* duplicates;
-  std::string path;  // kept only while duplicates are wanted
-
-  Json value(simdjson::dom::element element) {
-    switch (element.type()) {
-      case simdjson::dom::element_type::NULL_VALUE: return Json();
-      case simdjson::dom::element_type::BOOL: return Json(element.get_bool().value_unsafe());
-      case simdjson::dom::element_type::INT64: return Json(element.get_int64().value_unsafe());
-      case simdjson::dom::element_type::UINT64: return Json(element.get_uint64().value_unsafe());
-      case simdjson::dom::element_type::DOUBLE: return Json(element.get_double().value_unsafe());
-      case simdjson::dom::element_type::STRING: return Json(element.get_string().value_unsafe());
-      case simdjson::dom::element_type::ARRAY: return array(element.get_array().value_unsafe());
-      case simdjson::dom::element_type::OBJECT: return object(element.get_object().value_unsafe());
-    }
-    return Json();
-  }
-
-  Json array(simdjson::dom::array source) {
-    std::vector<Json> items;
-    items.reserve(source.size());
-    const std::size_t mark = path.size();
-    for (const simdjson::dom::element element : source) {
-      if (duplicates) path += "[" + std::to_string(items.size()) + "]";
-      items.push_back(value(element));
-      path.resize(mark);
-    }
-    return Json::array(std::move(items));
-  }
-
-  Json object(simdjson::dom::object source) {
-    Json result = Json::object_of_size(source.size());
-    const std::size_t mark = path.size();
-    for (const auto field : source) {
-      if (duplicates) {
-        if (!path.empty()) path += ".";
-        path += field.key;
-        if (result.has(field.key)) note_duplicate(*duplicates, path);
-      }
-      result.set(field.key, value(field.value));
-      path.resize(mark);
-    }
-    return result;
-  }
-};
-
-// Builds what a projection keeps. What it leaves out is one step on the parser's tape, however large it is.
-struct ProjectionReader {
-  Reader whole{nullptr, {}};
-
-  Json value(simdjson::dom::element element, const Projection* only) {
-    if (only == nullptr) return whole.value(element);
-    switch (element.type()) {
-      case simdjson::dom::element_type::ARRAY: return array(element.get_array().value_unsafe(), *only);
-      case simdjson::dom::element_type::OBJECT: return object(element.get_object().value_unsafe(), *only);
-      default: return whole.value(element);
-    }
-  }
-
-  Json array(simdjson::dom::array source, const Projection& only) {
-    std::vector<Json> items;
-    items.reserve(source.size());
-    for (const simdjson::dom::element element : source) items.push_back(value(element, &only));
-    return Json::array(std::move(items));
-  }
-
-  Json object(simdjson::dom::object source, const Projection& only) {
-    Json result = Json::object();
-    for (const auto field : source) {
-      const Projection::Choice choice = only.choose(field.key);
-      if (choice.keep) result.set(field.key, value(field.value, choice.inner));
-    }
-    return result;
-  }
-};
-
-// Integers beyond 64 bits are read again as doubles, so each is given a fraction, which simdjson accepts.
-std::string with_doubles(std::string_view text) {
-  std::string out;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\' && i + 1 < text.size())
-        out += text[i++];
-      else if (c == '"')
-        quoted = false;
-      out += text[i++];
-      continue;
-    }
-    if (c == '"') quoted = true;
-    if (c != '-' && (c < '0' || c > '9')) {
-      out += c;
-      ++i;
-      continue;
-    }
-    const std::size_t begin = i;
-    while (i < text.size() && std::string_view("+-.eE0123456789").find(text[i]) != std::string_view::npos) ++i;
-    const std::string_view number = text.substr(begin, i - begin);
-    out += number;
-    if (number.find_first_of(".eE") == std::string_view::npos && number.size() >= 19) out += ".0";
-  }
-  return out;
-}
 
 // Most text: ASCII that is written as it is.
 bool is_plain(std::string_view text) {
@@ -227,48 +120,7 @@ void write(std::string& out, const Json& json, int indent, int depth) {
   }
 }
 
-// Parses and hands the root to `build`, while the parser's memory holds it.
-template <class Build>
-Result<Json> parse_and_build(std::string_view text, Build build) {
-  // A parser holds about fourteen bytes for each of its capacity, and every thread has one.
-  static constexpr std::size_t kKeptCapacity = std::size_t{1} << 20;
-  thread_local simdjson::dom::parser parser;
-  if (text.data() == nullptr) text = "";  // of a value that is not there
-  auto parsed = parser.parse(text.data(), text.size(), true);
-  std::string rewritten;
-  if (parsed.error() == simdjson::NUMBER_ERROR) {
-    rewritten = with_doubles(text);
-    parsed = parser.parse(rewritten);
-  }
-  if (parsed.error() != simdjson::SUCCESS)
-    return make_error(Code::kBadRequest, base::format("invalid JSON: {}", simdjson::error_message(parsed.error())));
-  Json result = build(parsed.value_unsafe());
-  if (parser.capacity() > kKeptCapacity) parser = simdjson::dom::parser();
-  return result;
-}
-
 }  // namespace
-
-Result<Json> parse_json(std::string_view text, ParseOptions options) {
-  return parse_and_build(text, [&](simdjson::dom::element root) {
-    return Reader{options.duplicate_keys, {}}.value(root);
-  });
-}
-
-Result<Json> parse_json(std::string_view text, const Projection& only) {
-  return parse_and_build(text, [&](simdjson::dom::element root) { return ProjectionReader{}.value(root, &only); });
-}
-
-Result<Json> parse_json(std::string_view text, const ChooseProjection& choose) {
-  const auto text_at = [](simdjson::dom::element root, const char* key) {
-    std::string_view out;
-    if (root[key].get(out) != simdjson::SUCCESS) out = {};
-    return out;
-  };
-  return parse_and_build(text, [&](simdjson::dom::element root) {
-    return ProjectionReader{}.value(root, choose(text_at(root, "apiVersion"), text_at(root, "kind")));
-  });
-}
 
 Result<std::string> dump_readable(const Json& value) {
   const auto extent = extent_within(value, {.levels = kObjectLevelsMax});
@@ -280,20 +132,6 @@ Result<std::string> dump_readable(const Json& value) {
   // At the limit it matters to the parser whether the innermost value is empty.
   if (extent->levels == kObjectLevelsMax) TRY_VOID(check_readable(out));
   return out;
-}
-
-base::Status check_readable(std::string_view bytes) {
-  static constexpr std::size_t kKeptCapacity = std::size_t{1} << 20;
-  thread_local simdjson::dom::parser parser;
-  if (parser.max_depth() != kObjectLevelsMax || parser.capacity() < bytes.size())
-    if (const auto error = parser.allocate(std::max(bytes.size(), kKeptCapacity), kObjectLevelsMax))
-      return make_error(Code::kInvalid, simdjson::error_message(error));
-  const auto error = parser.parse(bytes.data(), bytes.size(), true).error();
-  if (parser.capacity() > kKeptCapacity) parser = simdjson::dom::parser();
-  if (error == simdjson::DEPTH_ERROR)
-    return make_error(Code::kInvalid, base::format("nested too deeply: more than {} levels", kObjectLevelsMax));
-  if (error) return make_error(Code::kInvalid, simdjson::error_message(error));
-  return {};
 }
 
 std::string format_double(double value) {

@@ -1,4 +1,4 @@
-// Rows of paths. Parsing along them is in json_text.cc.
+// Rows of paths. Parsing along them is in json_parse.cc.
 #include "api/json/projection.h"
 
 namespace api {

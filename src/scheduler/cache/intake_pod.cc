@@ -146,8 +146,7 @@ bool Intake::take_pod(const api::Json& pod) {
   facts.text = text_of(pod, ours, model_.shared_texts);
   facts.node = node;
   facts.shape = model_.shape_for(drops_fields_ ? without_gated_fields(pod) : pod);
-  facts.labels = model_.pods.label_set_for(model_.symbols.intern(api::namespace_of(pod)),
-                                           labels_from(pod["metadata"]["labels"], model_.symbols));
+  facts.labels = model_.pods.label_set_for(model_.symbols.intern(api::namespace_of(pod)), pod["metadata"]["labels"]);
   const bool under_eviction = ledger_.is_under_way(Entry::kEviction, facts.text.uid);
   if (under_eviction && is_allocated_like(facts.task.status)) facts.task.status = TaskStatus::kReleasing;
   if (!model_.gates.on("PodSchedulingReadiness")) facts.task.gated = false;

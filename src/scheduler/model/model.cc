@@ -21,7 +21,7 @@ bool is_open(const Job& job) {
 Model::Model() = default;
 
 ShapeId Model::shape_for(const api::Json& pod) {
-  shape_key(pod, scratch_);
+  shape_key(pod, scratch_, &part_texts_);
   const ShapeId id{static_cast<std::uint32_t>(shapes_.size())};
   auto [found, added] = shape_by_key_.try_emplace(scratch_, id);
   if (added) {

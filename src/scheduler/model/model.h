@@ -179,6 +179,7 @@ class Model {
   std::deque<Shape> shapes_;  // stable addresses: evaluators keep references
   std::unordered_map<std::string, ShapeId> shape_by_key_;
   std::string scratch_;
+  PartTexts part_texts_;
   std::vector<Task> tasks_;
   std::vector<TaskText> texts_;
   std::vector<std::uint32_t> free_tasks_;

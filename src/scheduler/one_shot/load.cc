@@ -157,7 +157,7 @@ base::Status OneShot::check(const std::string& where, const api::ResourceId& id,
   }
   const api::KindInfo* info = api::find_kind(id);
   if (info == nullptr || info->schema == nullptr) return {};
-  if (const auto wrong = api::find_wrong_type(*info->schema, object))
+  if (const auto wrong = api::find_wrong_type(*info->schema, object, checked_))
     return bad(where, base::format("{}: {}", wrong->field, wrong->message));
   return {};
 }

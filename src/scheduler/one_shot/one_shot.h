@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/json/json.h"
+#include "api/schema/checked_values.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "scheduler/cache/intake.h"
@@ -83,7 +84,7 @@ class OneShot {
  private:
   base::Status load_object(const std::string& file, int line, api::Json object);
   base::Status load_state(const std::string& where, const api::Json& state);
-  static base::Status check(const std::string& where, const api::ResourceId& id, const api::Json& object);
+  base::Status check(const std::string& where, const api::ResourceId& id, const api::Json& object);
   void complete(api::Json& object) const;
   void add_missing_queues();
   void add_group_for(api::Json& pod);
@@ -101,6 +102,7 @@ class OneShot {
   base::Time now_;
   std::vector<std::string> notes_;
   std::set<std::string> noted_kinds_;
+  api::CheckedValues checked_;
   std::vector<api::Json> early_pods_;  // of this phase: their nodes have not been read yet, and give nodes their order
   std::vector<std::pair<std::string, std::string>> binds_;  // in the order of decision; the last one counts
   std::vector<PlannedEviction> evictions_;

@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "scheduler/model/nodes/column_kernels.h"
+#include "scheduler/model/nodes/score_kernels.h"
 #include "scheduler/search/node_search_state.h"
 
 namespace scheduler {
@@ -31,10 +32,7 @@ WordRange words_in_use(const NodeSet& nodes) {
 
 std::size_t count_of(const NodeSet& nodes) {
   const WordRange range = words_in_use(nodes);
-  std::size_t total = 0;
-  for (std::size_t i = range.begin; i < range.end; ++i)
-    total += static_cast<std::size_t>(std::popcount(nodes.words()[i]));
-  return total;
+  return count_bits(nodes.words().data() + range.begin, range.end - range.begin);
 }
 
 // Whether there is exactly one member.
@@ -344,18 +342,12 @@ void NodeSearch::score_all(ClassState& state, const NodeSet& group, const NodeSc
 }
 
 std::uint32_t NodeSearch::best_of(ClassState& state, const NodeSet& group) {
-  const std::uint32_t first = group.first();
-  if (is_single(group)) return first;
+  if (is_single(group)) return group.first();
   score_all(state, group);
-  std::uint32_t best = first;
-  const double* totals = totals_.data();
-  double most = totals[first];
-  group.for_each([&](std::uint32_t n) {
-    if (totals[n] <= most) return;
-    most = totals[n];
-    best = n;
-  });
-  return best;
+  const WordRange range = words_in_use(group);
+  const std::size_t begin = range.begin * 64;
+  return static_cast<std::uint32_t>(
+      begin + first_highest(totals_.data() + begin, group.words().data() + range.begin, range.end - range.begin));
 }
 
 }  // namespace scheduler

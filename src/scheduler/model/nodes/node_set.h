@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "scheduler/model/core/ids.h"
+#include "scheduler/model/nodes/score_kernels.h"
 
 namespace scheduler {
 
@@ -20,11 +21,7 @@ class NodeSet {
   bool has(std::uint32_t n) const { return n / 64 < words_.size() && (words_[n / 64] >> (n % 64) & 1); }
   void add(std::uint32_t n) { words_[n / 64] |= std::uint64_t{1} << (n % 64); }
   void remove(std::uint32_t n) { words_[n / 64] &= ~(std::uint64_t{1} << (n % 64)); }
-  std::size_t count() const {
-    std::size_t total = 0;
-    for (std::uint64_t word : words_) total += static_cast<std::size_t>(std::popcount(word));
-    return total;
-  }
+  std::size_t count() const { return count_bits(words_.data(), words_.size()); }
   bool empty() const {
     for (std::uint64_t word : words_) {
       if (word != 0) return false;

@@ -87,6 +87,14 @@ MatcherId PodAffinity::matcher_for(std::vector<PodSelector> all_of) {
   return id;
 }
 
+LabelSetId PodAffinity::label_set_for(Symbol ns, const api::Json& labels) {
+  const auto* known = recent_label_sets_.find(labels);
+  if (known != nullptr && known->first == ns) return known->second;
+  const LabelSetId id = label_set_for(ns, labels_from(labels, symbols_));
+  if (labels.is_object()) recent_label_sets_.keep(labels, {ns, id});
+  return id;
+}
+
 LabelSetId PodAffinity::label_set_for(Symbol ns, Labels labels) {
   std::string text;
   append(text, ns.index);

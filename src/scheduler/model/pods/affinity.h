@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "api/json/by_identity.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/symbols.h"
 #include "scheduler/model/pods/shape.h"
@@ -59,6 +60,8 @@ class PodAffinity final : public MatcherSource {
 
   MatcherId matcher_for(std::vector<PodSelector> all_of) override;
   LabelSetId label_set_for(Symbol ns, Labels labels);
+  // As above, of a pod's `metadata.labels`.
+  LabelSetId label_set_for(Symbol ns, const api::Json& labels);
   void set_namespace_labels(Symbol ns, Labels labels);
 
   const Matcher& matcher(MatcherId id) const { return matchers_[id.index]; }
@@ -92,6 +95,7 @@ class PodAffinity final : public MatcherSource {
   std::vector<MatcherId> new_matchers_;
   std::vector<LabelSet> label_sets_;
   std::unordered_map<std::string, LabelSetId> label_set_by_text_;
+  api::ByIdentity<std::pair<Symbol, LabelSetId>> recent_label_sets_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> signatures_;
   std::map<std::uint32_t, Labels> namespaces_;
   std::vector<OwnedTerm> owned_;

@@ -12,18 +12,26 @@ namespace {
 constexpr std::int64_t kDefaultMilliCpu = 100;
 constexpr std::int64_t kDefaultMemory = 200 * 1024 * 1024;
 
-void append(std::string& out, char tag, const api::Json& value) {
+// The text that is made of a pod.
+struct Key {
+  std::string& text;
+  PartTexts* known;  // may be null
+};
+
+void append(Key& out, char tag, const api::Json& value) {
   if (value.is_null()) return;
-  out.push_back(tag);
-  value.dump_to(out);
+  out.text.push_back(tag);
+  if (out.known == nullptr || (!value.is_object() && !value.is_array())) return value.dump_to(out.text);
+  const std::string* text = out.known->find(value);
+  out.text.append(text != nullptr ? *text : out.known->keep(value, value.dump()));
 }
 
 bool is_sidecar(const api::Json& container) { return container["restartPolicy"].as_string() == "Always"; }
 
-void append_containers(std::string& out, char tag, const api::Json& containers) {
+void append_containers(Key& out, char tag, const api::Json& containers) {
   for (const api::Json& container : containers.items()) {
-    out.push_back(tag);
-    if (is_sidecar(container)) out.push_back('s');
+    out.text.push_back(tag);
+    if (is_sidecar(container)) out.text.push_back('s');
     append(out, 'r', container["resources"]);
     append(out, 'i', container["image"]);
     for (const api::Json& port : container["ports"].items()) {
@@ -46,7 +54,7 @@ bool is_resize_infeasible(const api::Json& pod) {
 }
 
 // What the kubelet granted, where it is not simply what the spec asks for; by the container's position.
-void append_resize(std::string& out, const api::Json& pod) {
+void append_resize(Key& out, const api::Json& pod) {
   bool differs = false;
   for (const api::Json& status : pod["status"]["containerStatuses"].items()) {
     const api::Json& granted = status["resources"]["requests"];
@@ -64,7 +72,7 @@ void append_resize(std::string& out, const api::Json& pod) {
       differs = true;
     }
   }
-  if (differs && is_resize_infeasible(pod)) out.push_back('X');
+  if (differs && is_resize_infeasible(pod)) out.text.push_back('X');
 }
 
 bool is_pod_level_resource(std::string_view name) {
@@ -327,8 +335,9 @@ bool HostPort::conflicts_with(const HostPort& other) const {
   return ip == other.ip || ip == "0.0.0.0" || other.ip == "0.0.0.0";
 }
 
-void shape_key(const api::Json& pod, std::string& out) {
-  out.clear();
+void shape_key(const api::Json& pod, std::string& text, PartTexts* known) {
+  text.clear();
+  Key out{text, known};
   const api::Json& spec = pod["spec"];
   append_containers(out, 'C', spec["containers"]);
   append_containers(out, 'I', spec["initContainers"]);
@@ -342,7 +351,7 @@ void shape_key(const api::Json& pod, std::string& out) {
   bool namespaced =
       !spec["topologySpreadConstraints"].empty() || affinity.has("podAffinity") || affinity.has("podAntiAffinity");
   bool label_keys = false;
-  if (namespaced) label_keys = out.find("atchLabelKeys") != std::string::npos;
+  if (namespaced) label_keys = text.find("atchLabelKeys") != std::string::npos;
   for (const api::Json& volume : spec["volumes"].items()) {
     if (const api::Json* claim = volume.find("persistentVolumeClaim")) {
       append(out, 'V', (*claim)["claimName"]);
@@ -366,7 +375,7 @@ void shape_key(const api::Json& pod, std::string& out) {
     append(out, 'W', key);
     append(out, 'v', value);
   }
-  out += "Z" + revocable_zone_of(pod);
+  text += "Z" + revocable_zone_of(pod);
 }
 
 Request pod_request(const api::Json& pod, Dimensions& dimensions) {

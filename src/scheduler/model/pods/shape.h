@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "api/json/by_identity.h"
 #include "api/json/json.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/resource.h"
@@ -106,8 +107,11 @@ struct Shape {
   bool is_plain() const { return !reads_pods() && volumes.empty() && ports.empty(); }
 };
 
-// The canonical text. `out` is cleared first.
-void shape_key(const api::Json& pod, std::string& out);
+// The texts of parts that came lately.
+using PartTexts = api::ByIdentity<std::string>;
+
+// The canonical text. `out` is cleared first; `known` may be null.
+void shape_key(const api::Json& pod, std::string& out, PartTexts* known = nullptr);
 
 // The sum of what the pod asks for (containers, init containers, sidecars, overhead, pod level), with one pod.
 Request pod_request(const api::Json& pod, Dimensions& dimensions);

@@ -1,6 +1,8 @@
 // Four nodes at a time where the machine has wide vectors.
 #include "scheduler/plugins/binpack/binpack_kernel.h"
 
+#include <cmath>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -33,7 +35,8 @@ WIDE __m256d doubles(__m256i raw) {
 }
 
 // False: a value is too large for this, and nothing was added.
-WIDE bool add_four(std::span<const BinpackTerm> terms, double divisor, double weight, double* totals, std::size_t n) {
+WIDE bool add_four(std::span<const BinpackTerm> terms, double divisor, double factor, double weight, double* totals,
+                   std::size_t n) {
   const __m256i inexact = _mm256_set1_epi64x(~kExactMax);
   const __m256d zero = _mm256_setzero_pd();
   __m256d sum = zero, over = zero;
@@ -48,7 +51,9 @@ WIDE bool add_four(std::span<const BinpackTerm> terms, double divisor, double we
     const __m256d part = _mm256_div_pd(_mm256_mul_pd(after, _mm256_set1_pd(term.weight)), capacity);
     sum = _mm256_add_pd(sum, _mm256_and_pd(offered, part));
   }
-  __m256d score = _mm256_mul_pd(_mm256_div_pd(sum, _mm256_set1_pd(divisor)), _mm256_set1_pd(100));
+  const __m256d mean =
+      factor != 0 ? _mm256_mul_pd(sum, _mm256_set1_pd(factor)) : _mm256_div_pd(sum, _mm256_set1_pd(divisor));
+  __m256d score = _mm256_mul_pd(mean, _mm256_set1_pd(100));
   score = _mm256_andnot_pd(over, _mm256_mul_pd(score, _mm256_set1_pd(weight)));
   _mm256_storeu_pd(totals + n, _mm256_add_pd(_mm256_loadu_pd(totals + n), score));
   return true;
@@ -56,8 +61,11 @@ WIDE bool add_four(std::span<const BinpackTerm> terms, double divisor, double we
 
 __attribute__((target("avx2"))) void add_wide(std::span<const BinpackTerm> terms, double divisor, double weight,
                                               double* totals, std::size_t count) {
+  // To divide by a power of two is to multiply, to the bit; 0 for another divisor.
+  int exponent = 0;
+  const double factor = std::frexp(divisor, &exponent) == 0.5 ? 1 / divisor : 0;
   for (std::size_t n = 0; n < count; n += 4) {
-    if (add_four(terms, divisor, weight, totals, n)) continue;
+    if (add_four(terms, divisor, factor, weight, totals, n)) continue;
     for (std::size_t i = n; i < n + 4; ++i) totals[i] += binpack_score(terms, divisor, weight, i);
   }
 }

@@ -13,6 +13,10 @@ namespace {
 double floor_percent(double part, double whole) { return std::floor(part * 100.0 / whole); }
 double smaller(double a, double b) { return a < b ? a : b; }
 
+double evenness_plain(double cpu, double memory) {
+  return std::trunc((1 - std::fabs(smaller(cpu, 1) - smaller(memory, 1)) / 2) * 100);
+}
+
 double score_plain(const CapacityTask& t, std::size_t n) {
   const auto cc = static_cast<double>(t.cpu_cap[n]), mc = static_cast<double>(t.memory_cap[n]);
   const double cu = static_cast<double>(t.cpu_used[n]) + t.cpu, mu = static_cast<double>(t.memory_used[n]) + t.memory;
@@ -26,14 +30,13 @@ double score_plain(const CapacityTask& t, std::size_t n) {
     total += t.least * std::floor((least_cpu + least_memory) / resources) +
              t.most * std::floor((most_cpu + most_memory) / resources);
   }
-  double after = 100, before = 100;
+  if (t.balanced == 0) return total;
+  double after = 100;
   if (resources == 2) {
     const auto cr = static_cast<double>(t.cpu_real[n]), mr = static_cast<double>(t.memory_real[n]);
-    after = std::trunc(
-        (1 - std::fabs(smaller((cr + t.cpu_wanted) / cc, 1) - smaller((mr + t.memory_wanted) / mc, 1)) / 2) * 100);
-    before = std::trunc((1 - std::fabs(smaller(cr / cc, 1) - smaller(mr / mc, 1)) / 2) * 100);
+    after = evenness_plain((cr + t.cpu_wanted) / cc, (mr + t.memory_wanted) / mc);
   }
-  return total + t.balanced * (50 + std::trunc((50 + after - before) / 2));
+  return total + t.balanced * (50 + std::trunc((50 + after - t.balance_now[n]) / 2));
 }
 
 #if defined(__x86_64__)
@@ -81,8 +84,7 @@ WIDE void add_four(const CapacityTask& t, double* totals, std::size_t n, __m256d
     const __m256d cr = doubles(t.cpu_real + n), mr = doubles(t.memory_real + n);
     const __m256d after = evenness(_mm256_div_pd(_mm256_add_pd(cr, _mm256_set1_pd(t.cpu_wanted)), cc),
                                    _mm256_div_pd(_mm256_add_pd(mr, _mm256_set1_pd(t.memory_wanted)), mc));
-    const __m256d before = evenness(_mm256_div_pd(cr, cc), _mm256_div_pd(mr, mc));
-    const __m256d change = _mm256_sub_pd(_mm256_add_pd(_mm256_set1_pd(50), after), before);
+    const __m256d change = _mm256_sub_pd(_mm256_add_pd(_mm256_set1_pd(50), after), _mm256_loadu_pd(t.balance_now + n));
     const __m256d balance = _mm256_add_pd(_mm256_set1_pd(50), truncs(_mm256_mul_pd(change, half)));
     total = _mm256_add_pd(total, _mm256_mul_pd(_mm256_set1_pd(t.balanced), balance));
   }
@@ -105,6 +107,12 @@ __attribute__((target("avx2"))) void add_wide(const CapacityTask& t, double* tot
 #endif
 
 }  // namespace
+
+double balance_points(std::int64_t cpu_used, std::int64_t cpu_cap, std::int64_t memory_used, std::int64_t memory_cap) {
+  if (cpu_cap == 0 || memory_cap == 0) return 100;
+  return evenness_plain(static_cast<double>(cpu_used) / static_cast<double>(cpu_cap),
+                        static_cast<double>(memory_used) / static_cast<double>(memory_cap));
+}
 
 void add_capacity_scores(const CapacityTask& task, double* totals, std::size_t count) {
 #if defined(__x86_64__)

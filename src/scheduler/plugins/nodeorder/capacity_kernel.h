@@ -11,7 +11,11 @@ struct CapacityTask {
   double cpu, memory;                // counted with defaults for containers that ask for nothing
   double cpu_wanted, memory_wanted;  // as asked
   double least, most, balanced;      // weights
+  const double* balance_now;         // balance_points() of each node; not read where `balanced` is 0
 };
+
+// How evenly both are used: 0 to 100 in whole points, 100 where one is missing.
+double balance_points(std::int64_t cpu_used, std::int64_t cpu_cap, std::int64_t memory_used, std::int64_t memory_cap);
 
 // Adds the weighted scores to `totals`; `count` is a multiple of 4. Columns hold values from 0 to 2^52. The result is
 // bit-equal to scoring node by node.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scheduler/model/nodes/score_kernels.h"
+
 namespace scheduler {
 
 namespace {
@@ -39,8 +41,7 @@ class ImageScorer final : public NodeScorer {
   void add_scores(const NodeSet& candidates, std::vector<double>& totals) override {
     const std::size_t rows = std::min(scores_->size(), totals.size());
     if (candidates.count() * 8 < rows) return NodeScorer::add_scores(candidates, totals);
-    const double* const scores = scores_->data();
-    for (std::size_t n = 0; n < rows; ++n) totals[n] += weight_ * scores[n];
+    add_weighted(scores_->data(), weight_, totals.data(), rows);
   }
 
  private:
@@ -54,7 +55,9 @@ std::unique_ptr<NodeScorer> ImageLocality::scorer_for(const Model& model, const 
   const bool any = std::any_of(shape.images.begin(), shape.images.end(),
                                [&](Symbol image) { return model.nodes.image(image) != nullptr; });
   if (!any) return nullptr;
-  return std::make_unique<ImageScorer>(scores_of(model, shape), weight);
+  std::shared_ptr<const Scores> scores = scores_of(model, shape);
+  if (scores == nullptr) return nullptr;
+  return std::make_unique<ImageScorer>(std::move(scores), weight);
 }
 
 std::shared_ptr<const ImageLocality::Scores> ImageLocality::scores_of(const Model& model, const Shape& shape) {
@@ -63,13 +66,14 @@ std::shared_ptr<const ImageLocality::Scores> ImageLocality::scores_of(const Mode
     known_.clear();
     generation_ = nodes.static_generation();
   }
-  std::shared_ptr<const Scores>& slot = known_[{shape.images, shape.image_places}];
-  if (slot == nullptr) {
+  const auto [slot, added] = known_.try_emplace({shape.images, shape.image_places});
+  if (added) {
     Scores scores(nodes.size());
     for (std::uint32_t n = 0; n < scores.size(); ++n) scores[n] = score_on(nodes, shape, nodes[NodeId{n}]);
-    slot = std::make_shared<const Scores>(std::move(scores));
+    const bool any = std::any_of(scores.begin(), scores.end(), [](double score) { return score != 0; });
+    if (any) slot->second = std::make_shared<const Scores>(std::move(scores));
   }
-  return slot;
+  return slot->second;
 }
 
 }  // namespace scheduler

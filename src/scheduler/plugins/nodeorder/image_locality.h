@@ -18,10 +18,11 @@ class ImageLocality {
  public:
   using Scores = std::vector<double>;  // by node
 
-  // Null if no node has any of the images.
+  // Null if no node has enough of any of the images for a score.
   std::unique_ptr<NodeScorer> scorer_for(const Model& model, const Shape& shape, double weight);
 
  private:
+  // Null where each is 0.
   std::shared_ptr<const Scores> scores_of(const Model& model, const Shape& shape);
 
   std::uint64_t generation_ = 0;  // of the nodes that the scores are for

@@ -7,6 +7,7 @@
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
 #include "scheduler/plugins/nodeorder/capacity_kernel.h"
+#include "scheduler/plugins/nodeorder/current_balance.h"
 #include "scheduler/plugins/nodeorder/image_locality.h"
 #include "scheduler/search/node_evaluators.h"
 
@@ -19,8 +20,9 @@ inline double percent_floor(double part, double whole) { return std::floor(part 
 // Least allocated, most allocated and balanced allocation in one pass: all three only read the node's own columns.
 class CapacityScorer final : public NodeScorer {
  public:
-  CapacityScorer(const Model& model, const NodeOrderWeights& weights, const Shape& shape)
-      : nodes_(model.nodes), shape_(shape), weights_(weights) {
+  // `balance` outlives it.
+  CapacityScorer(const Model& model, const NodeOrderWeights& weights, const Shape& shape, CurrentBalance& balance)
+      : model_(model), nodes_(model.nodes), shape_(shape), weights_(weights), balance_now_(balance) {
     for (const Part& part : shape.request.parts) {
       if (part.dim > kPods && part.amount > 0 && model.dimensions.name(part.dim) == "nvidia.com/gpu") gpu_ = part;
     }
@@ -34,12 +36,12 @@ class CapacityScorer final : public NodeScorer {
     // Rows without a node behind the last are not worth scoring.
     const std::size_t rows = std::min((nodes_.size() + 3) / 4 * 4, totals.size());
     if (gpu_.amount > 0 || candidates.count() * 8 < rows) return NodeScorer::add_scores(candidates, totals);
-    add_capacity_scores(
-        {nodes_.allocatable(kCpu).data(), nodes_.allocatable(kMemory).data(), nodes_.nonzero_cpu().data(),
-         nodes_.nonzero_memory().data(), nodes_.seen_cpu().data(), nodes_.seen_memory().data(),
-         static_cast<double>(shape_.nonzero_cpu), static_cast<double>(shape_.nonzero_memory), cpu_, memory_,
-         weights_.least, weights_.most, balanced_ ? weights_.balanced : 0},
-        totals.data(), rows);
+    add_capacity_scores({nodes_.allocatable(kCpu).data(), nodes_.allocatable(kMemory).data(),
+                         nodes_.nonzero_cpu().data(), nodes_.nonzero_memory().data(), nodes_.seen_cpu().data(),
+                         nodes_.seen_memory().data(), static_cast<double>(shape_.nonzero_cpu),
+                         static_cast<double>(shape_.nonzero_memory), cpu_, memory_, weights_.least, weights_.most,
+                         balanced_ ? weights_.balanced : 0, balanced_ ? balance_now_.column(model_).data() : nullptr},
+                        totals.data(), rows);
   }
 
   double score(std::uint32_t n) override {
@@ -93,9 +95,11 @@ class CapacityScorer final : public NodeScorer {
     return 50 + std::trunc((50 + after - before) / 2);
   }
 
+  const Model& model_;
   const NodeTable& nodes_;
   const Shape& shape_;
   const NodeOrderWeights weights_;
+  CurrentBalance& balance_now_;
   Part gpu_{0, 0};
   double cpu_ = 0, memory_ = 0;
   bool balanced_ = false;
@@ -169,7 +173,7 @@ class NodeOrderPlugin final : public Plugin {
       return weights_.images == 0 ? nullptr : images_.scorer_for(model, shape, weights_.images);
     });
     add([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {
-      return std::make_unique<CapacityScorer>(model, weights_, model.shape_of(task));
+      return std::make_unique<CapacityScorer>(model, weights_, model.shape_of(task), balance_now_);
     });
     add([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {
       const Shape& shape = model.shape_of(task);
@@ -197,6 +201,7 @@ class NodeOrderPlugin final : public Plugin {
   NodeOrderWeights weights_;
   DomainCache domains_;
   ImageLocality images_;
+  CurrentBalance balance_now_;
 };
 
 }  // namespace

@@ -1,0 +1,220 @@
+// Text to Json. simdjson does the parsing; this file is the only one that sees it.
+#include <simdjson.h>
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "api/json/json.h"
+#include "api/json/json_bulk.h"
+#include "api/json/limits.h"
+#include "api/json/projection.h"
+#include "api/json/recent_values.h"
+#include "api/json/tape.h"
+#include "base/format.h"
+
+namespace api {
+namespace {
+
+using base::Code;
+using base::make_error;
+using base::Result;
+
+Json scalar(const Tape& tape, std::size_t at) {
+  const auto number = [&] { return tape.words[at + 1]; };
+  switch (tape.kind(at)) {
+    case 't': return Json(true);
+    case 'f': return Json(false);
+    case 'l': return Json(static_cast<std::int64_t>(number()));
+    case 'u': return Json(number());
+    case 'd': return Json(std::bit_cast<double>(number()));
+    case '"': return Json(tape.text(at));
+    default: return Json();
+  }
+}
+
+// Builds all of a value.
+struct Reader {
+  const Tape& tape;
+
+  Json value(std::size_t at) const {
+    if (!tape.is_container(at)) return scalar(tape, at);
+    const std::size_t end = tape.after(at) - 1;
+    if (tape.kind(at) == '[') {
+      std::vector<Json> items;
+      items.reserve(tape.size(at));
+      for (++at; at < end; at = tape.after(at)) items.push_back(value(at));
+      return Json::array(std::move(items));
+    }
+    std::vector<Json::Member> members;
+    members.reserve(tape.size(at));
+    for (++at; at < end; at = tape.after(at + 1)) members.push_back({Json(tape.text(at)), value(at + 1)});
+    return Json::object_of(std::move(members));
+  }
+};
+
+// Notes the paths of members whose name their object had already.
+struct DuplicateFinder {
+  const Tape& tape;
+  std::vector<std::string>& found;
+  std::string path = {};
+
+  void look(std::size_t at) {
+    if (!tape.is_container(at)) return;
+    const std::size_t end = tape.after(at) - 1, mark = path.size();
+    if (tape.kind(at) == '[') {
+      std::size_t index = 0;
+      for (++at; at < end; at = tape.after(at)) {
+        path += "[" + std::to_string(index++) + "]";
+        look(at);
+        path.resize(mark);
+      }
+      return;
+    }
+    std::set<std::string_view> names;  // ordered: who knows a hash can make names that share one place
+    for (++at; at < end; at = tape.after(at + 1)) {
+      if (!path.empty()) path += ".";
+      path += tape.text(at);
+      if (!names.insert(tape.text(at)).second) note_duplicate(found, path);
+      look(at + 1);
+      path.resize(mark);
+    }
+  }
+};
+
+// Builds what a projection keeps. What it leaves out is one step on the tape, however large it is; what it keeps whole
+// is shared with equal values that were read lately.
+struct ProjectionReader {
+  const Tape& tape;
+  RecentValues& recent;
+
+  Json value(std::size_t at, const Projection* only) {
+    if (!tape.is_container(at)) return scalar(tape, at);
+    if (only == nullptr) return whole(at);
+    const std::size_t end = tape.after(at) - 1;
+    if (tape.kind(at) == '[') {
+      std::vector<Json> items;
+      items.reserve(tape.size(at));
+      for (++at; at < end; at = tape.after(at)) items.push_back(value(at, only));
+      return Json::array(std::move(items));
+    }
+    std::vector<Json::Member> members;
+    members.reserve(std::min(tape.size(at), only->size()));
+    for (++at; at < end; at = tape.after(at + 1)) {
+      const std::string_view name = tape.text(at);
+      const Projection::Choice choice = only->choose(name);
+      if (choice.keep) members.push_back({Json(name), value(at + 1, choice.inner)});
+    }
+    return Json::object_of(std::move(members));
+  }
+
+  Json whole(std::size_t at) {
+    if (const Json* same = recent.find(tape, at)) return *same;
+    Json made = Reader{tape}.value(at);
+    recent.keep(tape, at, made);
+    return made;
+  }
+};
+
+// Integers beyond 64 bits are read again as doubles, so each is given a fraction, which simdjson accepts.
+std::string with_doubles(std::string_view text) {
+  std::string out;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\' && i + 1 < text.size())
+        out += text[i++];
+      else if (c == '"')
+        quoted = false;
+      out += text[i++];
+      continue;
+    }
+    if (c == '"') quoted = true;
+    if (c != '-' && (c < '0' || c > '9')) {
+      out += c;
+      ++i;
+      continue;
+    }
+    const std::size_t begin = i;
+    while (i < text.size() && std::string_view("+-.eE0123456789").find(text[i]) != std::string_view::npos) ++i;
+    const std::string_view number = text.substr(begin, i - begin);
+    out += number;
+    if (number.find_first_of(".eE") == std::string_view::npos && number.size() >= 19) out += ".0";
+  }
+  return out;
+}
+
+// Parses and hands the tape to `build`; its first value is at kRoot.
+constexpr std::size_t kRoot = 1;
+
+template <class Build>
+Result<Json> parse_and_build(std::string_view text, Build build) {
+  // A parser holds about fourteen bytes for each of its capacity, and every thread has one.
+  static constexpr std::size_t kKeptCapacity = std::size_t{1} << 20;
+  thread_local simdjson::dom::parser parser;
+  if (text.data() == nullptr) text = "";  // of a value that is not there
+  auto parsed = parser.parse(text.data(), text.size(), true);
+  std::string rewritten;
+  if (parsed.error() == simdjson::NUMBER_ERROR) {
+    rewritten = with_doubles(text);
+    parsed = parser.parse(rewritten);
+  }
+  if (parsed.error() != simdjson::SUCCESS)
+    return make_error(Code::kBadRequest, base::format("invalid JSON: {}", simdjson::error_message(parsed.error())));
+  Json result = build(Tape{parser.doc.tape.get(), parser.doc.string_buf.get()});
+  if (parser.capacity() > kKeptCapacity) parser = simdjson::dom::parser();
+  return result;
+}
+
+// The root's member of that name, or nothing where there is none or it is no text.
+std::string_view text_member(const Tape& tape, std::string_view name) {
+  if (tape.kind(kRoot) != '{') return {};
+  const std::size_t end = tape.after(kRoot) - 1;
+  for (std::size_t at = kRoot + 1; at < end; at = tape.after(at + 1))
+    if (tape.text(at) == name) return tape.kind(at + 1) == '"' ? tape.text(at + 1) : std::string_view();
+  return {};
+}
+
+RecentValues& recent_values() {
+  thread_local RecentValues values;
+  return values;
+}
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text, ParseOptions options) {
+  return parse_and_build(text, [&](const Tape& tape) {
+    if (options.duplicate_keys) DuplicateFinder{tape, *options.duplicate_keys}.look(kRoot);
+    return Reader{tape}.value(kRoot);
+  });
+}
+
+Result<Json> parse_json(std::string_view text, const Projection& only) {
+  return parse_and_build(text, [&](const Tape& tape) {
+    return ProjectionReader{tape, recent_values()}.value(kRoot, &only);
+  });
+}
+
+Result<Json> parse_json(std::string_view text, const ChooseProjection& choose) {
+  return parse_and_build(text, [&](const Tape& tape) {
+    const Projection* only = choose(text_member(tape, "apiVersion"), text_member(tape, "kind"));
+    return only == nullptr ? Reader{tape}.value(kRoot) : ProjectionReader{tape, recent_values()}.value(kRoot, only);
+  });
+}
+
+base::Status check_readable(std::string_view bytes) {
+  static constexpr std::size_t kKeptCapacity = std::size_t{1} << 20;
+  thread_local simdjson::dom::parser parser;
+  if (parser.max_depth() != kObjectLevelsMax || parser.capacity() < bytes.size())
+    if (const auto error = parser.allocate(std::max(bytes.size(), kKeptCapacity), kObjectLevelsMax))
+      return make_error(Code::kInvalid, simdjson::error_message(error));
+  const auto error = parser.parse(bytes.data(), bytes.size(), true).error();
+  if (parser.capacity() > kKeptCapacity) parser = simdjson::dom::parser();
+  if (error == simdjson::DEPTH_ERROR)
+    return make_error(Code::kInvalid, base::format("nested too deeply: more than {} levels", kObjectLevelsMax));
+  if (error) return make_error(Code::kInvalid, simdjson::error_message(error));
+  return {};
+}
+
+}  // namespace api
