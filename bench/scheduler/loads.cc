@@ -100,6 +100,22 @@ void backlog(double scale, Sink& out) {
   waiting("late");
 }
 
+// Groups without minResources, which admission lets in, of pods that no node has room for; one more arrives, and fits.
+void hopeless_groups(double scale, Sink& out) {
+  const auto group = [&](const std::string& name, std::string_view cpu) {
+    out += group_line(name, 2, "default", "");
+    for (int i = 0; i < 2; ++i) {
+      out += pod_line({.name = base::format("{}-w-{}", name, i),
+                       .group = name,
+                       .requests = base::format(R"("cpu":"{}","memory":"1Gi")", cpu)});
+    }
+  };
+  running_cluster(out, scaled(500, scale), scaled(4'000, scale), scaled(31'000, scale));
+  for (int g = 0; g < scaled(20'000, scale); ++g) group(base::format("w{:05}", g), "4");
+  out.next_phase();
+  group("late", "1");
+}
+
 void running_20000(double scale, Sink& out) {
   running_cluster(out, scaled(2'000, scale), scaled(1'000, scale), scaled(20'000, scale));
 }
@@ -343,6 +359,8 @@ const std::vector<Load>& loads() {
        steady},
       {"backlog", "one more gang behind 20,000 that wait for admission to 500 full nodes", Goal::kDecide, 0.02, kChart,
        false, backlog},
+      {"hopeless-groups", "one gang that fits behind 20,000 that were let in and do not", Goal::kDecide, 0.02, kChart,
+       false, hopeless_groups},
       {"load", "100,000 running pods on 5,000 nodes from JSON lines", Goal::kLoad, 1, kChart, false, running_100000},
       {"memory-20000", "2,000 nodes, 20,000 running pods in 1,000 groups: memory after five cycles", Goal::kMemory, 60,
        kChart, false, running_20000},

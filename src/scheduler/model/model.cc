@@ -290,7 +290,7 @@ JobId Model::find_or_add_job(std::string_view key) {
   job = Job{};
   job.listed_changed = changed;
   job.listed_open = open;
-  open_jobs_sorted_ &= !open;
+  if (open) open_jobs_sorted_ = 0;  // it stands in the list with its new key
   job.id = id;
   job.in_use = true;
   job.key = key;
@@ -398,21 +398,25 @@ void Model::note_changed(JobId id) {
   if (!job.listed_open && is_open(job)) {
     job.listed_open = true;
     open_jobs_.push_back(id);
-    open_jobs_sorted_ = false;
   }
 }
 
 const std::vector<JobId>& Model::open_jobs() {
-  std::erase_if(open_jobs_, [&](JobId id) {
+  const auto closed = [&](JobId id) {
     Job& job = jobs_[id.index];
     if (is_open(job)) return false;
     job.listed_open = false;
     return true;
-  });
-  if (!std::exchange(open_jobs_sorted_, true)) {
-    std::sort(open_jobs_.begin(), open_jobs_.end(),
-              [&](JobId a, JobId b) { return jobs_[a.index].key < jobs_[b.index].key; });
-  }
+  };
+  // What came since the last question stands behind the rest, mostly few among many.
+  const auto begin = open_jobs_.begin(), added = begin + static_cast<std::ptrdiff_t>(open_jobs_sorted_);
+  const auto middle = std::remove_if(begin, added, closed);
+  const auto end = std::move(added, std::remove_if(added, open_jobs_.end(), closed), middle);
+  const auto before = [&](JobId a, JobId b) { return jobs_[a.index].key < jobs_[b.index].key; };
+  std::sort(middle, end, before);
+  std::inplace_merge(begin, middle, end, before);
+  open_jobs_.erase(end, open_jobs_.end());
+  open_jobs_sorted_ = open_jobs_.size();
   return open_jobs_;
 }
 

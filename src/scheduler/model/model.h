@@ -190,7 +190,7 @@ class Model {
   mutable SortedJobs sorted_jobs_;
   std::vector<JobId> changed_jobs_;
   std::vector<JobId> open_jobs_;
-  bool open_jobs_sorted_ = true;
+  std::size_t open_jobs_sorted_ = 0;  // so many of them stand in the order of their keys, before the rest
   std::set<JobId> topology_jobs_;
   std::vector<std::uint32_t> sub_job_of_;  // by task; meaningful where the job has a topology
   std::vector<Queue> queues_;

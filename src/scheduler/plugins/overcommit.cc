@@ -1,5 +1,8 @@
 // Overcommit: groups are admitted while their minimums fit into a multiple of what the cluster has left.
+#include <memory>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "scheduler/framework/plugin.h"
 #include "scheduler/plugins/queues/group_reserve.h"
@@ -22,6 +25,7 @@ class Overcommit final : public Plugin {
     }
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
     setup.on<JobEnqueued>([this](const Job& job) {
+      last_refused_.reset();
       if (job.min_resources) inqueue_ += without_gated(*model_, job, minimum_of(job));
     });
   }
@@ -57,6 +61,7 @@ class Overcommit final : public Plugin {
       for (const JobId id : session.changed_jobs()) follow(id);
     }
     inqueue_ = sum_;
+    last_refused_.reset();
   }
 
  private:
@@ -71,12 +76,18 @@ class Overcommit final : public Plugin {
 
   Vote enqueueable(const Job& job) {
     if (!job.min_resources) return Vote::kPermit;
-    const Resource wanted = minimum_of(job);
-    std::vector<Dim> failing;
-    if ((inqueue_ + wanted).fits_wanted(idle_, wanted, &failing)) return Vote::kPermit;
-    session_->refuse(
-        job, {.message = "resource in cluster is overused: " + failing_text(*model_, failing, "overused"),
-              .shortage = shortage_of(*model_, nullptr, Limit::kOvercommit, used_ + inqueue_, wanted, idle_ + used_)});
+    // A long backlog is mostly of groups that ask for the same, and nobody entered since.
+    if (!last_refused_ || last_refused_->first != *job.min_resources) {
+      const Resource wanted = minimum_of(job);
+      std::vector<Dim> failing;
+      if ((inqueue_ + wanted).fits_wanted(idle_, wanted, &failing)) return Vote::kPermit;
+      last_refused_.emplace(
+          *job.min_resources,
+          std::make_shared<const AdmissionRefusal>(AdmissionRefusal{
+              .message = "resource in cluster is overused: " + failing_text(*model_, failing, "overused"),
+              .shortage = shortage_of(*model_, nullptr, Limit::kOvercommit, used_ + inqueue_, wanted, idle_ + used_)}));
+    }
+    session_->refuse(job, last_refused_->second);
     return Vote::kReject;
   }
 
@@ -87,6 +98,8 @@ class Overcommit final : public Plugin {
   Resource idle_;  // what is left of the multiple
   Resource inqueue_;
   Resource sum_;  // over held_
+  // The last minimum that was refused, while nothing changed that decides it.
+  std::optional<std::pair<Request, std::shared_ptr<const AdmissionRefusal>>> last_refused_;
   std::unordered_map<std::uint32_t, Resource> held_;
 };
 

@@ -20,26 +20,39 @@ std::string_view word_for(QueueState state) {
   return "";
 }
 
-// What is free without the group's own attempt, which is undone by now.
-void describe_room(const Model& model, Dim dim, std::int64_t amount, WaitReason& out) {
-  std::int64_t most = 0, sum = 0;
+}  // namespace
+
+Reasons::Room Reasons::room_of(Dim dim) const {
+  const Model& model = in_.model;
+  const std::pair now(model.touched_epoch(), model.touched().size());
+  if (rooms_at_ != now) rooms_.clear();
+  rooms_at_ = now;
+  const auto found = rooms_.try_emplace(dim);
+  Room& out = found.first->second;
+  if (!found.second) return out;
   model.nodes.known().for_each([&](std::uint32_t n) {
     const std::int64_t free = std::max<std::int64_t>(model.nodes.future_idle(dim, n), 0);
-    most = std::max(most, free);
-    sum += free;
+    out.most = std::max(out.most, free);
+    out.sum += free;
   });
+  return out;
+}
+
+// What is free without the group's own attempt, which is undone by now.
+void Reasons::describe_room(Dim dim, std::int64_t amount, WaitReason& out) const {
+  const Room room = room_of(dim);
   const auto text = [&](std::int64_t value) {
     return Dimensions::quantity_of(dim, static_cast<double>(value)).to_string();
   };
   out.wanted = text(amount);
-  out.most_free = text(most);
-  out.free = text(sum);
-  out.fits_one = amount <= most;
+  out.most_free = text(room.most);
+  out.free = text(room.sum);
+  out.fits_one = amount <= room.most;
 }
 
 // What the search for one pod's node ended with.
-void describe_search(const Model& model, const Job& job, const std::string& pod, const FitErrors& errors,
-                     WaitReason& out) {
+void Reasons::describe_search(const Job& job, const std::string& pod, const FitErrors& errors, WaitReason& out) const {
+  const Model& model = in_.model;
   out.pod = pod;
   out.nodes = errors.node_count();
   out.domain = errors.hyper_node();
@@ -62,11 +75,9 @@ void describe_search(const Model& model, const Job& job, const std::string& pod,
   const TaskId task = model.find_task(std::string(job.ns()) + "/" + pod);
   if (!task.is_set()) return;
   for (const Part& part : model.shape_of(model.task(task)).request.parts) {
-    if (model.dimensions.name(part.dim) == out.resource) describe_room(model, part.dim, part.amount, out);
+    if (model.dimensions.name(part.dim) == out.resource) describe_room(part.dim, part.amount, out);
   }
 }
-
-}  // namespace
 
 bool Reasons::refused_by_admission(const Job& job, bool may_be_impossible, WaitReason& out) {
   const AdmissionRefusal* refused = job.is_pending() ? statuses_.refusal_of(job.id) : nullptr;
@@ -98,7 +109,7 @@ bool Reasons::met_trouble(const Job& job, WaitReason& out) const {
     const TaskId task = in_.model.find_task(std::string(job.ns()) + "/" + pod);
     const bool promised = task.is_set() && in_.model.task(task).status != TaskStatus::kPending;  // by a later action
     if (!errors.has_reasons() || promised) continue;
-    describe_search(in_.model, job, pod, errors, out);
+    describe_search(job, pod, errors, out);
     return true;
   }
   return false;

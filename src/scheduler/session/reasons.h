@@ -1,6 +1,7 @@
 // Why does each group wait? Found at the close, for those that were looked at and did not start.
 #pragma once
 
+#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -42,6 +43,14 @@ class Reasons {
   const WaitReason& of(const Job& job);
   bool refused_by_admission(const Job& job, bool may_be_impossible, WaitReason& out);
   bool met_trouble(const Job& job, WaitReason& out) const;
+  void describe_search(const Job& job, const std::string& pod, const FitErrors& errors, WaitReason& out) const;
+  void describe_room(Dim dim, std::int64_t amount, WaitReason& out) const;
+  // What nodes have free of a resource: the one that has most, and all together.
+  struct Room {
+    std::int64_t most = 0;
+    std::int64_t sum = 0;
+  };
+  Room room_of(Dim dim) const;
   bool limited_by_queue(const Job& job, TaskId first, WaitReason& out) const;
   // The last reason of the job holds but for amounts, which are renewed.
   bool is_still_true(const Job& job) const;
@@ -54,6 +63,8 @@ class Reasons {
   Impossible impossible_;
   std::unordered_map<std::uint32_t, WaitReason> found_;  // by job
   std::vector<JobId> waiting_;
+  mutable std::map<Dim, Room> rooms_;  // while no node is touched
+  mutable std::pair<std::uint64_t, std::size_t> rooms_at_{};
 };
 
 }  // namespace scheduler

@@ -125,7 +125,12 @@ class Session {
     statuses_.set_condition(job, type, reason, message);
   }
   void set_phase(JobId job, GroupPhase phase) { statuses_.set_phase(job, phase); }
-  void refuse(const Job& job, AdmissionRefusal refusal) { statuses_.refuse(job, std::move(refusal)); }
+  void refuse(const Job& job, AdmissionRefusal refusal) {
+    refuse(job, std::make_shared<const AdmissionRefusal>(std::move(refusal)));
+  }
+  void refuse(const Job& job, std::shared_ptr<const AdmissionRefusal> refusal) {
+    statuses_.refuse(job, std::move(refusal));
+  }
   void begin_rehearsal() { statuses_.begin_rehearsal(); }
   void end_rehearsal(bool take_effect) { statuses_.end_rehearsal(take_effect); }
   std::string waiting_text(const Job& job, std::int32_t unschedulable) const {

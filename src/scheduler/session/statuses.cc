@@ -51,9 +51,9 @@ void Statuses::set_phase(JobId id, GroupPhase phase) {
   in_.model.note_changed(id);
 }
 
-void Statuses::refuse(const Job& job, AdmissionRefusal refusal) {
+void Statuses::refuse(const Job& job, std::shared_ptr<const AdmissionRefusal> refusal) {
   if (rehearses_) return rehearsed_.push_back({job.id, std::move(refusal)});
-  if (digest_of(refusal) != in_.ledger.group(job.id).refusal) in_.model.note_changed(job.id);  // it is closed
+  if (digest_of(*refusal) != in_.ledger.group(job.id).refusal) in_.model.note_changed(job.id);  // it is closed
   refusals_.insert_or_assign(job.id.index, std::move(refusal));
 }
 
@@ -66,7 +66,7 @@ void Statuses::end_rehearsal(bool take_effect) {
 
 const AdmissionRefusal* Statuses::refusal_of(JobId job) const {
   const auto found = refusals_.find(job.index);
-  return found == refusals_.end() ? nullptr : &found->second;
+  return found == refusals_.end() ? nullptr : found->second.get();
 }
 
 std::string Statuses::waiting_text(const Job& job, std::int32_t unschedulable) const {

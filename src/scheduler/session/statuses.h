@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,7 +19,7 @@
 
 namespace scheduler {
 
-// Admission holds a group back.
+// Admission holds a group back. Groups that ask for the same are refused alike, and share one.
 struct AdmissionRefusal {
   std::string message;               // in the plugin's words
   std::optional<Shortage> shortage;  // the limit that is reached, where one is
@@ -42,7 +43,7 @@ class Statuses {
 
   void set_condition(JobId job, std::string_view type, std::string_view reason, std::string_view message);
   void set_phase(JobId job, GroupPhase phase);
-  void refuse(const Job& job, AdmissionRefusal refusal);
+  void refuse(const Job& job, std::shared_ptr<const AdmissionRefusal> refusal);
   // Between these, refusals are held back; then they take effect, or were never said.
   void begin_rehearsal() { rehearses_ = true; }
   void end_rehearsal(bool take_effect);
@@ -98,11 +99,11 @@ class Statuses {
   Plan& plan_;
   Why why_ = [](const Job&) { return Explanation(); };
   std::vector<bool> changed_before_;  // by job: one of the input's changed jobs
-  std::unordered_map<std::uint32_t, std::vector<GroupCondition>> conditions_;  // set in this session, by job
-  std::unordered_map<std::uint32_t, AdmissionRefusal> refusals_;               // by job
+  std::unordered_map<std::uint32_t, std::vector<GroupCondition>> conditions_;            // set in this session, by job
+  std::unordered_map<std::uint32_t, std::shared_ptr<const AdmissionRefusal>> refusals_;  // by job
   struct Refused {
     JobId job;
-    AdmissionRefusal refusal;
+    std::shared_ptr<const AdmissionRefusal> refusal;
   };
   bool rehearses_ = false;
   std::vector<Refused> rehearsed_;
