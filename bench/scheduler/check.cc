@@ -221,11 +221,14 @@ std::set<std::string> Check::nodes_of(const std::string& domain) const {
 void Check::check_groups() {
   std::map<std::string, std::set<std::string>> members;
   for (const auto& [name, domain] : domains_) members[name] = nodes_of(name);
-  for (const auto& [name, group] : groups_) {
+  for (const auto& named : groups_) {  // a lambda cannot capture a structured binding
+    const std::string& name = named.first;
+    const Group& group = named.second;
     if (group.changed && group.placed > 0 && group.placed < group.min)
       complain("gang", base::format("{} has {} of {}", name, group.placed, group.min));
     if (group.hard_tier < 0 || group.placed == 0) continue;
-    const bool held = std::any_of(domains_.begin(), domains_.end(), [&, &nodes = group.nodes](const auto& one) {
+    const bool held = std::any_of(domains_.begin(), domains_.end(), [&](const auto& one) {
+      const auto& nodes = group.nodes;
       const auto& all = members[one.first];
       return one.second.tier <= group.hard_tier && std::includes(all.begin(), all.end(), nodes.begin(), nodes.end());
     });

@@ -151,11 +151,12 @@ YAML
   expect "its deletion" timeout 10 kubectl delete pod crash
 }
 logs_take_options() {
-  pod talk 'for i in 1 2 3 4 5; do echo line $i; done; sleep 1; echo late; sleep 1'
+  pod talk 'for i in 1 2 3 4 5; do echo line $i; done; until [ -e /dev/shm/go ]; do sleep 0.1; done; echo late'
   expect "it to talk" wait_for 10 log_has talk "line 5"
   expect "--tail" [ "$(kubectl logs talk --tail=2 | head -1)" = "line 4" ]
   expect "--limit-bytes" [ "$(kubectl logs talk --limit-bytes=9)" = "$(printf 'line 1\nli')" ]
   expect "--timestamps" sh -c 'kubectl logs talk --timestamps | head -1 | grep -qE "^20[0-9-]+T[0-9:.]+Z line 1$"'
+  expect "a word to it" kubectl exec talk -- touch /dev/shm/go
   expect "-f to follow to the end" sh -c 'timeout 10 kubectl logs -f talk | tail -1 | grep -q late'
   expect "--since" [ -z "$(kubectl logs talk --since=1ns)" ]
 }
