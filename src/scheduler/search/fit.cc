@@ -22,30 +22,60 @@ std::string histogram_text(const std::map<std::string, std::int64_t, std::less<>
   return out;
 }
 
+const FitErrors::Found& FitErrors::found() const {
+  static const Found kNothing;
+  return found_ ? *found_ : kNothing;
+}
+
+FitErrors::Found& FitErrors::edit() {
+  if (!found_)
+    found_ = std::make_shared<Found>();
+  else if (found_.use_count() != 1)
+    found_ = std::make_shared<Found>(*found_);
+  found_->whole.clear();
+  return *found_;
+}
+
+void FitErrors::add(std::string_view reason, std::size_t nodes) {
+  if (nodes == 0) return;
+  Found& mine = edit();
+  mine.last = reason;
+  mine.last_is_shortage = false;
+  auto known = mine.reasons.find(reason);
+  if (known == mine.reasons.end()) known = mine.reasons.emplace(std::string(reason), 0).first;
+  known->second += nodes;
+}
+
 void FitErrors::add_short_of(std::string_view resource, std::size_t nodes) {
   if (nodes == 0) return;
   add(base::format("Insufficient {}", resource), nodes);
-  last_is_shortage_ = true;
-  short_of_[std::string(resource)] += nodes;
+  Found& mine = edit();
+  mine.last_is_shortage = true;
+  mine.short_of[std::string(resource)] += nodes;
 }
 
 std::pair<std::string_view, std::size_t> FitErrors::tightest() const {
   std::pair<std::string_view, std::size_t> worst{"", 0};
-  for (const auto& [resource, nodes] : short_of_) {
+  for (const auto& [resource, nodes] : found().short_of) {
     if (nodes > worst.second) worst = {resource, nodes};
   }
   return worst;
 }
 
-std::string FitErrors::text() const {
-  std::string out = text_.empty() ? base::format("0/{} nodes are unavailable", node_count_) : text_;
-  if (!reasons_.empty()) {
+const std::string& FitErrors::text() const {
+  static const std::string kNothing = "0/0 nodes are unavailable";
+  if (!found_) return kNothing;
+  if (!found_->whole.empty()) return found_->whole;
+  std::string out =
+      found_->text.empty() ? base::format("0/{} nodes are unavailable", found_->node_count) : found_->text;
+  if (!found_->reasons.empty()) {
     std::map<std::string, std::int64_t, std::less<>> counts;
-    for (const auto& [reason, count] : reasons_) counts.emplace(reason, static_cast<std::int64_t>(count));
+    for (const auto& [reason, count] : found_->reasons) counts.emplace(reason, static_cast<std::int64_t>(count));
     out += ": " + histogram_text(counts) + ".";
   }
-  if (!hyper_node_.empty()) out = base::format("In hyperNode {}: {}", hyper_node_, out);
-  return out;
+  if (!found_->hyper_node.empty()) out = base::format("In hyperNode {}: {}", found_->hyper_node, out);
+  found_->whole = std::move(out);
+  return found_->whole;
 }
 
 }  // namespace scheduler

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,49 +22,48 @@ enum class FitCode : std::uint8_t {
   kSkip,
 };
 
-// Counts of reasons over the nodes that were refused. Reasons count once per node that has them.
+// Counts of reasons over the nodes that were refused. Reasons count once per node that has them. Copies share what they
+// hold until one is changed: pods of one shape that find no node have one finding.
 class FitErrors {
  public:
-  void add(std::string_view reason, std::size_t nodes) {
-    if (nodes == 0) return;
-    last_ = reason;
-    last_is_shortage_ = false;
-    auto found = reasons_.find(reason);
-    if (found == reasons_.end())
-      reasons_.emplace(std::string(reason), nodes);
-    else
-      found->second += nodes;
-  }
+  void add(std::string_view reason, std::size_t nodes);
   // Nodes that lack this resource.
   void add_short_of(std::string_view resource, std::size_t nodes);
   // Nodes that eviction cannot help.
-  void add_unresolvable(const NodeSet& nodes) { unresolvable_ |= nodes; }
-  const NodeSet& unresolvable() const { return unresolvable_; }
-  void set_node_count(std::size_t count) { node_count_ = count; }
-  void set_text(std::string text) { text_ = std::move(text); }
-  void set_hyper_node(std::string name) { hyper_node_ = std::move(name); }
-  std::size_t node_count() const { return node_count_; }
-  const std::string& hyper_node() const { return hyper_node_; }
+  void add_unresolvable(const NodeSet& nodes) { edit().unresolvable |= nodes; }
+  const NodeSet& unresolvable() const { return found().unresolvable; }
+  void set_node_count(std::size_t count) { edit().node_count = count; }
+  void set_text(std::string text) { edit().text = std::move(text); }
+  void set_hyper_node(std::string name) { edit().hyper_node = std::move(name); }
+  std::size_t node_count() const { return found().node_count; }
+  const std::string& hyper_node() const { return found().hyper_node; }
   // The reason counted last: of those that narrowed the nodes down one after the other, the one that left none.
-  const std::string& last() const { return last_; }
-  bool last_is_shortage() const { return last_is_shortage_; }
+  const std::string& last() const { return found().last; }
+  bool last_is_shortage() const { return found().last_is_shortage; }
   // The resource that most nodes lack, the first by name among equals, and how many do.
   std::pair<std::string_view, std::size_t> tightest() const;
-  bool has_reasons() const { return !reasons_.empty(); }
-  const std::map<std::string, std::size_t, std::less<>>& reasons() const { return reasons_; }
+  bool has_reasons() const { return !found().reasons.empty(); }
+  const std::map<std::string, std::size_t, std::less<>>& reasons() const { return found().reasons; }
 
-  // "0/3 nodes are unavailable: 1 node(s) pod number exceeded, 2 Insufficient cpu."
-  std::string text() const;
+  // "0/3 nodes are unavailable: 1 node(s) pod number exceeded, 2 Insufficient cpu." Valid until the next change.
+  const std::string& text() const;
 
  private:
-  std::map<std::string, std::size_t, std::less<>> reasons_;
-  NodeSet unresolvable_;
-  std::size_t node_count_ = 0;
-  std::string text_;  // replaces "0/n nodes are unavailable"
-  std::string hyper_node_;
-  std::string last_;
-  bool last_is_shortage_ = false;
-  std::map<std::string, std::size_t, std::less<>> short_of_;  // of the reasons, by resource
+  struct Found {
+    std::map<std::string, std::size_t, std::less<>> reasons;
+    NodeSet unresolvable;
+    std::size_t node_count = 0;
+    std::string text;  // replaces "0/n nodes are unavailable"
+    std::string hyper_node;
+    std::string last;
+    bool last_is_shortage = false;
+    std::map<std::string, std::size_t, std::less<>> short_of;  // of the reasons, by resource
+    std::string whole;                                         // what text() says; empty: not made yet
+  };
+  const Found& found() const;
+  Found& edit();
+
+  std::shared_ptr<Found> found_;  // null: nothing was found
 };
 
 // "2 Pending, 1 Running", sorted as text, of (word, count).

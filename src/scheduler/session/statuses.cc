@@ -306,19 +306,23 @@ void Statuses::tell_group(const Job& job, bool updated) {
 }
 
 std::vector<JobId> Statuses::jobs_to_close() {
+  const auto before = [&](JobId a, JobId b) { return in_.model.job(a).key < in_.model.job(b).key; };
   std::vector<JobId> out = in_.changed_jobs;
   const std::vector<JobId> changed_now = in_.model.peek_changed_jobs();
   out.insert(out.end(), changed_now.begin(), changed_now.end());
-  const std::vector<JobId>& open = in_.model.open_jobs();
-  std::copy_if(open.begin(), open.end(), std::back_inserter(out),
-               [&](JobId id) { return !is_quiet(in_.model.job(id)); });
   for (const auto& [id, due] : in_.ledger.arriving) {
     if (due <= in_.now) out.push_back(id);
   }
-  std::erase_if(out, [&](JobId id) { return !is_in_session(in_.model.job(id)); });
-  std::sort(out.begin(), out.end());
+  // Who is gone may have the key of who came.
+  const auto is_gone = [&](JobId id) { return !is_in_session(in_.model.job(id)); };
+  std::erase_if(out, is_gone);
+  std::sort(out.begin(), out.end(), before);
+  const auto sorted = static_cast<std::ptrdiff_t>(out.size());
+  const std::vector<JobId>& open = in_.model.open_jobs();  // in that order already
+  std::copy_if(open.begin(), open.end(), std::back_inserter(out),
+               [&](JobId id) { return !is_gone(id) && !is_quiet(in_.model.job(id)); });
+  std::inplace_merge(out.begin(), out.begin() + sorted, out.end(), before);
   out.erase(std::unique(out.begin(), out.end()), out.end());
-  std::sort(out.begin(), out.end(), [&](JobId a, JobId b) { return in_.model.job(a).key < in_.model.job(b).key; });
   return out;
 }
 
