@@ -58,7 +58,7 @@ Json tolerations_of(const Line& line) {
 }
 
 Json request_from(const Line& line, const std::string& driver) {
-  Json out = Json::object({{"deviceClassName", line.get("class", "gpu")}});
+  Json out = Json::object({{"deviceClassName", line.get("class")}});
   if (line.find("all") != nullptr) out.set("allocationMode", "All");
   if (line.find("count") != nullptr) out.set("count", number(line, "count", 1));
   if (line.find("admin") != nullptr) out.set("adminAccess", true);
@@ -99,7 +99,7 @@ void add_constraint(const std::string* text, const char* kind, std::vector<Json>
 
 base::Result<Json> claim_from(const Line& line, const std::string& name) {
   TRY_VOID(check_words(line, {"class", "count", "all", "admin", "where", "when", "tolerates", "capacity", "driver",
-                              "requests", "same", "distinct", "owner"}));
+                              "requests", "same", "distinct", "owner", "allocated"}));
   const std::string driver = line.get("driver", kDriver);
   std::vector<Json> requests, constraints;
   if (const std::string* list = line.find("requests")) {
@@ -114,6 +114,21 @@ base::Result<Json> claim_from(const Line& line, const std::string& name) {
   if (!constraints.empty()) devices.set("constraints", Json::array(std::move(constraints)));
   Json out = Json::object({{"metadata", named(name)}});
   if (devices.has("requests")) out.set("spec", Json::object({{"devices", std::move(devices)}}));
+  if (const std::string* grants = line.find("allocated")) {
+    std::vector<Json> results;
+    std::string node;
+    for (const std::string& one : split(*grants, ',')) {
+      node = one.substr(0, one.find(':'));
+      results.push_back(Json::object(
+          {{"request", "r"}, {"driver", driver}, {"pool", node}, {"device", one.substr(one.find(':') + 1)}}));
+    }
+    Json field = Json::object({{"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({Json(node)})}});
+    Json term = Json::object({{"matchFields", Json::array({std::move(field)})}});
+    out.edit("status").set(
+        "allocation",
+        Json::object({{"devices", Json::object({{"results", Json::array(std::move(results))}})},
+                      {"nodeSelector", Json::object({{"nodeSelectorTerms", Json::array({std::move(term)})}})}}));
+  }
   if (const std::string* owner = line.find("owner")) {
     const std::size_t colon = owner->find(':');
     out.edit("metadata")

@@ -375,7 +375,8 @@ class Writer {
 }  // namespace
 
 std::string random_scenario(std::uint64_t seed) {
-  return seed % 4 == 0 ? random_allocation(seed) : Writer(seed).write();
+  if (seed % 4 != 0) return Writer(seed).write();
+  return seed % 8 == 0 ? random_allocation(seed) : random_devices(seed);
 }
 
 }  // namespace scenario

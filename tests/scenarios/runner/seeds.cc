@@ -23,18 +23,6 @@ namespace {
 constexpr std::uint64_t kSeedsInAChild = 100;
 constexpr unsigned kSecondsToDecide = 30;
 
-// Of what was played: the decisions as decide_by_the_book() writes them.
-std::string binds_of(const std::string& played) {
-  std::string out;
-  for (std::size_t start = 0; start < played.size();) {
-    const std::size_t end = std::min(played.find('\n', start) + 1, played.size());
-    const std::string line = played.substr(start, end - start);
-    if (line.starts_with("bind ") || line == "----\n") out += line;
-    start = end;
-  }
-  return out;
-}
-
 // What the children have done, in memory shared with them.
 struct Progress {
   std::uint64_t seed;
