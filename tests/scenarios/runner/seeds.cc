@@ -55,6 +55,7 @@ std::string fault_of(const std::string& text) {
   progress->binds += count_lines(*fast, "\nbind ");
   progress->evictions += count_lines(*fast, "\nevict ");
   if (text.find("show order\n") == std::string::npos) return "";
+  if (!play(text, Player::kDumped).ok()) return "a dump decides otherwise";
   const auto book = decide_by_the_book(text);
   progress->by_the_book += book.ok() ? 1 : 0;
   if (book.ok() && *book != binds_of(*fast))
@@ -89,6 +90,7 @@ int kind_of(const std::string& text) {
       return fault.starts_with("the plain")     ? 1
              : fault.starts_with("by the book") ? 2
              : fault.starts_with("the order")   ? 80
+             : fault.starts_with("a dump")      ? 81
                                                 : 3;
     return 4 + static_cast<int>(fault[7] % 64);
   });
