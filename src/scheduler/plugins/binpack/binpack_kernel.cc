@@ -32,8 +32,7 @@ WIDE __m256d doubles(__m256i raw) {
   return _mm256_sub_pd(_mm256_castsi256_pd(shifted), _mm256_set1_pd(4503599627370496.0));
 }
 
-// False: a value is too large for this, and nothing was added. kFree: some terms count what stays free.
-template <bool kFree>
+// False: a value is too large for this, and nothing was added.
 WIDE bool add_four(std::span<const BinpackTerm> terms, double divisor, double weight, double* totals, std::size_t n) {
   const __m256i inexact = _mm256_set1_epi64x(~kExactMax);
   const __m256d zero = _mm256_setzero_pd();
@@ -46,8 +45,7 @@ WIDE bool add_four(std::span<const BinpackTerm> terms, double divisor, double we
     const __m256d after = _mm256_add_pd(doubles(used_raw), _mm256_set1_pd(static_cast<double>(term.amount)));
     const __m256d offered = _mm256_cmp_pd(capacity, zero, _CMP_NEQ_OQ);
     over = _mm256_or_pd(over, _mm256_and_pd(offered, _mm256_cmp_pd(after, capacity, _CMP_GT_OQ)));
-    const __m256d counted = kFree && term.free ? _mm256_sub_pd(capacity, after) : after;
-    const __m256d part = _mm256_div_pd(_mm256_mul_pd(counted, _mm256_set1_pd(term.weight)), capacity);
+    const __m256d part = _mm256_div_pd(_mm256_mul_pd(after, _mm256_set1_pd(term.weight)), capacity);
     sum = _mm256_add_pd(sum, _mm256_and_pd(offered, part));
   }
   __m256d score = _mm256_mul_pd(_mm256_div_pd(sum, _mm256_set1_pd(divisor)), _mm256_set1_pd(100));
@@ -56,11 +54,10 @@ WIDE bool add_four(std::span<const BinpackTerm> terms, double divisor, double we
   return true;
 }
 
-template <bool kFree>
 __attribute__((target("avx2"))) void add_wide(std::span<const BinpackTerm> terms, double divisor, double weight,
                                               double* totals, std::size_t count) {
   for (std::size_t n = 0; n < count; n += 4) {
-    if (add_four<kFree>(terms, divisor, weight, totals, n)) continue;
+    if (add_four(terms, divisor, weight, totals, n)) continue;
     for (std::size_t i = n; i < n + 4; ++i) totals[i] += binpack_score(terms, divisor, weight, i);
   }
 }
@@ -72,10 +69,9 @@ void add_binpack_scores(std::span<const BinpackTerm> terms, double divisor, doub
                         std::size_t count) {
 #if defined(__x86_64__)
   static const bool kWide = __builtin_cpu_supports("avx2");
-  bool exact = kWide, free = false;
-  for (const BinpackTerm& term : terms) exact = exact && term.amount <= kExactMax, free |= term.free;
-  if (exact && free) return add_wide<true>(terms, divisor, weight, totals, count);
-  if (exact) return add_wide<false>(terms, divisor, weight, totals, count);
+  bool exact = kWide;
+  for (const BinpackTerm& term : terms) exact = exact && term.amount <= kExactMax && !term.free;
+  if (exact) return add_wide(terms, divisor, weight, totals, count);
 #endif
   for (std::size_t n = 0; n < count; ++n) totals[n] += binpack_score(terms, divisor, weight, n);
 }

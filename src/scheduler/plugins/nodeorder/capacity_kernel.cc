@@ -10,52 +10,33 @@
 namespace scheduler {
 namespace {
 
-// floor(part * 100 / whole) for 0 <= part <= whole below 2^46: the double quotient never rounds up across an integer.
 double floor_percent(double part, double whole) { return std::floor(part * 100.0 / whole); }
 double smaller(double a, double b) { return a < b ? a : b; }
 
-double least(double used, double cap) { return cap == 0 || used > cap ? 0 : floor_percent(cap - used, cap); }
-double most(double used, double cap) { return cap == 0 ? 0 : floor_percent(smaller(used, cap), cap); }
-
-// How far apart the fractions in use are: half the gap of two, the standard deviation of three; 0 of fewer.
-double spread(const double* fractions, int count) {
-  if (count < 2) return 0;
-  if (count == 2) return std::fabs(fractions[0] - fractions[1]) / 2;
-  const double middle = (fractions[0] + fractions[1] + fractions[2]) / 3;
-  double variance = 0;
-  for (int i = 0; i < count; ++i) variance += (fractions[i] - middle) * (fractions[i] - middle);
-  return std::sqrt(variance / 3);
-}
-
-double evenness(const CapacityTask& t, std::size_t n, const BalancedDevice& device, double pods) {
-  const auto cpu = static_cast<double>(t.cpu_cap[n]), memory = static_cast<double>(t.memory_cap[n]);
-  double fractions[3];
-  int count = 0;
-  const auto add = [&](double used, double cap) {
-    if (cap != 0) fractions[count++] = smaller(used / cap, 1);
-  };
-  add(static_cast<double>(t.cpu_real[n]) + pods * t.cpu_wanted, cpu);
-  add(static_cast<double>(t.memory_real[n]) + pods * t.memory_wanted, memory);
-  add(device.used + pods * device.wanted, device.capacity);
-  return std::trunc((1 - spread(fractions, count)) * 100);
-}
-
-}  // namespace
-
-double capacity_score(const CapacityTask& t, std::size_t n, const BalancedDevice& device) {
+double score_plain(const CapacityTask& t, std::size_t n) {
   const auto cc = static_cast<double>(t.cpu_cap[n]), mc = static_cast<double>(t.memory_cap[n]);
   const double cu = static_cast<double>(t.cpu_used[n]) + t.cpu, mu = static_cast<double>(t.memory_used[n]) + t.memory;
   const int resources = (cc != 0) + (mc != 0);
   double total = 0;
-  if (t.least != 0 && resources > 0) total += t.least * std::floor((least(cu, cc) + least(mu, mc)) / resources);
-  if (t.most != 0 && resources > 0) total += t.most * std::floor((most(cu, cc) + most(mu, mc)) / resources);
-  if (t.balanced == 0) return total;
-  const double after = evenness(t, n, device, 1), before = evenness(t, n, device, 0);
+  if (resources > 0) {
+    const double least_cpu = cc == 0 || cu > cc ? 0 : floor_percent(cc - cu, cc);
+    const double least_memory = mc == 0 || mu > mc ? 0 : floor_percent(mc - mu, mc);
+    const double most_cpu = cc == 0 ? 0 : floor_percent(smaller(cu, cc), cc);
+    const double most_memory = mc == 0 ? 0 : floor_percent(smaller(mu, mc), mc);
+    total += t.least * std::floor((least_cpu + least_memory) / resources) +
+             t.most * std::floor((most_cpu + most_memory) / resources);
+  }
+  double after = 100, before = 100;
+  if (resources == 2) {
+    const auto cr = static_cast<double>(t.cpu_real[n]), mr = static_cast<double>(t.memory_real[n]);
+    after = std::trunc(
+        (1 - std::fabs(smaller((cr + t.cpu_wanted) / cc, 1) - smaller((mr + t.memory_wanted) / mc, 1)) / 2) * 100);
+    before = std::trunc((1 - std::fabs(smaller(cr / cc, 1) - smaller(mr / mc, 1)) / 2) * 100);
+  }
   return total + t.balanced * (50 + std::trunc((50 + after - before) / 2));
 }
 
 #if defined(__x86_64__)
-namespace {
 
 #define WIDE __attribute__((target("avx2"))) inline
 
@@ -73,7 +54,7 @@ WIDE __m256d percent(__m256d part, __m256d whole) {
 }
 
 // 100 minus the gap of the two fractions, in whole points.
-WIDE __m256d evenness_of_four(__m256d cpu, __m256d memory) {
+WIDE __m256d evenness(__m256d cpu, __m256d memory) {
   const __m256d one = _mm256_set1_pd(1);
   const __m256d gap = magnitude(_mm256_sub_pd(_mm256_min_pd(cpu, one), _mm256_min_pd(memory, one)));
   const __m256d rest = _mm256_sub_pd(one, _mm256_mul_pd(gap, _mm256_set1_pd(0.5)));
@@ -98,9 +79,9 @@ WIDE void add_four(const CapacityTask& t, double* totals, std::size_t n, __m256d
   }
   if (t.balanced != 0) {
     const __m256d cr = doubles(t.cpu_real + n), mr = doubles(t.memory_real + n);
-    const __m256d after = evenness_of_four(_mm256_div_pd(_mm256_add_pd(cr, _mm256_set1_pd(t.cpu_wanted)), cc),
-                                           _mm256_div_pd(_mm256_add_pd(mr, _mm256_set1_pd(t.memory_wanted)), mc));
-    const __m256d before = evenness_of_four(_mm256_div_pd(cr, cc), _mm256_div_pd(mr, mc));
+    const __m256d after = evenness(_mm256_div_pd(_mm256_add_pd(cr, _mm256_set1_pd(t.cpu_wanted)), cc),
+                                   _mm256_div_pd(_mm256_add_pd(mr, _mm256_set1_pd(t.memory_wanted)), mc));
+    const __m256d before = evenness(_mm256_div_pd(cr, cc), _mm256_div_pd(mr, mc));
     const __m256d change = _mm256_sub_pd(_mm256_add_pd(_mm256_set1_pd(50), after), before);
     const __m256d balance = _mm256_add_pd(_mm256_set1_pd(50), truncs(_mm256_mul_pd(change, half)));
     total = _mm256_add_pd(total, _mm256_mul_pd(_mm256_set1_pd(t.balanced), balance));
@@ -116,20 +97,21 @@ __attribute__((target("avx2"))) void add_wide(const CapacityTask& t, double* tot
     if (_mm256_movemask_pd(lacking) == 0) {
       add_four(t, totals, n, cc, mc);
     } else {
-      for (std::size_t i = n; i < n + 4; ++i) totals[i] += capacity_score(t, i);
+      for (std::size_t i = n; i < n + 4; ++i) totals[i] += score_plain(t, i);
     }
   }
 }
 
-}  // namespace
 #endif
+
+}  // namespace
 
 void add_capacity_scores(const CapacityTask& task, double* totals, std::size_t count) {
 #if defined(__x86_64__)
   static const bool kWide = __builtin_cpu_supports("avx2");
   if (kWide) return add_wide(task, totals, count);
 #endif
-  for (std::size_t n = 0; n < count; ++n) totals[n] += capacity_score(task, n);
+  for (std::size_t n = 0; n < count; ++n) totals[n] += score_plain(task, n);
 }
 
 }  // namespace scheduler

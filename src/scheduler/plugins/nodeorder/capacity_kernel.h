@@ -13,14 +13,8 @@ struct CapacityTask {
   double least, most, balanced;      // weights
 };
 
-// A third resource that balanced allocation looks at, on one node. A capacity of 0: the node does not have it.
-struct BalancedDevice {
-  double capacity = 0, used = 0, wanted = 0;
-};
-
-// The weighted scores of one node. Columns hold values from 0 to 2^52.
-double capacity_score(const CapacityTask& task, std::size_t node, const BalancedDevice& device = {});
-// Adds capacity_score() of each node to `totals`, to the last bit; `count` is a multiple of 4.
+// Adds the weighted scores to `totals`; `count` is a multiple of 4. Columns hold values from 0 to 2^52. The result is
+// bit-equal to scoring node by node.
 void add_capacity_scores(const CapacityTask& task, double* totals, std::size_t count);
 
 }  // namespace scheduler
