@@ -251,7 +251,43 @@ std::optional<Made> storage_from(const Line& line, const std::string& name) {
   return std::nullopt;
 }
 
+// A word that is misspelt would otherwise say nothing, and the scenario would prove less than it seems to.
+base::Status check_words(const Line& line) {
+  struct Words {
+    std::string_view verb, words;
+    bool amounts = false;
+  };
+  static constexpr Words kWords[] = {
+      {"node", " taints unschedulable images vgpus vnpus ", true},
+      {"queue", " weight capability deserved guarantee priority parent reclaimable state "},
+      {"group", " min queue minResources roles class topology phase "},
+      {"pod",
+       " group role node priority class preemption selector tolerates gates hostPorts claims limits image preemptable "
+       "deleting status scheduler guaranteed resourceclaims claimtemplates holds npu level dvpp ",
+       true},
+      {"hypernode", " tier tierName nodes hypernodes regex nodelabels "},
+      {"class", " value default "},
+      {"budget", " selector allowed disrupted "},
+      {"quota", " hard used "},
+      {"shard", " desired uses "},
+      {"claim", " storageClass storage volume "},
+      {"volume", " storageClass storage on "},
+      {"storageclass", " provisioner mode "}};
+  for (const Words& known : kWords) {
+    if (known.verb != line.verb) continue;
+    for (const auto& [key, value] : line.fields) {
+      const bool common = key == "labels" || key == "annotations" || key == "age" || key == "uid";
+      const bool own = known.words.find(" " + key + " ") != std::string_view::npos;
+      if (!common && !own && !(known.amounts && is_resource(key)))
+        return base::make_error(base::Code::kInvalid,
+                                base::format("line {}: {} has no word {}", line.number, line.verb, key));
+    }
+  }
+  return {};
+}
+
 base::Result<std::optional<Made>> object_for(const Line& line, const std::string& name, std::int64_t order) {
+  TRY_VOID(check_words(line));
   std::optional<Made> out;
   if (line.verb == "node")
     out = Made{api::resources::kNodes, node_from(line, name)};

@@ -24,7 +24,7 @@ class Writer {
     choose_features();
     out_ = policy_.line;
     out_ += "show order conditions pods domains queues devices tasks events\n";
-    for (const char* one : {"high value=100", "low value=1", "mid value=50 preemption=Never"})
+    for (const char* one : {"high value=100", "low value=1", "mid value=50"})
       if (dice_.chance(0.9)) out_ += base::format("class {}\n", one);
     write_queues();
     node_count_ = some(0.03) ? 60 + dice_.below(80) : 1 + dice_.below(7);  // sometimes more than one word of a set
