@@ -32,7 +32,9 @@ set_target_properties(fake_nvml PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNT
 
 # The functions of plugins one by one; clusters are written as in scenarios.
 file(GLOB plugins_test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/plugins/*.cc)
-add_executable(plugins_test ${plugins_test_sources} ${CMAKE_SOURCE_DIR}/tests/scenarios/runner/objects.cc)
+set(scenario_runner ${CMAKE_SOURCE_DIR}/tests/scenarios/runner)
+add_executable(plugins_test ${plugins_test_sources} ${scenario_runner}/objects.cc ${scenario_runner}/device_objects.cc
+               ${scenario_runner}/line.cc)
 target_include_directories(plugins_test PRIVATE ${CMAKE_SOURCE_DIR}/tests/plugins ${CMAKE_SOURCE_DIR}/tests/scenarios/runner)
 target_link_libraries(plugins_test PRIVATE scheduler GTest::gtest GTest::gtest_main)
 add_test(NAME plugins COMMAND plugins_test)

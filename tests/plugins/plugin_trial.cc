@@ -106,9 +106,21 @@ void PluginTrial::measure(const std::string& node, double cpu, double memory) {
   ++model_.usage.generation;
 }
 
+void PluginTrial::answers(const std::string& verb, bool ok, std::string text) {
+  answers_[verb] = {ok, std::move(text), now_};
+}
+
 void PluginTrial::in_session(const std::function<void(Session&)>& ask) {
   question = &ask;
   decider_.run_cycle(now_);
+  bool answered = false;
+  for (const scheduler::OutsideQuestion& asked : model_.outside.take_questions()) {
+    const auto found = answers_.find(asked.url.substr(asked.url.rfind('/') + 1));
+    if (found == answers_.end()) continue;
+    model_.outside.put(asked, found->second);
+    answered = true;
+  }
+  if (answered) decider_.run_cycle(now_);
   question = nullptr;
 }
 
@@ -183,6 +195,7 @@ std::string PluginTrial::fits(std::string_view pod) {
 std::string PluginTrial::reasons(std::string_view pod) {
   std::string out;
   in_session([&](Session& session) {
+    out.clear();
     const scheduler::Task& one = model_.task(task(pod));
     if (const scheduler::Refusal refusal = session.ask<scheduler::PrePredicate>(one)) {
       out = refusal.message;

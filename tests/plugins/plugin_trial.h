@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,13 @@ class PluginTrial {
   // What was measured of a node just now, in percent.
   void measure(const std::string& node, double cpu, double memory);
 
+  // Time passes.
+  void wait(base::Duration span) { now_ = now_ + span; }
+
+  // What a program outside says from now on to every question whose URL ends in `verb`; an error, where it is not ok.
+  // Whoever asks it has its answer when the session is opened the second time, so questions below run twice.
+  void answers(const std::string& verb, bool ok, std::string text);
+
   // Runs `ask` where an action would run: the plugins have opened the session.
   void in_session(const std::function<void(scheduler::Session&)>& ask);
 
@@ -36,6 +44,7 @@ class PluginTrial {
   std::string victims(std::string_view pod, const std::vector<std::string>& candidates) {
     std::string out;
     in_session([&](scheduler::Session& session) {
+      out.clear();
       const auto chosen = session.ask<Point>(session.model().task(task(pod)), tasks(candidates));
       for (const scheduler::TaskId one : chosen) out += (out.empty() ? "" : ", ") + session.model().task_key(one);
     });
@@ -98,6 +107,7 @@ class PluginTrial {
   scheduler::Intake intake_;
   scheduler::Decider decider_;
   base::Time now_;
+  std::map<std::string, scheduler::OutsideAnswer> answers_;  // by verb
 };
 
 }  // namespace plugins

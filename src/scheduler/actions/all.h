@@ -12,7 +12,7 @@ class DomainBounds;
 class Session;
 
 std::span<const ActionFactory> all_actions();
-// Of the agent scheduler.
+// Those that the agent scheduler runs.
 std::span<const ActionFactory> single_pod_actions();
 
 // What `allocate` is made of: where it need not try domains of the network.

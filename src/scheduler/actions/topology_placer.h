@@ -45,8 +45,8 @@ class TopologyPlacer {
 
   // What was placed stays in the journal where it works.
   Attempt try_job(JobId job, const Worksheet& sheet, DomainId domain);
-  // Once a job's fate is known, its failed parts are tried where they would have been tried last, for what people are
-  // told: what the search met on its way depends on how clever it was.
+  // Once it is known whether the job starts, its failed parts are tried again in the domain that comes last: that is
+  // what people are told. Which domains the search itself left out must not show in messages.
   void explain(JobId job, const Attempt& attempt);
   bool keep(JobId job, Attempt attempt, Worksheet& sheet);
   bool place_in_group(JobId job, Worksheet& sheet, const std::vector<DomainId>& group);

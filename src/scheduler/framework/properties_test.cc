@@ -191,7 +191,7 @@ TEST(Properties, gangs_are_whole_nodes_are_not_overcommitted_and_nothing_stays_b
   }
 }
 
-// The clever parts (classes, frontiers, wide vectors, live plugins) decide as nested loops over fresh plugins do.
+// Classes, frontiers, wide vectors and plugins that live on decide as nested loops over fresh plugins do.
 TEST(Properties, the_fast_scheduler_agrees_with_the_plain_one) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     World fast(seed), plain(seed, true);

@@ -2,6 +2,7 @@
 #include "scheduler/framework/wait_reason.h"
 
 #include <functional>
+#include <utility>
 
 #include "base/format.h"
 #include "scheduler/framework/amount_text.h"
@@ -60,6 +61,27 @@ std::string resources_text(const WaitReason& r) {
                       r.resource, text(r.free), text(r.most_free));
 }
 
+// Words of the original that only its developers understand, and what they mean.
+constexpr std::pair<std::string_view, std::string_view> kInWords[] = {
+    {"hami-vgpuDeviceSharing error", "node(s) had no vGPU card with what the pod asks for"},
+    {"cannot allocate all claims", "node(s) had no free devices for the pod's resource claims"}};
+
+std::string in_words(std::string text) {
+  for (const auto& [original, meaning] : kInWords) {
+    if (const std::size_t at = text.find(original); at != std::string::npos) text.replace(at, original.size(), meaning);
+  }
+  return text;
+}
+
+// "plugin VolumeBinding pre-predicates failed WHY": it is about the pod, whatever the nodes are like.
+std::string filter_text(const WaitReason& r) {
+  constexpr std::string_view kBeforeNodes = " pre-predicates failed ";
+  if (const std::size_t at = r.detail.find(kBeforeNodes); at != std::string::npos && r.detail.starts_with("plugin "))
+    return base::format("pod {}: {}", r.pod, r.detail.substr(at + kBeforeNodes.size()));
+  return base::format("no node{} fits pod {}: {}", r.domain.empty() ? "" : " in " + r.domain, r.pod,
+                      in_words(r.detail));
+}
+
 std::string plain_text(const WaitReason& r) {
   switch (r.kind) {
     case WaitKind::kQueueNotFound: return base::format("queue {} does not exist", r.queue);
@@ -78,8 +100,7 @@ std::string plain_text(const WaitReason& r) {
       return base::format("{} {} held by scheduling gates", r.missing, r.missing == 1 ? "pod is" : "pods are");
     case WaitKind::kRefused: return base::format("pod {}: {}", r.pod, r.detail);
     case WaitKind::kResources: return resources_text(r);
-    case WaitKind::kFilter:
-      return base::format("no node{} fits pod {}: {}", r.domain.empty() ? "" : " in " + r.domain, r.pod, r.detail);
+    case WaitKind::kFilter: return filter_text(r);
     case WaitKind::kDomain: return r.detail;
     case WaitKind::kReleasing:
       return base::format("{} for room that others are leaving",

@@ -8,7 +8,7 @@
 namespace scheduler {
 
 std::span<const PluginFactory> all_plugins();
-// Of the agent scheduler.
+// Those that the agent scheduler offers.
 std::span<const PluginFactory> single_pod_plugins();
 
 }  // namespace scheduler

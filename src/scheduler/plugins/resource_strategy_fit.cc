@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
+#include "scheduler/plugins/binpack/binpack_kernel.h"
 #include "scheduler/search/node_evaluators.h"
 
 namespace scheduler {
@@ -63,7 +64,12 @@ class StrategyScorer final : public NodeScorer {
     for (const Part& part : shape.request.parts) {
       const Strategy* strategy = part.amount > 0 ? strategies.find(model.dimensions.name(part.dim)) : nullptr;
       if (strategy == nullptr) continue;
-      terms_.push_back({part, strategy->most, static_cast<double>(strategy->weight)});
+      dims_.push_back(part.dim);
+      terms_.push_back({.allocatable = nullptr,
+                        .used = nullptr,
+                        .amount = part.amount,
+                        .weight = static_cast<double>(strategy->weight),
+                        .free = !strategy->most});
       divisor_ += static_cast<double>(strategy->weight);
     }
   }
@@ -71,25 +77,17 @@ class StrategyScorer final : public NodeScorer {
   bool matters() const { return divisor_ > 0; }
 
   double score(std::uint32_t n) override {
-    double sum = 0;
-    for (const Term& term : terms_) {
-      const auto capacity = static_cast<double>(nodes_.allocatable(term.part.dim)[n]);
-      if (capacity == 0) continue;
-      const double after = static_cast<double>(nodes_.used(term.part.dim)[n] + term.part.amount);
-      if (after > capacity) return 0;
-      sum += term.weight * (term.most ? after : capacity - after) / capacity;
+    for (std::size_t i = 0; i < terms_.size(); ++i) {  // columns move when nodes are added
+      terms_[i].allocatable = nodes_.allocatable(dims_[i]).data();
+      terms_[i].used = nodes_.used(dims_[i]).data();
     }
-    return sum / divisor_ * 100 * weight_;
+    return binpack_score(terms_, divisor_, weight_, n);
   }
 
  private:
-  struct Term {
-    Part part;
-    bool most;
-    double weight;
-  };
   const NodeTable& nodes_;
-  std::vector<Term> terms_;
+  std::vector<Dim> dims_;
+  std::vector<BinpackTerm> terms_;
   double divisor_ = 0;
   double weight_;
 };

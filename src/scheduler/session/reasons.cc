@@ -178,6 +178,10 @@ WaitReason Reasons::reason_of(const Job& job, bool may_be_impossible) {
     out.missing = job.waiting_count();
     return of_kind(WaitKind::kReleasing);
   }
+  if (gated > 0) {
+    out.missing = gated;
+    return of_kind(WaitKind::kGated);
+  }
   return of_kind(WaitKind::kUnknown, statuses_.job_text(job));
 }
 

@@ -4,258 +4,110 @@
 #include "by_the_book.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
+#include <utility>
 #include <vector>
 
-#include "api/schema/quantity.h"
 #include "base/format.h"
-#include "objects.h"
+#include "book_cards.h"
+#include "book_claims.h"
+#include "book_cpus.h"
+#include "book_objects.h"
 
 namespace scenario {
 namespace {
 
-constexpr std::size_t kDims = 3;  // milli-cores, bytes, pods
-using Amounts = std::array<double, kDims>;
+using book::Amounts;
+using book::Group;
+using book::Node;
+using book::Pod;
+using book::Queue;
 
-Amounts operator+(Amounts a, const Amounts& b) {
-  for (std::size_t d = 0; d < kDims; ++d) a[d] += b[d];
-  return a;
-}
-
-bool about_less(double a, double b) { return a < b || std::fabs(a - b) < 0.1; }
-
-bool all_less_equal(const Amounts& a, const Amounts& b) {
-  for (std::size_t d = 0; d < kDims; ++d) {
-    if (!about_less(a[d], b[d])) return false;
-  }
-  return true;
-}
-
-bool is_nothing(const Amounts& a) { return a[0] < 0.1 && a[1] < 0.1; }
-
-double share_of(double part, double whole) { return whole == 0 ? (part == 0 ? 0 : 1) : part / whole; }
-
-double largest_share(const Amounts& part, const Amounts& whole) {
-  double out = 0;
-  for (std::size_t d = 0; d < kDims; ++d) {
-    if (whole[d] >= 0.1) out = std::max(out, share_of(part[d], whole[d]));
-  }
-  return out;
-}
-
-struct Node {
-  std::string name, zone;
-  Amounts all{};
-};
-
-struct Queue {
-  std::string name;
-  double weight = 1, priority = 0;
-  bool is_open = true, is_limited = false;
-  Amounts capability{}, guarantee{}, wanted{};  // wanted: spec.deserved
-  Amounts most{}, deserved{};                   // of this cycle
-};
-
-struct Group {
-  std::string key;
-  std::size_t queue = 0, min = 1;
-  double priority = 0;
-};
-
-struct Pod {
-  std::string key, zone;
-  std::size_t group = 0;
-  double priority = 1, index = 0;
-  Amounts asks{};
-  int node = -1;
+// What a node would give to a pod, and what it scores for it.
+struct Offer {
+  std::size_t node = 0;
+  book::Given given;
+  double score = 0, claim_score = 0;
+  int numa_nodes = 0;
 };
 
 class Book {
  public:
   base::Result<std::string> read(std::string_view text) {
+    const base::Error unknown = base::make_error(base::Code::kInvalid, "not in the book");
     std::string out;
+    bool expected = false;  // what is written below ----, to the next empty line
     for (std::size_t start = 0; start < text.size();) {
       const std::size_t end = std::min(text.find('\n', start), text.size());
       const std::string_view one = text.substr(start, end - start);
       start = end + 1;
-      if (one.empty() || one[0] == '#') continue;
+      expected = (expected || one == "----") && !one.empty();
+      if (expected || one.empty() || one[0] == '#') continue;
       TRY(const Line line, parse_line(one, 0));
       if (line.verb == "cycle") {
-        if (!line.name.empty() || plugins_.empty()) return base::make_error(base::Code::kInvalid, "not in the book");
+        if (!line.name.empty() || all_.plugins.empty()) return unknown;
         out += "----\n" + cycle();
-        continue;
-      }
-      for (const std::string& name : expand(line.name)) {
-        if (!take(line, name)) return base::make_error(base::Code::kInvalid, "not in the book");
+      } else if (!all_.take(line)) {
+        return unknown;
       }
     }
     return out;
   }
 
  private:
-  static double number(const Line& line, const char* key, double fallback) {
-    const std::string* text = line.find(key);
-    return text == nullptr ? fallback : std::atof(text->c_str());
-  }
-
-  static double quantity(const std::string& text, bool milli) {
-    const auto out = api::Quantity::from_json(api::Json(text));
-    return !out ? 0 : static_cast<double>(milli ? out->milli_value() : out->value());
-  }
-
-  static Amounts amounts(const Line& line) {
-    return {quantity(line.get("cpu", "0"), true), quantity(line.get("memory", "0"), false), 0};
-  }
-
-  // "cpu:2,memory:1Gi"
-  static Amounts list(const Line& line, const char* key) {
-    Line inner;
-    const std::string text = line.get(key);
-    for (std::size_t start = 0; start < text.size();) {
-      const std::size_t end = std::min(text.find(',', start), text.size()), colon = text.find(':', start);
-      if (colon < end)
-        inner.fields.emplace_back(text.substr(start, colon - start), text.substr(colon + 1, end - colon - 1));
-      start = end + 1;
-    }
-    return amounts(inner);
-  }
-
-  static bool knows(const Line& line, std::initializer_list<std::string_view> keys) {
-    return line.patch.is_null() && std::all_of(line.fields.begin(), line.fields.end(), [&](const auto& field) {
-             return std::find(keys.begin(), keys.end(), field.first) != keys.end();
-           });
-  }
-
-  static std::string zone_of(const std::string& text) { return text.starts_with("zone:") ? text.substr(5) : text; }
-
-  bool take(const Line& line, const std::string& name) {
-    if (line.verb == "show") return line.name == "order" && line.fields.empty();
-    if (line.verb == "conf") return take_policy(line);
-    if (line.verb == "class") return knows(line, {"value"}) && (classes_[name] = number(line, "value", 0), true);
-    if (line.verb == "queue")
-      return knows(line, {"weight", "priority", "capability", "guarantee", "deserved", "state"}) &&
-             take_queue(line, name);
-    if (line.verb == "node") {
-      Amounts all = amounts(line);
-      if (line.find("memory") == nullptr) all[1] = 100.0 * 1024 * 1024 * 1024;
-      all[2] = number(line, "pods", 110);
-      nodes_.push_back({name, zone_of(line.get("labels")), all});
-      return knows(line, {"cpu", "memory", "pods", "labels"});
-    }
-    if (line.verb == "group") {
-      const auto queue = std::find_if(queues_.begin(), queues_.end(),
-                                      [&](const Queue& one) { return one.name == line.get("queue", "default"); });
-      if (queue == queues_.end() || find_group(name) != groups_.size()) return false;
-      groups_.push_back({name, static_cast<std::size_t>(queue - queues_.begin()),
-                         static_cast<std::size_t>(number(line, "min", 1)), classes_[line.get("class")]});
-      return knows(line, {"queue", "min", "class"});
-    }
-    if (line.verb == "delete") {
-      std::erase_if(pods_, [&](const Pod& pod) { return pod.key == name; });
-      return knows(line, {"maybe"});
-    }
-    return line.verb == "pod" && take_pod(line, name);
-  }
-
-  bool take_policy(const Line& line) {
-    if (!knows(line, {"actions", "tiers"}) || line.get("actions") != "allocate") return false;
-    const std::string tiers = line.get("tiers");
-    plugins_.clear();
-    for (std::size_t start = 0; start < tiers.size();) {
-      const std::size_t end = std::min(tiers.find(' ', start), tiers.size());
-      const std::string one = tiers.substr(start, end - start);
-      start = end + 1;
-      if (one.empty() || one == "|") continue;
-      static const std::array kKnown = {"priority", "gang", "drf", "proportion", "capacity", "predicates", "binpack"};
-      if (std::find(kKnown.begin(), kKnown.end(), one) == kKnown.end()) return false;
-      plugins_.push_back(one);
-    }
-    return has("gang") && has("predicates") && !(has("proportion") && has("capacity"));
-  }
-
-  bool take_queue(const Line& line, const std::string& name) {
-    Queue queue{.name = name, .weight = number(line, "weight", 1), .priority = number(line, "priority", 0)};
-    queue.is_open = line.get("state", "Open") == "Open";
-    queue.is_limited = line.find("capability") != nullptr;
-    queue.capability = list(line, "capability");
-    queue.guarantee = list(line, "guarantee");
-    queue.wanted = list(line, "deserved");
-    queues_.push_back(queue);
-    return true;
-  }
-
-  std::size_t find_group(const std::string& name) const {
-    return static_cast<std::size_t>(
-        std::find_if(groups_.begin(), groups_.end(), [&](const Group& one) { return one.key == name; }) -
-        groups_.begin());
-  }
-
-  // "a/g01-x-3" of "group=g01"
-  bool take_pod(const Line& line, const std::string& name) {
-    Pod pod{.key = name, .zone = zone_of(line.get("selector")), .group = find_group("a/" + line.get("group"))};
-    pod.priority = number(line, "priority", 1);
-    pod.index = std::atof(name.c_str() + name.rfind('-') + 1);
-    pod.asks = amounts(line);
-    pod.asks[2] = 1;
-    pods_.push_back(pod);
-    return knows(line, {"group", "cpu", "memory", "priority", "selector"}) && pod.group != groups_.size() &&
-           name.rfind("-x-") != std::string::npos;
-  }
-
-  bool has(std::string_view plugin) const {
-    return std::find(plugins_.begin(), plugins_.end(), plugin) != plugins_.end();
-  }
+  bool has(std::string_view plugin) const { return all_.plugin(plugin) != nullptr; }
 
   // ---- sums, always added up anew
   template <class Which>
   Amounts sum(Which&& which) const {
-    Amounts out{};
-    for (const Pod& pod : pods_) {
-      if (which(pod)) out = out + pod.asks;
+    Amounts out;
+    for (const Pod& pod : all_.pods) {
+      if (which(pod)) out.add(pod.asks);
     }
     return out;
   }
-  Amounts used(std::size_t node) const {
-    return sum([&](const Pod& pod) { return pod.node == static_cast<int>(node); });
+  bool is_of_queue(const Pod& pod, std::size_t queue) const {
+    return pod.group != book::kNoGroup && all_.groups[pod.group].queue == queue;
   }
   Amounts held_by_queue(std::size_t queue) const {
-    return sum([&](const Pod& pod) { return pod.node >= 0 && groups_[pod.group].queue == queue; });
+    return sum([&](const Pod& pod) { return pod.node >= 0 && is_of_queue(pod, queue); });
   }
   Amounts held_by_group(std::size_t group) const {
     return sum([&](const Pod& pod) { return pod.node >= 0 && pod.group == group; });
   }
   Amounts total() const {
-    Amounts out{};
-    for (const Node& node : nodes_) out = out + node.all;
+    Amounts out;
+    for (const Node& node : all_.nodes) out.add(node.all);
     return out;
   }
   std::size_t count(std::size_t group) const {
     return static_cast<std::size_t>(
-        std::count_if(pods_.begin(), pods_.end(), [&](const Pod& pod) { return pod.group == group; }));
+        std::count_if(all_.pods.begin(), all_.pods.end(), [&](const Pod& pod) { return pod.group == group; }));
   }
   bool is_ready(std::size_t group) const {
-    const auto ready = std::count_if(pods_.begin(), pods_.end(), [&](const Pod& pod) {
-      return pod.group == group && (pod.node >= 0 || is_nothing(pod.asks));
+    const auto ready = std::count_if(all_.pods.begin(), all_.pods.end(), [&](const Pod& pod) {
+      return pod.group == group && (pod.node >= 0 || pod.is_done || pod.asks.is_nothing());
     });
-    return static_cast<std::size_t>(ready) >= groups_[group].min;
+    return static_cast<std::size_t>(ready) >= all_.groups[group].min;
   }
   bool has_group(std::size_t queue) const {
-    return std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) { return group.queue == queue; });
+    return std::any_of(all_.groups.begin(), all_.groups.end(),
+                       [&](const Group& group) { return group.queue == queue; });
   }
 
   // ---- what queues may have
   void settle_limits() {
-    Amounts guaranteed{};
-    for (const Queue& queue : queues_) guaranteed = guaranteed + queue.guarantee;
+    Amounts guaranteed;
+    for (const Queue& queue : all_.queues) guaranteed.add(queue.guarantee);
     const Amounts all = total();
-    for (Queue& queue : queues_) {
-      for (std::size_t d = 0; d < kDims; ++d) {
-        queue.most[d] = std::max(0.0, all[d] - guaranteed[d]) + queue.guarantee[d];
-        if (queue.is_limited && queue.capability[d] > 0) queue.most[d] = std::min(queue.most[d], queue.capability[d]);
-        if (has("capacity"))
-          queue.deserved[d] = std::max(d == 2 ? 0 : std::min(queue.wanted[d], queue.most[d]), queue.guarantee[d]);
+    for (Queue& queue : all_.queues) {
+      queue.most = queue.deserved = {};
+      for (const std::string& name : book::names_of(all, guaranteed)) {
+        double most = std::max(0.0, all[name] - guaranteed[name]) + queue.guarantee[name];
+        if (queue.capability[name] > 0) most = std::min(most, queue.capability[name]);
+        queue.most.set(name, most);
+        if (!has("capacity")) continue;
+        queue.deserved.set(name, std::max(std::min(queue.wanted[name], most), queue.guarantee[name]));
       }
     }
     if (has("proportion")) fill(all);
@@ -263,58 +115,76 @@ class Book {
 
   void fill(Amounts remaining) {
     std::vector<std::size_t> open;
-    for (std::size_t q = 0; q < queues_.size(); ++q) {
-      queues_[q].deserved = {};
+    for (std::size_t q = 0; q < all_.queues.size(); ++q) {
       if (has_group(q)) open.push_back(q);
     }
     while (!open.empty()) {
       double weights = 0;
-      for (const std::size_t q : open) weights += queues_[q].weight;
+      for (const std::size_t q : open) weights += all_.queues[q].weight;
       if (weights == 0) return;
-      Amounts more{}, less{};
+      Amounts more, less;
       std::vector<std::size_t> still;
       for (const std::size_t q : open) {
-        Queue& queue = queues_[q];
-        const Amounts old = queue.deserved, request = sum([&](const Pod&pod) { return groups_[pod.group].queue == q; });
-        for (std::size_t d = 0; d < kDims; ++d) {
-          const double grown = queue.deserved[d] + remaining[d] * (queue.weight / weights);
-          queue.deserved[d] = std::max(std::min({grown, queue.most[d], request[d]}), queue.guarantee[d]);
-          more[d] += std::max(0.0, queue.deserved[d] - old[d]);
-          less[d] += std::max(0.0, old[d] - queue.deserved[d]);
+        Queue& queue = all_.queues[q];
+        const Amounts old = queue.deserved,
+                      request = sum([&](const Pod&pod) { return is_of_queue(pod, q) && !pod.is_done; });
+        for (const std::string& name : book::names_of(remaining, queue.guarantee)) {
+          const double grown = queue.deserved[name] + remaining[name] * (queue.weight / weights);
+          const double now = std::max(std::min({grown, queue.most[name], request[name]}), queue.guarantee[name]);
+          queue.deserved.set(name, now);
+          more.set(name, more[name] + std::max(0.0, now - old[name]));
+          less.set(name, less[name] + std::max(0.0, old[name] - now));
         }
-        if (!all_less_equal(request, queue.deserved) && queue.deserved != old) still.push_back(q);
+        if (!book::all_less_equal(request, queue.deserved) && !book::equal(queue.deserved, old)) still.push_back(q);
       }
       const Amounts before = remaining;
-      for (std::size_t d = 0; d < kDims; ++d) remaining[d] = std::max(0.0, remaining[d] + less[d] - more[d]);
-      if (is_nothing(remaining) || remaining == before) return;
+      for (const std::string& name : book::names_of(remaining, less))
+        remaining.set(name, std::max(0.0, before[name] + less[name] - more[name]));
+      if (remaining.is_nothing() || book::equal(remaining, before)) return;
       open = std::move(still);
     }
   }
 
   bool is_overused(std::size_t q) const {
-    return has("proportion") && all_less_equal(queues_[q].deserved, held_by_queue(q));
+    return has("proportion") && book::all_less_equal(all_.queues[q].deserved, held_by_queue(q));
   }
 
   bool may_have(std::size_t q, const Pod& pod) const {
     if (!has("proportion") && !has("capacity")) return true;
-    const Queue& queue = queues_[q];
-    const Amounts then = held_by_queue(q) + pod.asks;
+    const Queue& queue = all_.queues[q];
+    const Amounts held = held_by_queue(q);
     const Amounts& limit = has("proportion") ? queue.deserved : queue.most;
-    for (std::size_t d = 0; d < 2; ++d) {
-      if (pod.asks[d] > 0 && then[d] > limit[d]) return false;
+    for (const std::string& name : pod.asks.names()) {
+      if (name != "pods" && pod.asks[name] > 0 && held[name] + pod.asks[name] > limit[name]) return false;
     }
-    return queue.is_open;
+    return queue.is_open && (has("proportion") || may_have_devices(q, pod));
+  }
+
+  // Each claim counts once in its queue (5.7.8).
+  bool may_have_devices(std::size_t q, const Pod& pod) const {
+    const std::vector<std::string> own = pod.claims();
+    std::set<std::string> claims(own.begin(), own.end());
+    const auto wanted = book::devices_asked(all_, claims);
+    for (const Pod& other : all_.pods) {
+      if (other.node < 0 || !is_of_queue(other, q)) continue;
+      for (const std::string& claim : other.claims()) claims.insert(claim);
+    }
+    const auto then = book::devices_asked(all_, claims);
+    const auto& limits = all_.queues[q].devices;
+    return std::all_of(limits.begin(), limits.end(), [&](const auto& limit) {
+      return limit.second == 0 || !wanted.contains(limit.first) || then.at(limit.first) <= limit.second;
+    });
   }
 
   // ---- orders
   bool queue_before(std::size_t a, std::size_t b) const {
-    const Queue &l = queues_[a], &r = queues_[b];
+    const Queue &l = all_.queues[a], &r = all_.queues[b];
     if (has("proportion") || has("capacity")) {
       if (l.priority != r.priority) return l.priority > r.priority;
-      const bool l_empty = has("capacity") && is_nothing(l.deserved),
-                 r_empty = has("capacity") && is_nothing(r.deserved);
-      const double l_share = l_empty ? 1 : largest_share(held_by_queue(a), l.deserved);
-      const double r_share = r_empty ? 1 : largest_share(held_by_queue(b), r.deserved);
+      const bool l_empty = has("capacity") && l.deserved.is_nothing(),
+                 r_empty = has("capacity") && r.deserved.is_nothing();
+      const double l_share = l_empty ? 1 : book::largest_share(held_by_queue(a), l.deserved);
+      const double r_share = r_empty ? 1 : book::largest_share(held_by_queue(b), r.deserved);
       if (l_share != r_share) return l_share < r_share;
       if (l_empty != r_empty) return r_empty;
     }
@@ -322,40 +192,133 @@ class Book {
   }
 
   bool group_before(std::size_t a, std::size_t b) const {
-    for (const std::string& plugin : plugins_) {
-      if (plugin == "priority" && groups_[a].priority != groups_[b].priority)
-        return groups_[a].priority > groups_[b].priority;
-      if (plugin == "gang" && is_ready(a) != is_ready(b)) return is_ready(b);
-      const double l = largest_share(held_by_group(a), total()), r = largest_share(held_by_group(b), total());
-      if (plugin == "drf" && l != r) return l < r;
+    const Group &l = all_.groups[a], &r = all_.groups[b];
+    for (const book::Plugin& plugin : all_.plugins) {
+      if (plugin.name == "priority" && l.priority != r.priority) return l.priority > r.priority;
+      if (plugin.name == "gang" && is_ready(a) != is_ready(b)) return is_ready(b);
+      if (plugin.name != "drf") continue;
+      const double l_share = book::largest_share(held_by_group(a), total()),
+                   r_share = book::largest_share(held_by_group(b), total());
+      if (l_share != r_share) return l_share < r_share;
     }
     return a < b;
   }
 
+  // "g-x-3" has an index, "a-3" has none.
+  static double index_of(const Pod& pod) {
+    const std::string name = pod.key.substr(pod.key.find('/') + 1);
+    const std::size_t last = name.rfind('-');
+    if (last == std::string::npos || name.find('-') == last) return -1;
+    const std::string end = name.substr(last + 1);
+    return end.empty() || end.find_first_not_of("0123456789") != std::string::npos ? -1 : std::atof(end.c_str());
+  }
+
   bool pod_before(const Pod& a, const Pod& b) const {
     if (has("priority") && a.priority != b.priority) return a.priority > b.priority;
-    return a.index < b.index;
+    const double l = index_of(a), r = index_of(b);
+    if (l >= 0 && r >= 0 && l != r) return l < r;
+    return a.order < b.order;
   }
 
   // ---- nodes
-  int best_node(const Pod& pod) const {
-    int best = -1;
-    double most = 0;
-    for (std::size_t n = 0; n < nodes_.size(); ++n) {
-      const Amounts then = used(n) + pod.asks;
-      bool fits = pod.zone.empty() || pod.zone == nodes_[n].zone;
-      for (std::size_t d = 0; d < kDims; ++d) fits &= then[d] <= nodes_[n].all[d];
-      if (!fits) continue;
-      double score = 0, weights = 0;
-      for (std::size_t d = 0; d < 2 && has("binpack"); ++d) {
-        if (pod.asks[d] < 0.1) continue;
-        weights += 1;
-        if (nodes_[n].all[d] > 0) score += then[d] / nodes_[n].all[d];
-      }
-      if (weights > 0) score = score / weights * 100;
-      if (best < 0 || score > most) best = static_cast<int>(n), most = score;
+  std::optional<Offer> offer_of(const Pod& pod, std::size_t n) const {
+    const Node& node = all_.nodes[n];
+    const std::vector<const Pod*> others = all_.pods_on(n);
+    Amounts then = pod.asks;
+    for (const Pod* other : others) then.add(other->asks);
+    if (!pod.zone.empty() && pod.zone != node.zone) return std::nullopt;
+    for (const std::string& name : pod.asks.names()) {
+      if (then[name] > node.all[name]) return std::nullopt;
     }
-    return best;
+    Offer out{.node = n};
+    if (!pod.claims().empty()) {
+      auto devices = book::choose_devices(all_, n, pod);
+      if (!devices) return std::nullopt;
+      out.given.devices = std::move(devices->devices);
+      out.given.devices_on = static_cast<int>(n);
+      out.claim_score = devices->score;
+    }
+    if (const book::Plugin* plugin = all_.plugin("deviceshare")) {
+      auto cards = book::choose_cards(*plugin, node, pod, others);
+      if (!cards) return std::nullopt;
+      out.given.cards = std::move(cards->cards);
+      out.given.shared_gpus = std::move(cards->shared_gpus);
+      out.score += cards->score * plugin->number("deviceshare.ScheduleWeight", 0);
+    }
+    if (has("numa-aware")) {
+      auto cpus = book::choose_cpus(node, pod, others);
+      if (!cpus) return std::nullopt;
+      out.numa_nodes = book::numa_nodes_of(node, *cpus);
+      out.given.cpus = *std::move(cpus);
+    }
+    if (has("binpack")) out.score += binpack(pod, node, then);
+    if (const book::Plugin* plugin = all_.plugin("nodeorder")) out.score += nodeorder(*plugin, pod, node, others);
+    return out;
+  }
+
+  static double binpack(const Pod& pod, const Node& node, const Amounts& then) {
+    double score = 0, weights = 0;
+    for (const char* name : {"cpu", "memory"}) {
+      if (pod.asks[name] < 0.1) continue;
+      weights += 1;
+      if (node.all[name] > 0) score += then[name] / node.all[name];
+    }
+    return weights > 0 ? score / weights * 100 : 0;
+  }
+
+  // 5.9: of its scores those that differ where nobody wishes anything of nodes and other pods.
+  static double nodeorder(const book::Plugin& plugin, const Pod& pod, const Node& node,
+                          std::vector<const Pod*> others) {
+    const auto used = [&](const char* name, double at_least) {
+      double out = 0;
+      for (const Pod* other : others) out += other->asks[name] == 0 ? at_least : other->asks[name];
+      return out;
+    };
+    const auto fraction = [&](const char* name) {
+      return node.all[name] == 0 ? 0 : std::min(1.0, used(name, 0) / node.all[name]);
+    };
+    const auto balance = [&] { return std::floor((1 - std::fabs(fraction("cpu") - fraction("memory")) / 2) * 100); };
+    const double before = balance();
+    others.push_back(&pod);
+    double least = 0, most = 0, parts = 0;
+    for (const auto& [name, at_least] : {std::pair("cpu", 100.0), {"memory", 200.0 * 1024 * 1024}}) {
+      const double capacity = node.all[name], asked = used(name, at_least);
+      if (capacity == 0) continue;
+      parts += 1;
+      least += asked > capacity ? 0 : std::floor((capacity - asked) * 100 / capacity);
+      most += std::floor(std::min(asked, capacity) * 100 / capacity);
+    }
+    double out = 0;
+    if (parts > 0) {
+      out += std::floor(least / parts) * plugin.number("leastrequested.weight", 1);
+      out += std::floor(most / parts) * plugin.number("mostrequested.weight", 0);
+    }
+    if (pod.asks["cpu"] > 0 || pod.asks["memory"] > 0)
+      out += (50 + std::trunc((50 + balance() - before) / 2)) * plugin.number("balancedresource.weight", 1);
+    return out;
+  }
+
+  // Places the pod on the best node, the first of equal ones.
+  bool place_one(Pod& pod) {
+    std::vector<Offer> offers;
+    for (std::size_t n = 0; n < all_.nodes.size(); ++n) {
+      if (auto offer = offer_of(pod, n)) offers.push_back(*std::move(offer));
+    }
+    if (offers.empty()) return false;
+    double claims = 0;
+    int numa_nodes = 0;
+    for (const Offer& one : offers)
+      claims = std::max(claims, one.claim_score), numa_nodes = std::max(numa_nodes, one.numa_nodes);
+    for (Offer& one : offers) {
+      if (claims > 0) one.score += std::floor(100 * one.claim_score / claims);
+      if (has("numa-aware") && book::has_numa_policy(pod) && numa_nodes > 0)
+        one.score += (100 - 100 * one.numa_nodes / numa_nodes) * all_.plugin("numa-aware")->number("weight", 1);
+    }
+    Offer& best = *std::max_element(offers.begin(), offers.end(),
+                                    [](const Offer& a, const Offer& b) { return a.score < b.score; });
+    pod.node = static_cast<int>(best.node);
+    pod.given = std::move(best.given);
+    return true;
   }
 
   // ---- the action
@@ -364,21 +327,19 @@ class Book {
     std::vector<std::string> pods;  // that wait, in order
   };
 
-  Pod* find_pod(const std::string& key) {
-    const auto found = std::find_if(pods_.begin(), pods_.end(), [&](const Pod& pod) { return pod.key == key; });
-    return found == pods_.end() ? nullptr : &*found;
+  Pod& find_pod(const std::string& key) {
+    return *std::find_if(all_.pods.begin(), all_.pods.end(), [&](const Pod& pod) { return pod.key == key; });
   }
 
   // Places pods until the group is ready; the keys of those that were placed, in order.
   std::vector<std::string> place(Work& work) {
     std::vector<std::string> placed;
-    const Group& group = groups_[work.group];
+    const Group& group = all_.groups[work.group];
     while (!work.pods.empty()) {
-      Pod& pod = *find_pod(work.pods.front());
+      Pod& pod = find_pod(work.pods.front());
       work.pods.erase(work.pods.begin());
       if (!may_have(group.queue, pod)) continue;
-      pod.node = best_node(pod);
-      if (pod.node < 0) {
+      if (!place_one(pod)) {
         if (group.min >= count(work.group)) break;
         continue;
       }
@@ -386,26 +347,26 @@ class Book {
       if (is_ready(work.group)) break;
     }
     if (is_ready(work.group)) return placed;
-    for (const std::string& key : placed) find_pod(key)->node = -1;
+    for (const std::string& key : placed) find_pod(key).node = -1, find_pod(key).given = {};
     return {};
   }
 
   std::string cycle() {
     settle_limits();
-    std::vector<std::vector<Work>> by_queue(queues_.size());
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (count(g) < groups_[g].min) continue;
+    std::vector<std::vector<Work>> by_queue(all_.queues.size());
+    for (std::size_t g = 0; g < all_.groups.size(); ++g) {
+      if (count(g) < all_.groups[g].min) continue;
       std::vector<const Pod*> waiting;
-      for (const Pod& pod : pods_) {
-        if (pod.group == g && pod.node < 0 && !is_nothing(pod.asks)) waiting.push_back(&pod);
+      for (const Pod& pod : all_.pods) {
+        if (pod.group == g && pod.node < 0 && !pod.is_done && !pod.asks.is_nothing()) waiting.push_back(&pod);
       }
       std::sort(waiting.begin(), waiting.end(), [&](const Pod* a, const Pod* b) { return pod_before(*a, *b); });
       Work work{g, {}};
       for (const Pod* pod : waiting) work.pods.push_back(pod->key);
-      if (!waiting.empty()) by_queue[groups_[g].queue].push_back(std::move(work));
+      if (!waiting.empty()) by_queue[all_.groups[g].queue].push_back(std::move(work));
     }
     std::vector<std::size_t> open;
-    for (std::size_t q = 0; q < queues_.size(); ++q) {
+    for (std::size_t q = 0; q < all_.queues.size(); ++q) {
       if (!by_queue[q].empty()) open.push_back(q);
     }
     std::string out;
@@ -420,26 +381,53 @@ class Book {
       const auto job = std::min_element(jobs.begin(), jobs.end(),
                                         [&](const Work& a, const Work& b) { return group_before(a.group, b.group); });
       for (const std::string& key : place(*job))
-        out += base::format("bind   {} {}\n", key, nodes_[static_cast<std::size_t>(find_pod(key)->node)].name);
+        out += base::format("bind   {} {}\n", key, all_.nodes[static_cast<std::size_t>(find_pod(key).node)].name);
       if (!is_ready(job->group) || job->pods.empty()) jobs.erase(job);
     }
     return out;
   }
 
-  std::vector<std::string> plugins_;
-  std::map<std::string, double> classes_;
-  std::vector<Node> nodes_;
-  std::vector<Queue> queues_;
-  std::vector<Group> groups_;
-  std::vector<Pod> pods_;
+  book::Objects all_;
 };
 
 }  // namespace
 
 base::Result<std::string> decide_by_the_book(std::string_view text) {
-  if (text.find("\n  +") != std::string_view::npos || text.find("flags ") != std::string_view::npos)
-    return base::make_error(base::Code::kInvalid, "not in the book");
+  const bool has_words_it_ignores = text.find("\n  +") != std::string_view::npos ||
+                                    text.find("\nflags ") != std::string_view::npos || text.starts_with("flags ");
+  if (has_words_it_ignores) return base::make_error(base::Code::kInvalid, "not in the book");
   return Book().read(text);
+}
+
+std::string binds_of(const std::string& played) {
+  std::string out;
+  for (std::size_t start = 0; start < played.size();) {
+    const std::size_t end = std::min(played.find('\n', start) + 1, played.size());
+    const std::string line = played.substr(start, end - start);
+    if (line.starts_with("bind ") || line == "----\n") out += line;
+    start = end;
+  }
+  return out;
+}
+
+std::string sorted_binds(const std::string& binds) {
+  std::string out;
+  std::set<std::string> cycle;
+  const auto flush = [&] {
+    for (const std::string& one : cycle) out += one;
+    cycle.clear();
+  };
+  for (std::size_t start = 0; start < binds.size();) {
+    const std::size_t end = std::min(binds.find('\n', start) + 1, binds.size());
+    const std::string line = binds.substr(start, end - start);
+    start = end;
+    if (line == "----\n")
+      flush(), out += line;
+    else
+      cycle.insert(line);
+  }
+  flush();
+  return out;
 }
 
 }  // namespace scenario

@@ -5,35 +5,12 @@
 
 #include "base/format.h"
 #include "base/time.h"
+#include "device_objects.h"
 
 namespace scenario {
 namespace {
 
 using api::Json;
-
-std::vector<std::string> split(std::string_view text, char by) {
-  std::vector<std::string> out;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t end = std::min(text.find(by, start), text.size());
-    if (end > start) out.emplace_back(text.substr(start, end - start));
-    start = end + 1;
-  }
-  return out;
-}
-
-// "cpu:2,memory:4Gi"
-Json map_from(std::string_view text, bool numbers = false) {
-  Json out = Json::object();
-  for (const std::string& pair : split(text, ',')) {
-    const std::size_t colon = pair.find(':');
-    const std::string key = pair.substr(0, colon), value = colon == std::string::npos ? "" : pair.substr(colon + 1);
-    if (numbers)
-      out.set(key, static_cast<std::int64_t>(std::atoll(value.c_str())));
-    else
-      out.set(key, value);
-  }
-  return out;
-}
 
 bool is_resource(std::string_view key) {
   return key == "cpu" || key == "memory" || key == "pods" || key == "ephemeral-storage" ||
@@ -54,7 +31,7 @@ void add_metadata(const Line& line, std::int64_t order, Json& object) {
   const base::Time created =
       base::Time{} + base::seconds(1'700'000'000) + base::seconds(std::atoll(line.get("age", "0").c_str()) * -1);
   metadata.set("creationTimestamp", base::format_rfc3339(created));
-  metadata.set("uid", base::format("{:06}", order));
+  metadata.set("uid", line.get("uid", base::format("{:06}", order)));
   if (const std::string* labels = line.find("labels")) metadata.set("labels", map_from(*labels));
   if (const std::string* annotations = line.find("annotations")) metadata.set("annotations", map_from(*annotations));
 }
@@ -104,12 +81,6 @@ Json queue_from(const Line& line, const std::string& name) {
   return Json::object({{"metadata", Json::object({{"name", name}})},
                        {"spec", spec},
                        {"status", Json::object({{"state", line.get("state", "Open")}})}});
-}
-
-Json named(const std::string& name) {
-  const std::size_t slash = name.find('/');
-  if (slash == std::string::npos) return Json::object({{"name", name}, {"namespace", "default"}});
-  return Json::object({{"name", name.substr(slash + 1)}, {"namespace", name.substr(0, slash)}});
 }
 
 // "hard:2", "hard:rack", "soft"
@@ -228,10 +199,6 @@ const PlainKind kPlainKinds[] = {
     {"capacity", &api::resources::kCsiStorageCapacities, true},
     {"attachment", &api::resources::kVolumeAttachments, false},
     {"configmap", &api::resources::kConfigMaps, true},
-    {"deviceclass", &api::resources::kDeviceClasses, false},
-    {"resourceclaim", &api::resources::kResourceClaims, true},
-    {"resourceslice", &api::resources::kResourceSlices, false},
-    {"numatopology", &api::resources::kNumatopologies, false},
     {"service", &api::resources::kServices, true},
     {"replicationcontroller", &api::resources::kReplicationControllers, true},
     {"replicaset", &api::resources::kReplicaSets, true},
@@ -240,57 +207,10 @@ const PlainKind kPlainKinds[] = {
 
 }  // namespace
 
-const std::string* Line::find(std::string_view key) const {
-  for (const auto& [name, value] : fields) {
-    if (name == key) return &value;
-  }
-  return nullptr;
-}
-
-std::string Line::get(std::string_view key, std::string_view fallback) const {
-  const std::string* found = find(key);
-  return found != nullptr ? *found : std::string(fallback);
-}
-
-base::Result<Line> parse_line(std::string_view text, int number) {
-  Line out;
-  out.number = number;
-  std::vector<std::string> words;
-  bool quoted = false;
-  std::string word;
-  for (const char c : text) {
-    if (c == '"')
-      quoted = !quoted;
-    else if (c == ' ' && !quoted) {
-      if (!word.empty()) words.push_back(std::exchange(word, {}));
-    } else
-      word += c;
-  }
-  if (quoted) return base::make_error(base::Code::kInvalid, base::format("line {}: a quote is not closed", number));
-  if (!word.empty()) words.push_back(word);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::size_t equals = words[i].find('=');
-    if (i == 0)
-      out.verb = words[i];
-    else if (equals == std::string::npos && out.name.empty())
-      out.name = words[i];
-    else if (equals == std::string::npos)
-      out.fields.emplace_back(words[i], "");
-    else
-      out.fields.emplace_back(words[i].substr(0, equals), words[i].substr(equals + 1));
-  }
-  return out;
-}
-
-std::vector<std::string> expand(const std::string& name) {
-  const std::size_t open = name.find('{'), dots = name.find("..", open), close = name.find('}', open);
-  if (open == std::string::npos || dots == std::string::npos || close == std::string::npos) return {name};
-  std::vector<std::string> out;
-  const int last = std::atoi(name.substr(dots + 2, close - dots - 2).c_str());
-  for (int i = std::atoi(name.substr(open + 1, dots - open - 1).c_str()); i <= last; ++i) {
-    out.push_back(name.substr(0, open) + std::to_string(i) + name.substr(close + 1));
-  }
-  return out;
+Json named(const std::string& name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string::npos) return Json::object({{"name", name}, {"namespace", "default"}});
+  return Json::object({{"name", name.substr(slash + 1)}, {"namespace", name.substr(0, slash)}});
 }
 
 // Claims, volumes and their classes.
@@ -331,7 +251,43 @@ std::optional<Made> storage_from(const Line& line, const std::string& name) {
   return std::nullopt;
 }
 
+// A word that is misspelt would otherwise say nothing, and the scenario would prove less than it seems to.
+base::Status check_words(const Line& line) {
+  struct Words {
+    std::string_view verb, words;
+    bool amounts = false;
+  };
+  static constexpr Words kWords[] = {
+      {"node", " taints unschedulable images vgpus vnpus ", true},
+      {"queue", " weight capability deserved guarantee priority parent reclaimable state "},
+      {"group", " min queue minResources roles class topology phase "},
+      {"pod",
+       " group role node priority class preemption selector tolerates gates hostPorts claims limits image preemptable "
+       "deleting status scheduler guaranteed resourceclaims claimtemplates holds npu level dvpp ",
+       true},
+      {"hypernode", " tier tierName nodes hypernodes regex nodelabels "},
+      {"class", " value default "},
+      {"budget", " selector allowed disrupted "},
+      {"quota", " hard used "},
+      {"shard", " desired uses "},
+      {"claim", " storageClass storage volume "},
+      {"volume", " storageClass storage on "},
+      {"storageclass", " provisioner mode "}};
+  for (const Words& known : kWords) {
+    if (known.verb != line.verb) continue;
+    for (const auto& [key, value] : line.fields) {
+      const bool common = key == "labels" || key == "annotations" || key == "age" || key == "uid";
+      const bool own = known.words.find(" " + key + " ") != std::string_view::npos;
+      if (!common && !own && !(known.amounts && is_resource(key)))
+        return base::make_error(base::Code::kInvalid,
+                                base::format("line {}: {} has no word {}", line.number, line.verb, key));
+    }
+  }
+  return {};
+}
+
 base::Result<std::optional<Made>> object_for(const Line& line, const std::string& name, std::int64_t order) {
+  TRY_VOID(check_words(line));
   std::optional<Made> out;
   if (line.verb == "node")
     out = Made{api::resources::kNodes, node_from(line, name)};
@@ -378,6 +334,7 @@ base::Result<std::optional<Made>> object_for(const Line& line, const std::string
   } else if (auto storage = storage_from(line, name)) {
     out = std::move(storage);
   } else {
+    TRY(out, device_object(line, name));
     for (const PlainKind& kind : kPlainKinds) {
       if (kind.verb != line.verb) continue;
       out = Made{*kind.resource,
@@ -387,7 +344,11 @@ base::Result<std::optional<Made>> object_for(const Line& line, const std::string
   }
   Json annotations = out->object["metadata"]["annotations"];
   add_metadata(line, order, out->object);
-  if (line.verb == "pod") out->object.edit("metadata").set("annotations", annotations);
+  if (line.verb == "pod") {
+    out->object.edit("metadata").set("annotations", annotations);
+    add_device_wishes(line, out->object);
+  }
+  if (line.verb == "node") add_cards(line, out->object);
   if (!line.patch.is_null()) merge(out->object, line.patch);
   return out;
 }

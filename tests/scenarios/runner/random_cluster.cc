@@ -24,7 +24,7 @@ class Writer {
     choose_features();
     out_ = policy_.line;
     out_ += "show order conditions pods domains queues devices tasks events\n";
-    for (const char* one : {"high value=100", "low value=1", "mid value=50 preemption=Never"})
+    for (const char* one : {"high value=100", "low value=1", "mid value=50"})
       if (dice_.chance(0.9)) out_ += base::format("class {}\n", one);
     write_queues();
     node_count_ = some(0.03) ? 60 + dice_.below(80) : 1 + dice_.below(7);  // sometimes more than one word of a set
@@ -375,7 +375,8 @@ class Writer {
 }  // namespace
 
 std::string random_scenario(std::uint64_t seed) {
-  return seed % 4 == 0 ? random_allocation(seed) : Writer(seed).write();
+  if (seed % 4 != 0) return Writer(seed).write();
+  return seed % 8 == 0 ? random_allocation(seed) : random_devices(seed);
 }
 
 }  // namespace scenario

@@ -35,22 +35,6 @@ base::Error wrong(int line, std::string_view what) {
   return base::make_error(base::Code::kInvalid, base::format("line {}: {}", line, what));
 }
 
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> out;
-  std::string word;
-  int depth = 0;
-  for (const char c : text) {
-    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-    if (c == ' ' && depth == 0) {
-      if (!word.empty()) out.push_back(std::exchange(word, {}));
-    } else {
-      word += c;
-    }
-  }
-  if (!word.empty()) out.push_back(word);
-  return out;
-}
-
 api::Json value_from(const std::string& text) {
   // Lists and maps are written with single quotes, as double ones end words.
   std::string json = text;

@@ -202,7 +202,9 @@ void ResourceClaims::set_claim(const Json& object, Symbols& symbols) {
     out.reserved_for.push_back(consumer["uid"].str());
   const ResourceClaim* known = find_claim(out.key);
   if (known == nullptr || known->uid != out.uid) ++comings_and_goings_;
+  const bool freed = known != nullptr && known->allocation && !out.allocation;
   take_out(out.key);
+  if (freed) promises_.erase(out.key);  // also those of pods that are done and still there
   if (const ResourceClaim& kept = claims_.emplace(out.key, std::move(out)).first->second;
       const Allocation* has = allocation_of(kept))
     use(*has, true);

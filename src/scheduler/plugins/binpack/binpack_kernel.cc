@@ -16,7 +16,7 @@ double binpack_score(std::span<const BinpackTerm> terms, double divisor, double 
     if (capacity == 0) continue;
     const std::int64_t after = term.used[node] + term.amount;
     if (after > capacity) return 0;
-    sum += static_cast<double>(after) * term.weight / static_cast<double>(capacity);
+    sum += static_cast<double>(term.free ? capacity - after : after) * term.weight / static_cast<double>(capacity);
   }
   return sum / divisor * 100 * weight;
 }
@@ -78,7 +78,7 @@ void add_binpack_scores(std::span<const BinpackTerm> terms, double divisor, doub
 #if defined(__x86_64__)
   static const bool kWide = __builtin_cpu_supports("avx2");
   bool exact = kWide;
-  for (const BinpackTerm& term : terms) exact = exact && term.amount <= kExactMax;
+  for (const BinpackTerm& term : terms) exact = exact && term.amount <= kExactMax && !term.free;
   if (exact) return add_wide(terms, divisor, weight, totals, count);
 #endif
   for (std::size_t n = 0; n < count; ++n) totals[n] += binpack_score(terms, divisor, weight, n);

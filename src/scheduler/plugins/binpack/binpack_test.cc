@@ -18,6 +18,8 @@ TEST(Binpack, is_the_weighted_mean_of_what_is_in_use) {
   EXPECT_EQ(binpack_score(terms, 4, 1, 1), 0) << "cpu does not suffice";
   EXPECT_DOUBLE_EQ(binpack_score(terms, 4, 2, 2), 0.5 * 3 / 4 * 100 * 2) << "no cpu is offered";
   EXPECT_EQ(binpack_score(terms, 4, 1, 3), 0);
+  const BinpackTerm free[] = {{cpu.data(), cpu_used.data(), 1, 1, true}, {memory.data(), memory_used.data(), 2, 3}};
+  EXPECT_DOUBLE_EQ(binpack_score(free, 4, 1, 0), (0.25 * 1 + 0.75 * 3) / 4 * 100) << "of cpu what stays free";
 }
 
 TEST(Binpack, by_columns_is_bit_equal) {
@@ -42,7 +44,7 @@ TEST(Binpack, by_columns_is_bit_equal) {
     for (std::size_t k = 0; k < kinds; ++k) {
       const auto weight = static_cast<double>(1 + random.below(10));
       const auto amount = static_cast<std::int64_t>(1 + random.below(huge ? 1ULL << 60 : 1ULL << 20));
-      terms.push_back({columns[2 * k].data(), columns[2 * k + 1].data(), amount, weight});
+      terms.push_back({columns[2 * k].data(), columns[2 * k + 1].data(), amount, weight, random.chance(0.3)});
       divisor += weight;
     }
     std::vector<double> totals(count, 0.25), expected = totals;

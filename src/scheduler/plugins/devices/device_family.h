@@ -19,6 +19,13 @@ namespace scheduler {
 
 enum class DevicePolicy : std::uint8_t { kNeutral, kBinpack, kSpread };
 
+// What a card adds to its node's score: by binpack how full it would be, by spread that nobody used it before.
+inline double card_score(DevicePolicy policy, std::int64_t used, std::int64_t capacity, bool was_unused) {
+  if (policy == DevicePolicy::kSpread) return was_unused ? 100 : 0;
+  if (policy != DevicePolicy::kBinpack || capacity <= 0) return 0;
+  return 100.0 * static_cast<double>(used) / static_cast<double>(capacity);
+}
+
 struct DeviceMisfit {
   FitCode code = FitCode::kUnschedulable;
   std::string message;

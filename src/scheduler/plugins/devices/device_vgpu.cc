@@ -327,10 +327,7 @@ class Vgpu final : public DeviceFamily {
       card->used_cores += wanted.cores;
       --left;
       // COMPAT(vgpu-spread): in Volcano the card counts as used by then, so spread adds nothing.
-      if (settings_.policy == DevicePolicy::kSpread && settings_.spread_scores && was_unused) score += 100;
-      if (settings_.policy == DevicePolicy::kBinpack && card->memory > 0) {
-        score += 100.0 * static_cast<double>(card->used_memory) / static_cast<double>(card->memory);
-      }
+      score += card_score(settings_.policy, card->used_memory, card->memory, settings_.spread_scores && was_unused);
     }
     return left == 0;
   }

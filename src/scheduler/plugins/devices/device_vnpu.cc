@@ -218,9 +218,7 @@ class HamiVnpu final : public DeviceFamily {
   }
 
   double score_of(const Card& card, std::int64_t more) const {
-    if (settings_.policy == DevicePolicy::kSpread) return card.used_count == 0 ? 100 : 0;
-    if (settings_.policy != DevicePolicy::kBinpack || card.memory == 0) return 0;
-    return 100.0 * static_cast<double>(card.used_memory + more) / static_cast<double>(card.memory);
+    return card_score(settings_.policy, card.used_memory + more, card.memory, card.used_count == 0);
   }
 
   static bool fits(const Chip& chip, const Card& card, const Wanted& wanted, std::int64_t memory, bool shares_cores) {

@@ -80,7 +80,7 @@ class DeviceScorer final : public NodeScorer {
   const double weight_;
 };
 
-// Scores that no node gets for itself alone.
+// Scores that follow from all candidates together, of families that compare nodes (spec/scheduler 5.16.2).
 class TogetherScorer final : public NodeScorer {
  public:
   TogetherScorer(const Model& model, TaskId task, Families families, double weight)

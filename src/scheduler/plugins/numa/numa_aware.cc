@@ -48,7 +48,7 @@ Verdict judge(const Model& model, const Shape& shape, NodeId node, TaskId except
   CpuSet all;
   for (const auto& cpu : numa->cpus) all.push_back(cpu.id);
   std::sort(all.begin(), all.end());
-  const CpuSet reserved = take_by_topology(*numa, all, numa->reserved);
+  const CpuSet reserved = take_by_topology(*numa, all, std::min(numa->reserved, static_cast<std::int32_t>(all.size())));
   std::erase_if(free, [&](std::int32_t cpu) { return std::binary_search(reserved.begin(), reserved.end(), cpu); });
   Verdict out;
   std::string container;

@@ -17,19 +17,8 @@ namespace {
 class PredicateFilter final : public NodeFilter {
  public:
   PredicateFilter(const Model& model, DomainCache& domains, const PredicateSwitches& on, const Task& task)
-      : model_(model),
-        shape_(model.shape_of(task)),
-        on_(on),
-        affinity_(model.nodes.known()),
-        taints_(model.nodes.known()) {
-    if (on.node_affinity && (!shape_.node_selector.empty() || shape_.has_required_terms)) {
-      affinity_ = nodes_matching_affinity(model, shape_);
-      selects_ = true;
-    }
-    if (on.taint_toleration) taints_ = nodes_with_tolerated_taints(model, shape_);
-    Taint unschedulable{model.symbols.find("node.kubernetes.io/unschedulable"), model.symbols.find(""),
-                        Taint::Effect::kNoSchedule};
-    tolerates_unschedulable_ = tolerates(shape_.tolerations, unschedulable);
+      : model_(model), shape_(model.shape_of(task)), on_(on), passed_(model.nodes.known()) {
+    add_fixed_rules();
     add_pod_filters(model, domains, on, task, cluster_filters_);
     if (on.resource_claims) {
       if (auto claims = make_claim_filter(model, task, on.claim_steps_max))
@@ -40,23 +29,21 @@ class PredicateFilter final : public NodeFilter {
   Reach reach() const override { return cluster_filters_.empty() ? Reach::kNode : Reach::kCluster; }
 
   void narrow(NodeSet& nodes, Strictness strictness, FitErrors* errors) override {
-    if (errors == nullptr && strictness == Strictness::kPlace && cluster_filters_.empty()) return narrow_fast(nodes);
-    Sieve sieve(nodes, errors);
-    NodeSet full = nodes, free_slots = nodes;
-    keep_less(model_.nodes.seen_pods().data(), model_.nodes.allocatable(kPods).data(), free_slots.words().data(),
-              free_slots.words().size());
-    full.subtract(free_slots);
-    sieve.refuse(full, FitCode::kUnschedulable, kPodNumberExceeded);
-    if (!tolerates_unschedulable_) {
-      sieve.refuse(model_.nodes.unschedulable(), FitCode::kUnresolvable, "node(s) were unschedulable");
+    if (errors == nullptr && strictness == Strictness::kPlace && cluster_filters_.empty()) {
+      // Nobody asks why, and only the nodes' own facts matter.
+      nodes &= passed_;
+      keep_with_pod_room(nodes);
+      keep_with_free_ports(nodes);
+      return;
     }
-    sieve.keep(affinity_, FitCode::kUnresolvable, "node(s) didn't match Pod's node affinity/selector");
-    sieve.keep(taints_, FitCode::kUnresolvable, "node(s) had untolerated taint(s)");
-    if (on_.node_ports && !shape_.ports.empty()) {
+    Sieve sieve(nodes, errors);
+    NodeSet roomy = nodes;
+    keep_with_pod_room(roomy);
+    sieve.keep(roomy, FitCode::kUnschedulable, kPodNumberExceeded);
+    for (const FixedRule& rule : rules_) sieve.keep(rule.good, FitCode::kUnresolvable, rule.reason);
+    if (asks_for_ports()) {
       NodeSet free = sieve.alive();
-      sieve.alive().for_each([&](std::uint32_t n) {
-        if (has_port_conflict(n)) free.remove(n);
-      });
+      keep_with_free_ports(free);
       sieve.keep(free, FitCode::kUnschedulable, "node(s) didn't have free ports for the requested pod ports");
     }
     for (const auto& filter : cluster_filters_) filter->apply(sieve);
@@ -65,9 +52,7 @@ class PredicateFilter final : public NodeFilter {
   }
 
   bool fits(std::uint32_t n) override {
-    if (is_full(n) || !affinity_.has(n) || !taints_.has(n)) return false;
-    if (!tolerates_unschedulable_ && model_.nodes.unschedulable().has(n)) return false;
-    if (on_.node_ports && !shape_.ports.empty() && has_port_conflict(n)) return false;
+    if (!passed_.has(n) || is_full(n) || (asks_for_ports() && has_port_conflict(n))) return false;
     if (cluster_filters_.empty()) return true;
     NodeSet one = model_.nodes.known();
     one.clear();
@@ -77,14 +62,37 @@ class PredicateFilter final : public NodeFilter {
   }
 
  private:
-  // Nobody asks why, and only the nodes' own facts matter.
-  void narrow_fast(NodeSet& nodes) const {
-    if (selects_) nodes &= affinity_;
-    nodes &= taints_;
-    if (!tolerates_unschedulable_) nodes.subtract(model_.nodes.unschedulable());
+  // A rule about facts of nodes that static_generation() guards.
+  struct FixedRule {
+    NodeSet good;
+    std::string_view reason;
+  };
+
+  // In the order in which their reasons are told.
+  void add_fixed_rules() {
+    const auto add = [&](NodeSet good, std::string_view reason) {
+      passed_ &= good;
+      rules_.push_back({std::move(good), reason});
+    };
+    const Taint unschedulable{model_.symbols.find("node.kubernetes.io/unschedulable"), model_.symbols.find(""),
+                              Taint::Effect::kNoSchedule};
+    if (!model_.nodes.unschedulable().empty() && !tolerates(shape_.tolerations, unschedulable)) {
+      NodeSet good = model_.nodes.known();
+      good.subtract(model_.nodes.unschedulable());
+      add(std::move(good), "node(s) were unschedulable");
+    }
+    if (on_.node_affinity && (!shape_.node_selector.empty() || shape_.has_required_terms))
+      add(nodes_matching_affinity(model_, shape_), "node(s) didn't match Pod's node affinity/selector");
+    if (on_.taint_toleration) add(nodes_with_tolerated_taints(model_, shape_), "node(s) had untolerated taint(s)");
+  }
+
+  void keep_with_pod_room(NodeSet& nodes) const {
     keep_less(model_.nodes.seen_pods().data(), model_.nodes.allocatable(kPods).data(), nodes.words().data(),
               nodes.words().size());
-    if (!on_.node_ports || shape_.ports.empty()) return;
+  }
+
+  void keep_with_free_ports(NodeSet& nodes) const {
+    if (!asks_for_ports()) return;
     NodeSet free = nodes;
     nodes.for_each([&](std::uint32_t n) {
       if (has_port_conflict(n)) free.remove(n);
@@ -96,6 +104,8 @@ class PredicateFilter final : public NodeFilter {
     const Column& most = model_.nodes.allocatable(kPods);
     return (n < most.size() ? most[n] : 0) <= model_.nodes.seen_pods()[n];
   }
+
+  bool asks_for_ports() const { return on_.node_ports && !shape_.ports.empty(); }
 
   bool has_port_conflict(std::uint32_t n) const {
     for (const TaskId id : model_.nodes[NodeId{n}].tasks) {
@@ -113,10 +123,8 @@ class PredicateFilter final : public NodeFilter {
   const Model& model_;
   const Shape& shape_;
   const PredicateSwitches on_;
-  NodeSet affinity_;
-  NodeSet taints_;
-  bool tolerates_unschedulable_ = false;
-  bool selects_ = false;
+  std::vector<FixedRule> rules_;
+  NodeSet passed_;  // the nodes that all of them let through
   std::vector<std::unique_ptr<ClusterFilter>> cluster_filters_;
 };
 

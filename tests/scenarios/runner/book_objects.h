@@ -1,0 +1,143 @@
+// What does a scenario say, as lists of a few plain things? For decide_by_the_book() alone.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "line.h"
+
+namespace scenario::book {
+
+// By name of resource; what is not named is 0. Thousandths, but bytes of memory and whole pods.
+class Amounts {
+ public:
+  double operator[](const std::string& name) const;
+  void set(const std::string& name, double amount) { by_name_[name] = amount; }
+  void add(const Amounts& other, double times = 1);
+  std::set<std::string> names() const;
+  bool is_nothing() const;  // pods do not count
+
+ private:
+  std::map<std::string, double> by_name_;
+};
+
+std::set<std::string> names_of(const Amounts& a, const Amounts& b);
+bool equal(const Amounts& a, const Amounts& b);
+bool all_less_equal(const Amounts& a, const Amounts& b);
+double largest_share(const Amounts& part, const Amounts& whole);
+
+// A part of a vGPU card.
+struct CardPart {
+  std::string card;
+  double memory = 0, cores = 0;
+};
+
+struct Device {
+  std::string driver, node;
+  Line words;  // its attributes and taints
+};
+
+// What a pod has of its node beside amounts.
+struct Given {
+  std::vector<CardPart> cards;
+  std::set<int> shared_gpus;                                // by memory, or whole
+  std::map<std::string, std::vector<std::string>> devices;  // of claims, by the claim's key; "driver/node/name"
+  int devices_on = -1;  // the node that they are of; it stays with a pod that is done
+  std::set<int> cpus;
+};
+
+struct Cpu {
+  int id, socket, core;  // a socket is a NUMA node
+};
+
+struct Numa {
+  bool known = false, is_static = false, has_layout = false;
+  std::string policy;
+  std::vector<Cpu> cpus;
+  std::set<int> free;  // as its agent reports
+  double reserved = 0;
+};
+
+struct Node {
+  std::string name, zone;
+  Amounts all;
+  Line words;
+  Numa numa;
+};
+
+struct Queue {
+  std::string name;
+  double weight = 1, priority = 0;
+  bool is_open = true;
+  Amounts capability, guarantee, wanted;  // wanted: spec.deserved
+  std::map<std::string, double> devices;  // the capability of classes of devices
+  Amounts most, deserved;                 // of this cycle
+};
+
+struct Group {
+  std::string key;
+  std::size_t queue = 0, min = 1;
+  double priority = 0;
+};
+
+constexpr std::size_t kNoGroup = ~std::size_t{0};
+
+struct Pod {
+  std::string key, zone;
+  std::size_t group = kNoGroup, order = 0;
+  double priority = 1;
+  Amounts asks;
+  Line words;
+  int node = -1;
+  bool is_done = false;  // it has no node any more, and counts as ready
+  Given given;
+
+  std::string annotation(const std::string& name) const;
+  std::vector<std::string> claims() const;  // their keys
+};
+
+struct Plugin {
+  std::string name;
+  std::map<std::string, std::string> arguments;
+
+  bool is_on(const std::string& argument) const;
+  double number(const std::string& argument, double fallback) const;
+};
+
+struct Objects {
+  // False for what is not in the book; then nothing is decided.
+  bool take(const Line& line);
+  const Plugin* plugin(std::string_view name) const;
+  std::size_t find_group(const std::string& key) const;
+  std::vector<const Pod*> pods_on(std::size_t node) const;
+
+  std::vector<Plugin> plugins;
+  std::map<std::string, double> priorities;  // of classes
+  std::vector<Node> nodes;
+  std::vector<Queue> queues;
+  std::vector<Group> groups;
+  std::vector<Pod> pods;
+  std::map<std::string, Line> claims, device_classes;
+  std::map<std::string, std::vector<Device>> slices;  // by name
+
+ private:
+  bool take_policy(const Line& line);
+  bool take_queue(const Line& line, const std::string& name);
+  bool take_node(const Line& line, const std::string& name);
+  bool take_group(const Line& line, const std::string& name);
+  bool take_pod(const Line& line, const std::string& name);
+  bool take_slice(const Line& line, const std::string& name);
+  bool take_numa(const Line& line, const std::string& name);
+  bool take_claim(const Line& line, const std::string& name);
+  bool take_end(const Line& line, const std::string& name);
+  bool take_one(const Line& line, const std::string& name);
+
+  std::size_t next_ = 0;
+};
+
+double number_of(const Line& line, std::string_view key, double fallback);
+
+}  // namespace scenario::book
