@@ -5,6 +5,9 @@
 job() { # job NAME CPU
   printf 'apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: %s}\nspec:\n  minAvailable: 1\n  queue: people\n  schedulerName: volcano\n  tasks:\n  - name: a\n    replicas: 1\n    template: {spec: {restartPolicy: Never, containers: [{name: c, image: x, command: [sleep, "1000"], resources: {requests: {cpu: "%s"}}}]}}\n' "$1" "$2"
 }
+pytorch_job() { # pytorch_job NAME CPU
+  printf 'apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: %s}\nspec:\n  runPolicy: {schedulingPolicy: {queue: people}}\n  pytorchReplicaSpecs: {Worker: {replicas: 1, restartPolicy: Never, template: {spec: {containers: [{name: pytorch, image: x, command: [sleep, "1000"], resources: {requests: {cpu: "%s"}}}]}}}}\n' "$1" "$2"
+}
 # has PATTERN COMMAND...: the command prints a line like this, whatever spaces are between its words.
 has() {
   local pattern=$1
@@ -28,6 +31,7 @@ describe_says_why_a_job_waits() {
   local group=$(kubectl get podgroup -o name | grep /large- | head -1)
   expect "its group's events" wait_for 10 has '^Warning Unschedulable .* can never start: asks for 300 cpu' kubectl describe "$group"
   expect "its own events" wait_for 10 has '^Warning PodGroupPending .* PodGroup default:large unschedulable, reason: can never start: asks for 300 cpu' kubectl describe vcjob large
+  expect "a training job's" wait_for 10 has '^Warning PodGroupPending .* PodGroup default/large waits: can never start: asks for 300 cpu' kubectl describe pytorchjob large
   expect "nothing about a job that runs" has '^Events: <none>$' kubectl describe vcjob fits
   kubectl patch vcjob large --subresource status --type merge -p '{"status": {"pending": 7}}' > /dev/null
   expect "another look" wait_for 10 sh -c "! kubectl get vcjob large -o 'jsonpath={.status.pending}' | grep -q 7"
@@ -52,5 +56,5 @@ explain_describes_our_kinds() {
 
 start_cluster --host-rootfs || { echo "FAIL start: $(tail -3 "$scratch/up.log")"; exit 1; }
 printf 'apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: people}\nspec: {capability: {cpu: "400"}}\n' | kubectl apply -f - > /dev/null
-{ job fits 100m; echo ---; job large 300; echo ---; job larger 301; } | kubectl apply -f - > /dev/null
+{ job fits 100m; echo ---; job large 300; echo ---; pytorch_job large 300; } | kubectl apply -f - > /dev/null
 run_tests wide_columns_say_more describe_says_why_a_job_waits a_closed_queue_says_so explain_describes_our_kinds

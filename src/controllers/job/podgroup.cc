@@ -3,7 +3,6 @@
 
 #include "api/resource.h"
 #include "api/schema/quantity.h"
-#include "base/utf8.h"
 #include "controllers/job/usage.h"
 
 namespace controllers::job {
@@ -71,22 +70,6 @@ Json group_for(const Job& job, const PriorityOf& priority_of) {
                        {"metadata", std::move(metadata)},
                        {"spec", std::move(spec)},
                        {"status", Json::object()}});
-}
-
-const Json* trouble_of(const Json& group) {
-  const Json* newest = nullptr;
-  for (const Json& condition : group["status"]["conditions"].items())
-    if (condition["status"].as_string() == "True" &&
-        (!newest || condition["lastTransitionTime"].as_string() >= (*newest)["lastTransitionTime"].as_string()))
-      newest = &condition;
-  return newest && (*newest)["type"].as_string() != "Scheduled" ? newest : nullptr;
-}
-
-std::string waiting_sentence(const Json* trouble) {
-  if (!trouble) return {};
-  const std::string_view whole = (*trouble)["message"].as_string();
-  const std::string_view sentence = whole.substr(0, whole.find(". "));
-  return std::string(base::utf8_prefix(sentence.empty() ? (*trouble)["reason"].as_string() : sentence, 1024));
 }
 
 std::optional<Json> group_patch(const Job& job, const Json& group, const PriorityOf& priority_of) {

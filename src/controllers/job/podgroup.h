@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "api/json/json.h"
@@ -16,10 +15,5 @@ using PriorityOf = std::function<std::int64_t(std::string_view)>;
 api::Json group_for(const Job& job, const PriorityOf& priority_of);
 // The JSON patch that brings an existing group in line with the job, or nothing if it is.
 std::optional<api::Json> group_patch(const Job& job, const api::Json& group, const PriorityOf& priority_of);
-
-// The group's newest condition that holds, in the group; null: there is none, or it is that the group was scheduled.
-const api::Json* trouble_of(const api::Json& group);
-// What that says first, 1 KiB at most: why the group waits. What follows counts pods, which come and go. Of null: empty.
-std::string waiting_sentence(const api::Json* trouble);
 
 }  // namespace controllers::job

@@ -11,6 +11,7 @@
 #include "controllers/job/status.h"
 #include "controllers/job/step.h"
 #include "controllers/job/volumes.h"
+#include "controllers/podgroup/waiting.h"
 
 namespace controllers::job {
 
@@ -209,7 +210,7 @@ base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
 
 void conclude(Sync& s, Rule rule, const Counts& counts) {
   const Phase phase = judge(rule, s.job, counts);
-  const Json* trouble = s.seen.group ? trouble_of(*s.seen.group) : nullptr;
+  const Json* trouble = s.seen.group ? trouble_of_group(*s.seen.group) : nullptr;
   std::string waits_for = waiting_sentence(trouble);
   const bool is_news = !waits_for.empty() && waits_for != s.status["state"]["message"].as_string();
   Json status = with_edit(s.status, {.counts = counts,
