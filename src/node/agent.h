@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ struct Options {
   std::string api_host = {};
   int api_port = 0;
   std::string runc = "runc";
+  std::map<std::string, std::string> handlers = {};  // further OCI runtimes: handler of a RuntimeClass, program
   std::string conmon = "conmon";
   std::string monitor;        // program that runs the monitor of plain processes; empty: this program
   std::string bridge_subnet;  // "10.244.7.0/24"; empty: a free one below 10.200.0.0/13

@@ -54,12 +54,16 @@ Json Agent::State::node_status() const {
                                             last_error.empty() ? "the node agent is stopping" : last_error},
                                            now));
   const std::string runtime_name = runtime ? runtime->name() : "none";
+  Json handlers = Json::array({Json::object({{"name", ""}})});
+  if (runtime)
+    for (const std::string& name : runtime->handlers()) handlers.push_back(Json::object({{"name", name}}));
   return Json::object(
       {{"capacity", api::to_json(all)},
        {"allocatable", api::to_json(usable)},
        {"conditions", conditions},
        {"addresses", Json::array({Json::object({{"type", "InternalIP"}, {"address", options.host_ip}}),
                                   Json::object({{"type", "Hostname"}, {"address", options.node_name}})})},
+       {"runtimeHandlers", std::move(handlers)},
        {"nodeInfo", Json::object({{"machineID", facts.machine_id},
                                   {"systemUUID", facts.machine_id},
                                   {"bootID", facts.boot_id},

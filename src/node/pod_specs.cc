@@ -136,6 +136,14 @@ void set_pod_limits(const Json& pod, SandboxSpec& spec) {
     cpu_limited = cpu_limited && limit > 0;
     memory_limited = memory_limited && memory > 0;
   }
+  // What the surroundings themselves take comes on top.
+  const auto cpu = api::Quantity::from_json(pod["spec"]["overhead"]["cpu"]);
+  const auto memory = api::Quantity::from_json(pod["spec"]["overhead"]["memory"]);
+  if (cpu) spec.cpu_request_milli += bounded(cpu->milli_value(), kCpuMilliMax);
+  if (cpu) spec.cpu_limit_milli += bounded(cpu->milli_value(), kCpuMilliMax);
+  if (memory)
+    spec.memory_limit_bytes =
+        std::min(kMemoryBytesMax, spec.memory_limit_bytes + bounded(memory->value(), kMemoryBytesMax));
   if (!cpu_limited) spec.cpu_limit_milli = 0;
   if (!memory_limited) spec.memory_limit_bytes = 0;
 }

@@ -65,6 +65,7 @@ struct SandboxSpec {
   std::int64_t cpu_limit_milli = 0;     // of all containers together; 0: one of them has none
   std::int64_t memory_limit_bytes = 0;  // the same
   std::string address;                  // had before, if it was
+  std::string handler;                  // of its RuntimeClass; empty: the usual one
 };
 
 // A profile that confines a container: the runtime's, none, or one of the machine's by its name.
@@ -211,6 +212,8 @@ class Runtime {
   virtual base::Status set_services(const ServiceRules&) { return {}; }
   // Into this runtime's pods, for the agent's own use; null: there is no way in.
   virtual std::unique_ptr<api::PodStreams> streams() const { return nullptr; }
+  // What SandboxSpec::handler may be, besides empty; shown in the node's status.
+  virtual std::vector<std::string> handlers() const { return {}; }
   // "process" or "runc"; shown in the node's status.
   virtual std::string name() const = 0;
 };
