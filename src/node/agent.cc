@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "node/agent_state.h"
 #include "node/container_text.h"
+#include "node/huge_pages.h"
 #include "node/pod_specs.h"
 #include "node/probe.h"
 #include "node/volumes.h"
@@ -44,6 +45,8 @@ Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::uni
   capacity["memory"] = api::Quantity::from_int(facts.memory_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
   capacity["ephemeral-storage"] =
       api::Quantity::from_int(facts.disk_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
+  for (const auto& [page, bytes] : facts.huge_pages)
+    capacity[huge_page_resource(page)] = api::Quantity::from_int(bytes, api::Quantity::Format::kBinarySi);
   capacity["pods"] = api::Quantity::from_int(options.pods_max);
   for (const auto& [name, quantity] : options.capacity) capacity[name] = quantity;
 }

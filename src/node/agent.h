@@ -49,13 +49,16 @@ struct MachineFacts {
   std::int64_t cpus = 1;
   std::int64_t memory_bytes = 0;
   std::int64_t disk_bytes = 0;
-  std::string architecture;  // amd64, arm64
+  std::map<std::int64_t, std::int64_t> huge_pages = {};  // size of a page, and all of that size together, in bytes
+  std::string architecture;                              // amd64, arm64
   std::string kernel;
   std::string os_image;
   std::string machine_id;
   std::string boot_id;
 };
 MachineFacts read_machine_facts(const std::string& data_dir);
+// What is set aside below a folder like /sys/kernel/mm/hugepages; sizes without pages are left out.
+std::map<std::int64_t, std::int64_t> read_huge_pages(const std::string& folder);
 
 // The runtime that `options` ask for on this machine. An error says what is missing.
 base::Result<std::unique_ptr<Runtime>> make_runtime(const Options& options);

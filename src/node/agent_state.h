@@ -157,6 +157,8 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void drop_old_devices(const api::Json& kept, api::Json& status);
   void keep_lease();
   api::Json node_status() const;
+  // The capacity without what is set aside, and without devices.
+  api::ResourceList allocatable() const;
 
   PodWorker* find(const std::string& uid) {
     const auto it = workers.find(uid);

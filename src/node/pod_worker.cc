@@ -48,7 +48,7 @@ Lookups Agent::State::lookups(const PodWorker& worker) {
     if (kind == "PersistentVolumeClaim") return claims.find(key);
     return volumes.find(key);
   };
-  look.allocatable = capacity;
+  look.allocatable = allocatable();
   look.host_ip = options.host_ip;
   look.api_host =
       worker.pod["spec"]["hostNetwork"].as_bool() || options.api_host.empty() ? options.host_ip : options.api_host;

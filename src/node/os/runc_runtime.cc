@@ -86,6 +86,7 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
   no_user_namespaces_ = missing_for_user_namespaces(
       {options_.data_dir + "/userns-trial", mapped_roots_, options_.host_rootfs ? "/" : options_.data_dir});
   cgroups_ = cgroup_layout(read_text("/proc/self/mountinfo"));
+  if (cgroups_.unified()) cgroups_.v2_controllers = read_text(cgroups_.v2 + "/cgroup.controllers");
   images_.sweep();
   TRY_VOID(network_.open(options_.data_dir, options_.bridge_subnet));
   no_service_proxy_ = service_proxy_.open({.name = {},
@@ -305,6 +306,7 @@ base::Result<BundleInput> RuncRuntime::bundle_input(const ContainerSpec& spec, c
   }
   input.apparmor_profile = apparmor_profile_for(spec.apparmor, apparmor_);
   input.cgroup_path = pod_cgroup(spec.pod_uid) + "/" + spec.id;
+  input.limits_huge_pages = cgroups_.has_hugetlb();
   TRY(input.mounts, container_mounts(folders_, spec, folder));
   TRY(input.devices, find_devices(spec.devices));
   return input;
