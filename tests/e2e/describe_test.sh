@@ -20,7 +20,7 @@ wide_columns_say_more() {
   expect "a queue's use" wait_for 20 has '^people root [0-9]+m?s Open cpu: 100m, pods: 1 cpu: 400 1 2$' kubectl get queue people -o wide
   expect "queues as in Volcano" has '^NAME PARENT AGE$' kubectl get queue
   expect "a job" has '^fits Running 1 1 [0-9]+m?s people 0 0 0$' kubectl get vcjob fits -o wide
-  expect "why a job waits" wait_for 10 has '^large Pending 1 [0-9]+m?s people 0 0 0 can never start: asks for 300 cpu, all nodes together have' kubectl get vcjob large -o wide
+  expect "why a job waits" wait_for 10 has '^large Pending 1 [0-9]+m?s people 1 0 0 can never start: asks for 300 cpu, all nodes together have' kubectl get vcjob large -o wide
   expect "why its group waits" has '^large-[-0-9a-f]+ Pending 1 [0-9]+m?s people 0 0 can never start: asks for 300 cpu, all nodes together have' kubectl get podgroup -o wide
   expect "headers of jobs" has '^NAME STATUS MINAVAILABLE RUNNINGS AGE QUEUE WAITING SUCCEEDED FAILED REASON$' kubectl get vcjob -o wide
   expect "jobs as in Volcano" has '^NAME STATUS MINAVAILABLE RUNNINGS AGE$' kubectl get vcjob
@@ -43,7 +43,7 @@ a_closed_queue_says_so() {
   build/release/bin/vcctl queue operate -n shut -a close > /dev/null
   expect "its state" wait_for 10 has '^shut root [0-9]+m?s (Closing|Closed) ' kubectl get queue shut -o wide
   expect "who closed it" wait_for 10 has '^Normal CloseQueue .* Close queue succeed$' kubectl describe queue shut
-  expect "its job" wait_for 10 has '^late Pending 1 [0-9]+m?s shut 0 0 0 queue shut is clos' kubectl get vcjob late -o wide
+  expect "its job" wait_for 10 has '^late Pending 1 [0-9]+m?s shut 1 0 0 queue shut is clos' kubectl get vcjob late -o wide
 }
 explain_describes_our_kinds() {
   local kind
