@@ -20,7 +20,7 @@ namespace {
 // How long the end of the agent waits for the machine, after pods have had their time.
 constexpr base::Duration kCloseGrace = base::seconds(10);
 
-constexpr api::ResourceId kRuntimeClasses{"node.k8s.io", "v1", "runtimeclasses"};
+const api::ResourceId kRuntimeClasses{"node.k8s.io", "v1", "runtimeclasses"};
 
 }  // namespace
 

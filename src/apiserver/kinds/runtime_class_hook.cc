@@ -14,7 +14,7 @@ using api::Json;
 
 namespace {
 
-inline constexpr api::ResourceId kRuntimeClasses{"node.k8s.io", "v1", "runtimeclasses"};
+const api::ResourceId kRuntimeClasses{"node.k8s.io", "v1", "runtimeclasses"};
 
 // Whether `wide` tolerates all that `one` does.
 bool covers(const Json& wide, const Json& one) {

@@ -132,6 +132,16 @@ Json with_replicas(const Action& action, const Json& object) {
   }
 }
 
+Json patched(const Action& action, const Json& object) {
+  if (action.subresource == "scale") return with_replicas(action, object);
+  Json next = object;
+  if (action.patch_type == client::PatchType::kJson)
+    json_patch(next, action.body);
+  else
+    merge_patch(next, action.body);
+  return next;
+}
+
 }  // namespace
 
 bool TestWorld::run(const Action& action) {
@@ -172,14 +182,7 @@ bool TestWorld::run(const Action& action) {
     }
     case Verb::kPatch: {
       if (found == kind.end()) return action.missing_is_fine;
-      Json next = found->second;
-      if (action.subresource == "scale")
-        next = with_replicas(action, next);
-      else if (action.patch_type == client::PatchType::kJson)
-        json_patch(next, action.body);
-      else
-        merge_patch(next, action.body);
-      put(action.resource, std::move(next));
+      put(action.resource, patched(action, found->second));
       return true;
     }
     case Verb::kApplyStatus: {
