@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "node/agent_state.h"
 #include "node/container_text.h"
+#include "node/huge_pages.h"
 #include "node/pod_specs.h"
 #include "node/probe.h"
 #include "node/volumes.h"
@@ -18,6 +19,8 @@ namespace {
 
 // How long the end of the agent waits for the machine, after pods have had their time.
 constexpr base::Duration kCloseGrace = base::seconds(10);
+
+const api::ResourceId kRuntimeClasses{"node.k8s.io", "v1", "runtimeclasses"};
 
 }  // namespace
 
@@ -36,11 +39,14 @@ Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::uni
       claims(c, environment, api::resources::kPersistentVolumeClaims),
       volumes(c, environment, api::resources::kPersistentVolumes),
       services(c, environment, api::resources::kServices),
-      slices(c, environment, api::resources::kEndpointSlices) {
+      slices(c, environment, api::resources::kEndpointSlices),
+      runtime_classes(c, environment, kRuntimeClasses) {
   capacity["cpu"] = api::Quantity::from_int(facts.cpus);
   capacity["memory"] = api::Quantity::from_int(facts.memory_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
   capacity["ephemeral-storage"] =
       api::Quantity::from_int(facts.disk_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
+  for (const auto& [page, bytes] : facts.huge_pages)
+    capacity[huge_page_resource(page)] = api::Quantity::from_int(bytes, api::Quantity::Format::kBinarySi);
   capacity["pods"] = api::Quantity::from_int(options.pods_max);
   for (const auto& [name, quantity] : options.capacity) capacity[name] = quantity;
 }
@@ -98,9 +104,10 @@ void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
   claims.start();
   volumes.start();
   services.start();
+  runtime_classes.start();
   // A pod's first look at its volumes and its variables must not come before their objects are known.
-  auto left = std::make_shared<int>(5);
-  for (client::Informer* informer : {&config_maps, &secrets, &claims, &volumes, &services})
+  auto left = std::make_shared<int>(6);
+  for (client::Informer* informer : {&config_maps, &secrets, &claims, &volumes, &services, &runtime_classes})
     informer->on_synced([this, left] {
       if (--*left == 0) pods.start();
     });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ struct Options {
   std::string api_host = {};
   int api_port = 0;
   std::string runc = "runc";
+  std::map<std::string, std::string> handlers = {};  // further OCI runtimes: handler of a RuntimeClass, program
   std::string conmon = "conmon";
   std::string monitor;        // program that runs the monitor of plain processes; empty: this program
   std::string bridge_subnet;  // "10.244.7.0/24"; empty: a free one below 10.200.0.0/13
@@ -47,13 +49,16 @@ struct MachineFacts {
   std::int64_t cpus = 1;
   std::int64_t memory_bytes = 0;
   std::int64_t disk_bytes = 0;
-  std::string architecture;  // amd64, arm64
+  std::map<std::int64_t, std::int64_t> huge_pages = {};  // size of a page, and all of that size together, in bytes
+  std::string architecture;                              // amd64, arm64
   std::string kernel;
   std::string os_image;
   std::string machine_id;
   std::string boot_id;
 };
 MachineFacts read_machine_facts(const std::string& data_dir);
+// What is set aside below a folder like /sys/kernel/mm/hugepages; sizes without pages are left out.
+std::map<std::int64_t, std::int64_t> read_huge_pages(const std::string& folder);
 
 // The runtime that `options` ask for on this machine. An error says what is missing.
 base::Result<std::unique_ptr<Runtime>> make_runtime(const Options& options);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "api/json/yaml.h"
+#include "base/format.h"
 #include "client/fake_client_for_tests.h"
 #include "client/fake_env_for_tests.h"
 #include "node/agent.h"
@@ -96,6 +97,7 @@ struct World {
   client::testing::FakeClient server{env};
   Machine machine;
   std::unique_ptr<Agent> agent;
+  std::map<std::int64_t, std::int64_t> huge_pages = {};
 
   World() {
     machine.env = &env;
@@ -110,6 +112,7 @@ struct World {
     MachineFacts facts;
     facts.cpus = 2;
     facts.memory_bytes = 1 << 30;
+    facts.huge_pages = huge_pages;
     Options options;
     options.node_name = "n1";
     agent = std::make_unique<Agent>(env, server, options, std::make_unique<LastingRuntime>(machine), facts);
@@ -205,6 +208,30 @@ TEST(AgentRestart, AStartThatWasCutShortIsDoneAgain) {
     ASSERT_EQ(world.pod()["status"]["phase"].as_string(), "Succeeded") << kill;
     ASSERT_EQ(world.machine.starts, 1) << kill;
   }
+}
+
+TEST(AgentRestart, TheNodeHasTheHugePagesOfItsLastStart) {
+  World world;
+  const auto amounts = [&world](const char* list) {
+    world.env.run_for(base::seconds(2));
+    const Json& status = (*world.server.find(api::resources::kNodes, "n1"))["status"][list];
+    return base::format("{} {} {}", status["memory"].as_string(), status["hugepages-2Mi"].dump(),
+                        status["hugepages-1Gi"].dump());
+  };
+  const auto again = [&world](std::map<std::int64_t, std::int64_t> pages) {
+    world.kill();
+    world.huge_pages = std::move(pages);
+    world.start();
+  };
+  EXPECT_EQ(amounts("allocatable"), "1Gi null null");
+  again({{2 << 20, 256 << 20}, {1 << 30, 512 << 20}});
+  EXPECT_EQ(amounts("capacity"), R"(1Gi "256Mi" "512Mi")");
+  EXPECT_EQ(amounts("allocatable"), R"(256Mi "256Mi" "512Mi")") << "pages that are set aside serve nothing else";
+  again({{2 << 20, std::int64_t{2} << 30}});
+  EXPECT_EQ(amounts("allocatable"), R"(0 "2Gi" null)");
+  again({});
+  EXPECT_EQ(amounts("allocatable"), "1Gi null null");
+  EXPECT_EQ(amounts("capacity"), "1Gi null null");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   api::ResourceList capacity;
   DeviceManager devices;
   client::EventRecorder events;
-  client::Informer pods, config_maps, secrets, claims, volumes, services, slices;
+  client::Informer pods, config_maps, secrets, claims, volumes, services, slices, runtime_classes;
   std::map<std::string, std::unique_ptr<PodWorker>> workers;              // by uid
   std::map<std::string, RecoveredPod> recovered;                          // by uid, until the pod is seen
   std::map<std::string, std::pair<std::string, std::size_t>> containers;  // by id: pod uid, index
@@ -102,8 +102,11 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
 
   // pod_worker.cc
   void step(const std::string& uid);
+  void step_after(const std::string& uid, base::Duration delay);
   void act(PodWorker& worker, const Action& action);
   void prepare(PodWorker& worker);
+  // The handler of the pod's class; empty: it names none.
+  base::Result<std::string> handler_of(const api::Json& pod) const;
   void pull(PodWorker& worker, std::size_t index);
   std::string keys_for(const PodWorker& worker);
   void image_came(PodWorker& worker, std::size_t index, const std::string& image, const ImageAnswer& answer,
@@ -154,6 +157,8 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void drop_old_devices(const api::Json& kept, api::Json& status);
   void keep_lease();
   api::Json node_status() const;
+  // The capacity without what is set aside, and without devices.
+  api::ResourceList allocatable() const;
 
   PodWorker* find(const std::string& uid) {
     const auto it = workers.find(uid);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "node/agent_state.h"
 #include "node/devices/gpu_labels.h"
+#include "node/huge_pages.h"
 
 namespace node {
 
@@ -35,10 +36,18 @@ Json condition_json(const ConditionText& text, base::Time now) {
 
 }  // namespace
 
+api::ResourceList Agent::State::allocatable() const {
+  api::ResourceList usable = capacity;
+  std::int64_t left = usable["memory"].value();
+  for (const auto& [page, bytes] : facts.huge_pages) left = std::max<std::int64_t>(0, left - bytes);
+  if (!facts.huge_pages.empty()) usable["memory"] = api::Quantity::from_int(left, api::Quantity::Format::kBinarySi);
+  return usable;
+}
+
 Json Agent::State::node_status() const {
   const base::Time now = env.now();
   const DeviceManager::Amounts amounts = devices.amounts();
-  api::ResourceList all = capacity, usable = capacity;
+  api::ResourceList all = capacity, usable = allocatable();
   for (const auto& [name, amount] : amounts.capacity) all[name] = amount;
   for (const auto& [name, amount] : amounts.allocatable) usable[name] = amount;
   Json conditions = Json::array();
@@ -54,12 +63,16 @@ Json Agent::State::node_status() const {
                                             last_error.empty() ? "the node agent is stopping" : last_error},
                                            now));
   const std::string runtime_name = runtime ? runtime->name() : "none";
+  Json handlers = Json::array({Json::object({{"name", ""}})});
+  if (runtime)
+    for (const std::string& name : runtime->handlers()) handlers.push_back(Json::object({{"name", name}}));
   return Json::object(
       {{"capacity", api::to_json(all)},
        {"allocatable", api::to_json(usable)},
        {"conditions", conditions},
        {"addresses", Json::array({Json::object({{"type", "InternalIP"}, {"address", options.host_ip}}),
                                   Json::object({{"type", "Hostname"}, {"address", options.node_name}})})},
+       {"runtimeHandlers", std::move(handlers)},
        {"nodeInfo", Json::object({{"machineID", facts.machine_id},
                                   {"systemUUID", facts.machine_id},
                                   {"bootID", facts.boot_id},
@@ -72,8 +85,12 @@ Json Agent::State::node_status() const {
                                   {"architecture", facts.architecture}})}});
 }
 
-// What the Node says of devices that this machine does not have any more.
+// What the Node says of devices and huge pages that this machine does not have any more.
 void Agent::State::drop_old_devices(const Json& kept, Json& status) {
+  for (const char* list : {"capacity", "allocatable"})
+    for (const Json::Member& member : kept["status"][list].members())
+      if (page_bytes_of(member.name()) > 0 && !status[list].has(member.name()))
+        status.edit(list).set(member.name(), Json());
   if (!devices.settled()) return;
   const auto labels = devices.labels();
   for (const Json::Member& member : kept["metadata"]["labels"].members())

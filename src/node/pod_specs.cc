@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "node/environment.h"
+#include "node/huge_pages.h"
 #include "node/pod_plan.h"
 #include "node/pod_status.h"
 #include "node/security_context.h"
@@ -93,6 +94,7 @@ void set_resources(const Json& pod, const Json& json, const Lookups& lookups, Co
   if (request_cpu) spec.cpu_request_milli = bounded(request_cpu->milli_value(), kCpuMilliMax);
   if (limit_cpu) spec.cpu_limit_milli = bounded(limit_cpu->milli_value(), kCpuMilliMax);
   if (limit_memory) spec.memory_limit_bytes = bounded(limit_memory->value(), kMemoryBytesMax);
+  spec.huge_page_limits = huge_page_limits(json, lookups.allocatable);
   // The more memory a burstable container asked for, the later the kernel picks it.
   const std::string qos = qos_class(pod);
   if (qos == "Guaranteed") {
@@ -136,6 +138,14 @@ void set_pod_limits(const Json& pod, SandboxSpec& spec) {
     cpu_limited = cpu_limited && limit > 0;
     memory_limited = memory_limited && memory > 0;
   }
+  // What the surroundings themselves take comes on top.
+  const auto cpu = api::Quantity::from_json(pod["spec"]["overhead"]["cpu"]);
+  const auto memory = api::Quantity::from_json(pod["spec"]["overhead"]["memory"]);
+  if (cpu) spec.cpu_request_milli += bounded(cpu->milli_value(), kCpuMilliMax);
+  if (cpu) spec.cpu_limit_milli += bounded(cpu->milli_value(), kCpuMilliMax);
+  if (memory)
+    spec.memory_limit_bytes =
+        std::min(kMemoryBytesMax, spec.memory_limit_bytes + bounded(memory->value(), kMemoryBytesMax));
   if (!cpu_limited) spec.cpu_limit_milli = 0;
   if (!memory_limited) spec.memory_limit_bytes = 0;
 }

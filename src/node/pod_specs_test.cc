@@ -150,16 +150,6 @@ spec:
   EXPECT_EQ((*volumes)[4].bytes_max, 1 << 20);
 }
 
-TEST(Volumes, OfHugePagesAreRefused) {
-  Fixture fixture;
-  const auto volumes =
-      volumes_of(yaml("spec: {volumes: [{name: huge, emptyDir: {medium: HugePages-2Mi}}]}"), fixture.lookups);
-  ASSERT_FALSE(volumes.ok());
-  EXPECT_EQ(
-      volumes.error().message,
-      "MountVolume.SetUp failed for volume \"huge\" : emptyDir.medium: HugePages-2Mi is not supported on this node");
-}
-
 TEST(Volumes, TokensOfServiceAccountsAreLaidOutWhenTheyHaveCome) {
   Fixture fixture;
   const Json pod = yaml(R"(

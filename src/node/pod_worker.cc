@@ -48,7 +48,7 @@ Lookups Agent::State::lookups(const PodWorker& worker) {
     if (kind == "PersistentVolumeClaim") return claims.find(key);
     return volumes.find(key);
   };
-  look.allocatable = capacity;
+  look.allocatable = allocatable();
   look.host_ip = options.host_ip;
   look.api_host =
       worker.pod["spec"]["hostNetwork"].as_bool() || options.api_host.empty() ? options.host_ip : options.api_host;
@@ -141,6 +141,21 @@ void Agent::State::act(PodWorker& worker, const Action& action) {
   terminate(worker, action.container, grace);
 }
 
+void Agent::State::step_after(const std::string& uid, base::Duration delay) {
+  env.loop().after(delay, [weak = weak_from_this(), uid] {
+    if (const auto self = weak.lock()) self->step(uid);
+  });
+}
+
+base::Result<std::string> Agent::State::handler_of(const Json& pod) const {
+  const std::string name = pod["spec"]["runtimeClassName"].str();
+  if (name.empty()) return std::string();
+  const Json* found = runtime_classes.find(name);
+  if (found == nullptr)
+    return base::make_error(base::Code::kNotFound, base::format("runtimeclass.node.k8s.io \"{}\" not found", name));
+  return (*found)["handler"].str();
+}
+
 void Agent::State::prepare(PodWorker& worker) {
   PodState& state = worker.state;
   if (!state.start_time.is_set()) {
@@ -161,12 +176,15 @@ void Agent::State::prepare(PodWorker& worker) {
   };
   if (!volumes_found.ok()) {
     failed(worker, "FailedMount", volumes_found.error().message);
-    env.loop().after(state.prepare_back_off, [weak = weak_from_this(), uid] {
-      if (const auto self = weak.lock()) self->step(uid);
-    });
-    return;
+    return step_after(uid, state.prepare_back_off);
+  }
+  auto handler = handler_of(worker.pod);
+  if (!handler.ok()) {
+    failed(worker, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + handler.error().message);
+    return step_after(uid, state.prepare_back_off);
   }
   SandboxSpec spec = sandbox_spec(worker.pod);
+  spec.handler = std::move(*handler);
   spec.volumes = std::move(*volumes_found);
   spec.address = state.ip;
   for (const VolumeSpec& volume : spec.volumes) {
@@ -321,10 +339,7 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
     event(worker.pod, "Warning", "Failed", "Error: " + spec.error().message, container);
     container.retry_back_off = doubled(container.retry_back_off, base::seconds(2), base::seconds(30));
     container.retry_at = env.now() + container.retry_back_off;
-    env.loop().after(container.retry_back_off + base::milliseconds(1), [weak = weak_from_this(), uid] {
-      if (const auto self = weak.lock()) self->step(uid);
-    });
-    return;
+    return step_after(uid, container.retry_back_off + base::milliseconds(1));
   }
   container.waiting_reason.clear();
   container.waiting_message.clear();

@@ -39,6 +39,7 @@ struct VolumeSpec {
   std::string name;
   Kind kind = Kind::kEmptyDir;
   bool memory = false;                // emptyDir on tmpfs
+  std::int64_t huge_page_bytes = 0;   // emptyDir of pages of this size; 0: of none
   std::int64_t bytes_max = 0;         // of it; 0: no limit
   std::string host_path;              // kHostPath
   std::string host_type;              // "", DirectoryOrCreate, Directory, FileOrCreate, File, Socket, ...
@@ -65,6 +66,7 @@ struct SandboxSpec {
   std::int64_t cpu_limit_milli = 0;     // of all containers together; 0: one of them has none
   std::int64_t memory_limit_bytes = 0;  // the same
   std::string address;                  // had before, if it was
+  std::string handler;                  // of its RuntimeClass; empty: the usual one
 };
 
 // A profile that confines a container: the runtime's, none, or one of the machine's by its name.
@@ -107,6 +109,8 @@ struct ContainerSpec {
   std::int64_t cpu_request_milli = 0;
   std::int64_t cpu_limit_milli = 0;     // 0: none
   std::int64_t memory_limit_bytes = 0;  // 0: none
+  // By size of page as OCI names it ("2MB"), of all sizes that the machine has pages of: the most bytes.
+  std::vector<std::pair<std::string, std::int64_t>> huge_page_limits = {};
   int oom_score_adjustment = 0;
   std::string termination_message_path;
   DeviceGrant devices = {};  // what it gets besides, and the spec does not say
@@ -211,6 +215,8 @@ class Runtime {
   virtual base::Status set_services(const ServiceRules&) { return {}; }
   // Into this runtime's pods, for the agent's own use; null: there is no way in.
   virtual std::unique_ptr<api::PodStreams> streams() const { return nullptr; }
+  // What SandboxSpec::handler may be, besides empty; shown in the node's status.
+  virtual std::vector<std::string> handlers() const { return {}; }
   // "process" or "runc"; shown in the node's status.
   virtual std::string name() const = 0;
 };

@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/format.h"
 #include "node/environment.h"
+#include "node/huge_pages.h"
 
 namespace node {
 
@@ -193,8 +194,9 @@ base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lo
     TRY_VOID(follow_claim(pod, volume["persistentVolumeClaim"], lookups, spec));
   } else if (volume.has("emptyDir") || volume.size() == 1) {
     const std::string_view medium = volume["emptyDir"]["medium"].as_string();
-    if (medium.starts_with("HugePages"))
-      return make_error(Code::kInvalid, base::format("emptyDir.medium: {} is not supported on this node", medium));
+    if (medium.starts_with("HugePages")) {
+      TRY(spec.huge_page_bytes, page_bytes_of_medium(pod, medium));
+    }
     spec.memory = medium == "Memory";
     if (const auto limit = api::Quantity::from_json(volume["emptyDir"]["sizeLimit"]))
       spec.bytes_max = std::max<std::int64_t>(0, limit->value());

@@ -68,6 +68,42 @@ metadata: {name: wrong}
 spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: x}, minReplicas: 5, maxReplicas: 3}
 MANIFEST
 }
+scaler() { # scaler NAME API_VERSION KIND: of two to three
+  printf 'apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: %s}\nspec:\n  scaleTargetRef: {apiVersion: %s, kind: %s, name: %s}\n  minReplicas: 2\n  maxReplicas: 3\n  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]\n---\n' "$1" "$2" "$3" "$1"
+}
+whatever_has_a_scale_is_scaled() {
+  kubectl apply -f - > /dev/null << MANIFEST
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: webs.x.io}
+spec:
+  group: x.io
+  scope: Namespaced
+  names: {plural: webs, kind: Web}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+    subresources: {status: {}, scale: {specReplicasPath: .spec.size, statusReplicasPath: .status.size, labelSelectorPath: .status.selector}}
+MANIFEST
+  expect "a kind" wait_for 10 kubectl get webs
+  kubectl apply -f - > /dev/null << MANIFEST
+{"apiVersion": "x.io/v1", "kind": "Web", "metadata": {"name": "web"}, "spec": {"size": 1}}
+MANIFEST
+  local kind
+  for kind in ReplicaSet StatefulSet; do
+    printf 'apiVersion: apps/v1\nkind: %s\nmetadata: {name: %s}\nspec: {replicas: 1, serviceName: x, selector: {matchLabels: {of: %s}}, template: {metadata: {labels: {of: %s}}, spec: {terminationGracePeriodSeconds: 0, containers: [{name: c, image: i, command: [sleep, "1000"]}]}}}\n---\n' $kind ${kind,,} $kind $kind
+  done | sed 's/, serviceName: x\(.*of: ReplicaSet\)/\1/' | kubectl apply -f - > /dev/null
+  { scaler web x.io/v1 Web; scaler replicaset apps/v1 ReplicaSet; scaler statefulset apps/v1 StatefulSet; scaler gone x.io/v1 Web; } | kubectl apply -f - > /dev/null
+  expect "a stranger's kind" wait_for 40 field_is web web .spec.size 2
+  expect "a ReplicaSet" wait_for 40 field_is replicaset replicaset .spec.replicas 2
+  expect "a StatefulSet" wait_for 40 field_is statefulset statefulset .spec.replicas 2
+  expect "by their scale" shows '"subresource":"scale"' sh -c "kubectl get web web --show-managed-fields -o json | tr -d ' \n'"
+  expect "what is not there to be said" wait_for 40 shows 'webs.x.io "gone" not found' kubectl describe hpa gone
+  kubectl delete hpa web replicaset statefulset gone > /dev/null
+  kubectl delete replicaset/replicaset statefulset/statefulset crd/webs.x.io > /dev/null
+}
 unknown_images_are_named() {
   expect "a warning" shows 'Warning: spec.containers[0].image: "ngnix" is not imported' kubectl run typo --image=ngnix --restart=Never --command -- true
 }
@@ -82,7 +118,7 @@ for runtime in $runtimes; do
   wait_for 20 field_is pod busy .status.phase Running
   run_tests usage_is_shown pages_are_served
   kubectl delete pod busy > /dev/null
-  run_tests pods_follow_their_use
+  run_tests pods_follow_their_use whatever_has_a_scale_is_scaled
   [ "$runtime" = runc ] && run_tests unknown_images_are_named
   stop_cluster
   rm -rf "$scratch/data"

@@ -1,6 +1,8 @@
 // Cells by the paths of the definitions, and computed ones for people.
 #include "apiserver/documents/own_tables.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "api/resource.h"
@@ -67,10 +69,20 @@ template <const char* const& Member>
 Json count_of(const Json& object) {
   return Json(object["status"][Member].as_int());
 }
-constexpr const char* kPending = "pending";
 constexpr const char* kRunning = "running";
 constexpr const char* kSucceeded = "succeeded";
 constexpr const char* kFailed = "failed";
+
+// Pods that the job is to have and that do not run yet, whether they are made already or not.
+Json waiting_pods(const Json& job) {
+  const Json& status = job["status"];
+  const std::string_view phase = status["state"]["phase"].as_string();
+  const bool is_to_run = phase.empty() || phase == "Pending" || phase == "Running" || phase == "Restarting";
+  std::int64_t missing = 0;
+  for (const Json& task : job["spec"]["tasks"].items()) missing += task["replicas"].as_int(1);
+  for (const char* counted : {"running", "succeeded", "failed", "unknown"}) missing -= status[counted].as_int();
+  return Json(std::max(status["pending"].as_int(), is_to_run ? missing : 0));
+}
 
 const std::vector<WideColumn>& wide_columns(const KindInfo& kind) {
   static const std::vector<WideColumn> kQueue = {
@@ -80,7 +92,7 @@ const std::vector<WideColumn>& wide_columns(const KindInfo& kind) {
       {{"RUNNING", "", "integer", 1}, count_of<kRunning>},
       {{"WAITING", "", "integer", 1},
        [](const Json& o) { return Json(o["status"]["pending"].as_int() + o["status"]["inqueue"].as_int()); }}};
-  static const std::vector<WideColumn> kJob = {{{"WAITING", "", "integer", 1}, count_of<kPending>},
+  static const std::vector<WideColumn> kJob = {{{"WAITING", "", "integer", 1}, waiting_pods},
                                                {{"SUCCEEDED", "", "integer", 1}, count_of<kSucceeded>},
                                                {{"FAILED", "", "integer", 1}, count_of<kFailed>},
                                                {{"REASON", "", "string", 1}, job_reason}};

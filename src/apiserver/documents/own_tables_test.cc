@@ -50,6 +50,19 @@ TEST(OwnTables, columns_are_those_of_volcano_and_wide_ones_say_more) {
            "reason": "PodFailed", "message": "Error in job. Look at its pods."}, "minAvailable": 1, "failed": 1}})",
        "STATUS=Failed|minAvailable=1|RUNNINGS=null|AGE=null",
        "QUEUE=q|WAITING=0|SUCCEEDED=0|FAILED=1|REASON=PodFailed: Error in job"},
+      {api::resources::kJobs,
+       R"({"metadata": {"name": "j"}, "spec": {"queue": "q", "tasks": [{"replicas": 3}, {}]}, "status": {"state": {
+           "phase": "Pending", "message": "no room"}}})",
+       "STATUS=Pending|minAvailable=null|RUNNINGS=null|AGE=null",
+       "QUEUE=q|WAITING=4|SUCCEEDED=0|FAILED=0|REASON=no room"},
+      {api::resources::kJobs,
+       R"({"metadata": {"name": "j"}, "spec": {"queue": "q", "tasks": [{"replicas": 4}]}, "status": {"state": {
+           "phase": "Running"}, "running": 1, "succeeded": 1, "failed": 1}})",
+       "STATUS=Running|minAvailable=null|RUNNINGS=1|AGE=null", "QUEUE=q|WAITING=1|SUCCEEDED=1|FAILED=1|REASON="},
+      {api::resources::kJobs,
+       R"({"metadata": {"name": "j"}, "spec": {"queue": "q", "tasks": [{"replicas": 4}]}, "status": {"state": {
+           "phase": "Completed"}, "succeeded": 1}})",
+       "STATUS=Completed|minAvailable=null|RUNNINGS=null|AGE=null", "QUEUE=q|WAITING=0|SUCCEEDED=1|FAILED=0|REASON="},
       {api::resources::kPodGroups,
        R"({"metadata": {"name": "g"}, "spec": {"minMember": 2, "queue": "q"}, "status": {"phase": "Inqueue",
            "conditions": [{"type": "Unschedulable", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z",

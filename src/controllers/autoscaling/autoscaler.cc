@@ -2,15 +2,15 @@
 #include "controllers/autoscaling/autoscaler.h"
 
 #include <map>
+#include <optional>
+#include <utility>
 
-#include "api/json/member_path.h"
 #include "api/kinds.h"
 #include "api/schema/quantity.h"
-#include "api/selector.h"
 #include "base/format.h"
 #include "controllers/autoscaling/limits.h"
 #include "controllers/autoscaling/replicas.h"
-#include "controllers/workloads/pods.h"
+#include "controllers/autoscaling/target.h"
 
 namespace controllers::autoscaling {
 
@@ -22,40 +22,6 @@ namespace {
 constexpr base::Duration kPeriod = base::seconds(15);
 constexpr std::string_view kNamespace = "namespace";
 
-// {"spec": {"replicas": 3}} for ".spec.replicas"
-Json patch_at(std::string_view path, std::int64_t value) {
-  const std::string name(api::next_member(path));
-  return Json::object({{name, path.empty() ? Json(value) : patch_at(path, value)}});
-}
-
-// The kinds that have a scale.
-std::vector<const api::KindInfo*> scaled_kinds() {
-  std::vector<const api::KindInfo*> kinds;
-  for (const api::KindInfo& kind : api::all_kinds())
-    if (!kind.scale.replicas.empty()) kinds.push_back(&kind);
-  return kinds;
-}
-
-// By group and kind, whatever the version.
-const api::KindInfo* scaled_kind(const Json& reference) {
-  const std::string_view version = reference["apiVersion"].as_string();
-  const std::string_view group =
-      version.find('/') == std::string_view::npos ? std::string_view() : version.substr(0, version.find('/'));
-  for (const api::KindInfo* kind : scaled_kinds())
-    if (kind->kind == reference["kind"].as_string() && kind->resource.group == group) return kind;
-  return nullptr;
-}
-
-std::optional<api::LabelSelector> selector_at(const Json& object, std::string_view path) {
-  const Json& selector = api::at_members(object, path);
-  if (selector.is_string() && !selector.as_string().empty()) {
-    auto parsed = api::parse_label_selector(selector.as_string());
-    if (parsed.ok()) return *std::move(parsed);
-  }
-  if (path == ".spec.selector") return workloads::selector_of(object);
-  return std::nullopt;
-}
-
 double tolerance_of(const Json& rules) {
   const auto value = api::Quantity::from_json(rules["tolerance"]);
   return value ? static_cast<double>(value->milli_value()) / 1000.0 : 0.1;
@@ -63,8 +29,15 @@ double tolerance_of(const Json& rules) {
 
 class Look {
  public:
-  Look(const View& view, const Json& scaler, const api::NodeUsage* usage, const Turn& turn, Memory memory)
-      : view_(view), scaler_(scaler), spec_(scaler["spec"]), usage_(usage), turn_(turn), memory_(std::move(memory)) {
+  Look(const View& view, const Json& scaler, const api::NodeUsage* usage, const Turn& turn, Memory memory,
+       base::Result<Target> target)
+      : view_(view),
+        scaler_(scaler),
+        spec_(scaler["spec"]),
+        usage_(usage),
+        turn_(turn),
+        memory_(std::move(memory)),
+        target_(std::move(target)) {
     for (const Json& condition : scaler["status"]["conditions"].items()) conditions_.push_back(condition);
     metrics_now_ = scaler["status"]["currentMetrics"];
   }
@@ -72,7 +45,7 @@ class Look {
   Plan take() {
     plan_.set_subject(scaler_);
     plan_.requeue_after(kPeriod);
-    if (find_target()) decide();
+    if (has_target()) decide();
     return std::move(plan_);
   }
   Memory memory() && { return std::move(memory_); }
@@ -94,19 +67,9 @@ class Look {
 
   void warn(std::string_view reason, const std::string& message) { plan_.event(scaler_, "Warning", reason, message); }
 
-  bool find_target() {
-    const Json& reference = spec_["scaleTargetRef"];
-    kind_ = scaled_kind(reference);
-    const std::string name = reference["name"].str();
-    std::string why;
-    if (kind_ == nullptr) {
-      why = base::format("no matches for kind \"{}\" with a scale in \"{}\"", reference["kind"].as_string(),
-                         reference["apiVersion"].as_string());
-    } else {
-      target_ = view_.find(kind_->resource, base::format("{}/{}", api::namespace_of(scaler_), name));
-      if (target_ == nullptr) why = base::format("{} \"{}\" not found", api::qualified_plural(*kind_), name);
-    }
-    if (why.empty()) return true;
+  bool has_target() {
+    if (target_.ok()) return true;
+    const std::string& why = target_.error().message;
     say("AbleToScale", false, "FailedGetScale",
         base::format("the HPA controller was unable to get the target's current scale: {}", why));
     warn("FailedGetScale", why);
@@ -115,8 +78,8 @@ class Look {
   }
 
   void decide() {
-    const std::int64_t current = api::at_members(*target_, kind_->scale.replicas).as_int(1);
-    const std::int64_t shown = api::at_members(*target_, kind_->scale.status_replicas).as_int();
+    const std::int64_t current = target_->replicas;
+    const std::int64_t shown = target_->shown;
     const Bounds bounds{current, current, spec_["minReplicas"].as_int(1), spec_["maxReplicas"].as_int(1)};
     say("AbleToScale", true, "SucceededGetScale", "the HPA controller was able to get the target's current scale");
     if (current == 0 && bounds.min != 0) {
@@ -141,7 +104,7 @@ class Look {
 
   // The largest number that a metric wants. One that cannot be known keeps the others from taking pods away.
   std::optional<Proposal> from_metrics(std::int64_t current) {
-    const auto selector = selector_at(*target_, kind_->scale.selector);
+    const auto& selector = target_->selector;
     if (!selector || selector->requirements.empty()) {
       say("ScalingActive", false, "InvalidSelector", "the HPA target's scale is missing a selector");
       warn("SelectorRequired", "selector is required");
@@ -198,8 +161,7 @@ class Look {
 
   void rescale(std::int64_t shown, const Bounds& bounds, std::int64_t to, const std::string& why) {
     if (to == bounds.current) return write_status(shown, to, false);
-    Action& action =
-        plan_.patch(kind_->resource, *target_, client::PatchType::kMerge, patch_at(kind_->scale.replicas, to));
+    Action& action = set_replicas(*target_, to, plan_);
     action.success_reason = "SuccessfulRescale";
     action.success_text = base::format("New size: {}; reason: {}", to, why);
     action.failure_reason = "FailedRescale";
@@ -234,8 +196,7 @@ class Look {
   const Turn& turn_;
   Memory memory_;
   Plan plan_;
-  const api::KindInfo* kind_ = nullptr;
-  const Json* target_ = nullptr;
+  base::Result<Target> target_;
   std::vector<Json> conditions_;
   Json metrics_now_;
 };
@@ -261,6 +222,10 @@ class AutoscalerController final : public Controller {
              [](const Json& pod) { return Keys{std::string(api::namespace_of(pod))}; }}};
   }
 
+  bool follows_definitions() const override { return true; }
+  void kind_comes(const api::KindInfo& kind) override { strangers_.comes(kind); }
+  void kind_goes(const api::ResourceId& resource) override { strangers_.goes(resource); }
+
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     Plan plan;
     const Json* scaler = view.find(kAutoscalers, key);
@@ -275,9 +240,14 @@ class AutoscalerController final : public Controller {
       plan.requeue_after(kept.next - turn.now);
       return plan;
     }
-    if (kept.uid != api::uid_of(*scaler)) kept = {std::string(api::uid_of(*scaler)), {}, {}, {}, {}};
+    if (kept.uid != api::uid_of(*scaler)) {
+      kept = {};
+      kept.uid = api::uid_of(*scaler);
+    }
+    auto target = find_target(view, *scaler, kept, plan);
+    if (!target) return plan;
     const auto usage = usage_ ? usage_() : nullptr;
-    Look look(view, *scaler, usage.get(), turn, kept.memory);
+    Look look(view, *scaler, usage.get(), turn, kept.memory, *std::move(target));
     plan = look.take();
     kept.pending = std::move(look).memory();
     kept.pending_next = turn.now + kPeriod;
@@ -287,8 +257,16 @@ class AutoscalerController final : public Controller {
 
   void finished(const std::string& key, Ending ending) override {
     const auto found = memories_.find(key);
-    if (found == memories_.end() || !found->second.pending_next.is_set()) return;
+    if (found == memories_.end()) return;
     Kept& kept = found->second;
+    if (std::exchange(kept.asking, false)) {
+      if (!ending.failures.empty())
+        kept.scale = ending.failures.front().error;
+      else if (!ending.fetched.empty())
+        kept.scale = std::move(ending.fetched.front());
+      return;
+    }
+    if (!kept.pending_next.is_set()) return;
     // A failed write is tried again at once, from what was known before it.
     if (ending.succeeded) {
       kept.memory = std::move(kept.pending);
@@ -307,9 +285,38 @@ class AutoscalerController final : public Controller {
     Memory pending;  // of the plan that runs
     Json pending_spec = {};
     base::Time pending_next = {};
+    bool asking = false;                           // the plan that runs asks for the target's scale
+    std::optional<base::Result<Json>> scale = {};  // what it was answered, for the next step; null: there is none
   };
 
+  // Unset: `plan` asks for it, and the next step knows.
+  std::optional<base::Result<Target>> find_target(const View& view, const Json& scaler, Kept& kept, Plan& plan) {
+    const Json& reference = scaler["spec"]["scaleTargetRef"];
+    const std::string ns(api::namespace_of(scaler)), name = reference["name"].str();
+    const auto missing = [](std::string why) { return base::make_error(base::Code::kNotFound, std::move(why)); };
+    if (const api::KindInfo* kind = scaled_kind(reference)) {
+      const Json* object = view.find(kind->resource, base::format("{}/{}", ns, name));
+      if (object != nullptr) return base::Result<Target>(target_of(*kind, *object));
+      return missing(base::format("{} \"{}\" not found", api::qualified_plural(*kind), name));
+    }
+    const auto resource = strangers_.find(reference);
+    if (!resource)
+      return missing(base::format("no matches for kind \"{}\" with a scale in \"{}\"", reference["kind"].as_string(),
+                                  reference["apiVersion"].as_string()));
+    if (!kept.scale) {
+      kept.asking = true;
+      plan.fetch(*resource, reference["kind"].as_string(), ns, name).subresource = "scale";
+      plan.requeue_after({});
+      return std::nullopt;
+    }
+    const base::Result<Json> scale = *std::exchange(kept.scale, std::nullopt);
+    if (!scale.ok()) return base::Result<Target>(scale.error());
+    if (!scale->is_null()) return base::Result<Target>(target_of_scale(*resource, reference, *scale));
+    return missing(base::format("{}.{} \"{}\" not found, or it has no scale", resource->plural, resource->group, name));
+  }
+
   LatestUsage usage_;
+  StrangersKinds strangers_;
   std::map<std::string, Kept> memories_;
 };
 

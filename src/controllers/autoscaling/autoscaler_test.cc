@@ -156,6 +156,53 @@ TEST(Autoscaler, says_why_it_does_nothing) {
   EXPECT_EQ(other.said("ScalingLimited"), "True ScaleUpLimit");
 }
 
+TEST(Autoscaler, scales_kinds_of_strangers_through_their_scale) {
+  const api::ResourceId kWebs{"x.io", "v2", "webs"};
+  api::KindInfo kind;
+  kind.resource = {"x.io", "v1", "webs"};
+  kind.kind = "Web";
+  Stage stage;
+  stage.scaler("");
+  Json scaler = *stage.world.find(kAutoscalers, "ns/h");
+  scaler.edit("spec").set("scaleTargetRef", Json::object({{"apiVersion", "x.io/v2"}, {"kind", "Web"}, {"name", "w"}}));
+  stage.world.put(kAutoscalers, scaler);
+  stage.pod("a", 100);
+  stage.look();
+  EXPECT_EQ(stage.text("AbleToScale"),
+            "the HPA controller was unable to get the target's current scale: no matches for kind \"Web\" with a scale "
+            "in \"x.io/v2\"");
+
+  stage.controller->kind_comes(kind);
+  const auto later = [&] {
+    stage.later(16);
+    const std::string asked = stage.world.turn(*stage.controller, "ns/h");
+    EXPECT_EQ(asked, "fetch Web ns/w\n");
+    stage.look();
+  };
+  later();
+  EXPECT_EQ(stage.text("AbleToScale"),
+            "the HPA controller was unable to get the target's current scale: webs.x.io \"w\" not found, or it has no "
+            "scale");
+  // What the world answers for the scale is the object itself.
+  stage.world.put(kWebs, *api::parse_json(R"({"kind": "Web", "metadata": {"name": "w", "namespace": "ns"},
+      "spec": {"replicas": 1}, "status": {"replicas": 1, "selector": "app=x"}})"));
+  later();
+  EXPECT_EQ((*stage.world.find(kWebs, "ns/w"))["spec"]["replicas"].as_int(), 2);
+  EXPECT_EQ(stage.said("AbleToScale"), "True SucceededRescale");
+
+  stage.world.refuse = [](const Action& action) -> std::optional<base::Error> {
+    if (action.verb != Action::Verb::kFetch) return std::nullopt;
+    return base::make_error(base::Code::kForbidden, "nobody may");
+  };
+  later();
+  EXPECT_EQ(stage.text("AbleToScale"), "the HPA controller was unable to get the target's current scale: nobody may");
+  stage.world.refuse = {};
+  stage.controller->kind_goes(kind.resource);
+  stage.later(16);
+  stage.look();
+  EXPECT_NE(stage.text("AbleToScale").find("no matches for kind"), std::string::npos);
+}
+
 TEST(Autoscaler, names_metrics_that_are_not_measured_here) {
   Stage stage;
   Json scaler =

@@ -225,7 +225,11 @@ void Execution::correct_existing(const Action& action, const Json& body) {
 }
 
 void Execution::fetch(const Action& action) {
-  client::Request get{.verb = client::Verb::kGet, .resource = action.resource, .ns = action.ns, .name = action.name};
+  client::Request get{.verb = client::Verb::kGet,
+                      .resource = action.resource,
+                      .ns = action.ns,
+                      .name = action.name,
+                      .subresource = action.subresource};
   const std::size_t slot = outcome.fetched.size();
   outcome.fetched.emplace_back();
   client.call(std::move(get), [self = shared_from_this(), &action, slot](base::Result<Json> result) {

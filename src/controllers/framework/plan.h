@@ -75,7 +75,7 @@ struct Action {
   std::string kind = {};  // of the object, for people
   std::string ns = {};
   std::string name = {};
-  std::string subresource = {};  // of an update: "finalize"
+  std::string subresource = {};  // of an update: "finalize"; of a patch or fetch: "scale"
   api::Json body = {};           // the object, the patch, the DeleteOptions; of an event: the object it is about
   client::PatchType patch_type = client::PatchType::kMerge;
   // What the driver makes, off the loop, and adds to the body before it is sent.

@@ -1,4 +1,5 @@
 // The map cluster of controller tests.
+#include "api/json/member_path.h"
 #include "api/kinds.h"
 #include "base/format.h"
 #include "controllers/framework/off_loop.h"
@@ -116,6 +117,33 @@ Answer TestWorld::answer_of(const Probe& probe) const {
   return {.status = probe.path.empty() ? 0 : 200};
 }
 
+namespace {
+
+// As the server does with a patch of the scale; kinds that it does not have keep the number at .spec.replicas.
+Json with_replicas(const Action& action, const Json& object) {
+  const api::KindInfo* kind = api::find_kind(action.resource);
+  std::string_view path = kind != nullptr ? std::string_view(kind->scale.replicas) : ".spec.replicas";
+  Json changed = object;
+  Json* at = &changed;
+  while (true) {
+    const std::string name(api::next_member(path));
+    if (path.empty()) return at->set(name, action.body["spec"]["replicas"]), changed;
+    at = &at->edit(name);
+  }
+}
+
+Json patched(const Action& action, const Json& object) {
+  if (action.subresource == "scale") return with_replicas(action, object);
+  Json next = object;
+  if (action.patch_type == client::PatchType::kJson)
+    json_patch(next, action.body);
+  else
+    merge_patch(next, action.body);
+  return next;
+}
+
+}  // namespace
+
 bool TestWorld::run(const Action& action) {
   const std::string key = key_for(action);
   auto& kind = objects[action.resource];
@@ -154,12 +182,7 @@ bool TestWorld::run(const Action& action) {
     }
     case Verb::kPatch: {
       if (found == kind.end()) return action.missing_is_fine;
-      Json next = found->second;
-      if (action.patch_type == client::PatchType::kJson)
-        json_patch(next, action.body);
-      else
-        merge_patch(next, action.body);
-      put(action.resource, std::move(next));
+      put(action.resource, patched(action, found->second));
       return true;
     }
     case Verb::kApplyStatus: {

@@ -285,13 +285,49 @@ TEST_F(BehaviourTest, enough_successes_complete_the_job_and_end_the_rest) {
   EXPECT_EQ(turn(), "");
 }
 
-TEST_F(BehaviourTest, a_waiting_group_is_reported_with_its_reason) {
+TEST_F(BehaviourTest, a_waiting_group_is_reported_once_for_each_reason) {
   put_job(base::format(R"({{"minAvailable": 1, "tasks": [{}]}})", task("a", 1)));
   settle();
-  world.edit(resources::kPodGroups, "ns/j-U")->set("status", *api::parse_json(R"({"phase": "Pending", "conditions": [
-      {"type": "Unschedulable", "status": "True", "message": "no room", "lastTransitionTime": "2026-01-01T00:00:00Z"}]})"));
-  turn();
-  EXPECT_EQ(world.events.back(), "PodGroupPending: PodGroup ns:j unschedulable, reason: no room");
+  const auto group_says = [this](std::string_view phase, std::string_view type, std::string_view message) {
+    Json condition = Json::object({{"type", type}, {"status", "True"}, {"lastTransitionTime", "2026-01-01T00:00:00Z"}});
+    condition.set("message", message);
+    world.edit(resources::kPodGroups, "ns/j-U")
+        ->set("status", Json::object({{"phase", phase}, {"conditions", Json::array({condition})}}));
+    settle();
+  };
+  const auto waits_for = [this] { return job()["status"]["state"]["message"].str(); };
+  group_says("Pending", "Unschedulable", "no room. 1/0 tasks in gang unschedulable");
+  const std::string first =
+      "PodGroupPending: PodGroup ns:j unschedulable, reason: no room. 1/0 tasks in gang unschedulable";
+  EXPECT_EQ(world.events.back(), first);
+  EXPECT_EQ(waits_for(), "no room");
+  EXPECT_EQ(phase(), "Pending");
+
+  const std::size_t told = world.events.size();
+  controller = make_job_controller({});  // it is started anew
+  group_says("Inqueue", "Unschedulable", "no room. 1/1 tasks in gang unschedulable");
+  EXPECT_EQ(world.events.size(), told) << world.events.back();
+  group_says("Inqueue", "Unschedulable", "no node has x. 1/1 tasks in gang unschedulable");
+  EXPECT_EQ(world.events.size(), told + 1);
+  EXPECT_EQ(waits_for(), "no node has x");
+
+  group_says("Running", "Scheduled", "");
+  EXPECT_EQ(world.events.size(), told + 1);
+  EXPECT_EQ(waits_for(), "");
+}
+
+TEST_F(BehaviourTest, what_a_group_waits_for_wakes_its_job) {
+  const auto group = [](std::string_view message) {
+    return *api::parse_json(base::format(R"({{"status": {{"phase": "Inqueue", "conditions": [
+        {{"type": "Unschedulable", "status": "True", "message": "{}"}}]}}}})",
+                                         message));
+  };
+  const Json before = group("no room. 1/1 tasks"), counted = group("no room. 2/2 tasks"), other = group("no node");
+  for (const Wake& wake : controller->wakes_on()) {
+    if (wake.resource != resources::kPodGroups) continue;
+    EXPECT_TRUE(wake.matters(&before, &other));
+    EXPECT_FALSE(wake.matters(&before, &counted)) << "numbers of pods say nothing new";
+  }
 }
 
 TEST_F(BehaviourTest, a_name_that_somebody_else_holds_is_reported_and_left_alone) {
@@ -417,6 +453,10 @@ TEST_F(BehaviourTest, numbers_of_pods_wait_and_phases_do_not) {
   EXPECT_EQ(phase(), "Running");
   set_pod("j-a-0", "Failed");
   EXPECT_EQ(turn(), "");
+  Json* group = world.edit(resources::kPodGroups, "ns/j-U");
+  group->edit("status").set("conditions",
+                            *api::parse_json(R"([{"type": "Unschedulable", "status": "True", "message": "no room"}])"));
+  EXPECT_EQ(turn(), "") << "nor does the event, which comes with the status";
   world.counts_wait = {};
   EXPECT_NE(turn().find("\"failed\":1,"), std::string::npos);
 }

@@ -7,6 +7,7 @@
 
 #include "api/resource.h"
 #include "base/format.h"
+#include "controllers/podgroup/waiting.h"
 
 namespace controllers::job {
 
@@ -52,10 +53,11 @@ Keys claims_of_job(const Json& job) {
   return keys;
 }
 
-// A group matters when it comes, goes, changes its phase or its spec.
+// A group matters when it comes, goes, changes its phase, its spec or what it waits for.
 bool group_changed(const Json* before, const Json* after) {
   if (!before || !after) return true;
-  return (*before)["status"]["phase"] != (*after)["status"]["phase"] || (*before)["spec"] != (*after)["spec"] ||
+  return waiting_sentence(trouble_of_group(*before)) != waiting_sentence(trouble_of_group(*after)) ||
+         (*before)["status"]["phase"] != (*after)["status"]["phase"] || (*before)["spec"] != (*after)["spec"] ||
          api::is_deleting(*before) != api::is_deleting(*after);
 }
 

@@ -108,12 +108,19 @@ Json with_edit(const Json& old_status, const StatusEdit& edit) {
   else
     status.set("controlledResources", edit.controlled_resources);
   status.erase("runningDuration");
-  status.edit("state").set("phase", name_of(edit.phase));
+  Json& state = status.edit("state");
+  state.set("phase", name_of(edit.phase));
+  // COMPAT(waiting-message): Volcano has the field and never writes it.
+  if (edit.waits_for.empty())
+    state.erase("message");
+  else
+    state.set("message", edit.waits_for);
   return status;
 }
 
 bool differ_in_counts_only(const Json& before, const Json& after) {
   const auto without_counts = [](Json status) {
+    if (status.has("state")) status.edit("state").erase("message");  // changes as they do
     for (const char* field : {"pending", "running", "succeeded", "failed", "terminating", "unknown", "taskStatusCount"})
       status.erase(field);
     return status;

@@ -11,6 +11,7 @@
 #include "controllers/job/status.h"
 #include "controllers/job/step.h"
 #include "controllers/job/volumes.h"
+#include "controllers/podgroup/waiting.h"
 
 namespace controllers::job {
 
@@ -121,19 +122,13 @@ void keep_group(Sync& s) {
     s.plan.patch(api::resources::kPodGroups, *s.seen.group, client::PatchType::kJson, std::move(*patch));
 }
 
-void report_waiting_group(Sync& s) {
-  if (!s.seen.group) return;
-  const Json* newest = nullptr;
-  for (const Json& condition : (*s.seen.group)["status"]["conditions"].items())
-    if (condition["status"].as_string() == "True" &&
-        (!newest || condition["lastTransitionTime"].as_string() >= (*newest)["lastTransitionTime"].as_string()))
-      newest = &condition;
-  if (!newest || (*newest)["type"].as_string() == "Scheduled") return;
-  std::string type = (*newest)["type"].str();
+// COMPAT(waiting-said-once): when the reason is new, with the status that says it too, so that no restart repeats it.
+void report_waiting_group(Sync& s, const Json& trouble) {
+  std::string type = trouble["type"].str();
   for (char& c : type) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   s.plan.event(
       s.job.object, "Warning", "PodGroupPending",
-      base::format("PodGroup {}:{} {}, reason: {}", s.job.ns, s.job.name, type, (*newest)["message"].as_string()));
+      base::format("PodGroup {}:{} {}, reason: {}", s.job.ns, s.job.name, type, trouble["message"].as_string()));
 }
 
 bool is_ready(const Json& pod) {
@@ -215,18 +210,25 @@ base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
 
 void conclude(Sync& s, Rule rule, const Counts& counts) {
   const Phase phase = judge(rule, s.job, counts);
+  const Json* trouble = s.seen.group ? trouble_of_group(*s.seen.group) : nullptr;
+  std::string waits_for = waiting_sentence(trouble);
+  const bool is_news = !waits_for.empty() && waits_for != s.status["state"]["message"].as_string();
   Json status = with_edit(s.status, {.counts = counts,
                                      .phase = phase,
                                      .version = s.job.version,
                                      .retry_count = s.job.retry_count,
                                      .min_available = s.job.min_available,
-                                     .controlled_resources = s.controlled});
+                                     .controlled_resources = s.controlled,
+                                     .waits_for = std::move(waits_for)});
   if (status == s.status) return;
   const bool counts_only = differ_in_counts_only(s.status, status);
   if (counts_only && counts_wait(s.turn, s.plan)) return;
   stamp(status, phase, s.turn.now);
   s.plan.begin_stage();
   write_status(s.job, std::move(status), counts_only ? client::Urgency::kCounts : client::Urgency::kPhase, s.plan);
+  if (!is_news) return;
+  s.plan.begin_stage();
+  report_waiting_group(s, *trouble);
 }
 
 }  // namespace
@@ -251,7 +253,6 @@ void sync(const Job& job, const Observed& seen, Rule rule, const Turn& turn, Pla
   const bool volumes_due = s.job.phase == Phase::kPending || has_nameless_claim(s.job);
   if (volumes_due && !keep_volumes(s.job, seen, plan, s.controlled)) return;
   keep_group(s);
-  report_waiting_group(s);
   const std::string_view group_phase = seen.group ? (*seen.group)["status"]["phase"].as_string() : "";
   const bool admitted = !group_phase.empty() && group_phase != "Pending";
   if (const base::Status pods = keep_pods(s, admitted, counts); !pods.ok()) {

@@ -4,6 +4,7 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/number.h"
+#include "controllers/podgroup/waiting.h"
 #include "controllers/training/look.h"
 #include "controllers/training/mpi_objects.h"
 #include "controllers/training/pods.h"
@@ -227,7 +228,11 @@ bool Look::admit_group() {
   // Other schedulers want to see the pods first, and so it is with MPIJobs of v2beta1.
   if (!options_.plugin_scheduler.empty() || job_.framework->launcher_is_a_job) return true;
   const std::string_view phase = (*found)["status"]["phase"].as_string();
-  return !phase.empty() && phase != "Pending";
+  const bool admitted = !phase.empty() && phase != "Pending";
+  // COMPAT(training-waits): a job without pods has nothing else that could say it.
+  if (const std::string why = waiting_sentence(trouble_of_group(*found)); !admitted && !why.empty())
+    say_once("Warning", "PodGroupPending", base::format("PodGroup {} waits: {}", key(job_.name), why));
+  return admitted;
 }
 
 // False if one of them belongs to somebody else.

@@ -23,6 +23,26 @@ TEST(TrainingJob, makes_its_group_first) {
   EXPECT_EQ(trial.look(), "");
 }
 
+TEST(TrainingJob, says_once_why_it_waits) {
+  Trial trial("PyTorchJob", kMasterAndWorkers);
+  trial.rest();
+  const auto group_says = [&trial](std::string_view message) {
+    trial.world.edit(resources::kPodGroups, std::string(kKey))
+        ->set("status", parsed(base::format(R"({{"phase": "Pending", "conditions": [
+            {{"type": "Unschedulable", "status": "True", "message": "{}"}}]}})",
+                                            message)));
+    trial.rest();
+  };
+  const std::size_t told = trial.world.events.size();
+  group_says("no room. 3/0 tasks in gang unschedulable");
+  ASSERT_EQ(trial.world.events.size(), told + 1);
+  EXPECT_EQ(trial.world.events.back(), "PodGroupPending: PodGroup ns/j waits: no room");
+  group_says("no room. 3/1 tasks in gang unschedulable");
+  EXPECT_EQ(trial.world.events.size(), told + 1);
+  group_says("no node has x");
+  EXPECT_EQ(trial.world.events.size(), told + 2);
+}
+
 TEST(TrainingJob, runs_and_succeeds) {
   Trial trial("PyTorchJob", kMasterAndWorkers);
   trial.begin();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/schema/names.h"
 #include "base/format.h"
 #include "base/split.h"
 #include "base/time_zone.h"
@@ -51,6 +52,9 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"host-rootfs", &options.host_rootfs,
        "the host's files stand in for images that are not imported: who may create pods can read the host"},
       {"runtime", &options.runtime, "how pods run: runc, process, or auto"},
+      {"runtime-handlers", &options.runtime_handlers,
+       "further OCI runtimes for pods of a RuntimeClass, as HANDLER=PROGRAM, such as crun=/usr/bin/crun; runc is there "
+       "anyway"},
       {"service-cluster-ip-range", &options.service_range,
        "addresses that Services get; the first is the API server's own. Services keep those they have"},
       {"nvidia-driver-root", &options.nvidia_driver_root,
@@ -110,6 +114,19 @@ base::Result<apiserver::ServiceNetwork> services_of(const UpOptions& options) {
   return apiserver::ServiceNetwork{.addresses = *range};
 }
 
+base::Result<std::map<std::string, std::string>> handlers_of(const UpOptions& options) {
+  std::map<std::string, std::string> handlers;
+  for (const std::string_view word : base::split_words(options.runtime_handlers, ',')) {
+    const std::string_view name = word.substr(0, word.find('='));
+    const std::string program(word.substr(std::min(word.size(), name.size() + 1)));
+    std::string wrong = api::check_dns_label(name).empty() ? std::string() : base::format("\"{}\" is no handler", name);
+    if (program.empty()) wrong = base::format("\"{}\" is not HANDLER=PROGRAM", word);
+    if (wrong.empty() && !handlers.emplace(name, program).second) wrong = base::format("\"{}\" is there twice", name);
+    if (!wrong.empty()) return base::make_error(base::Code::kInvalid, "--runtime-handlers: " + wrong);
+  }
+  return handlers;
+}
+
 node::DeviceOptions devices_of(const UpOptions& options) {
   node::DeviceOptions devices{.enabled = true};
   devices.driver_root = options.nvidia_driver_root == "none" ? std::string() : options.nvidia_driver_root;
@@ -131,6 +148,7 @@ base::Status check_up(const UpOptions& options) {
   if (options.runtime != "auto" && options.runtime != "runc" && options.runtime != "process")
     return wrong(base::format("--runtime: \"{}\" is none of auto, runc, process", options.runtime));
   TRY_VOID(services_of(options));
+  TRY_VOID(handlers_of(options));
   TRY_VOID(check_components(options));
   scheduler::Options sharded;
   sharded.sharding_mode = options.sharding_mode;

@@ -1,6 +1,7 @@
 // The flags of `volcano up`.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,7 @@ struct UpOptions {
   std::string sharding_mode = "none";
   std::string cache_dump_dir = "/tmp";
   std::string runtime = "auto";
+  std::string runtime_handlers;
   std::string service_range = "10.96.0.0/12";
   std::string nvidia_driver_root = "/";
   std::string gpu_sharing = "none";
@@ -58,6 +60,8 @@ controllers::workloads::Options workloads_of(const UpOptions& options);
 base::Result<apiserver::ServiceNetwork> services_of(const UpOptions& options);
 // How devices of this machine are found and given out, but for the program that asks the driver.
 node::DeviceOptions devices_of(const UpOptions& options);
+// Further OCI runtimes: handler of a RuntimeClass, program. An error names the flag.
+base::Result<std::map<std::string, std::string>> handlers_of(const UpOptions& options);
 // Values that a flag's kind takes, and that make no sense.
 base::Status check_up(const UpOptions& options);
 

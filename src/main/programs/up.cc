@@ -11,6 +11,7 @@
 
 #include "admission/hooks.h"
 #include "apiserver/http/server.h"
+#include "apiserver/kinds/runtime_class_hook.h"
 #include "apiserver/kinds/service_account_hook.h"
 #include "apiserver/pipeline/api.h"
 #include "apiserver/pipeline/event_expiry.h"
@@ -104,6 +105,7 @@ struct Cluster {
                           .knows_time_zone = [](const std::string& zone) { return base::TimeZone::load(zone).ok(); }});
     // Plain processes have no volumes to find a token in. What runs pods for others is not known.
     if (gateway || !runs(options, "node")) api_options.hooks.push_back(apiserver::service_account_hook());
+    api_options.hooks.push_back(apiserver::runtime_class_hook());
     if (gateway && options.host_rootfs) api_options.hooks.push_back(node::image_hook(node_options()));
     if (runs(options, "node")) {
       pod_logs = node::make_pod_logs(options.data + "/node");
@@ -206,6 +208,7 @@ struct Cluster {
     of.leave_pods = options.leave_pods;
     of.host_ip = options.address;
     of.service_range = options.service_range;
+    if (auto handlers = handlers_of(options); handlers.ok()) of.handlers = std::move(*handlers);
     of.devices = devices_of(options);
     of.devices.watch_command = {"/proc/self/exe", "gpu-watch"};
     if (server) {

@@ -73,7 +73,7 @@ CgroupLayout cgroup_layout(std::string_view mountinfo) {
     if (dash[1] != "cgroup") continue;
     for (const std::string_view option : base::split(dash[3], ','))
       for (const char* controller :
-           {"cpu", "memory", "pids", "cpuset", "cpuacct", "blkio", "devices", "freezer", "systemd"})
+           {"cpu", "memory", "pids", "cpuset", "cpuacct", "blkio", "devices", "freezer", "hugetlb", "systemd"})
         if (option == controller || option == std::string("name=") + controller)
           layout.v1.emplace(controller, mount_point);
   }
@@ -86,10 +86,11 @@ CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, 
   const std::int64_t quota = std::max<std::int64_t>(1000, limits.cpu_limit_milli * 100);
   if (layout.unified()) {
     const std::vector<std::string> steps = steps_of(path);
-    plan.files.push_back({layout.v2 + "/cgroup.subtree_control", "+cpu +memory +pids"});
+    const std::string controllers = layout.has_hugetlb() ? "+cpu +memory +pids +hugetlb" : "+cpu +memory +pids";
+    plan.files.push_back({layout.v2 + "/cgroup.subtree_control", controllers});
     for (const std::string& step : steps) {
       plan.folders.push_back(layout.v2 + step);
-      plan.files.push_back({layout.v2 + step + "/cgroup.subtree_control", "+cpu +memory +pids"});
+      plan.files.push_back({layout.v2 + step + "/cgroup.subtree_control", controllers});
     }
     const std::string folder = layout.v2 + path;
     plan.files.push_back(

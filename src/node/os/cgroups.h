@@ -13,6 +13,11 @@ namespace node {
 struct CgroupLayout {
   std::map<std::string, std::string> v1;  // controller -> mount point
   std::string v2;                         // mount point of the unified hierarchy, or empty
+  std::string v2_controllers = {};        // those that it has, as it says
+
+  bool has_hugetlb() const {
+    return v1.contains("hugetlb") || (unified() && v2_controllers.find("hugetlb") != std::string::npos);
+  }
 
   // In the hybrid the controllers are in v1, and v2 only groups processes.
   bool unified() const { return v1.empty() && !v2.empty(); }

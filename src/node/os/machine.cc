@@ -6,9 +6,12 @@
 
 #include <charconv>
 
+#include "base/format.h"
+#include "base/number.h"
 #include "node/agent.h"
 #include "node/container_text.h"
 #include "node/image_name.h"
+#include "node/os/pod_folders.h"
 #include "rt/files.h"
 
 namespace node {
@@ -47,6 +50,22 @@ std::string node_name_from(std::string name) {
 
 }  // namespace
 
+std::map<std::int64_t, std::int64_t> read_huge_pages(const std::string& folder) {
+  constexpr std::string_view kBegin = "hugepages-", kEnd = "kB";
+  constexpr std::int64_t kBytesMax = std::int64_t{1} << 60;
+  std::map<std::int64_t, std::int64_t> found;
+  for (const std::string& name : list_folder(folder)) {
+    if (!name.starts_with(kBegin) || !name.ends_with(kEnd) || name.size() < kBegin.size() + kEnd.size()) continue;
+    const std::string_view digits(name.data() + kBegin.size(), name.size() - kBegin.size() - kEnd.size());
+    const auto kibibytes = base::parse_number<std::int64_t>(digits);
+    const auto count = base::parse_number<std::int64_t>(first_line(base::format("{}/{}/nr_hugepages", folder, name)));
+    if (!kibibytes || *kibibytes <= 0 || *kibibytes > kBytesMax / 1024 || !count || *count <= 0) continue;
+    const std::int64_t page = *kibibytes * 1024;
+    if (*count <= kBytesMax / page) found[page] = *count * page;
+  }
+  return found;
+}
+
 MachineFacts read_machine_facts(const std::string& data_dir) {
   MachineFacts facts;
   utsname names{};
@@ -68,6 +87,7 @@ MachineFacts read_machine_facts(const std::string& data_dir) {
   struct statvfs disk {};
   if (::statvfs(data_dir.empty() ? "/" : data_dir.c_str(), &disk) == 0 || ::statvfs("/", &disk) == 0)
     facts.disk_bytes = static_cast<std::int64_t>(disk.f_blocks) * static_cast<std::int64_t>(disk.f_frsize);
+  facts.huge_pages = read_huge_pages("/sys/kernel/mm/hugepages");
   facts.os_image = reason_text(value_of("/etc/os-release", "PRETTY_NAME="));
   if (facts.os_image.size() >= 2 && facts.os_image.front() == '"')
     facts.os_image = facts.os_image.substr(1, facts.os_image.size() - 2);

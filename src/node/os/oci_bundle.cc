@@ -88,8 +88,14 @@ Json resources_json(const BundleInput& input) {
   if (spec.memory_limit_bytes > 0) memory.set("limit", spec.memory_limit_bytes);
   Json devices = Json::array({Json::object({{"allow", spec.privileged}, {"access", "rwm"}})});
   for (const OciDevice& device : input.devices) devices.push_back(device_rule_json(device));
-  return Json::object(
+  Json out = Json::object(
       {{"devices", devices}, {"cpu", cpu}, {"memory", memory}, {"pids", Json::object({{"limit", kPidsMax}})}});
+  if (!input.limits_huge_pages || spec.huge_page_limits.empty()) return out;
+  Json pages = Json::array();
+  for (const auto& [size, bytes] : spec.huge_page_limits)
+    pages.push_back(Json::object({{"pageSize", size}, {"limit", bytes}}));
+  out.set("hugepageLimits", std::move(pages));
+  return out;
 }
 
 Json namespaces_json(const BundleInput& input) {

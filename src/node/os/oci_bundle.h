@@ -42,14 +42,15 @@ struct BundleInput {
   std::string ipc_namespace;      // the same
   bool own_ipc = false;           // without a path: one of the container's own
   bool host_pid = false;
-  std::string pid_namespace;      // a path; empty: one of the container's own, unless it is the host's
-  std::string user_namespace;     // a path; empty: the host's
-  std::int64_t first_id = 0;      // of the host's ids, in a user namespace
-  Privileges privileges;          // what there is to give on
-  api::Json seccomp;              // a profile of the machine's; null: what the spec says otherwise
-  std::string apparmor_profile;   // empty: none
-  std::string cgroup_path;        // below each hierarchy
-  std::vector<MountSpec> mounts;  // sources resolved
+  std::string pid_namespace;       // a path; empty: one of the container's own, unless it is the host's
+  std::string user_namespace;      // a path; empty: the host's
+  std::int64_t first_id = 0;       // of the host's ids, in a user namespace
+  Privileges privileges;           // what there is to give on
+  api::Json seccomp;               // a profile of the machine's; null: what the spec says otherwise
+  std::string apparmor_profile;    // empty: none
+  std::string cgroup_path;         // below each hierarchy
+  bool limits_huge_pages = false;  // the machine's control groups can
+  std::vector<MountSpec> mounts;   // sources resolved
   std::vector<OciDevice> devices;
 };
 // An error when neither the pod nor the image says what to run, or the user has ids that the user namespace lacks.

@@ -72,6 +72,20 @@ TEST(Cgroups, PlanOfV2EnablesControllersOnTheWay) {
             "/sys/fs/cgroup/v/podu/pids.max <- 4096\n");
 }
 
+TEST(Cgroups, HugePagesAreLimitedWhereThereIsAController) {
+  EXPECT_FALSE(cgroup_layout(kV1Mounts).has_hugetlb());
+  EXPECT_TRUE(
+      cgroup_layout("34 26 0:30 / /sys/fs/cgroup/hugetlb rw shared:9 - cgroup cgroup rw,hugetlb\n").has_hugetlb());
+  CgroupLayout layout = cgroup_layout(kV2Mounts);
+  layout.v2_controllers = "cpu memory";
+  EXPECT_FALSE(layout.has_hugetlb());
+  layout.v2_controllers = "cpu hugetlb memory";
+  EXPECT_TRUE(layout.has_hugetlb());
+  EXPECT_NE(
+      text_of(plan_pod_cgroup(layout, "/p", {})).find("/p/cgroup.subtree_control <- +cpu +memory +pids +hugetlb\n"),
+      std::string::npos);
+}
+
 TEST(Cgroups, NoLimitsWriteNoLimits) {
   EXPECT_EQ(text_of(plan_pod_cgroup(cgroup_layout(kV1Mounts), "/p", {})),
             "mkdir /sys/fs/cgroup/cpu/p\nmkdir /sys/fs/cgroup/memory/p\n/sys/fs/cgroup/cpu/p/cpu.shares <- 2\n");
@@ -121,6 +135,12 @@ TEST(OciBundle, WritesLimitsNamespacesAndEnvironment) {
   const Json& resources = bundle["linux"]["resources"];
   EXPECT_EQ(resources["cpu"].dump(), "{\"shares\":256,\"period\":100000,\"quota\":50000}");
   EXPECT_EQ(resources["memory"]["limit"].as_int(), 1 << 20);
+  EXPECT_FALSE(resources.has("hugepageLimits"));
+  spec.huge_page_limits = {{"1GB", 0}, {"2MB", 4 << 20}};
+  EXPECT_FALSE((*make_bundle(input))["linux"]["resources"].has("hugepageLimits"));
+  input.limits_huge_pages = true;
+  EXPECT_EQ((*make_bundle(input))["linux"]["resources"]["hugepageLimits"].dump(),
+            R"([{"pageSize":"1GB","limit":0},{"pageSize":"2MB","limit":4194304}])");
   EXPECT_EQ(bundle["process"]["env"].dump(), "[\"PATH=/bin\",\"HOSTNAME=h\",\"HOME=/\",\"A=b=c\",\"I=1\"]");
   EXPECT_NE(bundle["linux"]["namespaces"].dump().find("{\"type\":\"network\",\"path\":\"/n\"}"), std::string::npos);
 }

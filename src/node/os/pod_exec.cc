@@ -13,6 +13,7 @@
 #include "node/container_text.h"
 #include "node/os/pod_folders.h"
 #include "node/os/proc.h"
+#include "node/os/runc_launch.h"
 #include "rt/files.h"
 #include "rt/rooted_files.h"
 #include "rt/tls.h"
@@ -55,7 +56,7 @@ base::Result<ExecLaunch> by_runtime(const std::string& runc, const std::string& 
   }
   TRY_VOID(rt::write_file(files + ".json", process.dump(), 0600));
   ExecLaunch launch;
-  launch.words = {runc,
+  launch.words = {runtime_of(folder, runc),
                   "--root=" + state,
                   "--log=" + files + ".log",
                   "--log-format=json",

@@ -89,7 +89,8 @@ base::Status PodFolders::write_pod(const SandboxSpec& spec, const std::string& i
                     {"hostNetwork", spec.host_network},
                     {"hostPID", spec.host_pid},
                     {"shareProcesses", spec.share_processes},
-                    {"hostIPC", spec.host_ipc}});
+                    {"hostIPC", spec.host_ipc},
+                    {"handler", spec.handler}});
   return rt::write_file(pod(spec.uid) + "/pod.json", json.dump(), 0600);
 }
 

@@ -105,6 +105,10 @@ base::Result<ImageAnswer> ProcessRuntime::ensure_image(const std::string& image,
 }
 
 base::Result<std::string> ProcessRuntime::prepare(const SandboxSpec& spec) {
+  if (!spec.handler.empty())
+    return make_error(Code::kUnavailable, base::format("failed to get sandbox runtime: no runtime for \"{}\" is "
+                                                       "configured: pods are plain processes here",
+                                                       spec.handler));
   TRY_VOID(rt::make_folders(folders_.pod(spec.uid), 0700));
   TRY_VOID(folders_.write_pod(spec, options_.host_ip));
   return options_.host_ip;

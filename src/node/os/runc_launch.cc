@@ -139,7 +139,13 @@ bool is_own_fault(std::string_view reason) {
   return false;
 }
 
+std::string runtime_of(const std::string& folder, const std::string& usual) {
+  std::string program = read_text(folder + "/runtime");
+  return program.empty() ? usual : program;
+}
+
 base::Status launch_container(const RuncPrograms& programs, const Launch& launch) {
+  TRY_VOID(rt::write_file(launch.folder + "/runtime", programs.runc, 0600));
   const base::Status made = create(programs, launch);
   if (!made.ok()) return explained(launch.folder, made.error());
   const pid_t pid = static_cast<pid_t>(std::atoi(read_text(launch.folder + "/pidfile").c_str()));
@@ -161,7 +167,7 @@ void end_container(const RuncPrograms& programs, const std::string& folder, cons
   if (const pid_t pid = described_process(read_text(folder + "/pid")); pid != 0) ::kill(pid, SIGKILL);
   if (monitor.empty()) end_unknown_monitors(id);
   if (::access(state.c_str(), F_OK) == 0) {
-    (void)run_command({programs.runc, "--root=" + programs.state, "delete", "--force", id});
+    (void)run_command({runtime_of(folder, programs.runc), "--root=" + programs.state, "delete", "--force", id});
     remove_tree(state);
   }
   if (monitor.empty() || wait_until_gone(monitor)) return;

@@ -35,6 +35,8 @@ struct Launch {
 // Blocks. Errors: kInvalid is the container's own fault (its program cannot be run) and will not change; after others
 // the process has not run either, and to try again from a fresh folder can help.
 base::Status launch_container(const RuncPrograms& programs, const Launch& launch);
+// The OCI runtime that the container in this folder was made by; `usual` where nothing says so.
+std::string runtime_of(const std::string& folder, const std::string& usual);
 // Blocks. Kills what runs and takes the runtime's record away; afterwards nobody writes exits/ID any more.
 void end_container(const RuncPrograms& programs, const std::string& folder, const std::string& id);
 // Whether what a runtime said is about the container's own program. Pure.

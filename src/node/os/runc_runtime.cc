@@ -86,6 +86,7 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
   no_user_namespaces_ = missing_for_user_namespaces(
       {options_.data_dir + "/userns-trial", mapped_roots_, options_.host_rootfs ? "/" : options_.data_dir});
   cgroups_ = cgroup_layout(read_text("/proc/self/mountinfo"));
+  if (cgroups_.unified()) cgroups_.v2_controllers = read_text(cgroups_.v2 + "/cgroup.controllers");
   images_.sweep();
   TRY_VOID(network_.open(options_.data_dir, options_.bridge_subnet));
   no_service_proxy_ = service_proxy_.open({.name = {},
@@ -123,8 +124,6 @@ std::optional<std::string> RuncRuntime::refusal(const Json& pod) const {
     return why;
   if (spec["shareProcessNamespace"].as_bool() && !spec["hostUsers"].as_bool(true))
     return "spec.shareProcessNamespace: a pod with hostUsers: false cannot have it on this node";
-  if (spec.has("runtimeClassName") && !spec["runtimeClassName"].as_string().empty())
-    return "runtimeClassName is not supported on this node";
   return std::nullopt;
 }
 
@@ -211,7 +210,30 @@ PodNamespaces RuncRuntime::namespaces_of(const std::string& uid) const {
   return {{folders_.user_namespace(uid), folder + "/netns", folder + "/ipcns"}, folders_.first_id(uid)};
 }
 
+std::vector<std::string> RuncRuntime::handlers() const {
+  std::vector<std::string> names = {options_.runc.substr(options_.runc.rfind('/') + 1)};
+  for (const auto& [name, program] : options_.handlers)
+    if (name != names.front()) names.push_back(name);
+  return names;
+}
+
+base::Result<RuncPrograms> RuncRuntime::programs_of(const std::string& handler) const {
+  RuncPrograms programs = programs_;
+  if (const auto found = options_.handlers.find(handler); found != options_.handlers.end()) {
+    programs.runc = find_program(found->second);
+    if (programs.runc.empty())
+      return make_error(Code::kUnavailable, base::format("failed to get sandbox runtime: the program {} of runtime "
+                                                         "\"{}\" cannot be found",
+                                                         found->second, handler));
+  } else if (!handler.empty() && handler != handlers().front()) {
+    return make_error(Code::kUnavailable,
+                      base::format("failed to get sandbox runtime: no runtime for \"{}\" is configured", handler));
+  }
+  return programs;
+}
+
 base::Result<std::string> RuncRuntime::prepare(const SandboxSpec& spec) {
+  TRY_VOID(programs_of(spec.handler));
   const std::string folder = folders_.pod(spec.uid);
   TRY_VOID(rt::make_folders(folders_.volumes(spec.uid), 0711));
   ::chmod(folder.c_str(), 0711);
@@ -284,6 +306,7 @@ base::Result<BundleInput> RuncRuntime::bundle_input(const ContainerSpec& spec, c
   }
   input.apparmor_profile = apparmor_profile_for(spec.apparmor, apparmor_);
   input.cgroup_path = pod_cgroup(spec.pod_uid) + "/" + spec.id;
+  input.limits_huge_pages = cgroups_.has_hugetlb();
   TRY(input.mounts, container_mounts(folders_, spec, folder));
   TRY(input.devices, find_devices(spec.devices));
   return input;
@@ -303,17 +326,19 @@ base::Result<StartedContainer> RuncRuntime::start_once(const ContainerSpec& spec
     TRY(const Json bundle, make_bundle(input));
     TRY_VOID(rt::write_file(folder + "/config.json", bundle.dump(), 0600));
     TRY_VOID(rt::write_file(folder + "/id", spec.id, 0600));
-    return launch_container(programs_, {.id = spec.id,
-                                        .name = spec.name,
-                                        .folder = folder,
-                                        .log = log,
-                                        .terminal = spec.terminal,
-                                        .input = spec.input,
-                                        .input_once = spec.input_once,
-                                        .before_start = [&] {
-                                          now = wall_clock();
-                                          return folders_.write_started(folder, spec.id, now);
-                                        }});
+    const auto pod = api::parse_json(read_text(folders_.pod(spec.pod_uid) + "/pod.json"));
+    TRY(const RuncPrograms programs, programs_of(pod.ok() ? (*pod)["handler"].str() : std::string()));
+    return launch_container(programs, {.id = spec.id,
+                                       .name = spec.name,
+                                       .folder = folder,
+                                       .log = log,
+                                       .terminal = spec.terminal,
+                                       .input = spec.input,
+                                       .input_once = spec.input_once,
+                                       .before_start = [&] {
+                                         now = wall_clock();
+                                         return folders_.write_started(folder, spec.id, now);
+                                       }});
   }();
   if (!made.ok()) {
     ::unlink((folder + "/started").c_str());

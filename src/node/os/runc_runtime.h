@@ -44,6 +44,7 @@ class RuncRuntime : public Runtime {
   base::Status set_services(const ServiceRules& rules) override { return service_proxy_.set(rules); }
   void close(bool leave_pods) override;
   std::unique_ptr<api::PodStreams> streams() const override { return make_pod_streams(options_); }
+  std::vector<std::string> handlers() const override;
   std::string name() const override { return "runc://" + version_; }
 
  private:
@@ -58,6 +59,8 @@ class RuncRuntime : public Runtime {
   void note_group(const std::string& pod_uid, const std::string& id);
   void end_orphans(const std::string& id);
 
+  // With the OCI runtime that a handler names.
+  base::Result<RuncPrograms> programs_of(const std::string& handler) const;
   base::Status mount_image(const ContainerSpec& spec, const std::string& folder, BundleInput& input);
   base::Result<BundleInput> bundle_input(const ContainerSpec& spec, const std::string& folder);
   base::Result<StartedContainer> start_once(const ContainerSpec& spec);

@@ -37,10 +37,13 @@ base::Status make_empty(const std::string& path, const VolumeSpec& volume) {
   const std::string parent = path.substr(0, path.rfind('/'));
   const bool mounted =
       ::stat(path.c_str(), &mine) == 0 && ::stat(parent.c_str(), &above) == 0 && mine.st_dev != above.st_dev;
-  if (volume.memory && !mounted) {
-    const std::string options = volume.bytes_max > 0 ? base::format("mode=777,size={}", volume.bytes_max) : "mode=777";
-    if (::mount("tmpfs", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0)
-      return failed(volume, "mount tmpfs", errno);
+  const char* const kind = volume.memory ? "tmpfs" : volume.huge_page_bytes > 0 ? "hugetlbfs" : nullptr;
+  if (kind != nullptr && !mounted) {
+    std::string options = "mode=777";
+    if (volume.huge_page_bytes > 0) options += base::format(",pagesize={}", volume.huge_page_bytes);
+    if (volume.bytes_max > 0) options += base::format(",size={}", volume.bytes_max);
+    if (::mount(kind, path.c_str(), kind, MS_NOSUID | MS_NODEV, options.c_str()) != 0)
+      return failed(volume, base::format("mount {}", kind), errno);
   }
   ::chmod(path.c_str(), volume.group ? 02777 : 0777);
   if (volume.group && ::chown(path.c_str(), static_cast<uid_t>(-1), static_cast<gid_t>(*volume.group)) != 0)

@@ -67,7 +67,8 @@ class Gang final : public Plugin {
   void close(Session& session) override {
     for (const JobId id : session.jobs_to_close()) {
       const Job& job = session.model().job(id);
-      if (job.tasks.empty()) continue;
+      // COMPAT(held-groups-say-why): its pods are made when it is admitted, and until then people look at it.
+      if (job.tasks.empty() && (!job.has_group || !job.is_pending() || job.is_ready())) continue;
       if (job.is_ready())
         session.set_condition(id, "Scheduled", "tasks in gang are ready to be scheduled", "");
       else

@@ -1,0 +1,11 @@
+// What a pod gets of its RuntimeClass, as Kubernetes' admission adds it: overhead, labels of nodes, tolerations.
+#pragma once
+
+#include "api/admission.h"
+
+namespace apiserver {
+
+// Refuses pods of classes that are not there, or that contradict them; and overhead that no class gives.
+api::AdmissionHook runtime_class_hook();
+
+}  // namespace apiserver

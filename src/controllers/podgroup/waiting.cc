@@ -1,0 +1,28 @@
+// The newest condition, and what it says first.
+#include "controllers/podgroup/waiting.h"
+
+#include <string_view>
+
+#include "base/utf8.h"
+
+namespace controllers {
+
+using api::Json;
+
+const Json* trouble_of_group(const Json& group) {
+  const Json* newest = nullptr;
+  for (const Json& condition : group["status"]["conditions"].items())
+    if (condition["status"].as_string() == "True" &&
+        (!newest || condition["lastTransitionTime"].as_string() >= (*newest)["lastTransitionTime"].as_string()))
+      newest = &condition;
+  return newest && (*newest)["type"].as_string() != "Scheduled" ? newest : nullptr;
+}
+
+std::string waiting_sentence(const Json* trouble) {
+  if (!trouble) return {};
+  const std::string_view whole = (*trouble)["message"].as_string();
+  const std::string_view sentence = whole.substr(0, whole.find(". "));
+  return std::string(base::utf8_prefix(sentence.empty() ? (*trouble)["reason"].as_string() : sentence, 1024));
+}
+
+}  // namespace controllers

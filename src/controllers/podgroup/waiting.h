@@ -1,0 +1,16 @@
+// Why does a PodGroup wait, as the controller of its job tells people?
+#pragma once
+
+#include <string>
+
+#include "api/json/json.h"
+
+namespace controllers {
+
+// The group's newest condition that holds, in the group; null: there is none, or it is that the group was scheduled.
+const api::Json* trouble_of_group(const api::Json& group);
+// What that says first, 1 KiB at most: why the group waits. What follows counts pods, which come and go. Of null:
+// empty.
+std::string waiting_sentence(const api::Json* trouble);
+
+}  // namespace controllers
