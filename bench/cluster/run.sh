@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Jobs on a stock Kubernetes with KWOK nodes: time from the first pod to the last bind, CPU and memory of each program,
-# requests by verb and resource, and a client that creates and binds as many pods in the same run.
+# Jobs, or pods without one, on a stock Kubernetes with KWOK nodes: time from the first pod to the last bind, CPU and memory
+# of each program, requests by verb and resource, and a client that creates and binds as many pods in the same run.
 # usage: [NODES=1000] [JOBS=20] [PODS=100] bench/cluster/run.sh
+#        BARE=10000 [NODES=1000] bench/cluster/run.sh       # that many pods that belong to no job
+#        RESTART=1 ... bench/cluster/run.sh                 # and then the scheduler is started again among them
 # Needs a release build of `volcano`, kubectl, python3, and: tests/stock/build.sh etcd kube-apiserver kube-controller-manager kwok bind-only
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-: "${NODES:=1000}" "${JOBS:=20}" "${PODS:=100}" "${QPS:=5000}"
+: "${NODES:=1000}" "${JOBS:=20}" "${PODS:=100}" "${QPS:=5000}" "${BARE:=0}"
+total=$((BARE > 0 ? BARE : JOBS * PODS))
 bin=$PWD/build/release/bin
 built=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}
 for program in etcd kube-apiserver kube-controller-manager kwok bind-only; do
@@ -32,8 +35,8 @@ PORT=${STOCK_PORT:-27443} ETCD_PORT=${STOCK_ETCD_PORT:-23379} PEER_PORT=${STOCK_
 for _ in 1 2 3 4 5; do kubectl wait --for condition=established --timeout=20s crd --all > /dev/null 2>&1 && break; sleep 1; done
 kubectl create namespace volcano-system > /dev/null
 
-echo "== create-then-bind: $((JOBS * PODS)) pods, $NODES nodes"
-"$scratch/bin/bind-only" -kubeconfig "$KUBECONFIG" -pids "$scratch/pids" -nodes "$NODES" -pods $((JOBS * PODS)) -cleanup | tee "$scratch/bare.log"
+echo "== create-then-bind: $total pods, $NODES nodes; load average $(cut -d' ' -f1 /proc/loadavg)"
+"$scratch/bin/bind-only" -kubeconfig "$KUBECONFIG" -pids "$scratch/pids" -nodes "$NODES" -pods "$total" -cleanup | tee "$scratch/bare.log"
 
 run() { # run NAME PROGRAM...: in the background, until the end
   local name=$1
@@ -53,9 +56,34 @@ cpu() { # cpu PID: seconds used so far
   awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); printf "%.2f", ($12 + $13) / hz }' "/proc/$1/stat"
 }
 everyone() { cat "$scratch/pids" "$scratch/ours"; }
+# restart: stops the scheduler, makes a pod, starts the scheduler again, and prints when it decides and what that costs.
+restart() {
+  local pid=${programs[1]} begun
+  kill "$pid"
+  wait "$pid" 2> /dev/null || true
+  kubectl create -f - > /dev/null << 'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: after-restart, namespace: default}
+spec:
+  schedulerName: volcano
+  containers: [{name: c, image: "nginx:latest", resources: {requests: {cpu: 1m}}}]
+YAML
+  sleep 2 # its group is made meanwhile
+  begun=$(date +%s.%N)
+  run vc-scheduler-again "$bin/vc-scheduler" --kubeconfig "$KUBECONFIG" --kube-api-qps "$QPS" --kube-api-burst "$QPS" ${SCHEDULER_FLAGS:-}
+  pid=${programs[-1]}
+  for _ in $(seq 1200); do
+    [ -n "$(kubectl get pod after-restart -o 'jsonpath={.spec.nodeName}')" ] && break
+    sleep 0.1
+  done
+  echo "restart of vc-scheduler among $(bound) pods: first decision seen after $(echo "$(date +%s.%N) - $begun" | bc) s, $(cpu "$pid") CPU s"
+  sleep 5
+  awk '/^Vm(HWM|RSS)/ { printf "  %s %.1f MB\n", $1, $2 / 1024 }' "/proc/$pid/status"
+}
 declare -A before
 while read -r pid name; do before[$name]=$(cpu "$pid"); done < <(everyone)
-for ((job = 0; job < JOBS; ++job)); do
+[ "$BARE" -gt 0 ] || for ((job = 0; job < JOBS; ++job)); do
   cat << YAML
 ---
 apiVersion: batch.volcano.sh/v1alpha1
@@ -74,11 +102,18 @@ spec:
         containers: [{name: main, image: "nginx:latest", resources: {requests: {cpu: 100m, memory: 128Mi}}}]
 YAML
 done > "$scratch/jobs.yaml"
+# Seen from the audit log: to list all pods each second would be a load of its own.
+binds_told() { grep -c '"subresource":"binding"' "$scratch/audit.log" || true; }
+bound() { kubectl get --raw '/api/v1/pods?resourceVersion=0' | grep -o '"nodeName":"' | wc -l; }
+binds_before=$(binds_told)
 begin=$(date +%s.%N)
-kubectl apply -f "$scratch/jobs.yaml" > /dev/null
-bound() { kubectl get --raw '/api/v1/namespaces/default/pods?resourceVersion=0' | grep -o '"nodeName":"' | wc -l; }
+if [ "$BARE" -gt 0 ]; then
+  "$scratch/bin/bind-only" -kubeconfig "$KUBECONFIG" -pids "$scratch/pids" -nodes "$NODES" -pods "$BARE" -scheduler volcano > "$scratch/made.log"
+else
+  kubectl apply -f "$scratch/jobs.yaml" > /dev/null
+fi
 for _ in $(seq 600); do
-  [ "$(bound)" -ge $((JOBS * PODS)) ] && break
+  [ $(($(binds_told) - binds_before)) -ge "$total" ] && [ "$(bound)" -ge "$total" ] && break
   for pid in "${programs[@]}"; do
     kill -0 "$pid" 2> /dev/null || { echo "a program has ended:" >&2; tail -n 3 "$scratch"/vc-*.log >&2; exit 1; }
   done
@@ -93,13 +128,16 @@ for _ in $(seq 12); do
   sleep 5
 done
 
-echo "== volcano: $JOBS jobs of $PODS pods, $NODES nodes"
-python3 bench/cluster/report.py "$scratch/audit.log" "$begin" $((JOBS * PODS)) vc-controller-manager vc-scheduler
+what="$JOBS jobs of $PODS pods"
+[ "$BARE" -eq 0 ] || what="$BARE pods without a job"
+echo "== volcano: $what, $NODES nodes; load average $(cut -d' ' -f1 /proc/loadavg)"
+python3 bench/cluster/report.py "$scratch/audit.log" "$begin" "$total" "$scratch/bare.log" vc-controller-manager vc-scheduler
 echo "CPU seconds and peak memory from the first job on:"
 while read -r pid name; do
   printf '  %-24s %7.2f s %8.1f MB\n' "$name" "$(echo "$(cpu "$pid") - ${before[$name]}" | bc)" \
     "$(awk '/^VmHWM/ { print $2 / 1024 }' "/proc/$pid/status")"
 done < <(everyone)
+[ -z "${RESTART:-}" ] || restart
 cat << 'TEXT'
 == for comparison, as measured on two cores with 1,000 nodes and 20 jobs of 100 pods
   Volcano                    39 s from the first pod to the last bind (pods made in 7 s); scheduler 23 CPU s, controllers 11, API server 76

@@ -63,7 +63,7 @@ std::vector<CoreRow> core_rows() {
       {"", "v1", "nodes", "Node", kCluster, "core.v1.Node", {"no"}, true, false, {"proxy"}},
       {"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", kNamespaced, "core.v1.PersistentVolumeClaim", {"pvc"}, true},
       {"", "v1", "persistentvolumes", "PersistentVolume", kCluster, "core.v1.PersistentVolume", {"pv"}, true},
-      {"", "v1", "pods", "Pod", kNamespaced, "core.v1.Pod", {"po"}, true, true, {"attach", "binding", "ephemeralcontainers", "eviction", "exec", "log", "portforward"}, {"all"}},
+      {"", "v1", "pods", "Pod", kNamespaced, "core.v1.Pod", {"po"}, true, true, {"attach", "binding", "ephemeralcontainers", "eviction", "exec", "log", "portforward", "resize"}, {"all"}},
       {"", "v1", "podtemplates", "PodTemplate", kNamespaced, "core.v1.PodTemplate", {}, false, true},
       {"", "v1", "replicationcontrollers", "ReplicationController", kNamespaced, "core.v1.ReplicationController", {"rc"}, true, true, {"scale"}, {"all"}, kWorkloadScale},
       {"", "v1", "resourcequotas", "ResourceQuota", kNamespaced, "core.v1.ResourceQuota", {"quota"}, true},

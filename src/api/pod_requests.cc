@@ -17,22 +17,83 @@ void raise(ResourceList& list, const ResourceList& other) {
   }
 }
 
-ResourceList containers_total(const Json& pod_spec, std::string_view side) {
+namespace {
+
+bool is_sidecar(const Json& init_container) { return init_container["restartPolicy"].as_string() == "Always"; }
+
+// `amounts_of` gives those of one container.
+template <class AmountsOf>
+ResourceList total(const Json& pod_spec, const AmountsOf& amounts_of) {
   ResourceList sum;
-  for (const Json& container : pod_spec["containers"].items())
-    add(sum, resource_list_from(container["resources"][side]));
+  for (const Json& container : pod_spec["containers"].items()) add(sum, amounts_of(container, "containerStatuses"));
   ResourceList sidecars;
   ResourceList largest_step;
   for (const Json& container : pod_spec["initContainers"].items()) {
-    const ResourceList own = resource_list_from(container["resources"][side]);
+    const bool sidecar = is_sidecar(container);
+    // What an init container was given counts no more when it has ended.
+    const ResourceList own = amounts_of(container, sidecar ? "initContainerStatuses" : "");
     ResourceList step = sidecars;
     add(step, own);
     raise(largest_step, step);
-    if (container["restartPolicy"].as_string() == "Always") add(sidecars, own);
+    if (sidecar) add(sidecars, own);
   }
   add(sum, sidecars);
   raise(sum, largest_step);
   return sum;
+}
+
+// A status can say anything; less than nothing takes nothing away from others.
+ResourceList not_negative(ResourceList list) {
+  std::erase_if(list, [](const auto& row) { return row.second.sign() < 0; });
+  return list;
+}
+
+}  // namespace
+
+ResourceList containers_total(const Json& pod_spec, std::string_view side) {
+  return total(pod_spec, [side](const Json& container, std::string_view) {
+    return resource_list_from(container["resources"][side]);
+  });
+}
+
+bool is_resize_infeasible(const Json& pod) {
+  for (const Json& condition : pod["status"]["conditions"].items())
+    if (condition["type"].as_string() == "PodResizePending") return condition["reason"].as_string() == "Infeasible";
+  return false;
+}
+
+ResourceList containers_in_use(const Json& pod, std::string_view side) {
+  const bool infeasible = is_resize_infeasible(pod);
+  return total(pod["spec"], [&](const Json& container, std::string_view statuses) {
+    ResourceList asked = resource_list_from(container["resources"][side]);
+    for (const Json& status : pod["status"][statuses].items()) {
+      if (status["name"] != container["name"] || !status["resources"].is_object()) continue;
+      ResourceList had = not_negative(resource_list_from(status["resources"][side]));
+      if (side == "requests") raise(had, not_negative(resource_list_from(status["allocatedResources"])));
+      if (infeasible) return had;
+      raise(asked, had);
+    }
+    return asked;
+  });
+}
+
+std::string_view qos_class(const Json& pod_spec) {
+  bool any = false;
+  bool guaranteed = true;
+  for (const char* list : {"containers", "initContainers"})
+    for (const Json& container : pod_spec[list].items()) {
+      const ResourceList requests = resource_list_from(container["resources"]["requests"]);
+      const ResourceList limits = resource_list_from(container["resources"]["limits"]);
+      for (const char* name : {"cpu", "memory"}) {
+        const auto request = requests.find(name);
+        const auto limit = limits.find(name);
+        const bool has_limit = limit != limits.end() && !limit->second.is_zero();
+        any = any || has_limit || (request != requests.end() && !request->second.is_zero());
+        if (!has_limit || (request != requests.end() && !(request->second == limit->second))) guaranteed = false;
+      }
+    }
+  if (!any) return "BestEffort";
+  return guaranteed ? "Guaranteed" : "Burstable";
 }
 
 }  // namespace api

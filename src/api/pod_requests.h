@@ -15,5 +15,12 @@ void raise(ResourceList& list, const ResourceList& other);
 // At the most demanding moment: the containers and sidecars together, or an init container beside the sidecars that
 // were started before it. `side` is "requests" or "limits".
 ResourceList containers_total(const Json& pod_spec, std::string_view side);
+// The same while containers are resized: each counts with the most of what its spec asks for, what its node has set
+// aside for it and what it has; where the node called the resize infeasible, the spec does not count.
+ResourceList containers_in_use(const Json& pod, std::string_view side);
+// Whether its node says that it can never resize the pod as its spec asks.
+bool is_resize_infeasible(const Json& pod);
+// Guaranteed, Burstable or BestEffort, from cpu and memory of all containers.
+std::string_view qos_class(const Json& pod_spec);
 
 }  // namespace api

@@ -40,7 +40,7 @@ struct Request {
   std::int64_t limit = 0;  // 0: everything
   std::string continue_token = {};
   std::string resource_version = {};  // of a list
-  // Of a list: what is built of each item, null for all of it. It lives as long as the program.
+  // What is read of the answer, or of each item of a list; null: all of it. It lives as long as the program.
   const api::Projection* only = nullptr;
   std::string field_manager = {};  // empty: the client's own name
   bool force = false;              // of an apply

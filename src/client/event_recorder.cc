@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "client/event_correlator.h"
+#include "client/identity_parts.h"
 
 namespace client {
 
@@ -158,6 +159,7 @@ Json EventRecorder::State::body_of(const Entry& entry, const std::string& name) 
 
 void EventRecorder::State::write(const std::shared_ptr<Entry>& entry) {
   Request request{.resource = api::resources::kEvents, .ns = entry->ns, .urgency = Urgency::kEvent};
+  request.only = &identity_parts();
   std::string name = entry->name;
   if (name.empty()) {
     // Nanoseconds of the clock, kept apart where the clock stands still.

@@ -107,11 +107,12 @@ class HttpApiClient : public Client {
     http.may_repeat = may_repeat(request);
     if (request.verb != Verb::kGet && request.verb != Verb::kList) http.wanted = options_.may_write;
     // Only a repeated request is looked at again.
-    server_->http().send(std::move(http), [this, only = request.only, request = http.may_repeat ? request : Request(),
+    server_->http().send(std::move(http), [this, only = request.only, is_list = request.verb == Verb::kList,
+                                           request = http.may_repeat ? request : Request(),
                                            on_result = std::move(on_result)](base::Result<rt::HttpResponse> response) {
       if (!response.ok()) return on_result(response.take_error());
       if (response->status == 401) server_->refused();
-      auto result = decode_response(*response, only);
+      auto result = decode_response(*response, only, is_list);
       if (result.ok() || !response->repeated) return on_result(std::move(result));
       settle(request, result.take_error(), on_result);
     });

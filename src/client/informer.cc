@@ -21,6 +21,11 @@ constexpr base::Duration kBackOffMax = base::seconds(30);
 
 }  // namespace
 
+const api::Projection& without_managed_fields() {
+  static const api::Projection kParts{"*", "metadata.*", "-metadata.managedFields"};
+  return kParts;
+}
+
 struct Informer::State {
   struct IndexTable {
     Index keys_of;
@@ -38,10 +43,14 @@ struct Informer::State {
   std::vector<std::function<void()>> on_synced;
   std::string resource_version;  // the watch resumes after this one
   std::unique_ptr<Watch> watch;
-  std::vector<Json> pages;  // of the list under way
-  bool paged = true;        // false after a continue token expired: ask for everything at once
-  std::string trouble;      // why the view is not current
-  std::string told;         // what of that was last logged
+  // Of the list under way. The first one is taken page by page, since nothing can be gone yet: the objects of a large
+  // cluster are not held twice, nor whole where only their identities are kept.
+  std::vector<Json> pages;
+  bool takes_pages = false;
+  bool has_page = false;
+  bool paged = true;    // false after a continue token expired: ask for everything at once
+  std::string trouble;  // why the view is not current
+  std::string told;     // what of that was last logged
   bool synced = false;
   bool started = false;
   base::Duration back_off = kBackOffFirst;
@@ -56,11 +65,14 @@ struct Informer::State {
   void tell(std::string_view what, const base::Error& error);
   void list() {
     pages.clear();
+    takes_pages = !synced && objects.empty();
+    has_page = false;
     ask_page({});
   }
   void ask_page(const std::string& continue_token);
   void take_page(base::Result<Json> page);
   void replace_all(std::vector<Json> items);
+  void become_synced();
   void begin_watch();
   void take_event(WatchEvent event);
   void end_watch(const base::Error& error);
@@ -109,7 +121,7 @@ void Informer::State::ask_page(const std::string& continue_token) {
 
 void Informer::State::take_page(base::Result<Json> page) {
   if (!page.ok()) {
-    if (page.error().code == base::Code::kExpired && paged && !pages.empty()) {
+    if (page.error().code == base::Code::kExpired && paged && has_page) {
       paged = false;
       return list();
     }
@@ -124,14 +136,23 @@ void Informer::State::take_page(base::Result<Json> page) {
     }
     return later(&State::list);
   }
-  for (Json& item : items_of(*page, resource)) pages.push_back(std::move(item));
+  has_page = true;
+  for (Json& item : items_of(*page, resource)) {
+    if (takes_pages)
+      put(std::move(item), true);
+    else
+      pages.push_back(std::move(item));
+  }
   const Json& metadata = (*page)["metadata"];
   const std::string next = metadata["continue"].str();
   if (!next.empty()) return ask_page(next);
   paged = true;
   trouble.clear();
   resource_version = metadata["resourceVersion"].str();
-  replace_all(std::exchange(pages, {}));
+  if (takes_pages)
+    become_synced();
+  else
+    replace_all(std::exchange(pages, {}));
   begin_watch();
 }
 
@@ -144,8 +165,11 @@ void Informer::State::replace_all(std::vector<Json> items) {
   for (const auto& [key, object] : gone) drop(key, object);
   const bool initial = !synced;
   for (Json& item : items) put(std::move(item), initial);
-  if (synced) return;
-  synced = true;
+  become_synced();
+}
+
+void Informer::State::become_synced() {
+  if (std::exchange(synced, true)) return;
   const std::weak_ptr<int> weak = alive;
   for (const auto& callback : std::exchange(on_synced, {})) {
     callback();
@@ -278,6 +302,13 @@ const Json* Informer::find(std::string_view key) const {
   return found == state_->objects.end() ? nullptr : &found->second;
 }
 const std::map<std::string, Json, std::less<>>& Informer::objects() const { return state_->objects; }
+
+std::size_t Informer::count(std::string_view index, std::string_view key) const {
+  const auto table = state_->indexes.find(index);
+  CHECK(table != state_->indexes.end());
+  const auto entry = table->second.entries.find(key);
+  return entry == table->second.entries.end() ? 0 : entry->second.size();
+}
 
 std::vector<const Json*> Informer::by_index(std::string_view index, std::string_view key) const {
   const auto table = state_->indexes.find(index);

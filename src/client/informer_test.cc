@@ -64,6 +64,22 @@ TEST(Informer, FollowsPages) {
   EXPECT_EQ(world.server.calls[0].limit, 500);
 }
 
+TEST(Informer, takes_the_first_list_page_by_page) {
+  World world;
+  for (char c = 'a'; c < 'h'; ++c) world.server.put(api::resources::kPods, pod(std::string(1, c)));
+  world.server.page_max = 3;
+  std::size_t asked_before_first = 0;
+  world.informer.on_change([&](const Json*, const Json*, bool) {
+    if (asked_before_first == 0) asked_before_first = world.server.calls.size();
+    EXPECT_FALSE(world.informer.synced());
+  });
+  std::size_t known_when_synced = 0;
+  world.informer.on_synced([&] { known_when_synced = world.log.size(); });
+  world.start();
+  EXPECT_EQ(asked_before_first, 1u);
+  EXPECT_EQ(known_when_synced, 7u);
+}
+
 TEST(Informer, AsksForEverythingAtOnceWhenATokenExpires) {
   World world;
   for (char c = 'a'; c < 'h'; ++c) world.server.put(api::resources::kPods, pod(std::string(1, c)));
@@ -72,6 +88,7 @@ TEST(Informer, AsksForEverythingAtOnceWhenATokenExpires) {
   world.start();
   EXPECT_EQ(world.informer.objects().size(), 7u);
   EXPECT_EQ(world.server.calls.back().limit, 0);
+  EXPECT_EQ(world.log.size(), 7u);  // what the first page said is not said again
 }
 
 TEST(Informer, PassesOnChangesAndKeepsIndexes) {

@@ -109,10 +109,12 @@ base::Error error_from_status(const Json& status, int http_status) {
   return error;
 }
 
-base::Result<Json> decode_response(const rt::HttpResponse& response, const api::Projection* only) {
-  auto body = only == nullptr ? api::parse_json(response.body)
-                              : api::parse_json(response.body, api::Projection::around("items", *only));
-  if (response.status >= 200 && response.status < 300) {
+base::Result<Json> decode_response(const rt::HttpResponse& response, const api::Projection* only, bool is_list) {
+  const bool is_fine = response.status >= 200 && response.status < 300;
+  auto body = only == nullptr || !is_fine ? api::parse_json(response.body)
+              : is_list                   ? api::parse_json(response.body, api::Projection::around("items", *only))
+                                          : api::parse_json(response.body, *only);
+  if (is_fine) {
     if (!body.ok()) return base::within(body.take_error(), "the server's answer");
     return body;
   }

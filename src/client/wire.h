@@ -21,8 +21,9 @@ rt::HttpRequest encode_request(const Request& request, std::string_view field_ma
 rt::HttpRequest encode_watch(const WatchRequest& request, int timeout_seconds);
 
 // The object of a 2xx answer, or the error that the Status body (or, without one, the code) stands for.
-// `only`: what is built of each item of a list.
-base::Result<api::Json> decode_response(const rt::HttpResponse& response, const api::Projection* only = nullptr);
+// `only`: what is built of it, or of each item of a list; of an error all is.
+base::Result<api::Json> decode_response(const rt::HttpResponse& response, const api::Projection* only = nullptr,
+                                        bool is_list = true);
 base::Error error_from_status(const api::Json& status, int http_status);
 
 // Cuts a stream of newline-separated watch events. Bytes may arrive in any split.

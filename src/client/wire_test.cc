@@ -200,6 +200,13 @@ TEST(Wire, builds_only_what_is_read) {
       R"({"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a","uid":"u"},"spec":{}}]})";
   EXPECT_EQ(decode_response(list, &kOnly)->dump(),
             R"({"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[{"metadata":{"name":"a"}}]})");
+  rt::HttpResponse one;
+  one.status = 201;
+  one.body = R"({"kind":"Pod","metadata":{"name":"a","uid":"u","resourceVersion":"9"},"spec":{}})";
+  EXPECT_EQ(decode_response(one, &kOnly, false)->dump(), R"({"metadata":{"name":"a","resourceVersion":"9"}})");
+  one.status = 409;
+  one.body = R"({"kind":"Status","code":409,"reason":"AlreadyExists","message":"it exists"})";
+  EXPECT_EQ(decode_response(one, &kOnly, false).error().code, base::Code::kAlreadyExists);
   WatchDecoder decoder(&kOnly);
   std::vector<WatchEvent> events;
   EXPECT_TRUE(

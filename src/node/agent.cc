@@ -56,17 +56,21 @@ void Agent::State::open() {
   rt::Loop& loop = env.loop();
   opening = true;
   const auto held = std::make_shared<std::vector<HeldPod>>();
+  const auto set_aside = std::make_shared<std::vector<Allocation>>();
   off_loop<base::Result<std::vector<RecoveredPod>>>(
-      [weak, &loop, held, folder = options.data_dir + "/devices"](Runtime& machine) {
+      [weak, &loop, held, set_aside, folder = options.data_dir + "/devices",
+       allocated = allocations_folder()](Runtime& machine) {
         *held = read_held(folder);
+        *set_aside = read_allocations(allocated);
         return machine.open([weak, &loop](const ExitedContainer& exit) {
           loop.post([weak, exit] {
             if (const auto self = weak.lock()) self->exited(exit);
           });
         });
       },
-      [this, held](base::Result<std::vector<RecoveredPod>> found) {
+      [this, held, set_aside](base::Result<std::vector<RecoveredPod>> found) {
         opening = false;
+        for (Allocation& one : *set_aside) allocations[one.uid] = std::move(one);
         if (stopping) return check_stopped();
         if (found.ok()) devices.start(std::move(*held), runtime->name() == "process");
         opened(std::move(found));
@@ -126,6 +130,7 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
     workers.erase(uid);
     devices.release(uid);
     refresh_services();
+    retry_resizes();
     return erase_pod(uid);
   }
   auto& worker = workers[uid];
@@ -137,8 +142,9 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
     worker = std::make_unique<PodWorker>();
     worker->pod = *after;
     adopt(*worker);
+    begin_allocation(*worker);
   }
-  worker->pod = *after;
+  take_spec(*worker, *after);
   if (!worker->settled) (void)add_ephemeral_containers(worker->pod, worker->state);
   step(uid);
 }
@@ -151,8 +157,9 @@ void Agent::State::erase_pod(const std::string& uid) {
   }
   call_for<int>(
       uid,
-      [uid](Runtime& machine) {
+      [uid, folder = allocations_folder()](Runtime& machine) {
         machine.remove(uid, true);
+        erase_allocation(folder, uid);
         return 0;
       },
       [this](int) { check_stopped(); });
@@ -270,6 +277,9 @@ void Agent::State::forget_strangers() {
     erase_pod(uid);
   }
   recovered.clear();
+  forget_allocations();
+  pods_known = true;
+  retry_resizes();
   devices.keep_only([this](const std::string& uid) { return workers.contains(uid); });
 }
 

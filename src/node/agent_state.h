@@ -9,9 +9,11 @@
 #include "client/event_recorder.h"
 #include "client/informer.h"
 #include "node/agent.h"
+#include "node/allocation_facts.h"
 #include "node/check.h"
 #include "node/lookups.h"
 #include "node/pod_plan.h"
+#include "node/resize.h"
 
 namespace node {
 
@@ -26,7 +28,12 @@ std::string token_key(const api::Json& source);
 
 // One pod of this node. Only the agent's loop touches it.
 struct PodWorker {
-  api::Json pod;  // as last seen
+  api::Json pod;     // as last seen, with what is set aside for it in place of what its spec asks for
+  api::Json wanted;  // as last seen
+  ContainerAmounts set_aside;
+  std::optional<PodAmounts> pod_held;  // by its control group; nothing: not known
+  Allocation written;                  // on disk
+  bool freed = false;                  // it is over, and those that wait for room were told
   PodState state;
   bool settled = false;  // it was over before this agent began: nothing is reported
   bool gone = false;     // its object is deleted
@@ -62,13 +69,15 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   std::map<std::string, ExitedContainer> early_exits;  // by id: ends that came before the start was reported
   std::function<void(base::Error)> failed;
   std::function<void()> stopped;
-  bool ready = false;                // the runtime is open
-  bool opening = false;              // the call that opens it is under way
-  std::map<std::string, int> calls;  // by uid: blocking calls for the pod that are under way
-  std::set<std::string> to_erase;    // uids of pods that are gone, once no call for them is under way
-  int pulls = 0;                     // under way; the rest waits, so that slow registries hold up nothing else
-  bool services_due = false;         // a refresh of services is posted
-  bool services_busy = false;        // the kernel's rules are being changed
+  std::map<std::string, Allocation> allocations;  // by uid, found on disk, until the pod is seen
+  bool pods_known = false;                        // all that there are were seen
+  bool ready = false;                             // the runtime is open
+  bool opening = false;                           // the call that opens it is under way
+  std::map<std::string, int> calls;               // by uid: blocking calls for the pod that are under way
+  std::set<std::string> to_erase;                 // uids of pods that are gone, once no call for them is under way
+  int pulls = 0;               // under way; the rest waits, so that slow registries hold up nothing else
+  bool services_due = false;   // a refresh of services is posted
+  bool services_busy = false;  // the kernel's rules are being changed
   std::shared_ptr<const ServiceRules> services_set;  // in the kernel; null: not known
   base::Duration services_back_off;                  // after failures
   std::string no_service_proxy;                      // why there is none; empty: there is
@@ -138,6 +147,23 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void terminate(PodWorker& worker, std::size_t index, base::Duration grace);
   void pre_stopped(PodWorker& worker, ContainerState& container, const std::string& what, const CheckAnswer& answer);
   void send_term(PodWorker& worker, ContainerState& container);
+
+  // agent_resize.cc
+  std::string allocations_folder() const;  // empty: nothing is kept
+  Allocation allocation_of(const PodWorker& worker) const;
+  void begin_allocation(PodWorker& worker);
+  void forget_allocations();  // of pods that no longer exist
+  void take_spec(PodWorker& worker, const api::Json& pod);
+  api::ResourceList taken_by_others(const PodWorker& worker) const;
+  void decide_resize(PodWorker& worker);
+  void retry_resizes();
+  void carry_out_resize(PodWorker& worker);
+  void apply_resize(PodWorker& worker, const ResizeStep& next);
+  void resized(PodWorker& worker, const PodResize& change, const Allocation& after, const base::Status& done);
+  // Writes what is set aside, unless that is what is written; blocks, off the loop.
+  std::function<base::Status()> allocation_write(PodWorker& worker);
+  void keep_allocation(PodWorker& worker);
+  void drop_old_conditions(const PodWorker& worker, api::Json& status) const;
 
   // pod_tokens.cc
   bool fetch_tokens(PodWorker& worker);  // true while one that the pod needs is not there

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/json/yaml.h"
+#include "api/pod_requests.h"
 #include "base/format.h"
 #include "node/pod_status.h"
 
@@ -227,7 +228,9 @@ TEST(PodStatus, ClassifiesQualityOfService) {
        {QosCase{"{}", "BestEffort"}, QosCase{"{requests: {cpu: 1}}", "Burstable"},
         QosCase{"{limits: {cpu: 1}}", "Burstable"}, QosCase{"{limits: {cpu: 1, memory: 1Gi}}", "Guaranteed"},
         QosCase{"{limits: {cpu: 1, memory: 1Gi}, requests: {cpu: 500m}}", "Burstable"}})
-    EXPECT_EQ(qos_class(pod_of(base::format("{{containers: [{{name: a, resources: {}}}]}}", test.resources))), test.qos)
+    EXPECT_EQ(
+        api::qos_class(pod_of(base::format("{{containers: [{{name: a, resources: {}}}]}}", test.resources))["spec"]),
+        test.qos)
         << test.resources;
 }
 

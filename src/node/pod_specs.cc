@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/pod_requests.h"
 #include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
@@ -10,7 +11,6 @@
 #include "node/environment.h"
 #include "node/huge_pages.h"
 #include "node/pod_plan.h"
-#include "node/pod_status.h"
 #include "node/security_context.h"
 #include "rt/tls.h"
 
@@ -85,18 +85,15 @@ base::Status add_mounts(const Json& json, const Environment& environment, Contai
 
 void set_resources(const Json& pod, const Json& json, const Lookups& lookups, ContainerSpec& spec) {
   const Json& resources = json["resources"];
-  const auto limit_cpu = api::Quantity::from_json(resources["limits"]["cpu"]);
-  const auto limit_memory = api::Quantity::from_json(resources["limits"]["memory"]);
-  auto request_cpu = api::Quantity::from_json(resources["requests"]["cpu"]);
+  const PodAmounts amounts = container_amounts(resources);
+  spec.cpu_request_milli = amounts.cpu_request_milli;
+  spec.cpu_limit_milli = amounts.cpu_limit_milli;
+  spec.memory_limit_bytes = amounts.memory_limit_bytes;
   auto request_memory = api::Quantity::from_json(resources["requests"]["memory"]);
-  if (!request_cpu) request_cpu = limit_cpu;
-  if (!request_memory) request_memory = limit_memory;
-  if (request_cpu) spec.cpu_request_milli = bounded(request_cpu->milli_value(), kCpuMilliMax);
-  if (limit_cpu) spec.cpu_limit_milli = bounded(limit_cpu->milli_value(), kCpuMilliMax);
-  if (limit_memory) spec.memory_limit_bytes = bounded(limit_memory->value(), kMemoryBytesMax);
+  if (!request_memory) request_memory = api::Quantity::from_json(resources["limits"]["memory"]);
   spec.huge_page_limits = huge_page_limits(json, lookups.allocatable);
   // The more memory a burstable container asked for, the later the kernel picks it.
-  const std::string qos = qos_class(pod);
+  const std::string_view qos = api::qos_class(pod["spec"]);
   if (qos == "Guaranteed") {
     spec.oom_score_adjustment = -997;
   } else if (qos == "BestEffort") {
@@ -111,46 +108,56 @@ void set_resources(const Json& pod, const Json& json, const Lookups& lookups, Co
 }
 
 // What all containers may use together: their sum, or an init container's if that is more.
+PodAmounts sum_of(const PodAmounts& a, const PodAmounts& b) {
+  return {std::min(kCpuMilliMax, a.cpu_request_milli + b.cpu_request_milli),
+          std::min(kCpuMilliMax, a.cpu_limit_milli + b.cpu_limit_milli),
+          std::min(kMemoryBytesMax, a.memory_limit_bytes + b.memory_limit_bytes)};
+}
+
+PodAmounts larger_of(const PodAmounts& a, const PodAmounts& b) {
+  return {std::max(a.cpu_request_milli, b.cpu_request_milli), std::max(a.cpu_limit_milli, b.cpu_limit_milli),
+          std::max(a.memory_limit_bytes, b.memory_limit_bytes)};
+}
+
+// At the most demanding moment: the containers and sidecars together, or an init container beside the sidecars that
+// were started before it. A pod of which one container has no limit has none.
 void set_pod_limits(const Json& pod, SandboxSpec& spec) {
-  const auto read = [](const Json& container, const char* list, const char* name) -> std::int64_t {
-    const auto quantity = api::Quantity::from_json(container["resources"][list][name]);
-    if (!quantity) return 0;
-    return std::string_view(name) == "cpu" ? bounded(quantity->milli_value(), kCpuMilliMax)
-                                           : bounded(quantity->value(), kMemoryBytesMax);
-  };
   bool cpu_limited = true, memory_limited = true;
-  for (const Json& container : pod["spec"]["containers"].items()) {
-    const std::int64_t limit = read(container, "limits", "cpu");
-    const std::int64_t request =
-        container["resources"]["requests"].has("cpu") ? read(container, "requests", "cpu") : limit;
-    const std::int64_t memory = read(container, "limits", "memory");
-    spec.cpu_request_milli += request;
-    spec.cpu_limit_milli += limit;
-    spec.memory_limit_bytes = std::min(kMemoryBytesMax, spec.memory_limit_bytes + memory);
-    cpu_limited = cpu_limited && limit > 0;
-    memory_limited = memory_limited && memory > 0;
-  }
+  const auto amounts_of_one = [&](const Json& container) {
+    const PodAmounts one = container_amounts(container["resources"]);
+    cpu_limited = cpu_limited && one.cpu_limit_milli > 0;
+    memory_limited = memory_limited && one.memory_limit_bytes > 0;
+    return one;
+  };
+  PodAmounts together, sidecars, most;
+  for (const Json& container : pod["spec"]["containers"].items())
+    together = sum_of(together, amounts_of_one(container));
   for (const Json& container : pod["spec"]["initContainers"].items()) {
-    const std::int64_t limit = read(container, "limits", "cpu");
-    const std::int64_t memory = read(container, "limits", "memory");
-    spec.cpu_limit_milli = std::max(spec.cpu_limit_milli, limit);
-    spec.memory_limit_bytes = std::max(spec.memory_limit_bytes, memory);
-    cpu_limited = cpu_limited && limit > 0;
-    memory_limited = memory_limited && memory > 0;
+    const PodAmounts step = sum_of(sidecars, amounts_of_one(container));
+    most = larger_of(most, step);
+    if (container["restartPolicy"].as_string() == "Always") sidecars = step;
   }
   // What the surroundings themselves take comes on top.
-  const auto cpu = api::Quantity::from_json(pod["spec"]["overhead"]["cpu"]);
-  const auto memory = api::Quantity::from_json(pod["spec"]["overhead"]["memory"]);
-  if (cpu) spec.cpu_request_milli += bounded(cpu->milli_value(), kCpuMilliMax);
-  if (cpu) spec.cpu_limit_milli += bounded(cpu->milli_value(), kCpuMilliMax);
-  if (memory)
-    spec.memory_limit_bytes =
-        std::min(kMemoryBytesMax, spec.memory_limit_bytes + bounded(memory->value(), kMemoryBytesMax));
-  if (!cpu_limited) spec.cpu_limit_milli = 0;
-  if (!memory_limited) spec.memory_limit_bytes = 0;
+  const PodAmounts total = sum_of(larger_of(most, sum_of(together, sidecars)),
+                                  container_amounts(Json::object({{"limits", pod["spec"]["overhead"]}})));
+  spec.cpu_request_milli = total.cpu_request_milli;
+  spec.cpu_limit_milli = cpu_limited ? total.cpu_limit_milli : 0;
+  spec.memory_limit_bytes = memory_limited ? total.memory_limit_bytes : 0;
 }
 
 }  // namespace
+
+PodAmounts container_amounts(const Json& resources) {
+  const auto limit_cpu = api::Quantity::from_json(resources["limits"]["cpu"]);
+  const auto limit_memory = api::Quantity::from_json(resources["limits"]["memory"]);
+  auto request_cpu = api::Quantity::from_json(resources["requests"]["cpu"]);
+  if (!request_cpu) request_cpu = limit_cpu;
+  PodAmounts amounts;
+  if (request_cpu) amounts.cpu_request_milli = bounded(request_cpu->milli_value(), kCpuMilliMax);
+  if (limit_cpu) amounts.cpu_limit_milli = bounded(limit_cpu->milli_value(), kCpuMilliMax);
+  if (limit_memory) amounts.memory_limit_bytes = bounded(limit_memory->value(), kMemoryBytesMax);
+  return amounts;
+}
 
 std::string container_id(std::string_view pod_uid, std::string_view container, int attempt) {
   return rt::sha256_hex(base::format("{}/{}/{}", pod_uid, container, attempt));

@@ -11,6 +11,8 @@ namespace node {
 
 // Without volumes, which volumes.h makes.
 SandboxSpec sandbox_spec(const api::Json& pod);
+// Of a container's `resources`.
+PodAmounts container_amounts(const api::Json& resources);
 // Errors are those of CreateContainerConfigError.
 base::Result<ContainerSpec> container_spec_for(const api::Json& pod, const ContainerState& container,
                                                const Lookups& lookups);

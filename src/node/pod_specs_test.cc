@@ -304,5 +304,40 @@ TEST(ImageNames, HaveOneNormalForm) {
   for (const auto& [name, normal] : cases) EXPECT_EQ(normal_image_name(name), normal);
 }
 
+TEST(PodSpecs, a_pod_may_take_what_it_takes_at_its_most_demanding_moment) {
+  struct Case {
+    std::string_view containers, init_containers, overhead;
+    std::int64_t cpu_request, cpu_limit, memory_mi;
+  };
+  const auto one = [](std::string_view cpu, std::string_view memory, bool sidecar) {
+    return base::format(R"({{"name":"c","resources":{{"limits":{{"cpu":"{}","memory":"{}"}}}}{}}})", cpu, memory,
+                        sidecar ? R"(,"restartPolicy":"Always")" : "");
+  };
+  const std::string small = one("1", "512Mi", false), large = one("4", "2Gi", false), side = one("1", "512Mi", true);
+  const std::string free = R"({"name":"c","resources":{"requests":{"cpu":"2"}}})";
+  const Case kCases[] = {
+      {small, "", "", 1000, 1000, 512},
+      {small, side, "", 2000, 2000, 1024},          // both run at once
+      {small, large, "", 4000, 4000, 2048},         // one after the other
+      {small, "SIDE,LARGE", "", 5000, 5000, 2560},  // the step runs beside the sidecar
+      {small, "LARGE,SIDE", "", 4000, 4000, 2048},  // and here before it
+      {free, side, "", 3000, 0, 0},                 // who has no limit may take all
+      {small, side, R"("cpu":"500m","memory":"128Mi")", 2500, 2500, 1152},
+  };
+  for (const Case& row : kCases) {
+    std::string init(row.init_containers);
+    if (init == "SIDE,LARGE") init = side + "," + large;
+    if (init == "LARGE,SIDE") init = large + "," + side;
+    const auto pod = api::parse_json(base::format(
+        R"({{"metadata":{{"name":"p","namespace":"n","uid":"u"}},"spec":{{"containers":[{}],"initContainers":[{}],"overhead":{{{}}}}}}})",
+        row.containers, init, row.overhead));
+    ASSERT_TRUE(pod.ok());
+    const SandboxSpec spec = sandbox_spec(*pod);
+    EXPECT_EQ(spec.cpu_request_milli, row.cpu_request) << init;
+    EXPECT_EQ(spec.cpu_limit_milli, row.cpu_limit) << init;
+    EXPECT_EQ(spec.memory_limit_bytes, row.memory_mi << 20) << init;
+  }
+}
+
 }  // namespace
 }  // namespace node

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/json/json.h"
 #include "base/time.h"
 
 namespace node {
@@ -47,6 +48,7 @@ struct ContainerState {
   base::Time started;
   EndedRun ended;                // valid in kEnded
   std::optional<EndedRun> last;  // of the attempt before
+  api::Json held;                // `resources` that this attempt has, as far as it was started
   base::Duration back_off{};     // between the end of this attempt and the next
 
   bool image_ready = false;
@@ -71,6 +73,20 @@ struct ContainerState {
   base::Time kill_at;
 };
 
+// A resize, as the pod's conditions tell of it.
+struct ResizeState {
+  std::string pending;  // Deferred, Infeasible; empty: what the spec asks for is set aside
+  std::string pending_message;
+  std::int64_t pending_generation = 0;
+  base::Time pending_since;
+  bool in_progress = false;  // what runs does not have yet what was set aside
+  std::string error;
+  std::int64_t generation = 0;
+  bool busy = false;
+  base::Time retry_at;
+  base::Duration retry_back_off{};
+};
+
 enum class Sandbox : std::uint8_t { kNone, kPreparing, kReady, kRemoving, kGone };
 
 struct PodState {
@@ -81,7 +97,9 @@ struct PodState {
   base::Duration prepare_back_off{};
   std::string failure_reason;  // set: the pod is Failed whatever its containers did
   std::string failure_message;
-  bool stopping = false;  // the agent itself goes down and takes the pod with it
+  ResizeState resize;
+  bool limits_held = true;  // the runtime holds containers to their limits
+  bool stopping = false;    // the agent itself goes down and takes the pod with it
   // Init containers first, in the spec's order, ephemeral ones last: an index stays its container's.
   std::vector<ContainerState> containers;
 };

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "api/pod_requests.h"
 #include "api/resource.h"
-#include "api/schema/quantity.h"
 #include "base/format.h"
 #include "node/pod_plan.h"
 #include "node/probe.h"
@@ -67,6 +67,18 @@ Json state_json(const Json& pod, const PodState& state, const ContainerState& co
   }
 }
 
+// What is set aside for the container, and what it has; what nobody holds it to is no limit.
+void set_amounts(const Json& pod, const PodState& state, const ContainerState& container, Json& json) {
+  const Json& set_aside = container_spec(pod, container)["resources"];
+  if (!set_aside["requests"].empty()) json.set("allocatedResources", set_aside["requests"]);
+  const bool has = container.phase == RunPhase::kRunning && container.held.is_object();
+  Json resources = has ? container.held : set_aside;
+  if (!resources.is_object()) resources = Json::object();
+  resources.erase("claims");
+  if (!state.limits_held) resources.erase("limits");
+  json.set("resources", std::move(resources));
+}
+
 Json container_json(const Json& pod, const PodState& state, const ContainerState& container, base::Time now) {
   Json state_now = state_json(pod, state, container, now);
   Json last = Json::object();
@@ -87,6 +99,7 @@ Json container_json(const Json& pod, const PodState& state, const ContainerState
                             {"imageID", container.image_id}});
   if (!container.id.empty()) json.set("containerID", full_id(container.id));
   if (!container.ephemeral) json.set("started", is_started(container));
+  if (!container.ephemeral) set_amounts(pod, state, container, json);
   return json;
 }
 
@@ -95,6 +108,7 @@ struct ConditionText {
   bool holds;
   std::string reason = {};
   std::string message = {};
+  std::int64_t generation = 0;  // of the spec that it is about; 0: it does not say
 };
 
 Json condition_json(const Json& pod, const ConditionText& text, base::Time now) {
@@ -109,6 +123,7 @@ Json condition_json(const Json& pod, const ConditionText& text, base::Time now) 
   // A patch that names neither would leave the old texts behind.
   json.set("reason", text.reason.empty() ? Json() : Json(text.reason));
   json.set("message", text.message.empty() ? Json() : Json(text.message));
+  if (text.generation > 0) json.set("observedGeneration", text.generation);
   return json;
 }
 
@@ -161,32 +176,25 @@ Json conditions_json(const Json& pod, const PodState& state, base::Time now) {
   Json list = Json::array();
   for (const ConditionText& text : {initialized, ready, containers_ready, ConditionText{"PodScheduled", true}})
     list.push_back(condition_json(pod, text, now));
+  const ResizeState& resize = state.resize;
+  if (succeeded || failed) return list;
+  if (!resize.pending.empty())
+    list.push_back(condition_json(
+        pod, {"PodResizePending", true, resize.pending, resize.pending_message, resize.pending_generation}, now));
+  if (resize.in_progress)
+    list.push_back(condition_json(
+        pod, {"PodResizeInProgress", true, resize.error.empty() ? "" : "Error", resize.error, resize.generation}, now));
   return list;
 }
 
 }  // namespace
 
-std::string qos_class(const Json& pod) {
-  bool any = false;
-  bool guaranteed = true;
-  for (const char* list : {"initContainers", "containers"}) {
-    for (const Json& container : pod["spec"][list].items()) {
-      for (const char* name : {"cpu", "memory"}) {
-        const auto limit = api::Quantity::from_json(container["resources"]["limits"][name]);
-        auto request = api::Quantity::from_json(container["resources"]["requests"][name]);
-        if (!request) request = limit;
-        any |= (limit && !limit->is_zero()) || (request && !request->is_zero());
-        guaranteed = guaranteed && limit && !limit->is_zero() && request && *request == *limit;
-      }
-    }
-  }
-  return !any ? "BestEffort" : guaranteed ? "Guaranteed" : "Burstable";
-}
-
 Json status_for(const Json& pod, const PodState& state, const std::string& host_ip, base::Time now) {
   static constexpr std::string_view kPhases[] = {"Pending", "Running", "Succeeded", "Failed"};
   Json status = Json::object({{"phase", kPhases[static_cast<int>(phase_of(pod, state))]}});
   status.set("conditions", conditions_json(pod, state, now));
+  if (const Json& generation = pod["metadata"]["generation"]; generation.is_number())
+    status.set("observedGeneration", generation);
   status.set("reason", state.failure_reason.empty() ? Json() : Json(state.failure_reason));
   status.set("message", state.failure_message.empty() ? Json() : Json(state.failure_message));
   status.set("hostIP", host_ip);
@@ -211,7 +219,7 @@ Json status_for(const Json& pod, const PodState& state, const std::string& host_
   if (!init.empty()) status.set("initContainerStatuses", init);
   status.set("containerStatuses", main);
   if (!ephemeral.empty()) status.set("ephemeralContainerStatuses", ephemeral);
-  status.set("qosClass", qos_class(pod));
+  status.set("qosClass", api::qos_class(pod["spec"]));
   return status;
 }
 

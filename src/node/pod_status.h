@@ -8,7 +8,5 @@ namespace node {
 
 // `pod` as last seen: transition times of unchanged conditions are kept from it.
 api::Json status_for(const api::Json& pod, const PodState& state, const std::string& host_ip, base::Time now);
-// Guaranteed, Burstable or BestEffort, by requests and limits of cpu and memory.
-std::string qos_class(const api::Json& pod);
 
 }  // namespace node

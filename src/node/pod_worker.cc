@@ -111,6 +111,7 @@ void Agent::State::step(const std::string& uid) {
   }
   worker->stepping = false;
   release_devices(*worker);
+  carry_out_resize(*worker);
   report(*worker);
   check_stopped();
 }
@@ -194,8 +195,13 @@ void Agent::State::prepare(PodWorker& worker) {
     worker.volume_versions[volume.name] = std::move(version);
   }
   state.sandbox = Sandbox::kPreparing;
+  worker.pod_held = pod_amounts(worker.pod);
   call_for<base::Result<std::string>>(
-      uid, [spec](Runtime& machine) { return machine.prepare(spec); },
+      uid,
+      [spec, write = allocation_write(worker)](Runtime& machine) -> base::Result<std::string> {
+        TRY_VOID(write());
+        return machine.prepare(spec);
+      },
       [this, uid, failed](base::Result<std::string> ip) {
         PodWorker* found = find(uid);
         if (found == nullptr) return;
@@ -346,10 +352,15 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
   container.retry_at = {};
   container.retry_back_off = {};
   container.phase = RunPhase::kStarting;
+  container.held = worker.set_aside[container.name];
   container.id = spec->id;
   containers[container.id] = {uid, index};
   call_for<base::Result<StartedContainer>>(
-      uid, [started_spec = *spec](Runtime& machine) { return machine.start(started_spec); },
+      uid,
+      [started_spec = *spec, write = allocation_write(worker)](Runtime& machine) -> base::Result<StartedContainer> {
+        TRY_VOID(write());
+        return machine.start(started_spec);
+      },
       [this, uid, index](base::Result<StartedContainer> started) {
         PodWorker* found = find(uid);
         if (found == nullptr) return;
@@ -449,7 +460,9 @@ void Agent::State::report(PodWorker& worker) {
   Json status = status_of(worker);
   if (status == worker.reported && !worker.stale_report) return;
   worker.reporting = true;
-  worker.reported = status;
+  Json told = status;
+  drop_old_conditions(worker, told);
+  worker.reported = std::move(status);
   worker.stale_report = false;
   const std::string uid(api::uid_of(worker.pod));
   client::Request request{.verb = client::Verb::kPatch,
@@ -459,7 +472,7 @@ void Agent::State::report(PodWorker& worker) {
                           .subresource = "status"};
   request.patch_type = client::PatchType::kStrategic;
   request.field_manager = "kubelet";
-  request.body = Json::object({{"metadata", Json::object({{"uid", uid}})}, {"status", std::move(status)}});
+  request.body = Json::object({{"metadata", Json::object({{"uid", uid}})}, {"status", std::move(told)}});
   client.call(std::move(request), [weak = weak_from_this(), uid](const base::Result<Json>& written) {
     const auto self = weak.lock();
     PodWorker* found = self ? self->find(uid) : nullptr;

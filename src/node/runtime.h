@@ -69,6 +69,26 @@ struct SandboxSpec {
   std::string handler;                  // of its RuntimeClass; empty: the usual one
 };
 
+struct PodAmounts {
+  std::int64_t cpu_request_milli = 0;
+  std::int64_t cpu_limit_milli = 0;     // 0: none
+  std::int64_t memory_limit_bytes = 0;  // 0: none
+
+  bool operator==(const PodAmounts&) const = default;
+};
+
+struct ContainerResize {
+  std::string name;
+  std::string id;
+  PodAmounts amounts;
+};
+// What a pod's control group and those of some of its containers, which run, are to have.
+struct PodResize {
+  std::string pod_uid;
+  PodAmounts pod;
+  std::vector<ContainerResize> containers;
+};
+
 // A profile that confines a container: the runtime's, none, or one of the machine's by its name.
 struct Confinement {
   enum class Kind : std::uint8_t { kDefault, kNone, kNamed };
@@ -197,6 +217,10 @@ class Runtime {
   virtual std::vector<RecoveredContainer> containers_of(const std::string& pod_uid) const = 0;
   // Blocking.
   virtual base::Result<StartedContainer> start(const ContainerSpec& spec) = 0;
+  // Why what runs cannot be resized here, and is not held to limits, or nothing. Quick and pure.
+  virtual std::optional<std::string> no_resize() const { return "the runtime of this node cannot resize containers"; }
+  // Blocking. An error may leave a part of it done; the next call mends that.
+  virtual base::Status resize(const PodResize&) { return base::make_error(base::Code::kUnavailable, *no_resize()); }
   // Quick. A process that is gone already is no error.
   virtual void signal(const std::string& pod_uid, const std::string& container_id, int signal) = 0;
   // Blocking, idempotent: kills what still runs, takes away network, mounts and volumes. `logs_too`: the pod's folder.

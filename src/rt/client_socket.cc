@@ -72,6 +72,14 @@ bool ClientSocket::speaks_http2() const {
   return size == 2 && chosen[0] == 'h' && chosen[1] == '2';
 }
 
+bool ClientSocket::is_drained() {
+  ErrorCode error;
+  if (socket().available(error) > 0 || error) return false;
+  if (!secure_) return true;
+  SSL* ssl = secure_->native_handle();
+  return SSL_pending(ssl) == 0 && BIO_ctrl_pending(SSL_get_rbio(ssl)) == 0;
+}
+
 void ClientSocket::close() {
   resolver_.cancel();
   ErrorCode ignored;

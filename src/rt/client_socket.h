@@ -11,17 +11,21 @@
 
 #include "base/result.h"
 #include "rt/http_client.h"
+#include "rt/loop_mail.h"
 
 namespace rt {
 
 // What all connections of one client have in common. Everything of theirs happens on the thread that runs `context`.
 struct ClientShared {
-  explicit ClientShared(ClientOptions o) : options(std::move(o)) {}
+  ClientShared(ClientOptions o, Loop& loop) : options(std::move(o)), mail(loop) {}
+  // On the loop, soon.
+  void tell(Task task) { mail.add(context, std::move(task)); }
   std::string authority() const;  // host and port as in a URL
   base::Error error(base::Code code, std::string_view why) const;
 
   ClientOptions options;
   std::optional<boost::asio::ssl::context> tls;
+  LoopMail mail;
   boost::asio::io_context context{1};
 };
 
@@ -36,6 +40,9 @@ class ClientSocket {
   // After connect(): whether the server has chosen HTTP/2.
   bool speaks_http2() const;
   void close();
+
+  // Whether a read would wait for the peer, as far as can be told.
+  bool is_drained();
 
   // Calls f with the stream of bytes, plain or TLS.
   template <class F>

@@ -28,8 +28,9 @@ struct HttpRequest {
   std::string body;
   std::string peer_common_name;  // subject of a client certificate signed by our CA; empty without one
   std::vector<std::string> peer_organizations;
-  bool web_socket = false;  // servers: the peer asks to go on as a WebSocket
-  std::string upgrade;      // servers: another protocol that the peer asks to go on with, such as "SPDY/3.1"
+  std::string peer_address;  // servers: where the connection comes from, "127.0.0.1" or "::1"; empty: it is gone
+  bool web_socket = false;   // servers: the peer asks to go on as a WebSocket
+  std::string upgrade;       // servers: another protocol that the peer asks to go on with, such as "SPDY/3.1"
   // Clients: the request may be sent a second time where a kept connection ended without any answer to it. GET and HEAD
   // always may; of others the sender must be able to tell from the second answer what the first sending did.
   bool may_repeat = false;

@@ -268,6 +268,7 @@ HttpRequest Connection<Stream>::known_request(const http::request_header<>& head
   HttpRequest request = request_of(header);
   request.peer_common_name = peer_.common_name;
   request.peer_organizations = peer_.organizations;
+  request.peer_address = peer_.address;
   return request;
 }
 
@@ -463,8 +464,10 @@ void begin_http1(const std::shared_ptr<Seat>& seat, std::unique_ptr<TlsStream> s
 
 void begin_connection(const std::shared_ptr<Seat>& seat, tcp::socket socket) {
   if (const auto tls = seat->shared->tls()) return begin_handshake(seat, std::move(socket), tls);
-  const auto connection =
-      std::make_shared<Connection<tcp::socket>>(seat, std::make_unique<tcp::socket>(std::move(socket)), PeerNames{});
+  PeerNames peer;
+  peer.address = address_of(socket);
+  const auto connection = std::make_shared<Connection<tcp::socket>>(
+      seat, std::make_unique<tcp::socket>(std::move(socket)), std::move(peer));
   seat->driver = connection;
   connection->post([connection] { connection->start(); });
 }

@@ -20,11 +20,17 @@ constexpr std::chrono::seconds kTick(1);
 // server or a proxy ends it (after 60 to 90 s).
 constexpr int kQuietTicksToPing = 30;
 constexpr int kQuietTicksMax = 45;
+constexpr std::size_t kFew = 8;  // requests
+constexpr std::chrono::milliseconds kHoldMax(5);
 
 }  // namespace
 
 Http2Connection::Http2Connection(std::shared_ptr<ClientShared> shared)
-    : shared_(std::move(shared)), socket_(shared_), timer_(shared_->context), connect_timer_(shared_->context) {}
+    : shared_(std::move(shared)),
+      socket_(shared_),
+      timer_(shared_->context),
+      connect_timer_(shared_->context),
+      pause_timer_(shared_->context) {}
 
 void Http2Connection::connect(std::function<void(base::Result<bool>)> done, std::function<void()> gone) {
   gone_ = std::move(gone);
@@ -93,6 +99,7 @@ Http2Connection::StreamId Http2Connection::run(const HttpRequest& request, bool 
   Open& one = open_[*id];
   one.callbacks = std::move(callbacks);
   one.stream = stream;
+  carries_streams_ = stream;
   if (shared_->options.timeout.ns > 0)
     deadlines_.push_back({Clock::now() + std::chrono::nanoseconds(shared_->options.timeout.ns), *id});
   // Requests that are made in one turn travel together.
@@ -142,8 +149,33 @@ void Http2Connection::read() {
       if (!status.ok()) return self->fail(status.error().message);
       if (!self->session_.takes_requests() && self->open_.empty()) return self->fail("the server ended the connection");
       self->write();
-      if (!self->over_) self->read();
+      if (!self->over_) self->read_more();
     });
+  });
+}
+
+// Who waits for one of few answers wants it at once; where many are under way, what counts is what each of them costs.
+void Http2Connection::read_more() {
+  pace_.took();
+  hold_mail(!socket_.is_drained());
+  if (holds_mail_) return read();
+  const auto pause = pace_.pause(Clock::now());
+  const bool few = !carries_streams_ && open_.size() < kFew;
+  if (pause <= Clock::duration::zero() || few) return read();
+  pause_timer_.expires_after(pause);
+  pause_timer_.async_wait([self = shared_from_this()](ErrorCode error) {
+    if (!error && !self->over_) self->read();
+  });
+}
+
+void Http2Connection::hold_mail(bool hold) {
+  if (std::exchange(holds_mail_, hold) == hold) return;
+  if (!hold) return shared_->mail.let_go();
+  shared_->mail.hold();
+  // What is at hand may be the beginning of a record whose rest is late.
+  pause_timer_.expires_after(kHoldMax);
+  pause_timer_.async_wait([self = shared_from_this()](ErrorCode error) {
+    if (!error) self->hold_mail(false);
   });
 }
 
@@ -190,7 +222,9 @@ void Http2Connection::fail(const std::string& why) {
   const auto self = shared_from_this();
   socket_.close();
   timer_.cancel();
+  pause_timer_.cancel();
   session_.close(why);
+  hold_mail(false);
   if (const auto gone = std::exchange(gone_, nullptr)) gone();
 }
 
@@ -201,6 +235,8 @@ void Http2Connection::abort() {
   socket_.close();
   timer_.cancel();
   connect_timer_.cancel();
+  pause_timer_.cancel();
+  hold_mail(false);
 }
 
 }  // namespace rt

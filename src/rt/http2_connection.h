@@ -14,6 +14,7 @@
 #include "rt/client_socket.h"
 #include "rt/http.h"
 #include "rt/http2_session.h"
+#include "rt/read_pace.h"
 
 namespace rt {
 
@@ -63,6 +64,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   };
 
   void read();
+  void read_more();
+  void hold_mail(bool hold);
   void write();
   void tick();
   void give_up(StreamId id, base::Code code, std::string why);
@@ -73,6 +76,8 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   ClientSocket socket_;
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer connect_timer_;
+  boost::asio::steady_timer pause_timer_;
+  ReadPace pace_;
   Http2Session session_;
   std::map<StreamId, Open> open_;
   std::deque<Deadline> deadlines_;
@@ -84,7 +89,9 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   bool receiving_ = false;
   bool over_ = false;
   bool answered_any_ = false;
-  bool heard_ = false;  // anything since the last tick
+  bool holds_mail_ = false;
+  bool carries_streams_ = false;  // or requests; a connection has one of both
+  bool heard_ = false;            // anything since the last tick
   int quiet_ticks_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <deque>
 #include <map>
+#include <mutex>
 #include <thread>
 
 #include "base/format.h"
@@ -30,6 +31,13 @@ struct Job {
   std::function<void(base::Result<HttpResponse>)> answer;
   bool repeated = false;
   int refusals = 0;
+};
+
+// From any thread to the loop, and from there to the I/O thread.
+struct Outgoing {
+  std::mutex mutex;
+  std::vector<Job> jobs;
+  bool due = false;
 };
 
 // A stream from its request to its end.
@@ -99,22 +107,32 @@ class Client : public HttpClient {
   }
 
   void send(HttpRequest request, OnResponse on_response) override {
-    auto answer = [this, alive = alive_, on_response = std::move(on_response)](base::Result<HttpResponse> response) {
-      loop_.post([alive, on_response, response = std::move(response)]() mutable {
+    auto answer = [shared = shared_.get(), alive = alive_,
+                   on_response = std::move(on_response)](base::Result<HttpResponse> response) {
+      shared->tell([alive, on_response, response = std::move(response)]() mutable {
         if (*alive) on_response(std::move(response));
       });
     };
-    asio::post(shared_->context, [this, job = Job{std::move(request), std::move(answer)}]() mutable {
-      waiting_[job.request.urgency].push_back(std::move(job));
-      next();
+    const std::lock_guard lock(outgoing_->mutex);
+    outgoing_->jobs.push_back({std::move(request), std::move(answer)});
+    if (std::exchange(outgoing_->due, true)) return;
+    // What one turn of the loop asks for goes over together.
+    loop_.post([this, shared = shared_, alive = alive_, outgoing = outgoing_] {
+      const std::lock_guard again(outgoing->mutex);
+      outgoing->due = false;
+      if (!*alive) return;
+      asio::post(shared->context, [this, jobs = std::exchange(outgoing->jobs, {})]() mutable {
+        for (Job& job : jobs) waiting_[job.request.urgency].push_back(std::move(job));
+        next();
+      });
     });
   }
 
   std::unique_ptr<HttpStream> stream(HttpRequest request, StreamCallbacks callbacks) override;
 
   void connect(std::function<void(base::Status)> on_connected) override {
-    auto tell = [this, alive = alive_, on_connected = std::move(on_connected)](base::Status status) {
-      loop_.post([alive, on_connected, status = std::move(status)]() mutable {
+    auto tell = [shared = shared_.get(), alive = alive_, on_connected = std::move(on_connected)](base::Status status) {
+      shared->tell([alive, on_connected, status = std::move(status)]() mutable {
         if (*alive) on_connected(std::move(status));
       });
     };
@@ -324,6 +342,7 @@ class Client : public HttpClient {
   std::shared_ptr<ClientShared> shared_;
   Loop& loop_;
   std::shared_ptr<std::atomic<bool>> alive_;  // read by the loop; cleared wherever the owner is destroyed
+  const std::shared_ptr<Outgoing> outgoing_ = std::make_shared<Outgoing>();
   Protocol protocol_;
   std::map<std::uint8_t, std::deque<Job>> waiting_;  // by urgency; none is empty
   std::deque<std::shared_ptr<StreamJob>> streams_waiting_;
@@ -368,9 +387,8 @@ std::unique_ptr<HttpStream> Client::stream(HttpRequest request, StreamCallbacks 
   job->request = std::move(request);
   auto alive = std::make_shared<std::atomic<bool>>(true);
   auto shared_callbacks = std::make_shared<StreamCallbacks>(std::move(callbacks));
-  Loop& loop = loop_;
-  auto to_loop = [&loop, alive](auto f) {
-    loop.post([alive, f = std::move(f)]() mutable {
+  auto to_loop = [shared = shared_.get(), alive](auto f) {
+    shared->tell([alive, f = std::move(f)]() mutable {
       if (*alive) f();
     });
   };
@@ -400,7 +418,7 @@ std::unique_ptr<HttpStream> Client::stream(HttpRequest request, StreamCallbacks 
 }  // namespace
 
 base::Result<std::unique_ptr<HttpClient>> make_http_client(ClientOptions options, Loop& loop) {
-  auto shared = std::make_shared<ClientShared>(std::move(options));
+  auto shared = std::make_shared<ClientShared>(std::move(options), loop);
   if (shared->options.tls) {
     shared->tls.emplace(asio::ssl::context::tls_client);
     TRY_VOID(use_client_keys(*shared->tls, shared->options));

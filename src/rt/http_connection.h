@@ -68,11 +68,14 @@ struct Seat {
   std::weak_ptr<ConnectionDriver> driver;
 };
 
-// Who the peer is, by its certificate.
+// Who the peer is, by its certificate, and where it is.
 struct PeerNames {
   std::string common_name;
   std::vector<std::string> organizations;
+  std::string address;
 };
+// Empty: it has gone.
+std::string address_of(const boost::asio::ip::tcp::socket& socket);
 
 // Begins with the handshake where the server has keys.
 void begin_connection(const std::shared_ptr<Seat>& seat, boost::asio::ip::tcp::socket socket);

@@ -38,6 +38,7 @@ class Handshake : public ConnectionDriver, public std::enable_shared_from_this<H
     alarm_.cancel();
     if (error || !stream_->next_layer().is_open()) return shut();
     PeerNames peer;
+    peer.address = address_of(stream_->next_layer());
     read_peer_names(stream_->native_handle(), peer.common_name, peer.organizations);
     (speaks_http2(stream_->native_handle()) ? begin_http2 : begin_http1)(seat_, std::move(stream_), std::move(peer));
   }
@@ -48,6 +49,16 @@ class Handshake : public ConnectionDriver, public std::enable_shared_from_this<H
 };
 
 }  // namespace
+
+std::string address_of(const boost::asio::ip::tcp::socket& socket) {
+  ErrorCode error;
+  const auto peer = socket.remote_endpoint(error);
+  if (error) return {};
+  const auto address = peer.address();
+  return address.is_v6() && address.to_v6().is_v4_mapped()
+             ? boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()).to_string()
+             : address.to_string();
+}
 
 void begin_handshake(const std::shared_ptr<Seat>& seat, boost::asio::ip::tcp::socket socket,
                      const std::shared_ptr<boost::asio::ssl::context>& tls) {

@@ -232,21 +232,34 @@ void CycleMetrics::note_part(std::string_view part, base::Duration took) {
 
 void CycleMetrics::see_job(const Job& job, base::Time now) {
   if (!seen_.emplace(job.key.str(), job.queue_name.str()).second) return;
+  ++names_[std::string(job.name())];
   metrics_.gauge("volcano_e2e_job_scheduling_start_time", labels_of(job)).set(static_cast<double>(now.ns) / 1e9);
 }
 
 void CycleMetrics::note_waiting(const Decider& decider, base::Time now) {
-  std::set<std::string> names;
   std::size_t groups = 0;
-  decider.for_each_reason([&](const Job& job, const WaitReason& reason) {
-    see_job(job, now);
+  decider.for_each_reason([&](const Job& job, const WaitReason&) {
     ++groups;
-    const std::string name(job.name());
-    metrics_.gauge("volcano_unschedule_task_count", {name}).set(reason.missing);
-    metrics_.counter("volcano_job_retry_counts", {name}).add();
-    names.insert(name);
+    Wait& wait = waits_[job.id];
+    if (wait.key != job.key) wait = {.key = job.key, .since = now};
+    ++wait.cycles;
   });
   metrics_.gauge("volcano_unschedule_job_count").set(static_cast<double>(groups));
+}
+
+void CycleMetrics::settle_waiting(const Model& model, const Decider& decider) {
+  for (const auto& [id, wait] : std::exchange(waits_, {})) {
+    const Job& job = model.job(id);
+    if (!job.in_use || job.key != wait.key) continue;  // gone
+    see_job(job, wait.since);
+    metrics_.counter("volcano_job_retry_counts", {std::string(job.name())}).add(wait.cycles);
+  }
+  std::set<std::string> names;
+  decider.for_each_reason([&](const Job& job, const WaitReason& reason) {
+    std::string name(job.name());
+    metrics_.gauge("volcano_unschedule_task_count", {name}).set(reason.missing);
+    names.insert(std::move(name));
+  });
   for (const std::string& name : waiting_) {
     if (!names.contains(name)) metrics_.remove("volcano_unschedule_task_count", {name});
   }
@@ -255,7 +268,6 @@ void CycleMetrics::note_waiting(const Decider& decider, base::Time now) {
 
 // Series of jobs that are gone, or moved to another queue.
 void CycleMetrics::forget_jobs(const Model& model) {
-  std::vector<std::string> gone;
   std::erase_if(seen_, [&](const auto& entry) {
     const JobId id = model.find_job(entry.first);
     if (id.is_set() && model.job(id).has_group && model.job(id).queue_name == entry.second) return false;
@@ -264,17 +276,18 @@ void CycleMetrics::forget_jobs(const Model& model) {
     for (const char* metric : {"volcano_e2e_job_scheduling_start_time", "volcano_e2e_job_scheduling_last_time",
                                "volcano_e2e_job_scheduling_duration"})
       metrics_.remove(metric, {name, entry.second, ns});
-    gone.push_back(name);
+    // Groups of one name in several namespaces share the counter.
+    const auto known = names_.find(name);
+    if (--known->second == 0) {
+      metrics_.remove("volcano_job_retry_counts", {name});
+      names_.erase(known);
+    }
     return true;
   });
-  // Groups of one name in several namespaces share the counter.
-  for (const std::string& name : gone) {
-    const auto same = [&](const auto& entry) { return entry.first.ends_with("/" + name); };
-    if (std::none_of(seen_.begin(), seen_.end(), same)) metrics_.remove("volcano_job_retry_counts", {name});
-  }
 }
 
 void CycleMetrics::settle(const Model& model, const Decider& decider) {
+  settle_waiting(model, decider);
   forget_jobs(model);
   std::set<Series> now;
   decider.report([&](std::string_view name, const std::vector<std::string>& labels, double value) {

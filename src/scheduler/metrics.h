@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -40,13 +41,22 @@ class CycleMetrics {
   void note_times(const CycleReport& report, base::Duration took);
   void note_binds(const CycleReport& report, base::Time now, const Model& model);
   void note_waiting(const Decider& decider, base::Time now);
+  void settle_waiting(const Model& model, const Decider& decider);
   void see_job(const Job& job, base::Time now);
   void forget_jobs(const Model& model);
 
   base::Metrics& metrics_;
   std::set<std::string> waiting_;            // names of jobs with a gauge
   std::map<std::string, std::string> seen_;  // jobs with gauges of their own, by "ns/name": the queue in their labels
-  std::set<Series> reported_;                // by plugins, last time
+  std::map<std::string, int> names_;         // how many of them have one name
+  // What cycles have found since the series were brought up to date: a group waits, and may be gone by then.
+  struct Wait {
+    Text key;
+    base::Time since;
+    std::uint32_t cycles = 0;
+  };
+  std::unordered_map<JobId, Wait> waits_;
+  std::set<Series> reported_;  // by plugins, last time
 };
 
 }  // namespace scheduler

@@ -123,6 +123,7 @@ units_are_well_formed() {
 }
 requests_are_written_down() {
   expect "who made what" wait_for 5 audited 'e["verb"] == "create" and e["user"]["username"] == "jane" and e["objectRef"].get("name") == "one" and e["responseStatus"]["code"] == 201'
+  expect "from where, and with what program" wait_for 5 audited 'e["user"]["username"] == "jane" and e["sourceIPs"] == ["127.0.0.1"] and e["userAgent"].startswith("kubectl")'
   expect "the refused" wait_for 5 audited 'e["user"]["username"] == "jane" and e["responseStatus"]["code"] == 403 and e["annotations"]["authorization.k8s.io/decision"] == "forbid"'
   expect "as whom somebody acted" wait_for 5 audited 'e["user"]["username"] == "jane" and e.get("impersonatedUser", {}).get("username") == "ann"'
   expect "strangers" sh -c "curl -sk '$server/api/v1/pods' | grep -q Unauthorized"

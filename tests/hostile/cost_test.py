@@ -175,6 +175,16 @@ def element_order(cluster):
     cluster.request("DELETE", f"{PODS}/ordered")
 
 
+@row("a list of 30 MB that is asked for packed", "it is packed beside the loop")
+def packed_list(cluster):
+    for i in range(30):
+        cluster.create(CONFIGMAPS, config_map(f"packed-{i}", data={"k": os.urandom(450_000).hex()}))
+    status, _ = within(cluster, 20, "a packed list", lambda: cluster.request("GET", CONFIGMAPS, headers={"Accept-Encoding": "gzip"}))
+    expect(status == 200, f"answered {status}")
+    for i in range(30):
+        cluster.request("DELETE", f"{CONFIGMAPS}/packed-{i}")
+
+
 @row("bodies that become a hundred times as large with their defaults", "refused before more is done with them")
 def amplified(cluster):
     before = cluster.rss_mib()

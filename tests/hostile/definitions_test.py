@@ -70,15 +70,29 @@ def contradictory(cluster):
     answers(cluster)
 
 
-@row("rules that cost much: nested loops over large lists", "the definition or the object is refused in words, and others are served meanwhile")
+def loops(**limits):
+    """A schema with three nested loops over a list."""
+    return {"type": "object", "properties": {"l": {"type": "array", "items": {"type": "integer"}, **limits}},
+            "x-kubernetes-validations": [{"rule": "self.l.all(a, self.l.all(b, self.l.all(c, a + b + c >= 0)))"}]}
+
+
+@row("rules that may cost much: nested loops over lists without a limit", "the definition is refused, with advice")
 def dear_rules(cluster):
-    loops = {"type": "object", "properties": {"l": {"type": "array", "items": {"type": "integer"}}},
-             "x-kubernetes-validations": [{"rule": "self.l.all(a, self.l.all(b, self.l.all(c, a + b + c >= 0)))"}]}
-    status, answer, _, path = define(cluster, loops)
-    expect(status in (201, 422), f"{status} {str(answer)[:300]}")
-    if status == 201:
-        status, answer = make(cluster, path, {"l": list(range(5000))})
-        expect(status == 422 and ("cost" in str(answer) or "budget" in str(answer)), f"{status} {str(answer)[:400]}")
+    status, answer, _, path = define(cluster, loops())
+    expect(status == 422 and "estimated rule cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems" in answer["message"],
+           f"{status} {str(answer)[:400]}")
+    expect(cluster.get(path)[0] == 404, "it is served")
+    status, answer, _, _ = define(cluster, loops(maxItems=110))
+    expect(status == 422 and "exceeds budget by factor of 1." in answer["message"], f"{status} {str(answer)[:400]}")
+    answers(cluster)
+
+
+@row("rules that do cost much: nested loops below the limit of what is estimated", "the object is refused in words, and others are served meanwhile")
+def dear_objects(cluster):
+    status, answer, _, path = define(cluster, loops(maxItems=90))
+    expect(status == 201, f"{status} {str(answer)[:300]}")
+    status, answer = make(cluster, path, {"l": list(range(90))})
+    expect(status == 422 and "actual cost limit exceeded" in str(answer), f"{status} {str(answer)[:400]}")
     answers(cluster)
 
 

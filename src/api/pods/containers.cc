@@ -137,7 +137,7 @@ void check_mounts(const Json& mounts, const std::string& path, const std::set<st
   }
 }
 
-void check_resize_policy(const Json& rows, const std::string& path, FieldErrors& errors) {
+void check_resize_policy(const Json& rows, const std::string& path, bool never_restarted, FieldErrors& errors) {
   constexpr std::array<std::string_view, 2> kResources = {"cpu", "memory"};
   constexpr std::array<std::string_view, 2> kPolicies = {"NotRequired", "RestartContainer"};
   std::set<std::string> seen;
@@ -145,7 +145,10 @@ void check_resize_policy(const Json& rows, const std::string& path, FieldErrors&
     const std::string name = rows[i]["resourceName"].str();
     if (!seen.insert(name).second) errors.duplicate(at(path, i), rows[i]["resourceName"]);
     errors.one_of(path, name, kResources);
-    errors.one_of(path, rows[i]["restartPolicy"].as_string(), kPolicies);
+    const std::string_view policy = rows[i]["restartPolicy"].as_string();
+    errors.one_of(path, policy, kPolicies);
+    if (never_restarted && policy != "NotRequired")
+      errors.invalid(path, policy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'");
   }
 }
 
@@ -170,7 +173,8 @@ void check_container(const Json& container, const std::string& path, const Json&
   check_choice(container, path, "imagePullPolicy", kPullPolicies, errors);
   check_resources(container["resources"], in(path, "resources"), ResourcesOf::kContainer, errors);
   check_claims(container["resources"]["claims"], spec["resourceClaims"], in(in(path, "resources"), "claims"), errors);
-  check_resize_policy(container["resizePolicy"], in(path, "resizePolicy"), errors);
+  check_resize_policy(container["resizePolicy"], in(path, "resizePolicy"), spec["restartPolicy"].as_string() == "Never",
+                      errors);
   check_choice(container, path, "restartPolicy", kRestartPolicies, errors);
   check_container_security(container["securityContext"], in(path, "securityContext"), errors);
 }
@@ -238,6 +242,11 @@ void check_containers(const Json& spec, const std::string& path, const std::set<
     for (const char* field : {"lifecycle", "livenessProbe", "readinessProbe", "startupProbe"})
       if (first[i][field].is_object())
         errors.forbidden(in(where, field), "may not be set for init containers without restartPolicy=Always");
+    const Json& policies = first[i]["resizePolicy"];
+    for (std::size_t j = 0; j < policies.size(); ++j)
+      if (policies[j]["restartPolicy"].as_string() == "RestartContainer")
+        errors.invalid(in(at(in(where, "resizePolicy"), j), "restartPolicy"), "RestartContainer",
+                       "must not be set to 'RestartContainer' for non-sidecar initContainers");
   }
 }
 

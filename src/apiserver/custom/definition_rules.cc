@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "api/cel/rule_costs.h"
 #include "api/json/problems.h"
 #include "api/schema/names.h"
 #include "apiserver/custom/definition.h"
@@ -26,7 +27,8 @@ std::string lower(std::string text) {
 
 class Checker {
  public:
-  Checker(const Json& object, std::vector<Cause>& causes) : object_(object), spec_(object["spec"]), causes_(causes) {}
+  Checker(const Json& object, const Json& before, std::vector<Cause>& causes)
+      : object_(object), spec_(object["spec"]), before_(before), causes_(causes) {}
 
   void run() {
     check_group();
@@ -164,9 +166,16 @@ class Checker {
     const std::size_t before = causes_.size();
     const Structural structure = api::read_structural(schema, path, causes_);
     if (causes_.size() == before) api::cel::StructuralRules(structure, path, causes_);
+    if (causes_.size() == before && !was_stored(schema)) api::cel::check_rule_costs(structure, path, causes_);
     check_columns(version["additionalPrinterColumns"], place("additionalPrinterColumns", at));
     check_selectable(version["selectableFields"], structure, place("selectableFields", at));
     check_scale(version["subresources"]["scale"], place("subresources", at) + ".scale");
+  }
+
+  // Such a schema is in force already, and may stay.
+  bool was_stored(const Json& schema) const {
+    return std::ranges::any_of(before_["spec"]["versions"].items(),
+                               [&](const Json& one) { return one["schema"]["openAPIV3Schema"] == schema; });
   }
 
   void check_columns(const Json& columns, const std::string& path) {
@@ -319,6 +328,7 @@ class Checker {
 
   const Json& object_;
   const Json& spec_;
+  const Json& before_;  // null: it is new
   std::vector<Cause>& causes_;
 };
 
@@ -337,7 +347,7 @@ void fill_definition(Json& object) {
 }
 
 void check_definition(const Json& object, const Json& before, std::vector<Cause>& causes) {
-  Checker checker(object, causes);
+  Checker checker(object, before, causes);
   if (before.is_object()) checker.check_change(before);
   // What was stored is not judged anew.
   if (!(object["spec"] == before["spec"])) checker.run();

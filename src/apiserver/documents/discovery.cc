@@ -88,7 +88,7 @@ std::vector<Sub> subresources(const KindInfo& kind) {
                       : name == "attach" ? "PodAttachOptions"
                                          : "PodPortForwardOptions",
                       "", "v1", verbs({"create", "get"})});
-    else if (name == "ephemeralcontainers")
+    else if (name == "ephemeralcontainers" || name == "resize")
       subs.push_back({name, kind.kind, "", "", verbs({"get", "patch", "update"})});
     else if (name == "proxy")
       subs.push_back({name, "NodeProxyOptions", "", "v1", verbs({"get"})});

@@ -187,6 +187,13 @@ void add_paths(const KindInfo& kind, bool v3, Json& paths) {
   one.set("delete", operation(kind, "delete", true, v3));
   one.set("patch", operation(kind, "patch", true, v3));
   paths.set(collection + "/{name}", std::move(one));
+  for (const std::string& name : kind.subresources) {
+    if (name != "resize" && name != "ephemeralcontainers") continue;  // those that are the object itself
+    Json sub = Json::object();
+    for (const char* action : {"get", "patch", "put"})
+      sub.set(action, operation(kind, action, action != std::string_view("get"), v3));
+    paths.set(base::format("{}/{{name}}/{}", collection, name), std::move(sub));
+  }
 }
 
 std::string group_path(const KindInfo& kind) {

@@ -134,6 +134,8 @@ std::optional<AuditRecord> Auditing::record_for(const rt::HttpRequest& http, con
     record.version = (*routed)->kind->resource.version;
   record.id = new_id();
   record.uri = base::to_utf8(http.target);
+  record.source_ips = source_ips({rt::header(http.headers, "X-Forwarded-For"), rt::header(http.headers, "X-Real-Ip")},
+                                 http.peer_address);
   record.user_agent = rt::header(http.headers, "User-Agent");
   record.user = caller.user;
   record.impersonated = caller.impersonated;

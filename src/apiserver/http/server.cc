@@ -2,6 +2,7 @@
 // loop, but for what is large: that is decoded and encoded beside both.
 #include "apiserver/http/server.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "api/json/yaml.h"
@@ -12,6 +13,7 @@
 #include "apiserver/http/node_proxy.h"
 #include "apiserver/http/pod_connect.h"
 #include "apiserver/http/pod_log.h"
+#include "apiserver/http/request_turns.h"
 #include "apiserver/http/route.h"
 #include "apiserver/http/usage_metrics.h"
 #include "apiserver/http/watch_stream.h"
@@ -43,6 +45,11 @@ base::Status check_text(const rt::Target& target) {
   return {};
 }
 
+// Who waits behind nobody: administrators, and the nodes. The components of this process do not come this way.
+bool is_exempt(const UserInfo& user) {
+  return is_administrator(user) || std::ranges::find(user.groups, "system:nodes") != user.groups.end();
+}
+
 // Requests under way hold it: a write is answered when it is durable, and the server may be gone by then.
 class Service : public std::enable_shared_from_this<Service> {
  public:
@@ -50,6 +57,10 @@ class Service : public std::enable_shared_from_this<Service> {
 
   // Any thread.
   void set_ready(bool ready) { ready_ = ready; }
+  // Nothing is received any more.
+  void stop() {
+    api_.env().loop().post([self = shared_from_this()] { self->turns_->leave_all(); });
+  }
   void set_address(std::string address) { address_ = std::move(address); }  // before the first request
 
   // I/O thread from here to `serve`.
@@ -82,7 +93,8 @@ class Service : public std::enable_shared_from_this<Service> {
     if (serve_open_path(target, *exchange)) return;
     auto caller = let_in(http, target);
     if (!caller.ok()) return exchange->respond(refusal(http, target, caller.error()));
-    Asker asker{std::move(caller->user)};
+    const UserInfo& own = caller->own ? *caller->own : caller->user;
+    Asker asker{caller->user, {is_exempt(own) ? "" : own.name}};
     if (options_.auditing) {
       Auditing::Caller known{caller->own ? *caller->own : asker.user};
       if (caller->own) known.impersonated = asker.user;
@@ -90,12 +102,18 @@ class Service : public std::enable_shared_from_this<Service> {
     }
     if (!caller->claims) return receive_from(std::move(asker), std::move(http), target, std::move(exchange));
     // Whether the account is still there the loop knows.
-    api_.env().loop().post([self = shared_from_this(), claims = *std::move(caller->claims), asker = std::move(asker),
-                            http = std::move(http), target, exchange = std::move(exchange)]() mutable {
-      if (!self->api_.token_holds(claims))
-        return fail(*exchange, base::make_error(Code::kUnauthorized, "Unauthorized"));
-      self->receive_from(std::move(asker), std::move(http), target, std::move(exchange));
-    });
+    const auto routed = route(http, target, *api_.kinds());
+    const bool known = routed.ok() && *routed;
+    Place place = known && (*routed)->verb == Verb::kWatch ? Place() : asker.place;
+    place.lists = known && (*routed)->verb == Verb::kList;
+    in_turn(place, exchange,
+            [self = shared_from_this(), claims = *std::move(caller->claims), asker = std::move(asker),
+             http = std::move(http), target, exchange]() mutable {
+              if (!self->api_.token_holds(claims))
+                return fail(*exchange, base::make_error(Code::kUnauthorized, "Unauthorized"));
+              asker.place.reached = true;
+              self->receive_from(std::move(asker), std::move(http), target, std::move(exchange));
+            });
   }
 
  private:
@@ -104,18 +122,28 @@ class Service : public std::enable_shared_from_this<Service> {
     std::optional<TokenClaims> claims = {};  // by a token of these
     std::optional<UserInfo> own = {};        // of who acts as `user`
   };
+  // Where a request waits for its turn.
+  struct Place {
+    std::string user = {};  // in whose queue; empty: in none
+    bool lists = false;     // its answer may be long
+    bool reached = false;   // its turn is now
+  };
   struct Asker {
     UserInfo user;
+    Place place;
     std::shared_ptr<std::vector<std::string>> notes = {};  // as Request has them
   };
 
   // I/O or loop thread.
   void receive_from(Asker asker, HttpRequest http, const rt::Target& target, std::shared_ptr<HttpExchange> exchange) {
-    if (target.path == "/metrics" && http.method == "GET") return serve_metrics(std::move(exchange));
+    if (target.path == "/metrics" && http.method == "GET")
+      return in_turn(asker.place, exchange, [self = shared_from_this(), exchange] { self->serve_metrics(exchange); });
     if (const auto page = options_.pages.find(target.path);
         page != options_.pages.end() && http.method == "GET" && ready_)
-      return page->second([exchange](std::string text) {
-        exchange->respond({200, {{"Content-Type", "application/json"}}, std::move(text)});
+      return in_turn(asker.place, exchange, [ask = page->second, exchange] {
+        ask([exchange](std::string text) {
+          exchange->respond({200, {{"Content-Type", "application/json"}}, std::move(text)});
+        });
       });
     if (serve_document(http, target, *exchange)) return;
     auto routed = route(http, target, *api_.kinds());
@@ -130,16 +158,45 @@ class Service : public std::enable_shared_from_this<Service> {
     request.default_manager = manager_of(rt::header(http.headers, "User-Agent"));
     const Format format = negotiate(http, target);
     if (http.body.size() > kLongBytes && request.subresource != "log")
-      return decode_aside(std::move(http), std::move(request), format, std::move(exchange));
+      return decode_aside(asker.place, std::move(http), std::move(request), format, std::move(exchange));
     if (auto decoded = decode_body(http, request); !decoded.ok()) return fail(*exchange, decoded.error());
+    if (is_node_proxy(request) || is_connect(request) || request.subresource == "log")
+      return in_turn(asker.place, exchange,
+                     [self = shared_from_this(), request = std::move(request), http = std::move(http), target,
+                      exchange]() mutable { self->serve_stream(std::move(request), http, target, exchange); });
+    // What is watched costs others little, but for its beginning.
+    if (request.verb == Verb::kWatch) asker.place.user.clear();
+    asker.place.lists = request.verb == Verb::kList;
+    in_turn(asker.place, exchange,
+            [self = shared_from_this(), request = std::move(request), format, exchange]() mutable {
+              self->serve(std::move(request), format, std::move(exchange));
+            });
+  }
+
+  // Loop thread.
+  void serve_stream(Request request, const HttpRequest& http, const rt::Target& target,
+                    std::shared_ptr<HttpExchange> exchange) {
     if (is_node_proxy(request))
       return serve_node_proxy(api_, options_.node_usage, std::move(request), target, std::move(exchange));
     if (is_connect(request)) return serve_connect(api_, std::move(request), http, target, std::move(exchange));
-    if (request.subresource == "log") return serve_log(api_, std::move(request), target, std::move(exchange));
-    api_.env().loop().post(
-        [self = shared_from_this(), request = std::move(request), format, exchange = std::move(exchange)]() mutable {
-          self->serve(std::move(request), format, std::move(exchange));
-        });
+    serve_log(api_, std::move(request), target, std::move(exchange));
+  }
+
+  // Runs `task`, which answers the exchange, on the loop when it is the user's turn. Any thread.
+  void in_turn(const Place& place, std::shared_ptr<HttpExchange> exchange, rt::Task task) {
+    if (place.reached) return task();
+    if (place.user.empty()) return api_.env().loop().post(std::move(task));
+    api_.env().loop().post([self = shared_from_this(), user = place.user, lists = place.lists,
+                            exchange = std::move(exchange), task = std::move(task)]() mutable {
+      auto serve = [self, user, task = std::move(task)](RequestTurns::Seat seat) {
+        const std::string before = self->api_.side_work().work_for(user);
+        self->seat_ = std::move(seat);
+        task();
+        self->seat_.reset();
+        self->api_.side_work().work_for(before);
+      };
+      self->turns_->add(user, {std::move(exchange), std::move(serve), fail, lists});
+    });
   }
 
   // Of who is not let in.
@@ -175,14 +232,15 @@ class Service : public std::enable_shared_from_this<Service> {
   }
 
   // To read a large body takes long, and this thread has other connections.
-  void decode_aside(HttpRequest http, Request request, const Format& format, std::shared_ptr<HttpExchange> exchange) {
+  void decode_aside(const Place& place, HttpRequest http, Request request, const Format& format,
+                    std::shared_ptr<HttpExchange> exchange) {
     struct Body {
       HttpRequest http;
       Request request;
       base::Status decoded = {};
     };
     auto body = std::make_shared<Body>(Body{std::move(http), std::move(request)});
-    api_.env().loop().post([self = shared_from_this(), body, format, exchange = std::move(exchange)] {
+    in_turn(place, exchange, [self = shared_from_this(), body, format, exchange] {
       self->api_.side_work().run([body] { body->decoded = decode_body(body->http, body->request); },
                                  [self, body, format, exchange] {
                                    if (!body->decoded.ok()) return fail(*exchange, body->decoded.error());
@@ -217,15 +275,14 @@ class Service : public std::enable_shared_from_this<Service> {
     return true;
   }
 
-  void serve_metrics(std::shared_ptr<HttpExchange> exchange) {
-    api_.env().loop().post([self = shared_from_this(), exchange = std::move(exchange)] {
-      HttpResponse response;
-      response.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}};
-      response.body = self->metrics_->text(self->api_.store());
-      self->respond_aside(exchange, [response = std::move(response), others = self->options_.other_metrics]() mutable {
-        if (others) response.body += others();
-        return std::move(response);
-      });
+  // Loop thread.
+  void serve_metrics(const std::shared_ptr<HttpExchange>& exchange) {
+    HttpResponse response;
+    response.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}};
+    response.body = metrics_->text(api_.store());
+    respond_aside(exchange, [response = std::move(response), others = options_.other_metrics]() mutable {
+      if (others) response.body += others();
+      return std::move(response);
     });
   }
 
@@ -276,6 +333,7 @@ class Service : public std::enable_shared_from_this<Service> {
                      : include == "Object" ? IncludeObject::kObject
                                            : IncludeObject::kMetadata;
     if (http.web_socket) format.web_socket = chosen_subprotocol(http);
+    format.packed = rt::header(http.headers, "Accept-Encoding").find("gzip") != std::string_view::npos;
     return format;
   }
 
@@ -294,15 +352,16 @@ class Service : public std::enable_shared_from_this<Service> {
       const int status = answer.ok() ? answer->status : base::http_status(answer.error().code);
       metrics->answered(verb, *kind, subresource, status, env.uptime() - began);
     };
-    OnAnswer on_answer = [self = shared_from_this(), kind, holds, format, reading, count,
+    OnAnswer on_answer = [self = shared_from_this(), kind, holds, format, reading, count, seat = std::move(seat_),
                           exchange = std::move(exchange)](Result<Answer> answer) {
       count(answer);
       if (!answer.ok()) return fail(*exchange, answer.error());
       const base::Time now = self->api_.env().now();
-      if (format.kind == Format::Kind::kJson || bytes_of(*answer) <= kLongBytes)
-        return exchange->respond(encode(*kind, *std::move(answer), format, reading, now));
-      self->respond_aside(exchange, [kind, holds, answer = *std::move(answer), format, reading, now]() mutable {
-        return encode(*kind, std::move(answer), format, reading, now);
+      const bool as_stored = format.kind == Format::Kind::kJson && !format.packed;
+      if (as_stored || bytes_of(*answer) <= kLongBytes)
+        return exchange->respond(RequestTurns::holding(seat, encode(*kind, *std::move(answer), format, reading, now)));
+      self->respond_aside(exchange, [kind, holds, seat, answer = *std::move(answer), format, reading, now]() mutable {
+        return RequestTurns::holding(seat, encode(*kind, std::move(answer), format, reading, now));
       });
     };
     if (measured) return on_answer(measured_answer(api_, options_.node_usage, request));
@@ -386,6 +445,8 @@ class Service : public std::enable_shared_from_this<Service> {
   Api& api_;
   // Of the API server's loop; streams may outlive the server.
   std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
+  RequestTurns::Seat seat_;  // of the list whose turn it is; loop thread
+  std::shared_ptr<RequestTurns> turns_ = std::make_shared<RequestTurns>(api_.env(), metrics_);
   ServerOptions options_;
   OpenApi openapi_;
   std::string address_;
@@ -397,6 +458,11 @@ class RealServer : public Server {
  public:
   RealServer(std::shared_ptr<Service> service, std::unique_ptr<rt::HttpServer> http)
       : service_(std::move(service)), http_(std::move(http)) {}
+
+  ~RealServer() override {
+    http_.reset();
+    service_->stop();
+  }
 
   std::uint16_t port() const override { return http_->port(); }
   void set_ready(bool ready) override { service_->set_ready(ready); }

@@ -43,7 +43,8 @@ class Server {
 };
 
 // `api` lives on its own loop and must outlive the server. Requests that were received when the server is destroyed are
-// carried out, and their answers go nowhere: a loop that stops (rt::RealEnv::stop()) waits for them.
+// carried out, and their answers go nowhere: a loop that stops (rt::RealEnv::stop()) waits for them. Those that still
+// wait for their turn go with their clients.
 base::Result<std::unique_ptr<Server>> start_server(Api& api, ServerOptions options);
 
 }  // namespace apiserver

@@ -20,6 +20,7 @@ struct Format {
   IncludeObject include = IncludeObject::kMetadata;
   // Set: a watch goes over a WebSocket, with this subprotocol; empty: with none.
   std::optional<std::string> web_socket = {};
+  bool packed = false;  // a long answer is packed before it is sent
 };
 
 // PartialObjectMetadata of an object or list.

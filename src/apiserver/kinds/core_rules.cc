@@ -4,15 +4,16 @@
 #include <set>
 
 #include "api/json/json_bulk.h"
+#include "api/pod_requests.h"
 #include "api/pods/pod_spec.h"
 #include "api/policies/policy.h"
 #include "api/policies/webhook.h"
 #include "api/schema/names.h"
-#include "api/schema/quantity.h"
 #include "apiserver/kinds/autoscalers.h"
 #include "apiserver/kinds/budgets.h"
 #include "apiserver/kinds/ephemeral_containers.h"
 #include "apiserver/kinds/limit_ranges.h"
+#include "apiserver/kinds/pod_resize.h"
 #include "apiserver/kinds/quota_usage.h"
 #include "apiserver/kinds/service_addresses.h"
 #include "apiserver/kinds/service_rules.h"
@@ -35,26 +36,6 @@ void invalid_value(std::vector<Cause>& causes, std::string field, const Json& va
 }
 void forbidden(std::vector<Cause>& causes, std::string field, std::string_view why) {
   causes.push_back({"FieldValueForbidden", base::format("Forbidden: {}", why), std::move(field)});
-}
-
-// Guaranteed, Burstable or BestEffort, from cpu and memory of all containers.
-std::string_view qos_class_for(const Json& spec) {
-  bool any = false;
-  bool guaranteed = true;
-  for (const char* list : {"containers", "initContainers"})
-    for (const Json& container : spec[list].items()) {
-      const api::ResourceList requests = api::resource_list_from(container["resources"]["requests"]);
-      const api::ResourceList limits = api::resource_list_from(container["resources"]["limits"]);
-      for (const char* name : {"cpu", "memory"}) {
-        const auto request = requests.find(name);
-        const auto limit = limits.find(name);
-        const bool has_limit = limit != limits.end() && !limit->second.is_zero();
-        any = any || has_limit || (request != requests.end() && !request->second.is_zero());
-        if (!has_limit || (request != requests.end() && !(request->second == limit->second))) guaranteed = false;
-      }
-    }
-  if (!any) return "BestEffort";
-  return guaranteed ? "Guaranteed" : "Burstable";
 }
 
 base::Error pod_forbidden(const Json& pod, std::string why) {
@@ -135,7 +116,7 @@ base::Status prepare_pod(const Context& context, Json& object) {
   }
   TRY_VOID(set_priority(context, object));
   add_default_tolerations(object.edit("spec"));
-  object.set("status", Json::object({{"phase", "Pending"}, {"qosClass", qos_class_for(object["spec"])}}));
+  object.set("status", Json::object({{"phase", "Pending"}, {"qosClass", api::qos_class(object["spec"])}}));
   if (!object["spec"]["schedulingGates"].empty())
     object.edit_path({"status", "conditions"}) =
         Json::array({Json::object({{"type", "PodScheduled"},
@@ -237,6 +218,7 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
 void check_core_update(const api::KindInfo& kind, std::string_view subresource, const Json& old_object,
                        const Json& object, std::vector<Cause>& causes) {
   if (subresource == "ephemeralcontainers") return check_ephemeral_containers(old_object, object, causes);
+  if (subresource == "resize") return check_resize(old_object, object, causes);
   if (is_signing_request(kind)) return check_signing_request(old_object, object, causes);
   if (!subresource.empty()) return;
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);

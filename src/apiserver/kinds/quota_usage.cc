@@ -35,8 +35,9 @@ std::string count_name(const api::KindInfo& kind) {
 }
 
 // `side` is "requests" or "limits"; what the pod says as a whole goes before what its containers say.
-ResourceList pod_total(const Json& spec, std::string_view side) {
-  ResourceList sum = api::containers_total(spec, side);
+ResourceList pod_total(const Json& pod, std::string_view side) {
+  const Json& spec = pod["spec"];
+  ResourceList sum = api::containers_in_use(pod, side);
   for (const auto& [name, amount] : api::resource_list_from(spec["resources"][side])) sum[name] = amount;
   for (const auto& [name, amount] : api::resource_list_from(spec["overhead"]))
     if (side == "requests" || sum.contains(name)) sum[name] += amount;
@@ -48,13 +49,12 @@ ResourceList pod_usage(const Json& pod) {
   const std::string_view phase = pod["status"]["phase"].as_string();
   if (phase == "Succeeded" || phase == "Failed") return usage;
   usage["pods"] = Quantity::from_int(1);
-  const Json& spec = pod["spec"];
-  for (const auto& [name, amount] : pod_total(spec, "requests")) {
+  for (const auto& [name, amount] : pod_total(pod, "requests")) {
     usage["requests." + name] = amount;
     // Resources of others are counted as requests alone.
     if (name.find('/') == std::string::npos) usage[name] = amount;
   }
-  for (const auto& [name, amount] : pod_total(spec, "limits"))
+  for (const auto& [name, amount] : pod_total(pod, "limits"))
     if (name.find('/') == std::string::npos) usage["limits." + name] = amount;
   return usage;
 }
@@ -220,7 +220,9 @@ ResourceList quota_usage(const QuotaTerms& terms, const api::KindInfo& kind, con
 const api::Projection& quota_projection(const api::KindInfo& kind) {
   static const api::Projection kPods{"metadata.name",
                                      "metadata.namespace",
+                                     "spec.containers.name",
                                      "spec.containers.resources",
+                                     "spec.initContainers.name",
                                      "spec.initContainers.resources",
                                      "spec.initContainers.restartPolicy",
                                      "spec.resources",
@@ -228,6 +230,13 @@ const api::Projection& quota_projection(const api::KindInfo& kind) {
                                      "spec.activeDeadlineSeconds",
                                      "spec.priorityClassName",
                                      "spec.affinity",
+                                     "status.conditions",
+                                     "status.containerStatuses.allocatedResources",
+                                     "status.containerStatuses.name",
+                                     "status.containerStatuses.resources",
+                                     "status.initContainerStatuses.allocatedResources",
+                                     "status.initContainerStatuses.name",
+                                     "status.initContainerStatuses.resources",
                                      "status.phase",
                                      "status.qosClass"};
   static const api::Projection kOthers{

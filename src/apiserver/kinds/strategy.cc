@@ -9,6 +9,7 @@
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "apiserver/kinds/ephemeral_containers.h"
+#include "apiserver/kinds/pod_resize.h"
 #include "apiserver/kinds/signing_requests.h"
 #include "base/format.h"
 
@@ -157,6 +158,7 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
 
 void separate_status(const api::KindInfo& kind, std::string_view subresource, const Json& old_object, Json& object) {
   if (subresource == "ephemeralcontainers") return take_ephemeral_containers(old_object, object);
+  if (subresource == "resize") return take_resize(old_object, object);
   if (is_signing_request(kind)) return separate_approval(subresource, old_object, object);
   if (!kind.status_subresource) return;
   if (subresource == "status") {

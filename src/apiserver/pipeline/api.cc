@@ -342,7 +342,7 @@ void Api::call(Request request, OnAnswer on_answer) {
     case Verb::kGet:
       if (request.subresource == "scale") return on_answer(get_scale(state_->store, request));
       if (!request.subresource.empty() && request.subresource != "status" && request.subresource != "approval" &&
-          request.subresource != "ephemeralcontainers")
+          request.subresource != "ephemeralcontainers" && request.subresource != "resize")
         return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
       return on_answer(get_object(state_->store, request));
     case Verb::kList: return list_objects(state_->side_work, state_->store, std::move(request), std::move(on_answer));

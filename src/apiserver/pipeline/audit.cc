@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/ipv4.h"
 #include "apiserver/pipeline/reviews.h"
 #include "base/format.h"
 
@@ -161,6 +162,23 @@ Json status_json(const AuditRecord& record) {
 
 }  // namespace
 
+std::vector<std::string> source_ips(const SourceHeaders& headers, std::string_view peer) {
+  constexpr std::size_t kProxiesMax = 32;
+  std::vector<std::string> out;
+  std::string_view list = headers.forwarded_for;
+  while (!list.empty() && out.size() < kProxiesMax) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    std::string_view one = list.substr(0, comma);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    while (one.ends_with(' ')) one.remove_suffix(1);
+    if (api::is_ip_address(one)) out.emplace_back(one);
+  }
+  if (out.empty() && api::is_ip_address(headers.real_ip)) out.emplace_back(headers.real_ip);
+  if (!peer.empty() && (out.empty() || out.back() != peer)) out.emplace_back(peer);
+  return out;
+}
+
 AuditChoice AuditPolicy::choose(const UserInfo& user, const Attributes& of) const {
   for (const AuditRule& rule : rules) {
     if (!fits(rule, user, of)) continue;
@@ -202,6 +220,11 @@ Json audit_event(AuditRecord record) {
                              {"verb", record.of.verb},
                              {"user", user_json(record.user)}});
   if (record.impersonated) event.set("impersonatedUser", user_json(*record.impersonated));
+  if (!record.source_ips.empty()) {
+    Json addresses = Json::array();
+    for (const std::string& one : record.source_ips) addresses.push_back(one);
+    event.set("sourceIPs", std::move(addresses));
+  }
   if (!record.user_agent.empty()) event.set("userAgent", record.user_agent);
   if (!record.of.resource.empty()) event.set("objectRef", reference(record));
   event.set("responseStatus", status_json(record));

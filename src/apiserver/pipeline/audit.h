@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/json/json.h"
@@ -46,10 +47,17 @@ AuditPolicy default_audit_policy();
 // An audit.k8s.io/v1 Policy. An error names what is wrong with it.
 base::Result<AuditPolicy> read_audit_policy(const api::Json& policy);
 
+// Where a request comes from, by what proxies say of it, which anybody may, and the connection's peer at last.
+struct SourceHeaders {
+  std::string_view forwarded_for, real_ip;  // X-Forwarded-For and X-Real-Ip
+};
+std::vector<std::string> source_ips(const SourceHeaders& headers, std::string_view peer);
+
 struct AuditRecord {
   AuditChoice choice;
   std::string id;  // a UUID
   std::string uri;
+  std::vector<std::string> source_ips = {};  // from the first proxy to the connection's peer
   std::string user_agent;
   UserInfo user;
   std::optional<UserInfo> impersonated = {};

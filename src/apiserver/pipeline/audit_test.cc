@@ -71,10 +71,32 @@ TEST(Audit, a_policy_that_makes_no_sense_is_named) {
             "rules[0].nonResourceURLs: rules cannot apply to both regular resources and non-resource URLs");
 }
 
+TEST(Audit, sources_are_those_of_proxies_and_the_peer) {
+  using Ips = std::vector<std::string>;
+  const struct {
+    const char *forwarded_for, *real_ip, *peer;
+    Ips expected;
+  } rows[] = {
+      {"", "", "127.0.0.1", {"127.0.0.1"}},
+      {"", "", "", {}},
+      {"10.0.0.7", "", "127.0.0.1", {"10.0.0.7", "127.0.0.1"}},
+      {"10.0.0.7, 2001:db8::1,10.0.0.8", "10.0.0.9", "::1", {"10.0.0.7", "2001:db8::1", "10.0.0.8", "::1"}},
+      {"10.0.0.7, 127.0.0.1", "", "127.0.0.1", {"10.0.0.7", "127.0.0.1"}},
+      {"", "10.0.0.9", "127.0.0.1", {"10.0.0.9", "127.0.0.1"}},
+      {"unknown,,{\"a\":1},10.0.0.300", "x", "127.0.0.1", {"127.0.0.1"}},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(source_ips({row.forwarded_for, row.real_ip}, row.peer), row.expected) << row.forwarded_for;
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += "10.0.0.7,";
+  EXPECT_EQ(source_ips({many, ""}, "127.0.0.1").size(), 33u);
+}
+
 TEST(Audit, an_event_says_who_asked_what_and_how_it_ended) {
   AuditRecord record{.choice = {AuditLevel::kRequest, true},
                      .id = "1",
                      .uri = "/api/v1/namespaces/n/pods",
+                     .source_ips = {"10.0.0.7", "127.0.0.1"},
                      .user_agent = "kubectl",
                      .user = {"jane", {"dev"}},
                      .of = {"create", "", "pods", "", "n", "", ""},
@@ -87,7 +109,7 @@ TEST(Audit, an_event_says_who_asked_what_and_how_it_ended) {
       audit_event(record).dump(),
       R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Request","auditID":"1","stage":"ResponseComplete",)"
       R"("requestURI":"/api/v1/namespaces/n/pods","verb":"create","user":{"username":"jane","groups":["dev"]},)"
-      R"("userAgent":"kubectl","objectRef":{"resource":"pods","namespace":"n","name":"p","uid":"U","apiVersion":"v1"},)"
+      R"("sourceIPs":["10.0.0.7","127.0.0.1"],"userAgent":"kubectl","objectRef":{"resource":"pods","namespace":"n","name":"p","uid":"U","apiVersion":"v1"},)"
       R"("responseStatus":{"metadata":{},"code":201},"annotations":{"authorization.k8s.io/decision":"allow",)"
       R"("policy/key":"value"},"requestObject":{"metadata":{"name":"p"}},)"
       R"("requestReceivedTimestamp":"1970-01-01T00:00:00.000000Z","stageTimestamp":"1970-01-01T00:00:00.000000Z"})");

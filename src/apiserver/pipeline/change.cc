@@ -311,7 +311,8 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   // These rules take the types for granted.
   if (!kind.custom && causes.empty()) check_core_update(kind, request.subresource, old_object, changed, causes);
   if (!causes.empty()) return invalid(kind, api::name_of(old_object), std::move(causes));
-  if (kind.resource == api::resources::kPersistentVolumeClaims && request.subresource.empty())
+  if ((kind.resource == api::resources::kPersistentVolumeClaims && request.subresource.empty()) ||
+      (kind.resource == api::resources::kPods && request.subresource == "resize"))
     TRY_VOID(check_limits(limit_ranges_of(context.objects, request.ns), kind, changed));
   set_status(context, request, changed);
   if (kind.has_generation && generation_parts_differ(kind, old_object, changed))

@@ -20,6 +20,9 @@ std::string_view name_of(Verb verb) {
   return "";
 }
 
+// There is one level beside those who are exempt, and its queues are users.
+const std::vector<std::string> kLevel = {"global-default", "global-default"};
+
 }  // namespace
 
 std::span<const base::MetricRow> metric_rows() {
@@ -38,6 +41,24 @@ std::span<const base::MetricRow> metric_rows() {
        kGauge,
        {"verb", "group", "version", "resource"},
        "Watches over HTTP that are open."},
+      {"apiserver_flowcontrol_current_inqueue_requests",
+       kGauge,
+       {"priority_level", "flow_schema"},
+       "Requests that wait for their turn on the loop."},
+      {"apiserver_flowcontrol_dispatched_requests_total",
+       kCounter,
+       {"priority_level", "flow_schema"},
+       "Requests whose turn has come."},
+      {"apiserver_flowcontrol_rejected_requests_total",
+       kCounter,
+       {"priority_level", "flow_schema", "reason"},
+       "Requests whose turn did not come: too many waited (queue-full), it took too long (time-out), or who asked went "
+       "away (cancelled)."},
+      {"apiserver_flowcontrol_request_wait_duration_seconds",
+       kHistogram,
+       {"priority_level", "flow_schema", "execute"},
+       "How long requests waited for their turn.",
+       {0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15}},
       {"apiserver_storage_objects", kGauge, {"resource"}, "Objects stored."},
       {"apiserver_storage_revision", kGauge, {}, "The revision of the newest durable write."},
   };
@@ -55,7 +76,23 @@ std::span<const base::MetricRow> loop_metric_rows() {
   return kRows;
 }
 
-RequestMetrics::RequestMetrics() { metrics_.add(metric_rows()); }
+RequestMetrics::RequestMetrics() {
+  metrics_.add(metric_rows());
+  waiting_ = metrics_.gauge("apiserver_flowcontrol_current_inqueue_requests", kLevel);
+  dispatched_ = metrics_.counter("apiserver_flowcontrol_dispatched_requests_total", kLevel);
+  waited_ = metrics_.histogram("apiserver_flowcontrol_request_wait_duration_seconds", {kLevel[0], kLevel[1], "true"});
+}
+
+void RequestMetrics::waiting(std::size_t count) { waiting_.set(static_cast<double>(count)); }
+
+void RequestMetrics::dispatched(base::Duration waited) {
+  dispatched_.add();
+  waited_.observe(waited.seconds());
+}
+
+void RequestMetrics::turned_away(const std::string& reason) {
+  metrics_.counter("apiserver_flowcontrol_rejected_requests_total", {kLevel[0], kLevel[1], reason}).add();
+}
 
 void RequestMetrics::answered(Verb verb, const api::KindInfo& kind, const std::string& subresource, int status,
                               base::Duration took) {

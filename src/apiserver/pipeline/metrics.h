@@ -27,6 +27,10 @@ class RequestMetrics {
   void answered(Verb verb, const api::KindInfo& kind, const std::string& subresource, int status, base::Duration took);
   // A watch begins (1) or ends (-1).
   void watching(const api::KindInfo& kind, int change);
+  // So many requests wait for their turn; one has had it; one has not, and why.
+  void waiting(std::size_t count);
+  void dispatched(base::Duration waited);
+  void turned_away(const std::string& reason);
   std::string text(const store::Store& store);
 
  private:
@@ -36,6 +40,9 @@ class RequestMetrics {
   };
 
   base::Metrics metrics_;
+  base::Gauge waiting_;
+  base::Counter dispatched_;
+  base::Histogram waited_;
   using Key = std::tuple<api::ResourceId, Verb, std::string, int>;  // with subresource and status
   std::map<Key, Handles> handles_;                                  // never walked
   std::map<api::ResourceId, int> watches_;

@@ -249,7 +249,8 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
 
   base::Status check(const Request& request, const Json& object) const {
     const auto space = quotas.find(request.ns);
-    if (space == quotas.end() || !request.subresource.empty()) return {};
+    const bool resize = request.subresource == "resize";
+    if (space == quotas.end() || (!request.subresource.empty() && !resize)) return {};
     const store::ObjectPtr before = store.find(request.resource, request.ns, request.name, store::View::kLatest);
     for (const auto& [name, quota] : space->second) {
       if (!quota.kinds.contains(request.resource)) continue;
@@ -258,7 +259,7 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
                                       ? ResourceList{{stranger->second, api::Quantity::from_int(1)}}
                                       : quota_usage(quota.terms, *request.kind, object);
       if (wanted.empty()) continue;
-      std::string why = before ? std::string() : refusal_of_pod(quota, *request.kind, object);
+      std::string why = before && !resize ? std::string() : refusal_of_pod(quota, *request.kind, object);
       if (why.empty()) why = refusal(quota, difference(wanted, quota.usage(request.resource, before)));
       if (why.empty()) continue;
       base::Error error = base::make_error(

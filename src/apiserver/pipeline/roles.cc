@@ -108,10 +108,11 @@ Json namespaced_rules(Share share) {
     if (share == Share::kView ? secret : only_read) continue;
     std::vector<std::string> resources = {id.plural};
     if (kind.status_subresource && share == Share::kView) resources.push_back(id.plural + "/status");
-    // Whoever binds pods passes the scheduler by; whoever adds containers to the pods of others is them.
+    // Whoever binds pods passes the scheduler by; whoever adds containers to the pods of others is them; and to resize
+    // pods is a right of its own on a stock server, too.
     for (const std::string& name : kind.subresources)
-      if ((share != Share::kView && name != "binding" && name != "ephemeralcontainers") || name == "log" ||
-          name == "scale")
+      if ((share != Share::kView && name != "binding" && name != "ephemeralcontainers" && name != "resize") ||
+          name == "log" || name == "scale")
         resources.push_back(id.plural + "/" + name);
     const bool whole = share == Share::kAdmin || secret;
     rules.push_back(rule_json(share == Share::kView ? reads : whole ? all : writes, {id.group}, resources));

@@ -115,6 +115,10 @@ TEST(Roles, the_default_roles_stop_where_they_should) {
   EXPECT_TRUE(allows("cluster-admin", bind));
   // Whoever adds containers to the pods of others is them.
   EXPECT_FALSE(allows("admin", {"patch", "", "pods", "ephemeralcontainers", "n", "p", ""}));
+  // Resizing is not theirs on a stock server, either.
+  EXPECT_FALSE(allows("admin", {"patch", "", "pods", "resize", "n", "p", ""}));
+  EXPECT_FALSE(allows("edit", {"update", "", "pods", "resize", "n", "p", ""}));
+  EXPECT_TRUE(allows("cluster-admin", {"patch", "", "pods", "resize", "n", "p", ""}));
   EXPECT_TRUE(allows("view", {"list", "metrics.k8s.io", "pods", "", "n", "", ""}));
   EXPECT_FALSE(allows("edit", {"create", "metrics.k8s.io", "pods", "", "n", "", ""}));
   EXPECT_FALSE(allows("view", exec));

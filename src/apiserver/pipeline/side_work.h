@@ -1,7 +1,9 @@
-// Long work off the loop, a few pieces at a time: more would only take the processor from the loop and the commits.
+// Long work off the loop, a few pieces at a time: more would only take the processor from the loop and the commits. Of
+// what waits, that of the user is next who has used the least.
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "rt/env.h"
 
@@ -13,8 +15,10 @@ class SideWork {
   explicit SideWork(rt::Env& env);
   ~SideWork();
 
-  // Like Env::offload(), when its turn comes.
+  // Like Env::offload(), when its turn comes. It is work for the user of now, and so is what `done` asks for.
   void run(rt::Task work, rt::Task done);
+  // Whom the loop works for now; empty: the components of this process, and who is exempt. Gives back whom it was.
+  std::string work_for(std::string user);
   std::size_t waiting() const;
 
  private:

@@ -5,6 +5,7 @@
 #include "api/other_versions.h"
 #include "api/schema/managed_fields.h"
 #include "api/schema/patch.h"
+#include "apiserver/kinds/pod_resize.h"
 #include "apiserver/kinds/scale.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/change.h"
@@ -20,7 +21,7 @@ using base::Result;
 namespace {
 
 base::Status check_subresource(const Request& request) {
-  for (const char* known : {"", "status", "finalize", "scale", "ephemeralcontainers", "approval"})
+  for (const char* known : {"", "status", "finalize", "scale", "ephemeralcontainers", "resize", "approval"})
     if (request.subresource == known) return {};
   return base::make_error(Code::kNotFound, "the server could not find the requested resource");
 }
@@ -82,7 +83,9 @@ base::Status prepare_configuration(Request& request, std::vector<std::string>& w
   if (request.body["kind"].as_string().empty() || request.body["apiVersion"].as_string().empty())
     return bad_request("an applied configuration must have apiVersion and kind");
   TRY_VOID(check_fields(request, request.body, warnings));
-  if (request.kind->status_subresource) {
+  if (request.subresource == "resize") {
+    request.body = resize_configuration(request.body);
+  } else if (request.kind->status_subresource) {
     if (request.subresource == "status") {
       Json only = request.body;
       only.erase("spec");

@@ -242,7 +242,8 @@ TEST(Volumes, a_claim_waits_for_its_first_pod_and_then_gets_a_folder) {
   EXPECT_EQ(stage.turn("volume|pvc-D"), "require-gone PersistentVolumeClaim ns/data\n");  // the pod still holds it
   stage.world.erase(resources::kPods, "ns/p");
   EXPECT_EQ(stage.turn("volume|pvc-D"),
-            "require-gone PersistentVolumeClaim ns/data\n--\nremove-tree  "
+            "require-gone PersistentVolumeClaim ns/data\n--\nstatus PersistentVolume pvc-D "
+            "{\"phase\":\"Released\"}\n--\nremove-tree  "
             "/tmp/volumes-that-are-not-made/pvc-D\n--\ndelete PersistentVolume pvc-D\n");
 }
 

@@ -235,7 +235,7 @@ class VolumeController final : public Controller {
   // A volume whose claim is gone: kept, or deleted with its folder.
   void release(const View& view, const std::string& name, Plan& plan) {
     const Json* volume = view.find(resources::kPersistentVolumes, name);
-    if (!volume || api::is_deleting(*volume)) return;
+    if (!volume) return;
     const Json& reference = (*volume)["spec"]["claimRef"];
     if (!reference.is_object() || reference["uid"].is_null()) return;
     const std::string key = base::format("{}/{}", reference["namespace"].as_string(), reference["name"].as_string());
@@ -244,21 +244,22 @@ class VolumeController final : public Controller {
     plan.require_gone(resources::kPersistentVolumeClaims, "PersistentVolumeClaim", reference["namespace"].as_string(),
                       reference["name"].as_string(), reference["uid"].as_string());
     const bool ours = api::annotation_of(*volume, kMadeBy) == kProvisioner && !options_.folder.empty();
-    if (!ours || (*volume)["spec"]["persistentVolumeReclaimPolicy"].as_string() != "Delete") {
-      if ((*volume)["status"]["phase"].as_string() == "Released") return;
+    const bool goes = ours && (*volume)["spec"]["persistentVolumeReclaimPolicy"].as_string() == "Delete";
+    // Pods that still hold the folder end first.
+    if (goes && !view.by_index(resources::kPods, "claim", key).empty()) {
+      plan.requeue_after(base::seconds(1));
+      return;
+    }
+    if ((*volume)["status"]["phase"].as_string() != "Released") {
       plan.begin_stage();
       Json released = *volume;
       released.edit("status").set("phase", "Released");
       plan.set_status(resources::kPersistentVolumes, std::move(released));
-      return;
     }
-    // Pods that still hold the folder end first.
-    if (!view.by_index(resources::kPods, "claim", key).empty()) {
-      plan.requeue_after(base::seconds(1));
-      return;
-    }
+    if (!goes) return;
     plan.begin_stage("VolumeFailedDelete", "{}");
     plan.remove_tree(options_.folder + "/" + name);
+    if (api::is_deleting(*volume)) return;
     plan.begin_stage();
     plan.remove(resources::kPersistentVolumes, *volume);
   }

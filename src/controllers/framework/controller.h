@@ -24,6 +24,10 @@ class View {
   // The objects under one key of a named index, in key order.
   virtual std::vector<const api::Json*> by_index(const api::ResourceId& resource, std::string_view index,
                                                  std::string_view key) const = 0;
+  // How many those are; for who needs no more, since they may be all objects of a cluster.
+  virtual std::size_t count(const api::ResourceId& resource, std::string_view index, std::string_view key) const {
+    return by_index(resource, index, key).size();
+  }
   virtual std::vector<const api::Json*> all(const api::ResourceId& resource) const = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "client/identity_parts.h"
 #include "controllers/framework/off_loop.h"
 
 namespace controllers {
@@ -167,6 +168,7 @@ void Execution::send(const Action& action, Json body) {
   request.subresource = action.subresource;
   request.field_manager = action.field_manager;
   request.urgency = action.urgency;
+  request.only = &client::identity_parts();
   using Verb = Action::Verb;
   switch (action.verb) {
     case Verb::kCreate: request.verb = client::Verb::kCreate; break;

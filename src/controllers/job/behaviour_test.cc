@@ -439,6 +439,34 @@ TEST_F(BehaviourTest, metadata_travels_from_job_to_pods) {
   EXPECT_EQ((*world.find(resources::kPodGroups, "ns/j-U"))["spec"]["priorityClassName"].as_string(), "high");
 }
 
+TEST_F(BehaviourTest, what_a_step_does_not_read_of_a_pod_wakes_nobody) {
+  std::function<bool(const Json*, const Json*)> matters;
+  for (const Wake& wake : controller->wakes_on())
+    if (wake.resource == resources::kPods) matters = wake.matters;
+  ASSERT_TRUE(matters);
+  const Json pod = *api::parse_json(
+      R"({"metadata": {"name": "j-a-0", "resourceVersion": "1", "annotations": {"a": "b"}},
+          "spec": {"containers": []}, "status": {"phase": "Pending"}})");
+  const auto after = [&](std::initializer_list<std::string_view> path, Json value) {
+    Json changed = pod;
+    changed.edit_path({"metadata", "resourceVersion"}) = "2";
+    changed.edit_path(path) = std::move(value);
+    return matters(&pod, &changed);
+  };
+  EXPECT_TRUE(matters(nullptr, &pod));
+  EXPECT_TRUE(matters(&pod, nullptr));
+  EXPECT_FALSE(after({"spec", "nodeName"}, "n"));
+  EXPECT_FALSE(after({"status", "conditions"}, Json::array({"bound"})));
+  EXPECT_FALSE(after({"status", "podIP"}, "10.0.0.1"));
+  EXPECT_TRUE(after({"status", "phase"}, "Running"));
+  EXPECT_TRUE(after({"status", "containerStatuses"}, Json::array({"ready"})));
+  EXPECT_TRUE(after({"status", "initContainerStatuses"}, Json::array({"restarted"})));
+  EXPECT_TRUE(after({"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z"));
+  EXPECT_TRUE(after({"metadata", "annotations"}, Json::object()));
+  EXPECT_TRUE(after({"metadata", "labels"}, Json::object({{"a", "b"}})));
+  EXPECT_TRUE(after({"metadata", "ownerReferences"}, Json::array({"other"})));
+}
+
 TEST_F(BehaviourTest, numbers_of_pods_wait_and_phases_do_not) {
   put_job(base::format(R"({{"minAvailable": 2, "tasks": [{}]}})", task("a", 2)));
   admit();

@@ -1,6 +1,7 @@
 // Wakes, indexes and memory of the job controller; the decision itself is step().
 #include "controllers/job/controller.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -63,6 +64,18 @@ bool group_changed(const Json* before, const Json* after) {
 
 bool came(const Json* before, const Json*) { return before == nullptr; }
 
+// What a step reads of a pod and what may change: not its node, its addresses or its conditions, though each pod of a
+// job gets those, and a step looks at all pods of its job.
+bool pod_changed(const Json* before, const Json* after) {
+  if (!before || !after) return true;
+  const auto differ = [&](std::string_view part, std::initializer_list<std::string_view> fields) {
+    return std::ranges::any_of(fields,
+                               [&](std::string_view field) { return (*before)[part][field] != (*after)[part][field]; });
+  };
+  return differ("status", {"phase", "containerStatuses", "initContainerStatuses"}) ||
+         differ("metadata", {"deletionTimestamp", "labels", "annotations", "ownerReferences"});
+}
+
 // A plan that failed may have deleted some of its pods.
 void keep_of_failed(const Memory& after, Memory& memory) {
   memory.last_action = after.last_action;
@@ -82,7 +95,7 @@ class JobController final : public Controller {
     const auto owner = [](const View&, const Json& object) { return owner_job(object); };
     std::vector<Wake> wakes = {
         {resources::kJobs, own},
-        {resources::kPods, owner},
+        {resources::kPods, owner, pod_changed},
         {resources::kPodGroups, [](const View&, const Json& group) { return job_of_group(group); }, group_changed},
         {resources::kQueues,
          [](const View& view, const Json& queue) {

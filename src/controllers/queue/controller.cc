@@ -28,6 +28,12 @@ std::string parent_of(const Json& queue) {
   return parent.empty() ? "root" : parent;
 }
 
+// Those that are counted.
+constexpr const char* kPhases[] = {"Inqueue", "Pending", "Running", "Unknown", "Completed"};
+
+// Where the groups of a queue that have this phase stand in the index.
+std::string place_of(std::string_view queue, std::string_view phase) { return base::format("{}/{}", queue, phase); }
+
 bool queue_changed(const Json* before, const Json* after) {
   if (!before || !after) return true;
   return (*before)["spec"]["parent"] != (*after)["spec"]["parent"] ||
@@ -66,6 +72,10 @@ class QueueController final : public Controller {
     std::vector<IndexBy> indexes = {
         {resources::kQueues, "parent", [](const Json& queue) { return Keys{parent_of(queue)}; }},
         {resources::kPodGroups, "queue", [](const Json& group) { return Keys{group["spec"]["queue"].str()}; }},
+        {resources::kPodGroups, "phase",
+         [](const Json& group) {
+           return Keys{place_of(group["spec"]["queue"].as_string(), group["status"]["phase"].as_string())};
+         }},
     };
     if (options_.reads_commands) indexes.push_back({resources::kCommands, "queue", command_target});
     return indexes;
@@ -97,10 +107,11 @@ class QueueController final : public Controller {
                   .parent = view.find(resources::kQueues, parent_of(*queue)),
                   .children = view.by_index(resources::kQueues, "parent", key),
                   .by_phase = {}};
-    for (const Json* group : view.by_index(resources::kPodGroups, "queue", key)) {
-      ++seen.group_count;
-      ++seen.by_phase[(*group)["status"]["phase"].str()];
-    }
+    // A queue may hold all groups of the cluster, of which each changes its phase a few times.
+    seen.group_count = static_cast<std::int64_t>(view.count(resources::kPodGroups, "queue", key));
+    for (const char* phase : kPhases)
+      if (const std::size_t count = view.count(resources::kPodGroups, "phase", place_of(key, phase)); count > 0)
+        seen.by_phase[phase] = static_cast<std::int64_t>(count);
     publish(key, &seen);
     const auto waiting = waiting_.find(key);
     under.from_queue = waiting != waiting_.end() && !waiting->second.empty();
@@ -154,7 +165,7 @@ class QueueController final : public Controller {
   // The gauges of a queue; null: it is gone.
   void publish(const std::string& queue, const Observed* seen) {
     if (options_.metrics == nullptr) return;
-    for (const char* phase : {"Inqueue", "Pending", "Running", "Unknown", "Completed"}) {
+    for (const char* phase : kPhases) {
       std::string word = phase;
       word[0] = static_cast<char>(word[0] - 'A' + 'a');
       const std::string name = base::format("volcano_queue_pod_group_{}_count", word);

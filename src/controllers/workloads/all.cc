@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "controllers/cluster/protection.h"
 #include "controllers/workloads/batch_job.h"
 #include "controllers/workloads/cron_job.h"
 #include "controllers/workloads/daemon_set.h"
@@ -34,6 +35,8 @@ const std::vector<Row>& rows() {
       {"horizontal-pod-autoscaler",
        [](const Options& options) { return autoscaling::make_autoscaler_controller(options.pod_usage); }},
       {"job", [](const Options&) { return make_batch_job_controller(); }},
+      {"persistentvolume-protection", [](const Options&) { return cluster::make_volume_protection(); }},
+      {"persistentvolumeclaim-protection", [](const Options&) { return cluster::make_claim_protection(); }},
       {"replicaset", [](const Options&) { return make_replica_set_controller(); }},
       {"replicationcontroller", [](const Options&) { return make_replication_controller(); }},
       {"statefulset", [](const Options&) { return make_stateful_set_controller(); }},

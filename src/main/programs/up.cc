@@ -13,6 +13,7 @@
 #include "apiserver/http/server.h"
 #include "apiserver/kinds/runtime_class_hook.h"
 #include "apiserver/kinds/service_account_hook.h"
+#include "apiserver/kinds/storage_protection_hook.h"
 #include "apiserver/pipeline/api.h"
 #include "apiserver/pipeline/event_expiry.h"
 #include "apiserver/pipeline/metrics.h"
@@ -103,6 +104,7 @@ struct Cluster {
     api_options.hooks =
         admission::hooks({.mpi_version = options.mpi_version,
                           .knows_time_zone = [](const std::string& zone) { return base::TimeZone::load(zone).ok(); }});
+    for (api::AdmissionHook& hook : apiserver::storage_protection_hooks()) api_options.hooks.push_back(std::move(hook));
     // Plain processes have no volumes to find a token in. What runs pods for others is not known.
     if (gateway || !runs(options, "node")) api_options.hooks.push_back(apiserver::service_account_hook());
     api_options.hooks.push_back(apiserver::runtime_class_hook());

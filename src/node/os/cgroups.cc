@@ -10,6 +10,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <limits>
 
 #include "base/format.h"
 #include "base/split.h"
@@ -80,10 +81,72 @@ CgroupLayout cgroup_layout(std::string_view mountinfo) {
   return layout;
 }
 
+std::int64_t cpu_shares(std::int64_t request_milli) { return std::max<std::int64_t>(2, request_milli * 1024 / 1000); }
+std::int64_t cpu_quota(std::int64_t limit_milli) { return std::max<std::int64_t>(1000, limit_milli * 100); }
+
+namespace {
+
+std::int64_t cpu_weight(std::int64_t shares) {
+  return 1 + (std::min<std::int64_t>(shares, 262144) - 2) * 9999 / 262142;
+}
+
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+// The first number of a file; what is none ("max", -1) is no limit.
+std::int64_t limit_in(const std::string& text) {
+  std::int64_t value = -1;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value < 0 ? kNoLimit : value;
+}
+
+std::string memory_file(const CgroupLayout& layout, const std::string& path) {
+  if (layout.unified()) return layout.v2 + path + "/memory.max";
+  const auto memory = layout.v1.find("memory");
+  return memory == layout.v1.end() ? std::string() : memory->second + path + "/memory.limit_in_bytes";
+}
+
+}  // namespace
+
+CgroupResize plan_cgroup_resize(const CgroupLayout& layout, const std::string& path, const PodLimits& limits,
+                                const std::function<std::string(const std::string&)>& read) {
+  CgroupResize plan;
+  // `none`: what the kernel calls no limit there.
+  const auto add = [&](const std::string& file, std::int64_t value, const std::string& none, const char* rest) {
+    const std::int64_t goal = value == 0 ? kNoLimit : value, present = limit_in(read(file));
+    if (goal == present) return;
+    (goal > present ? plan.before : plan.after).push_back({file, (value == 0 ? none : std::to_string(value)) + rest});
+  };
+  const std::int64_t shares = cpu_shares(limits.cpu_request_milli);
+  const std::int64_t quota = limits.cpu_limit_milli == 0 ? 0 : cpu_quota(limits.cpu_limit_milli);
+  if (layout.unified()) {
+    const std::string folder = layout.v2 + path;
+    add(folder + "/cpu.max", quota, "max", " 100000");
+    add(folder + "/cpu.weight", cpu_weight(shares), "", "");
+    add(memory_file(layout, path), limits.memory_limit_bytes, "max", "");
+    return plan;
+  }
+  if (const auto cpu = layout.v1.find("cpu"); cpu != layout.v1.end()) {
+    add(cpu->second + path + "/cpu.cfs_quota_us", quota, "-1", "");
+    add(cpu->second + path + "/cpu.shares", shares, "", "");
+  }
+  if (layout.v1.contains("memory")) add(memory_file(layout, path), limits.memory_limit_bytes, "-1", "");
+  return plan;
+}
+
+base::Status write_cgroup(const std::vector<FileWrite>& files) {
+  for (const FileWrite& file : files) TRY_VOID(write_existing(file));
+  return {};
+}
+
+bool lowers_memory(const CgroupLayout& layout, const std::string& path, std::int64_t limit_bytes) {
+  const std::string file = memory_file(layout, path);
+  return !file.empty() && limit_in(read_text(file)) > limit_bytes;
+}
+
 CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits) {
   CgroupPlan plan;
-  const std::int64_t shares = std::max<std::int64_t>(2, limits.cpu_request_milli * 1024 / 1000);
-  const std::int64_t quota = std::max<std::int64_t>(1000, limits.cpu_limit_milli * 100);
+  const std::int64_t shares = cpu_shares(limits.cpu_request_milli);
+  const std::int64_t quota = cpu_quota(limits.cpu_limit_milli);
   if (layout.unified()) {
     const std::vector<std::string> steps = steps_of(path);
     const std::string controllers = layout.has_hugetlb() ? "+cpu +memory +pids +hugetlb" : "+cpu +memory +pids";
@@ -93,8 +156,7 @@ CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, 
       plan.files.push_back({layout.v2 + step + "/cgroup.subtree_control", controllers});
     }
     const std::string folder = layout.v2 + path;
-    plan.files.push_back(
-        {folder + "/cpu.weight", std::to_string(1 + (std::min<std::int64_t>(shares, 262144) - 2) * 9999 / 262142)});
+    plan.files.push_back({folder + "/cpu.weight", std::to_string(cpu_weight(shares))});
     if (limits.cpu_limit_milli > 0) plan.files.push_back({folder + "/cpu.max", base::format("{} 100000", quota)});
     if (limits.memory_limit_bytes > 0)
       plan.files.push_back({folder + "/memory.max", std::to_string(limits.memory_limit_bytes)});

@@ -1,6 +1,7 @@
 // Control groups of pods: which files hold which limit, for v1, v2 and the hybrid of both.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -46,6 +47,22 @@ struct CgroupPlan {
   std::vector<FileWrite> files;
 };
 CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits);
+
+// What the kernel is told of processors.
+std::int64_t cpu_shares(std::int64_t request_milli);
+std::int64_t cpu_quota(std::int64_t limit_milli);  // of a period of 100 ms
+
+// The writes that give a group other limits. Those that raise come before what is in the group changes, those that
+// lower after it. `read` gives a file's text. Pure.
+struct CgroupResize {
+  std::vector<FileWrite> before;
+  std::vector<FileWrite> after;
+};
+CgroupResize plan_cgroup_resize(const CgroupLayout& layout, const std::string& path, const PodLimits& limits,
+                                const std::function<std::string(const std::string&)>& read);
+base::Status write_cgroup(const std::vector<FileWrite>& files);
+// Whether the group has a larger limit, or none.
+bool lowers_memory(const CgroupLayout& layout, const std::string& path, std::int64_t limit_bytes);
 
 base::Status make_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits);
 // Kills what runs in the group, as far as it is in one look.

@@ -79,10 +79,10 @@ Json mounts_json(const BundleInput& input) {
 
 Json resources_json(const BundleInput& input) {
   const ContainerSpec& spec = *input.spec;
-  Json cpu = Json::object({{"shares", std::max<std::int64_t>(2, spec.cpu_request_milli * 1024 / 1000)}});
+  Json cpu = Json::object({{"shares", cpu_shares(spec.cpu_request_milli)}});
   if (spec.cpu_limit_milli > 0) {
     cpu.set("period", 100'000);
-    cpu.set("quota", std::max<std::int64_t>(1000, spec.cpu_limit_milli * 100));
+    cpu.set("quota", cpu_quota(spec.cpu_limit_milli));
   }
   Json memory = Json::object();
   if (spec.memory_limit_bytes > 0) memory.set("limit", spec.memory_limit_bytes);

@@ -21,6 +21,9 @@ class ProcessRuntime : public Runtime {
   base::Result<std::string> prepare(const SandboxSpec& spec) override;
   base::Status update_volume(const std::string&, const VolumeSpec&) override { return {}; }
   base::Result<StartedContainer> start(const ContainerSpec& spec) override;
+  std::optional<std::string> no_resize() const override {
+    return "pods are plain processes here, which nothing holds to limits";
+  }
   void signal(const std::string& pod_uid, const std::string& container_id, int signal) override;
   void remove(const std::string& pod_uid, bool logs_too) override;
   std::string termination_message(const std::string& pod_uid, const std::string& container_id,

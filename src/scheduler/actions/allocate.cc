@@ -1,4 +1,5 @@
 // Which waiting pods get which nodes? Groups start whole or not at all.
+#include <algorithm>
 #include <unordered_map>
 
 #include "scheduler/actions/topology_placer.h"
@@ -20,7 +21,10 @@ class Allocate final : public Action {
   class Round {
    public:
     Round(Session& session, const DomainBounds& bounds)
-        : session_(session), model_(session.model()), work_(session), topology_(session, bounds) {}
+        : session_(session),
+          model_(session.model()),
+          work_(session, JobsByQueue::Places::kFixed),
+          topology_(session, bounds) {}
 
     void collect() {
       const bool enqueue_runs = session_.config().has_action("enqueue");
@@ -40,13 +44,8 @@ class Allocate final : public Action {
           Worksheet sheet = make_worksheet(session_, id, placeable);
           if (sheet.empty()) continue;
           sheets_.emplace(id.index, std::move(sheet));
-        } else {
-          TaskHeap tasks = make_task_heap(session_);
-          for (const TaskId task : job.tasks) {
-            if (placeable(task)) tasks.push(task);
-          }
-          if (tasks.empty()) continue;
-          tasks_.emplace(id.index, std::move(tasks));
+        } else if (std::none_of(job.tasks.begin(), job.tasks.end(), placeable)) {
+          continue;
         }
         work_.add(id);
       }
@@ -59,10 +58,9 @@ class Allocate final : public Action {
           session_.note_overused(queue);
           continue;
         }
-        if (work_.jobs_of(queue).empty()) continue;
-        const JobId job = work_.jobs_of(queue).pop();
-        if (goes_by_topology(model_.job(job)) ? place_by_topology(job) : place_anywhere(job))
-          work_.jobs_of(queue).push(job);
+        if (!work_.has_jobs(queue)) continue;
+        const JobId job = work_.pop(queue);
+        if (goes_by_topology(model_.job(job)) ? place_by_topology(job) : place_anywhere(job)) work_.add(job);
         work_.queues.push(queue);
       }
     }
@@ -72,10 +70,20 @@ class Allocate final : public Action {
       return job.topology != nullptr && (job.topology->wishes_hard() || !job.topology->policies.empty());
     }
 
+    // What is left of the job; all that waits, at first.
+    TaskHeap take_tasks(JobId job) {
+      if (auto left = left_.extract(job.index)) return std::move(left.mapped());
+      TaskHeap out = make_task_heap(session_);
+      for (const TaskId task : model_.job(job).tasks) {
+        if (is_placeable(model_, task)) out.push(task);
+      }
+      return out;
+    }
+
     // True when the job started and has more to place. What is not ready but promised stays uncommitted until the
     // close.
     bool place_anywhere(JobId job) {
-      TaskHeap& tasks = tasks_.at(job.index);
+      TaskHeap tasks = take_tasks(job);
       const Session::Mark mark = session_.mark();
       const DomainId nominated = session_.nominated_domain(job, 0);
       const bool placed = (nominated.is_set() && placer_.place_nominated({job, 0, nominated}, tasks, mark)) ||
@@ -83,7 +91,9 @@ class Allocate final : public Action {
       if (!placed || !session_.ask<JobReady>(model_.job(job))) return false;
       session_.commit(mark);
       session_.nominate_domain(job, 0, DomainId{});
-      return !tasks.empty();
+      if (tasks.empty()) return false;
+      left_.emplace(job.index, std::move(tasks));
+      return true;
     }
 
     bool place_by_topology(JobId job) {
@@ -100,7 +110,7 @@ class Allocate final : public Action {
     JobsByQueue work_;
     Placer placer_{session_};
     TopologyPlacer topology_;
-    std::unordered_map<std::uint32_t, TaskHeap> tasks_;    // by job
+    std::unordered_map<std::uint32_t, TaskHeap> left_;     // by job: what did not start with it
     std::unordered_map<std::uint32_t, Worksheet> sheets_;  // of jobs that go by topology
   };
 

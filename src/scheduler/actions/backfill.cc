@@ -11,10 +11,11 @@ class Backfill final : public Action {
  public:
   void run(Session& session) override {
     Model& model = session.model();
-    JobsByQueue work(session);
+    JobsByQueue work(session, JobsByQueue::Places::kFixed);
     std::unordered_map<std::uint32_t, TaskHeap> tasks;
     for (const JobId id : session.jobs_to_look_at()) {
       const Job& job = model.job(id);
+      if (job.pending_best_effort == 0 && job.waiting_count() == 0) continue;  // nothing for this action
       if (job.is_pending() || session.ask<JobValid>(job)) continue;
       for (const TaskId task_id : std::vector<TaskId>(job.tasks)) {
         const Task& task = model.task(task_id);
@@ -28,8 +29,8 @@ class Backfill final : public Action {
     }
     while (!work.queues.empty()) {
       const QueueId queue = work.queues.pop();
-      while (!work.jobs_of(queue).empty()) {
-        const JobId job = work.jobs_of(queue).pop();
+      while (work.has_jobs(queue)) {
+        const JobId job = work.pop(queue);
         TaskHeap& heap = tasks.at(job.index);
         while (!heap.empty()) place(session, job, model.task(heap.pop()));
       }

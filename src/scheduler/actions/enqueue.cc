@@ -21,7 +21,7 @@ class Enqueue final : public Action {
     for (const JobId id : session.jobs_to_look_at()) {
       const Job& job = session.model().job(id);
       if (!job.is_pending()) continue;
-      nobody = job.min_resources && !session.ask<JobEnqueueable>(job);
+      nobody = job.min_resources() && !session.ask<JobEnqueueable>(job);
       if (!nobody) break;
     }
     session.end_rehearsal(nobody);
@@ -32,7 +32,7 @@ class Enqueue final : public Action {
 }  // namespace
 
 void admit_by_order(Session& session) {
-  JobsByQueue work(session);
+  JobsByQueue work(session, JobsByQueue::Places::kFixed);
   for (const JobId id : session.jobs_to_look_at()) {
     const Job& job = session.model().job(id);
     work.add_queue(job.queue);
@@ -40,9 +40,9 @@ void admit_by_order(Session& session) {
   }
   while (!work.queues.empty()) {
     const QueueId queue = work.queues.pop();
-    if (work.jobs_of(queue).empty()) continue;
-    const Job& job = session.model().job(work.jobs_of(queue).pop());
-    if (!job.min_resources || session.ask<JobEnqueueable>(job)) {
+    if (!work.has_jobs(queue)) continue;
+    const Job& job = session.model().job(work.pop(queue));
+    if (!job.min_resources() || session.ask<JobEnqueueable>(job)) {
       session.ask<JobEnqueued>(job);
       session.set_phase(job.id, GroupPhase::kInqueue);
     }

@@ -183,7 +183,7 @@ class GangEvict final : public Action {
   }
 
   void run(Session& session) override {
-    JobsByQueue work(session);
+    JobsByQueue work(session, JobsByQueue::Places::kLive);
     Model& model = session.model();
     for (const JobId id : session.jobs_to_look_at()) {
       const Job& job = model.job(id);
@@ -194,7 +194,7 @@ class GangEvict final : public Action {
     while (!work.queues.empty()) {
       const QueueId queue = work.queues.pop();
       if (settings_.purpose == EvictPurpose::kGangReclaim && session.ask<Overused>(model.queue(queue))) continue;
-      while (!work.jobs_of(queue).empty()) Beneficiary(session, settings_, work.jobs_of(queue).pop()).run();
+      while (work.has_jobs(queue)) Beneficiary(session, settings_, work.pop(queue)).run();
     }
   }
 

@@ -134,9 +134,7 @@ bool Placer::place_nominated(const PlaceTarget& target, TaskHeap& tasks, Session
 
 void Placer::record(const PlaceTarget& target, const Job& job, const Task& task, FitErrors errors) {
   JobTrouble& trouble = session_.trouble(job.id);
-  std::vector<bool>& failed = trouble.failed_roles[target.part];
-  if (failed.size() <= task.role) failed.resize(task.role + 1);
-  failed[task.role] = true;
+  if (job.has_role_minimums || !job.roles[task.role].name.empty()) trouble.note_failed(target.part, task.role);
   trouble.by_task.insert_or_assign(model_.text(task.id).name.str(), std::move(errors));
 }
 

@@ -21,15 +21,19 @@ class Preempt final : public Action {
   class Round {
    public:
     Round(Session& session, const DryRunSettings& dry_run)
-        : session_(session), model_(session.model()), dry_run_(dry_run), work_(session), hopeless_(session.model()) {}
+        : session_(session),
+          model_(session.model()),
+          dry_run_(dry_run),
+          work_(session, JobsByQueue::Places::kLive),
+          hopeless_(session.model()) {}
 
     void run() {
       collect();
       while (!work_.queues.empty()) {
         const QueueId queue = work_.queues.pop();
         std::vector<JobId> jobs;
-        while (!work_.jobs_of(queue).empty()) {
-          const JobId job = work_.jobs_of(queue).pop();
+        while (work_.has_jobs(queue)) {
+          const JobId job = work_.pop(queue);
           jobs.push_back(job);
           between_jobs(job);
         }

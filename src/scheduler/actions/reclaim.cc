@@ -14,7 +14,10 @@ class Reclaim final : public Action {
   class Round {
    public:
     explicit Round(Session& session)
-        : session_(session), model_(session.model()), work_(session), hopeless_(session.model()) {}
+        : session_(session),
+          model_(session.model()),
+          work_(session, JobsByQueue::Places::kLive),
+          hopeless_(session.model()) {}
 
     void run() {
       for (const JobId id : session_.jobs_to_look_at()) {
@@ -26,7 +29,7 @@ class Reclaim final : public Action {
       while (!work_.queues.empty()) {
         const QueueId queue = work_.queues.pop();
         if (session_.ask<Overused>(model_.queue(queue))) continue;
-        while (!work_.jobs_of(queue).empty()) reclaim_for_job(work_.jobs_of(queue).pop());
+        while (work_.has_jobs(queue)) reclaim_for_job(work_.pop(queue));
       }
     }
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <optional>
 
+#include "base/digest.h"
 #include "base/time.h"
 #include "scheduler/model/core/group_status.h"
 
@@ -24,6 +26,13 @@ const api::Json* annotation_or_label(const api::Json& object, std::string_view k
   return object["metadata"]["labels"].find(key);
 }
 
+// A number of pods as somebody wrote it. Below, there is room to subtract counts of pods from it.
+std::int32_t count_in(const api::Json& number) {
+  constexpr std::int64_t kLeast = -(std::int64_t{1} << 30);
+  return static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(number.as_int(), kLeast, std::numeric_limits<std::int32_t>::max()));
+}
+
 QueueState queue_state_from(std::string_view text) {
   if (text == "Closed") return QueueState::kClosed;
   if (text == "Closing") return QueueState::kClosing;
@@ -41,10 +50,14 @@ std::optional<base::Duration> waiting_time_of(const api::Json& group) {
   return std::nullopt;
 }
 
-GroupExtras extras_of(const api::Json& group) {
+GroupExtras extras_of(const api::Json& group, Dimensions& dimensions) {
   GroupExtras out;
   const api::Json& minimum = group["spec"]["minResources"];
-  if (minimum.is_object()) out.min_resources = api::resource_list_from(minimum);
+  if (minimum.is_object()) {
+    out.has_minimum = true;
+    out.min_resources = api::resource_list_from(minimum);
+    out.minimum = request_from(out.min_resources, dimensions);
+  }
   out.waiting_time = waiting_time_of(group);
   out.budget_min_available = std::string(api::annotation_of(group, "volcano.sh/jdb-min-available"));
   if (out.budget_min_available.empty())  // the other counts where this one is not given
@@ -52,16 +65,26 @@ GroupExtras extras_of(const api::Json& group) {
   return out;
 }
 
-void read_group_spec(const api::Json& group, Job& job, Dimensions& dimensions, SharedTexts& shared_texts) {
+std::uint64_t digest_of(const GroupExtras& extras) {
+  base::Digest out;
+  for (const auto& [name, quantity] : extras.min_resources) {
+    out.add(name);
+    out.add(static_cast<std::uint64_t>(quantity.milli_value()));
+  }
+  return out.value();
+}
+
+void read_group_spec(const api::Json& group, Job& job, Model& model) {
+  SharedTexts& shared_texts = model.shared_texts;
   const api::Json& spec = group["spec"];
   job.group_uid = api::uid_of(group);
-  job.min_available = static_cast<std::int32_t>(spec["minMember"].as_int());
+  job.min_available = count_in(spec["minMember"]);
   job.created_ns = created_ns(group);
   job.priority_class = shared_texts.share(spec["priorityClassName"].as_string());
-  job.more.reset();
-  if (GroupExtras extras = extras_of(group); extras != GroupExtras{}) job.more = std::move(extras);
-  job.min_resources.reset();
-  if (spec["minResources"].is_object()) job.min_resources = request_from(job.extras().min_resources, dimensions);
+  GroupExtras extras = extras_of(group, model.dimensions);
+  const bool is_plain = extras == GroupExtras{};
+  const std::uint64_t digest = digest_of(extras);
+  job.more = is_plain ? Shared<GroupExtras>() : model.shared_extras.share(std::move(extras), digest);
   const api::Json* preemptable = annotation_or_label(group, "volcano.sh/preemptable");
   job.names_preemptable = preemptable != nullptr;
   job.preemptable = preemptable != nullptr && parse_go_bool(preemptable->as_string());
@@ -72,9 +95,9 @@ void read_group_spec(const api::Json& group, Job& job, Dimensions& dimensions, S
 GroupStatus group_status_from(const api::Json& status, SharedTexts& shared_texts) {
   GroupStatus out;
   out.phase = group_phase_from(status["phase"].as_string());
-  out.running = static_cast<std::int32_t>(status["running"].as_int());
-  out.succeeded = static_cast<std::int32_t>(status["succeeded"].as_int());
-  out.failed = static_cast<std::int32_t>(status["failed"].as_int());
+  out.running = count_in(status["running"]);
+  out.succeeded = count_in(status["succeeded"]);
+  out.failed = count_in(status["failed"]);
   for (const api::Json& item : status["conditions"].items()) {
     const auto text = [&](std::string_view key) { return shared_texts.share(item[key].as_string()); };
     out.conditions.push_back({text("type"), text("status"), text("reason"), text("message"), text("transitionID"),
@@ -224,13 +247,13 @@ bool Intake::set_group(const api::Json& group) {
   job.spec_text = model_.shared_texts.share(group["spec"].dump() + group["metadata"]["annotations"].dump() +
                                             group["metadata"]["labels"].dump());
   if (known && old_spec == job.spec_text && old_phase == job.phase) return job.changes != before;
-  read_group_spec(group, job, model_.dimensions, model_.shared_texts);
+  read_group_spec(group, job, model_);
   set_topology(group, id);
   model_.group_wishes.set(id, group["metadata"]["annotations"]);
   const std::string queue = group["spec"]["queue"].str();
   std::vector<std::pair<std::string, std::int32_t>> minimums;
   for (const auto& member : group["spec"]["minTaskMember"].members()) {
-    minimums.emplace_back(std::string(member.name()), static_cast<std::int32_t>(member.value.as_int()));
+    minimums.emplace_back(std::string(member.name()), count_in(member.value));
   }
   model_.set_job_queue(id, queue.empty() ? options_.default_queue : queue);
   model_.set_role_minimums(id, minimums);

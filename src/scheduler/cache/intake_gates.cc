@@ -33,7 +33,8 @@ api::Json Intake::without_gated_fields(api::Json pod) const {
   if (!pod["spec"].is_object()) return pod;
   if (!gates.on("PodLevelResources")) pod.edit("spec").erase("resources");
   if (!gates.on("InPlacePodVerticalScaling") && pod["status"].is_object())
-    strip(pod.edit("status"), "containerStatuses", {"resources", "allocatedResources"});
+    for (const char* list : {"containerStatuses", "initContainerStatuses"})
+      strip(pod.edit("status"), list, {"resources", "allocatedResources"});
   if (!gates.on("NodeInclusionPolicyInPodTopologySpread"))
     strip(pod.edit("spec"), "topologySpreadConstraints", {"nodeAffinityPolicy", "nodeTaintsPolicy"});
   if (!gates.on("MatchLabelKeysInPodTopologySpread"))

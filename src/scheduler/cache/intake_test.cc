@@ -78,5 +78,29 @@ TEST_F(IntakeAnswers, a_status_that_could_not_be_written_is_taken_back) {
   EXPECT_EQ(job().phase, GroupPhase::kPending);
 }
 
+TEST_F(IntakeAnswers, minimums_that_nobody_can_reach_do_not_wrap) {
+  struct Case {
+    std::string_view wrote;
+    std::int32_t minimum;
+    std::int64_t of_roles;
+  };
+  constexpr Case kCases[] = {
+      {R"("minMember":2147483647,"minTaskMember":{"a":2147483647,"b":2147483647})", 2147483647, 4294967294},
+      {R"("minMember":-2147483648,"minTaskMember":{"a":-2147483648})", -1073741824, -1073741824},
+      {R"("minMember":4294967297,"minTaskMember":{"a":4294967297})", 2147483647, 2147483647},
+      {R"("minMember":2)", 2, 0},
+  };
+  int version = 5;
+  for (const Case& one : kCases) {
+    intake_.set(api::resources::kPodGroups,
+                parse(base::format(R"({{"metadata":{{"name":"g","namespace":"ns","uid":"u1","resourceVersion":"{}"}},)"
+                                   R"("spec":{{{},"queue":"default"}}}})",
+                                   ++version, one.wrote)));
+    EXPECT_EQ(job().min_available, one.minimum) << one.wrote;
+    EXPECT_EQ(job().roles_min_total, one.of_roles) << one.wrote;
+    EXPECT_EQ(job().checks_roles(), job().has_role_minimums && one.minimum >= one.of_roles) << one.wrote;
+  }
+}
+
 }  // namespace
 }  // namespace scheduler

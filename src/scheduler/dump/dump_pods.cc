@@ -35,6 +35,8 @@ class ShapeReader {
     set_list("resourceClaims", claims_);
     Json out = Json::object({{"spec", std::move(spec_)}});
     if (!statuses_.empty()) out.edit_path({"status", "containerStatuses"}) = Json::array(std::move(statuses_));
+    if (!init_statuses_.empty())
+      out.edit_path({"status", "initContainerStatuses"}) = Json::array(std::move(init_statuses_));
     if (!made_claims_.empty())
       out.edit_path({"status", "resourceClaimStatuses"}) = Json::array(std::move(made_claims_));
     if (!annotations_.empty()) out.edit_path({"metadata", "annotations"}) = std::move(annotations_);
@@ -67,11 +69,12 @@ class ShapeReader {
     list.push_back(std::move(one));
   }
 
-  void read_resize() {
-    Json one = Json::object({{"name", base::format("c{}", take_json(rest_).as_int())}});
+  void read_resize(std::vector<Json>& list) {
+    Json one =
+        Json::object({{"name", base::format("{}{}", &list == &statuses_ ? "c" : "i", take_json(rest_).as_int())}});
     if (skip('r')) one.set("resources", take_json(rest_));
     if (skip('a')) one.set("allocatedResources", take_json(rest_));
-    statuses_.push_back(std::move(one));
+    list.push_back(std::move(one));
   }
 
   void read_volume() {
@@ -115,7 +118,8 @@ class ShapeReader {
       case 'E': return read_ephemeral_volume();
       case 'G': return read_image_volume();
       case 'D': return read_claim();
-      case 'q': return read_resize();
+      case 'q': return read_resize(statuses_);
+      case 'Q': return read_resize(init_statuses_);
       case 'X': infeasible_ = true; return;
       case 'W': {
         const Json key = take_json(rest_);
@@ -133,7 +137,7 @@ class ShapeReader {
   std::string_view rest_;
   Json spec_ = Json::object();
   Json annotations_ = Json::object();
-  std::vector<Json> containers_, init_containers_, volumes_, claims_, made_claims_, statuses_;
+  std::vector<Json> containers_, init_containers_, volumes_, claims_, made_claims_, statuses_, init_statuses_;
   bool infeasible_ = false;
 };
 
@@ -168,7 +172,9 @@ class PodWriter {
       const Shape& shape = model.shape(ShapeId{static_cast<std::uint32_t>(i)});
       if (shape.uses == 0) continue;
       shapes_[i] = ShapeReader(texts[i]).pod();
-      if (shapes_[i]["status"]["containerStatuses"].empty()) name_containers(shape, shapes_[i].edit("spec"));
+      const Json& status = shapes_[i]["status"];
+      if (status["containerStatuses"].empty() && status["initContainerStatuses"].empty())
+        name_containers(shape, shapes_[i].edit("spec"));
     }
   }
 

@@ -5,6 +5,7 @@
 // configuration's keys are derived from the rows. To add a point, add a row here and in kAllPoints.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -37,7 +38,7 @@ struct Point {
 
 // clang-format off
 //                                 what one plugin is asked and answers                     fold              key ("": cannot be switched off; "a|b": either)
-struct JobOrder           : Point<int(const Job&, const Job&),                              FirstNonZero>     { static constexpr std::string_view kKey = "enableJobOrder"; };
+struct JobOrder           : Point<std::int64_t(const Job&),                                 SmallestFirst>    { static constexpr std::string_view kKey = "enableJobOrder"; };
 struct TaskOrder          : Point<int(const Task&, const Task&),                            FirstNonZero>     { static constexpr std::string_view kKey = "enableTaskOrder"; };
 struct QueueOrder         : Point<int(const Queue&, const Queue&),                          FirstNonZero>     { static constexpr std::string_view kKey = "enableQueueOrder"; };
 struct VictimQueueOrder   : Point<int(const Queue&, const Queue&, const Queue&),            FirstNonZero>     { static constexpr std::string_view kKey = ""; };

@@ -37,6 +37,23 @@ struct FirstNonZero {
   }
 };
 
+// Each answer is a rank, and who has the smaller one comes first: -1, 0 or 1 for a pair. The ranks of one are appended
+// to `out` where the pairs are many.
+struct SmallestFirst {
+  template <class S, class Ranked>
+  static int fold(const Answers<S>& answers, const Ranked& a, const Ranked& b) {
+    for (const auto& answer : answers) {
+      const std::int64_t left = answer.call(a), right = answer.call(b);
+      if (left != right) return left < right ? -1 : 1;
+    }
+    return 0;
+  }
+  template <class S, class Ranked>
+  static void fold(const Answers<S>& answers, const Ranked& one, std::vector<std::int64_t>* out) {
+    for (const auto& answer : answers) out->push_back(answer.call(one));
+  }
+};
+
 // True unless somebody says no.
 struct All {
   using Result = bool;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/digest.h"
 #include "base/format.h"
 #include "scheduler/framework/amount_text.h"
 
@@ -130,23 +131,21 @@ std::string WaitReason::message() const {
 }
 
 std::uint64_t WaitReason::digest() const {
-  std::uint64_t out = 0;
-  const auto mix = [&](std::uint64_t value) { out = (out ^ value) * 0x9e3779b97f4a7c15ull + (out >> 29); };
-  const auto text = [&](std::string_view value) { mix(std::hash<std::string_view>{}(value)); };
-  mix(static_cast<std::uint64_t>(kind) * 4 + (is_impossible ? 2 : 0) + (fits_one ? 1 : 0));
-  mix(static_cast<std::uint64_t>(pods) << 32 | static_cast<std::uint32_t>(minimum));
-  for (const std::string* one : {&queue, &pod, &resource, &wanted, &domain}) text(*one);
+  base::Digest out;
+  out.add(static_cast<std::uint64_t>(kind) * 4 + (is_impossible ? 2 : 0) + (fits_one ? 1 : 0));
+  out.add(static_cast<std::uint64_t>(pods) << 32 | static_cast<std::uint32_t>(minimum));
+  for (const std::string_view one : {queue, pod, resource, wanted, domain}) out.add(one);
   // How many nodes drop out for which reason changes with other pods.
   for (const char c : detail) {
-    if (kind != WaitKind::kFilter || c < '0' || c > '9') mix(static_cast<unsigned char>(c));
+    if (kind != WaitKind::kFilter || c < '0' || c > '9') out.add(static_cast<unsigned char>(c));
   }
   if (has_shortage(kind)) {
-    mix(static_cast<std::uint64_t>(shortage.limit));
-    for (const std::string* one : {&shortage.name, &shortage.resource}) text(*one);
-    mix(static_cast<std::uint64_t>(shortage.wanted.milli_value()));
-    if (shortage.is_fixed()) mix(static_cast<std::uint64_t>(shortage.allowed.milli_value()));
+    out.add(static_cast<std::uint64_t>(shortage.limit));
+    for (const std::string_view one : {shortage.name, shortage.resource}) out.add(one);
+    out.add(static_cast<std::uint64_t>(shortage.wanted.milli_value()));
+    if (shortage.is_fixed()) out.add(static_cast<std::uint64_t>(shortage.allowed.milli_value()));
   }
-  return out | 1;
+  return out.value();
 }
 
 api::Json WaitReason::json() const {

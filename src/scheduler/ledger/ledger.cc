@@ -27,7 +27,7 @@ std::string Ledger::flight_key(Entry entry, std::string_view key) {
 
 bool Ledger::is_quiet(const Job& job, const GroupNow& now) const {
   const GroupSays& said = group(job.id);
-  return !said.met_trouble && !now.met_trouble && !now.has_conditions && said.status.phase == job.phase &&
+  return said.trouble == now.trouble && !now.has_conditions && said.status.phase == job.phase &&
          (said.refusal != 0) == now.is_refused;
 }
 

@@ -43,7 +43,7 @@ struct GroupSays {
   Text why;       // the sentence last told, and the digest of what it says; 0: none was
   std::uint64_t why_digest = 0;
   std::uint64_t refusal = 0;  // digest of what admission said at the last close; 0: it did not refuse
-  bool met_trouble = false;   // the search did, at the last close
+  std::uint64_t trouble = 0;  // digest of what its tries met, at the last close; 0: no trouble
   // Job::pod_changes as the last close saw it, and since when it is so.
   std::uint32_t pod_changes = 0;
   base::Time unchanged_since;
@@ -74,7 +74,7 @@ class Ledger {
 
   // What may have changed about a group without a change of its pods or of its PodGroup.
   struct GroupNow {
-    bool met_trouble = false;
+    std::uint64_t trouble = 0;  // digest; 0: none
     bool is_refused = false;
     bool has_conditions = false;  // some were set
   };
@@ -118,7 +118,7 @@ class Ledger {
   // Groups that lack pods and are not told so yet, and when they will be if no pod comes or goes.
   std::map<JobId, base::Time> arriving;
   // Why each waiting group waits, as of the last cycle that looked at it: what people are told who ask.
-  std::map<JobId, WaitReason> reasons;
+  std::unordered_map<JobId, WaitReason> reasons;
 
  private:
   struct Flight {

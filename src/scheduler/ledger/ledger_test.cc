@@ -70,7 +70,12 @@ TEST(Ledger, a_group_is_quiet_while_nothing_differs_from_what_was_said) {
   job.phase = GroupPhase::kInqueue;
   ledger.edit_group(job.id).status.phase = GroupPhase::kInqueue;
   EXPECT_TRUE(ledger.is_quiet(job, {}));
-  EXPECT_FALSE(ledger.is_quiet(job, {.met_trouble = true}));
+  EXPECT_FALSE(ledger.is_quiet(job, {.trouble = 1}));
+  ledger.edit_group(job.id).trouble = 1;
+  EXPECT_TRUE(ledger.is_quiet(job, {.trouble = 1})) << "it met the same again";
+  EXPECT_FALSE(ledger.is_quiet(job, {.trouble = 3}));
+  EXPECT_FALSE(ledger.is_quiet(job, {})) << "and what it met is gone";
+  ledger.edit_group(job.id).trouble = 0;
   EXPECT_FALSE(ledger.is_quiet(job, {.is_refused = true}));
   EXPECT_FALSE(ledger.is_quiet(job, {.has_conditions = true}));
   job.phase = GroupPhase::kPending;

@@ -22,7 +22,7 @@ void Model::ignore_resource(std::string_view name) {
   }
   for (Job& job : jobs_) {
     for (Sums* sums : {&job.allocated, &job.pipelined, &job.pending}) sums->erase(dim);
-    if (job.min_resources) job.min_resources.edit().erase(dim);
+    if (job.min_resources()) job.more.edit().minimum.erase(dim);
     if (job.in_use) note_changed(job.id);
   }
   for (Queue& queue : queues_) {

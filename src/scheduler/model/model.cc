@@ -329,6 +329,7 @@ void Model::set_role_minimums(JobId id, const std::vector<std::pair<std::string,
   Job& job = jobs_[id.index];
   for (Role& role : job.roles) role.min = 0, role.has_min = false;
   job.roles_min_total = 0;
+  job.has_role_minimums = !minimums.empty();
   for (const auto& [name, min] : minimums) {
     Role& role = job.roles[role_for(job, name)];
     role.min = min;

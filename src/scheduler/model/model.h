@@ -57,6 +57,7 @@ class Model {
 
   Symbols symbols;
   SharedTexts shared_texts;
+  SharedValues<GroupExtras> shared_extras;
   Dimensions dimensions;
   NodeTable nodes{symbols};
   HyperNodes hyper_nodes{symbols, nodes};

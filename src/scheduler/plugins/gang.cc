@@ -27,7 +27,7 @@ class Gang final : public Plugin {
   void attach(PluginSetup& setup) override {
     Model& model = setup.model();
     setup.on<JobValid>(validate);
-    setup.on<JobOrder>([](const Job& a, const Job& b) { return int{a.is_ready()} - int{b.is_ready()}; });
+    setup.on<JobOrder>([](const Job& job) { return std::int64_t{job.is_ready()}; });
     setup.on<SubJobOrder>([](const SubJob& a, const SubJob& b) { return int{a.is_ready()} - int{b.is_ready()}; });
     setup.on<JobReady>([](const Job& job) {
       return job.roles_ready() && job.is_ready() &&

@@ -26,7 +26,7 @@ class Overcommit final : public Plugin {
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
     setup.on<JobEnqueued>([this](const Job& job) {
       last_refused_.reset();
-      if (job.min_resources) inqueue_ += without_gated(*model_, job, minimum_of(job));
+      if (job.min_resources()) inqueue_ += without_gated(*model_, job, minimum_of(job));
     });
   }
 
@@ -67,7 +67,7 @@ class Overcommit final : public Plugin {
  private:
   // The whole minimum of an admitted group, also where part of it is allocated already.
   Resource held_by_job(const Job& job) const {
-    if (!job.in_use || !job.has_group || !job.min_resources) return {};
+    if (!job.in_use || !job.has_group || !job.min_resources()) return {};
     if (!job.queue.is_set() || !model_->queue(job.queue).in_use) return {};
     if (job.phase == GroupPhase::kInqueue) return without_gated(*model_, job, minimum_of(job));
     if (runs_with_minimum(job)) return without_gated(*model_, job, uncovered_minimum(job));
@@ -75,14 +75,14 @@ class Overcommit final : public Plugin {
   }
 
   Vote enqueueable(const Job& job) {
-    if (!job.min_resources) return Vote::kPermit;
+    if (!job.min_resources()) return Vote::kPermit;
     // A long backlog is mostly of groups that ask for the same, and nobody entered since.
-    if (!last_refused_ || last_refused_->first != *job.min_resources) {
+    if (!last_refused_ || last_refused_->first != *job.min_resources()) {
       const Resource wanted = minimum_of(job);
       std::vector<Dim> failing;
       if ((inqueue_ + wanted).fits_wanted(idle_, wanted, &failing)) return Vote::kPermit;
       last_refused_.emplace(
-          *job.min_resources,
+          *job.min_resources(),
           std::make_shared<const AdmissionRefusal>(AdmissionRefusal{
               .message = "resource in cluster is overused: " + failing_text(*model_, failing, "overused"),
               .shortage = shortage_of(*model_, nullptr, Limit::kOvercommit, used_ + inqueue_, wanted, idle_ + used_)}));

@@ -12,7 +12,7 @@ class Priority final : public Plugin {
   void attach(PluginSetup& setup) override {
     Model& model = setup.model();
     setup.on<TaskOrder>([](const Task& a, const Task& b) { return higher_first(a.priority, b.priority); });
-    setup.on<JobOrder>([](const Job& a, const Job& b) { return higher_first(a.priority, b.priority); });
+    setup.on<JobOrder>([](const Job& job) { return -std::int64_t{job.priority}; });
     setup.on<SubJobOrder>([](const SubJob& a, const SubJob& b) { return higher_first(a.priority, b.priority); });
     setup.on<UnifiedEvictable>([&model](const GangEviction& eviction, const std::vector<TaskId>& candidates) {
       if (eviction.purpose != EvictPurpose::kGangPreempt) return Victims{candidates};

@@ -59,7 +59,7 @@ class Proportion final : public Plugin {
     });
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
     setup.on<JobEnqueued>([this](const Job& job) {
-      if (job.min_resources) attributes_[job.queue.index].inqueue += without_gated(*model_, job, minimum_of(job));
+      if (job.min_resources()) attributes_[job.queue.index].inqueue += without_gated(*model_, job, minimum_of(job));
     });
   }
 
@@ -218,7 +218,7 @@ class Proportion final : public Plugin {
     const Queue& queue = model_->queue(job.queue);
     const Attributes* own = find(queue);
     if (own == nullptr || queue.state != QueueState::kOpen) return Vote::kReject;
-    if (!job.min_resources) return Vote::kPermit;
+    if (!job.min_resources()) return Vote::kPermit;
     const Resource wanted = minimum_of(job);
     std::vector<Dim> failing;
     const Resource used = allocated(queue) + own->inqueue - own->elastic;

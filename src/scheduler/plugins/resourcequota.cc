@@ -30,7 +30,7 @@ class ResourceQuota final : public Plugin {
     model_ = &setup.model();
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
     setup.on<JobEnqueued>([this](const Job& job) {
-      if (!job.min_resources) return;
+      if (!job.min_resources()) return;
       for (const auto& [name, amount] : job.extras().min_resources) pending_[std::string(job.ns())][name] += amount;
     });
   }
@@ -43,7 +43,7 @@ class ResourceQuota final : public Plugin {
  private:
   Vote enqueueable(const Job& job) {
     const auto quotas = model_->quotas.find(job.ns());
-    if (!job.min_resources || quotas == model_->quotas.end()) return Vote::kPermit;
+    if (!job.min_resources() || quotas == model_->quotas.end()) return Vote::kPermit;
     const api::ResourceList& pending = pending_[std::string(job.ns())];
     for (const auto& [name, quota] : quotas->second) {
       std::vector<std::string> exceeded;

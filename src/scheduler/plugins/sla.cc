@@ -1,4 +1,6 @@
 // SLA: a group that has waited its time is admitted, and may start on promises.
+#include <limits>
+
 #include "base/format.h"
 #include "base/saturate.h"
 #include "scheduler/framework/plugin.h"
@@ -18,12 +20,8 @@ class Sla final : public Plugin {
     else if (!text.empty())
       setup.arguments().warn(
           base::format("sla-waiting-time: {} is not a positive duration; groups may wait for ever", text));
-    setup.on<JobOrder>([this](const Job& a, const Job& b) {
-      const auto left = deadline(a), right = deadline(b);
-      if (!left && !right) return 0;
-      if (!left || !right) return left ? -1 : 1;
-      return *left == *right ? 0 : *left < *right ? -1 : 1;
-    });
+    setup.on<JobOrder>(
+        [this](const Job& job) { return deadline(job).value_or(std::numeric_limits<std::int64_t>::max()); });
     const auto vote = [this](const Job& job) {
       const auto due = deadline(job);
       return due && now_.ns >= *due ? Vote::kPermit : Vote::kAbstain;

@@ -142,9 +142,7 @@ class Tdm final : public Plugin {
     setup.on<Preemptable>(
         [this](const Task& task, const std::vector<TaskId>& candidates) { return preemptable(task, candidates); });
     setup.on<VictimTasks>([this](const std::vector<TaskId>&) { return victims(); });
-    setup.on<JobOrder>([](const Job& a, const Job& b) {
-      return a.preemptable == b.preemptable ? 0 : a.preemptable ? 1 : -1;
-    });
+    setup.on<JobOrder>([](const Job& job) { return std::int64_t{job.preemptable}; });
     setup.on<JobPipelined>([](const Job& job) { return job.is_pipelined() ? Vote::kPermit : Vote::kReject; });
     setup.on<JobStarving>([](const Job& job) { return !job.preemptable && job.count(TaskStatus::kPending) > 0; });
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/digest.h"
 #include "base/format.h"
 
 namespace scheduler {
@@ -33,6 +34,7 @@ FitErrors::Found& FitErrors::edit() {
   else if (found_.use_count() != 1)
     found_ = std::make_shared<Found>(*found_);
   found_->whole.clear();
+  found_->digest = 0;
   return *found_;
 }
 
@@ -76,6 +78,16 @@ const std::string& FitErrors::text() const {
   if (!found_->hyper_node.empty()) out = base::format("In hyperNode {}: {}", found_->hyper_node, out);
   found_->whole = std::move(out);
   return found_->whole;
+}
+
+std::uint64_t FitErrors::digest() const {
+  if (!found_) return 1;
+  if (found_->digest != 0) return found_->digest;
+  const auto [resource, nodes] = tightest();
+  base::Digest out;
+  out.add(found_->last_is_shortage ? nodes + 1 : 0);
+  for (const std::string_view one : {std::string_view(text()), std::string_view(found_->last), resource}) out.add(one);
+  return found_->digest = out.value();
 }
 
 }  // namespace scheduler

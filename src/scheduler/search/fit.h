@@ -47,6 +47,8 @@ class FitErrors {
 
   // "0/3 nodes are unavailable: 1 node(s) pod number exceeded, 2 Insufficient cpu." Valid until the next change.
   const std::string& text() const;
+  // Of all that text(), last() and tightest() say. Copies that share what they hold share it, too.
+  std::uint64_t digest() const;
 
  private:
   struct Found {
@@ -59,6 +61,7 @@ class FitErrors {
     bool last_is_shortage = false;
     std::map<std::string, std::size_t, std::less<>> short_of;  // of the reasons, by resource
     std::string whole;                                         // what text() says; empty: not made yet
+    std::uint64_t digest = 0;                                  // 0: not made yet
   };
   const Found& found() const;
   Found& edit();

@@ -1,6 +1,9 @@
 // Queues in their order, each with its jobs in theirs: what the actions drain.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -9,7 +12,6 @@
 namespace scheduler {
 
 using QueueHeap = LiveHeap<QueueId, std::function<bool(QueueId, QueueId)>>;
-using JobHeap = LiveHeap<JobId, std::function<bool(JobId, JobId)>>;
 using TaskHeap = LiveHeap<TaskId, std::function<bool(TaskId, TaskId)>>;
 
 inline QueueHeap make_queue_heap(Session& session) {
@@ -17,43 +19,89 @@ inline QueueHeap make_queue_heap(Session& session) {
     return session.queue_before(session.model().queue(a), session.model().queue(b));
   });
 }
-inline JobHeap make_job_heap(Session& session) {
-  return JobHeap(
-      [&session](JobId a, JobId b) { return session.job_before(session.model().job(a), session.model().job(b)); });
-}
 inline TaskHeap make_task_heap(Session& session) {
   return TaskHeap(
       [&session](TaskId a, TaskId b) { return session.task_before(session.model().task(a), session.model().task(b)); });
 }
 
+// The place of each job among others, as of when it was last asked. Jobs are told apart by their keys in the end, so
+// that they are first noted in the order of these.
+class JobRanks {
+ public:
+  void note(const Session& session, const Job& job) {
+    if (job.id.index >= row_of_.size()) row_of_.resize(job.id.index + 1);
+    std::uint32_t& row = row_of_[job.id.index];
+    if (row == 0) row = ++rows_;
+    scratch_.clear();
+    session.ask<JobOrder>(job, &scratch_);
+    scratch_.push_back(job.created_ns);
+    width_ = scratch_.size();
+    ranks_.resize(std::max(ranks_.size(), row * width_));
+    std::copy(scratch_.begin(), scratch_.end(), ranks_.begin() + static_cast<std::ptrdiff_t>((row - 1) * width_));
+  }
+  bool before(JobId a, JobId b) const {
+    const std::uint32_t left = row_of_[a.index], right = row_of_[b.index];
+    const std::int64_t* l = &ranks_[(left - 1) * width_];
+    const std::int64_t* r = &ranks_[(right - 1) * width_];
+    for (std::size_t i = 0; i < width_; ++i) {
+      if (l[i] != r[i]) return l[i] < r[i];
+    }
+    return left < right;
+  }
+
+ private:
+  std::vector<std::uint32_t> row_of_;  // by job, from 1; 0: not noted
+  std::uint32_t rows_ = 0;
+  std::vector<std::int64_t> ranks_;  // row by row
+  std::size_t width_ = 0;
+  std::vector<std::int64_t> scratch_;
+};
+
 // Jobs by queue; a queue enters the heap with its first job.
 class JobsByQueue {
  public:
-  explicit JobsByQueue(Session& session) : session_(session), queues(make_queue_heap(session)) {}
+  // Whether what happens while jobs wait here may change their places, as evictions of their own tasks do.
+  enum class Places : std::uint8_t { kFixed, kLive };
+
+  JobsByQueue(Session& session, Places places) : queues(make_queue_heap(session)), session_(session), places_(places) {}
+  JobsByQueue(const JobsByQueue&) = delete;
+  JobsByQueue& operator=(const JobsByQueue&) = delete;
 
   void add_queue(QueueId queue) {
     if (queue.index >= known_.size()) {
       known_.resize(queue.index + 1);
-      while (jobs_.size() <= queue.index) jobs_.push_back(make_job_heap(session_));
+      while (jobs_.size() <= queue.index) jobs_.push_back(make_job_heap());
     }
     if (known_[queue.index]) return;
     known_[queue.index] = true;
     queues.push(queue);
   }
-  JobHeap& jobs_of(QueueId queue) { return jobs_[queue.index]; }
-  void add(JobId job) {
-    const QueueId queue = session_.model().job(job).queue;
-    add_queue(queue);
-    jobs_[queue.index].push(job);
+  // In the order of their keys at first; later also a job that was taken out before.
+  void add(JobId id) {
+    const Job& job = session_.model().job(id);
+    add_queue(job.queue);
+    if (places_ == Places::kFixed) ranks_.note(session_, job);
+    jobs_[job.queue.index].push(id);
   }
+  bool has_jobs(QueueId queue) const { return !jobs_[queue.index].empty(); }
+  JobId pop(QueueId queue) { return jobs_[queue.index].pop(); }
+
+  QueueHeap queues;
 
  private:
+  using JobHeap = LiveHeap<JobId, std::function<bool(JobId, JobId)>>;
+
+  JobHeap make_job_heap() {
+    if (places_ == Places::kFixed) return JobHeap([this](JobId a, JobId b) { return ranks_.before(a, b); });
+    return JobHeap(
+        [this](JobId a, JobId b) { return session_.job_before(session_.model().job(a), session_.model().job(b)); });
+  }
+
   Session& session_;
+  const Places places_;
+  JobRanks ranks_;
   std::vector<bool> known_;
   std::vector<JobHeap> jobs_;
-
- public:
-  QueueHeap queues;
 };
 
 }  // namespace scheduler

@@ -22,7 +22,7 @@ std::string_view word_for(QueueState state) {
 
 }  // namespace
 
-Reasons::Room Reasons::room_of(Dim dim) const {
+const Reasons::Room& Reasons::room_of(Dim dim) const {
   const Model& model = in_.model;
   const std::pair now(model.touched_epoch(), model.touched().size());
   if (rooms_at_ != now) rooms_.clear();
@@ -35,19 +35,31 @@ Reasons::Room Reasons::room_of(Dim dim) const {
     out.most = std::max(out.most, free);
     out.sum += free;
   });
+  out.most_text = Dimensions::quantity_of(dim, static_cast<double>(out.most)).to_string();
+  out.sum_text = Dimensions::quantity_of(dim, static_cast<double>(out.sum)).to_string();
   return out;
 }
 
 // What is free without the group's own attempt, which is undone by now.
 void Reasons::describe_room(Dim dim, std::int64_t amount, WaitReason& out) const {
-  const Room room = room_of(dim);
-  const auto text = [&](std::int64_t value) {
-    return Dimensions::quantity_of(dim, static_cast<double>(value)).to_string();
-  };
-  out.wanted = text(amount);
-  out.most_free = text(room.most);
-  out.free = text(room.sum);
+  const Room& room = room_of(dim);
+  out.wanted = Dimensions::quantity_of(dim, static_cast<double>(amount)).to_string();
+  out.most_free = room.most_text;
+  out.free = room.sum_text;
   out.fits_one = amount <= room.most;
+}
+
+bool Reasons::renew_room(WaitReason& shown) const {
+  const std::optional<Dim> dim = in_.model.dimensions.find(shown.resource);
+  if (!dim || shown.wanted.empty()) return false;
+  const Room& room = room_of(*dim);
+  if (shown.most_free != room.most_text) {
+    const auto wanted = api::Quantity::parse(shown.wanted);
+    if (!wanted || (Dimensions::amount_of(*dim, *wanted) <= room.most) != shown.fits_one) return false;
+    shown.most_free = room.most_text;
+  }
+  if (shown.free != room.sum_text) shown.free = room.sum_text;
+  return true;
 }
 
 // What the search for one pod's node ended with.
@@ -86,8 +98,18 @@ bool Reasons::refused_by_admission(const Job& job, bool may_be_impossible, WaitR
   out.detail = refused->message;
   if (!refused->shortage) return true;
   const Limit limit = refused->shortage->limit;
-  if (may_be_impossible && limit != Limit::kQuota && job.min_resources && impossible_.is_sum(*job.min_resources, out))
+  if (may_be_impossible && limit != Limit::kQuota && job.min_resources() &&
+      impossible_.is_sum(*job.min_resources(), out))
     return true;
+  // Whoever leaves a full cluster, the queue's limit stays.
+  if (may_be_impossible && limit == Limit::kOvercommit && job.min_resources()) {
+    const auto ever = ask<QueueLimit>(in_.model.queue(job.queue), Resource(*job.min_resources()), LimitQuestion::kEver);
+    if (ever && ever->is_impossible()) {
+      out.kind = WaitKind::kQueueLimit;
+      out.shortage = *ever;
+      return out.is_impossible = true;
+    }
+  }
   out.kind = limit == Limit::kQuota        ? WaitKind::kNamespaceQuota
              : limit == Limit::kOvercommit ? WaitKind::kClusterFull
                                            : WaitKind::kQueueLimit;
@@ -220,9 +242,16 @@ bool Reasons::is_still_true(const Job& job) const {
   if (known->second.kind == WaitKind::kNotAdmitted) return true;
   const AdmissionRefusal* refused = job.is_pending() ? statuses_.refusal_of(job.id) : nullptr;
   Shortage& shown = known->second.shortage;
-  if (refused == nullptr || !refused->shortage) return known->second.is_impossible && still_limits(job, shown);
+  if (refused == nullptr || !refused->shortage) {
+    if (known->second.is_impossible) return still_limits(job, shown);
+    // Its tries ended as before.
+    const WaitKind kind = known->second.kind;
+    if (kind == WaitKind::kResources) return renew_room(known->second);
+    return kind == WaitKind::kRefused || kind == WaitKind::kFilter || kind == WaitKind::kDomain;
+  }
   const Shortage& now = *refused->shortage;
   if (known->second.is_impossible && shown.name.empty()) return true;  // by the nodes
+  if (known->second.is_impossible && shown.limit != now.limit) return still_limits(job, shown);
   if (shown.limit != now.limit || shown.name != now.name || shown.resource != now.resource ||
       shown.wanted != now.wanted)
     return false;
@@ -232,13 +261,13 @@ bool Reasons::is_still_true(const Job& job) const {
   return true;
 }
 
-void Reasons::refresh() {
+void Reasons::refresh(const std::vector<JobId>& quiet_jobs) {
   std::vector<JobId> told_otherwise;
-  for (const JobId id : in_.model.open_jobs()) {
+  for (const JobId id : quiet_jobs) {
     const Job& job = in_.model.job(id);
     const bool tells_pods =
         job.waits() || job.count(TaskStatus::kPending) > 0;  // a group without a minimum never waits
-    if (!tells_pods || !statuses_.is_in_session(job) || !statuses_.is_quiet(job) || is_still_true(job)) continue;
+    if (!tells_pods || is_still_true(job)) continue;
     const auto known = in_.ledger.reasons.find(id);
     const bool may_be_impossible =
         in_.nodes_changed || known == in_.ledger.reasons.end() || known->second.is_impossible;

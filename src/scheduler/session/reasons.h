@@ -25,7 +25,7 @@ class Reasons {
   Explanation sentence(const Job& job);
   // Of quiet jobs, before the close: other reasons than admission's depend on what other jobs of the queue hold. A job
   // whose sentence is no longer true counts as changed.
-  void refresh();
+  void refresh(const std::vector<JobId>& quiet_jobs);
   // The job waits: its reason is handed out at the end.
   void note(const Job& job) {
     of(job);
@@ -49,11 +49,14 @@ class Reasons {
   struct Room {
     std::int64_t most = 0;
     std::int64_t sum = 0;
+    std::string most_text, sum_text;
   };
-  Room room_of(Dim dim) const;
+  const Room& room_of(Dim dim) const;
   bool limited_by_queue(const Job& job, TaskId first, WaitReason& out) const;
   // The last reason of the job holds but for amounts, which are renewed.
   bool is_still_true(const Job& job) const;
+  // The same of one that its search gave: false when now one pod would fit where none did, or the other way round.
+  bool renew_room(WaitReason& shown) const;
   // What made the job impossible does so still.
   bool still_limits(const Job& job, const Shortage& shown) const;
 

@@ -62,7 +62,7 @@ void Session::report_tasks() {
 }
 
 Plan Session::close(const Stopwatch& stopwatch) {
-  if (in_.keeps_reasons) reasons_.refresh();
+  if (in_.keeps_reasons) reasons_.refresh(statuses_.quiet_jobs());
   in_.plugins.close(*this, stopwatch, closing_times_);
   for (const JobId id : statuses_.jobs_to_close()) {
     statuses_.close_job(id);

@@ -108,7 +108,7 @@ void Session::forget_attempts(JobId id, std::uint32_t part) {
     if (trouble != nullptr) trouble->by_task.erase(in_.model.text(task).name.str());
   }
   if (trouble == nullptr) return;
-  trouble->failed_roles.erase(part);
+  std::erase_if(trouble->failed_roles, [part](const auto& one) { return one.first == part; });
   trouble->over_limit.erase(part);
 }
 

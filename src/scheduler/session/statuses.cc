@@ -1,6 +1,5 @@
 // What is written about jobs, pods and queues when a cycle ends?
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 
 #include "base/format.h"
@@ -217,7 +216,7 @@ bool Statuses::is_quiet(const Job& job) const {
   const bool rests_on_nodes = in_.nodes_changed && waits;
   return !in_.all_jobs_changed && !in_.queues_changed && !rests_on_nodes && !changed_before_[job.id.index] &&
          !job.listed_changed &&
-         in_.ledger.is_quiet(job, {.met_trouble = troubles_.find(job.id) != nullptr,
+         in_.ledger.is_quiet(job, {.trouble = troubles_.digest_of(job.id),
                                    .is_refused = refusals_.contains(job.id.index),
                                    .has_conditions = conditions_.contains(job.id.index)});
 }
@@ -248,7 +247,7 @@ bool Statuses::still_arrives(const Job& job) {
 void Statuses::close_job(JobId id) {
   Job& job = in_.model.edit_job(id);
   GroupSays& said = in_.ledger.edit_group(id);
-  said.met_trouble = troubles_.find(id) != nullptr;
+  said.trouble = troubles_.digest_of(id);
   tell_refusal(job);
   const GroupPhase phase_said = said.status.phase;
   job.phase = phase_of(job);
@@ -305,7 +304,19 @@ void Statuses::tell_group(const Job& job, bool updated) {
   }
 }
 
+const std::vector<JobId>& Statuses::quiet_jobs() {
+  if (!sorted_out_) {
+    sorted_out_ = true;
+    for (const JobId id : in_.model.open_jobs()) {
+      const Job& job = in_.model.job(id);
+      if (is_in_session(job)) (is_quiet(job) ? quiet_ : loud_).push_back(id);
+    }
+  }
+  return quiet_;
+}
+
 std::vector<JobId> Statuses::jobs_to_close() {
+  quiet_jobs();
   const auto before = [&](JobId a, JobId b) { return in_.model.job(a).key < in_.model.job(b).key; };
   std::vector<JobId> out = in_.changed_jobs;
   const std::vector<JobId> changed_now = in_.model.peek_changed_jobs();
@@ -313,14 +324,12 @@ std::vector<JobId> Statuses::jobs_to_close() {
   for (const auto& [id, due] : in_.ledger.arriving) {
     if (due <= in_.now) out.push_back(id);
   }
+  for (const auto& [index, conditions] : conditions_) out.push_back(JobId{index});
   // Who is gone may have the key of who came.
-  const auto is_gone = [&](JobId id) { return !is_in_session(in_.model.job(id)); };
-  std::erase_if(out, is_gone);
+  std::erase_if(out, [&](JobId id) { return !is_in_session(in_.model.job(id)); });
   std::sort(out.begin(), out.end(), before);
   const auto sorted = static_cast<std::ptrdiff_t>(out.size());
-  const std::vector<JobId>& open = in_.model.open_jobs();  // in that order already
-  std::copy_if(open.begin(), open.end(), std::back_inserter(out),
-               [&](JobId id) { return !is_gone(id) && !is_quiet(in_.model.job(id)); });
+  out.insert(out.end(), loud_.begin(), loud_.end());  // in that order already
   std::inplace_merge(out.begin(), out.begin() + sorted, out.end(), before);
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;

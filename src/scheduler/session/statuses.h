@@ -65,7 +65,10 @@ class Statuses {
   // What the close of a job says depends on the job itself, its troubles and refusals, and nothing of that differs from
   // its last close: saying it again would change nothing.
   bool is_quiet(const Job& job) const;
-  // Jobs whose status may differ from what was last written, in the order of their keys.
+  // At the close, when troubles and refusals are known: jobs with something to decide of which nothing new can be said,
+  // unless they change from here on.
+  const std::vector<JobId>& quiet_jobs();
+  // Jobs whose status may differ from what was last written, in the order of their keys. At the close.
   std::vector<JobId> jobs_to_close();
   // What the group lacks are pods, and some came or went a moment ago: it is not told that it waits.
   bool still_arrives(const Job& job);
@@ -101,6 +104,8 @@ class Statuses {
   std::vector<bool> changed_before_;  // by job: one of the input's changed jobs
   std::unordered_map<std::uint32_t, std::vector<GroupCondition>> conditions_;            // set in this session, by job
   std::unordered_map<std::uint32_t, std::shared_ptr<const AdmissionRefusal>> refusals_;  // by job
+  bool sorted_out_ = false;  // into these two, by their keys
+  std::vector<JobId> quiet_, loud_;
   struct Refused {
     JobId job;
     std::shared_ptr<const AdmissionRefusal> refusal;

@@ -1,14 +1,17 @@
 // What did jobs meet while they were tried in this session?
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "base/digest.h"
 #include "scheduler/framework/wait_reason.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/search/fit.h"
@@ -16,17 +19,34 @@
 namespace scheduler {
 
 struct JobTrouble {
-  std::map<std::string, FitErrors, std::less<>> by_task;    // by pod name, so that the quoted one is the smallest
-  std::map<std::uint32_t, std::vector<bool>> failed_roles;  // by part of the job (SubJob), by Role position
+  std::map<std::string, FitErrors, std::less<>> by_task;  // by pod name, so that the quoted one is the smallest
+  // Some task of the role (Role position), of this part of the job (SubJob), found no node.
   bool has_failed(std::uint32_t part, std::uint32_t role) const {
-    auto found = failed_roles.find(part);
-    return found != failed_roles.end() && role < found->second.size() && found->second[role];
+    return std::binary_search(failed_roles.begin(), failed_roles.end(), std::pair(part, role));
   }
-  std::string text;  // of the job as a whole
+  void note_failed(std::uint32_t part, std::uint32_t role) {
+    const auto at = std::lower_bound(failed_roles.begin(), failed_roles.end(), std::pair(part, role));
+    if (at == failed_roles.end() || *at != std::pair(part, role)) failed_roles.insert(at, {part, role});
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> failed_roles;  // ascending
+  std::string text;                                                   // of the job as a whole
   // Parts of the job with a task that the queue may not take; what lacked for the first of each, beside what was
   // placed before it.
   std::map<std::uint32_t, std::optional<Shortage>> over_limit;
+  // Of what the job and its pods are told about it, without the amounts that a queue lacked.
+  std::uint64_t digest() const;
 };
+
+inline std::uint64_t JobTrouble::digest() const {
+  base::Digest out;
+  out.add(text);
+  for (const auto& [pod, errors] : by_task) {
+    out.add(pod);
+    out.add(errors.digest());
+  }
+  for (const auto& [part, shortage] : over_limit) out.add(part);
+  return out.value();
+}
 
 class Troubles {
  public:
@@ -40,6 +60,11 @@ class Troubles {
     return found == jobs_.end() ? nullptr : &found->second;
   }
   void clear(JobId job) { jobs_.erase(job.index); }
+  // 0: it met none.
+  std::uint64_t digest_of(JobId job) const {
+    const JobTrouble* found = find(job);
+    return found == nullptr ? 0 : found->digest();
+  }
 
   // Allocate passed the queue over: others come first.
   void note_overused(QueueId queue) { overused_.insert(queue.index); }

@@ -267,6 +267,8 @@ def pods():
     yield pod("host aliases", hostAliases=[{"ip": "x"}])
     yield pod("preemption", preemptionPolicy="Maybe")
     yield pod("resize policy", container={"resizePolicy": [{"resourceName": "cpu", "restartPolicy": "Maybe"}]})
+    yield pod("resize policy of what is never restarted", container={"resizePolicy": [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]}, restartPolicy="Never")
+    yield pod("resize policy of an init container", initContainers=[{"name": "i", "image": "x", "resizePolicy": [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]}])
     yield pod("pod resources", resources={"requests": {"cpu": "2"}, "limits": {"cpu": "1"}})
     yield pod("many at once", restartPolicy="Sometimes", dnsPolicy="Nobody", container={"name": "A_b", "image": ""})
 
@@ -363,6 +365,31 @@ def fields():
         yield make(words, "example.com/v1", "Widget", "widgets", {"spec": spec})
 
 
+def ruled(rule, **schema):
+    return {**schema, "x-kubernetes-validations": [{"rule": rule}]}
+
+
+NUMBERS, TEXTS = {"type": "array", "items": {"type": "integer"}}, {"type": "array", "items": {"type": "string"}}
+# What may cost too much: the factor in the message says what each server counted.
+DEAR_RULES = [
+    ("dear numbers", ruled("self.all(x, x > 0 && x < 9)", **NUMBERS)),
+    ("dear texts", ruled("self.all(x, x.contains('a'))", **TEXTS)),
+    ("dear three loops", ruled("self.all(a, self.all(b, self.all(c, a + b + c >= 0)))", **NUMBERS, maxItems=110)),
+    ("cheap three loops", ruled("self.all(a, self.all(b, self.all(c, a + b + c >= 0)))", **NUMBERS, maxItems=90)),
+    ("dear pattern", {"type": "array", "maxItems": 20, "items": ruled("self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')", type="string")}),
+    ("cheap pattern", ruled("self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')", type="string", maxLength=63)),
+    ("dear exists", ruled("self.all(x, self.exists(y, y == x))", **NUMBERS, maxItems=1500)),
+    ("dear one", ruled("self.all(x, self.exists_one(y, y == x))", **NUMBERS, maxItems=1800)),
+    ("dear keys", ruled("self.all(k, self[k].contains('a'))", type="object", additionalProperties={"type": "string", "maxLength": 500})),
+    ("dear items", {"type": "array", "items": ruled("self.startsWith('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa')", type="string", maxLength=100)}),
+    ("cheap membership", ruled("self.all(x, x in self)", **NUMBERS, maxItems=3000)),
+    ("dear sums", ruled("self.all(x, x + x + x + x + x > 9)", **NUMBERS)),
+    ("dear choice", ruled("self.all(x, x > 0 ? x in [1, 2, 3] : x < 9)", **NUMBERS)),
+    ("dear filter", ruled("self.filter(x, x > 0).size() < 3", **NUMBERS)),
+    ("dear map", ruled("self.map(x, x + 1).size() < 3", **NUMBERS)),
+]
+
+
 def definitions():
     """CustomResourceDefinitions that contradict themselves."""
     def define(words, change):
@@ -390,6 +417,8 @@ def definitions():
     yield define("rule of a wrong type", lambda o: schema(o)["properties"]["spec"].update({"x-kubernetes-validations": [{"rule": "1 + 1"}]}))
     yield define("rule about a missing field", lambda o: schema(o)["properties"]["spec"].update({"x-kubernetes-validations": [{"rule": "self.nothing == 1"}]}))
     yield define("dear rule", lambda o: schema(o)["properties"]["spec"]["properties"].update(many={"type": "array", "items": {"type": "array", "items": {"type": "string"}}, "x-kubernetes-validations": [{"rule": "self.all(a, a.all(b, self.all(c, c.all(d, d != b))))"}]}))
+    for name, rule in DEAR_RULES:
+        yield define(f"{name} rule", lambda o, rule=rule: schema(o)["properties"]["spec"]["properties"].update(many=rule))
     yield define("column", lambda o: version(o).update(additionalPrinterColumns=[{"name": "a", "type": "x", "jsonPath": "b"}]))
     yield define("scale", lambda o: version(o)["subresources"]["scale"].update(specReplicasPath="x"))
     yield define("list type", lambda o: schema(o)["properties"]["spec"]["properties"]["names"].update({"x-kubernetes-list-type": "map"}))
@@ -398,6 +427,34 @@ def definitions():
     yield define("conversion", lambda o: o["spec"].update(conversion={"strategy": "X"}))
     yield define("conversion by webhook of nothing", lambda o: o["spec"].update(conversion={"strategy": "Webhook"}))
     yield define("good", lambda o: None)
+
+
+def resizes(pods_at):
+    """A pod that is resized, and what may not be."""
+    amounts = {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"cpu": "200m", "memory": "128Mi"}}
+    spec = dict(POD, containers=[dict(CONTAINER, resources=amounts), {"name": "d", "image": "busybox"}],
+                initContainers=[{"name": "s", "image": "busybox", "restartPolicy": "Always", "resources": {"requests": {"cpu": "10m"}}},
+                                {"name": "i", "image": "busybox"}])
+    at = pods_at + "/r/resize"
+    yield Ask("resize: make r", "POST", pods_at, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "r"}, "spec": spec})
+    yield Ask("resize: get", "GET", at)
+    c = lambda **more: {"spec": {"containers": [dict({"name": "c"}, **more)]}}
+    for words, patch in {"more cpu": c(resources={"limits": {"cpu": "300m"}}), "less memory": c(resources={"limits": {"memory": "64Mi"}}), "another image": c(image="other"),
+                         "labels": {"metadata": {"labels": {"a": "b"}}}, "a request beyond the limit": c(resources={"requests": {"cpu": "3"}}), "a negative request": c(resources={"requests": {"cpu": "-1"}}),
+                         "a request taken away": {"spec": {"initContainers": [{"name": "s", "resources": {"requests": {"cpu": None}}}]}}, "a limit taken away": c(resources={"limits": {"memory": None}}),
+                         "no resources": c(resources=None), "storage": c(resources={"requests": {"ephemeral-storage": "1Gi"}}), "a policy": c(resizePolicy=[{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]),
+                         "one container more": {"spec": {"containers": [{"name": "e", "image": "x"}]}}, "one container less": {"spec": {"containers": [{"name": "d", "$patch": "delete"}]}},
+                         "another order": {"spec": {"$setElementOrder/containers": [{"name": "d"}, {"name": "c"}]}}, "one init container more": {"spec": {"initContainers": [{"name": "e", "image": "x"}]}},
+                         "a sidecar": {"spec": {"initContainers": [{"name": "s", "resources": {"requests": {"cpu": "20m"}}}]}}, "an init container": {"spec": {"initContainers": [{"name": "i", "resources": {"requests": {"cpu": "20m"}}}]}},
+                         "all of it guaranteed": {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "200m", "memory": "128Mi"}}}]}}, "nothing": {}}.items():
+        yield Ask("resize: " + words, "PATCH", at + "?dryRun=All", patch, STRATEGIC)
+    yield Ask("resize: JSON patch", "PATCH", at + "?dryRun=All", [{"op": "replace", "path": "/spec/containers/0/resources/limits/cpu", "value": "1"}], JSON_PATCH)
+    yield Ask("resize: apply, conflict", "PATCH", at + "?dryRun=All&fieldManager=me", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "r"}, "spec": {"containers": [{"name": "c", "resources": {"limits": {"cpu": "1"}}}]}}, APPLY)
+    yield Ask("resize: apply", "PATCH", at + "?dryRun=All&fieldManager=me&force=true", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "r"}, "spec": {"containers": [{"name": "c", "image": "other", "resources": {"limits": {"cpu": "1"}}}]}}, APPLY)
+    yield Ask("resize: of the pod's spec", "PATCH", pods_at + "/r?dryRun=All", c(resources={"limits": {"cpu": "300m"}}), STRATEGIC)
+    yield Ask("resize: it runs", "PATCH", pods_at + "/r/status", {"status": {"containerStatuses": [{"name": "c", "image": "busybox", "imageID": "x", "ready": True, "restartCount": 0, "state": {"running": {}}}]}}, STRATEGIC)
+    yield Ask("resize: what runs on an old node", "PATCH", at + "?dryRun=All", c(resources={"limits": {"cpu": "300m"}}), STRATEGIC)
+    yield Ask("resize: delete r", "DELETE", pods_at + "/r?gracePeriodSeconds=0")
 
 
 def requests():
@@ -485,6 +542,7 @@ def requests():
     yield Ask("eviction, dry run", "POST", pods_at + "/p/eviction?dryRun=All", {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "p"}})
     yield Ask("eviction of nobody", "POST", pods_at + "/nobody/eviction", {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "nobody"}})
     yield Ask("ephemeral containers of p", "GET", pods_at + "/p/ephemeralcontainers")
+    yield from resizes(pods_at)
     yield Ask("delete p", "DELETE", pods_at + "/p")
     yield Ask("p, deleting", "GET", pods_at + "/p")
     yield Ask("delete p now", "DELETE", pods_at + "/p?gracePeriodSeconds=0")

@@ -11,9 +11,9 @@
 
 #include "api/json/json.h"
 #include "base/time.h"
-#include "scheduler/model/core/box.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/resource.h"
+#include "scheduler/model/core/shared.h"
 #include "scheduler/model/core/status.h"
 #include "scheduler/model/core/sub_job.h"
 #include "scheduler/model/core/text.h"
@@ -100,9 +100,11 @@ struct Role {
   std::int32_t occupied() const { return allocated_like(counts) + count_of(counts, TaskStatus::kSucceeded); }
 };
 
-// What few groups ask for.
+// What groups ask for beside their pods; many ask for the same.
 struct GroupExtras {
+  bool has_minimum = false;         // spec.minResources is there
   api::ResourceList min_resources;  // as written
+  Request minimum;                  // the same, without what is ignored
   std::optional<base::Duration> waiting_time;
   std::string budget_min_available;    // volcano.sh/jdb-min-available
   std::string budget_max_unavailable;  // volcano.sh/jdb-max-unavailable
@@ -114,6 +116,7 @@ struct Job {
   bool in_use = false;
   bool has_group = false;
   bool preemptable = false;
+  bool has_role_minimums = false;
   bool names_preemptable = false;  // the annotation or label is there
   bool listed_changed = false;
   bool listed_open = false;
@@ -125,10 +128,9 @@ struct Job {
   Text queue_name;
   Text priority_class;
   std::int32_t priority = 0;
-  std::int32_t roles_min_total = 0;
+  std::int64_t roles_min_total = 0;
   std::int64_t created_ns = 0;
-  Box<Request> min_resources;             // set when spec.minResources is
-  Box<GroupExtras> more;                  // see extras()
+  Shared<GroupExtras> more;               // see extras()
   std::unique_ptr<JobTopology> topology;  // null: neither a network topology nor subgroups are asked for
   GroupPhase phase = GroupPhase::kNone;   // as written in the group, or decided since
 
@@ -151,6 +153,8 @@ struct Job {
     static const GroupExtras kNone;
     return more ? *more : kNone;
   }
+  // Null: it names none.
+  const Request* min_resources() const { return more && more->has_minimum ? &more->minimum : nullptr; }
   std::int32_t count(TaskStatus s) const { return count_of(counts, s); }
   std::int32_t task_count() const { return static_cast<std::int32_t>(tasks.size()); }
   std::int32_t allocated_count() const { return allocated_like(counts); }
@@ -170,8 +174,8 @@ struct Job {
     return has_group && phase != GroupPhase::kCompleted && scheduled_count() < std::max(min_available, 1);
   }
   bool is_pending() const { return !has_group || phase == GroupPhase::kNone || phase == GroupPhase::kPending; }
-  // Role minimums count only where the group's own minimum is at least their sum.
-  bool checks_roles() const { return min_available >= roles_min_total; }
+  // Role minimums count only where the group's own minimum is at least their sum, and some role has one.
+  bool checks_roles() const { return has_role_minimums && min_available >= roles_min_total; }
   bool wishes_topology() const { return topology != nullptr && topology->wishes_any(); }
   bool has_sub_groups() const { return topology != nullptr && !topology->policies.empty(); }
   bool roles_valid() const;

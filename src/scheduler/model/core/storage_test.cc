@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "scheduler/model/core/box.h"
 #include "scheduler/model/core/id_table.h"
+#include "scheduler/model/core/shared.h"
 #include "scheduler/model/core/text.h"
 #include "scheduler/model/model.h"
 #include "scheduler/model/nodes/node_group.h"
@@ -151,6 +152,21 @@ TEST(Sums, count_named_dimensions_apart_from_their_amounts) {
   sums.add(plain, -1);
   sums.add(with_gpu, -1);
   EXPECT_TRUE(!sums.has(kPods) && !sums.has(gpu) && copy.has(gpu));
+}
+
+TEST(Storage, equal_values_are_one_until_somebody_edits_his) {
+  SharedValues<std::string> values;
+  Shared<std::string> a = values.share("x", 1), b = values.share("x", 1);
+  EXPECT_EQ(&*a, &*b);
+  a.edit() = "y";
+  EXPECT_EQ(*b, "x");
+  EXPECT_EQ(*values.share("x", 1), "x") << "the place keeps its own";
+  EXPECT_EQ(*values.share("z", 1), "z") << "another value of the same digest";
+  EXPECT_EQ(*b, "x");
+  Shared<std::string> none;
+  EXPECT_FALSE(none);
+  none.edit() = "w";
+  EXPECT_EQ(*none, "w");
 }
 
 }  // namespace

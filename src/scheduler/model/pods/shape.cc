@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "api/pod_requests.h"
 #include "api/resource.h"
 
 namespace scheduler {
@@ -44,50 +45,52 @@ Request requests_of(const api::Json& container, Dimensions& dimensions) {
   return request_from(api::resource_list_from(container["resources"]["requests"]), dimensions);
 }
 
-// The kubelet has said that it will never grant what the spec asks for.
-bool is_resize_infeasible(const api::Json& pod) {
-  for (const api::Json& condition : pod["status"]["conditions"].items()) {
-    if (condition["type"].as_string() == "PodResizePending" && condition["reason"].as_string() == "Infeasible")
-      return true;
-  }
-  return false;
-}
-
 // What the kubelet granted, where it is not simply what the spec asks for; by the container's position.
-void append_resize(Key& out, const api::Json& pod) {
+bool append_granted(Key& out, char tag, const api::Json& containers, const api::Json& statuses) {
   bool differs = false;
-  for (const api::Json& status : pod["status"]["containerStatuses"].items()) {
+  for (const api::Json& status : statuses.items()) {
     const api::Json& granted = status["resources"]["requests"];
     const api::Json& allocated = status["allocatedResources"];
     if (granted.is_null() && allocated.is_null()) continue;
     std::int64_t index = 0;
-    for (const api::Json& container : pod["spec"]["containers"].items()) {
+    for (const api::Json& container : containers.items()) {
       const std::int64_t position = index++;
       const api::Json& asked = container["resources"]["requests"];
       const auto as_asked = [&](const api::Json& one) { return one.is_null() || one == asked; };
       if (container["name"] != status["name"] || (as_asked(granted) && as_asked(allocated))) continue;
-      append(out, 'q', position);
+      append(out, tag, position);
       append(out, 'r', status["resources"]);
       append(out, 'a', status["allocatedResources"]);
       differs = true;
     }
   }
-  if (differs && is_resize_infeasible(pod)) out.text.push_back('X');
+  return differs;
+}
+
+void append_resize(Key& out, const api::Json& pod) {
+  bool differs = append_granted(out, 'q', pod["spec"]["containers"], pod["status"]["containerStatuses"]);
+  differs |= append_granted(out, 'Q', pod["spec"]["initContainers"], pod["status"]["initContainerStatuses"]);
+  if (differs && api::is_resize_infeasible(pod)) out.text.push_back('X');
 }
 
 bool is_pod_level_resource(std::string_view name) {
   return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
 }
 
-// In-place resize: what the kubelet has granted counts while it is more than the spec asks for.
-Request effective_request(const api::Json& pod, const api::Json& container, Dimensions& dimensions) {
+// In-place resize: what the kubelet has granted counts while it is more than the spec asks for. What a status says to
+// be less than nothing does not count.
+Request effective_request(const api::Json& pod, const api::Json& container, const api::Json& statuses,
+                          Dimensions& dimensions) {
   Request out = requests_of(container, dimensions);
   const std::string_view name = container["name"].as_string();
-  for (const api::Json& status : pod["status"]["containerStatuses"].items()) {
+  for (const api::Json& status : statuses.items()) {
     if (status["name"].as_string() != name || !status["resources"].is_object()) continue;
-    Request granted = request_from(api::resource_list_from(status["resources"]["requests"]), dimensions);
-    granted.set_max(request_from(api::resource_list_from(status["allocatedResources"]), dimensions));
-    if (is_resize_infeasible(pod)) return granted;
+    const api::Json &held = status["resources"]["requests"], &set_aside = status["allocatedResources"];
+    if (held.is_null() && set_aside.is_null()) continue;  // as in the text of the shape
+    Request granted;
+    granted.set_max(request_from(api::resource_list_from(held), dimensions));
+    granted.set_max(request_from(api::resource_list_from(set_aside), dimensions));
+    if (api::is_resize_infeasible(pod)) return granted;
     out.set_max(granted);
   }
   return out;
@@ -381,10 +384,12 @@ void shape_key(const api::Json& pod, std::string& text, PartTexts* known) {
 Request pod_request(const api::Json& pod, Dimensions& dimensions) {
   Request sum, most, sidecars;
   const api::Json& spec = pod["spec"];
-  for (const api::Json& container : spec["containers"].items()) sum.add(effective_request(pod, container, dimensions));
+  for (const api::Json& container : spec["containers"].items())
+    sum.add(effective_request(pod, container, pod["status"]["containerStatuses"], dimensions));
   for (const api::Json& container : spec["initContainers"].items()) {
     Request one = requests_of(container, dimensions);
     if (is_sidecar(container)) {
+      one = effective_request(pod, container, pod["status"]["initContainerStatuses"], dimensions);
       sum.add(one);
       sidecars.add(one);
       one = sidecars;

@@ -55,7 +55,7 @@ class Capacity final : public Plugin {
     });
     setup.on<JobEnqueueable>([this](const Job& job) { return enqueueable(job); });
     setup.on<JobEnqueued>([this](const Job& job) {
-      if (!job.min_resources || !tree_.ready) return;
+      if (!job.min_resources() || !tree_.ready) return;
       const Resource held = without_gated(*model_, job, minimum_of(job));
       for (QueueId at = job.queue; at.is_set(); at = tree_[at].parent) tree_[at].inqueue += held;
     });
@@ -298,7 +298,7 @@ class Capacity final : public Plugin {
       if (queue.state == QueueState::kOpen) session_->refuse(job, {.message = why_not_accepted(queue), .tell = false});
       return Vote::kReject;
     }
-    if (!job.min_resources) return Vote::kPermit;
+    if (!job.min_resources()) return Vote::kPermit;
     const Resource wanted = minimum_of(job);
     for (QueueId at = queue.id; at.is_set(); at = tree_[at].parent) {
       std::vector<Dim> failing;

@@ -1,4 +1,5 @@
 // Dominant resource fairness: the job with the smallest share of its scarcest resource goes first.
+#include <bit>
 #include <cmath>
 #include <unordered_map>
 
@@ -15,10 +16,8 @@ class Drf final : public Plugin {
  public:
   void attach(PluginSetup& setup) override {
     model_ = &setup.model();
-    setup.on<JobOrder>([this](const Job& a, const Job& b) {
-      const double left = share(a), right = share(b);
-      return left == right ? 0 : left < right ? -1 : 1;
-    });
+    // Numbers that are not negative stand in the order of their bits.
+    setup.on<JobOrder>([this](const Job& job) { return std::bit_cast<std::int64_t>(share(job)); });
     setup.on<Preemptable>([this](const Task& preemptor, const std::vector<TaskId>& candidates) {
       return preemptable(preemptor, candidates);
     });

@@ -94,7 +94,7 @@ Json extender_node(const Model& model, NodeId node) {
 
 Json extender_job(const Model& model, const Job& job) {
   Json spec = Json::object({{"minMember", std::int64_t{job.min_available}}, {"queue", job.queue_name.view()}});
-  if (job.min_resources) spec.set("minResources", api::to_json(job.extras().min_resources));
+  if (job.min_resources()) spec.set("minResources", api::to_json(job.extras().min_resources));
   Json group = Json::object(
       {{"metadata", Json::object({{"name", job.name()}, {"namespace", job.ns()}, {"uid", job.group_uid.view()}})},
        {"spec", std::move(spec)},

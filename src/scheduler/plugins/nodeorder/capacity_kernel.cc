@@ -10,6 +10,7 @@
 namespace scheduler {
 namespace {
 
+// For 0 <= part <= whole below 2^46 the quotient never rounds up across an integer.
 double floor_percent(double part, double whole) { return std::floor(part * 100.0 / whole); }
 double smaller(double a, double b) { return a < b ? a : b; }
 
@@ -17,7 +18,9 @@ double evenness_plain(double cpu, double memory) {
   return std::trunc((1 - std::fabs(smaller(cpu, 1) - smaller(memory, 1)) / 2) * 100);
 }
 
-double score_plain(const CapacityTask& t, std::size_t n) {
+}  // namespace
+
+double capacity_score(const CapacityTask& t, std::size_t n) {
   const auto cc = static_cast<double>(t.cpu_cap[n]), mc = static_cast<double>(t.memory_cap[n]);
   const double cu = static_cast<double>(t.cpu_used[n]) + t.cpu, mu = static_cast<double>(t.memory_used[n]) + t.memory;
   const int resources = (cc != 0) + (mc != 0);
@@ -40,6 +43,7 @@ double score_plain(const CapacityTask& t, std::size_t n) {
 }
 
 #if defined(__x86_64__)
+namespace {
 
 #define WIDE __attribute__((target("avx2"))) inline
 
@@ -99,14 +103,13 @@ __attribute__((target("avx2"))) void add_wide(const CapacityTask& t, double* tot
     if (_mm256_movemask_pd(lacking) == 0) {
       add_four(t, totals, n, cc, mc);
     } else {
-      for (std::size_t i = n; i < n + 4; ++i) totals[i] += score_plain(t, i);
+      for (std::size_t i = n; i < n + 4; ++i) totals[i] += capacity_score(t, i);
     }
   }
 }
 
-#endif
-
 }  // namespace
+#endif
 
 double balance_points(std::int64_t cpu_used, std::int64_t cpu_cap, std::int64_t memory_used, std::int64_t memory_cap) {
   if (cpu_cap == 0 || memory_cap == 0) return 100;
@@ -119,7 +122,7 @@ void add_capacity_scores(const CapacityTask& task, double* totals, std::size_t c
   static const bool kWide = __builtin_cpu_supports("avx2");
   if (kWide) return add_wide(task, totals, count);
 #endif
-  for (std::size_t n = 0; n < count; ++n) totals[n] += score_plain(task, n);
+  for (std::size_t n = 0; n < count; ++n) totals[n] += capacity_score(task, n);
 }
 
 }  // namespace scheduler

@@ -17,6 +17,8 @@ struct CapacityTask {
 // How evenly both are used: 0 to 100 in whole points, 100 where one is missing.
 double balance_points(std::int64_t cpu_used, std::int64_t cpu_cap, std::int64_t memory_used, std::int64_t memory_cap);
 
+// The weighted sum of the three, for one node.
+double capacity_score(const CapacityTask& task, std::size_t node);
 // Adds the weighted scores to `totals`; `count` is a multiple of 4. Columns hold values from 0 to 2^52. The result is
 // bit-equal to scoring node by node.
 void add_capacity_scores(const CapacityTask& task, double* totals, std::size_t count);

@@ -14,9 +14,6 @@
 namespace scheduler {
 namespace {
 
-// floor(part * 100 / whole) for 0 <= part <= whole below 2^46: the double quotient never rounds up across an integer.
-inline double percent_floor(double part, double whole) { return std::floor(part * 100.0 / whole); }
-
 // Least allocated, most allocated and balanced allocation in one pass: all three only read the node's own columns.
 class CapacityScorer final : public NodeScorer {
  public:
@@ -36,40 +33,40 @@ class CapacityScorer final : public NodeScorer {
     // Rows without a node behind the last are not worth scoring.
     const std::size_t rows = std::min((nodes_.size() + 3) / 4 * 4, totals.size());
     if (gpu_.amount > 0 || candidates.count() * 8 < rows) return NodeScorer::add_scores(candidates, totals);
-    add_capacity_scores({nodes_.allocatable(kCpu).data(), nodes_.allocatable(kMemory).data(),
-                         nodes_.nonzero_cpu().data(), nodes_.nonzero_memory().data(), nodes_.seen_cpu().data(),
-                         nodes_.seen_memory().data(), static_cast<double>(shape_.nonzero_cpu),
-                         static_cast<double>(shape_.nonzero_memory), cpu_, memory_, weights_.least, weights_.most,
-                         balanced_ ? weights_.balanced : 0, balanced_ ? balance_now_.column(model_).data() : nullptr},
-                        totals.data(), rows);
+    add_capacity_scores(columns(), totals.data(), rows);
   }
 
   double score(std::uint32_t n) override {
-    const auto cpu_cap = static_cast<double>(nodes_.allocatable(kCpu)[n]);
-    const auto memory_cap = static_cast<double>(nodes_.allocatable(kMemory)[n]);
-    const double cpu = static_cast<double>(nodes_.nonzero_cpu()[n]) + static_cast<double>(shape_.nonzero_cpu);
-    const double memory = static_cast<double>(nodes_.nonzero_memory()[n]) + static_cast<double>(shape_.nonzero_memory);
-    double total = 0;
-    if (weights_.least != 0)
-      total += weights_.least * mean(least(cpu, cpu_cap), cpu_cap, least(memory, memory_cap), memory_cap);
-    if (weights_.most != 0)
-      total += weights_.most * mean(most(cpu, cpu_cap), cpu_cap, most(memory, memory_cap), memory_cap);
-    if (balanced_) total += weights_.balanced * balance(n, cpu_cap, memory_cap);
+    double total = capacity_score(columns(), n);
+    if (balanced_ && gpu_.amount > 0) total += weights_.balanced * balance_with_gpu(n);
     return total;
   }
 
  private:
-  static double least(double used, double cap) { return cap == 0 || used > cap ? 0 : percent_floor(cap - used, cap); }
-  static double most(double used, double cap) { return cap == 0 ? 0 : percent_floor(std::min(used, cap), cap); }
-  // The mean over the resources that the node has, in whole points.
-  static double mean(double a, double a_cap, double b, double b_cap) {
-    const int count = (a_cap != 0) + (b_cap != 0);
-    return count == 0 ? 0 : std::floor((a + b) / count);
+  // Columns move when nodes are added. Balance over three resources is not among what the kernel knows.
+  CapacityTask columns() {
+    const bool balances = balanced_ && gpu_.amount == 0;
+    return {.cpu_cap = nodes_.allocatable(kCpu).data(),
+            .memory_cap = nodes_.allocatable(kMemory).data(),
+            .cpu_used = nodes_.nonzero_cpu().data(),
+            .memory_used = nodes_.nonzero_memory().data(),
+            .cpu_real = nodes_.seen_cpu().data(),
+            .memory_real = nodes_.seen_memory().data(),
+            .cpu = static_cast<double>(shape_.nonzero_cpu),
+            .memory = static_cast<double>(shape_.nonzero_memory),
+            .cpu_wanted = cpu_,
+            .memory_wanted = memory_,
+            .least = weights_.least,
+            .most = weights_.most,
+            .balanced = balances ? weights_.balanced : 0,
+            .balance_now = balances ? balance_now_.column(model_).data() : nullptr};
   }
 
   static double fraction(double used, double cap) { return std::min(1.0, used / cap); }
 
-  double spread(std::uint32_t n, double cpu_cap, double memory_cap, bool with_pod) const {
+  double spread(std::uint32_t n, bool with_pod) const {
+    const auto cpu_cap = static_cast<double>(nodes_.allocatable(kCpu)[n]);
+    const auto memory_cap = static_cast<double>(nodes_.allocatable(kMemory)[n]);
     const double add = with_pod ? 1 : 0;
     double fractions[3];
     int count = 0;
@@ -89,9 +86,9 @@ class CapacityScorer final : public NodeScorer {
     return std::sqrt(variance / 3);
   }
 
-  double balance(std::uint32_t n, double cpu_cap, double memory_cap) const {
-    const double after = std::trunc((1 - spread(n, cpu_cap, memory_cap, true)) * 100);
-    const double before = std::trunc((1 - spread(n, cpu_cap, memory_cap, false)) * 100);
+  double balance_with_gpu(std::uint32_t n) const {
+    const double after = std::trunc((1 - spread(n, true)) * 100);
+    const double before = std::trunc((1 - spread(n, false)) * 100);
     return 50 + std::trunc((50 + after - before) / 2);
   }
 

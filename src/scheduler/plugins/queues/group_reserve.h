@@ -8,8 +8,8 @@ namespace scheduler {
 // The part of the group's minimum that `allocated` does not cover.
 inline Resource uncovered_minimum(const Job& job) {
   Resource out;
-  if (!job.min_resources) return out;
-  for (const Part& part : job.min_resources->parts) {
+  if (!job.min_resources()) return out;
+  for (const Part& part : job.min_resources()->parts) {
     const std::int64_t have = job.allocated.has(part.dim) ? job.allocated.get(part.dim) : 0;
     out.set(part.dim, static_cast<double>(std::max<std::int64_t>(part.amount - have, 0)));
   }
@@ -30,7 +30,7 @@ inline Resource without_gated(const Model& model, const Job& job, Resource amoun
   return amount;
 }
 
-inline Resource minimum_of(const Job& job) { return job.min_resources ? Resource(*job.min_resources) : Resource(); }
+inline Resource minimum_of(const Job& job) { return job.min_resources() ? Resource(*job.min_resources()) : Resource(); }
 
 inline bool runs_with_minimum(const Job& job) {
   return job.phase == GroupPhase::kRunning && job.allocated_count() >= job.min_available;

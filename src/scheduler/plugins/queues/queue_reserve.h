@@ -51,7 +51,7 @@ class QueueReserve {
     if (!job.in_use || !job.has_group || !job.queue.is_set()) return;
     held.queue = job.queue;
     held.elastic = Resource::exceeded_part(Resource(job.allocated), minimum_of(job));
-    if (job.min_resources && (job.phase == GroupPhase::kInqueue || runs_with_minimum(job))) {
+    if (job.min_resources() && (job.phase == GroupPhase::kInqueue || runs_with_minimum(job))) {
       held.inqueue = without_gated(model, job, uncovered_minimum(job));
       sums_[job.queue.index].inqueue += *held.inqueue;
     }

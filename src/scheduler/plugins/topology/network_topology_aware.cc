@@ -20,7 +20,7 @@ class NetworkTopologyAware final : public Plugin {
     setup.on<JobGradients>([this](const Job& job, DomainId within, DomainPurpose purpose) {
       if (!job.topology || !job.topology->wish.hard) return Gradients{{within}};
       const Search search{job.topology->wish.allowed, job.topology->allocated, within, purpose};
-      return gradients(search, job.min_resources ? *job.min_resources : Request{});
+      return gradients(search, job.min_resources() ? *job.min_resources() : Request{});
     });
     setup.on<SubJobGradients>([this](const Job& job, const SubJob& part, DomainId within, DomainPurpose purpose) {
       if (!part.wish.hard) return Gradients{{within}};

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# A scheduler that is started beside a full cluster: time, CPU and memory until its first decision, and memory at rest. The
+# server is ours, since a stock one and etcd of this size want a machine of their own.
+# usage: [NODES=5000] [GROUPS_MADE=87000] [PODS=150000] bench/cluster/restart.sh
+# Needs a release build of `volcano` and cluster_fill, and kubectl.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+: "${NODES:=5000}" "${GROUPS_MADE:=87000}" "${PODS:=150000}" "${PORT:=26475}"
+bin=$PWD/build/release/bin
+for program in volcano cluster_fill; do
+  [ -x "$bin/$program" ] || { echo "$bin/$program is not built" >&2; exit 1; }
+done
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/volcano-restart.XXXXXX")
+export KUBECONFIG=$scratch/data/kubeconfig
+programs=()
+finish() {
+  for pid in "${programs[@]}"; do kill "$pid" 2> /dev/null || true; done
+  wait 2> /dev/null || true
+  [ -n "${KEEP:-}" ] || rm -rf "$scratch"
+}
+trap finish EXIT
+cpu() { # cpu PID: seconds used so far
+  awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); printf "%.2f", ($12 + $13) / hz }' "/proc/$1/stat"
+}
+memory() { awk -v what="^$2:" '$0 ~ what { printf "%.0f", $2 / 1024 }' "/proc/$1/status"; }
+
+"$bin/volcano" up --components=apiserver --data "$scratch/data" --port "$PORT" > "$scratch/up.log" 2>&1 &
+programs+=($!)
+for _ in $(seq 100); do kubectl get --raw /readyz > /dev/null 2>&1 && break; sleep 0.1; done
+for queue in root default; do # as scheduler and controllers leave them
+  printf 'apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: %s}\nspec: {weight: 1, reclaimable: true}\n' $queue | kubectl create -f - > /dev/null
+  kubectl patch queue $queue --subresource=status --type=merge -p '{"status":{"state":"Open"}}' > /dev/null
+done
+"$bin/cluster_fill" "$KUBECONFIG" "$NODES" "$GROUPS_MADE" "$PODS"
+kubectl create -f - > /dev/null << 'YAML'
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: PodGroup
+metadata: {name: waits, namespace: default}
+spec: {minMember: 1, queue: default}
+status: {phase: Inqueue}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: waits, namespace: default, annotations: {scheduling.k8s.io/group-name: waits}}
+spec:
+  schedulerName: volcano
+  containers: [{name: c, image: "nginx:latest", resources: {requests: {cpu: 1m}}}]
+YAML
+begun=$(date +%s.%N)
+"$bin/vc-scheduler" --kubeconfig "$KUBECONFIG" --kube-api-qps 5000 --kube-api-burst 5000 ${SCHEDULER_FLAGS:-} > "$scratch/scheduler.log" 2>&1 &
+scheduler=$!
+programs+=("$scheduler")
+server_before=$(cpu "${programs[0]}")
+for _ in $(seq 600); do
+  [ -n "$(kubectl get pod waits -o 'jsonpath={.spec.nodeName}')" ] && break
+  kill -0 "$scheduler" 2> /dev/null || { tail -n 3 "$scratch/scheduler.log" >&2; exit 1; }
+done
+took=$(echo "$(date +%s.%N) - $begun" | bc)
+echo "vc-scheduler beside $NODES nodes, $GROUPS_MADE groups, $PODS pods; load average $(cut -d' ' -f1 /proc/loadavg)"
+printf '  first decision seen after  %6.1f s\n' "$took"
+echo "  CPU until then             $(cpu "$scheduler") s; the API server's $(echo "$(cpu "${programs[0]}") - $server_before" | bc) s"
+sleep 10
+echo "  memory                     $(memory "$scheduler" VmHWM) MB at most, $(memory "$scheduler" VmRSS) MB at rest"

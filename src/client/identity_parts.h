@@ -1,0 +1,14 @@
+// What writers read of what they wrote: who it is, and at which version.
+#pragma once
+
+#include "api/json/projection.h"
+
+namespace client {
+
+inline const api::Projection& identity_parts() {
+  static const api::Projection kParts{"apiVersion",         "kind",         "metadata.name",
+                                      "metadata.namespace", "metadata.uid", "metadata.resourceVersion"};
+  return kParts;
+}
+
+}  // namespace client

@@ -1,0 +1,393 @@
+// Resizing in place: what fits, what comes next, what is told, and what outlives the agent.
+#include "node/resize.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "api/json/yaml.h"
+#include "base/format.h"
+#include "client/fake_client_for_tests.h"
+#include "client/fake_env_for_tests.h"
+#include "node/agent.h"
+#include "node/allocation_facts.h"
+#include "node/os/cgroups.h"
+
+namespace node {
+namespace {
+
+using api::Json;
+
+Json yaml(const std::string& text) {
+  const auto json = api::parse_yaml(text);
+  CHECK(json.ok());
+  return *json;
+}
+
+Json pod_asking(const std::string& name, const std::string& resources, const std::string& more = "") {
+  return yaml(base::format(
+      "{{metadata: {{name: {0}, namespace: ns, uid: u-{0}, generation: 1}}, spec: {{nodeName: n1, containers: "
+      "[{{name: a, image: i, resources: {1}{2}}}]}}}}",
+      name, resources, more));
+}
+
+TEST(JudgeResize, looks_at_what_rises) {
+  struct Row {
+    const char* present;
+    const char* wanted;
+    const char* others;
+    ResizeVerdict::Kind kind;
+    const char* message;
+  };
+  using Kind = ResizeVerdict::Kind;
+  const Row rows[] = {
+      {"{requests: {cpu: 1}}", "{requests: {cpu: 2}}", "{cpu: 2}", Kind::kFits, ""},
+      {"{requests: {cpu: 1}}", "{requests: {cpu: 2}}", "{cpu: 2001m}", Kind::kDeferred,
+       "Node didn't have enough resource: cpu, requested: 2000, used: 2001, capacity: 4000"},
+      {"{requests: {cpu: 1}}", "{requests: {cpu: 5}}", "{}", Kind::kInfeasible,
+       "Node didn't have enough capacity: cpu, requested: 5000, capacity: 4000"},
+      {"{requests: {memory: 1Gi}}", "{requests: {memory: 9Gi, cpu: 9}}", "{}", Kind::kInfeasible,
+       "Node didn't have enough capacity: memory, requested: 9663676416, capacity: 8589934592"},
+      {"{requests: {cpu: 3}}", "{requests: {cpu: 2}}", "{cpu: 9}", Kind::kFits, ""},
+      {"{requests: {cpu: 3}, limits: {cpu: 3}}", "{requests: {cpu: 3}, limits: {cpu: 9}}", "{cpu: 9}", Kind::kFits, ""},
+      {"{requests: {cpu: 1}}", "{requests: {cpu: 9223372036854775807E}}", "{cpu: 9223372036854775807E}",
+       Kind::kInfeasible, "Node didn't have enough capacity: cpu, requested: 9223372036854775807, capacity: 4000"},
+  };
+  const api::ResourceList node = api::resource_list_from(yaml("{cpu: 4, memory: 8Gi}"));
+  for (const Row& row : rows) {
+    const ResizeVerdict verdict = judge_resize(pod_asking("p", row.wanted), pod_asking("p", row.present), node,
+                                               api::resource_list_from(yaml(row.others)));
+    EXPECT_EQ(verdict.kind, row.kind) << row.wanted;
+    EXPECT_EQ(verdict.message, row.message);
+  }
+}
+
+TEST(ResizeSteps, update_first_then_restart_and_lower_the_pod_last) {
+  const Json pod = pod_asking("p", "{requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi}}",
+                              ", resizePolicy: [{resourceName: memory, restartPolicy: RestartContainer}]");
+  const auto state_with = [](const std::string& held, RunPhase phase) {
+    PodState state;
+    ContainerState& container = state.containers.emplace_back();
+    container.name = "a";
+    container.id = "id";
+    container.phase = phase;
+    container.held = yaml(held);
+    return state;
+  };
+  const PodAmounts goal{1000, 1000, 1 << 30}, larger{2000, 2000, std::int64_t{2} << 30};
+  const char* same = "{requests: {cpu: 1000m, memory: 1024Mi}, limits: {cpu: 1, memory: 1Gi}}";
+  EXPECT_EQ(next_resize_step(pod, state_with(same, RunPhase::kRunning), goal).kind, ResizeStep::Kind::kDone);
+  EXPECT_EQ(next_resize_step(pod, state_with("{}", RunPhase::kEnded), goal).kind, ResizeStep::Kind::kDone);
+  EXPECT_EQ(next_resize_step(pod, state_with(same, RunPhase::kStarting), goal).kind, ResizeStep::Kind::kWait);
+  EXPECT_EQ(next_resize_step(pod, state_with(same, RunPhase::kRunning), std::nullopt).kind, ResizeStep::Kind::kApply);
+
+  const PodState cpu =
+      state_with("{requests: {cpu: 2, memory: 1Gi}, limits: {cpu: 2, memory: 1Gi}}", RunPhase::kRunning);
+  ResizeStep step = next_resize_step(pod, cpu, larger);
+  EXPECT_EQ(step.kind, ResizeStep::Kind::kApply);
+  ASSERT_EQ(step.change.containers.size(), 1u);
+  EXPECT_EQ(step.change.containers[0].amounts, goal);
+  EXPECT_EQ(step.change.pod, goal);
+
+  PodState memory = state_with("{requests: {cpu: 1, memory: 2Gi}, limits: {cpu: 1, memory: 2Gi}}", RunPhase::kRunning);
+  step = next_resize_step(pod, memory, PodAmounts{1000, 1000, std::int64_t{2} << 30});
+  EXPECT_EQ(step.kind, ResizeStep::Kind::kRestart);
+  EXPECT_EQ(step.restarted, std::vector<std::size_t>{0});
+  memory.containers[0].doom = "resize";
+  EXPECT_EQ(next_resize_step(pod, memory, PodAmounts{1000, 1000, std::int64_t{2} << 30}).kind, ResizeStep::Kind::kWait);
+  step = next_resize_step(pod, memory, PodAmounts{1000, 1000, 1 << 20});
+  EXPECT_EQ(step.kind, ResizeStep::Kind::kApply) << "a pod is raised before its container starts anew";
+  EXPECT_EQ(step.change.pod.memory_limit_bytes, 1 << 30);
+  EXPECT_EQ(next_resize_step(pod, state_with(same, RunPhase::kRunning), larger).change.pod, goal) << "at the end";
+}
+
+TEST(CgroupResize, raises_before_and_lowers_after) {
+  std::map<std::string, std::string> files = {
+      {"/v2/p/cpu.max", "100000 100000\n"}, {"/v2/p/cpu.weight", "39\n"},  {"/v2/p/memory.max", "max\n"},
+      {"/cpu/p/cpu.cfs_quota_us", "-1"},    {"/cpu/p/cpu.shares", "1024"}, {"/mem/p/memory.limit_in_bytes", "4096"}};
+  const auto read = [&](const std::string& path) { return files[path]; };
+  const CgroupLayout v2{{}, "/v2"}, v1{{{"cpu", "/cpu"}, {"memory", "/mem"}}, ""};
+  using Writes = std::vector<FileWrite>;
+  CgroupResize plan = plan_cgroup_resize(v2, "/p", {2000, 2000, 1 << 20}, read);
+  EXPECT_EQ(plan.before, (Writes{{"/v2/p/cpu.max", "200000 100000"}, {"/v2/p/cpu.weight", "79"}}));
+  EXPECT_EQ(plan.after, (Writes{{"/v2/p/memory.max", "1048576"}}));
+  plan = plan_cgroup_resize(v2, "/p", {1000, 0, 0}, read);
+  EXPECT_EQ(plan.before, (Writes{{"/v2/p/cpu.max", "max 100000"}}));
+  EXPECT_EQ(plan.after, (Writes{}));
+  plan = plan_cgroup_resize(v1, "/p", {500, 1000, 8192}, read);
+  EXPECT_EQ(plan.before, (Writes{{"/mem/p/memory.limit_in_bytes", "8192"}}));
+  EXPECT_EQ(plan.after, (Writes{{"/cpu/p/cpu.cfs_quota_us", "100000"}, {"/cpu/p/cpu.shares", "512"}}));
+}
+
+TEST(AllocationFacts, outlive_the_agent_and_rubbish_is_left_out) {
+  const std::string folder = testing::TempDir() + "/allocations";
+  std::filesystem::remove_all(folder);
+  Allocation good{"u", {{"a", yaml("{requests: {cpu: 1}}")}}, {{"a", yaml("{requests: {cpu: 2}}")}}, true};
+  ASSERT_TRUE(write_allocation(folder, good).ok());
+  int number = 0;
+  for (const char* rubbish :
+       {"", "{", "7", "[]", "{}", R"({"setAside":7,"held":{}})", R"({"setAside":{"a":7},"held":{}})",
+        R"({"setAside":{"a":{"requests":{"cpu":"-1"}}},"held":{}})",
+        R"({"setAside":{"a":{"requests":{"cpu":"much"}}},"held":{}})", R"({"setAside":{"a":{"limits":[]}},"held":{}})",
+        R"({"setAside":{},"held":null})"})
+    std::ofstream(base::format("{}/r{}.json", folder, number++)) << rubbish;
+  std::ofstream(folder + "/...json") << R"({"setAside":{},"held":{}})";
+  EXPECT_EQ(read_allocations(folder), std::vector<Allocation>{good});
+  erase_allocation(folder, "u");
+  EXPECT_TRUE(read_allocations(folder).empty());
+}
+
+// A machine that outlives agents.
+struct Machine {
+  std::map<std::string, RecoveredPod> pods;  // by uid
+  Runtime::OnExit on_exit;
+  rt::Env* env = nullptr;
+  std::vector<std::string> log;
+  std::optional<std::string> unable, fails;
+};
+
+class ResizingRuntime : public Runtime {
+ public:
+  explicit ResizingRuntime(Machine& machine) : machine_(machine) {}
+  base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) override {
+    machine_.on_exit = std::move(on_exit);
+    std::vector<RecoveredPod> pods;
+    for (const auto& [uid, pod] : machine_.pods) pods.push_back(pod);
+    return pods;
+  }
+  std::optional<std::string> refusal(const Json&) const override { return {}; }
+  bool image_present(const std::string&) const override { return true; }
+  base::Result<ImageAnswer> ensure_image(const std::string&, PullPolicy, const std::string&) override {
+    return ImageAnswer{"sha256:1"};
+  }
+  base::Result<std::string> prepare(const SandboxSpec& spec) override {
+    RecoveredPod& pod = machine_.pods[spec.uid];
+    pod.uid = spec.uid;
+    pod.prepared = true;
+    return pod.ip = "10.0.0.9";
+  }
+  base::Status update_volume(const std::string&, const VolumeSpec&) override { return {}; }
+  base::Result<StartedContainer> start(const ContainerSpec& spec) override {
+    machine_.log.push_back(base::format("start {} cpu {}", spec.name, spec.cpu_limit_milli));
+    machine_.pods[spec.pod_uid].containers.push_back({.name = spec.name,
+                                                      .attempt = spec.attempt,
+                                                      .id = spec.id,
+                                                      .started = true,
+                                                      .running = true,
+                                                      .started_at = machine_.env->now()});
+    return StartedContainer{machine_.env->now()};
+  }
+  std::optional<std::string> no_resize() const override { return machine_.unable; }
+  base::Status resize(const PodResize& change) override {
+    std::string text =
+        base::format("resize pod cpu {} memory {}", change.pod.cpu_limit_milli, change.pod.memory_limit_bytes);
+    for (const ContainerResize& one : change.containers)
+      text +=
+          base::format(", {} cpu {} memory {}", one.name, one.amounts.cpu_limit_milli, one.amounts.memory_limit_bytes);
+    machine_.log.push_back(std::move(text));
+    if (machine_.fails) return base::make_error(base::Code::kUnavailable, *machine_.fails);
+    return {};
+  }
+  void signal(const std::string& uid, const std::string& id, int) override {
+    machine_.log.push_back("signal");
+    for (RecoveredContainer& run : machine_.pods[uid].containers)
+      if (run.id == id) run.running = false;
+    machine_.on_exit({id, 143, false, machine_.env->now()});
+  }
+  void remove(const std::string& uid, bool) override { machine_.pods.erase(uid); }
+  std::string termination_message(const std::string&, const std::string&, bool) const override { return {}; }
+  std::vector<RecoveredContainer> containers_of(const std::string& uid) const override {
+    const auto found = machine_.pods.find(uid);
+    return found == machine_.pods.end() ? std::vector<RecoveredContainer>() : found->second.containers;
+  }
+  void close(bool) override {}
+  std::string name() const override { return "fake://1"; }
+
+ private:
+  Machine& machine_;
+};
+
+struct World {
+  client::testing::FakeEnv env;
+  client::testing::FakeClient server{env};
+  Machine machine;
+  std::unique_ptr<Agent> agent;
+  std::string data = testing::TempDir() + "/resize-agent";
+
+  World() {
+    machine.env = &env;
+    std::filesystem::remove_all(data);
+  }
+  void start() {
+    MachineFacts facts;
+    facts.cpus = 4;
+    facts.memory_bytes = std::int64_t{8} << 30;
+    Options options;
+    options.node_name = "n1";
+    options.data_dir = data;
+    agent = std::make_unique<Agent>(env, server, options, std::make_unique<ResizingRuntime>(machine), facts);
+    agent->start();
+    env.run_for(base::seconds(3));
+  }
+  void kill() {
+    machine.on_exit = {};
+    agent.reset();
+    env.drop_tasks();
+  }
+  void put(const Json& pod) {
+    server.put(api::resources::kPods, pod);
+    env.run_for(base::seconds(3));
+  }
+  Json pod(const std::string& name) const { return *server.find(api::resources::kPods, "ns/" + name); }
+  void resize(const std::string& name, const std::string& resources, const std::string& more = "") {
+    Json changed = pod(name);
+    changed.set("spec", pod_asking(name, resources, more)["spec"]);
+    changed.edit("metadata").set("generation", changed["metadata"]["generation"].as_int() + 1);
+    put(changed);
+  }
+  Json condition(const std::string& name, std::string_view type) const {
+    for (const Json& one : pod(name)["status"]["conditions"].items())
+      if (one["type"].as_string() == type && !one.has("$patch")) return one;  // this server does not delete in lists
+    return {};
+  }
+  Json container(const std::string& name) const { return pod(name)["status"]["containerStatuses"][std::size_t{0}]; }
+  std::string resizes() const {
+    std::string all;
+    for (const std::string& line : machine.log)
+      if (line.starts_with("resize")) all += line + "; ";
+    return all;
+  }
+  std::set<std::string> event_reasons() {
+    env.run_for(base::seconds(3));
+    std::set<std::string> all;
+    for (const auto& [key, event] : server.table(api::resources::kEvents))
+      if (event["reason"].as_string().starts_with("Resize")) all.insert(event["reason"].str());
+    return all;
+  }
+};
+
+constexpr const char* kOne = "{requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi}}";
+constexpr const char* kTwo = "{requests: {cpu: 2, memory: 1Gi}, limits: {cpu: 2, memory: 1Gi}}";
+
+TEST(AgentResize, changes_what_runs_and_says_so) {
+  World w;
+  w.start();
+  w.put(pod_asking("p", kOne));
+  EXPECT_EQ(w.container("p")["allocatedResources"].dump(), R"({"cpu":1,"memory":"1Gi"})");
+  EXPECT_EQ(w.container("p")["resources"]["limits"]["cpu"].as_int(), 1);
+  EXPECT_EQ(w.pod("p")["status"]["observedGeneration"].as_int(), 1);
+  w.resize("p", kTwo);
+  EXPECT_EQ(w.resizes(), "resize pod cpu 2000 memory 1073741824, a cpu 2000 memory 1073741824; ");
+  EXPECT_EQ(w.container("p")["allocatedResources"]["cpu"].as_int(), 2);
+  EXPECT_EQ(w.container("p")["resources"]["limits"]["cpu"].as_int(), 2);
+  EXPECT_EQ(w.container("p")["restartCount"].as_int(), 0);
+  EXPECT_EQ(w.pod("p")["status"]["observedGeneration"].as_int(), 2);
+  EXPECT_TRUE(w.condition("p", "PodResizeInProgress").is_null());
+  EXPECT_EQ(w.event_reasons(), (std::set<std::string>{"ResizeStarted", "ResizeCompleted"}));
+}
+
+TEST(AgentResize, waits_for_room_and_takes_it) {
+  World w;
+  w.start();
+  w.put(pod_asking("p", kOne));
+  w.put(pod_asking("q", "{requests: {cpu: 3}}"));
+  w.resize("p", kTwo);
+  const Json waits = w.condition("p", "PodResizePending");
+  EXPECT_EQ(waits["reason"].as_string(), "Deferred");
+  EXPECT_EQ(waits["message"].as_string(),
+            "Node didn't have enough resource: cpu, requested: 2000, used: 3000, capacity: 4000");
+  EXPECT_EQ(waits["observedGeneration"].as_int(), 2);
+  EXPECT_EQ(w.container("p")["allocatedResources"]["cpu"].as_int(), 1);
+  EXPECT_EQ(w.resizes(), "");
+  w.resize("q", "{requests: {cpu: 2}}");  // as much as p wants
+  EXPECT_TRUE(w.condition("p", "PodResizePending").is_null()) << w.pod("p")["status"].dump();
+  EXPECT_EQ(w.container("p")["resources"]["limits"]["cpu"].as_int(), 2);
+  w.resize("p", "{requests: {cpu: 9, memory: 1Gi}, limits: {cpu: 9, memory: 1Gi}}");
+  EXPECT_EQ(w.condition("p", "PodResizePending")["reason"].as_string(), "Infeasible");
+  EXPECT_EQ(w.container("p")["resources"]["limits"]["cpu"].as_int(), 2);
+  w.resize("p", kTwo);  // taken back
+  EXPECT_TRUE(w.condition("p", "PodResizePending").is_null());
+}
+
+TEST(AgentResize, a_pod_that_leaves_makes_room) {
+  World w;
+  w.start();
+  w.put(pod_asking("p", kOne));
+  w.put(pod_asking("q", "{requests: {cpu: 3}}"));
+  w.resize("p", kTwo);
+  EXPECT_EQ(w.condition("p", "PodResizePending")["reason"].as_string(), "Deferred");
+  w.server.erase(api::resources::kPods, "ns/q");
+  w.env.run_for(base::seconds(3));
+  EXPECT_EQ(w.container("p")["resources"]["limits"]["cpu"].as_int(), 2);
+}
+
+TEST(AgentResize, restarts_where_that_is_asked_for) {
+  World w;
+  w.start();
+  const char* policy = ", resizePolicy: [{resourceName: cpu, restartPolicy: RestartContainer}]";
+  w.put(pod_asking("p", kTwo, policy));
+  w.resize("p", kOne, policy);
+  w.env.run_for(base::seconds(60));
+  EXPECT_EQ(w.container("p")["restartCount"].as_int(), 1);
+  EXPECT_EQ(w.container("p")["resources"]["limits"]["cpu"].as_int(), 1);
+  const std::vector<std::string> log = {"start a cpu 2000", "signal", "start a cpu 1000",
+                                        "resize pod cpu 1000 memory 1073741824"};
+  EXPECT_EQ(w.machine.log, log) << "the pod's group is lowered last";
+  EXPECT_TRUE(w.condition("p", "PodResizeInProgress").is_null());
+}
+
+TEST(AgentResize, what_the_runtime_refuses_is_said_and_tried_again) {
+  World w;
+  w.start();
+  w.put(pod_asking("p", kOne));
+  w.machine.fails = "cannot decrease memory limits";
+  w.resize("p", kTwo);
+  const Json says = w.condition("p", "PodResizeInProgress");
+  EXPECT_EQ(says["reason"].as_string(), "Error");
+  EXPECT_EQ(says["message"].as_string(), "cannot decrease memory limits");
+  EXPECT_EQ(w.container("p")["allocatedResources"]["cpu"].as_int(), 2);
+  EXPECT_EQ(w.container("p")["resources"]["limits"]["cpu"].as_int(), 1) << "the truth";
+  w.machine.fails.reset();
+  w.env.run_for(base::minutes(1));
+  EXPECT_TRUE(w.condition("p", "PodResizeInProgress").is_null());
+  EXPECT_EQ(w.container("p")["resources"]["limits"]["cpu"].as_int(), 2);
+}
+
+TEST(AgentResize, is_not_possible_where_nothing_is_held_to_limits) {
+  World w;
+  w.machine.unable = "pods are plain processes";
+  w.start();
+  w.put(pod_asking("p", kOne));
+  EXPECT_FALSE(w.container("p")["resources"].has("limits")) << "nobody keeps them";
+  w.resize("p", kTwo);
+  const Json says = w.condition("p", "PodResizePending");
+  EXPECT_EQ(says["reason"].as_string(), "Infeasible");
+  EXPECT_EQ(says["message"].as_string(), "In-place resize is not possible on this node: pods are plain processes");
+  EXPECT_EQ(w.resizes(), "");
+}
+
+TEST(AgentResize, what_was_set_aside_outlives_the_agent) {
+  World w;
+  w.start();
+  w.put(pod_asking("p", kOne));
+  w.put(pod_asking("q", "{requests: {cpu: 3}}"));
+  w.kill();
+  w.resize("p", kTwo);  // while nobody looks
+  w.start();
+  EXPECT_EQ(w.condition("p", "PodResizePending")["reason"].as_string(), "Deferred") << w.pod("p")["status"].dump();
+  EXPECT_EQ(w.container("p")["allocatedResources"]["cpu"].as_int(), 1);
+  w.kill();
+  w.resize("q", "{requests: {cpu: 1}}");
+  w.start();
+  EXPECT_EQ(w.container("p")["resources"]["limits"]["cpu"].as_int(), 2);
+  w.machine.log.clear();
+  w.kill();
+  w.start();
+  EXPECT_EQ(w.resizes(), "") << "what is done is not done again";
+  EXPECT_EQ(w.container("p")["resources"]["limits"]["cpu"].as_int(), 2);
+}
+
+}  // namespace
+}  // namespace node
