@@ -3,10 +3,18 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
 flows=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}/bin/client-flows
 [ -x "$flows" ] || { echo "skip outside client-flows: it is not built (tests/stock/build.sh client-flows)"; exit 0; }
-start_cluster --host-rootfs
 pods=--pods
 [ $root = 1 ] || pods="" # plain processes: no streams into a network of their own
-timeout 300 "$flows" --kubeconfig "$KUBECONFIG" $pods > "$scratch/out" 2> "$scratch/flows.log"
-code=$?
-grep -E '^(ok|FAIL) ' "$scratch/out"
-[ $code = 0 ] || { failed=1; grep -q '^FAIL' "$scratch/out" || echo "FAIL client-flows: exit code $code: $(tail -1 "$scratch/flows.log")"; }
+flow() { # flow NAME [VARIABLE=VALUE...]: what the program says with these variables of its environment, on a new cluster
+  local name=$1 code
+  shift
+  stop_cluster
+  rm -rf "$scratch/data"
+  start_cluster --host-rootfs
+  env "$@" timeout 300 "$flows" --kubeconfig "$KUBECONFIG" $pods > "$scratch/out" 2> "$scratch/flows.log"
+  code=$?
+  grep -E '^(ok|FAIL) ' "$scratch/out" | sed "s/^\(ok\|FAIL\) /&$name/"
+  [ $code = 0 ] || { failed=1; grep -q '^FAIL' "$scratch/out" || echo "FAIL client-flows $name: exit code $code: $(tail -1 "$scratch/flows.log")"; }
+}
+flow ""
+flow "CBOR: " KUBE_FEATURE_ClientsAllowCBOR=true KUBE_FEATURE_ClientsPreferCBOR=true

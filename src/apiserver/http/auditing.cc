@@ -45,9 +45,10 @@ struct Trail {
     record.code = code;
     record.ended = env.now();
     if (notes) record.notes = *notes;
-    std::string body;
+    std::string type, body;
     std::vector<std::shared_ptr<const std::string>> pieces;
     if (response != nullptr && needs(*response)) {
+      type = rt::header(response->headers, "Content-Type");
       body = response->body;
       pieces = response->pieces;
     }
@@ -59,12 +60,12 @@ struct Trail {
       bytes = 0;
     }
     log->append(kLineBytes + bytes + request.body.size(),
-                [record = std::move(record), request = std::move(request), body = std::move(body),
-                 pieces = std::move(pieces)]() mutable {
+                [record = std::move(record), request = std::move(request), type = std::move(type),
+                 body = std::move(body), pieces = std::move(pieces)]() mutable {
                   for (const auto& piece : pieces) body += *piece;
-                  if (auto parsed = api::parse_json(body); parsed.ok()) record.response_object = *std::move(parsed);
-                  Request decoded;
-                  if (decode_body(request, decoded).ok()) record.request_object = std::move(decoded.body);
+                  if (auto parsed = parse_body(type, body); parsed.ok()) record.response_object = *std::move(parsed);
+                  if (auto parsed = parse_body(rt::header(request.headers, "Content-Type"), request.body); parsed.ok())
+                    record.request_object = *std::move(parsed);
                   return audit_event(std::move(record)).dump();
                 });
   }

@@ -2,6 +2,7 @@
 #include "apiserver/http/node_proxy.h"
 
 #include "api/kinds.h"
+#include "apiserver/http/answers.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -10,14 +11,6 @@ using base::Code;
 using base::make_error;
 
 namespace {
-
-void fail(rt::HttpExchange& exchange, const base::Error& error) {
-  rt::HttpResponse response;
-  response.status = base::http_status(error.code);
-  response.headers = {{"Content-Type", "application/json"}};
-  response.body = status_object(error).dump() + "\n";
-  exchange.respond(std::move(response));
-}
 
 // Loop thread.
 base::Status check_node(Api& api, const api::NodeUsageSource* source, const Request& request) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "apiserver/http/access.h"
+#include "apiserver/http/answers.h"
 #include "apiserver/http/pod_log.h"
 #include "apiserver/http/remote_command.h"
 #include "apiserver/http/route.h"
@@ -27,14 +28,6 @@ struct Upgrade {
 };
 
 bool truthy(std::string_view text) { return text == "true" || text == "1" || text == "True" || text == "t"; }
-
-void fail(rt::HttpExchange& exchange, const base::Error& error) {
-  rt::HttpResponse response;
-  response.status = base::http_status(error.code);
-  response.headers = {{"Content-Type", "application/json"}};
-  response.body = status_object(error).dump() + "\n";
-  exchange.respond(std::move(response));
-}
 
 // SPDY clients offer protocols in headers of their own.
 std::vector<std::string_view> offered_streams(const rt::HttpRequest& http) {

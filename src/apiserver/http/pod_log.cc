@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "apiserver/http/answers.h"
 #include "apiserver/http/route.h"
 #include "base/format.h"
 
@@ -41,14 +42,6 @@ Result<api::PodLogOptions> read_options(const rt::Target& target, base::Time now
     options.since = *time;
   }
   return options;
-}
-
-void fail(rt::HttpExchange& exchange, const base::Error& error) {
-  rt::HttpResponse response;
-  response.status = base::http_status(error.code);
-  response.headers = {{"Content-Type", "application/json"}};
-  response.body = status_object(error).dump() + "\n";
-  exchange.respond(std::move(response));
 }
 
 // Keeps the source alive until it ends or the peer goes. Callbacks come on any thread, one at a time.

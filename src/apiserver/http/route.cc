@@ -1,6 +1,10 @@
 // Paths "/api/v1/namespaces/ns/pods/name/status" and "/apis/group/version/...".
 #include "apiserver/http/route.h"
 
+#include <algorithm>
+#include <array>
+
+#include "api/json/cbor.h"
 #include "api/json/yaml.h"
 #include "api/protobuf.h"
 #include "apiserver/http/query_options.h"
@@ -52,18 +56,22 @@ std::optional<Place> place_for(const std::vector<std::string>& parts) {
   return place;
 }
 
+// "application/json" of "application/json; charset=utf-8".
+std::string_view bare_type(std::string_view content_type) { return content_type.substr(0, content_type.find(';')); }
+
 Result<PatchType> patch_type_for(std::string_view content_type) {
-  const std::string_view type = content_type.substr(0, content_type.find(';'));
+  const std::string_view type = bare_type(content_type);
   if (type == "application/json-patch+json") return PatchType::kJson;
   if (type == "application/merge-patch+json") return PatchType::kMerge;
   if (type == "application/strategic-merge-patch+json") return PatchType::kStrategic;
-  if (type == "application/apply-patch+yaml") return PatchType::kApply;
+  if (type == "application/apply-patch+yaml" || type == "application/apply-patch+cbor") return PatchType::kApply;
   return make_error(
       Code::kUnsupportedMediaType,
       base::format(
           "the body of the request was in an unknown format - accepted media types include: "
           "application/json-patch+json, "
-          "application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml (got {})",
+          "application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml, "
+          "application/apply-patch+cbor (got {})",
           type));
 }
 
@@ -129,23 +137,25 @@ Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Targ
   return std::optional<Request>(std::move(request));
 }
 
+Result<api::Json> parse_body(std::string_view content_type, std::string_view bytes,
+                             std::vector<std::string>* duplicates) {
+  const std::string_view type = bare_type(content_type);
+  if (type == "application/vnd.kubernetes.protobuf") return api::parse_protobuf(bytes);
+  if (type == "application/cbor" || type == "application/apply-patch+cbor") return api::parse_cbor(bytes);
+  if (type == "application/yaml" || type == "application/apply-patch+yaml") return api::parse_yaml(bytes, {duplicates});
+  return api::parse_json(bytes, {duplicates});
+}
+
 base::Status decode_body(const rt::HttpRequest& http, Request& request) {
+  static constexpr std::array kTypes = {"", "application/json", "application/yaml", "application/cbor",
+                                        "application/vnd.kubernetes.protobuf"};
   if (http.body.empty()) return {};
-  const std::string_view full = rt::header(http.headers, "Content-Type");
-  const std::string_view type = full.substr(0, full.find(';'));
-  if (type == "application/vnd.kubernetes.protobuf") {
-    TRY(request.body, api::parse_protobuf(http.body));
-    return {};
-  }
-  if (!type.empty() && type != "application/json" && type != "application/yaml" && request.verb != Verb::kPatch)
+  const std::string_view type = rt::header(http.headers, "Content-Type");
+  if (request.verb != Verb::kPatch && std::ranges::find(kTypes, bare_type(type)) == kTypes.end())
     return make_error(Code::kUnsupportedMediaType,
                       "the body of the request was in an unknown format - accepted media types include: "
-                      "application/json, application/yaml, application/vnd.kubernetes.protobuf");
-  if (type == "application/yaml" || type == "application/apply-patch+yaml") {
-    TRY(request.body, api::parse_yaml(http.body, {&request.duplicate_keys}));
-  } else {
-    TRY(request.body, api::parse_json(http.body, {&request.duplicate_keys}));
-  }
+                      "application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor");
+  TRY(request.body, parse_body(type, http.body, &request.duplicate_keys));
   return {};
 }
 

@@ -14,7 +14,11 @@ namespace apiserver {
 base::Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Target& target,
                                            const ServedKinds& kinds = {});
 
-// Decodes JSON or YAML by content type into `request.body`; notes duplicate keys.
+// The value of a body of this content type; what is none of the API's types is read as JSON.
+base::Result<api::Json> parse_body(std::string_view content_type, std::string_view bytes,
+                                   std::vector<std::string>* duplicates = nullptr);
+
+// Decodes the body by its content type into `request.body`; notes duplicate keys.
 base::Status decode_body(const rt::HttpRequest& http, Request& request);
 
 }  // namespace apiserver

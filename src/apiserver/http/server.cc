@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <atomic>
 
-#include "api/json/yaml.h"
 #include "apiserver/documents/discovery.h"
 #include "apiserver/documents/openapi.h"
-#include "apiserver/documents/tables.h"
 #include "apiserver/http/access.h"
+#include "apiserver/http/answers.h"
 #include "apiserver/http/node_proxy.h"
 #include "apiserver/http/pod_connect.h"
 #include "apiserver/http/pod_log.h"
@@ -82,7 +81,7 @@ class Service : public std::enable_shared_from_this<Service> {
     error.retry_after_seconds = refusal.retry_after_seconds;
     Json status = status_object(error);
     status.set("code", refusal.status);
-    HttpResponse response = json_response(refusal.status, status);
+    HttpResponse response = document_response(refusal.status, status);
     if (refusal.retry_after_seconds > 0)
       response.headers.emplace_back("Retry-After", std::to_string(refusal.retry_after_seconds));
     return response;
@@ -94,7 +93,7 @@ class Service : public std::enable_shared_from_this<Service> {
     auto caller = let_in(http, target);
     if (!caller.ok()) return exchange->respond(refusal(http, target, caller.error()));
     const UserInfo& own = caller->own ? *caller->own : caller->user;
-    Asker asker{caller->user, {is_exempt(own) ? "" : own.name}};
+    Asker asker{caller->user, {.user = is_exempt(own) ? "" : own.name, .encoding = accepted_encoding(http)}};
     if (options_.auditing) {
       Auditing::Caller known{caller->own ? *caller->own : asker.user};
       if (caller->own) known.impersonated = asker.user;
@@ -110,7 +109,7 @@ class Service : public std::enable_shared_from_this<Service> {
             [self = shared_from_this(), claims = *std::move(caller->claims), asker = std::move(asker),
              http = std::move(http), target, exchange]() mutable {
               if (!self->api_.token_holds(claims))
-                return fail(*exchange, base::make_error(Code::kUnauthorized, "Unauthorized"));
+                return fail(*exchange, base::make_error(Code::kUnauthorized, "Unauthorized"), asker.place.encoding);
               asker.place.reached = true;
               self->receive_from(std::move(asker), std::move(http), target, std::move(exchange));
             });
@@ -124,9 +123,10 @@ class Service : public std::enable_shared_from_this<Service> {
   };
   // Where a request waits for its turn.
   struct Place {
-    std::string user = {};  // in whose queue; empty: in none
-    bool lists = false;     // its answer may be long
-    bool reached = false;   // its turn is now
+    std::string user = {};                // in whose queue; empty: in none
+    bool lists = false;                   // its answer may be long
+    bool reached = false;                 // its turn is now
+    Encoding encoding = Encoding::kJson;  // of its refusal
   };
   struct Asker {
     UserInfo user;
@@ -147,9 +147,11 @@ class Service : public std::enable_shared_from_this<Service> {
       });
     if (serve_document(http, target, *exchange)) return;
     auto routed = route(http, target, *api_.kinds());
-    if (!routed.ok()) return fail(*exchange, routed.error());
+    const Encoding encoding = asker.place.encoding;
+    if (!routed.ok()) return fail(*exchange, routed.error(), encoding);
     if (!*routed)
-      return fail(*exchange, base::make_error(Code::kNotFound, "the server could not find the requested resource"));
+      return fail(*exchange, base::make_error(Code::kNotFound, "the server could not find the requested resource"),
+                  encoding);
     Request request = **std::move(routed);
     request.user = std::move(asker.user);
     if (request.verb == Verb::kUpdate || request.verb == Verb::kPatch)
@@ -159,7 +161,7 @@ class Service : public std::enable_shared_from_this<Service> {
     const Format format = negotiate(http, target);
     if (http.body.size() > kLongBytes && request.subresource != "log")
       return decode_aside(asker.place, std::move(http), std::move(request), format, std::move(exchange));
-    if (auto decoded = decode_body(http, request); !decoded.ok()) return fail(*exchange, decoded.error());
+    if (auto decoded = decode_body(http, request); !decoded.ok()) return fail(*exchange, decoded.error(), encoding);
     if (is_node_proxy(request) || is_connect(request) || request.subresource == "log")
       return in_turn(asker.place, exchange,
                      [self = shared_from_this(), request = std::move(request), http = std::move(http), target,
@@ -187,7 +189,8 @@ class Service : public std::enable_shared_from_this<Service> {
     if (place.reached) return task();
     if (place.user.empty()) return api_.env().loop().post(std::move(task));
     api_.env().loop().post([self = shared_from_this(), user = place.user, lists = place.lists,
-                            exchange = std::move(exchange), task = std::move(task)]() mutable {
+                            encoding = place.encoding, exchange = std::move(exchange),
+                            task = std::move(task)]() mutable {
       auto serve = [self, user, task = std::move(task)](RequestTurns::Seat seat) {
         const std::string before = self->api_.side_work().work_for(user);
         self->seat_ = std::move(seat);
@@ -195,13 +198,14 @@ class Service : public std::enable_shared_from_this<Service> {
         self->seat_.reset();
         self->api_.side_work().work_for(before);
       };
-      self->turns_->add(user, {std::move(exchange), std::move(serve), fail, lists});
+      auto refuse = [encoding](HttpExchange& refused, const base::Error& error) { fail(refused, error, encoding); };
+      self->turns_->add(user, {std::move(exchange), std::move(serve), std::move(refuse), lists});
     });
   }
 
   // Of who is not let in.
   HttpResponse refusal(const HttpRequest& http, const rt::Target& target, const base::Error& error) const {
-    HttpResponse response = error_response(error);
+    HttpResponse response = error_response(error, accepted_encoding(http));
     if (!options_.auditing) return response;
     const auto known = caller_of(http);
     options_.auditing->refused(http, target, {known.ok() ? known->user : UserInfo()}, response);
@@ -243,7 +247,8 @@ class Service : public std::enable_shared_from_this<Service> {
     in_turn(place, exchange, [self = shared_from_this(), body, format, exchange] {
       self->api_.side_work().run([body] { body->decoded = decode_body(body->http, body->request); },
                                  [self, body, format, exchange] {
-                                   if (!body->decoded.ok()) return fail(*exchange, body->decoded.error());
+                                   if (!body->decoded.ok())
+                                     return fail(*exchange, body->decoded.error(), format.encoding);
                                    self->serve(std::move(body->request), format, exchange);
                                  });
     });
@@ -255,7 +260,7 @@ class Service : public std::enable_shared_from_this<Service> {
       if (path.ends_with(end)) path.remove_suffix(std::string_view(end).size());
     if (path != "/healthz" && path != "/livez" && path != "/readyz" && path != "/version") return false;
     if (path == "/version") {
-      exchange.respond(json_response(200, version_document()));
+      exchange.respond(document_response(200, version_document()));
       return true;
     }
     const bool stands_still = options_.loop_held && options_.loop_held() > kStandsStill;
@@ -295,46 +300,15 @@ class Service : public std::enable_shared_from_this<Service> {
       exchange.respond(*std::move(openapi));
       return true;
     }
-    const bool aggregated = accept.find("as=APIGroupDiscoveryList") != std::string_view::npos &&
-                            accept.find("v=v2;") != std::string_view::npos;
-    const auto document = discovery_document(target.path, aggregated, address_, options_.preferred_versions, *kinds);
+    const DocumentFormat wanted = negotiate_document(accept);
+    const auto document =
+        discovery_document(target.path, wanted.aggregated, address_, options_.preferred_versions, *kinds);
     if (!document) return false;
-    HttpResponse response = json_response(200, *document);
-    if (aggregated && (*document)["kind"].as_string() == "APIGroupDiscoveryList")
-      response.headers = {{"Content-Type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}};
+    HttpResponse response = document_response(200, *document, wanted.encoding);
+    if (wanted.aggregated && (*document)["kind"].as_string() == "APIGroupDiscoveryList")
+      response.headers[0].second += ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     exchange.respond(std::move(response));
     return true;
-  }
-
-  static Format negotiate(const HttpRequest& http, const rt::Target& target) {
-    Format format;
-    std::string_view accept = rt::header(http.headers, "Accept");
-    while (!accept.empty()) {
-      const std::size_t comma = accept.find(',');
-      const std::string_view choice = accept.substr(0, comma);
-      accept = comma == std::string_view::npos ? std::string_view() : accept.substr(comma + 1);
-      if (choice.find("as=Table") != std::string_view::npos && choice.find("json") != std::string_view::npos) {
-        format.kind = Format::Kind::kTable;
-        break;
-      }
-      if (choice.find("as=PartialObjectMetadata") != std::string_view::npos &&
-          choice.find("json") != std::string_view::npos) {
-        format.kind = Format::Kind::kMetadata;
-        break;
-      }
-      if (choice.find("yaml") != std::string_view::npos) {
-        format.kind = Format::Kind::kYaml;
-        break;
-      }
-      if (choice.find("json") != std::string_view::npos || choice.find("*/*") != std::string_view::npos) break;
-    }
-    const std::string_view include = target.get("includeObject");
-    format.include = include == "None"     ? IncludeObject::kNone
-                     : include == "Object" ? IncludeObject::kObject
-                                           : IncludeObject::kMetadata;
-    if (http.web_socket) format.web_socket = chosen_subprotocol(http);
-    format.packed = rt::header(http.headers, "Accept-Encoding").find("gzip") != std::string_view::npos;
-    return format;
   }
 
   // Loop thread.
@@ -355,13 +329,15 @@ class Service : public std::enable_shared_from_this<Service> {
     OnAnswer on_answer = [self = shared_from_this(), kind, holds, format, reading, count, seat = std::move(seat_),
                           exchange = std::move(exchange)](Result<Answer> answer) {
       count(answer);
-      if (!answer.ok()) return fail(*exchange, answer.error());
+      if (!answer.ok()) return fail(*exchange, answer.error(), format.encoding);
       const base::Time now = self->api_.env().now();
-      const bool as_stored = format.kind == Format::Kind::kJson && !format.packed;
+      const bool as_stored =
+          format.encoding == Encoding::kJson && format.shape == Format::Shape::kWhole && !format.packed;
       if (as_stored || bytes_of(*answer) <= kLongBytes)
-        return exchange->respond(RequestTurns::holding(seat, encode(*kind, *std::move(answer), format, reading, now)));
+        return exchange->respond(
+            RequestTurns::holding(seat, response_of(*kind, *std::move(answer), format, reading, now)));
       self->respond_aside(exchange, [kind, holds, seat, answer = *std::move(answer), format, reading, now]() mutable {
-        return RequestTurns::holding(seat, encode(*kind, std::move(answer), format, reading, now));
+        return RequestTurns::holding(seat, response_of(*kind, std::move(answer), format, reading, now));
       });
     };
     if (measured) return on_answer(measured_answer(api_, options_.node_usage, request));
@@ -378,56 +354,6 @@ class Service : public std::enable_shared_from_this<Service> {
   void respond_aside(const std::shared_ptr<HttpExchange>& exchange, std::function<HttpResponse()> make) {
     api_.side_work().run([exchange, make = std::move(make)] { exchange->respond(make()); }, [] {});
   }
-
-  static HttpResponse encode(const api::KindInfo& kind, Answer answer, const Format& format, bool reading,
-                             base::Time now) {
-    HttpResponse response;
-    response.status = answer.status;
-    response.headers = {{"Content-Type", "application/json"}};
-    for (const std::string& warning : answer.warnings) {
-      std::string text;
-      for (const char c : warning) {
-        if (c == '"' || c == '\\') text += '\\';
-        text += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-      }
-      response.headers.emplace_back("Warning", "299 - \"" + text + "\"");
-    }
-    if (format.kind == Format::Kind::kJson) {
-      if (answer.pieces.empty()) response.body = answer.object.dump();
-      response.pieces = std::move(answer.pieces);
-      return response;
-    }
-    const Json object = object_of(std::move(answer));
-    const bool status = object["kind"].as_string() == "Status";
-    if (format.kind == Format::Kind::kYaml) {
-      response.headers[0].second = "application/yaml";
-      response.body = api::to_yaml(object);
-    } else if (status || (!reading && format.kind == Format::Kind::kMetadata)) {
-      response.body = object.dump();
-    } else if (format.kind == Format::Kind::kTable) {
-      response.body = make_table(kind, object, now, format.include).dump();
-    } else {
-      response.body = metadata_only(object).dump();
-    }
-    return response;
-  }
-
-  static HttpResponse json_response(int status, const Json& body) {
-    HttpResponse response;
-    response.status = status;
-    response.headers = {{"Content-Type", "application/json"}};
-    response.body = body.dump() + "\n";
-    return response;
-  }
-
-  static HttpResponse error_response(const base::Error& error) {
-    HttpResponse response = json_response(base::http_status(error.code), status_object(error));
-    if (error.retry_after_seconds > 0)
-      response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_seconds));
-    return response;
-  }
-
-  static void fail(HttpExchange& exchange, const base::Error& error) { exchange.respond(error_response(error)); }
 
   Json version_document() const {
     // Clients compare this with their own Kubernetes version, so it names the level of the API we speak.

@@ -2,7 +2,10 @@
 #include "apiserver/http/watch_stream.h"
 
 #include <algorithm>
+#include <array>
 
+#include "api/json/cbor.h"
+#include "apiserver/http/answers.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -22,11 +25,30 @@ constexpr base::Duration kLifetimeMin =
 
 using Bytes = rt::HttpExchange::Bytes;
 
-const Bytes& begin_of(EventType type) {
-  static const Bytes added = std::make_shared<const std::string>(R"({"type":"ADDED","object":)");
-  static const Bytes modified = std::make_shared<const std::string>(R"({"type":"MODIFIED","object":)");
-  static const Bytes deleted = std::make_shared<const std::string>(R"({"type":"DELETED","object":)");
-  return type == EventType::kAdded ? added : type == EventType::kModified ? modified : deleted;
+std::string_view name_of(EventType type) {
+  return type == EventType::kAdded ? "ADDED" : type == EventType::kModified ? "MODIFIED" : "DELETED";
+}
+
+// What stands before the object of an event; behind it stands kEnd in JSON, and nothing in CBOR.
+std::string begin_of(std::string_view type, bool cbor) {
+  if (!cbor) return base::format(R"({{"type":"{}","object":)", type);
+  std::string event = api::to_cbor(Json::object({{"type", type}, {"object", Json()}}));
+  event.pop_back();  // the object, which comes last
+  return event;
+}
+
+constexpr std::string_view kEnd = "}\n";
+
+const Bytes& begin_of(EventType type, bool cbor) {
+  using Row = std::array<Bytes, 3>;
+  static const auto row = [](bool in_cbor) {
+    Row made;
+    for (const EventType each : {EventType::kAdded, EventType::kModified, EventType::kDeleted})
+      made[static_cast<std::size_t>(each)] = std::make_shared<const std::string>(begin_of(name_of(each), in_cbor));
+    return made;
+  };
+  static const Row json = row(false), cbors = row(true);
+  return (cbor ? cbors : json)[static_cast<std::size_t>(type)];
 }
 
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -38,6 +60,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
         kind_(*request.kind),
         holds_kind_(request.holds_kind),
         format_(std::move(format)),
+        cbor_(format_.encoding == Encoding::kCbor),
+        whole_(format_.shape == Format::Shape::kWhole),
         exchange_(std::move(exchange)) {}
 
   void begin(const Request& request) {
@@ -71,35 +95,34 @@ class Stream : public std::enable_shared_from_this<Stream> {
   }
 
  private:
-  void refuse(const base::Error& error) {
-    rt::HttpResponse response;
-    response.status = base::http_status(error.code);
-    response.headers = {{"Content-Type", "application/json"}};
-    response.body = status_object(error).dump() + "\n";
-    exchange_->respond(std::move(response));
-  }
+  void refuse(const base::Error& error) { fail(*exchange_, error, format_.encoding); }
 
   void start() {
     if (std::exchange(started_, true)) return;
     if (!format_.web_socket)
-      return exchange_->start(200, {{"Content-Type", "application/json"}, {"Cache-Control", "no-cache, private"}});
+      return exchange_->start(200, {{"Content-Type", cbor_ ? "application/cbor-seq" : "application/json"},
+                                    {"Cache-Control", "no-cache, private"}});
     rt::Headers headers;
     if (!format_.web_socket->empty()) headers.emplace_back("Sec-WebSocket-Protocol", *format_.web_socket);
-    exchange_->start_web_socket(std::move(headers));
+    rt::HttpExchange::OnBytes drop;  // messages are of bytes, then
+    if (cbor_) drop = [](const std::string&) { return true; };
+    exchange_->start_web_socket(std::move(headers), std::move(drop));
   }
 
   // False when the peer does not keep up: it goes on from history when it has read.
   bool send(const WatchSlice& slice) {
     if (!watch_) return true;  // it has ended
     start();
-    const bool plain = format_.kind == Format::Kind::kJson && !format_.web_socket;
+    const bool plain = whole_ && !format_.web_socket;
     if (plain && slice.shared) {
-      if (!slice.text) slice.text = lines_of(slice.events);
-      exchange_->send_shared(slice.text);
+      std::shared_ptr<const rt::SharedChunk>& text = cbor_ ? slice.cbor : slice.text;
+      if (!text) text = text_of(slice.events);
+      exchange_->send_shared(text);
     } else {
       send_events(slice.events);
     }
-    if (exchange_->backlog_bytes() <= (plain ? kSharedBacklogMax : kOwnBacklogMax)) return true;
+    const bool shared = plain && (slice.shared || !cbor_);
+    if (exchange_->backlog_bytes() <= (shared ? kSharedBacklogMax : kOwnBacklogMax)) return true;
     exchange_->on_drained([&loop = api_.env().loop(), weak = weak_from_this()] {
       loop.post([weak] {
         if (const auto self = weak.lock()) self->go_on();
@@ -108,26 +131,29 @@ class Stream : public std::enable_shared_from_this<Stream> {
     return false;
   }
 
-  static std::shared_ptr<const rt::SharedChunk> lines_of(const std::vector<Event>& events) {
+  // One event after the other, whole.
+  std::shared_ptr<const rt::SharedChunk> text_of(const std::vector<Event>& events) const {
     std::size_t size = 0;
     for (const Event& event : events) size += event.object->bytes.size() + 64;
     std::string text;
     text.reserve(size);
     for (const Event& event : events) {
-      text += *begin_of(event.type);
-      text += event.object->bytes;
-      text += "}\n";
+      text += *begin_of(event.type, cbor_);
+      if (cbor_)
+        text += api::to_cbor(event.object->json());
+      else
+        text.append(event.object->bytes).append(kEnd);
     }
     return std::make_shared<const rt::SharedChunk>(text);
   }
 
   void send_events(const std::vector<Event>& events) {
-    static const Bytes end = std::make_shared<const std::string>("}\n");
+    static const Bytes end = std::make_shared<const std::string>(kEnd);
     std::vector<Bytes> pieces;
     for (const Event& event : events) {
-      pieces.push_back(begin_of(event.type));
+      pieces.push_back(begin_of(event.type, cbor_));
       pieces.push_back(object_bytes(event.object));
-      pieces.push_back(end);
+      if (!cbor_) pieces.push_back(end);
       // Over a WebSocket an event is a message.
       if (format_.web_socket) exchange_->send(std::exchange(pieces, {}));
     }
@@ -135,14 +161,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   }
 
   Bytes object_bytes(const store::ObjectPtr& object) {
-    if (format_.kind == Format::Kind::kTable) {
-      const bool columns = !std::exchange(columns_sent_, true);
-      return std::make_shared<const std::string>(
-          make_table_for(kind_, object->json(), api_.env().now(), format_.include, columns).dump());
-    }
-    if (format_.kind == Format::Kind::kMetadata)
-      return std::make_shared<const std::string>(metadata_only(object->json()).dump());
-    return {object, &object->bytes};
+    if (whole_ && !cbor_) return {object, &object->bytes};
+    Json shown = object->json();
+    if (format_.shape == Format::Shape::kTable)
+      shown = make_table_for(kind_, shown, api_.env().now(), format_.include, !std::exchange(columns_sent_, true));
+    else if (!whole_)
+      shown = metadata_only(shown);
+    return std::make_shared<const std::string>(cbor_ ? api::to_cbor(shown) : shown.dump());
   }
 
   void go_on() {
@@ -155,12 +180,14 @@ class Stream : public std::enable_shared_from_this<Stream> {
     if (initial_end) metadata.set("annotations", Json::object({{"k8s.io/initial-events-end", "true"}}));
     Json object =
         Json::object({{"kind", kind_.kind}, {"apiVersion", kind_.resource.api_version()}, {"metadata", metadata}});
-    if (format_.kind == Format::Kind::kTable)
+    if (format_.shape == Format::Shape::kTable)
       object = make_table_for(kind_, object, api_.env().now(), format_.include, false);
-    if (format_.kind == Format::Kind::kMetadata) object = metadata_only(object);
+    else if (!whole_)
+      object = metadata_only(object);
     start();
-    exchange_->send_one(
-        std::make_shared<const std::string>(Json::object({{"type", "BOOKMARK"}, {"object", object}}).dump() + "\n"));
+    std::string event = begin_of("BOOKMARK", cbor_);
+    event += cbor_ ? api::to_cbor(object) : object.dump().append(kEnd);
+    exchange_->send_one(std::make_shared<const std::string>(std::move(event)));
   }
 
   void end(bool finish) {
@@ -178,6 +205,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const api::KindInfo& kind_;
   std::shared_ptr<const void> holds_kind_;
   Format format_;
+  const bool cbor_, whole_;
   std::shared_ptr<rt::HttpExchange> exchange_;
   std::unique_ptr<ApiWatch> watch_;
   rt::Loop::TimerId timer_ = 0;
@@ -186,19 +214,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
 };
 
 }  // namespace
-
-Json metadata_only(const Json& object) {
-  if (const Json* items = object.find("items")) {
-    Json list = Json::object(
-        {{"kind", "PartialObjectMetadataList"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", object["metadata"]}});
-    Json rows = Json::array();
-    for (const Json& item : items->items()) rows.push_back(metadata_only(item));
-    list.set("items", std::move(rows));
-    return list;
-  }
-  return Json::object(
-      {{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", object["metadata"]}});
-}
 
 void stream_watch(Api& api, std::shared_ptr<RequestMetrics> metrics, const Request& request, const Format& format,
                   std::shared_ptr<rt::HttpExchange> exchange) {

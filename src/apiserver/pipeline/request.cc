@@ -43,6 +43,15 @@ Json object_of(Answer answer, const api::Projection* only) {
   return *std::move(parsed);
 }
 
+std::optional<ListInPieces> list_in_pieces(const Answer& answer) {
+  if (answer.pieces.size() < 2) return {};
+  auto around = api::parse_json(*answer.pieces.front() + *answer.pieces.back());
+  CHECK(around.ok());  // we wrote it
+  ListInPieces list{*std::move(around), {}};
+  for (std::size_t i = 1; i + 1 < answer.pieces.size(); i += 2) list.items.push_back(answer.pieces[i]);
+  return list;
+}
+
 std::optional<Error> refusal_in(const Answer& answer) {
   if (answer.status < 400) return std::nullopt;
   return base::make_error(base::code_for(answer.object["reason"].as_string(), answer.status),

@@ -80,12 +80,19 @@ struct Request {
 struct Answer {
   int status = 200;
   api::Json object;
-  // Stored bytes, which one after the other are the JSON text. Set instead of `object`.
+  // Stored bytes, which one after the other are the JSON text: one piece, or of a list its head, its items with commas
+  // between, and its end. Set instead of `object`.
   std::vector<std::shared_ptr<const std::string>> pieces;
   std::vector<std::string> warnings;
 };
 // The object of an answer, whichever way it is given.
 api::Json object_of(Answer answer, const api::Projection* only = nullptr);
+// An answer that is a list in pieces; nothing for another one.
+struct ListInPieces {
+  api::Json around;  // the list without its items
+  std::vector<std::shared_ptr<const std::string>> items;
+};
+std::optional<ListInPieces> list_in_pieces(const Answer& answer);
 // What an answer says that is a refusal in a webhook's words, for who knows errors only; nothing for another answer.
 std::optional<base::Error> refusal_in(const Answer& answer);
 using OnAnswer = std::function<void(base::Result<Answer>)>;

@@ -1,0 +1,26 @@
+// Answers as bytes: objects, lists and errors in the form that the request accepts.
+#pragma once
+
+#include "apiserver/http/negotiation.h"
+#include "apiserver/pipeline/request.h"
+#include "base/time.h"
+#include "rt/http.h"
+
+namespace apiserver {
+
+// The bytes of one value.
+std::string encoded(const api::Json& value, Encoding encoding);
+
+// Any thread. `reading`: the answer shows what there is, and not what a write has done.
+rt::HttpResponse response_of(const api::KindInfo& kind, Answer answer, const Format& format, bool reading,
+                             base::Time now);
+
+// A document, and the Status of an error; text ends with a line.
+rt::HttpResponse document_response(int status, const api::Json& body, Encoding encoding = Encoding::kJson);
+rt::HttpResponse error_response(const base::Error& error, Encoding encoding = Encoding::kJson);
+void fail(rt::HttpExchange& exchange, const base::Error& error, Encoding encoding = Encoding::kJson);
+
+// PartialObjectMetadata of an object or list.
+api::Json metadata_only(const api::Json& object);
+
+}  // namespace apiserver

@@ -1,0 +1,42 @@
+// Which form of an answer a request accepts: its encoding, and whether objects are asked for whole, as rows or as
+// metadata.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apiserver/documents/tables.h"
+#include "rt/http.h"
+
+namespace apiserver {
+
+enum class Encoding : std::uint8_t { kJson, kYaml, kCbor };
+
+struct Format {
+  enum class Shape : std::uint8_t { kWhole, kTable, kMetadata };
+
+  Encoding encoding = Encoding::kJson;
+  Shape shape = Shape::kWhole;
+  IncludeObject include = IncludeObject::kMetadata;
+  // Set: a watch goes over a WebSocket, with this subprotocol; empty: with none.
+  std::optional<std::string> web_socket = {};
+  bool packed = false;  // a long answer is packed before it is sent
+};
+
+// By quality, among equals what is named before what is meant by "*", and then by order. Who accepts nothing that there
+// is gets JSON. Who accepts application/cbor-seq, which is what watches are in CBOR, is taken to read CBOR.
+Format negotiate(const rt::HttpRequest& http, const rt::Target& target);
+// Of a refusal.
+Encoding accepted_encoding(const rt::HttpRequest& http);
+
+// Of a discovery document.
+struct DocumentFormat {
+  Encoding encoding = Encoding::kJson;
+  bool aggregated = false;  // an APIGroupDiscoveryList, where there is one
+};
+DocumentFormat negotiate_document(std::string_view accept);
+
+std::string_view media_type(Encoding encoding);
+
+}  // namespace apiserver
