@@ -90,6 +90,7 @@ TaskId Model::add_task(TaskFacts facts) {
   task.labels = facts.labels;
   task.best_effort = shape(facts.shape).best_effort;
   ++shapes_[task.shape.index].uses;
+  if (task.labels.is_set()) pods.use_labels(task.labels, 1);
   task_by_key_.insert(IdTable<TaskId>::hash_of(task_key(id)), id);
   // Enters as Pending without a node, then moves to where the pod is.
   task.status = TaskStatus::kPending;
@@ -148,6 +149,7 @@ void Model::remove_task(TaskId id) {
   devices.forget_task(id);
   --shapes_[task.shape.index].pending;
   --shapes_[task.shape.index].uses;
+  if (task.labels.is_set()) pods.use_labels(task.labels, -1);
   if (task.job.is_set()) {
     count_in_job(task, TaskStatus::kPending, -1);
     sum_in_job(task, kEffectPending, -1);

@@ -4,8 +4,8 @@
 #include <deque>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
+#include "scheduler/model/core/id_table.h"
 #include "scheduler/model/core/ids.h"
 
 namespace scheduler {
@@ -13,23 +13,25 @@ namespace scheduler {
 class Symbols {
  public:
   Symbol intern(std::string_view text) {
-    if (auto found = ids_.find(text); found != ids_.end()) return found->second;
+    const std::uint32_t hash = IdTable<Symbol>::hash_of(text);
+    if (const Symbol known = find(hash, text); known.is_set()) return known;
     const Symbol id{static_cast<std::uint32_t>(texts_.size())};
     texts_.emplace_back(text);
-    ids_.emplace(texts_.back(), id);
+    ids_.insert(hash, id);
     return id;
   }
   // Unset when the text was never seen.
-  Symbol find(std::string_view text) const {
-    auto found = ids_.find(text);
-    return found == ids_.end() ? Symbol{} : found->second;
-  }
+  Symbol find(std::string_view text) const { return find(IdTable<Symbol>::hash_of(text), text); }
   const std::string& text(Symbol id) const { return texts_[id.index]; }
   std::size_t size() const { return texts_.size(); }
 
  private:
-  std::deque<std::string> texts_;  // stable addresses: the keys of ids_ point into it
-  std::unordered_map<std::string_view, Symbol> ids_;
+  Symbol find(std::uint32_t hash, std::string_view text) const {
+    return ids_.find(hash, [&](Symbol id) { return texts_[id.index] == text; });
+  }
+
+  std::deque<std::string> texts_;  // stable addresses: readers keep references
+  IdTable<Symbol> ids_;
 };
 
 }  // namespace scheduler

@@ -6,8 +6,6 @@
 namespace scheduler {
 namespace {
 
-std::uint64_t label_key(Symbol key, Symbol value) { return (std::uint64_t{key.index} + 1) << 32 | value.index; }
-
 void append(std::string& out, std::uint32_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
 
 void append(std::string& out, const LabelSelector& selector) {
@@ -52,9 +50,10 @@ bool PodAffinity::selects_all(const Matcher& matcher, const LabelSet& set) const
                      [&](const PodSelector& s) { return selects(s, set); });
 }
 
-void PodAffinity::set_matchers(LabelSet& set, std::vector<std::uint32_t> matchers) {
-  set.matchers = std::move(matchers);
-  set.signature = signatures_.emplace(set.matchers, static_cast<std::uint32_t>(signatures_.size())).first->second;
+std::uint32_t PodAffinity::signature_of(std::vector<std::uint32_t> matchers) {
+  const auto [found, added] = signatures_.emplace(std::move(matchers), static_cast<std::uint32_t>(lists_.size()));
+  if (added) lists_.push_back(&found->first);
+  return found->second;
 }
 
 MatcherId PodAffinity::matcher_for(std::vector<PodSelector> all_of) {
@@ -72,16 +71,16 @@ MatcherId PodAffinity::matcher_for(std::vector<PodSelector> all_of) {
   owned_of_matcher_.emplace_back();
   const std::uint64_t label = index_label(matchers_.back());
   matchers_by_label_[label].push_back(id.index);
-  const auto consider = [&](LabelSet& set) {
-    if (!selects_all(matchers_.back(), set)) return;
-    std::vector<std::uint32_t> matchers = set.matchers;
+  const auto consider = [&](LabelSetId set) {
+    if (!selects_all(matchers_.back(), label_sets_[set])) return;
+    std::vector<std::uint32_t> matchers = matchers_of(set);
     matchers.push_back(id.index);
-    set_matchers(set, std::move(matchers));
+    label_sets_.set_signature(set, signature_of(std::move(matchers)));
   };
   if (label == 0) {
-    for (LabelSet& set : label_sets_) consider(set);
+    label_sets_.for_each(consider);
   } else {
-    for (const std::uint32_t set : label_sets_by_label_[label]) consider(label_sets_[set]);
+    label_sets_.for_each_with(label, consider);
   }
   new_matchers_.push_back(id);
   return id;
@@ -96,14 +95,10 @@ LabelSetId PodAffinity::label_set_for(Symbol ns, const api::Json& labels) {
 }
 
 LabelSetId PodAffinity::label_set_for(Symbol ns, Labels labels) {
-  std::string text;
-  append(text, ns.index);
-  for (const auto& [key, value] : labels) append(text, key.index), append(text, value.index);
-  const LabelSetId id{static_cast<std::uint32_t>(label_sets_.size())};
-  auto [found, added] = label_set_by_text_.emplace(std::move(text), id);
-  if (!added) return found->second;
-  label_sets_.push_back({ns, std::move(labels), {}, 0});
-  LabelSet& set = label_sets_.back();
+  if (const LabelSetId known = label_sets_.find(ns, labels); known.is_set()) return known;
+  if (label_sets_.has_many_unused() && label_sets_.give_back()) recent_label_sets_ = {};
+  const LabelSetId id = label_sets_.add(ns, std::move(labels));
+  const LabelSet& set = label_sets_[id];
   std::vector<std::uint32_t> matchers;
   const auto consider = [&](std::uint64_t label) {
     auto listed = matchers_by_label_.find(label);
@@ -113,24 +108,20 @@ LabelSetId PodAffinity::label_set_for(Symbol ns, Labels labels) {
     }
   };
   consider(0);
-  for (const auto& [key, value] : set.labels) {
-    const std::uint64_t label = label_key(key, value);
-    label_sets_by_label_[label].push_back(id.index);
-    consider(label);
-  }
+  for (const auto& [key, value] : set.labels) consider(LabelSets::label_key(key, value));
   std::sort(matchers.begin(), matchers.end());
-  if (!matchers.empty()) set_matchers(set, std::move(matchers));
+  label_sets_.set_signature(id, signature_of(std::move(matchers)));
   return id;
 }
 
 bool PodAffinity::matches(MatcherId matcher, LabelSetId labels) const {
-  const auto& list = label_sets_[labels.index].matchers;
+  const auto& list = matchers_of(labels);
   return std::binary_search(list.begin(), list.end(), matcher.index);
 }
 
 std::vector<const OwnedTerm*> PodAffinity::terms_selecting(LabelSetId labels) const {
   std::vector<const OwnedTerm*> out;
-  for (const std::uint32_t matcher : label_sets_[labels.index].matchers) {
+  for (const std::uint32_t matcher : matchers_of(labels)) {
     for (const std::uint32_t term : owned_of_matcher_[matcher]) {
       if (!owned_[term].required_apart.empty() || !owned_[term].preferred.empty()) out.push_back(&owned_[term]);
     }
@@ -141,7 +132,7 @@ std::vector<const OwnedTerm*> PodAffinity::terms_selecting(LabelSetId labels) co
 std::uint64_t PodAffinity::index_label(const Matcher& matcher) {
   for (const PodSelector& selector : matcher.all_of) {
     for (const Requirement& r : selector.labels.requirements) {
-      if (r.op == Requirement::Op::kIn && r.values.size() == 1) return label_key(r.key, r.values[0]);
+      if (r.op == Requirement::Op::kIn && r.values.size() == 1) return LabelSets::label_key(r.key, r.values[0]);
     }
   }
   return 0;
@@ -163,8 +154,7 @@ void PodAffinity::count(MatcherId matcher, NodeId node, bool terminating, std::i
 }
 
 void PodAffinity::place(const Shape& shape, LabelSetId labels, NodeId node, bool terminating, std::int64_t sign) {
-  for (const std::uint32_t matcher : label_sets_[labels.index].matchers)
-    count(MatcherId{matcher}, node, terminating, sign);
+  for (const std::uint32_t matcher : matchers_of(labels)) count(MatcherId{matcher}, node, terminating, sign);
   const auto add = [&](NodeCounts& counts, std::int64_t amount) {
     const bool was_empty = counts.empty();
     counts.add(node.index, amount);
@@ -184,12 +174,13 @@ void PodAffinity::set_namespace_labels(Symbol ns, Labels labels) {
       continue;
     matchers_[i].pods = {};
     matchers_[i].terminating = {};
-    for (LabelSet& set : label_sets_) {
-      std::vector<std::uint32_t> matchers = set.matchers;
+    label_sets_.for_each([&](LabelSetId set) {
+      std::vector<std::uint32_t> matchers = matchers_of(set);
       std::erase(matchers, i);
-      if (selects_all(matchers_[i], set)) matchers.insert(std::lower_bound(matchers.begin(), matchers.end(), i), i);
-      if (matchers != set.matchers) set_matchers(set, std::move(matchers));
-    }
+      if (selects_all(matchers_[i], label_sets_[set]))
+        matchers.insert(std::lower_bound(matchers.begin(), matchers.end(), i), i);
+      label_sets_.set_signature(set, signature_of(std::move(matchers)));
+    });
     new_matchers_.push_back(MatcherId{i});
   }
 }

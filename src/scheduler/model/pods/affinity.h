@@ -13,6 +13,7 @@
 #include "api/json/by_identity.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/symbols.h"
+#include "scheduler/model/pods/label_sets.h"
 #include "scheduler/model/pods/shape.h"
 
 namespace scheduler {
@@ -47,25 +48,23 @@ struct Matcher {
   NodeCounts terminating;  // of them, those being deleted
 };
 
-struct LabelSet {
-  Symbol ns;
-  Labels labels;
-  std::vector<std::uint32_t> matchers;  // that choose it, ascending
-  std::uint32_t signature = 0;          // interned list of matchers: equal lists, equal number
-};
-
 class PodAffinity final : public MatcherSource {
  public:
-  explicit PodAffinity(Symbols& symbols) : symbols_(symbols) { signatures_.emplace(std::vector<std::uint32_t>{}, 0); }
+  explicit PodAffinity(Symbols& symbols) : symbols_(symbols) { signature_of({}); }
 
   MatcherId matcher_for(std::vector<PodSelector> all_of) override;
+  // Holds until the next call, or as long as a pod uses it.
   LabelSetId label_set_for(Symbol ns, Labels labels);
   // As above, of a pod's `metadata.labels`.
   LabelSetId label_set_for(Symbol ns, const api::Json& labels);
+  // A pod has these labels (1), or no longer (-1).
+  void use_labels(LabelSetId id, std::int32_t pods) { label_sets_.use(id, pods); }
   void set_namespace_labels(Symbol ns, Labels labels);
 
   const Matcher& matcher(MatcherId id) const { return matchers_[id.index]; }
-  const LabelSet& label_set(LabelSetId id) const { return label_sets_[id.index]; }
+  const LabelSet& label_set(LabelSetId id) const { return label_sets_[id]; }
+  // Those that choose these labels, ascending. Equal lists have equal signatures.
+  const std::vector<std::uint32_t>& matchers_of(LabelSetId id) const { return *lists_[label_sets_[id].signature]; }
   bool matches(MatcherId matcher, LabelSetId labels) const;
   // Terms owned by placed pods that select these labels.
   std::vector<const OwnedTerm*> terms_selecting(LabelSetId labels) const;
@@ -79,13 +78,15 @@ class PodAffinity final : public MatcherSource {
   std::vector<MatcherId> take_new_matchers() { return std::exchange(new_matchers_, {}); }
   // Counts one placed pod for one matcher.
   void count(MatcherId matcher, NodeId node, bool terminating, std::int64_t sign);
+  // Ids of label sets are below this.
+  std::size_t label_set_capacity() const { return label_sets_.capacity(); }
   std::size_t label_set_count() const { return label_sets_.size(); }
   const std::map<std::uint32_t, Labels>& namespaces() const { return namespaces_; }  // labels by the name's symbol
 
  private:
   bool selects(const PodSelector& selector, const LabelSet& set) const;
   bool selects_all(const Matcher& matcher, const LabelSet& set) const;
-  void set_matchers(LabelSet& set, std::vector<std::uint32_t> matchers);
+  std::uint32_t signature_of(std::vector<std::uint32_t> matchers);
   OwnedTerm& owned(MatcherId matcher, Symbol key);
   static std::uint64_t index_label(const Matcher& matcher);
 
@@ -93,17 +94,16 @@ class PodAffinity final : public MatcherSource {
   std::vector<Matcher> matchers_;
   std::unordered_map<std::string, MatcherId> by_text_;
   std::vector<MatcherId> new_matchers_;
-  std::vector<LabelSet> label_sets_;
-  std::unordered_map<std::string, LabelSetId> label_set_by_text_;
+  LabelSets label_sets_;
   api::ByIdentity<std::pair<Symbol, LabelSetId>> recent_label_sets_;
-  std::map<std::vector<std::uint32_t>, std::uint32_t> signatures_;
+  std::map<std::vector<std::uint32_t>, std::uint32_t> signatures_;  // a list of matchers, and its number
+  std::vector<const std::vector<std::uint32_t>*> lists_;            // the lists, by their numbers
   std::map<std::uint32_t, Labels> namespaces_;
   std::vector<OwnedTerm> owned_;
   std::vector<std::vector<std::uint32_t>> owned_of_matcher_;
   std::uint64_t ownership_changes_ = 1;
   // By a label that the matcher requires; 0 for those that require none by value.
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> matchers_by_label_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> label_sets_by_label_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> owned_by_term_;
 };
 

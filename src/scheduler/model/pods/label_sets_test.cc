@@ -1,0 +1,109 @@
+// Sets of labels come and go: ids are used again, and each label leads to those that carry it.
+#include "scheduler/model/pods/label_sets.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "scheduler/model/pods/affinity.h"
+
+namespace scheduler {
+namespace {
+
+std::set<std::uint32_t> with(const LabelSets& sets, std::uint64_t label) {
+  std::set<std::uint32_t> out;
+  sets.for_each_with(label, [&](LabelSetId id) { EXPECT_TRUE(out.insert(id.index).second); });
+  return out;
+}
+
+TEST(LabelSets, AreFoundByEachOfTheirLabelsWhileTheyAreUsed) {
+  LabelSets sets;
+  std::mt19937 random(7);
+  std::map<std::pair<std::uint32_t, Labels>, LabelSetId> used;
+  for (int step = 0; step < 20'000; ++step) {
+    if (!used.empty() && random() % 2 == 0) {
+      const auto one = std::next(used.begin(), static_cast<std::ptrdiff_t>(random() % used.size()));
+      sets.use(one->second, -1);
+      used.erase(one);
+      continue;
+    }
+    const Symbol ns{static_cast<std::uint32_t>(random() % 3)};
+    Labels labels;
+    for (std::uint32_t key = 0; key < random() % 4; ++key)
+      labels.emplace_back(Symbol{key}, Symbol{static_cast<std::uint32_t>(random() % 12)});
+    if (used.contains({ns.index, labels})) {
+      EXPECT_EQ(sets.find(ns, labels), used.at({ns.index, labels}));
+      continue;
+    }
+    if (sets.has_many_unused()) sets.give_back();
+    LabelSetId id = sets.find(ns, labels);
+    if (!id.is_set()) id = sets.add(ns, labels);
+    sets.use(id, 1);
+    used.emplace(std::pair{ns.index, labels}, id);
+  }
+  sets.give_back();
+  EXPECT_EQ(sets.size(), used.size());
+  std::map<std::uint64_t, std::set<std::uint32_t>> expected;
+  for (const auto& [what, id] : used) {
+    EXPECT_EQ(sets.find(Symbol{what.first}, what.second), id);
+    for (const auto& [key, value] : what.second) expected[LabelSets::label_key(key, value)].insert(id.index);
+  }
+  for (std::uint32_t key = 0; key < 4; ++key) {
+    for (std::uint32_t value = 0; value < 12; ++value) {
+      const std::uint64_t label = LabelSets::label_key(Symbol{key}, Symbol{value});
+      EXPECT_EQ(with(sets, label), expected[label]) << key << "=" << value;
+    }
+  }
+}
+
+TEST(LabelSets, ALabelThatIsSaidTwiceLinksOnce) {
+  LabelSets sets;
+  const Labels labels{{Symbol{1}, Symbol{2}}, {Symbol{1}, Symbol{2}}};
+  const LabelSetId id = sets.add(Symbol{0}, labels);
+  EXPECT_EQ(with(sets, LabelSets::label_key(Symbol{1}, Symbol{2})), std::set<std::uint32_t>{id.index});
+  EXPECT_TRUE(sets.give_back());
+  EXPECT_EQ(with(sets, LabelSets::label_key(Symbol{1}, Symbol{2})), std::set<std::uint32_t>{});
+}
+
+PodSelector chooses(Symbol ns, Symbol key, Symbol value) {
+  PodSelector out;
+  out.namespaces = {ns};
+  out.labels.present = true;
+  out.labels.requirements.push_back({key, Requirement::Op::kIn, {value}, 0});
+  return out;
+}
+
+TEST(PodAffinity, LabelsOfJobsThatWentLeaveNothingBehind) {
+  Symbols symbols;
+  PodAffinity pods(symbols);
+  const Symbol ns = symbols.intern("team"), key = symbols.intern("job");
+  const MatcherId matcher = pods.matcher_for({chooses(ns, key, symbols.intern("job-9999"))});
+  for (int i = 0; i < 10'000; ++i) {
+    const Symbol value = symbols.intern("job-" + std::to_string(i));
+    const LabelSetId id = pods.label_set_for(ns, Labels{{key, value}});
+    pods.use_labels(id, 1);
+    EXPECT_EQ(pods.matches(matcher, id), i == 9999) << i;
+    pods.use_labels(id, -1);
+  }
+  EXPECT_LE(pods.label_set_capacity(), 512u);
+}
+
+TEST(PodAffinity, EqualLabelsOfAnObjectAreKnownOnlyWhileTheirSetIs) {
+  Symbols symbols;
+  PodAffinity pods(symbols);
+  const Symbol ns = symbols.intern("team");
+  const api::Json first = api::Json::object({{"job", "first"}});
+  pods.label_set_for(ns, first);
+  for (int i = 0; i < 1'000; ++i) {
+    const LabelSetId id = pods.label_set_for(ns, Labels{{symbols.intern("n"), symbols.intern(std::to_string(i))}});
+    pods.use_labels(id, 1);
+  }
+  const LabelSet& again = pods.label_set(pods.label_set_for(ns, first));
+  EXPECT_EQ(again.labels, labels_from(first, symbols));
+}
+
+}  // namespace
+}  // namespace scheduler
