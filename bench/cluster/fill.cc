@@ -1,8 +1,8 @@
 // cluster_fill KUBECONFIG NODES GROUPS PODS: makes a cluster that is full of pods, as an API server would hold it after
 // a month: each pod belongs to a group and has a node, and its text has some 4 KB.
 //
-// Pods stay without a status: that they have a node is all that a scheduler needs to know of them here. It then finds
-// that the statuses of the groups are others, and writes them after its first decision.
+// Pods stay without a status: that they have a node is all that a scheduler needs to know of them here. The first one
+// finds that the statuses of the groups are others, and writes them after its first decision.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -340,6 +340,8 @@ tiers:
 
 }  // namespace
 
+std::string_view chart_configuration() { return kChart; }
+
 const std::vector<Load>& loads() {
   using Goal = Load::Goal;
   static const std::vector<Load> kLoads = {

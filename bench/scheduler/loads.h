@@ -55,5 +55,7 @@ struct Load {
   void (*objects)(double scale, Sink& out);
 };
 const std::vector<Load>& loads();
+// The scheduler's configuration of the chart, with binpack.
+std::string_view chart_configuration();
 
 }  // namespace bench

@@ -3,6 +3,7 @@
 //   scheduler_bench                     every load: figures beside their goals, from a tenth of the size to the whole
 //   scheduler_bench run LOAD [SCALE]    one load, with the CPU seconds of every cycle and action
 //   scheduler_bench gen LOAD [SCALE]    its objects as JSON lines (all phases)
+//   scheduler_bench churn [JOBS]        what jobs leave in memory when they are gone, 200,000 of them
 //   scheduler_bench schedule ...        is `volcano schedule ...`
 //
 // Every run has a process of its own, so that one load's memory is not another's, and its answer is checked.
@@ -16,6 +17,7 @@
 
 #include "base/format.h"
 #include "check.h"
+#include "churn.h"
 #include "loads.h"
 #include "main/host/resource_use.h"
 #include "main/programs.h"
@@ -158,6 +160,17 @@ std::optional<double> print(const bench::Load& load, double scale, bool detail) 
   return figures.problems == 0 ? std::optional(value) : std::nullopt;
 }
 
+int run_churn(int jobs) {
+  const base::Result<double> left = bench::bytes_left_by_a_job(jobs);
+  if (!left.ok()) {
+    std::cerr << base::format("churn: {}\n", left.error().message);
+    return 1;
+  }
+  std::cout << base::format("{:<14}      {:.0f} bytes a job stay in memory after {} jobs of two pods\n", "churn", *left,
+                            jobs);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -167,6 +180,7 @@ int main(int argc, char** argv) {
     arguments.erase(arguments.begin());
     return volcano_main::run_schedule(arguments);
   }
+  if (mode == "churn") return run_churn(arguments.size() > 1 ? std::atoi(arguments[1].c_str()) : 200'000);
   const std::string name = arguments.size() > 1 ? arguments[1] : "";
   const double scale = arguments.size() > 2 ? std::atof(arguments[2].c_str()) : 1;
   int failed = 0;

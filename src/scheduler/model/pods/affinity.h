@@ -80,7 +80,8 @@ class PodAffinity final : public MatcherSource {
   void count(MatcherId matcher, NodeId node, bool terminating, std::int64_t sign);
   // Ids of label sets are below this.
   std::size_t label_set_capacity() const { return label_sets_.capacity(); }
-  std::size_t label_set_count() const { return label_sets_.size(); }
+  // Grows when ids of label sets may come to mean other labels: what is kept by them holds no longer.
+  std::uint32_t label_set_returns() const { return label_sets_.returns(); }
   const std::map<std::uint32_t, Labels>& namespaces() const { return namespaces_; }  // labels by the name's symbol
 
  private:

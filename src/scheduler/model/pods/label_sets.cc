@@ -41,7 +41,7 @@ LabelSetId LabelSets::add(Symbol ns, Labels labels) {
   row.set = {ns, 0, std::move(labels)};
   row.in_use = true;
   table_.insert(hash_of(ns, row.set.labels), id);
-  link(id.index);
+  if (is_linked_) link(id.index);
   note_unused(id.index);
   return id;
 }
@@ -60,11 +60,12 @@ bool LabelSets::give_back() {
     if (row.pods > 0) continue;
     some = true;
     table_.erase(hash_of(row.set.ns, row.set.labels), LabelSetId{index});
-    unlink(index);
+    if (is_linked_) unlink(index);
     row = Row{};
     free_.push_back(index);
   }
   maybe_unused_.clear();
+  returns_ += some ? 1 : 0;
   return some;
 }
 

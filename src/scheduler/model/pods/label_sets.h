@@ -1,12 +1,14 @@
 // Which labels do pods carry, in which namespaces, and who of them carries a certain label?
 //
 // Equal labels of one namespace are one set with one id. A set that no pod has any more is given back, and its id used
-// again: jobs come and go with labels of their own, for as long as the program runs.
+// again: jobs come and go with labels of their own, for as long as the program runs. Who carries a label is kept from
+// the first question on; most clusters never ask.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "scheduler/model/core/id_table.h"
@@ -42,6 +44,8 @@ class LabelSets {
   // So many may be without pods; give_back() ends them.
   bool has_many_unused() const { return maybe_unused_.size() >= kUnusedMax; }
   bool give_back();
+  // Grows when ids may come to mean other labels.
+  std::uint32_t returns() const { return returns_; }
 
   template <class Visit>
   void for_each(const Visit& visit) const {
@@ -51,7 +55,8 @@ class LabelSets {
   }
   // Those that carry this label, by its label_key().
   template <class Visit>
-  void for_each_with(std::uint64_t label, const Visit& visit) const {
+  void for_each_with(std::uint64_t label, const Visit& visit) {
+    if (!std::exchange(is_linked_, true)) for_each([&](LabelSetId id) { link(id.index); });
     const auto first = first_with_.find(label);
     if (first == first_with_.end()) return;
     for (std::uint32_t at = first->second; at != kNone;) {
@@ -74,7 +79,7 @@ class LabelSets {
     std::uint32_t pods = 0;
     bool in_use = false;
     bool is_listed = false;                    // in maybe_unused_
-    std::unique_ptr<Neighbours[]> neighbours;  // of each label
+    std::unique_ptr<Neighbours[]> neighbours;  // of each label; null before the first question
   };
 
   static std::uint32_t hash_of(Symbol ns, const Labels& labels);
@@ -86,7 +91,9 @@ class LabelSets {
   std::vector<Row> rows_;
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> maybe_unused_;
+  std::uint32_t returns_ = 0;
   IdTable<LabelSetId> table_;
+  bool is_linked_ = false;
   std::unordered_map<std::uint64_t, std::uint32_t> first_with_;
 };
 

@@ -9,11 +9,12 @@
 #include <set>
 
 #include "scheduler/model/pods/affinity.h"
+#include "scheduler/model/pods/workloads.h"
 
 namespace scheduler {
 namespace {
 
-std::set<std::uint32_t> with(const LabelSets& sets, std::uint64_t label) {
+std::set<std::uint32_t> with(LabelSets& sets, std::uint64_t label) {
   std::set<std::uint32_t> out;
   sets.for_each_with(label, [&](LabelSetId id) { EXPECT_TRUE(out.insert(id.index).second); });
   return out;
@@ -39,6 +40,7 @@ TEST(LabelSets, AreFoundByEachOfTheirLabelsWhileTheyAreUsed) {
       continue;
     }
     if (sets.has_many_unused()) sets.give_back();
+    if (step == 5'000) with(sets, 1);  // the first question
     LabelSetId id = sets.find(ns, labels);
     if (!id.is_set()) id = sets.add(ns, labels);
     sets.use(id, 1);
@@ -103,6 +105,27 @@ TEST(PodAffinity, EqualLabelsOfAnObjectAreKnownOnlyWhileTheirSetIs) {
   }
   const LabelSet& again = pods.label_set(pods.label_set_for(ns, first));
   EXPECT_EQ(again.labels, labels_from(first, symbols));
+}
+
+TEST(Workloads, AnIdThatComesToMeanOtherLabelsIsAskedAnew) {
+  Symbols symbols;
+  PodAffinity pods(symbols);
+  Workloads workloads;
+  const Symbol ns = symbols.intern("team"), key = symbols.intern("app");
+  const auto labels = [&](int i) { return Labels{{key, symbols.intern("app-" + std::to_string(i))}}; };
+  LabelSelector selector;
+  selector.present = true;
+  selector.requirements.push_back({key, Requirement::Op::kIn, {symbols.intern("app-0")}, 0});
+  workloads.set("", "team/front", selector);
+  const LabelSetId first = pods.label_set_for(ns, labels(0));
+  EXPECT_TRUE(workloads.default_matcher(TaskId{0}, first, pods, symbols).is_set());
+  bool came_again = false;
+  for (int i = 1; i < 1'000; ++i) {
+    const LabelSetId id = pods.label_set_for(ns, labels(i));
+    came_again |= id == first;
+    EXPECT_FALSE(workloads.default_matcher(TaskId{1}, id, pods, symbols).is_set()) << i;
+  }
+  EXPECT_TRUE(came_again);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Which selectors do services and the controllers of pods have?
 #include "scheduler/model/pods/workloads.h"
 
+#include <utility>
+
 #include "api/resource.h"
 
 namespace scheduler {
@@ -35,6 +37,7 @@ void Workloads::set_owner(TaskId task, const api::Json& pod) {
 MatcherId Workloads::default_matcher(TaskId task, LabelSetId labels, PodAffinity& pods, Symbols& symbols) {
   auto owner = owners_.find(task.index);
   const auto key = std::pair{labels.index, owner == owners_.end() ? std::string() : owner->second};
+  if (std::exchange(known_at_, pods.label_set_returns()) != pods.label_set_returns()) known_.clear();
   if (auto known = known_.find(key); known != known_.end()) return known->second;
   const LabelSet& own = pods.label_set(labels);
   PodSelector all;

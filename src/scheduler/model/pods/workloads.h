@@ -47,6 +47,7 @@ class Workloads {
   std::map<std::string, LabelSelector, std::less<>> controllers_;     // by "kind ns/name"
   std::unordered_map<std::uint32_t, std::string> owners_;             // by task: "kind ns/name"
   std::map<std::pair<std::uint32_t, std::string>, MatcherId> known_;  // by labels and owner
+  std::uint32_t known_at_ = 0;  // PodAffinity::label_set_returns() when they were found
 };
 
 }  // namespace scheduler
