@@ -10,6 +10,7 @@ mkdir -p "$own" "$cdi"
 start() { start_cluster --node-name n1 --host-rootfs --nvidia-driver-root none --cdi-spec-dirs "$cdi" "$@"; }
 start_driver() { # and its devices, as drivers publish them once they are registered
   : > "$own/log"
+  wait_for 20 test -d "$registry"
   build/release/bin/fake_dra_driver dra.test "$registry" "$own" "$cdi" 2>> "$scratch/driver.log" &
   driver=$!
   wait_for 20 driver_says 'registered '
