@@ -33,6 +33,10 @@ target_link_libraries(training_bench PRIVATE sim controllers client mimalloc)
 add_library(fake_nvml SHARED ${CMAKE_SOURCE_DIR}/tests/gpu/fake_nvml.cc)
 set_target_properties(fake_nvml PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 
+# What tests give the node agent for a driver of Dynamic Resource Allocation.
+add_executable(fake_dra_driver ${CMAKE_SOURCE_DIR}/tests/dra/fake_driver.cc)
+target_link_libraries(fake_dra_driver PRIVATE rt base)
+
 # The functions of plugins one by one; clusters are written as in scenarios.
 file(GLOB plugins_test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/plugins/*.cc)
 set(scenario_runner ${CMAKE_SOURCE_DIR}/tests/scenarios/runner)

@@ -74,6 +74,7 @@ TEST(Fuzz, selectors_are_read_or_refused) { run("selector", 20'000); }
 TEST(Fuzz, schedules_are_due_in_order) { run("cron", 10'000); }
 TEST(Fuzz, patches_are_applied_or_refused) { run("patch", 30'000); }
 TEST(Fuzz, patches_keep_to_their_limits) { run("patch_limits", 30'000); }
+TEST(Fuzz, plugins_say_text) { run("plugins", 20'000); }
 TEST(Fuzz, devices_are_shared_or_refused) { run("devices", 3'000); }
 TEST(Fuzz, expressions_end) { run("cel", 30'000); }
 TEST(Fuzz, policies_are_judged_or_refused) { run("policies", 5'000); }

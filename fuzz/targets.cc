@@ -30,6 +30,7 @@ constexpr std::array kTargets = {
     Target{"cel", cel},
     Target{"policies", policies},
     Target{"devices", devices},
+    Target{"plugins", plugins},
     Target{"route", route},
     Target{"http", http},
     Target{"grpc", grpc},

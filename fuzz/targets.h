@@ -31,6 +31,7 @@ void patch_limits(std::string_view input);
 void cel(std::string_view input);
 void policies(std::string_view input);
 void devices(std::string_view input);
+void plugins(std::string_view input);
 void route(std::string_view input);
 void http(std::string_view input);
 void grpc(std::string_view input);

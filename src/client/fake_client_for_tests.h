@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/resource.h"
+#include "api/selector.h"
 #include "base/format.h"
 #include "client/client.h"
 #include "rt/env.h"
@@ -179,11 +180,20 @@ class FakeClient : public Client {
         if (!table.contains(key)) return base::make_error(base::Code::kNotFound, key + " not found");
         erase(request.resource, key);
         return api::Json::object({{"kind", "Status"}});
-      case Verb::kDeleteCollection: return base::make_error(base::Code::kMethodNotAllowed, "not here");
+      case Verb::kDeleteCollection: return delete_all(request);
     }
     return api::Json();
   }
 
+  base::Result<api::Json> delete_all(const Request& request) {
+    const auto terms = api::parse_field_selector(request.field_selector);
+    if (!terms.ok()) return terms.error();
+    std::vector<std::string> keys;
+    for (const auto& [key, object] : tables_[request.resource.plural])
+      if (api::matches(*terms, object)) keys.push_back(key);
+    for (const std::string& key : keys) erase(request.resource, key);
+    return api::Json::object({{"kind", "Status"}});
+  }
   base::Result<api::Json> list_page(const Request& request) {
     if (!request.continue_token.empty() && expire_tokens)
       return base::make_error(base::Code::kExpired, "the token is too old");

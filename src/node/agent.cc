@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "node/agent_state.h"
 #include "node/container_text.h"
+#include "node/dra/driver_host.h"
 #include "node/huge_pages.h"
 #include "node/pod_specs.h"
 #include "node/probe.h"
@@ -24,7 +25,8 @@ const api::ResourceId kRuntimeClasses{"node.k8s.io", "v1", "runtimeclasses"};
 
 }  // namespace
 
-Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::unique_ptr<Runtime> r, MachineFacts f)
+Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::unique_ptr<Runtime> r, MachineFacts f,
+                    std::unique_ptr<DraDrivers> d)
     : env(environment),
       client(c),
       options(std::move(o)),
@@ -32,6 +34,9 @@ Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::uni
       streams(runtime ? runtime->streams() : nullptr),
       facts(std::move(f)),
       devices(environment, options.devices, options.data_dir + "/devices", device_callbacks()),
+      drivers(std::move(d)),
+      resource_claims(environment, c, drivers.get(), {claims_folder(), options.devices.cdi_folders}, claim_callbacks()),
+      device_slices(environment, c, options.node_name),
       events(c, environment, "kubelet", options.node_name),
       pods(c, environment, api::resources::kPods, {.field_selector = "spec.nodeName=" + options.node_name}),
       config_maps(c, environment, api::resources::kConfigMaps),
@@ -57,22 +62,27 @@ void Agent::State::open() {
   opening = true;
   const auto held = std::make_shared<std::vector<HeldPod>>();
   const auto set_aside = std::make_shared<std::vector<Allocation>>();
+  const auto claimed = std::make_shared<LocalClaims>();
   off_loop<base::Result<std::vector<RecoveredPod>>>(
-      [weak, &loop, held, set_aside, folder = options.data_dir + "/devices",
-       allocated = allocations_folder()](Runtime& machine) {
+      [weak, &loop, held, set_aside, claimed, folder = options.data_dir + "/devices", allocated = allocations_folder(),
+       claims = claims_folder()](Runtime& machine) {
         *held = read_held(folder);
         *set_aside = read_allocations(allocated);
+        *claimed = read_local_claims(claims);
         return machine.open([weak, &loop](const ExitedContainer& exit) {
           loop.post([weak, exit] {
             if (const auto self = weak.lock()) self->exited(exit);
           });
         });
       },
-      [this, held, set_aside](base::Result<std::vector<RecoveredPod>> found) {
+      [this, held, set_aside, claimed](base::Result<std::vector<RecoveredPod>> found) {
         opening = false;
         for (Allocation& one : *set_aside) allocations[one.uid] = std::move(one);
         if (stopping) return check_stopped();
-        if (found.ok()) devices.start(std::move(*held), runtime->name() == "process");
+        if (found.ok()) {
+          devices.start(std::move(*held), runtime->name() == "process");
+          begin_claims(std::move(*claimed));
+        }
         opened(std::move(found));
       });
 }
@@ -162,7 +172,10 @@ void Agent::State::erase_pod(const std::string& uid) {
         erase_allocation(folder, uid);
         return 0;
       },
-      [this](int) { check_stopped(); });
+      [this, uid](int) {
+        resource_claims.release(uid);
+        check_stopped();
+      });
 }
 
 namespace {
@@ -281,6 +294,8 @@ void Agent::State::forget_strangers() {
   pods_known = true;
   retry_resizes();
   devices.keep_only([this](const std::string& uid) { return workers.contains(uid); });
+  // What is being cleared gives its claims back when nothing of it runs.
+  resource_claims.keep_only([this](const std::string& uid) { return workers.contains(uid) || calls.contains(uid); });
 }
 
 // What a container in kEnded has left to be told.
@@ -348,7 +363,7 @@ void Agent::State::check_stopped() {
   if (!stopping || closing) return;
   // A start under way would leave a container behind, and a runtime that is just opening does not know yet what to
   // clear.
-  if ((opening || !calls.empty()) && !impatient) return;
+  if ((opening || !calls.empty() || resource_claims.is_busy()) && !impatient) return;
   if (!options.leave_pods) {
     for (const auto& [uid, worker] : workers) {
       const PodState& state = worker->state;
@@ -358,6 +373,7 @@ void Agent::State::check_stopped() {
   }
   closing = true;
   devices.stop();
+  if (drivers) drivers->stop();
   const auto end = [this] {
     if (stopped) std::exchange(stopped, nullptr)();
   };
@@ -380,13 +396,15 @@ Agent::Agent(rt::Env& env, client::Client& client, Options options) {
   MachineFacts facts = read_machine_facts(options.data_dir);
   if (options.node_name.empty()) options.node_name = facts.hostname;
   auto runtime = make_runtime(options);
+  auto drivers = options.plugins_registry.empty() ? nullptr : make_driver_host(env, options.plugins_registry);
   state_ = std::make_shared<State>(env, client, std::move(options), runtime.ok() ? std::move(*runtime) : nullptr,
-                                   std::move(facts));
+                                   std::move(facts), std::move(drivers));
   if (!runtime.ok()) state_->last_error = runtime.error().message;
 }
 Agent::Agent(rt::Env& env, client::Client& client, Options options, std::unique_ptr<Runtime> runtime,
-             MachineFacts facts)
-    : state_(std::make_shared<State>(env, client, std::move(options), std::move(runtime), std::move(facts))) {}
+             MachineFacts facts, std::unique_ptr<DraDrivers> drivers)
+    : state_(std::make_shared<State>(env, client, std::move(options), std::move(runtime), std::move(facts),
+                                     std::move(drivers))) {}
 Agent::~Agent() = default;
 
 void Agent::start(std::function<void(base::Error)> failed) {

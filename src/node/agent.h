@@ -13,6 +13,7 @@
 #include "api/schema/quantity.h"
 #include "client/client.h"
 #include "node/devices/device_manager.h"
+#include "node/dra/drivers.h"
 #include "node/runtime.h"
 #include "rt/env.h"
 
@@ -41,6 +42,7 @@ struct Options {
   bool leave_pods = false;                       // stop() leaves pods running
   base::Duration stop_grace = base::seconds(5);  // at most, when stop() ends pods
   DeviceOptions devices = {};
+  std::string plugins_registry = {};  // where drivers of Dynamic Resource Allocation register; empty: nowhere
 };
 
 // What the machine offers; read once at start.
@@ -78,9 +80,10 @@ int run_process_monitor(const std::string& folder);
 // Everything on the loop of `env`.
 class Agent {
  public:
-  // `runtime` and `facts` are given by tests and simulation.
+  // `runtime`, `facts` and `drivers` are given by tests and simulation.
   Agent(rt::Env& env, client::Client& client, Options options);
-  Agent(rt::Env& env, client::Client& client, Options options, std::unique_ptr<Runtime> runtime, MachineFacts facts);
+  Agent(rt::Env& env, client::Client& client, Options options, std::unique_ptr<Runtime> runtime, MachineFacts facts,
+        std::unique_ptr<DraDrivers> drivers = nullptr);
   ~Agent();
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;

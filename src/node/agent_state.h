@@ -11,6 +11,8 @@
 #include "node/agent.h"
 #include "node/allocation_facts.h"
 #include "node/check.h"
+#include "node/dra/claim_keeper.h"
+#include "node/dra/slice_wiper.h"
 #include "node/lookups.h"
 #include "node/pod_plan.h"
 #include "node/resize.h"
@@ -51,7 +53,8 @@ struct PodWorker {
 };
 
 struct Agent::State : std::enable_shared_from_this<Agent::State> {
-  State(rt::Env& environment, client::Client& c, Options o, std::unique_ptr<Runtime> r, MachineFacts f);
+  State(rt::Env& environment, client::Client& c, Options o, std::unique_ptr<Runtime> r, MachineFacts f,
+        std::unique_ptr<DraDrivers> d);
 
   rt::Env& env;
   client::Client& client;
@@ -61,6 +64,9 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   MachineFacts facts;
   api::ResourceList capacity;
   DeviceManager devices;
+  std::unique_ptr<DraDrivers> drivers;  // null: none can register
+  ClaimKeeper resource_claims;
+  SliceWiper device_slices;
   client::EventRecorder events;
   client::Informer pods, config_maps, secrets, claims, volumes, services, slices, runtime_classes;
   std::map<std::string, std::unique_ptr<PodWorker>> workers;              // by uid
@@ -113,16 +119,12 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void step(const std::string& uid);
   void step_after(const std::string& uid, base::Duration delay);
   void act(PodWorker& worker, const Action& action);
-  void prepare(PodWorker& worker);
-  // The handler of the pod's class; empty: it names none.
-  base::Result<std::string> handler_of(const api::Json& pod) const;
   void pull(PodWorker& worker, std::size_t index);
   std::string keys_for(const PodWorker& worker);
   void image_came(PodWorker& worker, std::size_t index, const std::string& image, const ImageAnswer& answer,
                   base::Duration took);
   void image_failed(PodWorker& worker, std::size_t index, const std::string& image, const base::Error& error);
   void start_container(PodWorker& worker, std::size_t index);
-  void remove(PodWorker& worker);
   void finalize(PodWorker& worker);
   void report(PodWorker& worker);
   api::Json status_of(const PodWorker& worker) const;
@@ -133,6 +135,12 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
              const ContainerState& container) {
     event(pod, type, reason, message, &container);
   }
+
+  // pod_sandbox.cc
+  void prepare(PodWorker& worker);
+  // The handler of the pod's class; empty: it names none.
+  base::Result<std::string> handler_of(const api::Json& pod) const;
+  void remove(PodWorker& worker);
 
   // agent_ephemeral.cc
   base::Result<ContainerSpec> spec_to_start(const PodWorker& worker, const ContainerState& container);
@@ -176,6 +184,16 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   bool waits_for_devices(PodWorker& worker);
   bool give_devices(const PodWorker& worker, base::Result<ContainerSpec>& spec);  // false: comes back with them
   void release_devices(const PodWorker& worker);
+
+  // agent_claims.cc
+  std::string claims_folder() const;  // empty: nothing is kept
+  ClaimKeeper::Callbacks claim_callbacks();
+  void begin_claims(LocalClaims kept);
+  void driver_came(const std::string& driver);
+  // As give_devices(), for what the container gets by its resource claims.
+  bool give_claims(const PodWorker& worker, const ContainerState& container, base::Result<ContainerSpec>& spec);
+  void release_claims(const PodWorker& worker);
+  bool awaits_drivers(const PodWorker& worker) const;  // which have not taken back yet what it has
 
   // node_object.cc
   void keep_node();

@@ -110,9 +110,11 @@ inline constexpr base::Duration kBackOffMax = base::minutes(5);
 // A container that ran this long starts over with no delay.
 inline constexpr base::Duration kBackOffForgiven = base::minutes(10);
 
-constexpr base::Duration next_back_off(base::Duration now) {
-  if (now == base::Duration{}) return kBackOffFirst;
-  return now * 2 < kBackOffMax ? now * 2 : kBackOffMax;
+constexpr base::Duration doubled(base::Duration now, base::Duration first, base::Duration max) {
+  if (now == base::Duration{}) return first;
+  return now * 2 < max ? now * 2 : max;
 }
+
+constexpr base::Duration next_back_off(base::Duration now) { return doubled(now, kBackOffFirst, kBackOffMax); }
 
 }  // namespace node

@@ -12,7 +12,6 @@
 #include "node/probe.h"
 #include "node/registry_keys.h"
 #include "node/security_context.h"
-#include "node/volumes.h"
 
 namespace node {
 
@@ -21,11 +20,6 @@ using api::Json;
 namespace {
 
 constexpr int kPullsMax = 3;
-
-base::Duration doubled(base::Duration now, base::Duration first, base::Duration max) {
-  if (now == base::Duration{}) return first;
-  return now * 2 < max ? now * 2 : max;
-}
 
 std::string field_path(const ContainerState* container) {
   if (container == nullptr) return {};
@@ -65,8 +59,10 @@ Lookups Agent::State::lookups(const PodWorker& worker) {
 void Agent::State::step(const std::string& uid) {
   PodWorker* worker = find(uid);
   if (worker == nullptr || worker->stepping || worker->gone) return;
-  if (worker->settled && !api::is_deleting(worker->pod) && worker->state.sandbox == Sandbox::kGone)
+  if (worker->settled && !api::is_deleting(worker->pod) && worker->state.sandbox == Sandbox::kGone) {
+    release_claims(*worker);  // an agent that stopped has not waited for it
     return check_stopped();
+  }
   worker->stepping = true;
   if (!worker->settled && !worker->refused && worker->state.failure_reason.empty() &&
       worker->state.sandbox == Sandbox::kNone) {
@@ -111,6 +107,7 @@ void Agent::State::step(const std::string& uid) {
   }
   worker->stepping = false;
   release_devices(*worker);
+  release_claims(*worker);
   carry_out_resize(*worker);
   report(*worker);
   check_stopped();
@@ -146,77 +143,6 @@ void Agent::State::step_after(const std::string& uid, base::Duration delay) {
   env.loop().after(delay, [weak = weak_from_this(), uid] {
     if (const auto self = weak.lock()) self->step(uid);
   });
-}
-
-base::Result<std::string> Agent::State::handler_of(const Json& pod) const {
-  const std::string name = pod["spec"]["runtimeClassName"].str();
-  if (name.empty()) return std::string();
-  const Json* found = runtime_classes.find(name);
-  if (found == nullptr)
-    return base::make_error(base::Code::kNotFound, base::format("runtimeclass.node.k8s.io \"{}\" not found", name));
-  return (*found)["handler"].str();
-}
-
-void Agent::State::prepare(PodWorker& worker) {
-  PodState& state = worker.state;
-  if (!state.start_time.is_set()) {
-    state.start_time = env.now();
-    std::string missing;
-    for (const std::string& word : left_out(worker.pod, service_proxy()))
-      missing += (missing.empty() ? "" : ", ") + word;
-    if (!missing.empty()) event(worker.pod, "Warning", "NotSupported", "this node runs the pod without: " + missing);
-  }
-  if (fetch_tokens(worker) || waits_for_devices(worker)) return;  // comes back with them
-  const std::string uid(api::uid_of(worker.pod));
-  auto volumes_found = volumes_of(worker.pod, lookups(worker));
-  const auto failed = [this](PodWorker& of, const char* reason, const std::string& message) {
-    event(of.pod, "Warning", reason, message);
-    of.state.sandbox = Sandbox::kNone;
-    of.state.prepare_back_off = doubled(of.state.prepare_back_off, base::milliseconds(500), base::minutes(2));
-    of.state.prepare_at = env.now() + of.state.prepare_back_off;
-  };
-  if (!volumes_found.ok()) {
-    failed(worker, "FailedMount", volumes_found.error().message);
-    return step_after(uid, state.prepare_back_off);
-  }
-  auto handler = handler_of(worker.pod);
-  if (!handler.ok()) {
-    failed(worker, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + handler.error().message);
-    return step_after(uid, state.prepare_back_off);
-  }
-  SandboxSpec spec = sandbox_spec(worker.pod);
-  spec.handler = std::move(*handler);
-  spec.volumes = std::move(*volumes_found);
-  spec.address = state.ip;
-  for (const VolumeSpec& volume : spec.volumes) {
-    if (volume.kind != VolumeSpec::Kind::kFiles) continue;
-    std::string version;
-    for (const FileSpec& file : volume.files) version += base::format("{}:{}:{}\n", file.path, file.mode, file.content);
-    worker.volume_versions[volume.name] = std::move(version);
-  }
-  state.sandbox = Sandbox::kPreparing;
-  worker.pod_held = pod_amounts(worker.pod);
-  call_for<base::Result<std::string>>(
-      uid,
-      [spec, write = allocation_write(worker)](Runtime& machine) -> base::Result<std::string> {
-        TRY_VOID(write());
-        return machine.prepare(spec);
-      },
-      [this, uid, failed](base::Result<std::string> ip) {
-        PodWorker* found = find(uid);
-        if (found == nullptr) return;
-        if (ip.ok()) {
-          found->state.sandbox = Sandbox::kReady;
-          found->state.prepare_back_off = {};
-          found->state.ip = *ip;
-          refresh_services();
-        } else if (ip.error().code == base::Code::kInvalid) {
-          failed(*found, "FailedMount", ip.error().message);
-        } else {
-          failed(*found, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + ip.error().message);
-        }
-        step(uid);
-      });
 }
 
 void Agent::State::pull(PodWorker& worker, std::size_t index) {
@@ -338,7 +264,7 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
     reset_probes(container_spec(worker.pod, container), container);
   }
   auto spec = spec_to_start(worker, container);
-  if (!give_devices(worker, spec)) return;
+  if (!give_devices(worker, spec) || !give_claims(worker, container, spec)) return;
   if (!spec.ok()) {
     container.waiting_reason = "CreateContainerConfigError";
     container.waiting_message = reason_text(spec.error().message);
@@ -387,27 +313,9 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
       });
 }
 
-void Agent::State::remove(PodWorker& worker) {
-  const std::string uid(api::uid_of(worker.pod));
-  worker.state.sandbox = Sandbox::kRemoving;
-  call_for<int>(
-      uid,
-      [uid](Runtime& machine) {
-        machine.remove(uid, false);
-        return 0;
-      },
-      [this, uid](int) {
-        PodWorker* found = find(uid);
-        if (found == nullptr) return check_stopped();
-        found->state.sandbox = Sandbox::kGone;
-        refresh_services();
-        step(uid);
-      });
-}
-
 // The server keeps a pod with a deletion timestamp until its node says that nothing of it runs.
 void Agent::State::finalize(PodWorker& worker) {
-  if (worker.finalizing || worker.reporting) return;
+  if (worker.finalizing || worker.reporting || awaits_drivers(worker)) return;
   if (!worker.settled && worker.reported != status_of(worker)) {
     report(worker);
     if (worker.reporting) return;  // comes back when it is written
@@ -457,6 +365,8 @@ Json Agent::State::status_of(const PodWorker& worker) const {
 
 void Agent::State::report(PodWorker& worker) {
   if (worker.settled || worker.reporting || worker.gone || worker.finalizing) return;
+  // Whoever hears that a pod is over gives its devices to others.
+  if (is_over(worker.pod, worker.state) && awaits_drivers(worker)) return;
   Json status = status_of(worker);
   if (status == worker.reported && !worker.stale_report) return;
   worker.reporting = true;

@@ -29,6 +29,7 @@ const std::vector<Selectable>& selectable_fields() {
       {"Node", {"spec.unschedulable"}},
       {"Namespace", {"status.phase"}},
       {"Secret", {"type"}},
+      {"ResourceSlice", {"spec.nodeName", "spec.driver"}},
   };
   return table;
 }

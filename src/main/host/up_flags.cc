@@ -65,6 +65,9 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"device-plugin-dir", &options.device_plugin_dir,
        "where device plugins register, with their sockets (default DATA/device-plugins; they expect "
        "/var/lib/kubelet/device-plugins)"},
+      {"plugins-registry-dir", &options.plugins_registry_dir,
+       "where drivers of Dynamic Resource Allocation register (default DATA/plugins_registry; they expect "
+       "/var/lib/kubelet/plugins_registry)"},
       {"cdi-spec-dirs", &options.cdi_spec_dirs, "folders of CDI specifications; the last one wins"},
       {"leave-pods", &options.leave_pods, "leave pods running when volcano stops; the next start finds them"},
       {"components", &options.components,
@@ -159,6 +162,8 @@ base::Status check_up(const UpOptions& options) {
     return wrong(base::format("--nvidia-driver-root: \"{}\" is no absolute path", options.nvidia_driver_root));
   if (!options.device_plugin_dir.empty() && !options.device_plugin_dir.starts_with('/'))
     return wrong(base::format("--device-plugin-dir: \"{}\" is no absolute path", options.device_plugin_dir));
+  if (!options.plugins_registry_dir.empty() && !options.plugins_registry_dir.starts_with('/'))
+    return wrong(base::format("--plugins-registry-dir: \"{}\" is no absolute path", options.plugins_registry_dir));
   if (const auto sharing = node::gpu_sharing_from(options.gpu_sharing); !sharing.ok())
     return wrong("--gpu-sharing: " + sharing.error().message);
   for (const std::string_view folder : base::split_words(options.cdi_spec_dirs, ','))

@@ -45,6 +45,7 @@ struct UpOptions {
   std::string nvidia_driver_root = "/";
   std::string gpu_sharing = "none";
   std::string device_plugin_dir;
+  std::string plugins_registry_dir;
   std::string cdi_spec_dirs = "/etc/cdi,/var/run/cdi";
   int v = 0;
   std::string log_format = "text";

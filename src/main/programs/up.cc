@@ -212,6 +212,8 @@ struct Cluster {
     of.service_range = options.service_range;
     if (auto handlers = handlers_of(options); handlers.ok()) of.handlers = std::move(*handlers);
     of.devices = devices_of(options);
+    of.plugins_registry =
+        options.plugins_registry_dir.empty() ? options.data + "/plugins_registry" : options.plugins_registry_dir;
     of.devices.watch_command = {"/proc/self/exe", "gpu-watch"};
     if (server) {
       of.api_host = gateway.value_or(options.address);

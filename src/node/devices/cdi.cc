@@ -143,6 +143,17 @@ const DeviceGrant* CdiDevices::find(std::string_view qualified_name) const {
   return found == devices_.end() || found->second.ambiguous ? nullptr : &found->second.grant;
 }
 
+base::Result<DeviceGrant> CdiDevices::grant_of(const std::vector<std::string>& qualified_names) const {
+  DeviceGrant grant;
+  for (const std::string& name : qualified_names) {
+    const DeviceGrant* found = find(name);
+    if (found == nullptr) return make_error(Code::kNotFound, base::format("unresolvable CDI devices {}", name));
+    grant.add(*found);
+  }
+  grant.unlimited_memlock |= has_infiniband(grant);
+  return grant;
+}
+
 bool CdiDevices::has_kind(std::string_view kind) const {
   const std::string prefix = std::string(kind) + "=";
   const auto first = devices_.lower_bound(prefix);

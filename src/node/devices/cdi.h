@@ -19,6 +19,8 @@ class CdiDevices {
   base::Status read(std::string_view text, int priority);
   // Null: no spec has it.
   const DeviceGrant* find(std::string_view qualified_name) const;
+  // All of them together; an error names one that no spec has.
+  base::Result<DeviceGrant> grant_of(const std::vector<std::string>& qualified_names) const;
   bool has_kind(std::string_view kind) const;
   std::size_t size() const { return devices_.size(); }
 

@@ -39,6 +39,11 @@ void DeviceGrant::add(const DeviceGrant& other) {
   unlimited_memlock |= other.unlimited_memlock;
 }
 
+bool has_infiniband(const DeviceGrant& grant) {
+  return std::ranges::any_of(grant.nodes,
+                             [](const DeviceNode& node) { return node.host_path.starts_with("/dev/infiniband/"); });
+}
+
 Json to_json(const DeviceGrant& grant) {
   Json environment = Json::array(), nodes = Json::array(), mounts = Json::array(), hooks = Json::array();
   for (const auto& [name, value] : grant.environment) environment.push_back(Json::array({Json(name), Json(value)}));

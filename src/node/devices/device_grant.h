@@ -52,6 +52,9 @@ struct DeviceGrant {
   void add(const DeviceGrant& other);
 };
 
+// Its users lock the memory that they register.
+bool has_infiniband(const DeviceGrant& grant);
+
 api::Json to_json(const DeviceGrant& grant);
 // Of a file of our own: what is malformed is left out.
 DeviceGrant grant_from(const api::Json& json);

@@ -81,16 +81,11 @@ base::Result<HeldPod> with_grants(GrantWork work) {
     for (const auto& [resource, some] : container.devices.ids)
       if (is_gpu_resource(resource)) ids.insert(ids.end(), some.begin(), some.end());
     if (!ids.empty()) container.grant.add(gpu_grant(work, cdi, ids, {{"NVIDIA_VISIBLE_DEVICES", join(ids)}}));
-    for (const std::string& wanted : work.cdi_names[name]) {
-      if (work.plain_processes) continue;
-      const DeviceGrant* found = cdi.find(wanted);
-      if (found == nullptr)
-        return base::make_error(base::Code::kNotFound, base::format("unresolvable CDI devices {}", wanted));
-      container.grant.add(*found);
+    if (!work.plain_processes) {
+      TRY(const DeviceGrant named, cdi.grant_of(work.cdi_names[name]));
+      container.grant.add(named);
     }
-    // What InfiniBand's users register is locked, too.
-    container.grant.unlimited_memlock |= std::ranges::any_of(
-        container.grant.nodes, [](const DeviceNode& node) { return node.host_path.starts_with("/dev/infiniband/"); });
+    container.grant.unlimited_memlock |= has_infiniband(container.grant);
   }
   return std::move(work.pod);
 }

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/utf8.h"
+#include "node/devices/plugin_calls.h"
 #include "rt/files.h"
 #include "rt/grpc.h"
 
@@ -19,7 +20,6 @@ namespace {
 constexpr const char* kSocket = "kubelet.sock";
 constexpr std::size_t kPluginsMax = 64;
 constexpr base::Duration kCallMax = base::seconds(30);
-constexpr std::size_t kReasonMax = 512;
 
 struct Plugin {
   std::string endpoint;
@@ -29,11 +29,6 @@ struct Plugin {
   rt::Loop::TimerId patience = 0;      // until its first list
   bool lists = false;
 };
-
-std::string reason_of(const rt::GrpcStatus& status) {
-  return base::format("rpc error: code = {} desc = {}", rt::grpc_code_name(status.code),
-                      base::to_utf8(base::utf8_prefix(status.message, kReasonMax)));
-}
 
 }  // namespace
 
@@ -46,9 +41,8 @@ struct PluginHost::State : std::enable_shared_from_this<PluginHost::State> {
   // Calls and the server need the thread, and go before it.
   std::unique_ptr<rt::GrpcIo> io;
   std::unique_ptr<rt::GrpcServer> server;
+  std::unique_ptr<PluginCalls> calls;
   std::map<std::string, Plugin> plugins;  // by resource
-  std::map<std::uint64_t, std::unique_ptr<rt::GrpcCall>> calls;
-  std::uint64_t next_call = 1;
 
   void asked(const std::string& method, const std::string& request, const std::shared_ptr<rt::GrpcAnswer>& answer);
   base::Status enroll(const PluginRegistration& registration);
@@ -79,6 +73,7 @@ base::Status PluginHost::start() {
     return server.take_error();
   }
   state.server = std::move(*server);
+  state.calls = std::make_unique<PluginCalls>(*state.io, state.env.loop());
   return {};
 }
 
@@ -87,7 +82,7 @@ void PluginHost::stop() {
   for (auto& [resource, plugin] : state.plugins)
     if (plugin.patience != 0) state.env.loop().cancel(plugin.patience);
   state.plugins.clear();
-  state.calls.clear();
+  state.calls.reset();
   state.server.reset();
   state.io.reset();
 }
@@ -177,23 +172,17 @@ void PluginHost::State::call(const std::string& resource, const char* method, st
     return env.loop().post([done = std::move(done), resource] {
       done(make_error(Code::kUnavailable, base::format("the device plugin of {} is not there", resource)));
     });
-  const std::uint64_t number = next_call++;
-  calls[number] = rt::begin_unary_call(
-      *io, env.loop(), {.unix_path = folder + "/" + found->second.endpoint},
-      std::string("/v1beta1.DevicePlugin/") + method, std::move(request), {.timeout = kCallMax},
-      [weak = weak_from_this(), number, resource, method, done = std::move(done)](const rt::GrpcStatus& status,
-                                                                                  std::string message) {
-        const auto self = weak.lock();
-        if (!self) return;
-        const auto entry = self->calls.find(number);
-        if (entry == self->calls.end()) return;
-        self->env.loop().post([call = std::shared_ptr(std::move(entry->second))] {});
-        self->calls.erase(entry);
-        if (status.ok()) return done(std::move(message));
-        const std::string why = base::format("{} of the device plugin of {}: {}", method, resource, reason_of(status));
-        self->tell.warn(why);
-        done(make_error(Code::kUnavailable, why));
-      });
+  calls->begin({.socket = folder + "/" + found->second.endpoint,
+                .method = std::string("/v1beta1.DevicePlugin/") + method,
+                .request = std::move(request),
+                .timeout = kCallMax},
+               [this, resource, method, done = std::move(done)](base::Result<std::string> answer) {
+                 if (answer.ok()) return done(std::move(answer));
+                 const std::string why =
+                     base::format("{} of the device plugin of {}: {}", method, resource, answer.error().message);
+                 tell.warn(why);
+                 done(make_error(Code::kUnavailable, why));
+               });
 }
 
 namespace {

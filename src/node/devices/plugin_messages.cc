@@ -2,12 +2,11 @@
 #include "node/devices/plugin_messages.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include "base/format.h"
 #include "base/utf8.h"
-#include "rt/protobuf_wire.h"
+#include "node/devices/message_fields.h"
 
 namespace node {
 
@@ -21,25 +20,9 @@ constexpr std::size_t kEditsMax = 1024;  // of each kind
 constexpr std::size_t kTextMax = 4096;
 constexpr std::size_t kValueMax = 65536;
 
-base::Error wrong(std::string_view field, std::string_view value, std::string_view why) {
-  return make_error(Code::kInvalid, base::format("{}: {:?} {}", field, base::to_utf8(value.substr(0, 100)), why));
-}
-
-base::Status each(std::string_view message, const std::function<base::Status(const WireField&)>& use) {
-  rt::WireReader reader(message);
-  for (WireField field; reader.next(field);) TRY_VOID(use(field));
-  if (reader.malformed()) return make_error(Code::kInvalid, "the message is malformed");
-  return {};
-}
-
-bool is_text(std::string_view text, std::size_t max) {
-  return text.size() <= max && base::is_utf8(text) &&
-         std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-}
-
 base::Status check_path(std::string_view field, std::string_view path) {
-  if (path.starts_with('/') && is_text(path, kTextMax)) return {};
-  return wrong(field, path, "is no absolute path");
+  if (path.starts_with('/') && is_plain_text(path, kTextMax)) return {};
+  return wrong_field(field, path, "is no absolute path");
 }
 
 // As Kubernetes has names of extended resources: DOMAIN/NAME.
@@ -60,7 +43,7 @@ bool is_resource(std::string_view name) {
 
 base::Result<std::pair<std::string, std::string>> pair_from(std::string_view message) {
   std::pair<std::string, std::string> pair;
-  TRY_VOID(each(message, [&](const WireField& field) -> base::Status {
+  TRY_VOID(each_field(message, [&](const WireField& field) -> base::Status {
     if (field.number == 1) pair.first = field.bytes;
     if (field.number == 2) pair.second = field.bytes;
     return {};
@@ -70,19 +53,19 @@ base::Result<std::pair<std::string, std::string>> pair_from(std::string_view mes
 
 base::Result<Device> device_from(std::string_view message) {
   Device device{.id = {}, .healthy = false};
-  TRY_VOID(each(message, [&](const WireField& field) -> base::Status {
+  TRY_VOID(each_field(message, [&](const WireField& field) -> base::Status {
     if (field.number == 1) device.id = field.bytes;
     if (field.number == 2) device.healthy = field.bytes == "Healthy";
     return {};
   }));
-  if (device.id.empty() || !is_text(device.id, kDeviceIdBytesMax))
-    return wrong("devices.ID", device.id, "is no name of a device");
+  if (device.id.empty() || !is_plain_text(device.id, kDeviceIdBytesMax))
+    return wrong_field("devices.ID", device.id, "is no name of a device");
   return device;
 }
 
 base::Status read_mount(std::string_view message, DeviceGrant& grant) {
   DeviceMount mount{{}, {}, false};
-  TRY_VOID(each(message, [&](const WireField& field) -> base::Status {
+  TRY_VOID(each_field(message, [&](const WireField& field) -> base::Status {
     if (field.number == 1) mount.target = field.bytes;
     if (field.number == 2) mount.source = field.bytes;
     if (field.number == 3) mount.read_only = field.integer != 0;
@@ -97,7 +80,7 @@ base::Status read_mount(std::string_view message, DeviceGrant& grant) {
 base::Status read_node(std::string_view message, DeviceGrant& grant) {
   DeviceNode node;
   node.permissions.clear();
-  TRY_VOID(each(message, [&](const WireField& field) -> base::Status {
+  TRY_VOID(each_field(message, [&](const WireField& field) -> base::Status {
     if (field.number == 1) node.container_path = field.bytes;
     if (field.number == 2) node.host_path = field.bytes;
     if (field.number == 3) node.permissions = field.bytes;
@@ -107,16 +90,16 @@ base::Status read_node(std::string_view message, DeviceGrant& grant) {
   TRY_VOID(check_path("devices.host_path", node.host_path));
   if (node.permissions.empty() || node.permissions.size() > 3 ||
       node.permissions.find_first_not_of("rwm") != std::string::npos)
-    return wrong("devices.permissions", node.permissions, "is not of r, w, m");
+    return wrong_field("devices.permissions", node.permissions, "is not of r, w, m");
   grant.nodes.push_back(std::move(node));
   return {};
 }
 
 base::Status read_variable(std::string_view message, DeviceGrant& grant) {
   TRY(auto pair, pair_from(message));
-  if (pair.first.empty() || pair.first.find('=') != std::string::npos || !is_text(pair.first, kTextMax) ||
+  if (pair.first.empty() || pair.first.find('=') != std::string::npos || !is_plain_text(pair.first, kTextMax) ||
       pair.second.size() > kValueMax || !base::is_utf8(pair.second) || pair.second.find('\0') != std::string::npos)
-    return wrong("envs", pair.first, "cannot be a variable");
+    return wrong_field("envs", pair.first, "cannot be a variable");
   grant.environment.push_back(std::move(pair));
   return {};
 }
@@ -124,19 +107,18 @@ base::Status read_variable(std::string_view message, DeviceGrant& grant) {
 base::Result<PluginAllocation> container_from(std::string_view message) {
   PluginAllocation allocation;
   std::size_t edits = 0;
-  TRY_VOID(each(message, [&](const WireField& field) -> base::Status {
+  TRY_VOID(each_field(message, [&](const WireField& field) -> base::Status {
     if (++edits > kEditsMax) return make_error(Code::kTooLarge, base::format("more than {} entries", kEditsMax));
     if (field.number == 1) return read_variable(field.bytes, allocation.grant);
     if (field.number == 2) return read_mount(field.bytes, allocation.grant);
     if (field.number == 3) return read_node(field.bytes, allocation.grant);
     if (field.number != 5) return {};  // annotations are for container runtimes
     std::string name;
-    TRY_VOID(each(field.bytes, [&](const WireField& inner) -> base::Status {
+    TRY_VOID(each_field(field.bytes, [&](const WireField& inner) -> base::Status {
       if (inner.number == 1) name = inner.bytes;
       return {};
     }));
-    if (name.find('=') == std::string::npos || !is_text(name, kTextMax))
-      return wrong("cdi_devices.name", name, "is not VENDOR/CLASS=NAME");
+    TRY_VOID(check_cdi_name("cdi_devices.name", name));
     allocation.cdi_names.push_back(std::move(name));
     return {};
   }));
@@ -147,7 +129,7 @@ base::Result<PluginAllocation> container_from(std::string_view message) {
 
 base::Result<PluginOptions> plugin_options_from(std::string_view message) {
   PluginOptions options;
-  TRY_VOID(each(message, [&](const WireField& field) -> base::Status {
+  TRY_VOID(each_field(message, [&](const WireField& field) -> base::Status {
     if (field.number == 1) options.pre_start_required = field.integer != 0;
     if (field.number == 2) options.prefers = field.integer != 0;
     return {};
@@ -158,7 +140,7 @@ base::Result<PluginOptions> plugin_options_from(std::string_view message) {
 base::Result<PluginRegistration> registration_from(std::string_view message) {
   PluginRegistration registration;
   std::string version;
-  TRY_VOID(each(message, [&](const WireField& field) -> base::Status {
+  TRY_VOID(each_field(message, [&](const WireField& field) -> base::Status {
     if (field.number == 1) version = field.bytes;
     if (field.number == 2) registration.endpoint = field.bytes;
     if (field.number == 3) registration.resource = field.bytes;
@@ -166,25 +148,25 @@ base::Result<PluginRegistration> registration_from(std::string_view message) {
     TRY(registration.options, plugin_options_from(field.bytes));
     return {};
   }));
-  if (version != "v1beta1") return wrong("version", version, "is not v1beta1");
+  if (version != "v1beta1") return wrong_field("version", version, "is not v1beta1");
   const std::string& endpoint = registration.endpoint;
   if (endpoint.empty() || endpoint.find('/') != std::string::npos || endpoint == "." || endpoint == ".." ||
-      endpoint == "kubelet.sock" || !is_text(endpoint, 107))
-    return wrong("endpoint", endpoint, "is not the name of a socket beside kubelet.sock");
+      endpoint == "kubelet.sock" || !is_plain_text(endpoint, 107))
+    return wrong_field("endpoint", endpoint, "is not the name of a socket beside kubelet.sock");
   if (!is_resource(registration.resource))
-    return wrong("resource_name", registration.resource, "is not the name of an extended resource");
+    return wrong_field("resource_name", registration.resource, "is not the name of an extended resource");
   return registration;
 }
 
 base::Result<std::vector<Device>> devices_from(std::string_view message) {
   std::vector<Device> devices;
   std::set<std::string> ids;
-  TRY_VOID(each(message, [&](const WireField& field) -> base::Status {
+  TRY_VOID(each_field(message, [&](const WireField& field) -> base::Status {
     if (field.number != 1) return {};
     if (devices.size() == kPluginDevicesMax)
       return make_error(Code::kTooLarge, base::format("devices: more than {}", kPluginDevicesMax));
     TRY(Device device, device_from(field.bytes));
-    if (!ids.insert(device.id).second) return wrong("devices.ID", device.id, "is there twice");
+    if (!ids.insert(device.id).second) return wrong_field("devices.ID", device.id, "is there twice");
     devices.push_back(std::move(device));
     return {};
   }));
@@ -205,7 +187,7 @@ std::string allocate_request(const std::vector<std::string>& ids) {
 
 base::Result<PluginAllocation> allocation_from(std::string_view message) {
   std::vector<PluginAllocation> containers;
-  TRY_VOID(each(message, [&](const WireField& field) -> base::Status {
+  TRY_VOID(each_field(message, [&](const WireField& field) -> base::Status {
     if (field.number != 1) return {};
     TRY(PluginAllocation one, container_from(field.bytes));
     containers.push_back(std::move(one));
@@ -226,13 +208,13 @@ std::string preference_request(const std::vector<std::string>& available, std::i
 base::Result<std::vector<std::string>> preference_from(std::string_view message,
                                                        const std::vector<std::string>& available, std::int64_t count) {
   std::vector<std::string> ids;
-  TRY_VOID(each(message, [&](const WireField& field) -> base::Status {
+  TRY_VOID(each_field(message, [&](const WireField& field) -> base::Status {
     if (field.number != 1) return {};
-    return each(field.bytes, [&](const WireField& inner) -> base::Status {
+    return each_field(field.bytes, [&](const WireField& inner) -> base::Status {
       if (inner.number != 1) return {};
       const std::string id(inner.bytes);
-      if (std::ranges::find(available, id) == available.end()) return wrong("deviceIDs", id, "is not available");
-      if (std::ranges::find(ids, id) != ids.end()) return wrong("deviceIDs", id, "is there twice");
+      if (std::ranges::find(available, id) == available.end()) return wrong_field("deviceIDs", id, "is not available");
+      if (std::ranges::find(ids, id) != ids.end()) return wrong_field("deviceIDs", id, "is there twice");
       ids.push_back(id);
       return {};
     });

@@ -1,0 +1,136 @@
+// A driver may have several sockets at a time, while one program takes over from another: the newest is asked.
+#include "node/dra/driver_host.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "node/dra/plugin_registry.h"
+
+namespace node {
+
+using base::Code;
+using base::make_error;
+
+namespace {
+
+constexpr base::Duration kCallMax = base::seconds(45);  // a kubelet's
+
+class DriverHost final : public DraDrivers {
+ public:
+  DriverHost(rt::Env& env, std::string folder) : env_(env), folder_(std::move(folder)) {}
+  ~DriverHost() override { stop(); }
+
+  void start(News news) override;
+  void stop() override;
+  bool has(const std::string& driver) const override { return find(driver) != nullptr; }
+  void prepare(const std::string& driver, const std::vector<ClaimKey>& claims, OnAnswers done) override {
+    call(driver, "NodePrepareResources", claims, prepared_from, std::move(done));
+  }
+  void unprepare(const std::string& driver, const std::vector<ClaimKey>& claims, OnAnswers done) override {
+    call(driver, "NodeUnprepareResources", claims, unprepared_from, std::move(done));
+  }
+
+ private:
+  struct Place {
+    std::string socket;  // where it registered
+    DraPlugin plugin;
+  };
+  const DraPlugin* find(const std::string& driver) const;
+  base::Status enroll(const std::string& socket, const PluginInfo& info);
+  void leave(const std::string& socket);
+  void call(const std::string& driver, const char* method, const std::vector<ClaimKey>& claims,
+            base::Result<ClaimAnswers> (*read)(std::string_view), OnAnswers done);
+
+  rt::Env& env_;
+  std::string folder_;
+  News news_;
+  std::vector<Place> places_;  // the newest last
+  // Calls need the thread, and go before it.
+  std::unique_ptr<rt::GrpcIo> io_;
+  std::unique_ptr<PluginCalls> calls_;
+  std::unique_ptr<PluginRegistry> registry_;
+};
+
+void DriverHost::start(News news) {
+  news_ = std::move(news);
+  io_ = std::make_unique<rt::GrpcIo>();
+  calls_ = std::make_unique<PluginCalls>(*io_, env_.loop());
+  registry_ = std::make_unique<PluginRegistry>(
+      env_, *calls_, folder_,
+      PluginRegistry::Callbacks{
+          .came = [this](const std::string& socket, const PluginInfo& info) { return enroll(socket, info); },
+          .gone = [this](const std::string& socket) { leave(socket); },
+          .warn = [this](const std::string& message) { news_.warn(message); }});
+  if (const base::Status started = registry_->start(); !started.ok()) {
+    base::log_warning("node", "DRA drivers cannot register: " + started.error().message);
+    stop();
+  }
+}
+
+void DriverHost::stop() {
+  registry_.reset();
+  calls_.reset();
+  io_.reset();
+  places_.clear();
+}
+
+const DraPlugin* DriverHost::find(const std::string& driver) const {
+  for (auto place = places_.rbegin(); place != places_.rend(); ++place)
+    if (place->plugin.driver == driver) return &place->plugin;
+  return nullptr;
+}
+
+base::Status DriverHost::enroll(const std::string& socket, const PluginInfo& info) {
+  TRY(DraPlugin plugin, dra_plugin_from(info, socket));
+  for (const Place& place : places_)
+    if (place.plugin.driver == plugin.driver && place.plugin.endpoint == plugin.endpoint)
+      return make_error(Code::kAlreadyExists,
+                        base::format("RegisterPlugin error -- plugin registration failed with err: endpoint {} already "
+                                     "registered for DRA driver plugin {}",
+                                     plugin.endpoint, plugin.driver));
+  base::log_info("node", base::format("DRA driver {} registers at {}, to be called at {}", plugin.driver, socket,
+                                      plugin.endpoint));
+  const std::string driver = plugin.driver;
+  places_.push_back({socket, std::move(plugin)});
+  news_.came(driver);
+  return {};
+}
+
+void DriverHost::leave(const std::string& socket) {
+  const auto place = std::ranges::find(places_, socket, &Place::socket);
+  if (place == places_.end()) return;
+  const std::string driver = place->plugin.driver;
+  places_.erase(place);
+  base::log_info("node", base::format("DRA driver {} is gone from {}", driver, socket));
+  if (!has(driver)) news_.gone(driver);
+}
+
+void DriverHost::call(const std::string& driver, const char* method, const std::vector<ClaimKey>& claims,
+                      base::Result<ClaimAnswers> (*read)(std::string_view), OnAnswers done) {
+  const DraPlugin* plugin = find(driver);
+  if (plugin == nullptr)
+    return env_.loop().post([done = std::move(done), driver] {
+      done(make_error(Code::kUnavailable, base::format("DRA driver {} is not registered", driver)));
+    });
+  calls_->begin(
+      {.socket = plugin->endpoint,
+       .method = base::format("{}/{}", plugin->service, method),
+       .request = claims_request(claims),
+       .timeout = kCallMax},
+      [driver, method, read, done = std::move(done)](base::Result<std::string> answer) {
+        if (!answer.ok()) return done(base::within(answer.take_error(), method));
+        auto answers = read(*answer);
+        if (answers.ok()) return done(std::move(answers));
+        done(base::within(answers.take_error(), base::format("{}: DRA driver {} answers nonsense", method, driver)));
+      });
+}
+
+}  // namespace
+
+std::unique_ptr<DraDrivers> make_driver_host(rt::Env& env, std::string folder) {
+  return std::make_unique<DriverHost>(env, std::move(folder));
+}
+
+}  // namespace node

@@ -1,0 +1,201 @@
+// Drivers that register in a folder and are called: one of our own, over real sockets, which can lie, hang and die.
+#include "node/dra/driver_host.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <future>
+#include <mutex>
+
+#include "node/dra/registration.h"
+#include "rt/files.h"
+#include "rt/grpc.h"
+#include "rt/protobuf_wire.h"
+
+namespace node {
+namespace {
+
+using rt::WireField;
+using rt::WireReader;
+using rt::WireWriter;
+
+std::string field_of(std::string_view message, int number) {
+  WireReader reader(message);
+  for (WireField field; reader.next(field);)
+    if (field.number == number) return std::string(field.bytes);
+  return {};
+}
+
+// Both services at one socket.
+class FakeDriver {
+ public:
+  FakeDriver(rt::GrpcIo& io, const std::string& path, std::string type = "DRAPlugin",
+             std::vector<std::string> versions = {"v1.DRAPlugin"}, std::string endpoint = {})
+      : type_(std::move(type)), versions_(std::move(versions)), endpoint_(std::move(endpoint)) {
+    server_ = std::move(*rt::start_grpc_server(
+        io, {.unix_path = path},
+        [this](const std::string& method, const std::string& request, const std::shared_ptr<rt::GrpcAnswer>& answer) {
+          asked(method, request, answer);
+        }));
+  }
+  // What it was asked and told, but for who it is.
+  std::string log() {
+    const std::lock_guard lock(mutex_);
+    return log_;
+  }
+  std::atomic<bool> lies = false;
+
+ private:
+  void asked(const std::string& method, const std::string& request, const std::shared_ptr<rt::GrpcAnswer>& answer) {
+    const std::lock_guard lock(mutex_);
+    const std::string name = method.substr(method.rfind('/') + 1);
+    WireWriter out;
+    if (name == "GetInfo") {
+      out.add(1, type_);
+      out.add(2, std::string_view("gpu.org"));
+      out.add(3, endpoint_);
+      for (const std::string& version : versions_) out.add_entry(4, version);
+    } else if (name == "NotifyRegistrationStatus") {
+      log_ += "told: " + field_of(request, 2) + ";";
+    } else {
+      const std::string uid = field_of(field_of(request, 1), 2);
+      log_ += method + " " + uid + ";";
+      WireWriter device, claim, entry;
+      device.add_entry(4, "gpu.org/gpu=0");
+      claim.add_entry(1, device.take());
+      entry.add(1, uid);
+      entry.add_entry(2, claim.take());
+      out.add_entry(1, lies ? std::string("\x0a\x7f") : entry.take());
+    }
+    answer->send(out.take());
+    answer->finish({});
+  }
+
+  std::mutex mutex_;
+  std::string type_;
+  std::vector<std::string> versions_;
+  std::string endpoint_;
+  std::string log_;
+  std::unique_ptr<rt::GrpcServer> server_;
+};
+
+class DriverHosts : public testing::Test {
+ protected:
+  DriverHosts() {
+    (void)rt::make_folders(folder + "/below", 0700);
+    on_loop<bool>([this] {
+      host = make_driver_host(*env, folder);
+      host->start({.came = [this](const std::string& driver) { note("came " + driver + ";"); },
+                   .gone = [this](const std::string& driver) { note("gone " + driver + ";"); },
+                   .warn = [this](const std::string& message) { note(message + ";"); }});
+      return true;
+    });
+  }
+  ~DriverHosts() override {
+    on_loop<bool>([this] {
+      host.reset();
+      return true;
+    });
+    env->stop();
+    (void)rt::remove_tree(folder);
+  }
+  template <class T>
+  T on_loop(std::function<T()> work) {
+    std::promise<T> result;
+    env->loop().post([&] { result.set_value(work()); });
+    return result.get_future().get();
+  }
+  void note(const std::string& text) {
+    const std::lock_guard lock(mutex);
+    news += text;
+    changed.notify_all();
+  }
+  bool until(const std::function<bool()>& holds) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!holds()) {
+      std::unique_lock lock(mutex);
+      if (std::chrono::steady_clock::now() > end) return false;
+      changed.wait_for(lock, std::chrono::milliseconds(20));
+    }
+    return true;
+  }
+  bool heard(const std::string& text) {
+    return until([&] {
+      const std::lock_guard lock(mutex);
+      return news.find(text) != std::string::npos;
+    });
+  }
+  // What the driver's first CDI device is, or what went wrong.
+  std::string prepare() {
+    std::promise<std::string> answer;
+    on_loop<bool>([&] {
+      host->prepare("gpu.org", {{"ns", "a", "uid-1"}}, [&](base::Result<ClaimAnswers> answers) {
+        answer.set_value(answers.ok() ? answers->at("uid-1").devices.at(0).cdi_names.at(0) : answers.error().message);
+      });
+      return true;
+    });
+    return answer.get_future().get();
+  }
+  std::string folder = [] {
+    char path[] = "/tmp/drivers-test-XXXXXX";
+    return std::string(::mkdtemp(path));
+  }();
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::string news;
+  std::unique_ptr<rt::RealEnv> env = rt::make_real_env("drivers-test");
+  rt::GrpcIo io;
+  std::unique_ptr<DraDrivers> host;
+};
+
+TEST_F(DriverHosts, call_who_registers_and_forget_who_goes) {
+  EXPECT_EQ(prepare(), "DRA driver gpu.org is not registered");
+  auto driver = std::make_unique<FakeDriver>(io, folder + "/below/gpu.sock");
+  ASSERT_TRUE(heard("came gpu.org;"));
+  EXPECT_EQ(prepare(), "gpu.org/gpu=0");
+  ASSERT_TRUE(until([&] { return driver->log().find("told: ;") != std::string::npos; }));
+  EXPECT_NE(driver->log().find("/k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin/NodePrepareResources uid-1;"),
+            std::string::npos);
+  driver->lies = true;
+  EXPECT_EQ(prepare(), "NodePrepareResources: DRA driver gpu.org answers nonsense: the message is malformed");
+  driver.reset();
+  ASSERT_TRUE(heard("gone gpu.org;"));
+  EXPECT_EQ(prepare(), "DRA driver gpu.org is not registered");
+}
+
+TEST_F(DriverHosts, call_the_newest_of_two) {
+  FakeDriver old(io, folder + "/old.sock", "DRAPlugin", {"v1beta1.DRAPlugin"});
+  ASSERT_TRUE(heard("came gpu.org;"));
+  auto young = std::make_unique<FakeDriver>(io, folder + "/young.sock");
+  ASSERT_TRUE(until([&] { return young->log().find("told: ;") != std::string::npos; }));
+  EXPECT_EQ(prepare(), "gpu.org/gpu=0");
+  EXPECT_NE(young->log().find("NodePrepareResources"), std::string::npos);
+  young.reset();
+  ASSERT_TRUE(until([&] { return prepare() == "gpu.org/gpu=0"; }));
+  EXPECT_NE(old.log().find("/k8s.io.kubelet.pkg.apis.dra.v1beta1.DRAPlugin/NodePrepareResources uid-1;"),
+            std::string::npos);
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(news.find("gone"), std::string::npos);
+}
+
+TEST_F(DriverHosts, refuse_who_is_not_wanted_and_say_so) {
+  FakeDriver stranger(io, folder + "/csi.sock", "CSIPlugin");
+  const std::string why =
+      "RegisterPlugin error -- no handler registered for plugin type: CSIPlugin at socket " + folder + "/csi.sock";
+  EXPECT_TRUE(heard(why));
+  EXPECT_TRUE(until([&] { return stranger.log().find("told: " + why + ";") != std::string::npos; }));
+  FakeDriver first(io, folder + "/first.sock");
+  ASSERT_TRUE(heard("came gpu.org;"));
+  FakeDriver thief(io, folder + "/thief.sock", "DRAPlugin", {"v1.DRAPlugin"}, folder + "/first.sock");
+  EXPECT_TRUE(heard("RegisterPlugin error -- plugin registration failed with err: endpoint " + folder +
+                    "/first.sock already registered for DRA driver plugin gpu.org;"));
+  // Names that begin with a dot, and files that are no sockets, are nobody's.
+  FakeDriver hidden(io, folder + "/.hidden.sock");
+  ASSERT_TRUE(rt::write_file(folder + "/file.sock", "", 0600).ok());
+  EXPECT_EQ(prepare(), "gpu.org/gpu=0");
+  EXPECT_EQ(hidden.log(), "");
+}
+
+}  // namespace
+}  // namespace node

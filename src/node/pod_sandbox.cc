@@ -1,0 +1,108 @@
+// What a pod has around its containers: how it is made, once all is there that it needs, and how it is taken away.
+#include "api/resource.h"
+#include "base/format.h"
+#include "node/agent_state.h"
+#include "node/pod_specs.h"
+#include "node/volumes.h"
+
+namespace node {
+
+using api::Json;
+
+base::Result<std::string> Agent::State::handler_of(const Json& pod) const {
+  const std::string name = pod["spec"]["runtimeClassName"].str();
+  if (name.empty()) return std::string();
+  const Json* found = runtime_classes.find(name);
+  if (found == nullptr)
+    return base::make_error(base::Code::kNotFound, base::format("runtimeclass.node.k8s.io \"{}\" not found", name));
+  return (*found)["handler"].str();
+}
+
+void Agent::State::prepare(PodWorker& worker) {
+  PodState& state = worker.state;
+  if (!state.start_time.is_set()) {
+    state.start_time = env.now();
+    std::string missing;
+    for (const std::string& word : left_out(worker.pod, service_proxy()))
+      missing += (missing.empty() ? "" : ", ") + word;
+    if (!missing.empty()) event(worker.pod, "Warning", "NotSupported", "this node runs the pod without: " + missing);
+  }
+  if (fetch_tokens(worker) || waits_for_devices(worker)) return;  // comes back with them
+  const std::string uid(api::uid_of(worker.pod));
+  auto volumes_found = volumes_of(worker.pod, lookups(worker));
+  const auto failed = [this](PodWorker& of, const char* reason, const std::string& message) {
+    event(of.pod, "Warning", reason, message);
+    of.state.sandbox = Sandbox::kNone;
+    of.state.prepare_back_off = doubled(of.state.prepare_back_off, base::milliseconds(500), base::minutes(2));
+    of.state.prepare_at = env.now() + of.state.prepare_back_off;
+  };
+  if (!volumes_found.ok()) {
+    failed(worker, "FailedMount", volumes_found.error().message);
+    return step_after(uid, state.prepare_back_off);
+  }
+  auto handler = handler_of(worker.pod);
+  if (!handler.ok()) {
+    failed(worker, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + handler.error().message);
+    return step_after(uid, state.prepare_back_off);
+  }
+  std::string why;
+  const ClaimKeeper::Answer claimed = resource_claims.prepare(worker.pod, why);
+  if (claimed == ClaimKeeper::Answer::kWait) return;  // comes back with them
+  if (claimed == ClaimKeeper::Answer::kFailed) {
+    failed(worker, "FailedPrepareDynamicResources", "Failed to prepare dynamic resources: " + why);
+    return step_after(uid, state.prepare_back_off);
+  }
+  SandboxSpec spec = sandbox_spec(worker.pod);
+  spec.handler = std::move(*handler);
+  spec.volumes = std::move(*volumes_found);
+  spec.address = state.ip;
+  for (const VolumeSpec& volume : spec.volumes) {
+    if (volume.kind != VolumeSpec::Kind::kFiles) continue;
+    std::string version;
+    for (const FileSpec& file : volume.files) version += base::format("{}:{}:{}\n", file.path, file.mode, file.content);
+    worker.volume_versions[volume.name] = std::move(version);
+  }
+  state.sandbox = Sandbox::kPreparing;
+  worker.pod_held = pod_amounts(worker.pod);
+  call_for<base::Result<std::string>>(
+      uid,
+      [spec, write = allocation_write(worker)](Runtime& machine) -> base::Result<std::string> {
+        TRY_VOID(write());
+        return machine.prepare(spec);
+      },
+      [this, uid, failed](base::Result<std::string> ip) {
+        PodWorker* found = find(uid);
+        if (found == nullptr) return;
+        if (ip.ok()) {
+          found->state.sandbox = Sandbox::kReady;
+          found->state.prepare_back_off = {};
+          found->state.ip = *ip;
+          refresh_services();
+        } else if (ip.error().code == base::Code::kInvalid) {
+          failed(*found, "FailedMount", ip.error().message);
+        } else {
+          failed(*found, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + ip.error().message);
+        }
+        step(uid);
+      });
+}
+
+void Agent::State::remove(PodWorker& worker) {
+  const std::string uid(api::uid_of(worker.pod));
+  worker.state.sandbox = Sandbox::kRemoving;
+  call_for<int>(
+      uid,
+      [uid](Runtime& machine) {
+        machine.remove(uid, false);
+        return 0;
+      },
+      [this, uid](int) {
+        PodWorker* found = find(uid);
+        if (found == nullptr) return check_stopped();
+        found->state.sandbox = Sandbox::kGone;
+        refresh_services();
+        step(uid);
+      });
+}
+
+}  // namespace node
