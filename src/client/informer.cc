@@ -39,7 +39,8 @@ struct Informer::State {
   InformerOptions options;
   std::vector<OnChange> handlers;
   std::map<std::string, IndexTable, std::less<>> indexes;
-  std::map<std::string, Json, std::less<>> objects;
+  std::map<std::string, Json, std::less<>> objects;  // empty where only identities are kept
+  Identities identities;
   std::vector<std::function<void()>> on_synced;
   std::string resource_version;  // the watch resumes after this one
   std::unique_ptr<Watch> watch;
@@ -65,7 +66,7 @@ struct Informer::State {
   void tell(std::string_view what, const base::Error& error);
   void list() {
     pages.clear();
-    takes_pages = !synced && objects.empty();
+    takes_pages = !synced && objects.empty() && identities.empty();
     has_page = false;
     ask_page({});
   }
@@ -76,12 +77,19 @@ struct Informer::State {
   void begin_watch();
   void take_event(WatchEvent event);
   void end_watch(const base::Error& error);
+  bool keeps_objects() const { return options.keep == InformerOptions::Keep::kObjects; }
   void put(Json object, bool initial);
+  void put_identity(const Json& after, bool initial);
   void drop(const std::string& key, const Json& last);
-  Json kept(Json object) const;
   void index(const std::string& key, const Json* before, const Json* after);
   void notify(const Json* before, const Json* after, bool initial) {
     for (const OnChange& handler : handlers) handler(before, after, initial);
+  }
+  // Another uid under the same name means that a deletion in between was not seen.
+  void notify_change(const Json& before, const Json& after, bool initial) {
+    if (api::uid_of(before) == api::uid_of(after)) return notify(&before, &after, initial);
+    notify(&before, nullptr, initial);
+    notify(nullptr, &after, initial);
   }
 };
 
@@ -162,6 +170,9 @@ void Informer::State::replace_all(std::vector<Json> items) {
   std::vector<std::pair<std::string, Json>> gone;
   for (const auto& [key, object] : objects)
     if (!present.contains(key)) gone.emplace_back(key, object);
+  identities.for_each([&](const Identity& one) {
+    if (!present.contains(one.key)) gone.emplace_back(one.key, object_of(one));
+  });
   for (const auto& [key, object] : gone) drop(key, object);
   const bool initial = !synced;
   for (Json& item : items) put(std::move(item), initial);
@@ -218,35 +229,39 @@ void Informer::State::end_watch(const base::Error& error) {
 }
 
 void Informer::State::put(Json object, bool initial) {
+  if (!keeps_objects()) return put_identity(object, initial);
   const std::string key = api::key_of(object);
   const auto found = objects.find(key);
   const Json after = object;
   if (found == objects.end()) {
-    const Json& stored = objects.emplace(key, kept(std::move(object))).first->second;
+    const Json& stored = objects.emplace(key, std::move(object)).first->second;
     index(key, nullptr, &stored);
     return notify(nullptr, &after, initial);
   }
   const Json before = found->second;
   if (api::resource_version_of(before) == api::resource_version_of(object)) return;
-  // Another uid under the same name means that a deletion in between was not seen.
-  const bool replaced = api::uid_of(before) != api::uid_of(object);
-  found->second = kept(std::move(object));
+  found->second = std::move(object);
   index(key, &before, &found->second);
-  if (!replaced) return notify(&before, &after, initial);
-  notify(&before, nullptr, initial);
-  notify(nullptr, &after, initial);
+  notify_change(before, after, initial);
 }
 
-Json Informer::State::kept(Json object) const {
-  if (options.keep == InformerOptions::Keep::kObjects) return object;
-  const Json& from = object["metadata"];
-  Json metadata =
-      Json::object({{"name", from["name"]}, {"uid", from["uid"]}, {"resourceVersion", from["resourceVersion"]}});
-  if (from.has("namespace")) metadata.set("namespace", from["namespace"]);
-  return Json::object({{"metadata", std::move(metadata)}});
+void Informer::State::put_identity(const Json& after, bool initial) {
+  const std::string key = api::key_of(after);
+  const std::optional<Identity> known = identities.find(key);
+  const std::string_view version = api::resource_version_of(after);
+  if (known && known->version == version) return;
+  const Json before = known ? object_of(*known) : Json();
+  identities.put({key, api::uid_of(after), version});
+  if (before.is_null()) return notify(nullptr, &after, initial);
+  notify_change(before, after, initial);
 }
 
 void Informer::State::drop(const std::string& key, const Json& last) {
+  if (!keeps_objects()) {
+    if (!identities.find(key)) return;
+    identities.erase(key);
+    return notify(&last, nullptr, false);
+  }
   const auto found = objects.find(key);
   if (found == objects.end()) return;
   index(key, &found->second, nullptr);
@@ -281,7 +296,7 @@ void Informer::on_change(OnChange handler) {
   state_->handlers.push_back(std::move(handler));
 }
 void Informer::add_index(std::string name, Index index) {
-  CHECK(!state_->started);
+  CHECK(!state_->started && state_->keeps_objects());
   state_->indexes[std::move(name)].keys_of = std::move(index);
 }
 void Informer::start() {
@@ -298,10 +313,21 @@ void Informer::on_synced(std::function<void()> callback) {
 const std::string& Informer::trouble() const { return state_->trouble; }
 
 const Json* Informer::find(std::string_view key) const {
+  CHECK(state_->keeps_objects());
   const auto found = state_->objects.find(key);
   return found == state_->objects.end() ? nullptr : &found->second;
 }
-const std::map<std::string, Json, std::less<>>& Informer::objects() const { return state_->objects; }
+const std::map<std::string, Json, std::less<>>& Informer::objects() const {
+  CHECK(state_->keeps_objects());
+  return state_->objects;
+}
+
+std::optional<Identity> Informer::identity(std::string_view key) const {
+  if (!state_->keeps_objects()) return state_->identities.find(key);
+  const auto found = state_->objects.find(key);
+  if (found == state_->objects.end()) return std::nullopt;
+  return Identity{found->first, api::uid_of(found->second), api::resource_version_of(found->second)};
+}
 
 std::size_t Informer::count(std::string_view index, std::string_view key) const {
   const auto table = state_->indexes.find(index);

@@ -6,11 +6,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "client/client.h"
+#include "client/identities.h"
 #include "rt/env.h"
 
 namespace client {
@@ -25,7 +27,8 @@ struct InformerOptions {
   // work of decoding. It lives as long as the program.
   const api::Projection* only = nullptr;
   // What is kept of each object: all of it, or only its name, uid and version, for a user who keeps what it needs
-  // itself. Handlers always get the whole new state; `before` and objects() are what is kept.
+  // itself. Handlers always get the whole new state; `before` is what is kept, and so is the last state of an object
+  // that was found gone by a list. Identities have neither indexes nor objects().
   enum class Keep : std::uint8_t { kObjects, kIdentities };
   Keep keep = Keep::kObjects;
 };
@@ -60,6 +63,8 @@ class Informer {
 
   // By "ns/name" (or "name"); null when unknown. Pointers live until the next turn of the loop.
   const api::Json* find(std::string_view key) const;
+  // The same also where only identities are kept; unset when unknown.
+  std::optional<Identity> identity(std::string_view key) const;
   // In key order.
   const std::map<std::string, api::Json, std::less<>>& objects() const;
   // The objects under one index key, in key order.

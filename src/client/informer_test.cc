@@ -149,7 +149,8 @@ TEST(Informer, KeepsIdentitiesOnlyForWhoAsksForIt) {
   server.put(api::resources::kPods, pod("b", "n1"));
   informer.start();
   env.run_for(base::seconds(1));
-  EXPECT_FALSE(informer.find("ns/a")->has("spec"));
+  ASSERT_TRUE(informer.identity("ns/a"));
+  EXPECT_FALSE(informer.identity("ns/c"));
   server.put(api::resources::kPods, pod("a", "n2"));
   env.run_for(base::seconds(1));
   server.mute = true;

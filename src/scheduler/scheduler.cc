@@ -185,10 +185,11 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
 
   void forget_cpus(std::string_view node) {
     // Not when another node of that name has come in its place.
-    const api::Json* known = numatopologies != nullptr ? numatopologies->find(node) : nullptr;
-    if (known == nullptr || nodes->find(node) != nullptr) return;
-    outbox->delete_numatopology(std::string(node), api::uid_of(*known),
-                                [this, name = std::string(node)] { return nodes->find(name) == nullptr; });
+    if (numatopologies == nullptr || nodes->identity(node)) return;
+    const auto known = numatopologies->identity(node);
+    if (!known) return;
+    outbox->delete_numatopology(std::string(node), known->uid,
+                                [this, name = std::string(node)] { return !nodes->identity(name); });
   }
 
   void note_watched(const api::Json& pod) {

@@ -10,10 +10,10 @@ mkdir -p "$own" "$cdi"
 start() { start_cluster --node-name n1 --host-rootfs --nvidia-driver-root none --cdi-spec-dirs "$cdi" "$@"; }
 start_driver() { # and its devices, as drivers publish them once they are registered
   : > "$own/log"
-  wait_for 20 test -d "$registry"
+  wait_for 60 test -d "$registry"
   build/release/bin/fake_dra_driver dra.test "$registry" "$own" "$cdi" 2>> "$scratch/driver.log" &
   driver=$!
-  wait_for 20 driver_says 'registered '
+  wait_for 60 driver_says 'registered '
   kubectl apply -f - > /dev/null << 'END'
 apiVersion: resource.k8s.io/v1
 kind: ResourceSlice
@@ -80,69 +80,69 @@ a_claim_reaches_its_container_and_comes_back() {
   expect "by node" sh -c 'kubectl get resourceslices --field-selector spec.nodeName=n1,spec.driver=dra.test -o name | grep n1-dra.test'
   expect "by another node" sh -c '[ -z "$(kubectl get resourceslices --field-selector spec.nodeName=n2 -o name)" ]'
   pod a 'echo "claim $CLAIM of $MADE_BY"'
-  expect "an end" wait_for 30 field_is pod a .status.phase Succeeded
+  expect "an end" wait_for 60 field_is pod a .status.phase Succeeded
   expect "the claim's variables" sh -c 'kubectl logs a -c main | grep "^claim a-c-.* of dra.test$"'
   expect "nothing for the other container" sh -c 'kubectl logs a -c other | grep -F "has []"'
   expect "prepared once" times 'prepare default/a-c' 1
   expect "given back" times 'unprepare default/a-c' 1
   expect "no CDI specification is left" sh -c '[ -z "$(ls '"$cdi"')" ]'
-  expect "nothing is kept" wait_for 10 no_claim_is_kept
+  expect "nothing is kept" wait_for 60 no_claim_is_kept
   expect "its name in the status" sh -c 'kubectl get pod a -o "jsonpath={.status.resourceClaimStatuses[0].name}" | grep -x c'
   kubectl delete pod a > /dev/null
 }
 two_pods_share_a_claim() {
   pod b "$wait" 'resourceClaimName: shared'
   pod c 'echo "claim $CLAIM"; '"$wait" 'resourceClaimName: shared'
-  expect "one runs" wait_for 30 sh -c 'kubectl get pod b | grep -E "1/2|2/2"'
-  expect "the other, too" wait_for 30 sh -c 'kubectl logs c -c main | grep -x "claim shared"'
+  expect "one runs" wait_for 60 sh -c 'kubectl get pod b | grep -E "1/2|2/2"'
+  expect "the other, too" wait_for 60 sh -c 'kubectl logs c -c main | grep -x "claim shared"'
   expect "prepared once" times 'prepare default/shared' 1
   end b
-  expect "one ends" wait_for 20 field_is pod b .status.phase Succeeded
+  expect "one ends" wait_for 60 field_is pod b .status.phase Succeeded
   expect "it stays" times 'unprepare default/shared' 0
   end c
-  expect "the other ends" wait_for 20 field_is pod c .status.phase Succeeded
+  expect "the other ends" wait_for 60 field_is pod c .status.phase Succeeded
   expect "given back with the last" times 'unprepare default/shared' 1
   kubectl delete pod b c > /dev/null
 }
 a_driver_that_fails_makes_its_pods_wait() {
   printf 'no power' > "$own/fail"
   pod d 'echo "claim $CLAIM"'
-  expect "a kubelet's words" wait_for 20 event_says 'd FailedPrepareDynamicResources Failed to prepare dynamic resources: prepare dynamic resources: NodePrepareResources failed for ResourceClaim d-c-'
+  expect "a kubelet's words" wait_for 60 event_says 'd FailedPrepareDynamicResources Failed to prepare dynamic resources: prepare dynamic resources: NodePrepareResources failed for ResourceClaim d-c-'
   kubectl run plain --image=i --restart=Never --command -- true > /dev/null
-  expect "others run" wait_for 20 field_is pod plain .status.phase Succeeded
+  expect "others run" wait_for 60 field_is pod plain .status.phase Succeeded
   rm "$own/fail"
   expect "tried again" wait_for 60 field_is pod d .status.phase Succeeded
   kubectl delete pod d plain > /dev/null
 }
 the_agent_dies_in_the_middle() {
   pod e 'echo "claim $CLAIM"; '"$wait"
-  expect "it runs" wait_for 30 sh -c 'kubectl logs e -c main | grep "^claim e-c-"'
+  expect "it runs" wait_for 60 sh -c 'kubectl logs e -c main | grep "^claim e-c-"'
   kill_cluster
   expect "what is ready is written down" sh -c 'grep -l "e-c-" '"$scratch"'/data/node/claims/*.json'
   start
-  expect "slices of before are gone" wait_for 20 has_slices 0
-  expect "the driver is found again" wait_for 20 times 'registered ' 2
+  expect "slices of before are gone" wait_for 60 has_slices 0
+  expect "the driver is found again" wait_for 60 times 'registered ' 2
   expect "it runs on" field_is pod e .status.phase Running
   end e
-  expect "it ends" wait_for 30 field_is pod e .status.phase Succeeded
+  expect "it ends" wait_for 60 field_is pod e .status.phase Succeeded
   expect "given back, once" times 'unprepare default/e-c' 1
-  expect "nothing is kept" wait_for 10 no_claim_is_kept
+  expect "nothing is kept" wait_for 60 no_claim_is_kept
   kubectl delete pod e > /dev/null
   stop_driver
   start_driver
 }
 a_driver_that_is_gone_takes_its_slices_along() {
-  expect "a slice" wait_for 10 has_slices 1
+  expect "a slice" wait_for 60 has_slices 1
   pod f "$wait"
-  expect "it runs" wait_for 30 sh -c 'kubectl get pod f | grep -E "1/2|2/2"'
+  expect "it runs" wait_for 60 sh -c 'kubectl get pod f | grep -E "1/2|2/2"'
   stop_driver KILL # its sockets stay
   end f
-  expect "why it is not over" wait_for 20 event_says 'f FailedUnprepareDynamicResources Failed to unprepare dynamic resources: unprepare dynamic resources: NodeUnprepareResources: rpc error: code = Unavailable desc = cannot connect to'
+  expect "why it is not over" wait_for 60 event_says 'f FailedUnprepareDynamicResources Failed to unprepare dynamic resources: unprepare dynamic resources: NodeUnprepareResources: rpc error: code = Unavailable desc = cannot connect to'
   expect "not over" field_is pod f .status.phase Running
-  expect "it is noticed" wait_for 40 grep -F 'RegisterPlugin error -- failed to get plugin info using RPC GetInfo' "$scratch/up.log"
-  expect "no slice half a minute later" wait_for 45 has_slices 0
+  expect "it is noticed" wait_for 60 grep -F 'RegisterPlugin error -- failed to get plugin info using RPC GetInfo' "$scratch/up.log"
+  expect "no slice half a minute later" wait_for 60 has_slices 0
   start_driver
-  expect "over now" wait_for 20 field_is pod f .status.phase Succeeded
+  expect "over now" wait_for 60 field_is pod f .status.phase Succeeded
   expect "given back" times 'unprepare default/f-c' 1
 }
 strangers_are_refused() {
@@ -150,8 +150,8 @@ strangers_are_refused() {
   stop_driver
   "$PWD/build/release/bin/fake_dra_driver" Dra_Test "$registry" "$own" "$cdi" 2>> "$scratch/driver.log" &
   driver=$!
-  expect "an event of the node" wait_for 20 event_says 'n1 DRAPlugin RegisterPlugin error -- plugin validation failed with err: the name "Dra_Test" of a DRA driver is no DNS subdomain'
-  expect "it is told" wait_for 20 driver_says 'registered RegisterPlugin error'
+  expect "an event of the node" wait_for 60 event_says 'n1 DRAPlugin RegisterPlugin error -- plugin validation failed with err: the name "Dra_Test" of a DRA driver is no DNS subdomain'
+  expect "it is told" wait_for 60 driver_says 'registered RegisterPlugin error'
 }
 
 run_tests a_claim_reaches_its_container_and_comes_back two_pods_share_a_claim a_driver_that_fails_makes_its_pods_wait the_agent_dies_in_the_middle \

@@ -15,7 +15,7 @@ a_pytorchjob_runs_to_its_end() {
   expect "annotations" field_is pod simple-worker-0 '.metadata.annotations.volcano\.sh/task-spec' worker
   expect "a headless service" field_is service simple-master-0 .spec.clusterIP None
   expect "the role of the master" field_is pod simple-master-0 '.metadata.labels.training\.kubeflow\.org/job-role' master
-  expect "a worker's words" wait_for 40 sh -c '[ "$(kubectl logs simple-worker-1 -c pytorch)" = "2/3 simple-master-0:23456" ]'
+  expect "a worker's words" wait_for 60 sh -c '[ "$(kubectl logs simple-worker-1 -c pytorch)" = "2/3 simple-master-0:23456" ]'
   kubectl exec simple-master-0 -c pytorch -- touch "$seen"
   expect "succeeds" wait_for 40 state_is pytorchjob simple Succeeded
   rm -f "$seen"

@@ -163,7 +163,8 @@ Result<Json> parse_and_build(std::string_view text, Build build) {
   if (parsed.error() != simdjson::SUCCESS)
     return make_error(Code::kBadRequest, base::format("invalid JSON: {}", simdjson::error_message(parsed.error())));
   Json result = build(Tape{parser.doc.tape.get(), parser.doc.string_buf.get()});
-  if (parser.capacity() > kKeptCapacity) parser = simdjson::dom::parser();
+  // What comes page by page needs that room again at once, and new memory is dear.
+  if (parser.capacity() > kKeptCapacity && text.size() < parser.capacity() / 4) parser = simdjson::dom::parser();
   return result;
 }
 
