@@ -57,6 +57,14 @@ who_comes_back_finds_its_pods() {
   expect "one whose bridge was removed to make it anew" run_pod gone 'sleep 1000'
   expect "its bridge" has_bridge gone
 }
+forwarding_stays_while_others_need_it() {
+  echo 0 > /proc/sys/net/ipv4/ip_forward
+  expect "one that turns it on" start_other maker
+  expect "it to be on" [ "$(cat /proc/sys/net/ipv4/ip_forward)" = 1 ]
+  end_other TERM $((${#others[@]} - 1))
+  expect "its bridge to be gone" has_no_bridge maker
+  expect "forwarding for the others" [ "$(cat /proc/sys/net/ipv4/ip_forward)" = 1 ]
+}
 end_others() { # the killed one comes back, so that its stop takes its pod away
   "$volcano" up --data "$scratch/next" --kubeconfig "$scratch/next.kubeconfig" --port 0 --host-rootfs >> "$scratch/up.log" 2>&1 &
   others+=($!)
@@ -65,5 +73,7 @@ end_others() { # the killed one comes back, so that its stop takes its pod away
   for pid in "${others[@]}"; do [ -z "$pid" ] || { kill "$pid"; wait "$pid"; } 2> /dev/null; done
 }
 
-run_tests what_is_left_goes_with_the_next_start who_comes_back_finds_its_pods
+forwarding=$(cat /proc/sys/net/ipv4/ip_forward)
+run_tests what_is_left_goes_with_the_next_start who_comes_back_finds_its_pods forwarding_stays_while_others_need_it
 end_others
+echo "$forwarding" > /proc/sys/net/ipv4/ip_forward

@@ -96,6 +96,18 @@ containers_know_services() {
   expect "the server by its name" in_pod sh -c 'curl -s -m 3 --cacert /var/run/secrets/kubernetes.io/serviceaccount/ca.crt -H "Authorization: Bearer $(cat /var/run/secrets/kubernetes.io/serviceaccount/token)" https://kubernetes.default.svc/version | grep -q gitVersion'
   expect "the variables of a service" in_pod sh -c '[ "$WEB_SERVICE_HOST" = '"$address"' ]'
 }
+hardware_addresses_stay() { # or neighbour tables are wrong for half a minute
+  local ip bridge before
+  ip=$(field pod one .status.podIP)
+  bridge=$(ip -4 -o addr show | awk '/vcbr/ && /'"${ip%.*}"'/ {print $2}')
+  expect "the pod's to follow from its address" [ "$(kubectl exec one -- cat /sys/class/net/eth0/address)" = "$(printf '0a:58:%02x:%02x:%02x:%02x' ${ip//./ })" ]
+  before=$(cat "/sys/class/net/$bridge/address")
+  { for i in 1 2 3 4 5 6; do server "more-$i" 8080; done; } | apply
+  expect "more pods" kubectl wait --for=condition=Ready pod/more-1 pod/more-2 pod/more-3 pod/more-4 pod/more-5 pod/more-6 --timeout=60s
+  expect "the bridge's to stay while they come" [ "$(cat "/sys/class/net/$bridge/address")" = "$before" ]
+  kubectl delete pod more-1 more-2 more-3 more-4 more-5 more-6 --wait > /dev/null
+  expect "and while they go" [ "$(cat "/sys/class/net/$bridge/address")" = "$before" ]
+}
 endpoints_come_and_go() {
   kubectl delete pod one --wait > /dev/null
   expect "the other one alone" wait_for 10 sh -c "[ \"\$(for i in 1 2 3 4 5 6; do kubectl exec client -- curl -s -m 3 http://web/; done | sort -u)\" = two ]"
@@ -118,7 +130,7 @@ rules_outlive_a_kill_and_go_with_the_cluster() {
   start_cluster --node-name n1 --host-rootfs --runtime runc
   expect "the same address" field_is service web .spec.clusterIP "$address"
   { server one 8080; server two 8080; } | apply
-  expect "both pods to be asked" wait_for 30 everybody_answers in_pod curl -s -m 3 http://web/
+  expect "both pods to be asked" wait_for 60 everybody_answers in_pod curl -s -m 3 http://web/
   local table
   table=$(nft list tables | grep -c "table ip vcbr")
   expect "a table" [ "$table" -ge 1 ]
@@ -131,6 +143,6 @@ if [ $root = 0 ] || ! nft list tables > /dev/null 2>&1; then
   exit 0
 fi
 start_cluster --node-name n1 --host-rootfs --runtime runc
-run_tests services_get_addresses pods_reach_services this_machine_reaches_services containers_know_services endpoints_come_and_go host_ports_lead_to_pods \
+run_tests services_get_addresses pods_reach_services this_machine_reaches_services containers_know_services hardware_addresses_stay endpoints_come_and_go host_ports_lead_to_pods \
   rules_outlive_a_kill_and_go_with_the_cluster
 exit "${failed:-0}"

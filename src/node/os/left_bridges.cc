@@ -10,6 +10,7 @@
 #include <set>
 
 #include "node/os/command.h"
+#include "node/os/pod_folders.h"
 
 namespace node {
 
@@ -54,6 +55,11 @@ std::optional<BridgeClaim> BridgeClaim::take(const std::string& bridge) {
 
 BridgeClaim::~BridgeClaim() {
   if (socket_ >= 0) ::close(socket_);
+}
+
+bool has_bridges() {
+  const std::vector<std::string> names = list_folder("/sys/class/net");
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) { return is_our_name(name); });
 }
 
 std::string bridge_alias(const std::string& subnet) { return std::string(kAliasBegin) + subnet; }

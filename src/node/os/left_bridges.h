@@ -34,6 +34,9 @@ class BridgeClaim {
 // "volcano:10.200.7.0/24".
 std::string bridge_alias(const std::string& subnet);
 
+// Whether this network namespace has any of ours.
+bool has_bridges();
+
 struct LeftBridge {
   std::string name;
   std::string subnet;

@@ -10,9 +10,12 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "api/json/json.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "node/os/command.h"
 #include "node/os/left_bridges.h"
 #include "node/os/pod_folders.h"
@@ -70,9 +73,10 @@ base::Status make_pod_side(const PodNamespaces& pod, bool fresh, const std::stri
       before = {"unshare", network, "--ipc=" + pod.files.ipc};
     }
   }
-  return batch(before, base::format("link set lo up\nlink add eth0 type veth peer name {} netns /proc/{}/ns/net\n"
-                                    "addr add {}/24 dev eth0\nlink set eth0 up\nroute add default via {}\n",
-                                    name, ::getpid(), address, gateway));
+  return batch(before,
+               base::format("link set lo up\nlink add eth0 address {} type veth peer name {} netns /proc/{}/ns/net\n"
+                            "addr add {}/24 dev eth0\nlink set eth0 up\nroute add default via {}\n",
+                            hardware_address(address), name, ::getpid(), address, gateway));
 }
 
 bool change_interface(int request, ifreq& change) {
@@ -96,6 +100,14 @@ base::Status plug_in(const std::string& name, const std::string& bridge) {
     return {};
   return batch({}, base::format("link set {0} master {1}\nlink set {0} type bridge_slave hairpin on\nlink set {0} up\n",
                                 name, bridge));
+}
+
+// A bridge whose address nobody has set takes the lowest of its ports', and another one whenever pods come and go:
+// until a pod's neighbour table has learnt it, nothing of the pod leaves. One that an earlier version made keeps what
+// it has.
+void keep_address(const std::string& bridge) {
+  const std::string now = read_text(base::format("/sys/class/net/{}/address", bridge));
+  (void)run_command({"ip", "link", "set", "dev", bridge, "address", now.substr(0, now.find('\n'))});
 }
 
 // Rules that let pods out and between them; a machine without netfilter does without.
@@ -210,14 +222,25 @@ void Network::make_way_to_services() {
   if (way.ok() && way->exit_code != 0) (void)run_command({"ip", "-4", "route", "add", services_, "dev", bridge_});
 }
 
+std::string hardware_address(const std::string& ip) {
+  std::string out = "0a:58";  // locally administered
+  for (std::size_t begin = 0; begin < ip.size();) {
+    const std::size_t end = std::min(ip.find('.', begin), ip.size());
+    out += base::format(":{:02x}", base::parse_number<std::uint8_t>(ip.substr(begin, end - begin)).value_or(0));
+    begin = end + 1;
+  }
+  return out;
+}
+
 base::Status Network::ensure_bridge() {
   const std::lock_guard lock(mutex_);
   if (up_) return {};
   remove_left_bridges(bridge_);
   TRY(const CommandResult shown, run_command({"ip", "link", "show", "dev", bridge_}));
   if (shown.exit_code != 0) {
-    TRY_VOID(batch({}, base::format("link add {0} type bridge\naddr add {1}/24 dev {0}\nlink set {0} alias {2} up\n",
-                                    bridge_, gateway_, bridge_alias(prefix_ + "0/24"))));
+    TRY_VOID(batch({}, base::format("link add {0} address {3} type bridge\naddr add {1}/24 dev {0}\n"
+                                    "link set {0} alias {2} up\n",
+                                    bridge_, gateway_, bridge_alias(prefix_ + "0/24"), hardware_address(gateway_))));
     change_rules(true, bridge_, prefix_ + "0/24");
     const std::string forwarding = "/proc/sys/net/ipv4/ip_forward";
     if (read_text(forwarding).starts_with("0")) {
@@ -227,6 +250,7 @@ base::Status Network::ensure_bridge() {
           Json::object({{"prefix", prefix_}, {"bridge", bridge_}, {"forwarding_set", forwarding_set_}}).dump(), 0600));
     }
   }
+  keep_address(bridge_);
   (void)run_command({"ip", "link", "set", "dev", bridge_, "type", "bridge", "nf_call_iptables", "1"});
   make_way_to_services();
   close_loopback(bridge_);
@@ -288,7 +312,7 @@ void Network::close() {
   if (!shown.ok() || shown->exit_code != 0) return;
   change_rules(false, bridge_, prefix_ + "0/24");
   (void)run_command({"ip", "link", "del", bridge_});
-  if (forwarding_set_) {
+  if (forwarding_set_ && !has_bridges()) {  // other clusters of this machine need it, too
     if (!write_setting("/proc/sys/net/ipv4/ip_forward", "0"))
       base::log_warning("node", "cannot restore net.ipv4.ip_forward");
   }

@@ -19,6 +19,10 @@ struct PodNamespaces {
   std::optional<std::int64_t> first_id = {};  // of the host's ids, when it has a user namespace of its own
 };
 
+// The hardware address of who has this address of IPv4: "10.1.2.3" is "0a:58:0a:01:02:03". Whoever has the address next
+// has the same one, so that nobody's neighbour table is wrong.
+std::string hardware_address(const std::string& ip);
+
 // Thread-safe.
 class Network {
  public:
