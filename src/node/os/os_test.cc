@@ -14,7 +14,6 @@
 #include "node/os/dns.h"
 #include "node/os/image_tree.h"
 #include "node/os/left_bridges.h"
-#include "node/os/network.h"
 #include "node/os/oci_bundle.h"
 #include "node/os/pod_folders.h"
 #include "node/os/proc.h"
@@ -490,11 +489,6 @@ TEST(LeftBridges, a_bridge_has_one_claim_at_a_time) {
     EXPECT_FALSE(BridgeClaim::take(name).has_value());
   }
   EXPECT_TRUE(BridgeClaim::take(name).has_value());
-}
-
-TEST(Network, AHardwareAddressSaysTheAddress) {
-  EXPECT_EQ(hardware_address("10.1.2.3"), "0a:58:0a:01:02:03");
-  EXPECT_EQ(hardware_address("192.168.254.1"), "0a:58:c0:a8:fe:01");
 }
 
 }  // namespace
