@@ -175,10 +175,13 @@ void PodAffinity::set_namespace_labels(Symbol ns, Labels labels) {
     matchers_[i].pods = {};
     matchers_[i].terminating = {};
     label_sets_.for_each([&](LabelSetId set) {
+      const bool chosen = selects_all(matchers_[i], label_sets_[set]);
+      if (chosen == matches(MatcherId{i}, set)) return;
       std::vector<std::uint32_t> matchers = matchers_of(set);
-      std::erase(matchers, i);
-      if (selects_all(matchers_[i], label_sets_[set]))
+      if (chosen)
         matchers.insert(std::lower_bound(matchers.begin(), matchers.end(), i), i);
+      else
+        std::erase(matchers, i);
       label_sets_.set_signature(set, signature_of(std::move(matchers)));
     });
     new_matchers_.push_back(MatcherId{i});
