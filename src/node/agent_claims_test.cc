@@ -8,6 +8,7 @@
 #include "client/fake_env_for_tests.h"
 #include "node/agent.h"
 #include "node/dra/fake_drivers_for_tests.h"
+#include "node/lasting_runtime_for_tests.h"
 #include "rt/files.h"
 
 namespace node {
@@ -16,11 +17,8 @@ namespace {
 using api::Json;
 
 // A machine that outlives agents.
-struct Machine {
-  std::map<std::string, RecoveredPod> pods;  // by uid
-  Runtime::OnExit on_exit;
+struct Machine : LastingMachine {
   std::string environment;  // of the last container
-  rt::Env* env = nullptr;
 
   void end(int code) {
     for (auto& [uid, pod] : pods)
@@ -33,47 +31,15 @@ struct Machine {
   }
 };
 
-class PlainRuntime : public Runtime {
+class GrantedRuntime : public LastingRuntime {
  public:
-  explicit PlainRuntime(Machine& machine) : machine_(machine) {}
-  base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) override {
-    machine_.on_exit = std::move(on_exit);
-    std::vector<RecoveredPod> pods;
-    for (const auto& [uid, pod] : machine_.pods) pods.push_back(pod);
-    return pods;
-  }
-  std::optional<std::string> refusal(const Json&) const override { return {}; }
-  bool image_present(const std::string&) const override { return true; }
-  base::Result<ImageAnswer> ensure_image(const std::string&, PullPolicy, const std::string&) override {
-    return ImageAnswer{"sha256:1"};
-  }
-  base::Result<std::string> prepare(const SandboxSpec& spec) override {
-    machine_.pods[spec.uid] = {.uid = spec.uid, .ns = spec.ns, .name = spec.name, .ip = "10.0.0.9", .prepared = true};
-    return std::string("10.0.0.9");
-  }
-  base::Status update_volume(const std::string&, const VolumeSpec&) override { return {}; }
+  explicit GrantedRuntime(Machine& machine) : LastingRuntime(machine), machine_(machine) {}
   base::Result<StartedContainer> start(const ContainerSpec& spec) override {
     machine_.environment.clear();
     for (const auto& [name, value] : spec.devices.environment) machine_.environment += name + "=" + value;
-    machine_.pods[spec.pod_uid].containers.push_back({.name = spec.name,
-                                                      .attempt = spec.attempt,
-                                                      .id = spec.id,
-                                                      .started = true,
-                                                      .running = true,
-                                                      .started_at = machine_.env->now()});
-    return StartedContainer{machine_.env->now()};
+    return LastingRuntime::start(spec);
   }
   void signal(const std::string&, const std::string&, int) override { machine_.end(143); }
-  void remove(const std::string& uid, bool logs_too) override {
-    if (logs_too) machine_.pods.erase(uid);
-  }
-  std::string termination_message(const std::string&, const std::string&, bool) const override { return {}; }
-  std::vector<RecoveredContainer> containers_of(const std::string& uid) const override {
-    const auto found = machine_.pods.find(uid);
-    return found == machine_.pods.end() ? std::vector<RecoveredContainer>() : found->second.containers;
-  }
-  void close(bool) override {}
-  std::string name() const override { return "fake://1"; }
 
  private:
   Machine& machine_;
@@ -107,8 +73,8 @@ class AgentClaims : public testing::Test {
     MachineFacts facts;
     facts.cpus = 2;
     facts.memory_bytes = 1 << 30;
-    agent =
-        std::make_unique<Agent>(env, server, options, std::make_unique<PlainRuntime>(machine), facts, std::move(made));
+    agent = std::make_unique<Agent>(env, server, options, std::make_unique<GrantedRuntime>(machine), facts,
+                                    std::move(made));
     agent->start();
     env.run_for(base::seconds(1));
   }

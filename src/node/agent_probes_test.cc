@@ -8,17 +8,16 @@
 #include "client/fake_client_for_tests.h"
 #include "client/fake_env_for_tests.h"
 #include "node/agent.h"
+#include "node/lasting_runtime_for_tests.h"
 
 namespace node {
 namespace {
 
 using api::Json;
 
-struct Machine {
+struct Machine : LastingMachine {
   std::vector<std::string> log;
   std::map<std::string, int> codes;  // by command; -1: it does not end
-  Runtime::OnExit on_exit;
-  rt::Env* env = nullptr;
 };
 
 class Stream : public api::PodStream {
@@ -56,34 +55,18 @@ class Streams : public api::PodStreams {
   Machine& machine_;
 };
 
-class CommandRuntime : public Runtime {
+class CommandRuntime : public LastingRuntime {
  public:
-  explicit CommandRuntime(Machine& machine) : machine_(machine) {}
-  base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) override {
-    machine_.on_exit = std::move(on_exit);
-    return std::vector<RecoveredPod>();
-  }
-  std::optional<std::string> refusal(const Json&) const override { return {}; }
-  bool image_present(const std::string&) const override { return true; }
-  base::Result<ImageAnswer> ensure_image(const std::string&, PullPolicy, const std::string&) override {
-    return ImageAnswer{"sha256:1"};
-  }
-  base::Result<std::string> prepare(const SandboxSpec&) override { return std::string("10.0.0.9"); }
-  base::Status update_volume(const std::string&, const VolumeSpec&) override { return {}; }
-  base::Result<StartedContainer> start(const ContainerSpec&) override {
+  explicit CommandRuntime(Machine& machine) : LastingRuntime(machine), machine_(machine) {}
+  base::Result<StartedContainer> start(const ContainerSpec& spec) override {
     machine_.log.emplace_back("start");
-    return StartedContainer{machine_.env->now()};
+    return LastingRuntime::start(spec);
   }
   void signal(const std::string&, const std::string& id, int signal) override {
     machine_.log.emplace_back(signal == SIGKILL ? "KILL" : "TERM");
     machine_.on_exit({id, 128 + signal, false, machine_.env->now()});
   }
-  void remove(const std::string&, bool) override {}
-  std::string termination_message(const std::string&, const std::string&, bool) const override { return {}; }
-  std::vector<RecoveredContainer> containers_of(const std::string&) const override { return {}; }
-  void close(bool) override {}
   std::unique_ptr<api::PodStreams> streams() const override { return std::make_unique<Streams>(machine_); }
-  std::string name() const override { return "fake://1"; }
 
  private:
   Machine& machine_;

@@ -6,6 +6,7 @@
 #include "client/fake_client_for_tests.h"
 #include "client/fake_env_for_tests.h"
 #include "node/agent.h"
+#include "node/lasting_runtime_for_tests.h"
 
 namespace node {
 namespace {
@@ -13,12 +14,9 @@ namespace {
 using api::Json;
 
 // A machine that outlives agents: what is here is on its disk, or runs.
-struct Machine {
-  std::map<std::string, RecoveredPod> pods;  // by uid
-  Runtime::OnExit on_exit;                   // of the agent that lives
+struct Machine : LastingMachine {
   int starts = 0;
   bool die_in_start = false;  // the next start is cut short: the container is made, but not let go
-  rt::Env* env = nullptr;
 
   RecoveredContainer* running() {
     for (auto& [uid, pod] : pods)
@@ -38,28 +36,9 @@ struct Machine {
   }
 };
 
-class LastingRuntime : public Runtime {
+class RestartedRuntime : public LastingRuntime {
  public:
-  explicit LastingRuntime(Machine& machine) : machine_(machine) {}
-  base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) override {
-    machine_.on_exit = std::move(on_exit);
-    std::vector<RecoveredPod> pods;
-    for (const auto& [uid, pod] : machine_.pods) pods.push_back(pod);
-    return pods;
-  }
-  std::optional<std::string> refusal(const Json&) const override { return {}; }
-  bool image_present(const std::string&) const override { return true; }
-  base::Result<ImageAnswer> ensure_image(const std::string&, PullPolicy, const std::string&) override {
-    return ImageAnswer{"sha256:1"};
-  }
-  base::Result<std::string> prepare(const SandboxSpec& spec) override {
-    RecoveredPod& pod = machine_.pods[spec.uid];
-    pod.uid = spec.uid;
-    pod.ip = "10.0.0.9";
-    pod.prepared = true;
-    return pod.ip;
-  }
-  base::Status update_volume(const std::string&, const VolumeSpec&) override { return {}; }
+  explicit RestartedRuntime(Machine& machine) : LastingRuntime(machine), machine_(machine) {}
   base::Result<StartedContainer> start(const ContainerSpec& spec) override {
     std::vector<RecoveredContainer>& runs = machine_.pods[spec.pod_uid].containers;
     std::erase_if(runs, [&](const RecoveredContainer& run) { return run.id == spec.id; });
@@ -81,12 +60,6 @@ class LastingRuntime : public Runtime {
     if (logs_too) machine_.pods.erase(found);
   }
   std::string termination_message(const std::string&, const std::string&, bool) const override { return "last words"; }
-  std::vector<RecoveredContainer> containers_of(const std::string& uid) const override {
-    const auto found = machine_.pods.find(uid);
-    return found == machine_.pods.end() ? std::vector<RecoveredContainer>() : found->second.containers;
-  }
-  void close(bool) override {}
-  std::string name() const override { return "fake://1"; }
 
  private:
   Machine& machine_;
@@ -115,7 +88,7 @@ struct World {
     facts.huge_pages = huge_pages;
     Options options;
     options.node_name = "n1";
-    agent = std::make_unique<Agent>(env, server, options, std::make_unique<LastingRuntime>(machine), facts);
+    agent = std::make_unique<Agent>(env, server, options, std::make_unique<RestartedRuntime>(machine), facts);
     agent->start();
   }
   void kill() {

@@ -13,6 +13,7 @@
 #include "client/fake_env_for_tests.h"
 #include "node/agent.h"
 #include "node/allocation_facts.h"
+#include "node/lasting_runtime_for_tests.h"
 #include "node/os/cgroups.h"
 
 namespace node {
@@ -140,44 +141,17 @@ TEST(AllocationFacts, outlive_the_agent_and_rubbish_is_left_out) {
 }
 
 // A machine that outlives agents.
-struct Machine {
-  std::map<std::string, RecoveredPod> pods;  // by uid
-  Runtime::OnExit on_exit;
-  rt::Env* env = nullptr;
+struct Machine : LastingMachine {
   std::vector<std::string> log;
   std::optional<std::string> unable, fails;
 };
 
-class ResizingRuntime : public Runtime {
+class ResizingRuntime : public LastingRuntime {
  public:
-  explicit ResizingRuntime(Machine& machine) : machine_(machine) {}
-  base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) override {
-    machine_.on_exit = std::move(on_exit);
-    std::vector<RecoveredPod> pods;
-    for (const auto& [uid, pod] : machine_.pods) pods.push_back(pod);
-    return pods;
-  }
-  std::optional<std::string> refusal(const Json&) const override { return {}; }
-  bool image_present(const std::string&) const override { return true; }
-  base::Result<ImageAnswer> ensure_image(const std::string&, PullPolicy, const std::string&) override {
-    return ImageAnswer{"sha256:1"};
-  }
-  base::Result<std::string> prepare(const SandboxSpec& spec) override {
-    RecoveredPod& pod = machine_.pods[spec.uid];
-    pod.uid = spec.uid;
-    pod.prepared = true;
-    return pod.ip = "10.0.0.9";
-  }
-  base::Status update_volume(const std::string&, const VolumeSpec&) override { return {}; }
+  explicit ResizingRuntime(Machine& machine) : LastingRuntime(machine), machine_(machine) {}
   base::Result<StartedContainer> start(const ContainerSpec& spec) override {
     machine_.log.push_back(base::format("start {} cpu {}", spec.name, spec.cpu_limit_milli));
-    machine_.pods[spec.pod_uid].containers.push_back({.name = spec.name,
-                                                      .attempt = spec.attempt,
-                                                      .id = spec.id,
-                                                      .started = true,
-                                                      .running = true,
-                                                      .started_at = machine_.env->now()});
-    return StartedContainer{machine_.env->now()};
+    return LastingRuntime::start(spec);
   }
   std::optional<std::string> no_resize() const override { return machine_.unable; }
   base::Status resize(const PodResize& change) override {
@@ -196,14 +170,6 @@ class ResizingRuntime : public Runtime {
       if (run.id == id) run.running = false;
     machine_.on_exit({id, 143, false, machine_.env->now()});
   }
-  void remove(const std::string& uid, bool) override { machine_.pods.erase(uid); }
-  std::string termination_message(const std::string&, const std::string&, bool) const override { return {}; }
-  std::vector<RecoveredContainer> containers_of(const std::string& uid) const override {
-    const auto found = machine_.pods.find(uid);
-    return found == machine_.pods.end() ? std::vector<RecoveredContainer>() : found->second.containers;
-  }
-  void close(bool) override {}
-  std::string name() const override { return "fake://1"; }
 
  private:
   Machine& machine_;

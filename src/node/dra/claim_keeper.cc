@@ -161,7 +161,7 @@ void ClaimKeeper::State::write(const std::vector<std::string>& uids, std::functi
         }
       },
       [weak = weak_from_this(), result, done = std::move(done)] {
-        if (weak.lock()) done(std::move(*result));
+        if (const auto self = weak.lock()) done(std::move(*result));
       });
 }
 
