@@ -112,9 +112,9 @@ base::Status explain_job(World& world, const Values& values) {
   world.out +=
       base::format("job {}: {}\n", api::key_of(job),
                    job["status"]["state"]["phase"].str().empty() ? "Pending" : job["status"]["state"]["phase"].str());
-  if (const std::string why = job["status"]["state"]["message"].str(); !why.empty())
-    world.out += base::format("its state says: {}\n", why);
   if (const std::string text = why_at_rest(job); !text.empty()) {
+    if (const std::string why = job["status"]["state"]["message"].str(); !why.empty())
+      world.out += base::format("its state says: {}\n", why);
     world.out += text;
     return {};
   }

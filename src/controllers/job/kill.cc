@@ -3,6 +3,7 @@
 
 #include "api/resource.h"
 #include "base/format.h"
+#include "controllers/job/ending.h"
 #include "controllers/job/plugins/plugin.h"
 #include "controllers/job/pods.h"
 #include "controllers/job/status.h"
@@ -113,12 +114,20 @@ void kill(const Job& job, const Observed& seen, const Move& move, const Request&
   const bool entered = phase != job.phase;
   if (is_finished(job.phase)) keep_results(old_status, victims.counts);
 
+  // What began it stays to be read in the end.
+  std::string message = old_status["state"]["message"].str();
+  if (entered && phase == Phase::kFailed)
+    message = why_given_up(job, message);
+  else if (entered && move.enter != Phase::kNone)
+    message = why_acted(request, seen.pods);
+
   StatusEdit edit{.counts = victims.counts,
                   .phase = phase,
                   .version = job.version,
                   .retry_count = job.retry_count + (move.counts_as_retry ? 1 : 0),
                   .min_available = old_status["minAvailable"].as_int(),
-                  .controlled_resources = old_status["controlledResources"]};
+                  .controlled_resources = old_status["controlledResources"],
+                  .message = std::move(message)};
   // COMPAT(version): counted with the write that ends the pass, and only if the pass did something. The pass that
   // upstream makes in the state it just reached has nothing left to do; it is counted at once, so the number a
   // finished job shows is the same, and a restart adds none.

@@ -12,6 +12,7 @@ namespace controllers::job {
 struct Request {
   std::string event;   // api.md 11.1; empty: something else about the group
   std::string action;  // explicit: a command, or a delayed action that is due
+  std::string cause;   // the event that a delayed action answers
   std::string task;
   std::string pod;
   std::string pod_uid;
@@ -20,7 +21,6 @@ struct Request {
   std::int64_t version = 0;  // of the job, when the pod was made
   base::Time when;           // when it happened; delays count from here
   bool from_command = false;
-  bool gave_up = false;  // the action is TerminateJob because another failed too often
 };
 
 struct Verdict {

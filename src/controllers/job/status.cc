@@ -110,11 +110,11 @@ Json with_edit(const Json& old_status, const StatusEdit& edit) {
   status.erase("runningDuration");
   Json& state = status.edit("state");
   state.set("phase", name_of(edit.phase));
-  // COMPAT(waiting-message): Volcano has the field and never writes it.
-  if (edit.waits_for.empty())
+  // COMPAT(state-message): Volcano has the field and never writes it.
+  if (edit.message.empty())
     state.erase("message");
   else
-    state.set("message", edit.waits_for);
+    state.set("message", edit.message);
   return status;
 }
 

@@ -34,7 +34,7 @@ struct StatusEdit {
   std::int64_t retry_count = 0;
   std::int64_t min_available = 0;
   api::Json controlled_resources;  // an object, or null
-  std::string waits_for = {};      // in one sentence, for people; empty: it does not wait
+  std::string message = {};        // for people: why it waits, or what restarted or ended it
 };
 
 // The job's status with `edit` in it, times untouched and without runningDuration.

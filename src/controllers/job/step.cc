@@ -44,6 +44,7 @@ void take_due(base::Time now, const Job& job, Memory& memory) {
     }
     Request request = one->request;
     request.event.clear();
+    request.cause = one->cause;
     request.version = job.version;
     memory.requests.push_back(std::move(request));
     one = memory.delayed.erase(one);

@@ -5,6 +5,7 @@
 
 #include "api/resource.h"
 #include "base/format.h"
+#include "controllers/job/ending.h"
 #include "controllers/job/plugins/plugin.h"
 #include "controllers/job/podgroup.h"
 #include "controllers/job/pods.h"
@@ -208,18 +209,29 @@ base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
   return {};
 }
 
+// For people: why the job waits, what ended it, or what restarts it.
+std::string message_for(const Sync& s, Phase phase, const Counts& counts, const std::string& waits_for) {
+  const std::string_view last = s.status["state"]["message"].as_string();
+  if (phase == Phase::kFailed)
+    return s.job.phase == Phase::kRestarting ? why_given_up(s.job, last) : why_failed(s.job, counts, s.seen.pods);
+  if (phase == Phase::kRestarting) return std::string(last);
+  return is_finished(phase) ? "" : waits_for;
+}
+
 void conclude(Sync& s, Rule rule, const Counts& counts) {
   const Phase phase = judge(rule, s.job, counts);
   const Json* trouble = s.seen.group ? trouble_of_group(*s.seen.group) : nullptr;
-  std::string waits_for = waiting_sentence(trouble);
-  const bool is_news = !waits_for.empty() && waits_for != s.status["state"]["message"].as_string();
+  const std::string waits_for = waiting_sentence(trouble);
+  std::string message = message_for(s, phase, counts, waits_for);
+  const bool is_news =
+      !waits_for.empty() && message == waits_for && message != s.status["state"]["message"].as_string();
   Json status = with_edit(s.status, {.counts = counts,
                                      .phase = phase,
                                      .version = s.job.version,
                                      .retry_count = s.job.retry_count,
                                      .min_available = s.job.min_available,
                                      .controlled_resources = s.controlled,
-                                     .waits_for = std::move(waits_for)});
+                                     .message = std::move(message)});
   if (status == s.status) return;
   const bool counts_only = differ_in_counts_only(s.status, status);
   if (counts_only && counts_wait(s.turn, s.plan)) return;
