@@ -112,6 +112,26 @@ TEST_F(FewWrites, a_gang_that_arrives_in_time_hears_nothing_but_its_start) {
   EXPECT_EQ(server.events["Scheduled"], kPods + 1) << "each pod and the group";
 }
 
+TEST_F(FewWrites, a_pod_whose_claim_is_being_made_hears_nothing_but_its_start) {
+  begin(base::seconds(1));
+  server.put(api::resources::kPodGroups, json(R"({"metadata":{"namespace":"a","name":"one"},
+      "spec":{"minMember":1,"queue":"default"},"status":{"phase":"Inqueue"}})"));
+  Json pod =
+      json(R"({"metadata":{"namespace":"a","name":"p","uid":"U","annotations":{"scheduling.k8s.io/group-name":"one"}},
+      "spec":{"schedulerName":"volcano","resourceClaims":[{"name":"c","resourceClaimTemplateName":"t"}],
+      "containers":[{"name":"c"}]},"status":{"phase":"Pending"}})");
+  server.put(api::resources::kPods, pod);
+  env.run_for(base::milliseconds(500));
+  server.put(api::resources::kResourceClaims, json(R"({"metadata":{"namespace":"a","name":"p-c",
+      "ownerReferences":[{"kind":"Pod","name":"p","uid":"U","controller":true}]},"spec":{"devices":{}}})"));
+  pod.edit("status").set("resourceClaimStatuses", json(R"([{"name":"c","resourceClaimName":"p-c"}])"));
+  server.put(api::resources::kPods, pod);
+  env.run_for(base::milliseconds(300));
+  EXPECT_EQ(server.requests["create pods/binding"], 1);
+  EXPECT_EQ(server.events["FailedScheduling"], 0);
+  EXPECT_EQ(server.events["Unschedulable"], 0);
+}
+
 // COMPAT(ready-said-once)
 TEST_F(FewWrites, a_group_is_said_to_be_ready_once) {
   begin(base::seconds(1));

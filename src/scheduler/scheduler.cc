@@ -387,7 +387,7 @@ api::Json Scheduler::configuration_report() const {
 api::Json Scheduler::waiting_report() const {
   if (!state_->singles) return waiting_json(state_->decider.waiting());
   api::Json out = api::Json::object();
-  for (const std::string& key : state_->singles->queue().unschedulable_keys()) {
+  for (const std::string& key : state_->singles->unschedulable_keys()) {
     const TaskId task = state_->model.find_task(key);
     if (task.is_set())
       out.set(key,

@@ -52,8 +52,9 @@ struct PodNews {
 // The same, and what pods of anybody did to nodes, since the last call of take_pod_news().
 struct PodNewsList {
   std::vector<PodNews> pods;
-  bool room_came = false;    // a pod left a node, or asks for something else there
-  bool some_placed = false;  // a pod came to a node
+  std::vector<std::string> claims;  // keys of ResourceClaims that came or changed
+  bool room_came = false;           // a pod left a node, or asks for something else there
+  bool some_placed = false;         // a pod came to a node
 };
 
 class Intake {

@@ -6,10 +6,12 @@ namespace scheduler {
 bool Intake::set_devices(const api::ResourceId& id, const api::Json& object, bool exists) {
   ResourceClaims& claims = model_.claims;
   if (id.group == "resource.k8s.io" && id.plural == "resourceclaims") {
-    if (exists)
+    if (exists) {
       claims.set_claim(object, model_.symbols);
-    else
+      if (options_.single_pods) pod_news_.claims.push_back(api::key_of(object));
+    } else {
       claims.remove_claim(api::key_of(object));
+    }
   } else if (id.group == "resource.k8s.io" && id.plural == "deviceclasses") {
     if (exists)
       claims.set_class(object);

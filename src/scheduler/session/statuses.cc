@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "scheduler/ledger/ledger.h"
 #include "scheduler/model/core/group_status.h"
+#include "scheduler/model/missing_claim.h"
 #include "scheduler/model/queue_path.h"
 #include "scheduler/session/session.h"
 
@@ -225,6 +226,13 @@ bool Statuses::is_in_session(const Job& job) const {
   return job.in_use && job.has_group && job.queue.is_set() && in_.model.queue(job.queue).in_use;
 }
 
+bool Statuses::lacks_claims(const Job& job) const {
+  return std::any_of(job.tasks.begin(), job.tasks.end(), [&](TaskId id) {
+    const Task& task = in_.model.task(id);
+    return task.status == TaskStatus::kPending && missing_claim(in_.model, task).has_value();
+  });
+}
+
 bool Statuses::still_arrives(const Job& job) {
   if (in_.arrival_grace.ns <= 0) return false;
   GroupSays& said = in_.ledger.edit_group(job.id);
@@ -234,9 +242,8 @@ bool Statuses::still_arrives(const Job& job) {
   }
   const base::Time due = said.unchanged_since + in_.arrival_grace;
   const bool is_refused = job.is_pending() && refusal_of(job.id) != nullptr;
-  const bool lacks_pods =
-      !is_refused && in_.model.queue(job.queue).state == QueueState::kOpen && static_cast<bool>(ask<JobValid>(job));
-  if (!lacks_pods || due <= in_.now) {
+  const bool may_wait = !is_refused && in_.model.queue(job.queue).state == QueueState::kOpen && due > in_.now;
+  if (!may_wait || !(static_cast<bool>(ask<JobValid>(job)) || lacks_claims(job))) {
     in_.ledger.arriving.erase(job.id);
     return false;
   }

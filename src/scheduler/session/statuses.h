@@ -70,7 +70,10 @@ class Statuses {
   const std::vector<JobId>& quiet_jobs();
   // Jobs whose status may differ from what was last written, in the order of their keys. At the close.
   std::vector<JobId> jobs_to_close();
-  // What the group lacks are pods, and some came or went a moment ago: it is not told that it waits.
+  // Some pod waits for a ResourceClaim that is not there.
+  bool lacks_claims(const Job& job) const;
+  // What the group lacks are pods or their claims, and some pods came or went a moment ago: it is not told that it
+  // waits.
   bool still_arrives(const Job& job);
 
   // Of a pod without a group.

@@ -146,6 +146,49 @@ TEST_F(AgentScheduler, a_gate_that_goes_lets_the_pod_in) {
   EXPECT_EQ(node_of("p"), "n");
 }
 
+TEST_F(AgentScheduler, a_pod_that_lacks_its_claim_is_held_and_told_after_a_second) {
+  const auto claim = [&](const std::string& name, const std::string& pod) {
+    const Json* owner = server.find(api::resources::kPods, "a/" + pod);
+    server.put(api::resources::kResourceClaims, json(base::format(R"({{"metadata":{{"namespace":"a","name":"{}",
+        "ownerReferences":[{{"kind":"Pod","name":"{}","uid":"{}","controller":true}}]}},"spec":{{"devices":{{}}}}}})",
+                                                                  name, pod, api::uid_of(*owner))));
+    env.run_for(base::milliseconds(50));
+  };
+  add_node("n", 3);
+  begin();
+  // One that is made a moment after its pod: nobody hears of it.
+  add_pod("soon", 1, R"("resourceClaims":[{"name":"c","resourceClaimTemplateName":"t"}],)");
+  env.run_for(base::milliseconds(300));
+  claim("soon-c", "soon");
+  Json pod = *server.find(api::resources::kPods, "a/soon");
+  pod.edit("status").set("resourceClaimStatuses", json(R"([{"name":"c","resourceClaimName":"soon-c"}])"));
+  server.put(api::resources::kPods, pod);
+  env.run_for(base::milliseconds(50));
+  EXPECT_EQ(node_of("soon"), "n");
+  EXPECT_EQ(std::count_if(server.events.begin(), server.events.end(),
+                          [](const std::string& one) { return one.starts_with("FailedScheduling"); }),
+            0);
+  // One that comes late is told once, and then comes in at once, however often it was looked at.
+  add_pod("late", 1, R"("resourceClaims":[{"name":"c","resourceClaimName":"late-c"}],)");
+  env.run_for(base::milliseconds(900));
+  EXPECT_TRUE(scheduler->waiting_report().empty());
+  env.run_for(base::milliseconds(200));
+  const std::string why =
+      "0/1 nodes are unavailable: 1 plugin DynamicResources pre-predicates failed resourceclaim \"late-c\" not "
+      "found.";
+  EXPECT_EQ(scheduler->waiting_report()["a/late"]["message"].as_string(), why);
+  add_pod("left", 1, R"("resourceClaims":[{"name":"c","resourceClaimName":"late-c"}],)");
+  server.erase(api::resources::kPods, "a/left");
+  for (int i = 0; i < 20; ++i) {
+    add_node("m", 1 + i % 2);
+    env.run_for(base::seconds(1));
+  }
+  EXPECT_EQ(std::count(server.events.begin(), server.events.end(), "FailedScheduling: " + why), 1);
+  claim("late-c", "late");
+  EXPECT_NE(node_of("late"), "");
+  EXPECT_TRUE(scheduler->waiting_report().empty());
+}
+
 TEST_F(AgentScheduler, a_binding_that_is_refused_is_tried_again_at_once_and_room_it_took_is_free) {
   add_node("n", 1);
   begin();

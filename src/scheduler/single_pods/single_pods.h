@@ -10,6 +10,7 @@
 #include "scheduler/cache/intake.h"
 #include "scheduler/model/model.h"
 #include "scheduler/session/session.h"
+#include "scheduler/single_pods/claim_holds.h"
 #include "scheduler/single_pods/pod_queue.h"
 
 namespace scheduler {
@@ -29,15 +30,19 @@ class SinglePods {
 
   bool has_turns() const { return queue_.has_active(); }
   // When somebody has a turn though nothing happens; unset: never.
-  std::optional<base::Time> next_due() const { return queue_.next_due(); }
-  const PodQueue& queue() const { return queue_; }
+  std::optional<base::Time> next_due() const;
+  // Of those that wait, and were told why.
+  std::vector<std::string> unschedulable_keys() const;
 
  private:
   void take_news(base::Time now);
+  // Queues the pod, or holds it back as long as it lacks a claim.
+  void queue_or_hold(WaitingPod pod, TaskId id, bool is_other, base::Time now);
 
   const Model& model_;
   Intake& intake_;
   PodQueue queue_;
+  ClaimHolds holds_;  // pods in here are not in the queue, except for the turn in which they are told
 };
 
 }  // namespace scheduler

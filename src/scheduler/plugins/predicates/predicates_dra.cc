@@ -5,14 +5,13 @@
 
 #include "base/format.h"
 #include "scheduler/model/devices/dra_allocator.h"
+#include "scheduler/model/missing_claim.h"
 
 namespace scheduler {
 namespace {
 
 constexpr std::size_t kReservationsMax = 256;  // pods that share one claim
 constexpr std::int64_t kAlternativesMax = 8;   // of one request
-
-std::string claim_key(const Shape& shape, const ClaimUse& use) { return shape.ns + "/" + use.claim; }
 
 // The claims that still need devices, and those that have them; each once.
 struct ClaimsOfPod {
