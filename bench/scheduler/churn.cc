@@ -23,8 +23,9 @@ constexpr int kPodsEach = 2;
 
 class Churn {
  public:
-  Churn()
-      : intake_(model_, ledger_, scheduler::intake_options(options_)),
+  explicit Churn(bool near_each_other)
+      : near_each_other_(near_each_other),
+        intake_(model_, ledger_, scheduler::intake_options(options_)),
         decider_(model_, ledger_, {scheduler::all_plugins(), scheduler::all_actions()}, 1, options_.names().front()) {}
 
   base::Status begin() {
@@ -46,8 +47,10 @@ class Churn {
       TRY(Json group_object, take(api::resources::kPodGroups, group_line(group, kPodsEach, "default")));
       made.emplace_back(api::resources::kPodGroups, std::move(group_object));
       for (int i = 0; i < kPodsEach; ++i) {
-        const PodLine pod{
-            .name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"1Gi")"};
+        const PodLine pod{.name = base::format("{}-w-{}", group, i),
+                          .group = group,
+                          .requests = R"("cpu":"1","memory":"1Gi")",
+                          .spec = near_each_other_ ? near(group) : ""};
         TRY(Json pod_object, take(api::resources::kPods, pod_line(pod)));
         made.emplace_back(api::resources::kPods, std::move(pod_object));
       }
@@ -77,6 +80,15 @@ class Churn {
     return report.plan.binds.size();
   }
 
+  // Such a job has a selector, and its pods a shape, of their own.
+  static std::string near(const std::string& group) {
+    return base::format(
+        R"(,"affinity":{{"podAffinity":{{"preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":50,"podAffinityTerm":)"
+        R"({{"topologyKey":"kubernetes.io/hostname","labelSelector":{{"matchLabels":{{"volcano.sh/job-name":"{}"}}}}}}}}]}}}})",
+        group);
+  }
+
+  bool near_each_other_;
   scheduler::Options options_;
   scheduler::Model model_;
   scheduler::Ledger ledger_;
@@ -87,8 +99,8 @@ class Churn {
 
 }  // namespace
 
-base::Result<double> bytes_left_by_a_job(int jobs) {
-  Churn churn;
+base::Result<double> bytes_left_by_a_job(int jobs, bool near_each_other) {
+  Churn churn(near_each_other);
   TRY_VOID(churn.begin());
   const int settled = jobs / 5 / kAtOnce * kAtOnce;
   std::int64_t before = 0;

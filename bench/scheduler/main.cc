@@ -161,13 +161,16 @@ std::optional<double> print(const bench::Load& load, double scale, bool detail) 
 }
 
 int run_churn(int jobs) {
-  const base::Result<double> left = bench::bytes_left_by_a_job(jobs);
-  if (!left.ok()) {
-    std::cerr << base::format("churn: {}\n", left.error().message);
-    return 1;
+  for (const bool near_each_other : {false, true}) {
+    const base::Result<double> left = bench::bytes_left_by_a_job(jobs, near_each_other);
+    if (!left.ok()) {
+      std::cerr << base::format("churn: {}\n", left.error().message);
+      return 1;
+    }
+    std::cout << base::format("{:<14}      {:.0f} bytes a job stay in memory after {} jobs of two pods{}\n", "churn",
+                              *left, jobs, near_each_other ? " that wish to be near each other" : "")
+              << std::flush;
   }
-  std::cout << base::format("{:<14}      {:.0f} bytes a job stay in memory after {} jobs of two pods\n", "churn", *left,
-                            jobs);
   return 0;
 }
 

@@ -10,10 +10,10 @@ void Model::ignore_resource(std::string_view name) {
   if (!counted) return;
   const Dim dim = *counted;
   nodes.forget_dimension(dim);
-  for (Shape& shape : shapes_) {
+  shapes_.for_each([dim](Shape& shape) {
     shape.request.erase(dim);
     shape.best_effort = shape.request.is_empty();
-  }
+  });
   for (Task& task : tasks_) {
     if (!task.in_use || task.best_effort == shape_of(task).best_effort) continue;
     if (task.job.is_set()) count_in_job(task, task.status, -1);

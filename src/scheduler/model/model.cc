@@ -22,19 +22,15 @@ Model::Model() = default;
 
 ShapeId Model::shape_for(const api::Json& pod) {
   shape_key(pod, scratch_, &part_texts_);
-  const ShapeId id{static_cast<std::uint32_t>(shapes_.size())};
-  auto [found, added] = shape_by_key_.try_emplace(scratch_, id);
-  if (added) {
-    shapes_.push_back(shape_from(pod, dimensions, symbols, pods));
-    settle_matchers();
+  if (shapes_.has_many_unused() || pods.has_many_unused_matchers()) {
+    shapes_.give_back([&](const Shape& shape) { pods.use_matchers(shape, -1); });
+    pods.give_back_matchers();
   }
-  return found->second;
-}
-
-std::vector<std::string_view> Model::shape_texts() const {
-  std::vector<std::string_view> out(shapes_.size());
-  for (const auto& [text, id] : shape_by_key_) out[id.index] = text;
-  return out;
+  if (const ShapeId known = shapes_.find(scratch_); known.is_set()) return known;
+  const ShapeId id = shapes_.add(scratch_, shape_from(pod, dimensions, symbols, pods));
+  pods.use_matchers(shapes_[id], 1);
+  settle_matchers();
+  return id;
 }
 
 void Model::settle_matchers() {
@@ -89,13 +85,13 @@ TaskId Model::add_task(TaskFacts facts) {
   task.shape = facts.shape;
   task.labels = facts.labels;
   task.best_effort = shape(facts.shape).best_effort;
-  ++shapes_[task.shape.index].uses;
+  shapes_.use(task.shape, 1);
   if (task.labels.is_set()) pods.use_labels(task.labels, 1);
   task_by_key_.insert(IdTable<TaskId>::hash_of(task_key(id)), id);
   // Enters as Pending without a node, then moves to where the pod is.
   task.status = TaskStatus::kPending;
   task.node = NodeId{};
-  ++shapes_[task.shape.index].pending;
+  ++shapes_.edit(task.shape).pending;
   if (!facts.group.empty()) {
     task.job = find_or_add_job(facts.group);
     Job& job = jobs_[task.job.index];
@@ -147,8 +143,8 @@ void Model::remove_task(TaskId id) {
   workloads.forget_task(id);
   claims.withdraw(id);
   devices.forget_task(id);
-  --shapes_[task.shape.index].pending;
-  --shapes_[task.shape.index].uses;
+  --shapes_.edit(task.shape).pending;
+  shapes_.use(task.shape, -1);
   if (task.labels.is_set()) pods.use_labels(task.labels, -1);
   if (task.job.is_set()) {
     count_in_job(task, TaskStatus::kPending, -1);
@@ -179,7 +175,7 @@ void Model::ungate(TaskId id) {
 }
 
 void Model::see(const Task& task, NodeId node, TaskStatus status, std::int64_t sign) {
-  const Shape& s = shapes_[task.shape.index];
+  const Shape& s = shapes_[task.shape];
   nodes.account_seen(node, s.nonzero_cpu, s.nonzero_memory, s.request.parts[0].amount, s.request.parts[1].amount, sign);
   pods.place(s, task.labels, node, is_releasing(status), sign);
 }
@@ -189,7 +185,7 @@ void Model::move(TaskId id, TaskStatus status, NodeId node) {
   const TaskStatus before = task.status;
   const NodeId from = task.node;
   if (before == status && from == node) return;
-  const Request& request = shapes_[task.shape.index].request;
+  const Request& request = shapes_[task.shape].request;
   const std::uint8_t old_effects = effects_of(before);
   const std::uint8_t new_effects = effects_of(status);
   constexpr std::uint8_t kOnNode = kEffectUsed | kEffectReleasing | kEffectPipelined;
@@ -227,8 +223,8 @@ void Model::move(TaskId id, TaskStatus status, NodeId node) {
       sum_in_job(task, new_effects & changed, 1);
     }
   }
-  if (before == TaskStatus::kPending && status != TaskStatus::kPending) --shapes_[task.shape.index].pending;
-  if (before != TaskStatus::kPending && status == TaskStatus::kPending) ++shapes_[task.shape.index].pending;
+  if (before == TaskStatus::kPending && status != TaskStatus::kPending) --shapes_.edit(task.shape).pending;
+  if (before != TaskStatus::kPending && status == TaskStatus::kPending) ++shapes_.edit(task.shape).pending;
   const bool recount = before != status || from.is_set() != node.is_set();
   task.status = status;
   task.node = node;
@@ -258,7 +254,7 @@ void Model::count_in_job(const Task& task, TaskStatus status, std::int32_t sign)
 
 void Model::sum_in_job(const Task& task, std::uint8_t effects, std::int64_t sign) {
   Job& job = jobs_[task.job.index];
-  const Request& request = shapes_[task.shape.index].request;
+  const Request& request = shapes_[task.shape].request;
   Queue* queue = job.queue.is_set() ? &queues_[job.queue.index] : nullptr;
   if (effects & kEffectAllocated) {
     job.allocated.add(request, sign);
@@ -308,7 +304,7 @@ void Model::sum_job_in_queue(const Job& job, std::int64_t sign) {
   queue.jobs += static_cast<std::int32_t>(sign);
   for (const TaskId id : job.tasks) {
     const Task& task = tasks_[id.index];
-    const Request& request = shapes_[task.shape.index].request;
+    const Request& request = shapes_[task.shape].request;
     const std::uint8_t effects = effects_of(task.status);
     if (effects & kEffectAllocated) queue.allocated.add(request, sign);
     if (effects & kEffectPipelined) queue.pipelined.add(request, sign);

@@ -30,7 +30,7 @@
 #include "scheduler/model/pods/affinity.h"
 #include "scheduler/model/pods/disruption_budgets.h"
 #include "scheduler/model/pods/pod_notes.h"
-#include "scheduler/model/pods/shape.h"
+#include "scheduler/model/pods/shape_table.h"
 #include "scheduler/model/pods/workloads.h"
 #include "scheduler/model/storage/volumes.h"
 #include "scheduler/model/topology/hyper_nodes.h"
@@ -83,11 +83,17 @@ class Model {
   void ignore_resource(std::string_view name);
 
   // Shapes.
-  const Shape& shape(ShapeId id) const { return shapes_[id.index]; }
-  const Shape& shape_of(const Task& task) const { return shapes_[task.shape.index]; }
+  const Shape& shape(ShapeId id) const { return shapes_[id]; }
+  const Shape& shape_of(const Task& task) const { return shapes_[task.shape]; }
+  // Holds until the next call, or as long as a task has it.
   ShapeId shape_for(const api::Json& pod);
-  // The text that shape_key() made of each shape.
-  std::vector<std::string_view> shape_texts() const;
+  // The text that shape_key() made of each shape; empty for ids that mean none now.
+  std::vector<std::string_view> shape_texts() const { return shapes_.keys(); }
+  std::size_t shape_count() const { return shapes_.size(); }
+  // Grows when ids of shapes, label sets or matchers may come to mean others: what is kept by them holds no longer.
+  std::uint64_t id_returns() const {
+    return std::uint64_t{shapes_.returns()} + pods.label_set_returns() + pods.matcher_returns();
+  }
 
   // Tasks. Ids are reused after removal.
   const Task& task(TaskId id) const { return tasks_[id.index]; }
@@ -177,8 +183,7 @@ class Model {
   void sum_job_in_queue(const Job& job, std::int64_t sign);
   void join_sub_job(const Task& task);
 
-  std::deque<Shape> shapes_;  // stable addresses: evaluators keep references
-  std::unordered_map<std::string, ShapeId> shape_by_key_;
+  ShapeTable shapes_;
   std::string scratch_;
   PartTexts part_texts_;
   std::vector<Task> tasks_;

@@ -95,7 +95,7 @@ NodeSearch::ClassState& NodeSearch::state_for(const Task& task) {
   const std::uint64_t key = (std::uint64_t{task.shape.index} << 32 | signature) + extra * 0x9e3779b97f4a7c15ull;
   const std::uint64_t generation = model_.nodes.static_generation() + model_.pods.ownership_changes() +
                                    model_.volumes.generation() + model_.hyper_nodes.object_changes() +
-                                   model_.pods.label_set_returns();
+                                   model_.id_returns();
   const bool shared = model_.shape(task.shape).pending >= shared_pods_min_;
   std::unique_ptr<ClassState>& slot = shared ? classes_[key] : single_;
   if (slot && slot->key == key && slot->shape == task.shape && slot->extra == extra && slot->generation == generation)

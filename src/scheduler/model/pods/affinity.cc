@@ -51,9 +51,27 @@ bool PodAffinity::selects_all(const Matcher& matcher, const LabelSet& set) const
 }
 
 std::uint32_t PodAffinity::signature_of(std::vector<std::uint32_t> matchers) {
-  const auto [found, added] = signatures_.emplace(std::move(matchers), static_cast<std::uint32_t>(lists_.size()));
-  if (added) lists_.push_back(&found->first);
-  return found->second;
+  const bool is_reused = !free_lists_.empty();
+  const std::uint32_t number = is_reused ? free_lists_.back() : static_cast<std::uint32_t>(lists_.size());
+  const auto [found, added] = signatures_.emplace(std::move(matchers), number);
+  if (!added) return found->second;
+  if (is_reused)
+    free_lists_.pop_back();
+  else
+    lists_.emplace_back();
+  lists_[number] = {&found->first, 0};
+  return number;
+}
+
+void PodAffinity::leave_signature(std::uint32_t signature) {
+  if (signature != 0 && --lists_[signature].label_sets == 0) maybe_unused_lists_.push_back(signature);
+}
+
+void PodAffinity::sign(LabelSetId id, std::vector<std::uint32_t> matchers) {
+  const std::uint32_t signature = signature_of(std::move(matchers));
+  if (signature != 0) ++lists_[signature].label_sets;
+  leave_signature(label_sets_[id].signature);
+  label_sets_.set_signature(id, signature);
 }
 
 MatcherId PodAffinity::matcher_for(std::vector<PodSelector> all_of) {
@@ -64,18 +82,28 @@ MatcherId PodAffinity::matcher_for(std::vector<PodSelector> all_of) {
     append(text, selector.namespace_selector);
     append(text, selector.labels);
   }
-  const MatcherId id{static_cast<std::uint32_t>(matchers_.size())};
-  auto [found, added] = by_text_.emplace(std::move(text), id);
-  if (!added) return found->second;
-  matchers_.push_back({std::move(all_of), {}, {}});
-  owned_of_matcher_.emplace_back();
-  const std::uint64_t label = index_label(matchers_.back());
+  const auto known = by_text_.find(text);
+  if (known != by_text_.end()) return known->second;
+  MatcherId id{static_cast<std::uint32_t>(matchers_.size())};
+  if (free_matchers_.empty()) {
+    matchers_.emplace_back();
+    texts_.emplace_back();
+    owned_of_matcher_.emplace_back();
+  } else {
+    id.index = free_matchers_.back();
+    free_matchers_.pop_back();
+  }
+  Matcher& matcher = matchers_[id.index];
+  matcher.all_of = std::move(all_of);
+  texts_[id.index] = &by_text_.emplace(std::move(text), id).first->first;
+  maybe_unused_.push_back(id.index);
+  const std::uint64_t label = index_label(matcher);
   matchers_by_label_[label].push_back(id.index);
   const auto consider = [&](LabelSetId set) {
-    if (!selects_all(matchers_.back(), label_sets_[set])) return;
+    if (!selects_all(matcher, label_sets_[set])) return;
     std::vector<std::uint32_t> matchers = matchers_of(set);
-    matchers.push_back(id.index);
-    label_sets_.set_signature(set, signature_of(std::move(matchers)));
+    matchers.insert(std::lower_bound(matchers.begin(), matchers.end(), id.index), id.index);
+    sign(set, std::move(matchers));
   };
   if (label == 0) {
     label_sets_.for_each(consider);
@@ -96,7 +124,11 @@ LabelSetId PodAffinity::label_set_for(Symbol ns, const api::Json& labels) {
 
 LabelSetId PodAffinity::label_set_for(Symbol ns, Labels labels) {
   if (const LabelSetId known = label_sets_.find(ns, labels); known.is_set()) return known;
-  if (label_sets_.has_many_unused() && label_sets_.give_back()) recent_label_sets_ = {};
+  if (label_sets_.has_many_unused()) {
+    const auto leave = [this](const LabelSet& ended) { leave_signature(ended.signature); };
+    if (label_sets_.give_back(leave)) recent_label_sets_ = {};
+    end_signatures();
+  }
   const LabelSetId id = label_sets_.add(ns, std::move(labels));
   const LabelSet& set = label_sets_[id];
   std::vector<std::uint32_t> matchers;
@@ -110,7 +142,7 @@ LabelSetId PodAffinity::label_set_for(Symbol ns, Labels labels) {
   consider(0);
   for (const auto& [key, value] : set.labels) consider(LabelSets::label_key(key, value));
   std::sort(matchers.begin(), matchers.end());
-  label_sets_.set_signature(id, signature_of(std::move(matchers)));
+  sign(id, std::move(matchers));
   return id;
 }
 
@@ -139,13 +171,19 @@ std::uint64_t PodAffinity::index_label(const Matcher& matcher) {
 }
 
 OwnedTerm& PodAffinity::owned(MatcherId matcher, Symbol key) {
-  auto [found, added] =
-      owned_by_term_.emplace(std::pair{matcher.index, key.index}, static_cast<std::uint32_t>(owned_.size()));
-  if (added) {
-    owned_of_matcher_[matcher.index].push_back(static_cast<std::uint32_t>(owned_.size()));
-    owned_.push_back({matcher, key, {}, {}});
+  const auto [found, added] = owned_by_term_.try_emplace(std::pair{matcher.index, key.index});
+  if (!added) return owned_[found->second];
+  if (free_owned_.empty()) {
+    found->second = static_cast<std::uint32_t>(owned_.size());
+    owned_.emplace_back();
+  } else {
+    found->second = free_owned_.back();
+    free_owned_.pop_back();
   }
-  return owned_[found->second];
+  owned_of_matcher_[matcher.index].push_back(found->second);
+  OwnedTerm& term = owned_[found->second];
+  term = {matcher, key, {}, {}};
+  return term;
 }
 
 void PodAffinity::count(MatcherId matcher, NodeId node, bool terminating, std::int64_t sign) {
@@ -182,7 +220,7 @@ void PodAffinity::set_namespace_labels(Symbol ns, Labels labels) {
         matchers.insert(std::lower_bound(matchers.begin(), matchers.end(), i), i);
       else
         std::erase(matchers, i);
-      label_sets_.set_signature(set, signature_of(std::move(matchers)));
+      sign(set, std::move(matchers));
     });
     new_matchers_.push_back(MatcherId{i});
   }

@@ -1,7 +1,8 @@
 // Which pods does each selector choose, and on which nodes do they run?
 //
 // A matcher is a conjunction of pod selectors. Counts per node are kept only for matchers that some shape uses, and
-// follow every placement, in and outside of a cycle.
+// follow every placement, in and outside of a cycle. One that nobody uses any more is given back, and its id used
+// again.
 #pragma once
 
 #include <cstdint>
@@ -46,13 +47,21 @@ struct Matcher {
   std::vector<PodSelector> all_of;
   NodeCounts pods;         // chosen pods per node
   NodeCounts terminating;  // of them, those being deleted
+  std::uint32_t uses = 0;  // terms of shapes, and who else keeps it
 };
 
 class PodAffinity final : public MatcherSource {
  public:
   explicit PodAffinity(Symbols& symbols) : symbols_(symbols) { signature_of({}); }
 
+  // Holds until the next give_back_matchers(), or as long as somebody uses it.
   MatcherId matcher_for(std::vector<PodSelector> all_of) override;
+  // Somebody keeps it (1), or no longer (-1); and all that the terms of a shape name.
+  void use_matcher(MatcherId id, std::int32_t users);
+  void use_matchers(const Shape& shape, std::int32_t users);
+  // So many may have no users; give_back_matchers() ends them. Between cycles.
+  bool has_many_unused_matchers() const { return maybe_unused_.size() >= kUnusedMax; }
+  void give_back_matchers();
   // Holds until the next call, or as long as a pod uses it.
   LabelSetId label_set_for(Symbol ns, Labels labels);
   // As above, of a pod's `metadata.labels`.
@@ -64,7 +73,9 @@ class PodAffinity final : public MatcherSource {
   const Matcher& matcher(MatcherId id) const { return matchers_[id.index]; }
   const LabelSet& label_set(LabelSetId id) const { return label_sets_[id]; }
   // Those that choose these labels, ascending. Equal lists have equal signatures.
-  const std::vector<std::uint32_t>& matchers_of(LabelSetId id) const { return *lists_[label_sets_[id].signature]; }
+  const std::vector<std::uint32_t>& matchers_of(LabelSetId id) const {
+    return *lists_[label_sets_[id].signature].matchers;
+  }
   bool matches(MatcherId matcher, LabelSetId labels) const;
   // Terms owned by placed pods that select these labels.
   std::vector<const OwnedTerm*> terms_selecting(LabelSetId labels) const;
@@ -82,25 +93,45 @@ class PodAffinity final : public MatcherSource {
   std::size_t label_set_capacity() const { return label_sets_.capacity(); }
   // Grows when ids of label sets may come to mean other labels: what is kept by them holds no longer.
   std::uint32_t label_set_returns() const { return label_sets_.returns(); }
+  // The same of matchers and signatures.
+  std::uint32_t matcher_returns() const { return matcher_returns_; }
+  std::size_t matcher_count() const { return by_text_.size(); }
   const std::map<std::uint32_t, Labels>& namespaces() const { return namespaces_; }  // labels by the name's symbol
 
  private:
   bool selects(const PodSelector& selector, const LabelSet& set) const;
   bool selects_all(const Matcher& matcher, const LabelSet& set) const;
+  // From now on these matchers choose the label set.
+  void sign(LabelSetId id, std::vector<std::uint32_t> matchers);
   std::uint32_t signature_of(std::vector<std::uint32_t> matchers);
+  void leave_signature(std::uint32_t signature);
+  void end_matchers(const std::vector<std::uint32_t>& ended);
+  void end_signatures();
   OwnedTerm& owned(MatcherId matcher, Symbol key);
   static std::uint64_t index_label(const Matcher& matcher);
 
   Symbols& symbols_;
+  static constexpr std::size_t kUnusedMax = 1024;
+  // A list of matchers, and of how many label sets it is.
+  struct List {
+    const std::vector<std::uint32_t>* matchers = nullptr;
+    std::uint32_t label_sets = 0;
+  };
+
   std::vector<Matcher> matchers_;
+  std::vector<const std::string*> texts_;  // by matcher: its text in by_text_; null: given back
   std::unordered_map<std::string, MatcherId> by_text_;
+  std::vector<std::uint32_t> free_matchers_, maybe_unused_;
+  std::uint32_t matcher_returns_ = 0;
   std::vector<MatcherId> new_matchers_;
   LabelSets label_sets_;
   api::ByIdentity<std::pair<Symbol, LabelSetId>> recent_label_sets_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> signatures_;  // a list of matchers, and its number
-  std::vector<const std::vector<std::uint32_t>*> lists_;            // the lists, by their numbers
+  std::vector<List> lists_;                                         // by their numbers; 0 is empty, and stays
+  std::vector<std::uint32_t> free_lists_, maybe_unused_lists_;
   std::map<std::uint32_t, Labels> namespaces_;
   std::vector<OwnedTerm> owned_;
+  std::vector<std::uint32_t> free_owned_;
   std::vector<std::vector<std::uint32_t>> owned_of_matcher_;
   std::uint64_t ownership_changes_ = 1;
   // By a label that the matcher requires; 0 for those that require none by value.

@@ -52,13 +52,14 @@ void LabelSets::use(LabelSetId id, std::int32_t pods) {
   if (row.pods == 0) note_unused(id.index);
 }
 
-bool LabelSets::give_back() {
+bool LabelSets::give_back(const std::function<void(const LabelSet&)>& ended) {
   bool some = false;
   for (const std::uint32_t index : maybe_unused_) {
     Row& row = rows_[index];
     row.is_listed = false;
     if (row.pods > 0) continue;
     some = true;
+    if (ended) ended(row.set);
     table_.erase(hash_of(row.set.ns, row.set.labels), LabelSetId{index});
     if (is_linked_) unlink(index);
     row = Row{};

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -43,7 +44,8 @@ class LabelSets {
   void use(LabelSetId id, std::int32_t pods);
   // So many may be without pods; give_back() ends them.
   bool has_many_unused() const { return maybe_unused_.size() >= kUnusedMax; }
-  bool give_back();
+  // `ended` is told of each. False: all are in use.
+  bool give_back(const std::function<void(const LabelSet&)>& ended = {});
   // Grows when ids may come to mean other labels.
   std::uint32_t returns() const { return returns_; }
 

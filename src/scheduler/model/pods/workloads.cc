@@ -12,12 +12,12 @@ void Workloads::set(std::string_view kind, const std::string& key, LabelSelector
   const std::string name = kind.empty() ? key : std::string(kind) + " " + key;
   auto there = map.find(name);
   if (there != map.end() && there->second == selector) return;  // a change of its status
-  known_.clear();
+  is_stale_ = true;
   map.insert_or_assign(name, std::move(selector));
 }
 
 void Workloads::remove(std::string_view kind, const std::string& key) {
-  known_.clear();
+  is_stale_ = true;
   if (kind.empty())
     services_.erase(key);
   else
@@ -37,7 +37,8 @@ void Workloads::set_owner(TaskId task, const api::Json& pod) {
 MatcherId Workloads::default_matcher(TaskId task, LabelSetId labels, PodAffinity& pods, Symbols& symbols) {
   auto owner = owners_.find(task.index);
   const auto key = std::pair{labels.index, owner == owners_.end() ? std::string() : owner->second};
-  if (std::exchange(known_at_, pods.label_set_returns()) != pods.label_set_returns()) known_.clear();
+  is_stale_ |= std::exchange(known_at_, pods.label_set_returns()) != pods.label_set_returns();
+  if (std::exchange(is_stale_, false)) forget_matchers(pods);
   if (auto known = known_.find(key); known != known_.end()) return known->second;
   const LabelSet& own = pods.label_set(labels);
   PodSelector all;
@@ -52,7 +53,15 @@ MatcherId Workloads::default_matcher(TaskId task, LabelSetId labels, PodAffinity
     for (const Requirement& one : found->second.requirements) all.labels.requirements.push_back(one);
   }
   const MatcherId out = all.labels.is_empty() ? MatcherId{} : pods.matcher_for({all});
+  if (out.is_set()) pods.use_matcher(out, 1);
   return known_[key] = out;
+}
+
+void Workloads::forget_matchers(PodAffinity& pods) {
+  for (const auto& [key, matcher] : known_) {
+    if (matcher.is_set()) pods.use_matcher(matcher, -1);
+  }
+  known_.clear();
 }
 
 }  // namespace scheduler

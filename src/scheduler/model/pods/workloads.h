@@ -43,10 +43,13 @@ class Workloads {
   MatcherId default_matcher(TaskId task, LabelSetId labels, PodAffinity& pods, Symbols& symbols);
 
  private:
+  void forget_matchers(PodAffinity& pods);
+
   std::map<std::string, LabelSelector, std::less<>> services_;        // by "ns/name"
   std::map<std::string, LabelSelector, std::less<>> controllers_;     // by "kind ns/name"
   std::unordered_map<std::uint32_t, std::string> owners_;             // by task: "kind ns/name"
   std::map<std::pair<std::uint32_t, std::string>, MatcherId> known_;  // by labels and owner
+  bool is_stale_ = false;                                             // they, since selectors changed
   std::uint32_t known_at_ = 0;  // PodAffinity::label_set_returns() when they were found
 };
 
