@@ -9,7 +9,7 @@ target_link_libraries(fuzz_test PRIVATE fuzz GTest::gtest GTest::gtest_main)
 add_test(NAME fuzz COMMAND fuzz_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 if(VOLCANO_FUZZ)
   set(fuzz_targets
-    canary cbor cel connection cron database definition devices discovery grpc http http2 http2_server image json keys patch patch_limits plugin_arguments plugins policies quantity
+    canary cbor cel connection cron database definition devices discovery grpc http http2 http2_server image json keys patch patch_limits plugin_arguments plugins policies protobuf quantity
     route scheduler_config scheduler_objects selector sharding shell_words spdy termination writes yaml)
   foreach(target ${fuzz_targets})
     add_executable(fuzz_${target} ${CMAKE_SOURCE_DIR}/fuzz/libfuzzer.cc)

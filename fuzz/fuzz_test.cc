@@ -66,6 +66,7 @@ void run(std::string_view name, int rounds) {
 
 TEST(Fuzz, json_round_trips) { run("json", 50'000); }
 TEST(Fuzz, cbor_round_trips) { run("cbor", 50'000); }
+TEST(Fuzz, protobuf_round_trips) { run("protobuf", 30'000); }
 TEST(Fuzz, yaml_round_trips) { run("yaml", 30'000); }
 TEST(Fuzz, quantities_round_trip) { run("quantity", 100'000); }
 TEST(Fuzz, words_of_a_command_line_are_read_or_refused) { run("shell_words", 20'000); }

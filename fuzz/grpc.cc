@@ -1,8 +1,8 @@
 // What peers say over gRPC: the first byte picks the side. Each call ends once, messages and memory have limits.
 #include <string>
 
+#include "base/protobuf_wire.h"
 #include "rt/grpc_session.h"
-#include "rt/protobuf_wire.h"
 #include "targets.h"
 
 namespace fuzz {
@@ -10,9 +10,9 @@ namespace fuzz {
 namespace {
 
 void fields(std::string_view input) {
-  rt::WireReader reader(input);
+  base::WireReader reader(input);
   std::size_t bytes = 0;
-  for (rt::WireField field; reader.next(field);) {
+  for (base::WireField field; reader.next(field);) {
     promise(field.number > 0, "fields have numbers");
     bytes += field.bytes.size();
   }

@@ -19,6 +19,7 @@ void canary(std::string_view input) {
 constexpr std::array kTargets = {
     Target{"json", json},
     Target{"cbor", cbor},
+    Target{"protobuf", protobuf},
     Target{"yaml", yaml},
     Target{"quantity", quantity},
     Target{"selector", selector},

@@ -20,6 +20,7 @@ void promise(bool kept, std::string_view what, std::string_view detail = {});
 
 void json(std::string_view input);
 void cbor(std::string_view input);
+void protobuf(std::string_view input);
 void yaml(std::string_view input);
 void quantity(std::string_view input);
 void selector(std::string_view input);

@@ -9,6 +9,7 @@
 #include "api/schema/schema.h"
 #include "base/base64.h"
 #include "base/format.h"
+#include "base/protobuf_wire.h"
 #include "base/time.h"
 #include "base/utf8.h"
 
@@ -18,6 +19,7 @@ namespace {
 using base::Code;
 using base::make_error;
 using base::Result;
+using base::WireField;
 using Kind = Schema::Kind;
 
 constexpr int kDepthMax = 64;
@@ -29,81 +31,21 @@ Result<Json> text_value(std::string_view bytes) {
   return Json(bytes);
 }
 
-struct Value {
-  int number = 0;
-  int wire = 0;
-  std::uint64_t integer = 0;  // wire types 0, 1, 5
-  std::string_view bytes;     // wire type 2
-};
-
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-  bool at_end() const { return bytes_.empty(); }
-
-  // False: malformed.
-  bool next(Value& value) {
-    std::uint64_t tag = 0;
-    if (!varint(tag)) return false;
-    value.number = static_cast<int>(tag >> 3 & 0x1fffffff);
-    value.wire = static_cast<int>(tag & 7);
-    switch (value.wire) {
-      case 0: return varint(value.integer);
-      case 1: return fixed(8, value.integer);
-      case 5: return fixed(4, value.integer);
-      case 2: {
-        std::uint64_t size = 0;
-        if (!varint(size) || size > bytes_.size()) return false;
-        value.bytes = bytes_.substr(0, size);
-        bytes_.remove_prefix(size);
-        return true;
-      }
-      default: return false;
-    }
-  }
-
- private:
-  bool varint(std::uint64_t& out) {
-    out = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      if (bytes_.empty()) return false;
-      const auto byte = static_cast<unsigned char>(bytes_[0]);
-      bytes_.remove_prefix(1);
-      out |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-      if (byte < 0x80) return true;
-    }
-    return false;
-  }
-  bool fixed(std::size_t size, std::uint64_t& out) {
-    if (bytes_.size() < size) return false;
-    out = 0;
-    for (std::size_t i = 0; i < size; ++i)
-      out |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[i])) << (8 * i);
-    bytes_.remove_prefix(size);
-    return true;
-  }
-
-  std::string_view bytes_;
-};
-
-// The value of one field of a small fixed message, or nothing.
-Result<std::vector<Value>> all_fields(std::string_view bytes) {
-  std::vector<Value> values;
-  Reader reader(bytes);
-  while (!reader.at_end()) {
-    Value value;
-    if (!reader.next(value)) return malformed();
-    values.push_back(value);
-  }
-  return values;
+Result<std::vector<WireField>> all_fields(std::string_view bytes) {
+  std::vector<WireField> fields;
+  base::WireReader reader(bytes);
+  for (WireField field; reader.next(field);) fields.push_back(field);
+  if (reader.malformed()) return malformed();
+  return fields;
 }
 
 Result<Json> time_value(std::string_view bytes, bool micro) {
   std::int64_t seconds = 0;
   std::int64_t nanos = 0;
-  TRY(const std::vector<Value> values, all_fields(bytes));
+  TRY(const std::vector<WireField> values, all_fields(bytes));
   if (values.empty()) return Json();
-  for (const Value& value : values) (value.number == 1 ? seconds : nanos) = static_cast<std::int64_t>(value.integer);
+  for (const WireField& value : values)
+    (value.number == 1 ? seconds : nanos) = static_cast<std::int64_t>(value.integer);
   if (seconds < -9'000'000'000 || seconds > 9'000'000'000 || nanos < 0 || nanos > 999'999'999) return Json();
   const base::Time time{seconds * 1'000'000'000 + nanos};
   return Json(micro ? base::format_rfc3339_micro(time) : base::format_rfc3339(time));
@@ -113,8 +55,8 @@ Result<Json> int_or_string_value(std::string_view bytes) {
   std::int64_t type = 0;
   std::int64_t number = 0;
   std::string_view text;
-  TRY(const std::vector<Value> values, all_fields(bytes));
-  for (const Value& value : values) {
+  TRY(const std::vector<WireField> values, all_fields(bytes));
+  for (const WireField& value : values) {
     if (value.number == 1) type = static_cast<std::int64_t>(value.integer);
     if (value.number == 2) number = static_cast<std::int32_t>(value.integer);
     if (value.number == 3) text = value.bytes;
@@ -124,7 +66,7 @@ Result<Json> int_or_string_value(std::string_view bytes) {
 
 Result<Json> object_value(const Schema& schema, std::string_view bytes, int depth);
 
-Result<Json> value_of(const Schema& schema, const Value& value, int depth) {
+Result<Json> value_of(const Schema& schema, const WireField& value, int depth) {
   switch (schema.kind) {
     case Kind::kString:
       if (schema.format == "date-time" || schema.format == "micro-time")
@@ -141,26 +83,35 @@ Result<Json> value_of(const Schema& schema, const Value& value, int depth) {
     }
     case Kind::kBoolean: return Json(value.integer != 0);
     case Kind::kQuantity: {
-      TRY(const std::vector<Value> parts, all_fields(value.bytes));
-      for (const Value& part : parts)
+      TRY(const std::vector<WireField> parts, all_fields(value.bytes));
+      for (const WireField& part : parts)
         if (part.number == 1) return text_value(part.bytes);
       return Json("0");
     }
     case Kind::kIntOrString: return int_or_string_value(value.bytes);
     case Kind::kAny: {  // FieldsV1 and RawExtension hold JSON text
-      TRY(const std::vector<Value> parts, all_fields(value.bytes));
-      for (const Value& part : parts)
+      TRY(const std::vector<WireField> parts, all_fields(value.bytes));
+      for (const WireField& part : parts)
         if (part.number == 1) return parse_json(part.bytes);
       return Json::object();
     }
     case Kind::kObject: return object_value(schema, value.bytes, depth);
-    case Kind::kList:
+    case Kind::kList: {  // in a map: a message of its items
+      TRY(const std::vector<WireField> parts, all_fields(value.bytes));
+      Json list = Json::array();
+      for (const WireField& part : parts) {
+        if (part.number != 1) continue;
+        TRY(Json item, value_of(*schema.element, part, depth + 1));
+        list.push_back(std::move(item));
+      }
+      return list;
+    }
     case Kind::kMap: break;
   }
   return malformed();
 }
 
-base::Status add_field(const SchemaField& field, const Value& value, int depth, Json& object) {
+base::Status add_field(const SchemaField& field, const WireField& value, int depth, Json& object) {
   const Schema& schema = *field.schema;
   if (schema.kind == Kind::kList) {
     TRY(Json item, value_of(*schema.element, value, depth + 1));
@@ -168,11 +119,10 @@ base::Status add_field(const SchemaField& field, const Value& value, int depth, 
     return {};
   }
   if (schema.kind == Kind::kMap) {
-    TRY(const std::vector<Value> parts, all_fields(value.bytes));
+    TRY(const std::vector<WireField> parts, all_fields(value.bytes));
     std::string_view key;
-    Value content;
-    content.wire = 2;
-    for (const Value& part : parts) {
+    WireField content;
+    for (const WireField& part : parts) {
       if (part.number == 1) key = part.bytes;
       if (part.number == 2) content = part;
     }
@@ -191,10 +141,8 @@ base::Status add_field(const SchemaField& field, const Value& value, int depth, 
 // Fields of a message, or of one nested message that JSON writes in place (`outer`).
 base::Status add_fields(const Schema& schema, std::string_view bytes, int outer, int depth, Json& object) {
   if (depth > kDepthMax) return malformed();
-  Reader reader(bytes);
-  while (!reader.at_end()) {
-    Value value;
-    if (!reader.next(value)) return malformed();
+  base::WireReader reader(bytes);
+  for (WireField value; reader.next(value);) {
     bool nested = false;
     for (const SchemaField& field : schema.fields) {
       if (field.number == value.number && field.outer_number == outer) {
@@ -202,10 +150,11 @@ base::Status add_fields(const Schema& schema, std::string_view bytes, int outer,
         nested = false;
         break;
       }
-      nested = nested || (outer == 0 && value.wire == 2 && field.outer_number == value.number);
+      nested = nested || (outer == 0 && field.outer_number == value.number);
     }
     if (nested) TRY_VOID(add_fields(schema, value.bytes, value.number, depth + 1, object));
   }
+  if (reader.malformed()) return malformed();
   return {};
 }
 
@@ -215,11 +164,14 @@ Result<Json> object_value(const Schema& schema, std::string_view bytes, int dept
   return object;
 }
 
-const Schema* schema_for(std::string_view api_version, std::string_view kind) {
+}  // namespace
+
+const Schema* protobuf_schema(std::string_view api_version, std::string_view kind) {
   if (const KindInfo* info = find_kind_named(api_version, kind); info && !info->custom) return info->schema;
   for (const OtherVersion& other : other_versions())
     if (other.kind.kind == kind && other.kind.resource.api_version() == api_version) return other.kind.schema;
   if (kind == "Scale" && api_version == "autoscaling/v1") return &core_schema("autoscaling.v1.Scale");
+  if (kind == "Status" && api_version == "v1") return &core_schema("meta.v1.Status");
   if (kind == "DeleteOptions") return &core_schema("meta.v1.DeleteOptions");
   if (kind == "TokenRequest") return &core_schema("authentication.v1.TokenRequest");
   if (kind == "Eviction") return &core_schema("policy.v1.Eviction");
@@ -227,22 +179,20 @@ const Schema* schema_for(std::string_view api_version, std::string_view kind) {
   return nullptr;
 }
 
-}  // namespace
-
 Result<Json> parse_protobuf(std::string_view bytes) {
   constexpr std::string_view kMagic("k8s\0", 4);
   if (!bytes.starts_with(kMagic)) return malformed();
   std::string_view api_version;
   std::string_view kind;
   std::string_view raw;
-  TRY(const std::vector<Value> envelope, all_fields(bytes.substr(4)));
-  for (const Value& value : envelope) {
+  TRY(const std::vector<WireField> envelope, all_fields(bytes.substr(4)));
+  for (const WireField& value : envelope) {
     if (value.number == 2) raw = value.bytes;
     if (value.number != 1) continue;
-    TRY(const std::vector<Value> type, all_fields(value.bytes));
-    for (const Value& part : type) (part.number == 1 ? api_version : kind) = part.bytes;
+    TRY(const std::vector<WireField> type, all_fields(value.bytes));
+    for (const WireField& part : type) (part.number == 1 ? api_version : kind) = part.bytes;
   }
-  const Schema* schema = schema_for(api_version, kind);
+  const Schema* schema = protobuf_schema(api_version, kind);
   if (!schema)
     return make_error(Code::kUnsupportedMediaType,
                       base::format("the body of the request was in an unknown format - {} {} is accepted as "

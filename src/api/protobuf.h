@@ -1,14 +1,31 @@
-// Reads Kubernetes' protobuf bodies of core kinds, which current clients send for their typed creates. Never written.
+// Objects of core kinds as protocol buffers, along the numbers of fields in Kubernetes' schemas. What is stored is
+// JSON; many clients prefer this form on the wire.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "api/json/json.h"
+#include "api/schema/schema.h"
 #include "base/result.h"
 
 namespace api {
 
+// The message of objects of this kind, and of some that are no kinds of resources, such as Status; null: there is none.
+const Schema* protobuf_schema(std::string_view api_version, std::string_view kind);
+// Whether each field of the message, however deep, has a number. Not so for custom resources and their definitions.
+bool is_protobuf(const Schema& message);
+
 // `bytes` is the enveloped form: "k8s\0", then runtime.Unknown with the object inside.
 base::Result<Json> parse_protobuf(std::string_view bytes);
+
+// The enveloped form of an object of core kinds, or of a list of them; empty: it has none. Members that its message
+// does not have, or has in another type, are left out.
+std::string to_protobuf(const Json& object);
+// The same, item by item: `around` is the list with no items.
+std::string list_to_protobuf(const Json& around, std::size_t size, const std::function<Json(std::size_t)>& item);
+// An event of a watch, framed: its length in four bytes, then meta.v1.WatchEvent.
+std::string event_to_protobuf(std::string_view type, const Json& object);
 
 }  // namespace api

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "base/format.h"
+#include "base/protobuf_wire.h"
 #include "rt/grpc.h"
 #include "rt/http_client.h"
-#include "rt/protobuf_wire.h"
 
 namespace node {
 
@@ -50,7 +50,7 @@ std::string target_of(std::string_view path) {
 
 // grpc.health.v1: HealthCheckRequest{service = 1}, HealthCheckResponse{status = 1}.
 std::string health_request(std::string_view service) {
-  rt::WireWriter request;
+  base::WireWriter request;
   request.add(1, service);
   return request.take();
 }
@@ -68,8 +68,8 @@ CheckAnswer health_answer(const rt::GrpcStatus& status, std::string_view message
                                            rt::grpc_code_name(status.code), status.message)};
   static constexpr const char* kStates[] = {"UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"};
   std::uint64_t state = 0;
-  rt::WireReader reader(message);
-  for (rt::WireField field; reader.next(field);)
+  base::WireReader reader(message);
+  for (base::WireField field; reader.next(field);)
     if (field.number == 1) state = field.integer;
   if (reader.malformed()) return {Answer::kFailure, "error: health rpc probe failed: the answer is malformed"};
   if (state == 1) return {Answer::kSuccess, {}};

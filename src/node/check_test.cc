@@ -6,8 +6,8 @@
 #include <future>
 
 #include "api/json/yaml.h"
+#include "base/protobuf_wire.h"
 #include "rt/grpc.h"
-#include "rt/protobuf_wire.h"
 
 namespace node {
 namespace {
@@ -19,14 +19,14 @@ class GrpcProbes : public testing::Test {
         io, {.address = "127.0.0.1"},
         [](const std::string& method, const std::string& request, const std::shared_ptr<rt::GrpcAnswer>& answer) {
           std::string service;
-          rt::WireReader reader(request);
-          for (rt::WireField field; reader.next(field);)
+          base::WireReader reader(request);
+          for (base::WireField field; reader.next(field);)
             if (field.number == 1) service = field.bytes;
           if (method != "/grpc.health.v1.Health/Check" || service == "none")
             return answer->finish({rt::GrpcCode::kUnimplemented, "unknown service"});
           if (service == "silent") return;
           if (service == "missing") return answer->finish({rt::GrpcCode::kNotFound, "unknown service"});
-          rt::WireWriter response;
+          base::WireWriter response;
           response.add(1, std::uint64_t{service.empty() ? 1U : service == "odd" ? 77U : 2U});
           answer->send(service == "rubbish" ? std::string("\x0a\x7f") : response.take());
           answer->finish({});

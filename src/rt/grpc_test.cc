@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "rt/env.h"
-#include "rt/protobuf_wire.h"
 
 namespace rt {
 namespace {
@@ -159,33 +158,6 @@ TEST_F(Grpc, a_server_that_ends_ends_its_calls) {
   ender.join();
   EXPECT_NE(::access(socket("other").unix_path.c_str(), F_OK), 0) << "its socket is gone";
   EXPECT_EQ(::access(socket("end").unix_path.c_str(), F_OK), 0);
-}
-
-TEST(WireFormat, is_read_as_it_was_written) {
-  WireWriter writer;
-  writer.add(1, std::string_view("text"));
-  writer.add(2, std::uint64_t{300});
-  writer.add(3, false);
-  writer.add_entry(4, "");
-  writer.add_pair(5, "k", "v");
-  const std::string bytes = writer.take();
-  std::string seen;
-  WireReader reader(bytes);
-  for (WireField field; reader.next(field);)
-    seen += std::to_string(field.number) + "=" + std::to_string(field.integer) + "," +
-            std::to_string(field.bytes.size()) + " ";
-  EXPECT_FALSE(reader.malformed());
-  EXPECT_EQ(seen, "1=0,4 2=300,0 4=0,0 5=0,6 ");
-  for (const std::string_view bad : {std::string_view("\x0a\x05"
-                                                      "abc"),
-                                     std::string_view("\x08"), std::string_view("\x0b"), std::string_view("\0\1", 2),
-                                     std::string_view("\x09"
-                                                      "1234")}) {
-    WireReader broken(bad);
-    for (WireField field; broken.next(field);) {
-    }
-    EXPECT_TRUE(broken.malformed());
-  }
 }
 
 }  // namespace

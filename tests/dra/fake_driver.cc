@@ -11,15 +11,15 @@
 #include <string>
 
 #include "base/format.h"
+#include "base/protobuf_wire.h"
 #include "rt/files.h"
 #include "rt/grpc.h"
-#include "rt/protobuf_wire.h"
 
 namespace {
 
-using rt::WireField;
-using rt::WireReader;
-using rt::WireWriter;
+using base::WireField;
+using base::WireReader;
+using base::WireWriter;
 
 struct Claim {
   std::string ns, uid, name;

@@ -3,6 +3,7 @@
 
 #include "api/json/cbor.h"
 #include "api/json/yaml.h"
+#include "api/protobuf.h"
 
 namespace apiserver {
 
@@ -20,15 +21,24 @@ std::string header_text(std::string_view warning) {
   return "299 - \"" + text + "\"";
 }
 
-// Of a list each item is read when its turn comes: all of them would be many times what is written.
-std::string cbor_of(Answer answer) {
-  if (const auto list = list_in_pieces(answer))
-    return api::list_to_cbor(list->around, list->items.size(), [&](std::size_t i) {
-      auto item = api::parse_json(*list->items[i]);
-      CHECK(item.ok());  // we wrote it
-      return *std::move(item);
-    });
-  return api::to_cbor(object_of(std::move(answer)));
+// Of a list each item is read when its turn comes: all of them would be many times what is written. Empty: it has no
+// such form.
+std::string list_encoded(const ListInPieces& list, Encoding encoding) {
+  const auto item = [&](std::size_t i) {
+    auto one = api::parse_json(*list.items[i]);
+    CHECK(one.ok());  // we wrote it
+    return *std::move(one);
+  };
+  if (encoding == Encoding::kCbor) return api::list_to_cbor(list.around, list.items.size(), item);
+  return api::list_to_protobuf(list.around, list.items.size(), item);
+}
+
+// A list that lies in pieces, in a form that is made item by item; empty: it is none, or has no such form.
+std::string list_encoded(const Answer& answer, const Format& format) {
+  const bool by_items = format.encoding == Encoding::kCbor || format.encoding == Encoding::kProtobuf;
+  if (!by_items || format.shape != Format::Shape::kWhole) return {};
+  const auto list = list_in_pieces(answer);
+  return list ? list_encoded(*list, format.encoding) : std::string();
 }
 
 Json shaped(const api::KindInfo& kind, Json object, const Format& format, bool reading, base::Time now) {
@@ -40,35 +50,49 @@ Json shaped(const api::KindInfo& kind, Json object, const Format& format, bool r
 
 }  // namespace
 
-std::string encoded(const Json& value, Encoding encoding) {
+std::string encoded(const Json& value, Encoding& encoding) {
+  if (encoding == Encoding::kProtobuf) {
+    std::string bytes = api::to_protobuf(value);
+    if (!bytes.empty()) return bytes;
+    encoding = Encoding::kJson;
+  }
   switch (encoding) {
     case Encoding::kYaml: return api::to_yaml(value);
     case Encoding::kCbor: return api::to_cbor(value);
-    case Encoding::kJson: break;
+    case Encoding::kJson:
+    case Encoding::kProtobuf: break;
   }
   return value.dump();
+}
+
+bool is_in_protobuf(const api::KindInfo& kind) {
+  const api::Schema* message = api::protobuf_schema(kind.resource.api_version(), kind.kind);
+  return message && api::is_protobuf(*message);
 }
 
 HttpResponse response_of(const api::KindInfo& kind, Answer answer, const Format& format, bool reading, base::Time now) {
   HttpResponse response;
   response.status = answer.status;
-  response.headers = {{"Content-Type", std::string(media_type(format.encoding))}};
   for (const std::string& warning : answer.warnings) response.headers.emplace_back("Warning", header_text(warning));
-  const bool whole = format.shape == Format::Shape::kWhole;
-  if (whole && format.encoding == Encoding::kJson && !answer.pieces.empty())
+  Encoding encoding = format.encoding;
+  const bool is_json = encoding == Encoding::kJson || (encoding == Encoding::kProtobuf && !is_in_protobuf(kind));
+  if (format.shape == Format::Shape::kWhole && is_json && !answer.pieces.empty()) {
+    encoding = Encoding::kJson;
     response.pieces = std::move(answer.pieces);
-  else if (whole && format.encoding == Encoding::kCbor)
-    response.body = cbor_of(std::move(answer));
-  else
-    response.body = encoded(shaped(kind, object_of(std::move(answer)), format, reading, now), format.encoding);
+  } else {
+    response.body = list_encoded(answer, format);
+    if (response.body.empty())
+      response.body = encoded(shaped(kind, object_of(std::move(answer)), format, reading, now), encoding);
+  }
+  response.headers.insert(response.headers.begin(), {"Content-Type", std::string(media_type(encoding))});
   return response;
 }
 
 HttpResponse document_response(int status, const Json& body, Encoding encoding) {
   HttpResponse response;
   response.status = status;
-  response.headers = {{"Content-Type", std::string(media_type(encoding))}};
   response.body = encoded(body, encoding);
+  response.headers = {{"Content-Type", std::string(media_type(encoding))}};
   if (encoding == Encoding::kJson) response.body += "\n";
   return response;
 }

@@ -1,14 +1,8 @@
 // CBOR in requests and answers, by HTTP: the same objects as in JSON, and refusals that say why.
 #include <gtest/gtest.h>
 
-#include <condition_variable>
-#include <future>
-#include <mutex>
-
 #include "api/json/cbor.h"
-#include "apiserver/http/server.h"
-#include "rt/http_client.h"
-#include "rt/kv.h"
+#include "apiserver/http/served_for_tests.h"
 
 namespace apiserver {
 namespace {
@@ -18,42 +12,7 @@ using api::Json;
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 constexpr const char* kCbor = "application/cbor";
 
-struct Served {
-  std::unique_ptr<rt::KvStore> kv = rt::make_memory_kv();
-  std::unique_ptr<rt::RealEnv> env = rt::make_real_env("api"), asks = rt::make_real_env("asks");
-  std::unique_ptr<store::Store> store = *store::Store::open(*env, *kv);
-  std::unique_ptr<Api> api = std::make_unique<Api>(*env, *store, ApiOptions{});
-  std::unique_ptr<Server> server;
-  std::unique_ptr<rt::HttpClient> http;
-
-  Served() {
-    std::promise<void> begun;
-    env->loop().post([&] { api->bootstrap([&](base::Status) { begun.set_value(); }); });
-    begun.get_future().wait();
-    server = *start_server(*api, {.http = {}, .token = "secret", .version = "0"});
-    http = *rt::make_http_client({.host = "127.0.0.1", .port = server->port(), .tls = false}, asks->loop());
-  }
-  ~Served() {
-    http.reset();
-    asks->stop();
-    server.reset();
-    env->stop();
-  }
-
-  rt::HttpResponse ask(std::string method, std::string path, rt::Headers headers, std::string body = "") {
-    rt::HttpRequest request;
-    request.method = std::move(method);
-    request.target = std::move(path);
-    request.headers = std::move(headers);
-    request.headers.emplace_back("Authorization", "Bearer secret");
-    request.body = std::move(body);
-    std::promise<base::Result<rt::HttpResponse>> answered;
-    http->send(std::move(request),
-               [&](base::Result<rt::HttpResponse> answer) { answered.set_value(std::move(answer)); });
-    auto answer = answered.get_future().get();
-    EXPECT_TRUE(answer.ok());
-    return answer.ok() ? *std::move(answer) : rt::HttpResponse();
-  }
+struct CborServed : Served {
   Json get(const std::string& path, const std::string& accept = kCbor) {
     return value(ask("GET", path, {{"Accept", accept}}));
   }
@@ -75,10 +34,10 @@ Json map_named(const std::string& name, const Json& data = Json::object()) {
 }
 
 TEST(CborServing, takes_and_shows_objects_as_in_json) {
-  Served served;
+  CborServed served;
   const rt::HttpResponse made = served.create(map_named("a", Json::object({{"k", "v"}})));
   EXPECT_EQ(made.status, 201) << made.body;
-  EXPECT_EQ(Served::value(made)["data"]["k"].as_string(), "v");
+  EXPECT_EQ(CborServed::value(made)["data"]["k"].as_string(), "v");
   const Json json = *api::parse_json(served.ask("GET", std::string(kMaps) + "/a", {}).body);
   EXPECT_EQ(served.get(std::string(kMaps) + "/a"), json);
 
@@ -93,7 +52,7 @@ TEST(CborServing, takes_and_shows_objects_as_in_json) {
 }
 
 TEST(CborServing, shows_lists_tables_metadata_and_documents) {
-  Served served;
+  CborServed served;
   for (const char* name : {"a", "b", "c"}) served.create(map_named(name));
   const Json list = served.get(kMaps);
   EXPECT_EQ(list, *api::parse_json(served.ask("GET", kMaps, {}).body));
@@ -113,11 +72,11 @@ TEST(CborServing, shows_lists_tables_metadata_and_documents) {
       served.ask("GET", "/apis", {{"Accept", "application/cbor;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}});
   EXPECT_EQ(rt::header(groups.headers, "Content-Type"),
             "application/cbor;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
-  EXPECT_EQ(Served::value(groups)["kind"].as_string(), "APIGroupDiscoveryList");
+  EXPECT_EQ(CborServed::value(groups)["kind"].as_string(), "APIGroupDiscoveryList");
 }
 
 TEST(CborServing, says_errors_in_it) {
-  Served served;
+  CborServed served;
   EXPECT_EQ(served.get(std::string(kMaps) + "/none")["message"].as_string(), "configmaps \"none\" not found");
   EXPECT_EQ(served.get("/api/v1/nothing")["code"].as_int(), 404);
   rt::HttpRequest stranger;
@@ -126,13 +85,13 @@ TEST(CborServing, says_errors_in_it) {
   stranger.headers = {{"Accept", kCbor}};
   std::promise<rt::HttpResponse> answered;
   served.http->send(std::move(stranger), [&](base::Result<rt::HttpResponse> answer) { answered.set_value(*answer); });
-  EXPECT_EQ(Served::value(answered.get_future().get())["reason"].as_string(), "Unauthorized");
+  EXPECT_EQ(CborServed::value(answered.get_future().get())["reason"].as_string(), "Unauthorized");
   const Json watch = served.get(std::string(kMaps) + "?watch=1&resourceVersion=x", "application/cbor-seq");
   EXPECT_EQ(watch["kind"].as_string(), "Status");
 }
 
 TEST(CborServing, applies_configurations) {
-  Served served;
+  CborServed served;
   const std::string path = std::string(kMaps) + "/a?fieldManager=f";
   const auto apply = [&](std::string_view type, const Json& what) {
     return served.ask("PATCH", path, {{"Content-Type", std::string(type)}}, api::to_cbor(what)).status;
@@ -148,18 +107,6 @@ TEST(CborServing, applies_configurations) {
     EXPECT_EQ(apply(type, Json::object()), 415) << type;
 }
 
-// The bytes of a stream, as they come.
-struct Heard {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::string bytes, type;
-
-  bool becomes(const std::string& expected) {
-    std::unique_lock lock(mutex);
-    return changed.wait_for(lock, std::chrono::seconds(30), [&] { return bytes == expected; });
-  }
-};
-
 std::string event(std::string_view type, const Json& object) {
   std::string bytes = api::to_cbor(Json::object({{"type", type}, {"object", Json()}}));
   bytes.pop_back();
@@ -167,35 +114,20 @@ std::string event(std::string_view type, const Json& object) {
 }
 
 TEST(CborServing, watches_are_sequences_of_events) {
-  Served served;
-  const Json first = Served::value(served.create(map_named("a")));
+  CborServed served;
+  const Json first = CborServed::value(served.create(map_named("a")));
   Heard heard;
-  rt::HttpRequest request;
-  request.method = "GET";
-  request.target = std::string(kMaps) + "?watch=1";
-  request.headers = {{"Authorization", "Bearer secret"}, {"Accept", kCbor}};
-  const auto stream = served.http->stream(request, {.on_start =
-                                                        [&](int, const rt::Headers& headers) {
-                                                          const std::lock_guard lock(heard.mutex);
-                                                          heard.type = rt::header(headers, "Content-Type");
-                                                        },
-                                                    .on_data =
-                                                        [&](std::string_view bytes) {
-                                                          const std::lock_guard lock(heard.mutex);
-                                                          heard.bytes += bytes;
-                                                          heard.changed.notify_all();
-                                                        },
-                                                    .on_end = [](base::Status) {}});
+  const auto stream = served.watch(std::string(kMaps) + "?watch=1", kCbor, heard);
   std::string expected = event("ADDED", first);
   EXPECT_TRUE(heard.becomes(expected));  // from history
   EXPECT_EQ(heard.type, "application/cbor-seq");
-  expected += event("ADDED", Served::value(served.create(map_named("b"))));
+  expected += event("ADDED", CborServed::value(served.create(map_named("b"))));
   EXPECT_TRUE(heard.becomes(expected));  // as it is written
   EXPECT_TRUE(api::parse_cbor(std::string_view(expected).substr(0, event("ADDED", first).size())).ok());
 }
 
 TEST(CborServing, refuses_bodies_that_are_none) {
-  Served served;
+  CborServed served;
   const auto create = [&](std::string body) {
     const auto answer = served.ask("POST", kMaps, {{"Content-Type", kCbor}}, std::move(body));
     return std::to_string(answer.status) + " " + (*api::parse_json(answer.body))["message"].str();

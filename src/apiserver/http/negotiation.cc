@@ -67,6 +67,7 @@ std::optional<Encoding> encoding_of(const Choice& choice) {
   if (choice.type == "application/json" || choice.type == "application/*" || choice.type == "*/*")
     return Encoding::kJson;
   if (choice.type == "application/yaml") return Encoding::kYaml;
+  if (choice.type == "application/vnd.kubernetes.protobuf") return Encoding::kProtobuf;
   if (choice.type == "application/cbor" || choice.type == "application/cbor-seq") return Encoding::kCbor;
   return {};
 }
@@ -87,6 +88,7 @@ Format negotiate(const rt::HttpRequest& http, const rt::Target& target) {
     const auto encoding = encoding_of(choice);
     const auto shape = shape_of(choice);
     if (!encoding || !shape) continue;
+    if (encoding == Encoding::kProtobuf && shape != Format::Shape::kWhole) continue;
     format.encoding = *encoding;
     format.shape = *shape;
     break;
@@ -106,7 +108,8 @@ DocumentFormat negotiate_document(std::string_view accept) {
   for (const Choice& choice : choices_of(accept)) {
     const auto encoding = encoding_of(choice);
     const bool aggregated = choice.get("as") == "APIGroupDiscoveryList" && choice.get("v") == "v2";
-    if (encoding && (aggregated || choice.get("as").empty())) return {*encoding, aggregated};
+    if (encoding && encoding != Encoding::kProtobuf && (aggregated || choice.get("as").empty()))
+      return {*encoding, aggregated};
   }
   return {};
 }
@@ -115,6 +118,7 @@ std::string_view media_type(Encoding encoding) {
   switch (encoding) {
     case Encoding::kYaml: return "application/yaml";
     case Encoding::kCbor: return "application/cbor";
+    case Encoding::kProtobuf: return "application/vnd.kubernetes.protobuf";
     case Encoding::kJson: break;
   }
   return "application/json";

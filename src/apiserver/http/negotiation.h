@@ -11,7 +11,8 @@
 
 namespace apiserver {
 
-enum class Encoding : std::uint8_t { kJson, kYaml, kCbor };
+// Protobuf is for whole objects of core kinds; what has no such form is JSON, whatever was asked for.
+enum class Encoding : std::uint8_t { kJson, kYaml, kCbor, kProtobuf };
 
 struct Format {
   enum class Shape : std::uint8_t { kWhole, kTable, kMetadata };

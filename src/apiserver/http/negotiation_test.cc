@@ -31,10 +31,13 @@ TEST(Negotiation, goes_by_quality_then_by_what_is_named_then_by_order) {
         Row{"application/cbor;q=0.2 , application/yaml; q=0.5,application/json;q=0.3", "yaml"},
         Row{"*/*, application/cbor", "cbor"}, Row{"*/*, application/cbor;q=0.5", "json"},
         Row{"application/cbor;q=0", "json"}, Row{"application/cbor;q=x, application/yaml;q=0.1", "yaml"},
+        // What controllers of Kubernetes send.
+        Row{"application/vnd.kubernetes.protobuf,application/json", "vnd.kubernetes.protobuf"},
+        Row{"application/json, application/vnd.kubernetes.protobuf", "json"},
         // What stands for nothing here is passed over.
-        Row{"application/vnd.kubernetes.protobuf,application/cbor", "cbor"},
-        Row{"application/vnd.kubernetes.protobuf, */*", "json"}, Row{"text/html", "json"}, Row{",;,=;q=,/", "json"},
-        Row{"application/json;stream=watch", "json"}, Row{"application/json; charset=utf-8", "json"}})
+        Row{"application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io, application/cbor", "cbor"},
+        Row{"text/html", "json"}, Row{",;,=;q=,/", "json"}, Row{"application/json;stream=watch", "json"},
+        Row{"application/json; charset=utf-8", "json"}})
     EXPECT_EQ(chosen(row.accept), row.chosen) << row.accept;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "api/json/cbor.h"
+#include "api/protobuf.h"
 #include "apiserver/http/answers.h"
 #include "base/format.h"
 
@@ -29,9 +30,10 @@ std::string_view name_of(EventType type) {
   return type == EventType::kAdded ? "ADDED" : type == EventType::kModified ? "MODIFIED" : "DELETED";
 }
 
-// What stands before the object of an event; behind it stands kEnd in JSON, and nothing in CBOR.
-std::string begin_of(std::string_view type, bool cbor) {
-  if (!cbor) return base::format(R"({{"type":"{}","object":)", type);
+// What stands before the object of an event; behind it stands kEnd in JSON, and nothing in CBOR. In protobuf each event
+// is made as a whole.
+std::string begin_of(std::string_view type, Encoding encoding) {
+  if (encoding == Encoding::kJson) return base::format(R"({{"type":"{}","object":)", type);
   std::string event = api::to_cbor(Json::object({{"type", type}, {"object", Json()}}));
   event.pop_back();  // the object, which comes last
   return event;
@@ -39,16 +41,31 @@ std::string begin_of(std::string_view type, bool cbor) {
 
 constexpr std::string_view kEnd = "}\n";
 
-const Bytes& begin_of(EventType type, bool cbor) {
+const Bytes& begin_of(EventType type, Encoding encoding) {
   using Row = std::array<Bytes, 3>;
-  static const auto row = [](bool in_cbor) {
+  static const auto row = [](Encoding in) {
     Row made;
     for (const EventType each : {EventType::kAdded, EventType::kModified, EventType::kDeleted})
-      made[static_cast<std::size_t>(each)] = std::make_shared<const std::string>(begin_of(name_of(each), in_cbor));
+      made[static_cast<std::size_t>(each)] = std::make_shared<const std::string>(begin_of(name_of(each), in));
     return made;
   };
-  static const Row json = row(false), cbors = row(true);
-  return (cbor ? cbors : json)[static_cast<std::size_t>(type)];
+  static const Row json = row(Encoding::kJson), cbor = row(Encoding::kCbor);
+  return (encoding == Encoding::kCbor ? cbor : json)[static_cast<std::size_t>(type)];
+}
+
+std::string_view stream_type(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::kCbor: return "application/cbor-seq";
+    case Encoding::kProtobuf: return "application/vnd.kubernetes.protobuf;stream=watch";
+    default: return "application/json";
+  }
+}
+
+// Watches have three forms. Messages of WebSockets are not in protobuf.
+Encoding encoding_of(const Format& format, const api::KindInfo& kind) {
+  if (format.encoding == Encoding::kCbor) return Encoding::kCbor;
+  const bool protobuf = format.encoding == Encoding::kProtobuf && !format.web_socket && is_in_protobuf(kind);
+  return protobuf ? Encoding::kProtobuf : Encoding::kJson;
 }
 
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -60,7 +77,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
         kind_(*request.kind),
         holds_kind_(request.holds_kind),
         format_(std::move(format)),
-        cbor_(format_.encoding == Encoding::kCbor),
+        encoding_(encoding_of(format_, kind_)),
         whole_(format_.shape == Format::Shape::kWhole),
         exchange_(std::move(exchange)) {}
 
@@ -100,12 +117,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void start() {
     if (std::exchange(started_, true)) return;
     if (!format_.web_socket)
-      return exchange_->start(200, {{"Content-Type", cbor_ ? "application/cbor-seq" : "application/json"},
-                                    {"Cache-Control", "no-cache, private"}});
+      return exchange_->start(
+          200, {{"Content-Type", std::string(stream_type(encoding_))}, {"Cache-Control", "no-cache, private"}});
     rt::Headers headers;
     if (!format_.web_socket->empty()) headers.emplace_back("Sec-WebSocket-Protocol", *format_.web_socket);
     rt::HttpExchange::OnBytes drop;  // messages are of bytes, then
-    if (cbor_) drop = [](const std::string&) { return true; };
+    if (encoding_ == Encoding::kCbor) drop = [](const std::string&) { return true; };
     exchange_->start_web_socket(std::move(headers), std::move(drop));
   }
 
@@ -115,13 +132,15 @@ class Stream : public std::enable_shared_from_this<Stream> {
     start();
     const bool plain = whole_ && !format_.web_socket;
     if (plain && slice.shared) {
-      std::shared_ptr<const rt::SharedChunk>& text = cbor_ ? slice.cbor : slice.text;
+      std::shared_ptr<const rt::SharedChunk>& text = encoding_ == Encoding::kCbor       ? slice.cbor
+                                                     : encoding_ == Encoding::kProtobuf ? slice.protobuf
+                                                                                        : slice.text;
       if (!text) text = text_of(slice.events);
       exchange_->send_shared(text);
     } else {
       send_events(slice.events);
     }
-    const bool shared = plain && (slice.shared || !cbor_);
+    const bool shared = plain && (slice.shared || encoding_ == Encoding::kJson);
     if (exchange_->backlog_bytes() <= (shared ? kSharedBacklogMax : kOwnBacklogMax)) return true;
     exchange_->on_drained([&loop = api_.env().loop(), weak = weak_from_this()] {
       loop.post([weak] {
@@ -138,8 +157,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::string text;
     text.reserve(size);
     for (const Event& event : events) {
-      text += *begin_of(event.type, cbor_);
-      if (cbor_)
+      if (encoding_ == Encoding::kProtobuf) {
+        text += api::event_to_protobuf(name_of(event.type), event.object->json());
+        continue;
+      }
+      text += *begin_of(event.type, encoding_);
+      if (encoding_ == Encoding::kCbor)
         text += api::to_cbor(event.object->json());
       else
         text.append(event.object->bytes).append(kEnd);
@@ -151,9 +174,14 @@ class Stream : public std::enable_shared_from_this<Stream> {
     static const Bytes end = std::make_shared<const std::string>(kEnd);
     std::vector<Bytes> pieces;
     for (const Event& event : events) {
-      pieces.push_back(begin_of(event.type, cbor_));
+      if (encoding_ == Encoding::kProtobuf) {
+        pieces.push_back(
+            std::make_shared<const std::string>(api::event_to_protobuf(name_of(event.type), event.object->json())));
+        continue;
+      }
+      pieces.push_back(begin_of(event.type, encoding_));
       pieces.push_back(object_bytes(event.object));
-      if (!cbor_) pieces.push_back(end);
+      if (encoding_ == Encoding::kJson) pieces.push_back(end);
       // Over a WebSocket an event is a message.
       if (format_.web_socket) exchange_->send(std::exchange(pieces, {}));
     }
@@ -161,13 +189,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   }
 
   Bytes object_bytes(const store::ObjectPtr& object) {
-    if (whole_ && !cbor_) return {object, &object->bytes};
+    if (whole_ && encoding_ == Encoding::kJson) return {object, &object->bytes};
     Json shown = object->json();
     if (format_.shape == Format::Shape::kTable)
       shown = make_table_for(kind_, shown, api_.env().now(), format_.include, !std::exchange(columns_sent_, true));
     else if (!whole_)
       shown = metadata_only(shown);
-    return std::make_shared<const std::string>(cbor_ ? api::to_cbor(shown) : shown.dump());
+    return std::make_shared<const std::string>(encoding_ == Encoding::kCbor ? api::to_cbor(shown) : shown.dump());
   }
 
   void go_on() {
@@ -185,8 +213,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
     else if (!whole_)
       object = metadata_only(object);
     start();
-    std::string event = begin_of("BOOKMARK", cbor_);
-    event += cbor_ ? api::to_cbor(object) : object.dump().append(kEnd);
+    std::string event;
+    if (encoding_ == Encoding::kProtobuf)
+      event = api::event_to_protobuf("BOOKMARK", object);
+    else
+      event = begin_of("BOOKMARK", encoding_) +
+              (encoding_ == Encoding::kCbor ? api::to_cbor(object) : object.dump().append(kEnd));
     exchange_->send_one(std::make_shared<const std::string>(std::move(event)));
   }
 
@@ -205,7 +237,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const api::KindInfo& kind_;
   std::shared_ptr<const void> holds_kind_;
   Format format_;
-  const bool cbor_, whole_;
+  const Encoding encoding_;
+  const bool whole_;
   std::shared_ptr<rt::HttpExchange> exchange_;
   std::unique_ptr<ApiWatch> watch_;
   rt::Loop::TimerId timer_ = 0;

@@ -26,8 +26,8 @@ struct WatchSlice {
   std::int64_t until = 0;  // everything up to this revision is told with it
   // Told to every watch of the selection, so that text made of the events can be shared, too.
   bool shared = false;
-  // Whoever makes such text, and the same in CBOR, keeps it here. The API server's loop only.
-  mutable std::shared_ptr<const rt::SharedChunk> text = {}, cbor = {};
+  // Whoever makes such text, and the same in CBOR and protobuf, keeps it here. The API server's loop only.
+  mutable std::shared_ptr<const rt::SharedChunk> text = {}, cbor = {}, protobuf = {};
 };
 using WatchSlicePtr = std::shared_ptr<const WatchSlice>;
 

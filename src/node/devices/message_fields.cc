@@ -15,9 +15,9 @@ constexpr std::size_t kCdiNameMax = 4096;
 
 }  // namespace
 
-base::Status each_field(std::string_view message, const std::function<base::Status(const rt::WireField&)>& use) {
-  rt::WireReader reader(message);
-  for (rt::WireField field; reader.next(field);) TRY_VOID(use(field));
+base::Status each_field(std::string_view message, const std::function<base::Status(const base::WireField&)>& use) {
+  base::WireReader reader(message);
+  for (base::WireField field; reader.next(field);) TRY_VOID(use(field));
   if (reader.malformed()) return base::make_error(base::Code::kInvalid, "the message is malformed");
   return {};
 }

@@ -4,13 +4,13 @@
 #include <functional>
 #include <string_view>
 
+#include "base/protobuf_wire.h"
 #include "base/result.h"
-#include "rt/protobuf_wire.h"
 
 namespace node {
 
 // Calls `use` for each field, until one is an error.
-base::Status each_field(std::string_view message, const std::function<base::Status(const rt::WireField&)>& use);
+base::Status each_field(std::string_view message, const std::function<base::Status(const base::WireField&)>& use);
 
 base::Error wrong_field(std::string_view field, std::string_view value, std::string_view why);
 

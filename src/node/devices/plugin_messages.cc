@@ -12,7 +12,7 @@ namespace node {
 
 using base::Code;
 using base::make_error;
-using rt::WireField;
+using base::WireField;
 
 namespace {
 
@@ -174,13 +174,13 @@ base::Result<std::vector<Device>> devices_from(std::string_view message) {
 }
 
 std::string pre_start_request(const std::vector<std::string>& ids) {
-  rt::WireWriter request;
+  base::WireWriter request;
   for (const std::string& id : ids) request.add_entry(1, id);
   return request.take();
 }
 
 std::string allocate_request(const std::vector<std::string>& ids) {
-  rt::WireWriter request;
+  base::WireWriter request;
   request.add_entry(1, pre_start_request(ids));
   return request.take();
 }
@@ -198,7 +198,7 @@ base::Result<PluginAllocation> allocation_from(std::string_view message) {
 }
 
 std::string preference_request(const std::vector<std::string>& available, std::int64_t count) {
-  rt::WireWriter container, request;
+  base::WireWriter container, request;
   for (const std::string& id : available) container.add_entry(1, id);
   container.add(3, static_cast<std::uint64_t>(count));
   request.add_entry(1, container.take());

@@ -7,17 +7,17 @@
 #include <mutex>
 
 #include "api/json/yaml.h"
+#include "base/protobuf_wire.h"
 #include "node/devices/device_manager.h"
 #include "node/devices/plugin_messages.h"
 #include "rt/grpc.h"
-#include "rt/protobuf_wire.h"
 
 namespace node {
 namespace {
 
-using rt::WireField;
-using rt::WireReader;
-using rt::WireWriter;
+using base::WireField;
+using base::WireReader;
+using base::WireWriter;
 
 std::string device_list(const std::vector<std::pair<std::string, std::string>>& devices) {
   WireWriter list;

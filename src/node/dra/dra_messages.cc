@@ -11,7 +11,7 @@ namespace node {
 
 using base::Code;
 using base::make_error;
-using rt::WireField;
+using base::WireField;
 
 namespace {
 
@@ -94,9 +94,9 @@ base::Result<ClaimAnswers> answers_from(std::string_view message,
 }  // namespace
 
 std::string claims_request(const std::vector<ClaimKey>& claims) {
-  rt::WireWriter request;
+  base::WireWriter request;
   for (const ClaimKey& key : claims) {
-    rt::WireWriter claim;
+    base::WireWriter claim;
     claim.add(1, key.ns);
     claim.add(2, key.uid);
     claim.add(3, key.name);

@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "base/protobuf_wire.h"
 #include "node/dra/registration.h"
-#include "rt/protobuf_wire.h"
 
 namespace node {
 namespace {
 
-using rt::WireWriter;
+using base::WireWriter;
 
 std::string info_message(std::string_view type, std::string_view name, std::string_view endpoint,
                          const std::vector<std::string>& versions) {

@@ -8,17 +8,17 @@
 #include <future>
 #include <mutex>
 
+#include "base/protobuf_wire.h"
 #include "node/dra/registration.h"
 #include "rt/files.h"
 #include "rt/grpc.h"
-#include "rt/protobuf_wire.h"
 
 namespace node {
 namespace {
 
-using rt::WireField;
-using rt::WireReader;
-using rt::WireWriter;
+using base::WireField;
+using base::WireReader;
+using base::WireWriter;
 
 std::string field_of(std::string_view message, int number) {
   WireReader reader(message);

@@ -39,7 +39,7 @@ std::string spoken_here() {
 
 base::Result<PluginInfo> plugin_info_from(std::string_view message) {
   PluginInfo info;
-  TRY_VOID(each_field(message, [&](const rt::WireField& field) -> base::Status {
+  TRY_VOID(each_field(message, [&](const base::WireField& field) -> base::Status {
     if (field.number == 1) info.type = field.bytes;
     if (field.number == 2) info.name = field.bytes;
     if (field.number == 3) info.endpoint = field.bytes;
@@ -58,7 +58,7 @@ base::Result<PluginInfo> plugin_info_from(std::string_view message) {
 }
 
 std::string registration_status(std::string_view error) {
-  rt::WireWriter status;
+  base::WireWriter status;
   status.add(1, error.empty());
   status.add(2, error);
   return status.take();

@@ -1,5 +1,5 @@
 // Command client-flows goes through what programs do with client-go, as they do it, and prints a line for each flow: "ok NAME" or "FAIL NAME: why".
-// usage: client-flows --kubeconfig FILE [--pods] [NAME...]   (--pods: nodes run pods, so that streams into them are tried, too)
+// usage: client-flows --kubeconfig FILE [--pods] [--content-type TYPE] [NAME...]   (--pods: nodes run pods, so that streams into them are tried, too)
 package main
 
 import (
@@ -63,11 +63,15 @@ var flows = []flow{
 func main() {
 	file := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "how to reach the server")
 	pods := flag.Bool("pods", false, "nodes run pods here")
+	form := flag.String("content-type", "", "of what typed clients send, and ask for before JSON")
 	flag.Parse()
 	config, err := clientcmd.BuildConfigFromFlags("", *file)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
+	}
+	if *form != "" {
+		config.ContentType, config.AcceptContentTypes = *form, *form+",application/json"
 	}
 	config.QPS, config.Burst = 500, 1000
 	w := world{config: config, client: kubernetes.NewForConfigOrDie(config), dynamic: dynamic.NewForConfigOrDie(config), namespace: "client-flows"}

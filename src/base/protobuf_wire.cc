@@ -1,7 +1,9 @@
 // Tags, varints and lengths.
-#include "rt/protobuf_wire.h"
+#include "base/protobuf_wire.h"
 
-namespace rt {
+#include <bit>
+
+namespace base {
 
 bool WireReader::varint(std::uint64_t& out) {
   out = 0;
@@ -69,9 +71,18 @@ void WireWriter::add(int number, std::string_view bytes) {
 }
 
 void WireWriter::add(int number, std::uint64_t integer) {
-  if (integer == 0) return;
+  if (integer != 0) add_integer(number, integer);
+}
+
+void WireWriter::add_integer(int number, std::uint64_t integer) {
   varint(static_cast<std::uint64_t>(number) << 3);
   varint(integer);
+}
+
+void WireWriter::add_double(int number, double value) {
+  varint(static_cast<std::uint64_t>(number) << 3 | 1);
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  for (int shift = 0; shift < 64; shift += 8) out_ += static_cast<char>(bits >> shift & 0xff);
 }
 
 void WireWriter::add_pair(int number, std::string_view key, std::string_view value) {
@@ -81,4 +92,4 @@ void WireWriter::add_pair(int number, std::string_view key, std::string_view val
   add_entry(number, pair.out_);
 }
 
-}  // namespace rt
+}  // namespace base

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace rt {
+namespace base {
 
 // One field as it came. Of a repeated field each entry is one.
 struct WireField {
@@ -40,8 +40,10 @@ class WireWriter {
   void add(int number, Bool value) {
     add(number, std::uint64_t{value ? 1U : 0U});
   }
-  // An entry of a repeated field, which may be empty.
+  // An entry of a repeated field, or a field of proto2: it may be empty, or zero.
   void add_entry(int number, std::string_view bytes);
+  void add_integer(int number, std::uint64_t integer);
+  void add_double(int number, double value);
   // An entry of a map of strings.
   void add_pair(int number, std::string_view key, std::string_view value);
   std::string take() { return std::move(out_); }
@@ -52,4 +54,4 @@ class WireWriter {
   std::string out_;
 };
 
-}  // namespace rt
+}  // namespace base
