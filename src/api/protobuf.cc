@@ -172,10 +172,12 @@ const Schema* protobuf_schema(std::string_view api_version, std::string_view kin
     if (other.kind.kind == kind && other.kind.resource.api_version() == api_version) return other.kind.schema;
   if (kind == "Scale" && api_version == "autoscaling/v1") return &core_schema("autoscaling.v1.Scale");
   if (kind == "Status" && api_version == "v1") return &core_schema("meta.v1.Status");
+  // Each group has it. It is never answered, and a stranger's kind may have its name.
   if (kind == "DeleteOptions") return &core_schema("meta.v1.DeleteOptions");
-  if (kind == "TokenRequest") return &core_schema("authentication.v1.TokenRequest");
-  if (kind == "Eviction") return &core_schema("policy.v1.Eviction");
-  if (kind == "Binding") return &core_schema("core.v1.Binding");
+  if (kind == "TokenRequest" && api_version == "authentication.k8s.io/v1")
+    return &core_schema("authentication.v1.TokenRequest");
+  if (kind == "Eviction" && api_version.starts_with("policy/")) return &core_schema("policy.v1.Eviction");
+  if (kind == "Binding" && api_version == "v1") return &core_schema("core.v1.Binding");
   return nullptr;
 }
 

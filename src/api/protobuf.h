@@ -12,10 +12,12 @@
 
 namespace api {
 
-// The message of objects of this kind, and of some that are no kinds of resources, such as Status; null: there is none.
+// The message that is read for objects of this kind, and of some that are no kinds of resources, such as Status; null:
+// there is none.
 const Schema* protobuf_schema(std::string_view api_version, std::string_view kind);
-// Whether each field of the message, however deep, has a number. Not so for custom resources and their definitions.
-bool is_protobuf(const Schema& message);
+// Whether it is written, too: each of its fields, however deep, has a number. Not so for custom resources and their
+// definitions.
+bool has_protobuf(std::string_view api_version, std::string_view kind);
 
 // `bytes` is the enveloped form: "k8s\0", then runtime.Unknown with the object inside.
 base::Result<Json> parse_protobuf(std::string_view bytes);

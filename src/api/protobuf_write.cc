@@ -128,9 +128,22 @@ bool all_numbered(const Schema& schema, std::set<const Schema*>& seen) {
   });
 }
 
+bool is_numbered(const Schema& message) {
+  static const std::set<const Schema*> known = [] {
+    std::set<const Schema*> out;
+    for (const Schema* one : all_core_schemas()) {
+      std::set<const Schema*> seen;
+      if (all_numbered(*one, seen)) out.insert(one);
+    }
+    return out;
+  }();
+  return known.contains(&message);
+}
+
 const Schema* writable_schema(std::string_view api_version, std::string_view kind) {
+  if (kind == "DeleteOptions") return nullptr;
   const Schema* schema = protobuf_schema(api_version, kind);
-  return schema && is_protobuf(*schema) ? schema : nullptr;
+  return schema && is_numbered(*schema) ? schema : nullptr;
 }
 
 // Of the items of a list, by the kind of the list.
@@ -143,16 +156,8 @@ const Schema* schema_of_items(const Json& list) {
 
 }  // namespace
 
-bool is_protobuf(const Schema& message) {
-  static const std::set<const Schema*> known = [] {
-    std::set<const Schema*> out;
-    for (const Schema* one : all_core_schemas()) {
-      std::set<const Schema*> seen;
-      if (all_numbered(*one, seen)) out.insert(one);
-    }
-    return out;
-  }();
-  return known.contains(&message);
+bool has_protobuf(std::string_view api_version, std::string_view kind) {
+  return writable_schema(api_version, kind) != nullptr;
 }
 
 std::string to_protobuf(const Json& object) {

@@ -109,12 +109,12 @@ base::Status explain_job(World& world, const Values& values) {
   if (values.text("name").empty()) return usage_error("job name must be specified");
   TRY(Scene scene, look(world, values));
   TRY(const Json job, get(*scene.server, resources::kJobs, ns, values.text("name")));
-  world.out +=
-      base::format("job {}: {}\n", api::key_of(job),
-                   job["status"]["state"]["phase"].str().empty() ? "Pending" : job["status"]["state"]["phase"].str());
+  const std::string phase = job["status"]["state"]["phase"].str(), why = job["status"]["state"]["message"].str();
+  world.out += base::format("job {}: {}\n", api::key_of(job), phase.empty() ? "Pending" : phase);
+  // Of a job that waits its group says the same, and more.
+  if (!why.empty() && !phase.empty() && phase != "Pending" && phase != "Running")
+    world.out += base::format("its state says: {}\n", why);
   if (const std::string text = why_at_rest(job); !text.empty()) {
-    if (const std::string why = job["status"]["state"]["message"].str(); !why.empty())
-      world.out += base::format("its state says: {}\n", why);
     world.out += text;
     return {};
   }

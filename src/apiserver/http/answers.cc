@@ -66,8 +66,7 @@ std::string encoded(const Json& value, Encoding& encoding) {
 }
 
 bool is_in_protobuf(const api::KindInfo& kind) {
-  const api::Schema* message = api::protobuf_schema(kind.resource.api_version(), kind.kind);
-  return message && api::is_protobuf(*message);
+  return !kind.custom && api::has_protobuf(kind.resource.api_version(), kind.kind);
 }
 
 HttpResponse response_of(const api::KindInfo& kind, Answer answer, const Format& format, bool reading, base::Time now) {

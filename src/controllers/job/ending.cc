@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "api/resource.h"
 #include "base/format.h"
@@ -34,12 +35,12 @@ std::string end_of(const Json& pod) {
   return "it does not say why";
 }
 
-// Times of the server have one width, so that the texts compare as the times do.
-std::string_view ended_at(const Json& pod) {
+// When, with those last that do not say. Times of the server have one width: their texts compare as they do.
+std::pair<bool, std::string_view> ended_at(const Json& pod) {
   std::string_view last;
   for (const Json& container : pod["status"]["containerStatuses"].items())
     last = std::max(last, container["state"]["terminated"]["finishedAt"].as_string());
-  return last;
+  return {last.empty(), last};
 }
 
 const Json* named(const std::vector<const Json*>& pods, std::string_view name) {
@@ -60,7 +61,7 @@ std::string happened(const Request& request, const std::vector<const Json*>& pod
   if (event == "PodRunning") return base::format("pod {} runs", request.pod);
   if (event == "TaskCompleted") return base::format("task {} completed", request.task);
   if (event == "TaskFailed") return base::format("pods of task {} restarted too often", request.task);
-  if (event == "Unknown") return "a part of the running pods lost its place";
+  if (event == "Unknown") return "fewer pods run than start together";
   return event.empty() ? "the controller could not carry out its last action" : event;
 }
 

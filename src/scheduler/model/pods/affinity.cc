@@ -224,6 +224,7 @@ void PodAffinity::set_namespace_labels(Symbol ns, Labels labels) {
     });
     new_matchers_.push_back(MatcherId{i});
   }
+  end_signatures();
 }
 
 }  // namespace scheduler

@@ -99,6 +99,13 @@ class PodAffinity final : public MatcherSource {
   const std::map<std::uint32_t, Labels>& namespaces() const { return namespaces_; }  // labels by the name's symbol
 
  private:
+  static constexpr std::size_t kUnusedMax = 1024;
+  // A list of matchers, and of how many label sets it is.
+  struct List {
+    const std::vector<std::uint32_t>* matchers = nullptr;
+    std::uint32_t label_sets = 0;
+  };
+
   bool selects(const PodSelector& selector, const LabelSet& set) const;
   bool selects_all(const Matcher& matcher, const LabelSet& set) const;
   // From now on these matchers choose the label set.
@@ -111,13 +118,6 @@ class PodAffinity final : public MatcherSource {
   static std::uint64_t index_label(const Matcher& matcher);
 
   Symbols& symbols_;
-  static constexpr std::size_t kUnusedMax = 1024;
-  // A list of matchers, and of how many label sets it is.
-  struct List {
-    const std::vector<std::uint32_t>* matchers = nullptr;
-    std::uint32_t label_sets = 0;
-  };
-
   std::vector<Matcher> matchers_;
   std::vector<const std::string*> texts_;  // by matcher: its text in by_text_; null: given back
   std::unordered_map<std::string, MatcherId> by_text_;
