@@ -45,3 +45,7 @@ add_executable(plugins_test ${plugins_test_sources} ${scenario_runner}/objects.c
 target_include_directories(plugins_test PRIVATE ${CMAKE_SOURCE_DIR}/tests/plugins ${CMAKE_SOURCE_DIR}/tests/scenarios/runner)
 target_link_libraries(plugins_test PRIVATE scheduler GTest::gtest GTest::gtest_main)
 add_test(NAME plugins COMMAND plugins_test)
+
+# What the differential test reads and writes protobuf with.
+add_executable(protobuf_form EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/stock/differential/protobuf_form.cc)
+target_link_libraries(protobuf_form PRIVATE api)

@@ -68,16 +68,42 @@ def proto_fields(name):
 
 
 def field_numbers(name, properties):
-    """Field name -> "N", or "N.M" where protobuf nests a message that JSON writes in place."""
+    """Field name -> "N", or "M.N" where protobuf nests a message M that JSON writes in place."""
+    spelled = {field.lower(): field for field in properties}  # "uID" and "Expression" are uid and expression in JSON
     numbers = {}
     for field, (number, kind) in proto_fields(name).items():
-        if field in properties:
-            numbers[field] = str(number)
+        if field.lower() in spelled:
+            numbers[spelled[field.lower()]] = str(number)
         elif kind and kind[0].isupper():
             inner = ".".join(name.split(".")[-3:-1]) + "." + kind
-            for inner_field, (inner_number, _) in proto_fields(inner).items():
+            for inner_field, inner_number in field_numbers(inner, properties).items():
                 numbers.setdefault(inner_field, f"{number}.{inner_number}")
     return numbers
+
+
+def omitted_when_zero(name):
+    """The fields that Go's JSON leaves out when they are zero, where protobuf writes them all the same: those that are no pointers."""
+    group, version, kind = name.split(".")[-3:]
+    root = os.path.join(sys.argv[3], "pkg", "apis") if group == "meta" else sys.argv[2]
+    found = set()
+    folder = os.path.join(root, group, version)
+    if not os.path.isdir(folder):
+        return found
+    for file in sorted(os.listdir(folder)):
+        if not file.endswith(".go") or file.startswith("zz_") or file.endswith("_test.go") or file.startswith("generated"):
+            continue
+        with open(os.path.join(folder, file), encoding="utf-8") as f:
+            match = re.search(r"^type " + kind + r" struct \{(.*?)^\}", f.read(), flags=re.S | re.M)
+        if not match:
+            continue
+        for field, words in re.findall(r'^\s+\w+\s+([^`*\s]\S*)?\s*`json:"([^"]*)"', match.group(1), flags=re.M):
+            words = words.split(",")
+            if "omitempty" in words or "omitzero" in words:
+                found.add(words[0])
+        for embedded in re.findall(r'^\s+([\w.]+)\s+`json:",inline"', match.group(1), flags=re.M):
+            if "." not in embedded:
+                found |= omitted_when_zero(f"{group}.{version}.{embedded}")
+    return found
 
 
 def main():
@@ -121,6 +147,7 @@ def main():
         definition = definitions[name]
         rows = []
         numbers = field_numbers(name, definition.get("properties", {}))
+        omitted = omitted_when_zero(name)
         for field, value in definition.get("properties", {}).items():
             words = [field, type_of(value)]
             if field in definition.get("required", []):
@@ -138,7 +165,7 @@ def main():
             if "retainKeys" in strategy:
                 words.append("retainKeys")
             if field in numbers:
-                words.append(f"#{numbers[field]}")
+                words.append(f"#{numbers[field]}" + ("~" if field in omitted and words[1] in "silbdy" else ""))
             if (name, field) in defaults:
                 words.append("=" + json.dumps(defaults[name, field], separators=(",", ":")))
             rows.append(" ".join(words))
@@ -147,7 +174,8 @@ def main():
     print("R\"tables(")
     print("# Facts of Kubernetes' published OpenAPI documents (1.36), one type a block; made by tools/core_tables.py.")
     print("# s string, i int32, l int64, b boolean, d double, y bytes, q quantity, x int-or-string, t time, T micro time, * anything;")
-    print("# [list] {map}; ! required; list types; merge:KEY strategic merge; #N protobuf field number (#N.M inside message N); =default.")
+    print("# [list] {map}; ! required; list types; merge:KEY strategic merge; #N protobuf field number (#M.N inside message M;")
+    print("# ~ behind it: JSON leaves it out when it is zero); =default.")
     for name in sorted(done):
         flags, rows = done[name]
         print(f":{name}{flags}")

@@ -22,6 +22,8 @@ class WireReader {
   // False at the end, and where the message is malformed.
   bool next(WireField& field);
   bool malformed() const { return malformed_; }
+  // What has not been read yet.
+  std::string_view rest() const { return rest_; }
 
  private:
   bool varint(std::uint64_t& out);

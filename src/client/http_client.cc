@@ -181,23 +181,23 @@ std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_eve
       kept->end(make_error(Code::kTimeout, "the watch was not ended by the server in time"));
     }
   });
-  state->stream = server_->http().stream(std::move(http), {.on_start =
-                                                               [weak](int status, const rt::Headers& headers) {
-                                                                 if (const auto kept = weak.lock()) {
-                                                                   kept->status = status;
-                                                                   kept->refusal.headers = headers;
-                                                                 }
-                                                               },
-                                                           .on_data =
-                                                               [weak](std::string_view bytes) {
-                                                                 if (const auto kept = weak.lock())
-                                                                   kept->take(kept, bytes);
-                                                               },
-                                                           .on_end =
-                                                               [weak](base::Status status) {
-                                                                 if (const auto kept = weak.lock())
-                                                                   kept->ended(std::move(status));
-                                                               }});
+  state->stream =
+      server_->http().stream(std::move(http), {.on_start =
+                                                   [weak](int status, const rt::Headers& headers) {
+                                                     if (const auto kept = weak.lock()) {
+                                                       kept->status = status;
+                                                       kept->refusal.headers = headers;
+                                                       kept->decoder.begin(rt::header(headers, "Content-Type"));
+                                                     }
+                                                   },
+                                               .on_data =
+                                                   [weak](std::string_view bytes) {
+                                                     if (const auto kept = weak.lock()) kept->take(kept, bytes);
+                                                   },
+                                               .on_end =
+                                                   [weak](base::Status status) {
+                                                     if (const auto kept = weak.lock()) kept->ended(std::move(status));
+                                                   }});
   return std::make_unique<HttpWatch>(std::move(state));
 }
 

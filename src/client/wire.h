@@ -26,17 +26,26 @@ base::Result<api::Json> decode_response(const rt::HttpResponse& response, const 
                                         bool is_list = true);
 base::Error error_from_status(const api::Json& status, int http_status);
 
-// Cuts a stream of newline-separated watch events. Bytes may arrive in any split.
+// Cuts a stream of watch events: lines of JSON, or frames of protobuf. Bytes may arrive in any split.
 class WatchDecoder {
  public:
   // `only`: what is built of each object; null: all.
   explicit WatchDecoder(const api::Projection* only = nullptr);
+  // Before the first bytes: in which form they come.
+  void begin(std::string_view content_type);
   // Events that are complete now. An ERROR event or malformed text is an error, after which the stream is useless;
   // events decoded before it are in `events`.
   base::Status feed(std::string_view bytes, std::vector<WatchEvent>& events);
 
  private:
+  // What stands at `begin`, which moves behind it; empty: it is not complete yet.
+  base::Result<std::optional<std::string_view>> next_line(std::size_t& begin) const;
+  base::Result<std::optional<std::string_view>> next_frame(std::size_t& begin) const;
+  base::Status take(std::string_view bytes, std::vector<WatchEvent>& events) const;
+
   std::string rest_;
+  bool framed_ = false;
+  const api::Projection* only_;
   std::optional<api::Projection> event_;  // of a whole line
 };
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/protobuf/protobuf.h"
 #include "base/format.h"
 #include "client/kubeconfig.h"
 #include "rt/files.h"
@@ -237,6 +238,86 @@ TEST(Rank, LeasesGoBeforeAllAndEventsLast) {
     before = rank_of(*one);
     EXPECT_EQ(encode_request(*one, "m").urgency, before);
   }
+}
+
+const api::Projection& name_and_phase() {
+  static const api::Projection kParts{"metadata.name", "status.phase"};
+  return kParts;
+}
+
+TEST(Wire, AsksForProtobufWhereAKindHasItAndTheReaderNamesItsFields) {
+  const api::Projection* only = &name_and_phase();
+  const std::string both = "application/vnd.kubernetes.protobuf,application/json", json = "application/json";
+  const auto accepted = [](Request request) { return header_of(encode_request(request, "m"), "Accept"); };
+  EXPECT_EQ(accepted({.verb = Verb::kList, .resource = api::resources::kPods, .only = only}), both);
+  EXPECT_EQ(accepted({.verb = Verb::kList, .resource = api::resources::kPods}), json);
+  EXPECT_EQ(accepted({.verb = Verb::kList, .resource = api::resources::kJobs, .only = only}), json);
+  EXPECT_EQ(accepted({.verb = Verb::kGet, .resource = {"example.com", "v1", "pods"}, .only = only}), json);
+  EXPECT_EQ(
+      accepted(
+          {.verb = Verb::kList, .resource = {"apiextensions.k8s.io", "v1", "customresourcedefinitions"}, .only = only}),
+      json);
+  EXPECT_EQ(header_of(encode_watch({.resource = api::resources::kNodes, .only = only}, 300), "Accept"), both);
+  EXPECT_EQ(header_of(encode_watch({.resource = api::resources::kQueues, .only = only}, 300), "Accept"), json);
+}
+
+Json pod(const char* name) {
+  return Json::object({{"apiVersion", "v1"},
+                       {"kind", "Pod"},
+                       {"metadata", Json::object({{"name", name}, {"namespace", "ns"}})},
+                       {"status", Json::object({{"phase", "Running"}})}});
+}
+
+TEST(Wire, ReadsListsAndErrorsInProtobuf) {
+  rt::HttpResponse response;
+  response.status = 200;
+  response.body = api::to_protobuf(Json::object({{"apiVersion", "v1"},
+                                                 {"kind", "PodList"},
+                                                 {"metadata", Json::object({{"resourceVersion", "5"}})},
+                                                 {"items", Json::array({pod("a"), pod("b")})}}));
+  const auto list = decode_response(response, &name_and_phase());
+  ASSERT_TRUE(list.ok()) << list.error().message;
+  EXPECT_EQ((*list)["metadata"]["resourceVersion"].as_string(), "5");
+  EXPECT_EQ((*list)["items"][1].dump(), R"({"metadata":{"name":"b"},"status":{"phase":"Running"}})");
+  response.status = 404;
+  response.body = api::to_protobuf(*api::parse_json(
+      R"({"apiVersion":"v1","kind":"Status","status":"Failure","reason":"NotFound","message":"no such pod","code":404})"));
+  const auto refused = decode_response(response, &name_and_phase(), false);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, base::Code::kNotFound);
+  EXPECT_EQ(refused.error().message, "no such pod");
+  response.status = 200;
+  response.body = std::string(api::kProtobufMagic) + "rubbish";
+  EXPECT_EQ(decode_response(response, &name_and_phase()).error().message,
+            "the server's answer: the protobuf body is malformed");
+}
+
+TEST(Wire, CutsFramesOfProtobuf) {
+  std::string bytes = api::event_to_protobuf("ADDED", pod("a")) + api::event_to_protobuf("DELETED", pod("b"));
+  bytes += api::event_to_protobuf(
+      "ERROR",
+      *api::parse_json(
+          R"({"apiVersion":"v1","kind":"Status","status":"Failure","reason":"Expired","message":"old","code":410})"));
+  for (const std::size_t part : {std::size_t{1}, std::size_t{7}, bytes.size()}) {
+    WatchDecoder decoder(&name_and_phase());
+    decoder.begin("application/vnd.kubernetes.protobuf;stream=watch");
+    std::vector<WatchEvent> events;
+    base::Status status;
+    for (std::size_t at = 0; at < bytes.size() && status.ok(); at += part)
+      status = decoder.feed(std::string_view(bytes).substr(at, part), events);
+    ASSERT_EQ(events.size(), 2u);
+    EXPECT_EQ(events[0].type, EventType::kAdded);
+    EXPECT_EQ(events[1].type, EventType::kDeleted);
+    EXPECT_EQ(events[1].object["metadata"]["name"].as_string(), "b");
+    EXPECT_FALSE(events[1].object["metadata"].has("namespace"));
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, base::Code::kExpired);
+  }
+  WatchDecoder decoder(&name_and_phase());
+  decoder.begin("application/vnd.kubernetes.protobuf;stream=watch");
+  std::vector<WatchEvent> events;
+  EXPECT_EQ(decoder.feed("\xff\xff\xff\xff", events).error().message,
+            "watch event of 4294967295 bytes, where 67108864 may be");
 }
 
 }  // namespace

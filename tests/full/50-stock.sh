@@ -3,6 +3,7 @@
 # Sourced by test.sh; `script` counts the lines that the test prints.
 if command -v go > /dev/null && go version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])'; then
   tests/stock/build.sh etcd kube-apiserver kube-controller-manager kwok kubectl > "$log/stock-build.log" 2>&1 || { echo "building the stock control plane failed; see $log/stock-build.log"; count 0 1 0; }
+  cmake --build build/release --target protobuf_form > "$log/build-protobuf-form.log" 2>&1 || count 0 1 0
   script tests/stock/programs_test.sh
   script tests/stock/differential_test.sh
   script tests/stock/policies_test.sh

@@ -1,4 +1,5 @@
 // Whom a pod and its containers run as, and what they may do.
+#include <algorithm>
 #include <array>
 
 #include "api/pods/parts.h"
@@ -52,7 +53,20 @@ bool is_sysctl(std::string_view name) {
   return true;
 }
 
-void check_sysctls(const Json& sysctls, const std::string& path, FieldErrors& errors) {
+// A setting of what the pod shares with its host would be one of the host's.
+void check_host_sysctl(const Json& spec, const std::string& name, const std::string& where, FieldErrors& errors) {
+  std::string dotted = name;
+  if (const std::size_t first = name.find_first_of("./"); first != std::string::npos && name[first] == '/')
+    std::ranges::replace(dotted, '/', '.');
+  if (spec["hostNetwork"].as_bool() && dotted.starts_with("net."))
+    errors.invalid(where, name, "may not be specified when 'hostNetwork' is true");
+  const bool is_ipc = dotted == "kernel.sem" || dotted.starts_with("kernel.shm") || dotted.starts_with("kernel.msg") ||
+                      dotted.starts_with("fs.mqueue.");
+  if (spec["hostIPC"].as_bool() && is_ipc) errors.invalid(where, name, "may not be specified when 'hostIPC' is true");
+}
+
+void check_sysctls(const Json& spec, const std::string& path, FieldErrors& errors) {
+  const Json& sysctls = spec["securityContext"]["sysctls"];
   std::set<std::string> names;
   for (std::size_t i = 0; i < sysctls.size(); ++i) {
     const std::string where = in(at(path, i), "name");
@@ -65,6 +79,7 @@ void check_sysctls(const Json& sysctls, const std::string& path, FieldErrors& er
                      "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$");
     else if (!names.insert(name).second)
       errors.duplicate(where, name);
+    check_host_sysctl(spec, name, where, errors);
   }
 }
 
@@ -85,7 +100,7 @@ void check_pod_security(const Json& spec, const std::string& path, FieldErrors& 
   if (spec["shareProcessNamespace"].as_bool() && spec["hostPID"].as_bool())
     errors.invalid(in(where, "shareProcessNamespace"), true,
                    "ShareProcessNamespace and HostPID cannot both be enabled");
-  check_sysctls(context["sysctls"], in(where, "sysctls"), errors);
+  check_sysctls(spec, in(where, "sysctls"), errors);
   constexpr std::array<std::string_view, 2> kChanges = {"Always", "OnRootMismatch"};
   check_choice(context, where, "fsGroupChangePolicy", kChanges, errors);
   check_profile(context["seccompProfile"], in(where, "seccompProfile"), "seccomp", errors);

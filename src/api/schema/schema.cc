@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 
@@ -131,9 +132,15 @@ class Registry {
       }
       if (word.starts_with('#')) {
         const std::string text(word.substr(1));
-        const std::size_t dot = text.find('.');
-        row.number = std::atoi(text.c_str() + (dot == std::string::npos ? 0 : dot + 1));
-        if (dot != std::string::npos) row.outer_number = std::atoi(text.c_str());
+        const char* at = text.c_str();
+        for (std::int16_t& outer : row.outer_numbers) {
+          const char* const dot = std::strchr(at, '.');
+          if (!dot) break;
+          outer = static_cast<std::int16_t>(std::atoi(at));
+          at = dot + 1;
+        }
+        row.number = std::atoi(at);
+        row.omits_zero = text.ends_with('~');
         continue;
       }
       if (word.starts_with('=')) {

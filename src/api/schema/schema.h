@@ -4,6 +4,7 @@
 // afterwards.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,8 +22,10 @@ struct SchemaField {
   std::string name;
   const Schema* schema = nullptr;
   bool required = false;
-  int number = 0;           // of the protobuf field; 0: none
-  int outer_number = 0;     // of the message around it that JSON writes in place; 0: none
+  int number = 0;  // of the protobuf field; 0: none
+  // Of the messages around it that JSON writes in place, the outermost first; 0: none.
+  std::array<std::int16_t, 2> outer_numbers = {};
+  bool omits_zero = false;  // JSON leaves out an empty text, a 0 and a false, which protobuf has
   Json default_value = {};  // null: none
   std::string description = {};
 };

@@ -3,7 +3,7 @@
 
 #include "api/json/cbor.h"
 #include "api/json/yaml.h"
-#include "api/protobuf.h"
+#include "api/protobuf/protobuf.h"
 
 namespace apiserver {
 

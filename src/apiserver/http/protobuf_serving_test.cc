@@ -1,7 +1,7 @@
 // Protobuf in answers, by HTTP: what it says is what JSON says, and what has no such form is JSON.
 #include <gtest/gtest.h>
 
-#include "api/protobuf.h"
+#include "api/protobuf/protobuf.h"
 #include "apiserver/http/served_for_tests.h"
 #include "base/protobuf_wire.h"
 

@@ -6,7 +6,7 @@
 
 #include "api/json/cbor.h"
 #include "api/json/yaml.h"
-#include "api/protobuf.h"
+#include "api/protobuf/protobuf.h"
 #include "apiserver/http/query_options.h"
 #include "base/format.h"
 

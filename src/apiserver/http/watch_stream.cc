@@ -5,7 +5,7 @@
 #include <array>
 
 #include "api/json/cbor.h"
-#include "api/protobuf.h"
+#include "api/protobuf/protobuf.h"
 #include "apiserver/http/answers.h"
 #include "base/format.h"
 

@@ -237,6 +237,9 @@ def pods():
     yield pod("gates and a node", nodeName="n", schedulingGates=[{"name": "a"}])
     yield pod("user", securityContext={"runAsUser": -1})
     yield pod("sysctl", securityContext={"sysctls": [{"name": "a b", "value": "1"}]})
+    of_host = [{"name": name, "value": "1"} for name in ("net.core.somaxconn", "net/ipv4/ip_forward", "kernel.shm_rmid_forced", "kernel.sem", "fs.mqueue.msg_max", "a.b")]
+    yield pod("sysctls of the host's network", hostNetwork=True, securityContext={"sysctls": of_host})
+    yield pod("sysctls of the host's memory", hostIPC=True, securityContext={"sysctls": of_host})
     yield pod("group policy", securityContext={"fsGroupChangePolicy": "Maybe"})
     yield pod("profile", securityContext={"seccompProfile": {"type": "Mine"}})
     yield pod("local profile without a file", securityContext={"seccompProfile": {"type": "Localhost"}})

@@ -28,6 +28,8 @@ ANY_TEXT = [(re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-
             (re.compile(r"(resource version: |resourceVersion: |current: )\d+"), r"\1N"),
             (re.compile(r"\bWrong_[bcdfghjklmnpqrstvwxz2456789]{5}\b"), "GENERATED")]
 
+Answer = collections.namedtuple("Answer", "status kind warnings body")
+
 
 class Server:
     def __init__(self, kubeconfig):
@@ -41,7 +43,8 @@ class Server:
         self.host = cluster["server"].removeprefix("https://")
         self.connection = None
 
-    def ask(self, ask):
+    def fetch(self, ask):
+        """The answer as it came."""
         body = ask.raw if ask.raw is not None else None if ask.body is None else json.dumps(ask.body).encode()
         headers = {"Accept": ask.accept, "User-Agent": "compare/1"}
         if body is not None:
@@ -58,11 +61,16 @@ class Server:
                 self.connection = None
                 if not patience:
                     raise
-        facts = {"status": answer.status, "type": answer.getheader("Content-Type", "").replace(" ", ""), "warnings": answer.headers.get_all("Warning", [])}
+        return Answer(answer.status, answer.getheader("Content-Type", "").replace(" ", ""), answer.headers.get_all("Warning", []), text)
+
+    def ask(self, ask):
+        """The answer without what no two servers have in common."""
+        answer = self.fetch(ask)
+        facts = {"status": answer.status, "type": answer.kind, "warnings": answer.warnings}
         try:
-            facts["body"] = plain(json.loads(text))
+            facts["body"] = plain(json.loads(answer.body))
         except ValueError:
-            facts["body"] = plain(text.decode("utf-8", "replace"))
+            facts["body"] = plain(answer.body.decode("utf-8", "replace"))
         return facts
 
 

@@ -1,5 +1,5 @@
 // Objects of core kinds as protocol buffers, along the numbers of fields in Kubernetes' schemas. What is stored is
-// JSON; many clients prefer this form on the wire.
+// JSON; many clients prefer this form on the wire, and so do ours where a server has it.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,14 @@
 #include <string_view>
 
 #include "api/json/json.h"
+#include "api/json/projection.h"
 #include "api/schema/schema.h"
 #include "base/result.h"
 
 namespace api {
+
+// With what the enveloped form begins; no JSON does.
+inline constexpr std::string_view kProtobufMagic("k8s\0", 4);
 
 // The message that is read for objects of this kind, and of some that are no kinds of resources, such as Status; null:
 // there is none.
@@ -19,8 +23,19 @@ const Schema* protobuf_schema(std::string_view api_version, std::string_view kin
 // definitions.
 bool has_protobuf(std::string_view api_version, std::string_view kind);
 
-// `bytes` is the enveloped form: "k8s\0", then runtime.Unknown with the object inside.
+// `bytes` is the enveloped form: the magic, then runtime.Unknown with the object inside. What is read is what JSON
+// would have: what protobuf must have and JSON leaves out is not there.
 base::Result<Json> parse_protobuf(std::string_view bytes);
+
+// An answer: an object, or a list of them, whose items have no kind of their own.
+// `only`: what is built of the object, or of each item; null: all.
+base::Result<Json> parse_protobuf_answer(std::string_view bytes, const Projection* only);
+// An event of a watch, without the length before it.
+struct ProtobufEvent {
+  std::string type;  // "ADDED", ...
+  Json object;       // of an ERROR: all of it, whatever `only` says
+};
+base::Result<ProtobufEvent> parse_protobuf_event(std::string_view bytes, const Projection* only);
 
 // The enveloped form of an object of core kinds, or of a list of them; empty: it has none. Members that its message
 // does not have, or has in another type, are left out.

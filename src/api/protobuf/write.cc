@@ -4,7 +4,7 @@
 #include <set>
 #include <span>
 
-#include "api/protobuf.h"
+#include "api/protobuf/protobuf.h"
 #include "base/base64.h"
 #include "base/protobuf_wire.h"
 #include "base/time.h"
@@ -15,7 +15,6 @@ namespace {
 using base::WireWriter;
 using Kind = Schema::Kind;
 
-constexpr std::string_view kMagic("k8s\0", 4);
 constexpr std::string_view kList = "List";
 
 std::uint64_t wire(std::int64_t number) { return static_cast<std::uint64_t>(number); }
@@ -99,16 +98,28 @@ void add_value(const Schema& schema, int number, const Json& value, WireWriter& 
   }
 }
 
+// What is written of a message, and of those in it whose fields JSON writes in place.
+struct Parts {
+  WireWriter out = {};
+  std::map<int, Parts> inner = {};
+
+  std::string take() {
+    for (auto& [number, part] : inner) out.add_entry(number, part.take());
+    return out.take();
+  }
+};
+
 std::string message_of(const Schema& schema, const Json& object) {
-  WireWriter out;
-  std::map<int, WireWriter> inner;  // messages whose fields JSON writes in place
+  Parts parts;
   for (const Json::Member& member : object.members()) {
     const SchemaField* field = schema.field(member.name());
     if (!field || field->number == 0) continue;
-    add_value(*field->schema, field->number, member.value, field->outer_number ? inner[field->outer_number] : out);
+    Parts* place = &parts;
+    for (const int outer : field->outer_numbers)
+      if (outer != 0) place = &place->inner[outer];
+    add_value(*field->schema, field->number, member.value, place->out);
   }
-  for (auto& [number, message] : inner) out.add_entry(number, message.take());
-  return out.take();
+  return parts.take();
 }
 
 std::string enveloped(std::string_view api_version, std::string_view kind, std::string_view message) {
@@ -117,7 +128,7 @@ std::string enveloped(std::string_view api_version, std::string_view kind, std::
   type.add(2, kind);
   unknown.add_entry(1, type.take());
   unknown.add_entry(2, message);
-  return std::string(kMagic) + unknown.take();
+  return std::string(kProtobufMagic) + unknown.take();
 }
 
 bool all_numbered(const Schema& schema, std::set<const Schema*>& seen) {
