@@ -35,6 +35,7 @@ authentication.v1: TokenReview TokenRequest SelfSubjectReview
 authorization.v1: SelfSubjectAccessReview SubjectAccessReview LocalSubjectAccessReview SelfSubjectRulesReview
 rbac.v1: Role ClusterRole RoleBinding ClusterRoleBinding
 meta.v1: Status DeleteOptions APIGroupList APIGroup APIResourceList APIVersions ListMeta WatchEvent
+  PartialObjectMetadata
 """
 SCALARS = {("string", None): "s", ("integer", "int32"): "i", ("integer", "int64"): "l", ("boolean", None): "b",
            ("number", "double"): "d", ("string", "byte"): "y", ("integer", None): "l", ("object", None): "*"}
@@ -118,6 +119,9 @@ def main():
                     if value.get("default") not in (None, "", {}, 0, False):
                         defaults[alias(key), field] = value["default"]
 
+    # Answered to who asks for it, and in no document.
+    about = {"$ref": "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}
+    definitions["meta.v1.PartialObjectMetadata"] = {"properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": about}}
     wanted = []
     for line in ROOTS.replace("\n  ", " ").strip().splitlines():
         group, kinds = line.split(":")

@@ -25,7 +25,8 @@ constexpr std::size_t kEventBytesMax = std::size_t{64} << 20;
 std::string_view accepted(const api::ResourceId& resource, std::string_view subresource, const api::Projection* only) {
   const api::KindInfo* kind = only && subresource.empty() ? api::find_kind(resource) : nullptr;
   const bool has_both = kind && !kind->custom && api::has_protobuf(resource.api_version(), kind->kind);
-  return has_both ? "application/vnd.kubernetes.protobuf,application/json" : "application/json";
+  return has_both ? "application/vnd.volcano.stored+json,application/vnd.kubernetes.protobuf,application/json"
+                  : "application/json";
 }
 
 bool is_protobuf(std::string_view body) { return body.starts_with(api::kProtobufMagic); }

@@ -247,7 +247,8 @@ const api::Projection& name_and_phase() {
 
 TEST(Wire, AsksForProtobufWhereAKindHasItAndTheReaderNamesItsFields) {
   const api::Projection* only = &name_and_phase();
-  const std::string both = "application/vnd.kubernetes.protobuf,application/json", json = "application/json";
+  const std::string both = "application/vnd.volcano.stored+json,application/vnd.kubernetes.protobuf,application/json";
+  const std::string json = "application/json";
   const auto accepted = [](Request request) { return header_of(encode_request(request, "m"), "Accept"); };
   EXPECT_EQ(accepted({.verb = Verb::kList, .resource = api::resources::kPods, .only = only}), both);
   EXPECT_EQ(accepted({.verb = Verb::kList, .resource = api::resources::kPods}), json);

@@ -336,6 +336,8 @@ const Schema* protobuf_schema(std::string_view api_version, std::string_view kin
   for (const OtherVersion& other : other_versions())
     if (other.kind.kind == kind && other.kind.resource.api_version() == api_version) return other.kind.schema;
   if (kind == "Scale" && api_version == "autoscaling/v1") return &core_schema("autoscaling.v1.Scale");
+  if (kind == "PartialObjectMetadata" && api_version == "meta.k8s.io/v1")
+    return &core_schema("meta.v1.PartialObjectMetadata");
   if (kind == "Status" && api_version == "v1") return &core_schema("meta.v1.Status");
   // Each group has it. It is never answered, and a stranger's kind may have its name.
   if (kind == "DeleteOptions") return &core_schema("meta.v1.DeleteOptions");

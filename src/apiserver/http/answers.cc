@@ -65,7 +65,8 @@ std::string encoded(const Json& value, Encoding& encoding) {
   return value.dump();
 }
 
-bool is_in_protobuf(const api::KindInfo& kind) {
+bool is_in_protobuf(const api::KindInfo& kind, Format::Shape shape) {
+  if (shape != Format::Shape::kWhole) return shape == Format::Shape::kMetadata;
   return !kind.custom && api::has_protobuf(kind.resource.api_version(), kind.kind);
 }
 
@@ -74,7 +75,8 @@ HttpResponse response_of(const api::KindInfo& kind, Answer answer, const Format&
   response.status = answer.status;
   for (const std::string& warning : answer.warnings) response.headers.emplace_back("Warning", header_text(warning));
   Encoding encoding = format.encoding;
-  const bool is_json = encoding == Encoding::kJson || (encoding == Encoding::kProtobuf && !is_in_protobuf(kind));
+  const bool is_json =
+      encoding == Encoding::kJson || (encoding == Encoding::kProtobuf && !is_in_protobuf(kind, format.shape));
   if (format.shape == Format::Shape::kWhole && is_json && !answer.pieces.empty()) {
     encoding = Encoding::kJson;
     response.pieces = std::move(answer.pieces);

@@ -11,8 +11,8 @@ namespace apiserver {
 // The bytes of one value. `encoding` becomes that which they have.
 std::string encoded(const api::Json& value, Encoding& encoding);
 
-// Whether objects of this kind, and lists of them, have a form in protobuf.
-bool is_in_protobuf(const api::KindInfo& kind);
+// Whether objects of this kind, and lists of them, have a form in protobuf when they are shown so.
+bool is_in_protobuf(const api::KindInfo& kind, Format::Shape shape);
 
 // Any thread. `reading`: the answer shows what there is, and not what a write has done.
 rt::HttpResponse response_of(const api::KindInfo& kind, Answer answer, const Format& format, bool reading,

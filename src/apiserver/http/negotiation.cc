@@ -66,6 +66,8 @@ std::vector<Choice> choices_of(std::string_view accept) {
 std::optional<Encoding> encoding_of(const Choice& choice) {
   if (choice.type == "application/json" || choice.type == "application/*" || choice.type == "*/*")
     return Encoding::kJson;
+  // What our own clients want most: what need not be turned into anything. No other server knows the name.
+  if (choice.type == "application/vnd.volcano.stored+json") return Encoding::kJson;
   if (choice.type == "application/yaml") return Encoding::kYaml;
   if (choice.type == "application/vnd.kubernetes.protobuf") return Encoding::kProtobuf;
   if (choice.type == "application/cbor" || choice.type == "application/cbor-seq") return Encoding::kCbor;
@@ -88,7 +90,7 @@ Format negotiate(const rt::HttpRequest& http, const rt::Target& target) {
     const auto encoding = encoding_of(choice);
     const auto shape = shape_of(choice);
     if (!encoding || !shape) continue;
-    if (encoding == Encoding::kProtobuf && shape != Format::Shape::kWhole) continue;
+    if (encoding == Encoding::kProtobuf && shape == Format::Shape::kTable) continue;
     format.encoding = *encoding;
     format.shape = *shape;
     break;

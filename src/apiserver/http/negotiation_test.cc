@@ -34,6 +34,7 @@ TEST(Negotiation, goes_by_quality_then_by_what_is_named_then_by_order) {
         // What controllers of Kubernetes send.
         Row{"application/vnd.kubernetes.protobuf,application/json", "vnd.kubernetes.protobuf"},
         Row{"application/json, application/vnd.kubernetes.protobuf", "json"},
+        Row{"application/vnd.volcano.stored+json,application/vnd.kubernetes.protobuf,application/json", "json"},
         // What stands for nothing here is passed over.
         Row{"application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io, application/cbor", "cbor"},
         Row{"text/html", "json"}, Row{",;,=;q=,/", "json"}, Row{"application/json;stream=watch", "json"},
@@ -49,7 +50,10 @@ TEST(Negotiation, finds_the_shape) {
         Row{"application/cbor;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", "cbor metadata"},
         Row{"application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,"
             "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
-            "json metadata"},
+            "vnd.kubernetes.protobuf metadata"},
+        Row{"application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/"
+            "json;as=Table;v=v1;g=meta.k8s.io",
+            "json table"},
         Row{"application/cbor;as=Picture, application/yaml", "yaml"}, Row{"application/json;as=Picture", "json"}})
     EXPECT_EQ(chosen(row.accept), row.chosen) << row.accept;
 }

@@ -85,10 +85,37 @@ TEST(ProtobufServing, what_has_no_such_form_is_json) {
     EXPECT_EQ(type_of(answer), "application/json") << path;
     EXPECT_TRUE(api::parse_json(answer.body).ok()) << path;
   }
-  EXPECT_EQ(type_of(served.get(kMaps,
-                               "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
-                               "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")),
-            "application/json");
+}
+
+// Collectors of garbage watch all kinds so, custom ones too.
+TEST(ProtobufServing, metadata_alone_has_this_form_for_every_kind) {
+  ProtobufServed served;
+  served.create("a");
+  constexpr const char* kQueues = "/apis/scheduling.volcano.sh/v1beta1/queues";
+  const std::string queue = R"({"metadata":{"name":"q"},"spec":{"weight":1}})";
+  EXPECT_EQ(served.ask("POST", kQueues, {{"Content-Type", "application/json"}}, queue).status, 201);
+  const std::string as = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+  const std::string accept = kType + as + ",application/json" + as;
+  for (const std::string& path :
+       {std::string(kMaps) + "/a", std::string(kMaps), std::string(kQueues) + "/q", std::string(kQueues)}) {
+    const rt::HttpResponse answer = served.get(path, accept);
+    EXPECT_EQ(type_of(answer), kType) << path;
+    const auto read = api::parse_protobuf_answer(answer.body, nullptr);
+    ASSERT_TRUE(read.ok()) << path;
+    Json expected = *api::parse_json(served.get(path, "application/json" + as).body);
+    if (expected.has("items")) {
+      for (std::size_t i = 0; i < expected["items"].size(); ++i) {  // their kind is that of the list
+        expected.edit("items").edit(i).erase("kind");
+        expected.edit("items").edit(i).erase("apiVersion");
+      }
+    }
+    EXPECT_EQ(read->sorted().dump(), expected.sorted().dump()) << path;
+  }
+  Heard heard;
+  const auto stream = served.watch(std::string(kQueues) + "?watch=1&fieldSelector=metadata.name%3Dq", accept, heard);
+  const Json shown = *api::parse_json(served.get(std::string(kQueues) + "/q", "application/json" + as).body);
+  EXPECT_TRUE(heard.becomes(api::event_to_protobuf("ADDED", shown)));
+  EXPECT_EQ(heard.type, "application/vnd.kubernetes.protobuf;stream=watch");
 }
 
 TEST(ProtobufServing, watches_are_frames_of_events) {

@@ -64,7 +64,8 @@ std::string_view stream_type(Encoding encoding) {
 // Watches have three forms. Messages of WebSockets are not in protobuf.
 Encoding encoding_of(const Format& format, const api::KindInfo& kind) {
   if (format.encoding == Encoding::kCbor) return Encoding::kCbor;
-  const bool protobuf = format.encoding == Encoding::kProtobuf && !format.web_socket && is_in_protobuf(kind);
+  const bool protobuf =
+      format.encoding == Encoding::kProtobuf && !format.web_socket && is_in_protobuf(kind, format.shape);
   return protobuf ? Encoding::kProtobuf : Encoding::kJson;
 }
 
@@ -175,8 +176,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     std::vector<Bytes> pieces;
     for (const Event& event : events) {
       if (encoding_ == Encoding::kProtobuf) {
-        pieces.push_back(
-            std::make_shared<const std::string>(api::event_to_protobuf(name_of(event.type), event.object->json())));
+        const Json shown = whole_ ? event.object->json() : metadata_only(event.object->json());
+        pieces.push_back(std::make_shared<const std::string>(api::event_to_protobuf(name_of(event.type), shown)));
         continue;
       }
       pieces.push_back(begin_of(event.type, encoding_));

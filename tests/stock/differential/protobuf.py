@@ -3,7 +3,7 @@
 
 usage: protobuf.py OURS.kubeconfig STOCK.kubeconfig PROTOBUF_FORM
 For each kind that both serve: what either server answers in protobuf, read by our programs, is what it answers in JSON, alone and
-in a list; and what our programs write in protobuf a stock server reads as it reads JSON. Prints "ok KIND" or "FAIL KIND: why".
+in a list, whole and as metadata; and what our programs write in protobuf a stock server reads as it reads JSON. Prints "ok KIND" or "FAIL KIND: why".
 """
 import json
 import subprocess
@@ -13,6 +13,7 @@ import asks
 import compare
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
+METADATA = ";as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
 # Richer than what the other requests make, where it matters.
 RICH = {"pods": {"spec": {
     "terminationGracePeriodSeconds": 0, "priority": 0, "hostPID": True, "nodeSelector": {"zone": "", "disk": "ssd"},
@@ -67,19 +68,19 @@ def without_nothing(value):
 
 def problems(server, name, path, lists, forms):
     """How the two forms differ of the object at `path` and of the list of its kind."""
-    for where in (path, lists):
+    for where, shape in ((path, ""), (lists, ""), (path, METADATA.format("")), (lists, METADATA.format("List"))):
         for _ in range(3):  # others may write between two answers
-            as_json = server.fetch(asks.Ask("", "GET", where))
-            answer = server.fetch(asks.Ask("", "GET", where, accept=PROTOBUF))
+            as_json = server.fetch(asks.Ask("", "GET", where, accept="application/json" + shape))
+            answer = server.fetch(asks.Ask("", "GET", where, accept=PROTOBUF + shape))
             if answer.kind.split(";")[0] != PROTOBUF:
-                yield f"{name} {where}: the answer is {answer.kind}"
+                yield f"{name} {where}{shape}: the answer is {answer.kind}"
                 break
             found = list(compare.differences(forms.read(answer.body), without_nothing(json.loads(as_json.body))))
             if not found:
                 break
         else:
             for at, left, right in found:
-                yield f"{name} {where}: {at}: protobuf {json.dumps(left)[:200]} JSON {json.dumps(right)[:200]}"
+                yield f"{name} {where}{shape}: {at}: protobuf {json.dumps(left)[:200]} JSON {json.dumps(right)[:200]}"
 
 
 def put_problems(stock, path, forms):
