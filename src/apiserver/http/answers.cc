@@ -41,10 +41,10 @@ std::string list_encoded(const Answer& answer, const Format& format) {
   return list ? list_encoded(*list, format.encoding) : std::string();
 }
 
-Json shaped(const api::KindInfo& kind, Json object, const Format& format, bool reading, base::Time now) {
+Json shaped(const api::KindInfo& kind, Json object, const Format& format, base::Time now) {
   if (object["kind"].as_string() == "Status") return object;
   if (format.shape == Format::Shape::kTable) return make_table(kind, object, now, format.include);
-  if (format.shape == Format::Shape::kMetadata && reading) return metadata_only(object);
+  if (format.shape == Format::Shape::kMetadata) return metadata_only(object);
   return object;
 }
 
@@ -70,7 +70,7 @@ bool is_in_protobuf(const api::KindInfo& kind, Format::Shape shape) {
   return !kind.custom && api::has_protobuf(kind.resource.api_version(), kind.kind);
 }
 
-HttpResponse response_of(const api::KindInfo& kind, Answer answer, const Format& format, bool reading, base::Time now) {
+HttpResponse response_of(const api::KindInfo& kind, Answer answer, const Format& format, base::Time now) {
   HttpResponse response;
   response.status = answer.status;
   for (const std::string& warning : answer.warnings) response.headers.emplace_back("Warning", header_text(warning));
@@ -83,7 +83,7 @@ HttpResponse response_of(const api::KindInfo& kind, Answer answer, const Format&
   } else {
     response.body = list_encoded(answer, format);
     if (response.body.empty())
-      response.body = encoded(shaped(kind, object_of(std::move(answer)), format, reading, now), encoding);
+      response.body = encoded(shaped(kind, object_of(std::move(answer)), format, now), encoding);
   }
   response.headers.insert(response.headers.begin(), {"Content-Type", std::string(media_type(encoding))});
   return response;

@@ -14,9 +14,8 @@ std::string encoded(const api::Json& value, Encoding& encoding);
 // Whether objects of this kind, and lists of them, have a form in protobuf when they are shown so.
 bool is_in_protobuf(const api::KindInfo& kind, Format::Shape shape);
 
-// Any thread. `reading`: the answer shows what there is, and not what a write has done.
-rt::HttpResponse response_of(const api::KindInfo& kind, Answer answer, const Format& format, bool reading,
-                             base::Time now);
+// Any thread.
+rt::HttpResponse response_of(const api::KindInfo& kind, Answer answer, const Format& format, base::Time now);
 
 // A document, and the Status of an error; text ends with a line.
 rt::HttpResponse document_response(int status, const api::Json& body, Encoding encoding = Encoding::kJson);

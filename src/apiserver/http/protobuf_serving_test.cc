@@ -111,6 +111,12 @@ TEST(ProtobufServing, metadata_alone_has_this_form_for_every_kind) {
     }
     EXPECT_EQ(read->sorted().dump(), expected.sorted().dump()) << path;
   }
+  const rt::HttpResponse patched =
+      served.ask("PATCH", std::string(kMaps) + "/a",
+                 {{"Accept", accept}, {"Content-Type", "application/merge-patch+json"}}, R"({"data":{"c":"d"}})");
+  EXPECT_EQ(type_of(patched), kType);
+  const Json after = *api::parse_json(served.get(std::string(kMaps) + "/a", "application/json" + as).body);
+  EXPECT_EQ(api::parse_protobuf_answer(patched.body, nullptr)->sorted().dump(), after.sorted().dump());
   Heard heard;
   const auto stream = served.watch(std::string(kQueues) + "?watch=1&fieldSelector=metadata.name%3Dq", accept, heard);
   const Json shown = *api::parse_json(served.get(std::string(kQueues) + "/q", "application/json" + as).body);

@@ -319,14 +319,12 @@ class Service : public std::enable_shared_from_this<Service> {
       return stream_watch(api_, metrics_, request, format, std::move(exchange));
     const api::KindInfo* kind = request.kind;
     const auto holds = request.holds_kind;
-    const bool reading =
-        request.verb == Verb::kGet || request.verb == Verb::kList || request.verb == Verb::kDeleteCollection;
     const auto count = [metrics = metrics_, &env = api_.env(), kind, holds, verb = request.verb,
                         subresource = request.subresource, began = api_.env().uptime()](const Result<Answer>& answer) {
       const int status = answer.ok() ? answer->status : base::http_status(answer.error().code);
       metrics->answered(verb, *kind, subresource, status, env.uptime() - began);
     };
-    OnAnswer on_answer = [self = shared_from_this(), kind, holds, format, reading, count, seat = std::move(seat_),
+    OnAnswer on_answer = [self = shared_from_this(), kind, holds, format, count, seat = std::move(seat_),
                           exchange = std::move(exchange)](Result<Answer> answer) {
       count(answer);
       if (!answer.ok()) return fail(*exchange, answer.error(), format.encoding);
@@ -334,10 +332,9 @@ class Service : public std::enable_shared_from_this<Service> {
       const bool as_stored =
           format.encoding == Encoding::kJson && format.shape == Format::Shape::kWhole && !format.packed;
       if (as_stored || bytes_of(*answer) <= kLongBytes)
-        return exchange->respond(
-            RequestTurns::holding(seat, response_of(*kind, *std::move(answer), format, reading, now)));
-      self->respond_aside(exchange, [kind, holds, seat, answer = *std::move(answer), format, reading, now]() mutable {
-        return RequestTurns::holding(seat, response_of(*kind, std::move(answer), format, reading, now));
+        return exchange->respond(RequestTurns::holding(seat, response_of(*kind, *std::move(answer), format, now)));
+      self->respond_aside(exchange, [kind, holds, seat, answer = *std::move(answer), format, now]() mutable {
+        return RequestTurns::holding(seat, response_of(*kind, std::move(answer), format, now));
       });
     };
     if (measured) return on_answer(measured_answer(api_, options_.node_usage, request));
