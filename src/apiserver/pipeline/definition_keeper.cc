@@ -177,12 +177,22 @@ struct DefinitionKeeper::State : std::enable_shared_from_this<DefinitionKeeper::
 
   // Others may want names that are free now, or that two took at once: their statuses are said anew.
   void settle_names(const std::string& group, const std::string& but) {
-    for (const DefinitionPtr& one : kinds.current()->definitions()) {
-      if (one->group != group || one->name == but || !one->conflicts) continue;
-      Request again = patch(one->name, Json::object());
-      again.subresource = "status";
-      write(std::move(again), [](const base::Result<Answer>&) {});
-    }
+    for (const DefinitionPtr& one : kinds.current()->definitions())
+      if (one->group == group && one->name != but) settle_names_of(one->name);
+  }
+
+  void settle_names_of(const std::string& name) {
+    const DefinitionPtr definition = find(name);
+    if (!definition || !definition->conflicts) return;
+    Request again = patch(name, Json::object());
+    again.subresource = "status";
+    write(std::move(again), [weak = weak_from_this(), name](const base::Result<Answer>& answer) {
+      const auto self = weak.lock();
+      if (!self || answer.ok() || answer.error().code == base::Code::kNotFound) return;
+      self->env.loop().after(base::seconds(1), [weak, name] {
+        if (const auto later = weak.lock()) later->settle_names_of(name);
+      });
+    });
   }
 };
 
