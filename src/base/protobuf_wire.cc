@@ -33,23 +33,30 @@ bool WireReader::next(WireField& field) {
   malformed_ = true;
   if (!varint(tag) || tag >> 3 == 0 || tag >> 3 > 0x1fffffff) return false;
   field.number = static_cast<int>(tag >> 3);
-  bool read = false;
-  switch (tag & 7) {
-    case 0: read = varint(field.integer); break;
-    case 1: read = fixed(8, field.integer); break;
-    case 5: read = fixed(4, field.integer); break;
-    case 2: {
-      std::uint64_t size = 0;
-      read = varint(size) && size <= rest_.size();
-      if (!read) break;
-      field.bytes = rest_.substr(0, size);
-      rest_.remove_prefix(size);
-      break;
-    }
-    default: break;  // groups, which nobody sends any more
+  field.type = static_cast<WireType>(tag & 7);
+  if (field.type != WireType::kBytes) {
+    malformed_ = !number(field.type, field.integer);
+  } else if (std::uint64_t size = 0; varint(size) && size <= rest_.size()) {
+    malformed_ = false;
+    field.bytes = rest_.substr(0, size);
+    rest_.remove_prefix(size);
   }
-  malformed_ = !read;
-  return read;
+  return !malformed_;
+}
+
+bool WireReader::number(WireType type, std::uint64_t& out) {
+  switch (type) {
+    case WireType::kVarint: return varint(out);
+    case WireType::kFixed64: return fixed(8, out);
+    case WireType::kFixed32: return fixed(4, out);
+    default: return false;  // groups, which nobody sends any more
+  }
+}
+
+bool WireReader::next_packed(WireType type, std::uint64_t& out) {
+  if (rest_.empty() || malformed_) return false;
+  malformed_ = !number(type, out);
+  return !malformed_;
 }
 
 void WireWriter::varint(std::uint64_t value) {

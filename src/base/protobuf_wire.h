@@ -8,9 +8,12 @@
 
 namespace base {
 
-// One field as it came. Of a repeated field each entry is one.
+enum class WireType : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+
+// One field as it came. Of a repeated field each entry is one, but for numbers that are packed: their bytes are one.
 struct WireField {
   int number = 0;
+  WireType type = WireType::kBytes;
   std::uint64_t integer = 0;    // of varints and fixed-size numbers
   std::string_view bytes = {};  // of strings, bytes and messages; points into the input
 };
@@ -21,6 +24,8 @@ class WireReader {
   explicit WireReader(std::string_view message) : rest_(message) {}
   // False at the end, and where the message is malformed.
   bool next(WireField& field);
+  // The next of packed numbers, which have this type and no field of their own.
+  bool next_packed(WireType type, std::uint64_t& out);
   bool malformed() const { return malformed_; }
   // What has not been read yet.
   std::string_view rest() const { return rest_; }
@@ -28,6 +33,7 @@ class WireReader {
  private:
   bool varint(std::uint64_t& out);
   bool fixed(std::size_t size, std::uint64_t& out);
+  bool number(WireType type, std::uint64_t& out);
 
   std::string_view rest_;
   bool malformed_ = false;

@@ -2,124 +2,38 @@
 #include "base/time.h"
 
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <limits>
+
+#include "base/unix_time.h"
 
 namespace base {
 namespace {
 
-using Days = std::chrono::sys_days;
+constexpr std::int64_t kSecond = 1'000'000'000;
 
-struct Civil {
-  int year, month, day, hour, minute, second;
-  std::int64_t fraction_ns;
-};
-
-Civil civil_for(Time time) {
-  std::int64_t secs = time.ns / 1'000'000'000;
-  std::int64_t frac = time.ns % 1'000'000'000;
-  if (frac < 0) {
-    frac += 1'000'000'000;
-    --secs;
+UnixTime unix_time(Time time) {
+  UnixTime out{time.ns / kSecond, time.ns % kSecond};
+  if (out.nanos < 0) {
+    out.nanos += kSecond;
+    --out.seconds;
   }
-  std::int64_t day = secs / 86'400;
-  std::int64_t rest = secs % 86'400;
-  if (rest < 0) {
-    rest += 86'400;
-    --day;
-  }
-  const std::chrono::year_month_day ymd{Days{std::chrono::days{day}}};
-  return {static_cast<int>(ymd.year()),
-          static_cast<int>(static_cast<unsigned>(ymd.month())),
-          static_cast<int>(static_cast<unsigned>(ymd.day())),
-          static_cast<int>(rest / 3600),
-          static_cast<int>(rest / 60 % 60),
-          static_cast<int>(rest % 60),
-          frac};
-}
-
-// Reads exactly `width` digits at `at`, which moves on; -1 if there are none.
-int digits(std::string_view text, std::size_t& at, int width) {
-  int value = 0;
-  for (int i = 0; i < width; ++i, ++at) {
-    if (at >= text.size() || text[at] < '0' || text[at] > '9') return -1;
-    value = value * 10 + (text[at] - '0');
-  }
-  return value;
-}
-
-bool skip(std::string_view text, std::size_t& at, char a, char b) {
-  if (at >= text.size() || (text[at] != a && text[at] != b)) return false;
-  ++at;
-  return true;
+  return out;
 }
 
 }  // namespace
 
-std::string format_rfc3339(Time time) {
-  const Civil c = civil_for(time);
-  std::array<char, 40> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%04d-%02d-%02dT%02d:%02d:%02dZ", c.year, c.month, c.day, c.hour,
-                c.minute, c.second);
-  return buffer.data();
-}
+std::string format_rfc3339(Time time) { return format_rfc3339(unix_time(time)); }
 
-std::string format_rfc3339_micro(Time time) {
-  const Civil c = civil_for(time);
-  std::array<char, 48> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", c.year, c.month, c.day, c.hour,
-                c.minute, c.second, static_cast<int>(c.fraction_ns / 1000));
-  return buffer.data();
-}
+std::string format_rfc3339_micro(Time time) { return format_rfc3339_micro(unix_time(time)); }
 
 std::optional<Time> parse_rfc3339(std::string_view text) {
-  std::size_t at = 0;
-  const int year = digits(text, at, 4);
-  if (!skip(text, at, '-', '-')) return {};
-  const int month = digits(text, at, 2);
-  if (!skip(text, at, '-', '-')) return {};
-  const int day = digits(text, at, 2);
-  if (!skip(text, at, 'T', 't')) return {};
-  const int hour = digits(text, at, 2);
-  if (!skip(text, at, ':', ':')) return {};
-  const int minute = digits(text, at, 2);
-  if (!skip(text, at, ':', ':')) return {};
-  const int second = digits(text, at, 2);
-  if (year < 0 || month < 1 || day < 1 || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 ||
-      second > 60)
-    return {};
-  const std::chrono::year_month_day ymd{std::chrono::year{year}, std::chrono::month{static_cast<unsigned>(month)},
-                                        std::chrono::day{static_cast<unsigned>(day)}};
-  if (!ymd.ok()) return {};
-  std::int64_t fraction = 0;
-  if (at < text.size() && text[at] == '.') {
-    ++at;
-    std::int64_t scale = 100'000'000;
-    const std::size_t begin = at;
-    for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, scale /= 10)
-      fraction += (text[at] - '0') * scale;
-    if (at == begin) return {};
-  }
-  std::int64_t offset = 0;
-  if (skip(text, at, 'Z', 'z')) {
-    offset = 0;
-  } else if (at < text.size() && (text[at] == '+' || text[at] == '-')) {
-    const int sign = text[at++] == '+' ? 1 : -1;
-    const int h = digits(text, at, 2);
-    if (!skip(text, at, ':', ':')) return {};
-    const int m = digits(text, at, 2);
-    if (h < 0 || h > 23 || m < 0 || m > 59) return {};
-    offset = sign * (h * 3600 + m * 60);
-  } else {
-    return {};
-  }
-  if (at != text.size()) return {};
-  const std::int64_t days = Days{ymd}.time_since_epoch().count();
-  // Years 1678 to 2261 fit into int64 nanoseconds.
-  if (year < 1678 || year > 2261) return {};
-  const std::int64_t secs = days * 86'400 + hour * 3600 + minute * 60 + second - offset;
-  return Time{secs * 1'000'000'000 + fraction};
+  const auto time = parse_rfc3339_unix(text);
+  // What fits into int64 nanoseconds: most of the years 1678 to 2261.
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / kSecond - 1;
+  if (!time || time->seconds < -kMax || time->seconds > kMax) return {};
+  return Time{time->seconds * kSecond + time->nanos};
 }
 
 std::string format_go_duration(Duration span) {

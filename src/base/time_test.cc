@@ -5,6 +5,8 @@
 
 #include <limits>
 
+#include "base/unix_time.h"
+
 namespace base {
 namespace {
 
@@ -17,6 +19,21 @@ TEST(Time, rfc3339_round_trips_and_refuses) {
                            "2026-01-01T24:00:00Z", "2026-01-01T00:00:00Zx"})
     EXPECT_FALSE(parse_rfc3339(text)) << text;
   EXPECT_EQ(format_rfc3339_micro(Time{1'500'000}), "1970-01-01T00:00:00.001500Z");
+}
+
+TEST(Time, of_all_the_years_of_rfc_3339) {
+  for (const char* text : {"0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "1677-01-01T00:00:00Z",
+                           "2262-12-31T23:59:59Z", "9999-12-31T23:59:59Z"}) {
+    const auto time = parse_rfc3339_unix(text);
+    ASSERT_TRUE(time) << text;
+    EXPECT_TRUE(time->in_rfc3339());
+    EXPECT_EQ(format_rfc3339(*time), text);
+    EXPECT_FALSE(parse_rfc3339(text)) << "nanoseconds do not reach so far";
+  }
+  EXPECT_EQ(format_rfc3339_micro(UnixTime{-1, 999'999'999}), "1969-12-31T23:59:59.999999Z");
+  EXPECT_FALSE((UnixTime{253'402'300'800, 0}).in_rfc3339());
+  EXPECT_FALSE((UnixTime{0, 1'000'000'000}).in_rfc3339());
+  EXPECT_FALSE(parse_rfc3339_unix("10000-01-01T00:00:00Z"));
 }
 
 TEST(Time, go_durations) {

@@ -6,6 +6,7 @@
 #include "api/kinds.h"
 #include "api/protobuf/protobuf.h"
 #include "base/format.h"
+#include "base/utf8.h"
 
 namespace client {
 
@@ -23,7 +24,8 @@ constexpr std::size_t kEventBytesMax = std::size_t{64} << 20;
 // Protobuf costs a stock server half of what JSON costs it, and us less. Whoever reads all of an object wants fields
 // that we do not know, too, which JSON has alone.
 std::string_view accepted(const api::ResourceId& resource, std::string_view subresource, const api::Projection* only) {
-  const api::KindInfo* kind = only && subresource.empty() ? api::find_kind(resource) : nullptr;
+  const bool parts = only && !only->names_all() && subresource.empty();
+  const api::KindInfo* kind = parts ? api::find_kind(resource) : nullptr;
   const bool has_both = kind && !kind->custom && api::has_protobuf(resource.api_version(), kind->kind);
   return has_both ? "application/vnd.volcano.stored+json,application/vnd.kubernetes.protobuf,application/json"
                   : "application/json";
@@ -145,7 +147,8 @@ base::Result<Json> decode_response(const rt::HttpResponse& response, const api::
       std::from_chars(header.data(), header.data() + header.size(), error.retry_after_seconds);
     return error;
   }
-  const std::string_view text = std::string_view(response.body).substr(0, 200);
+  const std::string text = is_protobuf(response.body) ? base::format("{} bytes of protobuf", response.body.size())
+                                                      : base::to_utf8(std::string_view(response.body).substr(0, 200));
   return base::make_error(base::code_for({}, response.status),
                           base::format("the server answered {}: {}", response.status, text));
 }

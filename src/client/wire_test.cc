@@ -252,6 +252,8 @@ TEST(Wire, AsksForProtobufWhereAKindHasItAndTheReaderNamesItsFields) {
   const auto accepted = [](Request request) { return header_of(encode_request(request, "m"), "Accept"); };
   EXPECT_EQ(accepted({.verb = Verb::kList, .resource = api::resources::kPods, .only = only}), both);
   EXPECT_EQ(accepted({.verb = Verb::kList, .resource = api::resources::kPods}), json);
+  static const api::Projection kAll{"*", "metadata.*", "-metadata.managedFields"};
+  EXPECT_EQ(accepted({.verb = Verb::kList, .resource = api::resources::kPods, .only = &kAll}), json);
   EXPECT_EQ(accepted({.verb = Verb::kList, .resource = api::resources::kJobs, .only = only}), json);
   EXPECT_EQ(accepted({.verb = Verb::kGet, .resource = {"example.com", "v1", "pods"}, .only = only}), json);
   EXPECT_EQ(
@@ -291,6 +293,10 @@ TEST(Wire, ReadsListsAndErrorsInProtobuf) {
   response.body = std::string(api::kProtobufMagic) + "rubbish";
   EXPECT_EQ(decode_response(response, &name_and_phase()).error().message,
             "the server's answer: the protobuf body is malformed");
+  response.status = 500;
+  EXPECT_EQ(decode_response(response, nullptr).error().message, "the server answered 500: 11 bytes of protobuf");
+  response.body = "b\xff";
+  EXPECT_EQ(decode_response(response, nullptr).error().message, "the server answered 500: b\xEF\xBF\xBD");
 }
 
 TEST(Wire, CutsFramesOfProtobuf) {

@@ -7,7 +7,7 @@
 #include "api/schema/names.h"
 #include "base/base64.h"
 #include "base/format.h"
-#include "base/time.h"
+#include "base/unix_time.h"
 
 namespace api::cel {
 namespace {
@@ -51,7 +51,7 @@ Problems base64(std::string_view text) {
 }
 
 bool is_date(std::string_view text) {
-  return text.size() == 10 && base::parse_rfc3339(std::string(text) + "T00:00:00Z").has_value();
+  return text.size() == 10 && base::parse_rfc3339_unix(std::string(text) + "T00:00:00Z").has_value();
 }
 Problems date(std::string_view text) { return is_date(text) ? Problems{} : Problems{"invalid date"}; }
 

@@ -10,7 +10,7 @@
 #include "api/json/problems.h"
 #include "base/base64.h"
 #include "base/format.h"
-#include "base/time.h"
+#include "base/unix_time.h"
 #include "base/utf8.h"
 
 namespace api {
@@ -21,7 +21,7 @@ using namespace cbor;  // NOLINT(google-build-using-namespace): words of this fi
 // A value is a byte here and two in JSON; an object of more could not be stored.
 constexpr std::uint64_t kValuesMax = kObjectBytesMax / 2;
 constexpr std::uint64_t kReservedMax = 32;           // items that room is made for before they are read
-constexpr double kTimeSecondsMax = 9'000'000'000;    // base::Time ends in 2262
+constexpr double kSecondsMax = 1e12;                 // of times: beyond the year 9999
 constexpr std::uint64_t kPlain = ~std::uint64_t{0};  // bytes are text as they are
 
 struct Head {
@@ -43,11 +43,10 @@ double half_value(std::uint64_t bits) {
 }
 
 // RFC 3339 with as many digits of the second as there are.
-std::string time_text(std::int64_t ns) {
-  const std::int64_t fraction = (ns % 1'000'000'000 + 1'000'000'000) % 1'000'000'000;
-  std::string text = base::format_rfc3339({ns});
-  if (fraction == 0) return text;
-  std::string digits = base::format("{:09}", fraction);
+std::string time_text(base::UnixTime time) {
+  std::string text = base::format_rfc3339(time);
+  if (time.nanos == 0) return text;
+  std::string digits = base::format("{:09}", time.nanos);
   digits.erase(digits.find_last_not_of('0') + 1);
   return text.substr(0, text.size() - 1) + "." + digits + "Z";
 }
@@ -180,17 +179,17 @@ class Reader {
   }
 
   bool to_time(Json& out) {
-    const double seconds = out.as_double();
-    if (std::fabs(seconds) > kTimeSecondsMax)
-      return wrong(base::format("{} seconds since 1970 are no time before 2255", format_double(seconds)));
-    double whole = 0;
-    const double fraction = std::modf(seconds, &whole);
-    out = time_text(static_cast<std::int64_t>(whole) * 1'000'000'000 + static_cast<std::int64_t>(fraction * 1e9));
+    const double seconds = std::clamp(out.as_double(), -kSecondsMax, kSecondsMax);
+    const double whole = std::floor(seconds);
+    const base::UnixTime time{static_cast<std::int64_t>(whole), static_cast<std::int64_t>((seconds - whole) * 1e9)};
+    if (!time.in_rfc3339())
+      return wrong(base::format("{} seconds since 1970 are no time of RFC 3339", format_double(out.as_double())));
+    out = time_text(time);
     return true;
   }
 
   bool check_time(const Json& text) {
-    return base::parse_rfc3339(text.as_string()).has_value() ||
+    return base::parse_rfc3339_unix(text.as_string()).has_value() ||
            wrong(base::format("{:?} is no time of RFC 3339", shortened(text.as_string())));
   }
 

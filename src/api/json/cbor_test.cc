@@ -228,7 +228,7 @@ constexpr Refusal kRefusals[] = {
     {"c1c100", "the tag of a time in seconds (1) demands a number (byte 2)"},
     {"c1f5", "the tag of a time in seconds (1) demands a number (byte 2)"},
     {"c1f97e00", "NaN and infinite numbers are not accepted (byte 4)"},
-    {"c11b0000003afff44181", "253402300801 seconds since 1970 are no time before 2255 (byte 10)"},
+    {"c11b0000003afff44181", "253402300801 seconds since 1970 are no time of RFC 3339 (byte 10)"},
 };
 
 TEST(Cbor, refuses_what_has_no_counterpart_and_says_where) {

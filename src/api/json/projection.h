@@ -29,6 +29,8 @@ class Projection {
     const Projection* inner = nullptr;  // null: whole
   };
   Choice choose(std::string_view member) const;
+  // Whether members without a row are kept, too.
+  bool names_all() const { return others_; }
   // How many members it names.
   std::size_t size() const { return rows_.size(); }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "api/json/json.h"
+#include "api/pods/pod_spec.h"
 #include "api/schema/field_errors.h"
 
 namespace api {
@@ -34,7 +35,7 @@ void check_probe(const Json& probe, const std::string& path, bool one_success, F
 // `grace_seconds`: that of the pod, which a hook may not sleep longer than.
 void check_hook(const Json& hook, const std::string& path, std::int64_t grace_seconds, FieldErrors& errors);
 // Of the pod, and of one container.
-void check_pod_security(const Json& spec, const std::string& path, FieldErrors& errors);
+void check_pod_security(const Json& spec, const std::string& path, const PodRules& rules, FieldErrors& errors);
 void check_container_security(const Json& context, const std::string& path, FieldErrors& errors);
 void check_placement(const Json& spec, const std::string& path, FieldErrors& errors);
 

@@ -104,7 +104,7 @@ std::vector<base::Cause> check_pod_spec(const Json& spec, const std::string& pat
   check_choice(spec, path, "restartPolicy", kRestartPolicies, errors);
   check_dns(spec, path, errors);
   check_readiness_gates(spec["readinessGates"], in(path, "readinessGates"), errors);
-  check_pod_security(spec, path, errors);
+  check_pod_security(spec, path, rules, errors);
   check_names(spec, path, errors);
   check_placement(spec, path, errors);
   check_gates(spec, path, errors);

@@ -15,7 +15,11 @@ enum class PodSpecOf : std::uint8_t { kPod, kTemplate };
 struct PodRules {
   PodSpecOf of = PodSpecOf::kPod;
   bool pod_level_resources = true;  // spec.resources is judged, too
+  bool host_sysctls = false;        // those of namespaces that are the host's are let through: what is stored has them
 };
+
+// Whether the pod sets sysctls of a namespace that it shares with its host.
+bool has_host_sysctls(const Json& spec);
 
 // Every problem of `spec`, which is at `path` ("spec", "spec.template.spec"). Fields may be filled in with their
 // defaults or not; what is of a wrong type is for the schema to name, and is no problem here.

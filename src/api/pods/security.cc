@@ -53,19 +53,20 @@ bool is_sysctl(std::string_view name) {
   return true;
 }
 
-// A setting of what the pod shares with its host would be one of the host's.
-void check_host_sysctl(const Json& spec, const std::string& name, const std::string& where, FieldErrors& errors) {
-  std::string dotted = name;
+// The field that gives the pod the host's namespace which this sysctl is of; empty: none does. Names may be written
+// with slashes; then dots and slashes have changed places.
+std::string_view host_field(const Json& spec, std::string name) {
+  constexpr std::array<std::string_view, 10> kIpc = {
+      "kernel.msg",    "kernel.msgmax", "kernel.msgmnb", "kernel.msgmni", "kernel.sem",
+      "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm",    "kernel.shm_rmid_forced"};
   if (const std::size_t first = name.find_first_of("./"); first != std::string::npos && name[first] == '/')
-    std::ranges::replace(dotted, '/', '.');
-  if (spec["hostNetwork"].as_bool() && dotted.starts_with("net."))
-    errors.invalid(where, name, "may not be specified when 'hostNetwork' is true");
-  const bool is_ipc = dotted == "kernel.sem" || dotted.starts_with("kernel.shm") || dotted.starts_with("kernel.msg") ||
-                      dotted.starts_with("fs.mqueue.");
-  if (spec["hostIPC"].as_bool() && is_ipc) errors.invalid(where, name, "may not be specified when 'hostIPC' is true");
+    for (char& c : name) c = c == '/' ? '.' : c == '.' ? '/' : c;
+  if (spec["hostNetwork"].as_bool() && name.starts_with("net.")) return "hostNetwork";
+  const bool is_ipc = std::ranges::find(kIpc, name) != kIpc.end() || name.starts_with("fs.mqueue.");
+  return spec["hostIPC"].as_bool() && is_ipc ? "hostIPC" : "";
 }
 
-void check_sysctls(const Json& spec, const std::string& path, FieldErrors& errors) {
+void check_sysctls(const Json& spec, const std::string& path, const PodRules& rules, FieldErrors& errors) {
   const Json& sysctls = spec["securityContext"]["sysctls"];
   std::set<std::string> names;
   for (std::size_t i = 0; i < sysctls.size(); ++i) {
@@ -79,13 +80,20 @@ void check_sysctls(const Json& spec, const std::string& path, FieldErrors& error
                      "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$");
     else if (!names.insert(name).second)
       errors.duplicate(where, name);
-    check_host_sysctl(spec, name, where, errors);
+    // A setting of what the pod shares with its host would be one of the host's.
+    if (const auto field = host_field(spec, name); !field.empty() && !rules.host_sysctls)
+      errors.invalid(where, name, base::format("may not be specified when '{}' is true", field));
   }
 }
 
 }  // namespace
 
-void check_pod_security(const Json& spec, const std::string& path, FieldErrors& errors) {
+bool has_host_sysctls(const Json& spec) {
+  return std::ranges::any_of(spec["securityContext"]["sysctls"].items(),
+                             [&](const Json& one) { return !host_field(spec, one["name"].str()).empty(); });
+}
+
+void check_pod_security(const Json& spec, const std::string& path, const PodRules& rules, FieldErrors& errors) {
   const Json& context = spec["securityContext"];
   const std::string where = in(path, "securityContext");
   if (spec["hostUsers"].is_bool() && !spec["hostUsers"].as_bool())
@@ -100,7 +108,7 @@ void check_pod_security(const Json& spec, const std::string& path, FieldErrors& 
   if (spec["shareProcessNamespace"].as_bool() && spec["hostPID"].as_bool())
     errors.invalid(in(where, "shareProcessNamespace"), true,
                    "ShareProcessNamespace and HostPID cannot both be enabled");
-  check_sysctls(spec, in(where, "sysctls"), errors);
+  check_sysctls(spec, in(where, "sysctls"), rules, errors);
   constexpr std::array<std::string_view, 2> kChanges = {"Always", "OnRootMismatch"};
   check_choice(context, where, "fsGroupChangePolicy", kChanges, errors);
   check_profile(context["seccompProfile"], in(where, "seccompProfile"), "seccomp", errors);

@@ -7,7 +7,7 @@
 #include "api/protobuf/protobuf.h"
 #include "base/base64.h"
 #include "base/protobuf_wire.h"
-#include "base/time.h"
+#include "base/unix_time.h"
 
 namespace api {
 namespace {
@@ -25,17 +25,11 @@ bool is_type(const SchemaField& field) {
 }
 
 void add_time(int number, const Json& value, WireWriter& out) {
-  const auto time = base::parse_rfc3339(value.as_string());
+  const auto time = base::parse_rfc3339_unix(value.as_string());
   if (!time) return;
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  std::int64_t seconds = time->ns / kSecond, nanos = time->ns % kSecond;
-  if (nanos < 0) {
-    --seconds;
-    nanos += kSecond;
-  }
   WireWriter message;
-  message.add_integer(1, wire(seconds));
-  message.add_integer(2, wire(nanos));
+  message.add_integer(1, wire(time->seconds));
+  message.add_integer(2, wire(time->nanos));
   out.add_entry(number, message.take());
 }
 

@@ -3,7 +3,7 @@
 #include "api/schema/quantity.h"
 #include "api/schema/schema.h"
 #include "base/format.h"
-#include "base/time.h"
+#include "base/unix_time.h"
 
 namespace api {
 namespace {
@@ -35,7 +35,7 @@ Problem check_number(const Schema& schema, const Json& value) {
 
 Problem check_text(const Schema& schema, const Json& value) {
   if (!value.is_string()) return wrong("must be a string");
-  if (schema.format == "date-time" && !base::parse_rfc3339(value.as_string())) return wrong(value, "a time");
+  if (schema.format == "date-time" && !base::parse_rfc3339_unix(value.as_string())) return wrong(value, "a time");
   return {};
 }
 

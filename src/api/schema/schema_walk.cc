@@ -11,7 +11,7 @@
 #include "api/schema/quantity.h"
 #include "api/schema/schema.h"
 #include "base/format.h"
-#include "base/time.h"
+#include "base/unix_time.h"
 #include "base/utf8.h"
 
 namespace api {
@@ -228,7 +228,7 @@ struct Validator {
             base::format("Unsupported value: \"{}\": supported values: {}", shortened(content), all));
     }
     text_shape(schema, content, place);
-    if (schema.format == "date-time" && !base::parse_rfc3339(content))
+    if (schema.format == "date-time" && !base::parse_rfc3339_unix(content))
       add("FieldValueInvalid", place,
           base::format("Invalid value: \"{}\": {} in body must be of type date-time: \"{}\"", shortened(content),
                        place.text(), shortened(content)));

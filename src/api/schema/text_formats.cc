@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/base64.h"
-#include "base/time.h"
+#include "base/unix_time.h"
 
 namespace api {
 namespace {
@@ -68,7 +68,7 @@ bool is_cidr(std::string_view text) {
 }
 
 bool is_date(std::string_view text) {
-  return text.size() == 10 && base::parse_rfc3339(std::string(text) + "T00:00:00Z").has_value();
+  return text.size() == 10 && base::parse_rfc3339_unix(std::string(text) + "T00:00:00Z").has_value();
 }
 
 bool is_uuid(std::string_view text) {
@@ -120,8 +120,8 @@ struct Format {
   bool (*holds)(std::string_view);
 };
 constexpr std::array kFormats = {
-    Format{"date-time", [](std::string_view text) { return base::parse_rfc3339(text).has_value(); }},
-    Format{"datetime", [](std::string_view text) { return base::parse_rfc3339(text).has_value(); }},
+    Format{"date-time", [](std::string_view text) { return base::parse_rfc3339_unix(text).has_value(); }},
+    Format{"datetime", [](std::string_view text) { return base::parse_rfc3339_unix(text).has_value(); }},
     Format{"date", is_date},
     Format{"byte", [](std::string_view text) { return base::base64_decode(text).ok(); }},
     Format{"ipv4", is_ipv4},

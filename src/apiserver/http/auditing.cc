@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "api/protobuf/protobuf.h"
 #include "apiserver/http/access.h"
 #include "apiserver/http/route.h"
 #include "base/format.h"
@@ -21,6 +22,11 @@ std::string new_id() {
   const std::string hex = rt::secure_token(16);
   return base::format("{}-{}-4{}-a{}-{}", hex.substr(0, 8), hex.substr(8, 4), hex.substr(13, 3), hex.substr(17, 3),
                       hex.substr(20, 12));
+}
+
+base::Result<Json> parse_answer(std::string_view type, std::string_view bytes) {
+  if (bytes.starts_with(api::kProtobufMagic)) return api::parse_protobuf_answer(bytes, nullptr);
+  return parse_body(type, bytes);
 }
 
 // What is said of one request, until its answer is complete. Any thread; one after the other.
@@ -63,7 +69,7 @@ struct Trail {
                 [record = std::move(record), request = std::move(request), type = std::move(type),
                  body = std::move(body), pieces = std::move(pieces)]() mutable {
                   for (const auto& piece : pieces) body += *piece;
-                  if (auto parsed = parse_body(type, body); parsed.ok()) record.response_object = *std::move(parsed);
+                  if (auto parsed = parse_answer(type, body); parsed.ok()) record.response_object = *std::move(parsed);
                   if (auto parsed = parse_body(rt::header(request.headers, "Content-Type"), request.body); parsed.ok())
                     record.request_object = *std::move(parsed);
                   return audit_event(std::move(record)).dump();

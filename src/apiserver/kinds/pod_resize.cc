@@ -149,7 +149,8 @@ void check_resize(const Json& old_object, const Json& object, std::vector<Cause>
   if (before["os"]["name"].as_string() == "windows") return forbidden(causes, kWhole, "windows pods cannot be resized");
   Json judged = spec;
   judged.erase("ephemeralContainers");  // these were judged as they came
-  std::ranges::move(api::check_pod_spec(judged, "spec", {}), std::back_inserter(causes));
+  std::ranges::move(api::check_pod_spec(judged, "spec", {.host_sysctls = api::has_host_sysctls(before)}),
+                    std::back_inserter(causes));
   const std::string_view given = old_object["status"]["qosClass"].as_string();
   const std::string_view old_class = given.empty() ? api::qos_class(before) : given;
   if (old_class != api::qos_class(spec))

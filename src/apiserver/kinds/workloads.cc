@@ -134,14 +134,15 @@ void label_job(Json& object) {
     spec.edit_path({"selector", "matchLabels"}).set("batch.kubernetes.io/controller-uid", uid);
 }
 
-void check_template(const Json& pod_template, std::string_view path, Causes& causes) {
+void check_template(const Json& pod_template, std::string_view path, bool host_sysctls, Causes& causes) {
   if (pod_template.is_null()) return;  // the schema names it
   const std::string at(path);
   api::FieldErrors metadata;
   api::check_labels(pod_template["metadata"]["labels"], at + ".labels", metadata);
   api::check_annotations(pod_template["metadata"]["annotations"], at + ".annotations", metadata);
   std::ranges::move(metadata.take(), std::back_inserter(causes));
-  std::ranges::move(api::check_pod_spec(pod_template["spec"], at + ".spec", {.of = api::PodSpecOf::kTemplate}),
+  std::ranges::move(api::check_pod_spec(pod_template["spec"], at + ".spec",
+                                        {.of = api::PodSpecOf::kTemplate, .host_sysctls = host_sysctls}),
                     std::back_inserter(causes));
 }
 
@@ -242,7 +243,7 @@ void check_failure_policy(const Json& spec, const std::string& path, Causes& cau
   }
 }
 
-void check_job_spec(const Json& spec, const std::string& path, Causes& causes) {
+void check_job_spec(const Json& spec, const std::string& path, bool host_sysctls, Causes& causes) {
   at_least_zero(causes, spec, path,
                 {"parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished",
                  "backoffLimitPerIndex", "maxFailedIndexes"});
@@ -258,7 +259,7 @@ void check_job_spec(const Json& spec, const std::string& path, Causes& causes) {
   if (policy.as_string() == "Always")
     required(causes, path + ".template.spec.restartPolicy", R"(valid values: "OnFailure", "Never")");
   check_failure_policy(spec, path, causes);
-  check_template(spec["template"], path + ".template", causes);
+  check_template(spec["template"], path + ".template", host_sysctls, causes);
   if (const std::string_view policy = spec["podReplacementPolicy"].as_string();
       !policy.empty() && policy != "Failed" && policy != "TerminatingOrFailed")
     unsupported(causes, path + ".podReplacementPolicy", spec["podReplacementPolicy"],
@@ -272,7 +273,7 @@ void check_job_spec(const Json& spec, const std::string& path, Causes& causes) {
       forbidden(causes, base::format("{}.{}", path, field), "is not supported by this server");
 }
 
-void check_cron_job(const Json& object, Causes& causes) {
+void check_cron_job(const Json& object, bool host_sysctls, Causes& causes) {
   const Json& spec = object["spec"];
   const Json& schedule = spec["schedule"];
   if (schedule.as_string().empty())
@@ -291,7 +292,7 @@ void check_cron_job(const Json& object, Causes& causes) {
                 {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"});
   if (api::name_of(object).size() > 52)
     invalid_value(causes, "metadata.name", object["metadata"]["name"], "must be no more than 52 characters");
-  check_job_spec(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec", causes);
+  check_job_spec(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec", host_sysctls, causes);
 }
 
 void check_stateful_set(const Json& spec, Causes& causes) {
@@ -387,17 +388,22 @@ void prepare_workload(const api::KindInfo& kind, Json& object) {
   if (kind.kind == "Job") label_job(object);
 }
 
-void check_workload(const api::KindInfo& kind, const Json& object, Causes& causes) {
+namespace {
+
+// What holds of a new object and of a changed one. `before`: what is stored; null: nothing yet.
+void check_either(const api::KindInfo& kind, const Json& before, const Json& object, Causes& causes) {
   const Json& spec = object["spec"];
+  const Json& old_job = kind.kind == "CronJob" ? before["spec"]["jobTemplate"] : before;
+  const bool host_sysctls = api::has_host_sysctls(old_job["spec"]["template"]["spec"]);
   if (kind.kind == "ControllerRevision") return at_least_zero(causes, object, "", {"revision"});
-  if (kind.kind == "CronJob") return check_cron_job(object, causes);
+  if (kind.kind == "CronJob") return check_cron_job(object, host_sysctls, causes);
   check_selector(kind, spec, causes);
   if (kind.kind == "Job") {
     if (api::name_of(object).size() > 63 && spec["completionMode"].as_string() == "Indexed")
       invalid_value(causes, "metadata.name", object["metadata"]["name"], "must be no more than 63 characters");
-    return check_job_spec(spec, "spec", causes);
+    return check_job_spec(spec, "spec", host_sysctls, causes);
   }
-  check_template(spec["template"], "spec.template", causes);
+  check_template(spec["template"], "spec.template", host_sysctls, causes);
   if (const Json& policy = spec["template"]["spec"]["restartPolicy"];
       policy.as_string() == "Never" || policy.as_string() == "OnFailure")
     unsupported(causes, "spec.template.spec.restartPolicy", policy, R"("Always")");
@@ -409,8 +415,14 @@ void check_workload(const api::KindInfo& kind, const Json& object, Causes& cause
   at_least_zero(causes, spec, "spec", {"replicas", "minReadySeconds", "revisionHistoryLimit"});
 }
 
+}  // namespace
+
+void check_workload(const api::KindInfo& kind, const Json& object, Causes& causes) {
+  check_either(kind, Json(), object, causes);
+}
+
 void check_workload_update(const api::KindInfo& kind, const Json& old_object, const Json& object, Causes& causes) {
-  check_workload(kind, object, causes);
+  check_either(kind, old_object, object, causes);
   if (!object["spec"].is_object() && kind.kind != "ControllerRevision") return;  // validation names it
   const Json& before = old_object["spec"];
   const Json& after = object["spec"];

@@ -101,6 +101,25 @@ TEST(Workloads, what_is_fixed_stays) {
   }
 }
 
+// Sysctls of the host's namespaces were stored before they were refused.
+TEST(Workloads, what_was_let_in_before_may_stay) {
+  constexpr std::string_view kHost =
+      R"({"hostNetwork":true,"securityContext":{"sysctls":[{"name":"net.core.somaxconn","value":"1"}]},
+          "containers":[{"name":"c","image":"i"}]})";
+  const api::KindInfo& of = kind("apps/v1", "Deployment");
+  const Json plain = made(of, kDeployment, "", ""), host = made(of, kDeployment, "spec.template.spec", kHost);
+  const auto said = [&](const Json& before, const Json& after) {
+    std::vector<base::Cause> causes;
+    check_workload_update(of, before, after, causes);
+    return problems(causes);
+  };
+  constexpr const char* kRefused =
+      "spec.template.spec.securityContext.sysctls[0].name: Invalid value: \"net.core.somaxconn\": may not be specified "
+      "when 'hostNetwork' is true\n";
+  EXPECT_EQ(said(plain, host), kRefused);
+  EXPECT_EQ(said(host, host), "");
+}
+
 TEST(Workloads, a_job_selects_its_own_pods) {
   const Json job = made(kind("batch/v1", "Job"), kJob, "", "");
   EXPECT_EQ(api::selector_text(job["spec"]["selector"]), "batch.kubernetes.io/controller-uid=u");

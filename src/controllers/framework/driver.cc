@@ -31,6 +31,17 @@ constexpr int kCreationsMax = 64;
 constexpr base::Duration kCreationLagMax = base::seconds(2);
 constexpr base::Duration kViewLagMax = base::minutes(2);
 
+// What a plan may write back whole is read as JSON, with what fields it has that we do not know. Pods and nodes, of
+// which there are most, are only patched.
+const api::Projection& parts_of(const api::ResourceId& resource) {
+  static const api::Projection kPatched{"apiVersion", "kind",  "metadata.*", "-metadata.managedFields",
+                                        "spec",       "status"};
+  // Of definitions schemas are the most, and nobody reads them.
+  if (resource == api::resources::kCustomResourceDefinitions) return definition_parts();
+  if (resource == api::resources::kPods || resource == api::resources::kNodes) return kPatched;
+  return client::without_managed_fields();
+}
+
 class InformerView final : public View {
  public:
   std::map<api::ResourceId, std::unique_ptr<client::Informer>> informers;
@@ -136,14 +147,11 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
 
   client::Informer& informer(const api::ResourceId& resource, bool may_be_absent = false) {
     auto& slot = view.informers[resource];
-    // Of definitions schemas are the most, and nobody reads them.
-    const bool definitions = resource == api::resources::kCustomResourceDefinitions;
     if (!slot)
       slot = std::make_unique<client::Informer>(
           client, env, resource,
-          client::InformerOptions{.ns = namespace_of(resource),
-                                  .may_be_absent = may_be_absent,
-                                  .only = definitions ? &definition_parts() : &client::without_managed_fields()});
+          client::InformerOptions{
+              .ns = namespace_of(resource), .may_be_absent = may_be_absent, .only = &parts_of(resource)});
     return *slot;
   }
 
@@ -161,7 +169,7 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
                                                 client::InformerOptions{.ns = ns,
                                                                         .field_selector = "metadata.name=" + name,
                                                                         .may_be_absent = wake.may_be_absent,
-                                                                        .only = &client::without_managed_fields()});
+                                                                        .only = &parts_of(wake.resource)});
     return *slot;
   }
 

@@ -239,7 +239,8 @@ def pods():
     yield pod("gates and a node", nodeName="n", schedulingGates=[{"name": "a"}])
     yield pod("user", securityContext={"runAsUser": -1})
     yield pod("sysctl", securityContext={"sysctls": [{"name": "a b", "value": "1"}]})
-    of_host = [{"name": name, "value": "1"} for name in ("net.core.somaxconn", "net/ipv4/ip_forward", "kernel.shm_rmid_forced", "kernel.sem", "fs.mqueue.msg_max", "a.b")]
+    of_host = [{"name": name, "value": "1"} for name in ("net.core.somaxconn", "net/ipv4/ip_forward", "kernel.shm_rmid_forced", "kernel.sem", "fs.mqueue.msg_max", "a.b", "kernel.msgmax", "kernel/shmall",
+                                                         "kernel.shm_next_id", "kernel.msg_next_id", "fs/mqueue.queues_max", "fs/mqueue/msg_max")]
     yield pod("sysctls of the host's network", hostNetwork=True, securityContext={"sysctls": of_host})
     yield pod("sysctls of the host's memory", hostIPC=True, securityContext={"sysctls": of_host})
     yield pod("group policy", securityContext={"fsGroupChangePolicy": "Maybe"})
