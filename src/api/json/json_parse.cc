@@ -210,7 +210,8 @@ base::Status check_readable(std::string_view bytes) {
   if (parser.max_depth() != kObjectLevelsMax || parser.capacity() < bytes.size())
     if (const auto error = parser.allocate(std::max(bytes.size(), kKeptCapacity), kObjectLevelsMax))
       return make_error(Code::kInvalid, simdjson::error_message(error));
-  const auto error = parser.parse(bytes.data(), bytes.size(), true).error();
+  auto error = parser.parse(bytes.data(), bytes.size(), true).error();
+  if (error == simdjson::NUMBER_ERROR) error = parser.parse(with_doubles(bytes)).error();
   if (parser.capacity() > kKeptCapacity) parser = simdjson::dom::parser();
   if (error == simdjson::DEPTH_ERROR)
     return make_error(Code::kInvalid, base::format("nested too deeply: more than {} levels", kObjectLevelsMax));

@@ -55,6 +55,19 @@ TEST(Json, what_is_written_can_be_read) {
   }
 }
 
+// What is stored is looked at before it is read at the next start.
+TEST(Json, numbers_that_are_written_are_readable) {
+  for (const char* text : {"18446744073709551616", "-9223372036854775809", "1e20", "-1e19",
+                           "123456789012345678901234567890", "1.5", "1e300", "5e-324", "9223372036854775807"}) {
+    const auto value = parse_json(text);
+    ASSERT_TRUE(value.ok()) << text;
+    const std::string written = Json::object({{"n", *value}}).dump();
+    EXPECT_TRUE(check_readable(written).ok()) << written;
+    EXPECT_EQ(parse_json(written)->dump(), written);
+  }
+  EXPECT_FALSE(check_readable(R"({"n":1844674407370955161x})").ok());
+}
+
 TEST(Json, readable_objects_are_bounded_in_depth) {
   const auto nested = [](std::size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
   EXPECT_TRUE(check_readable(nested(kObjectLevelsMax)).ok());

@@ -3,6 +3,7 @@
 
 #include <yaml.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -23,6 +24,26 @@ using base::Result;
 constexpr int kRecursionMax = 500;  // deeper documents are refused, before the stack is at risk
 constexpr std::size_t kAliasNodesMax = 100'000;
 constexpr std::size_t kAliasBytesMax = std::size_t{3} << 20;  // what aliases stand for, as text
+
+// libyaml looks at all open brackets for each token, and at all directives for each directive.
+constexpr std::size_t kNestedMax = 16'000'000;  // sum over all values of how deep each is
+constexpr int kDirectivesMax = 64;
+
+// Lines of "%": before the first document, and after the end of one.
+base::Status check_directives(std::string_view text) {
+  bool may_come = true;
+  int directives = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of("\r\n", at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    if (may_come && line.starts_with('%') && ++directives > kDirectivesMax)
+      return make_error(Code::kBadRequest, base::format("yaml: more than {} directives", kDirectivesMax));
+    may_come =
+        line.starts_with("...") || (may_come && (line.empty() || line.starts_with('%') || line.starts_with('#')));
+  }
+  return {};
+}
 
 struct Event {
   yaml_event_t raw{};
@@ -85,10 +106,18 @@ class Reader {
 
  private:
   base::Status read(Event& event) {
-    if (yaml_parser_parse(&parser_, &event.raw)) return {};
+    if (yaml_parser_parse(&parser_, &event.raw)) return count(event.raw);
     const std::size_t line = (parser_.problem_mark.line ? parser_.problem_mark.line : parser_.context_mark.line) + 1;
     const char* problem = parser_.problem ? parser_.problem : "unknown problem";
     return make_error(Code::kBadRequest, base::format("yaml: line {}: {}", line, problem));
+  }
+
+  base::Status count(const yaml_event_t& event) {
+    if (event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT) --open_;
+    nested_ += open_;
+    if (event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT) ++open_;
+    if (nested_ > kNestedMax) return at_line(event, "too many values are nested too deeply");
+    return {};
   }
 
   static Error at_line(const yaml_event_t& event, std::string_view problem) {
@@ -211,11 +240,14 @@ class Reader {
   std::map<std::string, Json, std::less<>> anchors_;
   Repeated repeated_;
   std::string path_;
+  std::size_t open_ = 0;    // lists and mappings
+  std::size_t nested_ = 0;  // see kNestedMax
 };
 
 }  // namespace
 
 Result<Json> parse_yaml(std::string_view text, YamlOptions options) {
+  TRY_VOID(check_directives(text));
   Reader reader(text, options);
   bool end = false;
   TRY(YamlDocument document, reader.next(end));
@@ -224,6 +256,7 @@ Result<Json> parse_yaml(std::string_view text, YamlOptions options) {
 }
 
 Result<std::vector<YamlDocument>> parse_yaml_documents(std::string_view text, YamlOptions options) {
+  TRY_VOID(check_directives(text));
   Reader reader(text, options);
   std::vector<YamlDocument> documents;
   for (bool end = false;;) {

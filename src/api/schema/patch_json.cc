@@ -219,24 +219,25 @@ class Patching {
 
   // This removal, together with those that follow it from the same object: one look at its members for all of them.
   Status remove_run(const Path& first) {
-    const auto parent_text = [](const Json& operation) {
-      const std::string_view path = operation["path"].as_string();
-      return path.substr(0, path.rfind('/'));
-    };
-    const std::string_view parent = parent_text(operations_[at_]);
     const Json* there = first.empty() ? nullptr : lookup(document_, above(first));
     if (!there || !there->is_object()) {
       if (!remove(document_, first)) return missing(operations_[at_]["path"]);
       ++at_;
       return {};
     }
+    const auto parent_text = [this] {
+      const std::string_view path = operations_[at_]["path"].as_string();
+      return path.substr(0, path.rfind('/'));
+    };
+    const std::string_view parent = parent_text();
     std::set<std::string, std::less<>> names;
     for (; at_ < operations_.size(); ++at_) {
       const Json& operation = operations_[at_];
-      if (operation["op"].as_string() != "remove" || !operation["path"].is_string() || parent_text(operation) != parent)
-        break;
-      std::string name = unescape(operation["path"].as_string().substr(parent.size() + 1));
-      if (!there->has(name) || !names.insert(std::move(name)).second) return missing(operation["path"]);
+      if (operation["op"].as_string() != "remove" || parent_text() != parent) break;
+      // What has no name in it, or is malformed, is the next step's.
+      const auto path = parse_pointer(operation["path"]);
+      if (!path.ok() || path->empty()) break;
+      if (!there->has(path->back()) || !names.insert(path->back()).second) return missing(operation["path"]);
     }
     erase_members(edit_at(document_, above(first)), names);
     return {};

@@ -31,6 +31,12 @@ TEST(Patch, json_patch_operations) {
         Row{R"({"a":[1]})", R"([{"op":"copy","from":"/a","path":"/c"}])", R"({"a":[1],"c":[1]})"},
         Row{R"({"a":1})", R"([{"op":"frob","path":"/a"}])", nullptr},
         Row{R"({"l":[1]})", R"([{"op":"add","path":"/l/5","value":2}])", nullptr},
+        Row{R"({"a":1,"b":2})", R"([{"op":"remove","path":"/a"},{"op":"remove","path":"/b"}])", "{}"},
+        Row{R"({"a":1,"":2})", R"([{"op":"remove","path":"/a"},{"op":"remove","path":"/"}])", "{}"},
+        // Nothing has the whole in it, and a path begins with a slash.
+        Row{R"({"a":1})", R"([{"op":"remove","path":"/a"},{"op":"remove","path":""}])", nullptr},
+        Row{R"({"a":1})", R"([{"op":"remove","path":"/a"},{"op":"remove","path":"a"}])", nullptr},
+        Row{R"({"a":1})", R"([{"op":"remove","path":"/a"},{"op":"remove"}])", nullptr},
         Row{R"({})", R"({"op":"add"})", nullptr}}) {
     const auto result = apply_json_patch(parse(row.document), parse(row.patch));
     ASSERT_EQ(result.ok(), row.result != nullptr) << row.patch;

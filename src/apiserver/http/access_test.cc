@@ -86,17 +86,20 @@ TEST(Access, uids_and_extras_are_taken_too) {
                                                                             {"example.com/scopes", "b"}}));
 }
 
+std::shared_ptr<const RoleSubjects> only_user(std::string name) {
+  return std::make_shared<const RoleSubjects>(RoleSubjects{{std::move(name)}, {}});
+}
+
 TEST(Access, a_role_lets_act_as_whom_it_names) {
   const auto rules = [](std::vector<RoleRule> list) {
     return std::make_shared<const std::vector<RoleRule>>(std::move(list));
   };
-  const RoleSet roles{{{"",
-                        {{"User", "bot", ""}},
+  const RoleSet roles{{{"", only_user("bot"),
                         rules({{{"impersonate"}, {""}, {"users"}, {"jane"}, {}},
                                {{"impersonate"}, {""}, {"groups"}, {"dev"}, {}},
                                {{"impersonate"}, {"authentication.k8s.io"}, {"uids"}, {"7"}, {}},
                                {{"impersonate"}, {"authentication.k8s.io"}, {"userextras/scopes"}, {"x"}, {}}})},
-                       {"n", {{"User", "bot", ""}}, rules({{{"impersonate"}, {""}, {"serviceaccounts"}, {}, {}}})}}};
+                       {"n", only_user("bot"), rules({{{"impersonate"}, {""}, {"serviceaccounts"}, {}, {}}})}}};
   const auto said = [&roles](rt::Headers headers) {
     const auto other = act_as({"bot", {}}, http(std::move(headers)), roles);
     return other.ok() ? other->name : other.error().message;
@@ -148,7 +151,7 @@ TEST(NodeProxy, asks_for_the_rights_that_a_kubelet_asks_for) {
         std::vector<RoleRule>{{{"get"}, {""}, {std::string("nodes/") + subresource}, {}, {}}});
     const std::string target = "/api/v1/nodes/n1/proxy" + page;
     return authorize({"jane", {}}, http({}, target), rt::parse_target(target),
-                     RoleSet{{{"", {{"User", "jane", ""}}, rules}}})
+                     RoleSet{{{"", only_user("jane"), rules}}})
         .ok();
   };
   const char* pages[] = {"/stats/summary", "/metrics/resource", "/metrics/cadvisor", "/healthz", ""};

@@ -159,19 +159,22 @@ class Service : public std::enable_shared_from_this<Service> {
     request.audit_notes = std::move(asker.notes);
     request.default_manager = manager_of(rt::header(http.headers, "User-Agent"));
     const Format format = negotiate(http, target);
-    if (http.body.size() > kLongBytes && request.subresource != "log")
+    if (takes_long_to_read(asker.place, http) && request.subresource != "log")
       return decode_aside(asker.place, std::move(http), std::move(request), format, std::move(exchange));
     if (auto decoded = decode_body(http, request); !decoded.ok()) return fail(*exchange, decoded.error(), encoding);
     if (is_node_proxy(request) || is_connect(request) || request.subresource == "log")
       return in_turn(asker.place, exchange,
                      [self = shared_from_this(), request = std::move(request), http = std::move(http), target,
                       exchange]() mutable { self->serve_stream(std::move(request), http, target, exchange); });
-    // What is watched costs others little, but for its beginning.
-    if (request.verb == Verb::kWatch) asker.place.user.clear();
     asker.place.lists = request.verb == Verb::kList;
+    const std::string user = asker.place.user;
+    // What is watched costs others little, but for its beginning, which is read as this user's work.
+    if (request.verb == Verb::kWatch) asker.place.user.clear();
     in_turn(asker.place, exchange,
-            [self = shared_from_this(), request = std::move(request), format, exchange]() mutable {
+            [self = shared_from_this(), user, request = std::move(request), format, exchange]() mutable {
+              const std::string before = self->api_.side_work().work_for(user);
               self->serve(std::move(request), format, std::move(exchange));
+              self->api_.side_work().work_for(before);
             });
   }
 
@@ -233,6 +236,13 @@ class Service : public std::enable_shared_from_this<Service> {
     if (!claims.ok() || !is_for_us(*claims)) return known.take_error();
     UserInfo user = claims->user();
     return Caller{std::move(user), *std::move(claims)};
+  }
+
+  // YAML takes a hundred times as long as JSON, and where it is the request's turn the loop would read it.
+  static bool takes_long_to_read(const Place& place, const HttpRequest& http) {
+    constexpr std::size_t kShort = 1024;
+    const bool is_yaml = rt::header(http.headers, "Content-Type").find("yaml") != std::string_view::npos;
+    return http.body.size() > (place.reached && is_yaml ? kShort : kLongBytes);
   }
 
   // To read a large body takes long, and this thread has other connections.

@@ -87,7 +87,8 @@ bool may_concern(const api::policies::WebhookSet& set, const Request& request) {
   };
   switch (request.verb) {
     case Verb::kCreate: return about(api::Operation::kCreate);
-    case Verb::kUpdate: return about(api::Operation::kUpdate);
+    case Verb::kUpdate:  // of what is not there it is a creation, for some kinds
+      return about(api::Operation::kUpdate) || about(api::Operation::kCreate);
     case Verb::kPatch:
       return about(api::Operation::kUpdate) ||
              (request.patch_type == PatchType::kApply && about(api::Operation::kCreate));
@@ -358,7 +359,8 @@ void Api::call(Request request, OnAnswer on_answer) {
 
 Result<std::unique_ptr<ApiWatch>> Api::watch(const Request& request, WatchSink sink) {
   const auto open = [this](const Request& of, WatchSink to) {
-    return open_watch(state_->env, state_->store, state_->watch_slices, state_->kinds, of, std::move(to));
+    State& s = *state_;
+    return open_watch({s.env, s.store, s.side_work, s.watch_slices, s.kinds}, of, std::move(to));
   };
   if (const api::OtherVersion* other = api::other_version(*request.kind)) {
     Request of_stored = request;

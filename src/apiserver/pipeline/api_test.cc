@@ -90,6 +90,12 @@ TEST(Api, generated_names_have_the_prefix) {
   const Json made = b.ok(b.request(Verb::kCreate, kMaps, "", object));
   EXPECT_TRUE(made["metadata"]["name"].as_string().starts_with("web-"));
   EXPECT_EQ(made["metadata"]["name"].as_string().size(), 9u);
+  // Of kinds whose names are free it is cut between characters.
+  const api::ResourceId roles{"rbac.authorization.k8s.io", "v1", "roles"};
+  object.edit("metadata").set("generateName", std::string(57, 'a') + "\u00e9\u00e9");
+  const Json role = b.ok(b.request(Verb::kCreate, roles, "", object));
+  EXPECT_EQ(role["metadata"]["name"].as_string().substr(0, 57), std::string(57, 'a'));
+  EXPECT_EQ(role["metadata"]["name"].as_string().size(), 62u);
 }
 
 TEST(Api, bad_objects_are_refused_with_every_cause) {
@@ -281,6 +287,56 @@ TEST(Api, a_watch_with_a_selector_sees_objects_enter_and_leave) {
   b.ok(b.request(Verb::kPatch, kMaps, "a", parse(R"({"data":{"k":"v"}})")));
   b.ok(b.request(Verb::kPatch, kMaps, "a", parse(R"({"metadata":{"labels":null}})")));
   EXPECT_EQ(seen, "+a~a-a");
+}
+
+// What a selector has to look into is read off the loop, and the watch goes on by itself.
+TEST(Api, a_watch_with_a_selector_reads_much_in_pieces) {
+  Bench b;
+  for (int i = 0; i < 8; ++i) {
+    Json large = named(("a" + std::to_string(i)).c_str());
+    large.set("data", Json::object({{"k", std::string(50'000, 'x')}}));
+    if (i % 2 == 0) large.edit("metadata").set("labels", Json::object({{"in", "yes"}}));
+    b.ok(b.request(Verb::kCreate, kMaps, "", std::move(large)));
+  }
+  Request r = b.request(Verb::kWatch, kMaps, "");
+  r.label_selector = "in=yes";
+  std::string seen;
+  auto watch = b.api->watch(r, sink_into(seen, 100));
+  ASSERT_TRUE((*watch)->resume().ok());
+  EXPECT_EQ(seen, "") << "the loop has other things to do";
+  EXPECT_TRUE((*watch)->resume().ok()) << "it is under way";
+  b.env.settle();
+  EXPECT_EQ(seen, "+a0+a2+a4+a6");
+  b.ok(b.request(Verb::kPatch, kMaps, "a1", parse(R"({"metadata":{"labels":{"in":"yes"}}})")));
+  EXPECT_EQ(seen, "+a0+a2+a4+a6+a1");
+  // From history.
+  r.resource_version = "1";
+  std::string again;
+  auto late = b.api->watch(r, sink_into(again, 1));
+  ASSERT_TRUE((*late)->resume().ok());
+  b.env.settle();
+  EXPECT_EQ(again, "+a0+a2");
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE((*late)->resume().ok());
+    b.env.settle();
+  }
+  EXPECT_EQ(again, "+a0+a2+a4+a6+a1");
+  // Nobody hears the rest.
+  auto gone = b.api->watch(r, sink_into(again, 1));
+  ASSERT_TRUE((*gone)->resume().ok());
+  gone->reset();
+  b.env.settle();
+  EXPECT_EQ(again, "+a0+a2+a4+a6+a1");
+}
+
+TEST(Api, selectors_are_bounded) {
+  Bench b;
+  Request r = b.request(Verb::kList, kMaps, "");
+  r.label_selector = "a";
+  for (int i = 0; i < 999; ++i) r.label_selector += ",a";
+  b.ok(r);
+  r.label_selector += ",a";
+  EXPECT_EQ(b.refused(r).message, "labelSelector has 1001 terms and values, where 1000 may be");
 }
 
 TEST(Api, a_watch_that_waits_goes_on_from_history) {

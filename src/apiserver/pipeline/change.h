@@ -26,6 +26,8 @@ struct Change {
 };
 
 base::Result<Change> prepare_create(const Context& context, Request& request);
+// How a name begins that the server makes up: metadata.generateName, cut so that five more characters have room.
+std::string_view generated_prefix(const api::Json& metadata);
 base::Result<Change> prepare_update(const Context& context, Request& request);
 base::Result<Change> prepare_patch(const Context& context, Request& request);
 base::Result<Change> prepare_delete(const Context& context, Request& request);

@@ -6,6 +6,7 @@
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/change.h"
 #include "base/format.h"
+#include "base/utf8.h"
 
 namespace apiserver {
 
@@ -74,7 +75,7 @@ void set_server_metadata(const Context& context, const api::KindInfo& kind, Json
        {"resourceVersion", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"})
     meta.erase(key);
   if (meta["name"].as_string().empty() && !meta["generateName"].as_string().empty()) {
-    const std::string prefix(meta["generateName"].as_string().substr(0, 58));
+    const std::string prefix(generated_prefix(meta));
     meta.set("name", prefix + context.random.text(5, kNameAlphabet));
   }
   meta.set("uid", context.random.uuid());
@@ -94,6 +95,11 @@ Json fields_of_author(const Context& context, const Request& request, Json objec
 }
 
 }  // namespace
+
+std::string_view generated_prefix(const Json& metadata) {
+  constexpr std::size_t kBytesMax = 58;
+  return base::utf8_prefix(metadata["generateName"].as_string(), kBytesMax);
+}
 
 Result<Change> prepare_create(const Context& context, Request& request) {
   const api::KindInfo& kind = *request.kind;

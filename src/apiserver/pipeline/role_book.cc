@@ -23,14 +23,13 @@ using Key = std::pair<std::string, std::string>;  // namespace (empty: of the cl
 
 struct Binding {
   Key role;
-  std::vector<RoleSubject> subjects;
+  std::shared_ptr<const RoleSubjects> subjects;
 };
 
-Binding read_binding(const Json& object) {
-  const Json& role = object["roleRef"];
+Key role_of(const Json& binding) {
+  const Json& role = binding["roleRef"];
   const bool of_cluster = role["kind"].as_string() == "ClusterRole";
-  return {{of_cluster ? std::string() : std::string(api::namespace_of(object)), role["name"].str()},
-          role_subjects(object)};
+  return {of_cluster ? std::string() : std::string(api::namespace_of(binding)), role["name"].str()};
 }
 
 }  // namespace
@@ -44,7 +43,7 @@ struct RoleBook::State {
     if (object.is_null()) {
       binds ? void(bindings.erase(key)) : void(roles.erase(key));
     } else if (binds) {
-      bindings[key] = read_binding(object);
+      bindings[key] = {role_of(object), role_subjects(object)};
     } else {
       roles[key] = role_rules(object);
     }
@@ -66,7 +65,7 @@ RoleBook::~RoleBook() = default;
 std::shared_ptr<const RoleSet> RoleBook::current() const { return state_->current; }
 
 RoleRules RoleBook::rules_of(const Json& binding) const {
-  const auto role = state_->roles.find(read_binding(binding).role);
+  const auto role = state_->roles.find(role_of(binding));
   return role == state_->roles.end() ? nullptr : role->second;
 }
 

@@ -154,9 +154,16 @@ std::string text_of(const RoleRule& rule) {
   return text + ", Verbs:" + list(rule.verbs) + "}";
 }
 
+// `url` may be a pattern itself: one that begins like an owned pattern is part of it, one that begins like an owned
+// path is more.
 bool covers_url(const RoleRule& owned, const std::string& verb, const std::string& url) {
   if (!has_or_star(owned.verbs, verb)) return false;
-  return has(owned.urls, url) || url_matches(owned.urls, url.ends_with('*') ? url.substr(0, url.size() - 1) : url);
+  return std::ranges::any_of(owned.urls, [&url](std::string_view own) {
+    if (own == url) return true;
+    if (!own.ends_with('*')) return false;
+    own.remove_suffix(1);
+    return url.starts_with(own);
+  });
 }
 
 bool covers(const RoleRule& owned, const std::string& verb, const std::string& group, const std::string& resource,
@@ -199,17 +206,20 @@ RoleRules role_rules(const Json& role) {
   return rules;
 }
 
-bool RoleSubject::is(const UserInfo& user) const {
-  if (kind == "User") return user.name == name;
-  if (kind == "Group") return has(user.groups, name);
-  if (kind != "ServiceAccount" || ns.empty()) return false;
-  return user.name == base::format("{}{}:{}", kServiceAccount, ns, name);
+bool RoleSubjects::include(const UserInfo& user) const {
+  return users.contains(user.name) ||
+         std::ranges::any_of(user.groups, [this](const std::string& group) { return groups.contains(group); });
 }
 
-std::vector<RoleSubject> role_subjects(const Json& binding) {
-  std::vector<RoleSubject> subjects;
-  for (const Json& subject : binding["subjects"].items())
-    subjects.push_back({subject["kind"].str(), subject["name"].str(), subject["namespace"].str()});
+std::shared_ptr<const RoleSubjects> role_subjects(const Json& binding) {
+  auto subjects = std::make_shared<RoleSubjects>();
+  for (const Json& subject : binding["subjects"].items()) {
+    const std::string_view kind = subject["kind"].as_string(), ns = subject["namespace"].as_string();
+    if (kind == "User") subjects->users.insert(subject["name"].str());
+    if (kind == "Group") subjects->groups.insert(subject["name"].str());
+    if (kind == "ServiceAccount" && !ns.empty())
+      subjects->users.insert(base::format("{}{}:{}", kServiceAccount, ns, subject["name"].as_string()));
+  }
   return subjects;
 }
 
@@ -217,8 +227,7 @@ bool RoleSet::allows(const UserInfo& user, const Attributes& wish) const {
   if (is_administrator(user)) return true;
   for (const Grant& grant : grants) {
     if (!grant.ns.empty() && (grant.ns != wish.ns || !wish.path.empty())) continue;
-    const auto is_user = [&user](const RoleSubject& subject) { return subject.is(user); };
-    if (std::ranges::none_of(grant.subjects, is_user)) continue;
+    if (!grant.subjects->include(user)) continue;
     if (std::ranges::any_of(*grant.rules, [&wish](const RoleRule& rule) { return rule.allows(wish); })) return true;
   }
   return false;
@@ -229,11 +238,7 @@ std::vector<RoleRule> RoleSet::rules_of(const UserInfo& user, std::string_view n
   if (is_administrator(user)) return {{{"*"}, {"*"}, {"*"}, {}, {}}, {{"*"}, {}, {}, {}, {"*"}}};
   for (const Grant& grant : grants) {
     if (!grant.ns.empty() && grant.ns != ns) continue;
-    for (const RoleSubject& subject : grant.subjects) {
-      if (!subject.is(user)) continue;
-      rules.insert(rules.end(), grant.rules->begin(), grant.rules->end());
-      break;
-    }
+    if (grant.subjects->include(user)) rules.insert(rules.end(), grant.rules->begin(), grant.rules->end());
   }
   return rules;
 }

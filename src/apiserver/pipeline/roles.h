@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "api/json/json.h"
@@ -35,22 +36,22 @@ using RoleRules = std::shared_ptr<const std::vector<RoleRule>>;
 
 RoleRules role_rules(const api::Json& role);
 
-struct RoleSubject {
-  std::string kind;  // User, Group, ServiceAccount
-  std::string name;
-  std::string ns;
+// Whom a binding names. There may be many; to find one among them costs the same for all.
+struct RoleSubjects {
+  std::unordered_set<std::string> users;  // service accounts by their names as users
+  std::unordered_set<std::string> groups;
 
-  bool is(const UserInfo& user) const;
+  bool include(const UserInfo& user) const;
 };
+
+std::shared_ptr<const RoleSubjects> role_subjects(const api::Json& binding);
 
 // A binding with the rules of its role.
 struct Grant {
   std::string ns;  // where it holds; empty: everywhere
-  std::vector<RoleSubject> subjects;
+  std::shared_ptr<const RoleSubjects> subjects;
   RoleRules rules;
 };
-
-std::vector<RoleSubject> role_subjects(const api::Json& binding);
 
 // All bindings, each with its role. Immutable; any thread.
 struct RoleSet {

@@ -59,8 +59,12 @@ TEST(Roles, rules_allow_what_they_name) {
 
 TEST(Roles, bindings_hold_for_their_subjects_in_their_namespace) {
   const auto reads = std::make_shared<const std::vector<RoleRule>>(std::vector<RoleRule>{rule("get|-|pods")});
-  const RoleSet set{{{"n", {{"User", "jane", ""}, {"Group", "dev", ""}, {"ServiceAccount", "bot", "m"}}, reads},
-                     {"", {{"User", "ann", ""}}, reads}}};
+  const auto subjects = [](const std::string& list) {
+    return role_subjects(*api::parse_json(R"({"subjects":[)" + list + "]}"));
+  };
+  const auto some = subjects(R"({"kind":"User","name":"jane"},{"kind":"Group","name":"dev"},
+                                {"kind":"ServiceAccount","namespace":"m","name":"bot"})");
+  const RoleSet set{{{"n", some, reads}, {"", subjects(R"({"kind":"User","name":"ann"})"), reads}}};
   const Attributes in_n{"get", "", "pods", "", "n", "p", ""}, in_m{"get", "", "pods", "", "m", "p", ""};
   EXPECT_TRUE(set.allows({"jane", {}}, in_n));
   EXPECT_FALSE(set.allows({"jane", {}}, in_m));
@@ -87,6 +91,10 @@ TEST(Roles, a_rule_is_covered_by_others_together) {
   EXPECT_NE(missing({"get|-|pods"}, "get|-|pods/log"), "");
   EXPECT_NE(missing({"get|-|pods"}, "*|-|pods"), "");
   EXPECT_NE(missing({"get||||/apis"}, "get||||/apis/*"), "");
+  EXPECT_NE(missing({"get||||/metrics"}, "get||||/metrics*"), "") << "a pattern is more than what it begins with";
+  EXPECT_NE(missing({"get||||/"}, "get||||/*"), "");
+  EXPECT_EQ(missing({"get||||/metrics*"}, "get||||/metrics*"), "");
+  EXPECT_EQ(missing({"get||||/metrics*"}, "get||||/metrics"), "");
   EXPECT_NE(missing({}, "get|-|pods"), "");
 }
 

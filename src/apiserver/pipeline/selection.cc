@@ -36,10 +36,30 @@ const std::vector<Selectable>& selectable_fields() {
 
 }  // namespace
 
+namespace {
+
+// A watch asks all of them of every event.
+constexpr std::size_t kTermsMax = 1000;
+
+std::size_t terms_of(const api::LabelSelector& labels) {
+  std::size_t terms = labels.requirements.size();
+  for (const api::Requirement& one : labels.requirements) terms += one.values.size();
+  return terms;
+}
+
+base::Status check_terms(std::string_view parameter, std::size_t terms) {
+  if (terms <= kTermsMax) return {};
+  return bad_request(base::format("{} has {} terms and values, where {} may be", parameter, terms, kTermsMax));
+}
+
+}  // namespace
+
 Result<Selection> Selection::parse(const api::KindInfo& kind, const std::string& labels, const std::string& fields) {
   Selection selection;
   TRY(selection.labels_, api::parse_label_selector(labels));
   TRY(selection.fields_, api::parse_field_selector(fields));
+  TRY_VOID(check_terms("labelSelector", terms_of(selection.labels_)));
+  TRY_VOID(check_terms("fieldSelector", selection.fields_.size()));
   for (api::FieldTerm& term : selection.fields_) {
     if (term.path == "metadata.name" || (term.path == "metadata.namespace" && kind.namespaced)) continue;
     selection.by_metadata_only_ = false;

@@ -14,16 +14,19 @@ namespace {
 constexpr base::Duration kBookmarkInterval = base::seconds(60);
 // Told at once, before looking whether the watcher keeps up.
 constexpr std::size_t kSliceBytes = std::size_t{128} << 10;
+// Of objects that selectors look into, no more are read on the loop at a time.
+constexpr std::size_t kReadBytes = std::size_t{16} << 10;
+
 class RealWatch : public ApiWatch {
  public:
-  RealWatch(rt::Env& env, store::Store& store, WatchSlices& slices, KindBook& kinds, WatchSelection selection,
-            const Request& request, WatchSink sink)
-      : env_(env),
-        store_(store),
-        slices_(slices),
-        kinds_(kinds),
+  RealWatch(const WatchWorld& world, WatchSelection selection, const Request& request, WatchSink sink)
+      : env_(world.env),
+        store_(world.store),
+        side_work_(world.side_work),
+        slices_(world.slices),
+        kinds_(world.kinds),
         holds_kind_(request.holds_kind),
-        selection_(std::move(selection)),
+        selection_(std::make_shared<const WatchSelection>(std::move(selection))),
         resource_(request.resource),
         bookmarks_(request.bookmarks),
         sink_(std::move(sink)) {}
@@ -40,7 +43,7 @@ class RealWatch : public ApiWatch {
     }
     if (from_now || request.send_initial_events) {
       since_ = store_.revision();
-      store_.for_each(resource_, selection_.ns, "", store::View::kDurable, [this](const store::ObjectPtr& object) {
+      store_.for_each(resource_, selection_->ns, "", store::View::kDurable, [this](const store::ObjectPtr& object) {
         initial_.push_back(object);
         return true;
       });
@@ -54,37 +57,66 @@ class RealWatch : public ApiWatch {
 
   base::Status resume() override {
     paused_ = false;
+    return aside_ ? base::Status() : go_on();
+  }
+
+ private:
+  // Tells what there is, then what was missed meanwhile, and then what comes.
+  base::Status go_on() {
     send_current();
-    if (paused_) return {};
+    if (paused_ || aside_) return {};
     if (std::exchange(initial_end_, false)) sink_.on_bookmark(since_, true);
     subscription_.reset();
-    for (bool behind = true; behind && !paused_;) {
+    for (bool behind = true; behind;) {
       TRY(const store::Missed missed, store_.missed(resource_, since_, kSliceBytes));
-      tell(cut_slices(selection_, missed.events, kSliceBytes), missed.until);
       behind = missed.more;
+      select(missed.events,
+             [this, until = missed.until](std::vector<WatchSlicePtr> slices) { tell(std::move(slices), until); });
+      if (paused_ || aside_) return {};
     }
-    if (paused_) return {};
     TRY(subscription_, store_.subscribe(resource_, since_, [this](const std::vector<Event>& events) {
-      tell(slices_.of(selection_, events, kSliceBytes), events.back().revision);
+      tell(slices_.of(*selection_, events, kSliceBytes), events.back().revision);
     }));
     return {};
   }
 
- private:
   // What is there at the beginning, as additions.
   void send_current() {
-    while (told_ < initial_.size() && !paused_) {
+    while (told_ < initial_.size() && !paused_ && !aside_) {
       std::vector<Event> events;
       for (std::size_t bytes = 0; told_ < initial_.size() && bytes < kSliceBytes; ++told_) {
         const store::ObjectPtr& object = initial_[told_];
         bytes += object->bytes.size();
         events.push_back({EventType::kAdded, object->revision, resource_, object, nullptr});
       }
-      for (const WatchSlicePtr& slice : cut_slices(selection_, events, SIZE_MAX)) paused_ = !sink_.on_events(slice);
+      select(std::move(events), [this](const std::vector<WatchSlicePtr>& slices) {
+        for (const WatchSlicePtr& slice : slices) paused_ = !sink_.on_events(slice);
+      });
     }
     if (told_ < initial_.size()) return;
     initial_ = {};
     told_ = 0;
+  }
+
+  // Hands the slices to `then`: at once, or where selectors have to look into much, when that was read elsewhere; the
+  // watch then goes on by itself.
+  void select(std::vector<Event> events, std::function<void(std::vector<WatchSlicePtr>)> then) {
+    const Selection& selection = selection_->selection;
+    std::size_t bytes = 0;
+    for (const Event& event : events) bytes += event.object->bytes.size();
+    if (selection.everything() || selection.by_names() || bytes <= kReadBytes)
+      return then(cut_slices(*selection_, events, SIZE_MAX));
+    aside_ = true;
+    auto slices = std::make_shared<std::vector<WatchSlicePtr>>();
+    side_work_.run([slices, selection = selection_, kind = holds_kind_,
+                    events = std::move(events)] { *slices = cut_slices(*selection, events, SIZE_MAX); },
+                   [this, alive = std::weak_ptr<const bool>(alive_), slices, then = std::move(then)] {
+                     if (alive.expired()) return;
+                     aside_ = false;
+                     then(std::move(*slices));
+                     if (alive.expired() || paused_) return;
+                     if (!go_on().ok()) end();
+                   });
   }
 
   // With `slices` everything up to `until` is told. They may go away meanwhile: whoever is told may write.
@@ -115,10 +147,11 @@ class RealWatch : public ApiWatch {
 
   rt::Env& env_;
   store::Store& store_;
+  SideWork& side_work_;
   WatchSlices& slices_;
   KindBook& kinds_;
   std::shared_ptr<const void> holds_kind_;
-  WatchSelection selection_;
+  std::shared_ptr<const WatchSelection> selection_;
   std::uint32_t resource_;
   bool bookmarks_;
   WatchSink sink_;
@@ -127,6 +160,8 @@ class RealWatch : public ApiWatch {
   bool initial_end_ = false;  // a bookmark is due after them
   std::int64_t since_ = 0;    // everything up to here is told
   bool paused_ = true;        // events are not taken; history keeps them
+  bool aside_ = false;        // what is told next is being selected
+  const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
   std::unique_ptr<store::Subscription> subscription_;
   rt::Loop::TimerId timer_ = 0;
   std::uint64_t watcher_ = 0;  // of the kind's definition; 0: it has none
@@ -134,11 +169,10 @@ class RealWatch : public ApiWatch {
 
 }  // namespace
 
-Result<std::unique_ptr<ApiWatch>> open_watch(rt::Env& env, store::Store& store, WatchSlices& slices, KindBook& kinds,
-                                             const Request& request, WatchSink sink) {
+Result<std::unique_ptr<ApiWatch>> open_watch(const WatchWorld& world, const Request& request, WatchSink sink) {
   TRY(Selection selection, Selection::parse(*request.kind, request.label_selector, request.field_selector));
-  auto watch = std::make_unique<RealWatch>(env, store, slices, kinds, watch_selection(std::move(selection), request),
-                                           request, std::move(sink));
+  auto watch =
+      std::make_unique<RealWatch>(world, watch_selection(std::move(selection), request), request, std::move(sink));
   TRY_VOID(watch->start(request));
   return std::unique_ptr<ApiWatch>(std::move(watch));
 }

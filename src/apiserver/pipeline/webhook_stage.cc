@@ -6,6 +6,7 @@
 #include "api/schema/patch.h"
 #include "apiserver/custom/served_kinds.h"
 #include "apiserver/kinds/scale.h"
+#include "apiserver/pipeline/change.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -63,7 +64,7 @@ std::vector<std::string> other_versions(const Request& request) {
 Json without_server_metadata(Json object) {
   Json& meta = object.edit("metadata");
   for (const char* key : {"uid", "creationTimestamp", "generation"}) meta.erase(key);
-  const std::string prefix(meta["generateName"].as_string().substr(0, 58));
+  const std::string prefix(generated_prefix(meta));
   const std::string_view name = meta["name"].as_string();
   if (!prefix.empty() && name.starts_with(prefix) && name.size() == prefix.size() + 5) meta.erase("name");
   return object;

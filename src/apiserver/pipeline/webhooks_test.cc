@@ -179,6 +179,20 @@ TEST(Webhooks, are_told_what_is_asked) {
   EXPECT_EQ(asked["options"]["kind"].as_string(), "DeleteOptions");
 }
 
+// A PUT makes objects of some kinds where there are none.
+TEST(Webhooks, are_told_of_what_a_put_creates) {
+  Bench bench;
+  const api::ResourceId roles{"rbac.authorization.k8s.io", "v1", "roles"};
+  bench.configure(false, "v",
+                  R"j({"name": "v.example.com", "clientConfig": {"url": "https://v/"}, "sideEffects": "None",
+      "admissionReviewVersions": ["v1"], "rules": [{"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["CREATE"],
+      "resources": ["roles"]}]})j");
+  bench.caller.answers["https://v/"] = says(R"("allowed": false, "status": {"code": 418, "message": "no tea"})");
+  EXPECT_EQ(Bench::told(bench.call(bench.request(Verb::kUpdate, roles, R"({"metadata": {"name": "r"}})"))),
+            "418 : admission webhook \"v.example.com\" denied the request: no tea");
+  EXPECT_EQ(bench.caller.seen["https://v/"]["request"]["operation"].as_string(), "CREATE");
+}
+
 TEST(Webhooks, change_objects_in_the_order_of_names) {
   Bench bench;
   bench.mutating("b", patches(R"([{"op": "add", "path": "/data", "value": {"by": "b"}}])"));
