@@ -2,6 +2,7 @@
 #include "admission/names.h"
 #include "admission/rules.h"
 #include "api/schema/field_errors.h"
+#include "api/schema/pattern.h"
 #include "api/schema/pattern_problem.h"
 #include "base/format.h"
 
@@ -19,7 +20,10 @@ AdmissionAnswer check_hypernode(const AdmissionRequest& request) {
   for (const Json& member : members.items()) {
     const Json& pattern = member["selector"]["regexMatch"]["pattern"];
     if (!pattern.is_string()) continue;
-    if (const std::string problem = api::pattern_problem(pattern.as_string()); !problem.empty())
+    std::string problem = api::pattern_problem(pattern.as_string());
+    if (problem.empty() && !api::Pattern::small(pattern.as_string()).is_valid())
+      problem = base::format("expression too large: `{}`", pattern.as_string().substr(0, 100));
+    if (!problem.empty())
       errors.invalid(path + ".selector.regexMatch.pattern", pattern,
                      "member regexMatch pattern is invalid: error parsing regexp: " + problem);
   }

@@ -32,6 +32,10 @@ TEST(HyperNodes, have_members_and_patterns_that_compile) {
        "[].spec.members.selector.regexMatch.pattern: Invalid value: \"a(\": member regexMatch pattern is invalid: "
        "error "
        "parsing regexp: missing closing ): `a(`"},
+      {R"({"members": [{"type": "Node", "selector": {"regexMatch": {"pattern": "\\pL{400}"}}}]})",
+       "[].spec.members.selector.regexMatch.pattern: Invalid value: \"\\\\pL{400}\": member "
+       "regexMatch pattern is invalid: "
+       "error parsing regexp: expression too large: `\\pL{400}`"},
       {R"({"members": [{"selector": {"regexMatch": {"pattern": "[a"}}}, {"selector": {"regexMatch": {"pattern": "*"}}}]})",
        "[[].spec.members.selector.regexMatch.pattern: Invalid value: \"[a\": member regexMatch pattern is invalid: "
        "error "

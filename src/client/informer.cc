@@ -135,7 +135,7 @@ void Informer::State::take_page(base::Result<Json> page) {
     }
     const base::Code code = page.error().code;
     const bool absent = code == base::Code::kNotFound || code == base::Code::kForbidden;
-    if (!options.may_be_absent || code == base::Code::kForbidden) tell("listed", page.error());
+    if (!options.may_be_absent || code != base::Code::kNotFound) tell("listed", page.error());
     if (options.may_be_absent && absent) {
       back_off = kBackOffMax;
       pages.clear();

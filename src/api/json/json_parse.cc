@@ -33,22 +33,23 @@ Json scalar(const Tape& tape, std::size_t at) {
   }
 }
 
-// Builds all of a value.
+// Builds all of a value; lists and objects below so many levels are null.
 struct Reader {
   const Tape& tape;
 
-  Json value(std::size_t at) const {
+  Json value(std::size_t at, std::size_t levels = kDocumentLevelsMax) const {
     if (!tape.is_container(at)) return scalar(tape, at);
+    if (levels == 0) return {};
     const std::size_t end = tape.after(at) - 1;
     if (tape.kind(at) == '[') {
       std::vector<Json> items;
       items.reserve(tape.size(at));
-      for (++at; at < end; at = tape.after(at)) items.push_back(value(at));
+      for (++at; at < end; at = tape.after(at)) items.push_back(value(at, levels - 1));
       return Json::array(std::move(items));
     }
     std::vector<Json::Member> members;
     members.reserve(tape.size(at));
-    for (++at; at < end; at = tape.after(at + 1)) members.push_back({Json(tape.text(at)), value(at + 1)});
+    for (++at; at < end; at = tape.after(at + 1)) members.push_back({Json(tape.text(at)), value(at + 1, levels - 1)});
     return Json::object_of(std::move(members));
   }
 };
@@ -88,14 +89,15 @@ struct ProjectionReader {
   const Tape& tape;
   RecentValues& recent;
 
-  Json value(std::size_t at, const Projection* only) {
+  Json value(std::size_t at, const Projection* only, std::size_t levels = kDocumentLevelsMax) {
     if (!tape.is_container(at)) return scalar(tape, at);
-    if (only == nullptr) return whole(at);
+    if (only == nullptr) return whole(at, levels);
+    if (levels == 0) return {};
     const std::size_t end = tape.after(at) - 1;
     if (tape.kind(at) == '[') {
       std::vector<Json> items;
       items.reserve(tape.size(at));
-      for (++at; at < end; at = tape.after(at)) items.push_back(value(at, only));
+      for (++at; at < end; at = tape.after(at)) items.push_back(value(at, only, levels - 1));
       return Json::array(std::move(items));
     }
     std::vector<Json::Member> members;
@@ -103,14 +105,14 @@ struct ProjectionReader {
     for (++at; at < end; at = tape.after(at + 1)) {
       const std::string_view name = tape.text(at);
       const Projection::Choice choice = only->choose(name);
-      if (choice.keep) members.push_back({Json(name), value(at + 1, choice.inner)});
+      if (choice.keep) members.push_back({Json(name), value(at + 1, choice.inner, levels - 1)});
     }
     return Json::object_of(std::move(members));
   }
 
-  Json whole(std::size_t at) {
+  Json whole(std::size_t at, std::size_t levels) {
     if (const Json* same = recent.find(tape, at)) return *same;
-    Json made = Reader{tape}.value(at);
+    Json made = Reader{tape}.value(at, levels);
     recent.keep(tape, at, made);
     return made;
   }
@@ -148,11 +150,14 @@ std::string with_doubles(std::string_view text) {
 // Parses and hands the tape to `build`; its first value is at kRoot.
 constexpr std::size_t kRoot = 1;
 
-template <class Build>
+template <std::size_t kLevelsMax, class Build>
 Result<Json> parse_and_build(std::string_view text, Build build) {
   // A parser holds about fourteen bytes for each of its capacity, and every thread has one.
-  static constexpr std::size_t kKeptCapacity = std::size_t{1} << 20;
+  static constexpr std::size_t kKeptCapacity = std::size_t{1} << 20, kLeastCapacity = std::size_t{1} << 16;
   thread_local simdjson::dom::parser parser;
+  if (parser.max_depth() != kLevelsMax)
+    if (const auto error = parser.allocate(std::max(text.size(), kLeastCapacity), kLevelsMax))
+      return make_error(Code::kInternal, simdjson::error_message(error));
   if (text.data() == nullptr) text = "";  // of a value that is not there
   auto parsed = parser.parse(text.data(), text.size(), true);
   std::string rewritten;
@@ -185,20 +190,20 @@ RecentValues& recent_values() {
 }  // namespace
 
 Result<Json> parse_json(std::string_view text, ParseOptions options) {
-  return parse_and_build(text, [&](const Tape& tape) {
+  return parse_and_build<kDocumentLevelsMax>(text, [&](const Tape& tape) {
     if (options.duplicate_keys) DuplicateFinder{tape, *options.duplicate_keys}.look(kRoot);
     return Reader{tape}.value(kRoot);
   });
 }
 
 Result<Json> parse_json(std::string_view text, const Projection& only) {
-  return parse_and_build(text, [&](const Tape& tape) {
+  return parse_and_build<kAnswerLevelsMax>(text, [&](const Tape& tape) {
     return ProjectionReader{tape, recent_values()}.value(kRoot, &only);
   });
 }
 
 Result<Json> parse_json(std::string_view text, const ChooseProjection& choose) {
-  return parse_and_build(text, [&](const Tape& tape) {
+  return parse_and_build<kAnswerLevelsMax>(text, [&](const Tape& tape) {
     const Projection* only = choose(text_member(tape, "apiVersion"), text_member(tape, "kind"));
     return only == nullptr ? Reader{tape}.value(kRoot) : ProjectionReader{tape, recent_values()}.value(kRoot, only);
   });

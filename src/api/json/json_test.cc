@@ -245,5 +245,26 @@ TEST(Projection, keeps_what_is_named) {
             R"({"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[{"spec":{}},{}]})");
 }
 
+TEST(Projection, reads_what_other_servers_store_and_keeps_as_many_levels_as_we_do) {
+  const auto nested = [](std::size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
+  const auto levels_kept = [](const Json& value) {
+    std::size_t levels = 0;
+    for (const Json* at = &value; at->is_array(); at = &at->items()[0])
+      if (++levels && at->items().empty()) break;
+    return levels;
+  };
+  const Projection only{"name", "part"};
+  for (const std::size_t levels : {std::size_t{900}, std::size_t{3'000}, std::size_t{10'000}}) {
+    const auto whole = parse_json(R"({"name":"n","part":)" + nested(levels) + "}", only);
+    ASSERT_TRUE(whole.ok()) << whole.error().message;
+    EXPECT_EQ((*whole)["name"].as_string(), "n");
+    EXPECT_EQ(levels_kept((*whole)["part"]), std::min(levels, kDocumentLevelsMax - 1));
+    EXPECT_EQ(dump_readable(*whole).ok(), levels < kObjectLevelsMax);
+  }
+  EXPECT_FALSE(parse_json(R"({"part":)" + nested(kAnswerLevelsMax) + "}", only).ok());
+  // Others read with their own limit on the same thread.
+  EXPECT_FALSE(parse_json(nested(kDocumentLevelsMax + 1)).ok());
+}
+
 }  // namespace
 }  // namespace api

@@ -14,6 +14,8 @@ namespace api {
 // The JSON parser's own limit. Documents hold objects: items of a list, the object of an event or of a review.
 inline constexpr std::size_t kDocumentLevelsMax = 1024;
 inline constexpr std::size_t kObjectLevelsMax = 1000;
+// Other servers store objects of 10,000 levels. Clients, who read by projections, keep kDocumentLevelsMax of them.
+inline constexpr std::size_t kAnswerLevelsMax = 10'100;
 // etcd's limit of one request, which is what clusters refuse objects by.
 inline constexpr std::size_t kObjectBytesMax = std::size_t{3} << 19;  // 1.5 MiB
 // What the server adds to an object that is at the limit: the marks of its deletion.

@@ -10,6 +10,8 @@ class Pattern {
  public:
   // An expression that does not compile matches nothing.
   explicit Pattern(std::string_view expression);
+  // One of thousands: it does not compile if it takes more than a list of as many letters would (`\pL{400}`).
+  static Pattern small(std::string_view expression);
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;
   ~Pattern();
@@ -19,6 +21,7 @@ class Pattern {
 
  private:
   struct Compiled;
+  explicit Pattern(std::unique_ptr<Compiled> compiled);
   std::unique_ptr<Compiled> compiled_;
 };
 

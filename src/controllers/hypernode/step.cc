@@ -66,7 +66,7 @@ std::int64_t count_members(const Json& hyper_node, const std::vector<const Json*
     const Json& selector = member["selector"];
     if (const std::string_view name = selector["exactMatch"]["name"].as_string(); !name.empty()) names.insert(name);
     if (selector["regexMatch"].is_object()) {
-      const api::Pattern pattern(selector["regexMatch"]["pattern"].as_string());
+      const api::Pattern pattern = api::Pattern::small(selector["regexMatch"]["pattern"].as_string());
       for (const Json* node : nodes)
         if (pattern.matches(api::name_of(*node))) names.insert(api::name_of(*node));
     }

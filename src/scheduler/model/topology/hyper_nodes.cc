@@ -56,7 +56,7 @@ std::vector<HyperNodes::Member> HyperNodes::members_from(const api::Json& spec, 
     if (selector["regexMatch"].is_object()) {
       Member member;
       member.kind = Member::Kind::kNodePattern;
-      member.pattern.emplace(selector["regexMatch"]["pattern"].as_string());
+      member.pattern = api::Pattern::small(selector["regexMatch"]["pattern"].as_string());
       if (member.pattern->is_valid()) out.push_back(std::move(member));
     }
     if (selector["labelMatch"].is_object()) {
