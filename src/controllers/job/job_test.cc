@@ -327,5 +327,23 @@ TEST_F(JobTest, scaling_creates_and_deletes_pods_and_moves_the_group) {
   EXPECT_EQ(phase(), "Running");  // scaling down is no eviction
 }
 
+TEST_F(JobTest, a_job_of_more_pods_than_there_is_memory_for_gets_some_each_turn) {
+  Json job = *api::parse_json(kJob1);
+  job.edit("spec").edit("tasks").edit(0).set("replicas", 2'147'483'647);
+  world.put(resources::kJobs, job);
+  settle();
+  set_group("Inqueue");
+  for (std::size_t pods = 2'000; pods <= 6'000; pods += 2'000) {
+    turn();
+    EXPECT_EQ(world.all(resources::kPods).size(), pods);
+  }
+  controller = make_job_controller({});  // which compares what is there with what was counted
+  world.edit(resources::kJobs, "default/job-1")
+      ->edit("status")
+      .set("taskStatusCount", *api::parse_json(R"({"nginx":{"phase":{"Pending":2000000000}}})"));
+  turn();
+  EXPECT_LE(world.all(resources::kPods).size(), 8'000u);
+}
+
 }  // namespace
 }  // namespace controllers::job

@@ -4,6 +4,7 @@
 // completed or a pod that failed in between still meets its policies.
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "api/resource.h"
 #include "base/number.h"
@@ -126,12 +127,12 @@ void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) 
   for (const Task& task : job.tasks) {
     std::vector<const Json*> failed;
     std::int64_t total = 0;
-    std::vector<bool> present(static_cast<std::size_t>(task.replicas));
+    std::set<std::int64_t> present;
     for (const Json* pod : seen.pods) {
       if (task_of(*pod) != task.name) continue;
       ++total;
       const std::int64_t index = index_of(*pod);
-      if (index >= 0 && index < task.replicas) present[static_cast<std::size_t>(index)] = true;
+      if (index >= 0 && index < task.replicas) present.insert(index);
       const std::string_view phase = (*pod)["status"]["phase"].as_string();
       if (phase == "Failed") failed.push_back(pod);
       const auto known = memory.pods.find(std::string(api::name_of(*pod)));
@@ -159,13 +160,13 @@ void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) 
     std::int64_t gone = -total;
     for (const char* phase : {"Pending", "Running", "Succeeded", "Failed", "Unknown"})
       gone += counted(job, task.name, phase);
-    for (std::size_t index = 0; index < present.size() && gone > 0; ++index) {
-      if (present[index]) continue;
+    // Some say as much as all, and there may be more than there is memory.
+    gone = std::min<std::int64_t>(gone, 1'000);
+    for (std::int64_t index = 0; index < task.replicas && gone > 0; ++index) {
+      if (present.contains(index)) continue;
       --gone;
-      push(memory, {.event = "PodEvicted",
-                    .task = task.name,
-                    .pod = pod_name(job, task, static_cast<std::int64_t>(index)),
-                    .version = job.version});
+      push(memory,
+           {.event = "PodEvicted", .task = task.name, .pod = pod_name(job, task, index), .version = job.version});
     }
   }
 }

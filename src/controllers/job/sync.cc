@@ -175,6 +175,9 @@ base::Status create_pod(Sync& s, const Task& task, std::int64_t index, Counts& c
   return {};
 }
 
+// A plan holds its pods whole; a job may ask for more of them than there is memory.
+constexpr int kCreationsMax = 2'000;
+
 // Counts what is there, creates what is missing, deletes what is too many.
 base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
   std::set<std::string, std::less<>> known;
@@ -196,11 +199,16 @@ base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
   }
   if (!admitted) return {};
   s.plan.begin_stage("FailedCreate", "Error creating pods: [{}]");
+  int created = 0;
   for (const Task& task : s.job.tasks) {
     if (!may_start(s, task)) continue;
-    for (std::int64_t index = 0; index < task.replicas; ++index)
-      if (!known.count(pod_name(s.job, task, index))) TRY_VOID(create_pod(s, task, index, counts));
+    for (std::int64_t index = 0; index < task.replicas && created < kCreationsMax; ++index) {
+      if (known.count(pod_name(s.job, task, index))) continue;
+      TRY_VOID(create_pod(s, task, index, counts));
+      ++created;
+    }
   }
+  if (created == kCreationsMax) s.plan.requeue_after({});  // the next ones
   s.plan.begin_stage("FailedDelete", "Error deleting pods: [{}]");
   for (const Json* pod : surplus) {
     s.plan.remove(api::resources::kPods, *pod);

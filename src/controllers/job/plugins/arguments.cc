@@ -1,6 +1,7 @@
 // Flags in the form that Go's flag package reads.
 #include "controllers/job/plugins/arguments.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -108,10 +109,13 @@ std::string address(const Job& job, const Task& task, std::int64_t index) {
   return host_name(job, task, index) + "." + domain_name(job, task);
 }
 
+// More of them do not fit into an object, and the server says so; there may be more than there is memory.
+constexpr std::int64_t kAddressesMax = 50'000;
+
 std::vector<std::string> addresses(const Job& job, const Task& task) {
   std::vector<std::string> out;
   const bool fixed = !task.pod_template["spec"]["hostname"].as_string().empty();
-  for (std::int64_t index = 0; index < task.replicas; ++index) {
+  for (std::int64_t index = 0; index < std::min(task.replicas, kAddressesMax); ++index) {
     out.push_back(address(job, task, index));
     if (fixed) break;
   }
