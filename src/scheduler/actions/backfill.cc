@@ -19,7 +19,7 @@ class Backfill final : public Action {
       if (job.is_pending() || session.ask<JobValid>(job)) continue;
       for (const TaskId task_id : std::vector<TaskId>(job.tasks)) {
         const Task& task = model.task(task_id);
-        if (!task.best_effort || task.gated || !model.text(task_id).ours) continue;
+        if (!task.best_effort || task.gated || !task.ours) continue;
         if (task.status == TaskStatus::kPipelined) session.unpipeline(task_id);
         if (task.status != TaskStatus::kPending) continue;
         auto [slot, added] = tasks.try_emplace(id.index, make_task_heap(session));

@@ -58,7 +58,7 @@ class Beneficiary {
  private:
   bool waits(TaskId id) const {
     const Task& task = model_.task(id);
-    return task.status == TaskStatus::kPending && !task.best_effort && !task.gated && model_.text(id).ours;
+    return task.status == TaskStatus::kPending && !task.best_effort && !task.gated && task.ours;
   }
 
   std::vector<DomainId> domains() const {

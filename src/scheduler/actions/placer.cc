@@ -7,7 +7,7 @@ namespace scheduler {
 
 bool is_placeable(const Model& model, TaskId id) {
   const Task& task = model.task(id);
-  if (task.status != TaskStatus::kPending || task.best_effort || !model.text(id).ours) return false;
+  if (task.status != TaskStatus::kPending || task.best_effort || !task.ours) return false;
   return !task.gated || task.queue_gate_only;
 }
 

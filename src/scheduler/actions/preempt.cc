@@ -55,7 +55,7 @@ class Preempt final : public Action {
       TaskHeap tasks = make_task_heap(session_);
       for (const TaskId task_id : model_.job(id).tasks) {
         const Task& task = model_.task(task_id);
-        if (task.status == TaskStatus::kPending && !task.gated && model_.text(task_id).ours) tasks.push(task_id);
+        if (task.status == TaskStatus::kPending && !task.gated && task.ours) tasks.push(task_id);
       }
       return tasks;
     }

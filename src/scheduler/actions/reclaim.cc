@@ -39,7 +39,7 @@ class Reclaim final : public Action {
       TaskHeap tasks = make_task_heap(session_);
       for (const TaskId task_id : job.tasks) {
         const Task& task = model_.task(task_id);
-        if (task.status == TaskStatus::kPending && !task.gated && model_.text(task_id).ours) tasks.push(task_id);
+        if (task.status == TaskStatus::kPending && !task.gated && task.ours) tasks.push(task_id);
       }
       const Session::Mark mark = session_.mark();
       while (session_.ask<JobStarving>(job) && !tasks.empty()) {

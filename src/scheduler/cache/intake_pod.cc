@@ -69,14 +69,13 @@ void read_task(const api::Json& pod, Task& task) {
   read_gates(pod, task);
 }
 
-TaskText text_of(const api::Json& pod, bool ours, SharedTexts& shared_texts) {
+TaskText text_of(const api::Json& pod, SharedTexts& shared_texts) {
   TaskText out;
   out.ns = shared_texts.share(api::namespace_of(pod));
   out.name = api::name_of(pod);
   out.uid = api::uid_of(pod);
   out.resource_version = api::resource_version_of(pod);
   out.nominated_node = shared_texts.share(pod["status"]["nominatedNodeName"].as_string());
-  out.ours = ours;
   return out;
 }
 
@@ -143,7 +142,8 @@ bool Intake::take_pod(const api::Json& pod) {
   }
   if (const api::Json* role = annotation_or_label(pod, kRoleKey)) facts.role = role->str();
   read_task(pod, facts.task);
-  facts.text = text_of(pod, ours, model_.shared_texts);
+  facts.task.ours = ours;
+  facts.text = text_of(pod, model_.shared_texts);
   facts.node = node;
   facts.shape = model_.shape_for(drops_fields_ ? without_gated_fields(pod) : pod);
   facts.labels = model_.pods.label_set_for(model_.symbols.intern(api::namespace_of(pod)), pod["metadata"]["labels"]);

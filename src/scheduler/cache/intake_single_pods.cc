@@ -28,7 +28,7 @@ PodState state_of(const Model& model, TaskId id) {
   PodState out;
   if (!id.is_set()) return out;
   const Task& task = model.task(id);
-  out.ours = model.text(id).ours;
+  out.ours = task.ours;
   out.waits = out.ours && task.status == TaskStatus::kPending && !task.gated;
   out.uid = model.text(id).uid.str();
   if (effects_of(task.status) & kEffectUsed) out.node = task.node;

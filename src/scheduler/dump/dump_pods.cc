@@ -251,7 +251,7 @@ class PodWriter {
   }
 
   void write_spec(const Task& task, const TaskText& text, Json& spec) const {
-    spec.set("schedulerName", text.ours ? options_.scheduler_name : "(another)");
+    spec.set("schedulerName", task.ours ? options_.scheduler_name : "(another)");
     if (task.node.is_set()) spec.set("nodeName", model_.nodes[task.node].name);
     if (task.pod_priority != 0 || task.priority == 0)  // none at all counts as 1
       spec.set("priority", std::int64_t{task.pod_priority});

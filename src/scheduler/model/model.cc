@@ -2,6 +2,8 @@
 #include "scheduler/model/model.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/check.h"
 
@@ -123,6 +125,7 @@ bool Model::update_task(TaskId id, TaskFacts& facts) {
   task.preemptable = facts.task.preemptable;
   task.never_preempts = facts.task.never_preempts;
   task.critical = facts.task.critical;
+  task.ours = facts.task.ours;
   task.preempted = facts.task.preempted;
   task.protected_until_ns = facts.task.protected_until_ns;
   task.pod_priority = facts.task.pod_priority;
@@ -328,8 +331,13 @@ void Model::set_role_minimums(JobId id, const std::vector<std::pair<std::string,
   for (Role& role : job.roles) role.min = 0, role.has_min = false;
   job.roles_min_total = 0;
   job.has_role_minimums = !minimums.empty();
+  // There may be thousands.
+  std::unordered_map<std::string_view, std::uint32_t> known;
+  for (std::uint32_t i = 0; i < job.roles.size(); ++i) known.emplace(job.roles[i].name.view(), i);
   for (const auto& [name, min] : minimums) {
-    Role& role = job.roles[role_for(job, name)];
+    const auto [at, is_new] = known.try_emplace(name, static_cast<std::uint32_t>(job.roles.size()));
+    if (is_new) job.roles.emplace_back().name = shared_texts.share(name);
+    Role& role = job.roles[at->second];
     role.min = min;
     role.has_min = true;
     job.roles_min_total += min;

@@ -177,7 +177,7 @@ void Statuses::close_tasks(const Job& job) {
     const Task& task = in_.model.task(id);
     const bool waits = task.status == TaskStatus::kPending || task.status == TaskStatus::kAllocated ||
                        task.status == TaskStatus::kPipelined;
-    if (waits && !task.gated && in_.model.text(id).ours) waiting.push_back(id);
+    if (waits && !task.gated && task.ours) waiting.push_back(id);
   }
   const auto status_told = [&](const Task& task) {
     return task.last_cycle == in_.cycle ? task.last_status : task.status;

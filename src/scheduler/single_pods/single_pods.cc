@@ -63,7 +63,7 @@ std::vector<TaskId> SinglePods::take_turns(std::size_t count_max, base::Time now
     const auto pod = queue_.take();
     if (!pod) break;
     const TaskId id = model_.find_task(pod->key);
-    const bool waits = id.is_set() && model_.text(id).uid == pod->uid && model_.text(id).ours &&
+    const bool waits = id.is_set() && model_.text(id).uid == pod->uid && model_.task(id).ours &&
                        model_.task(id).status == TaskStatus::kPending && !model_.task(id).gated;
     if (waits)
       out.push_back(id);

@@ -54,6 +54,7 @@ struct Task {
   bool eviction_occurred : 1 = false;
   bool critical : 1 = false;   // conformance protects it
   bool preempted : 1 = false;  // is being deleted for a more important pod
+  bool ours : 1 = true;        // schedulerName is one of ours
 };
 static_assert(sizeof(Task) == 80);
 
@@ -64,7 +65,6 @@ struct TaskText {
   Text uid;
   Text resource_version;
   Text nominated_node;  // as written in the pod, or decided since
-  bool ours = true;     // schedulerName is one of ours
 };
 
 enum class GroupPhase : std::uint8_t { kNone, kPending, kInqueue, kRunning, kUnknown, kCompleted };
@@ -111,6 +111,7 @@ struct GroupExtras {
   bool operator==(const GroupExtras&) const = default;
 };
 
+// One of tens of thousands: without gaps, too.
 struct Job {
   JobId id;
   bool in_use = false;
@@ -120,6 +121,8 @@ struct Job {
   bool names_preemptable = false;  // the annotation or label is there
   bool listed_changed = false;
   bool listed_open = false;
+  GroupPhase phase = GroupPhase::kNone;  // as written in the group, or decided since
+  std::int32_t priority = 0;
   Text key;  // "namespace/name"
   Text group_uid;
   Text resource_version;
@@ -127,12 +130,10 @@ struct Job {
   std::int32_t min_available = 0;
   Text queue_name;
   Text priority_class;
-  std::int32_t priority = 0;
   std::int64_t roles_min_total = 0;
   std::int64_t created_ns = 0;
   Shared<GroupExtras> more;               // see extras()
   std::unique_ptr<JobTopology> topology;  // null: neither a network topology nor subgroups are asked for
-  GroupPhase phase = GroupPhase::kNone;   // as written in the group, or decided since
 
   std::vector<TaskId> tasks;
   std::vector<Role> roles;
@@ -182,6 +183,7 @@ struct Job {
   bool roles_ready() const;
   bool roles_pipelined() const;
 };
+static_assert(sizeof(Job) == 352);
 
 enum class QueueState : std::uint8_t { kOpen, kClosed, kClosing, kUnknown };
 

@@ -103,7 +103,7 @@ bool Request::is_empty() const {
 void Sums::add_further(const Part& part, std::int64_t sign) {
   std::vector<Sum>& sums = further_.edit();
   if (part.dim - kOwn >= sums.size()) sums.resize(part.dim - kOwn + 1);
-  sums[part.dim - kOwn].amount += sign * part.amount;
+  add_wrapping(sums[part.dim - kOwn].amount, sign * part.amount);
   sums[part.dim - kOwn].count += static_cast<std::int32_t>(sign);
 }
 

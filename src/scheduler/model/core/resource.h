@@ -78,7 +78,7 @@ class Sums {
   void add(const Request& request, std::int64_t sign) {
     for (const Part& part : request.parts) {
       if (part.dim < kOwn) {
-        own_[part.dim] += sign * part.amount;
+        add_wrapping(own_[part.dim], sign * part.amount);
         if (part.dim == kPods) pods_count_ += static_cast<std::int32_t>(sign);
       } else {
         add_further(part, sign);
@@ -102,6 +102,8 @@ class Sums {
     std::int64_t amount = 0;
     std::int32_t count = 0;
   };
+  // A thousand of the largest amounts are too much; the sum is right again when some have gone.
+  static void add_wrapping(std::int64_t& sum, std::int64_t amount) { __builtin_add_overflow(sum, amount, &sum); }
   void add_further(const Part& part, std::int64_t sign);
 
   std::array<std::int64_t, kOwn> own_{};

@@ -50,6 +50,11 @@ TEST(Dimensions, amounts_are_bounded_so_that_sums_of_a_thousand_fit) {
   for (const Dim d : {kCpu, kMemory, kPods, ephemeral, *dimensions.dim_of("a.b/c")})
     EXPECT_GT(much.get(d), 999 * (std::int64_t{1} << 53)) << d;
   EXPECT_LT(less.get(kCpu), 0);
+  // More of them are too much, and when they have gone, what is left is right.
+  for (int i = 0; i < 1000; ++i) much.add(absurd, 1);
+  for (int i = 0; i < 1998; ++i) much.add(absurd, -1);
+  EXPECT_EQ(much.get(kMemory), 2 * (std::int64_t{1} << 53));
+  EXPECT_EQ(much.get(ephemeral), 2 * (std::int64_t{1} << 53));
   Request eight = absurd;
   for (int i = 0; i < 8; ++i) eight.add(absurd);
   EXPECT_EQ(eight, absurd);

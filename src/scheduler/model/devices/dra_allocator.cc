@@ -2,6 +2,8 @@
 #include "scheduler/model/devices/dra_allocator.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "base/format.h"
 
@@ -102,10 +104,39 @@ std::optional<std::map<std::string, Allocation>> DeviceSearch::run(const std::ve
     });
     if (device->everywhere || device->node == row.name || selected) reachable_.push_back(device);
   }
-  if (!request(0, 0)) return std::nullopt;
+  if (!may_suffice() || !request(0, 0)) return std::nullopt;
   std::map<std::string, Allocation> out;
   for (const ResourceClaim* claim : wanted_) out.emplace(claim->key, result_for(*claim));
   return out;
+}
+
+// Whether there are as many devices as are asked for, whoever gets which. One too few would otherwise be found out by
+// trying all orders of the others.
+bool DeviceSearch::may_suffice() {
+  std::int64_t asked = 0;
+  std::vector<std::pair<const ResourceClaim*, const DeviceWish*>> wishes;
+  for (const ResourceClaim* claim : wanted_) {
+    for (const auto& request : claim->requests) {
+      std::int64_t least = std::numeric_limits<std::int64_t>::max();
+      for (const DeviceWish& wish : request.wishes) {
+        if (wish.all || wish.admin_access) return true;
+        least = std::min(least, wish.count);
+        wishes.emplace_back(claim, &wish);
+      }
+      if (!request.wishes.empty()) asked += std::min<std::int64_t>(least, kDevicesMax + 1);
+    }
+  }
+  std::int64_t there = 0;
+  for (const Device* device : reachable_) {
+    if (device->shared) return true;  // by more than one
+    if (claims_.is_taken(device->name)) continue;
+    there += std::any_of(wishes.begin(), wishes.end(),
+                         [&](const auto& one) { return is_suitable(*one.first, *one.second, *device); })
+                 ? 1
+                 : 0;
+    if (!std::exchange(problem_, {}).empty()) return true;  // the search says which
+  }
+  return asked <= there;
 }
 
 bool DeviceSearch::request(std::size_t claim, std::size_t request) {

@@ -35,6 +35,7 @@ class DeviceSearch {
     DeviceGrant grant;
   };
 
+  bool may_suffice();
   bool request(std::size_t claim, std::size_t request);
   bool wish(std::size_t claim, std::size_t request, const DeviceWish& wish, std::int64_t rank);
   bool devices(std::size_t claim, std::size_t request, const DeviceWish& wish, std::size_t from, std::int64_t left);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "api/pod_requests.h"
 #include "api/resource.h"
@@ -178,10 +179,17 @@ struct PodTermReader {
 void read_required(const PodTermReader& reader, const api::Json& list, bool joint, std::vector<PodTerm>& out) {
   std::vector<PodSelector> all;
   for (const api::Json& term : list.items()) all.push_back(reader.selector(term));
-  for (const api::Json& term : list.items()) {
-    out.push_back({joint ? reader.matchers.matcher_for(all) : reader.matchers.matcher_for({reader.selector(term)}),
-                   reader.symbols.intern(term["topologyKey"].as_string()), 0});
+  const auto key_of = [&](const api::Json& term) { return reader.symbols.intern(term["topologyKey"].as_string()); };
+  if (!joint) {
+    for (std::size_t i = 0; i < all.size(); ++i)
+      out.push_back({reader.matchers.matcher_for({all[i]}), key_of(list.items()[i]), 0});
+    return;
   }
+  if (all.empty()) return;
+  const auto matcher = reader.matchers.matcher_for(all);
+  std::set<Symbol> keys;  // terms of one key are one then
+  for (const api::Json& term : list.items())
+    if (const Symbol key = key_of(term); keys.insert(key).second) out.push_back({matcher, key, 0});
 }
 
 void read_preferred(const PodTermReader& reader, const api::Json& list, std::int64_t sign, std::vector<PodTerm>& out) {

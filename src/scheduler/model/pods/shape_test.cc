@@ -91,6 +91,35 @@ TEST(ShapeKey, splits_exactly_where_a_decision_could_differ) {
   EXPECT_EQ(key, other);
 }
 
+// All terms of a required affinity are met by one pod, so that those of one topology key are one.
+TEST(PodTerms, of_a_required_affinity_are_as_many_as_its_topology_keys) {
+  struct Matchers final : MatcherSource {
+    MatcherId matcher_for(std::vector<PodSelector> all_of) override {
+      asked.push_back(all_of.size());
+      return MatcherId{static_cast<std::uint32_t>(asked.size())};
+    }
+    std::vector<std::size_t> asked;
+  };
+  std::string terms;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string label = std::to_string(i);
+    terms += (i == 0 ? "" : ",") + (R"({"labelSelector":{"matchLabels":{"l)" + label) + R"(":"v"}},"topologyKey":")" +
+             (i % 2 == 0 ? "zone" : "rack") + "\"}";
+  }
+  const auto shape_with = [&](const std::string& kind, Matchers& matchers) {
+    Dimensions dimensions;
+    Symbols symbols;
+    return shape_from(parse(R"({"metadata":{"name":"p","namespace":"d"},"spec":{"affinity":{")" + kind +
+                            R"(":{"requiredDuringSchedulingIgnoredDuringExecution":[)" + terms + "]}}}}"),
+                      dimensions, symbols, matchers);
+  };
+  Matchers joint, each;
+  EXPECT_EQ(shape_with("podAffinity", joint).affinity.size(), 2u);
+  EXPECT_EQ(joint.asked, std::vector<std::size_t>{1000});
+  EXPECT_EQ(shape_with("podAntiAffinity", each).anti_affinity.size(), 1000u);
+  EXPECT_EQ(each.asked, std::vector<std::size_t>(1000, 1));
+}
+
 TEST(Toleration, matches_as_kubernetes_does) {
   Symbols symbols;
   const auto taints = taints_from(parse(R"([{"key":"k","value":"v","effect":"NoSchedule"}])"), symbols);
