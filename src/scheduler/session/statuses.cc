@@ -386,7 +386,7 @@ void Statuses::add_nodes_under_way(std::set<std::string>& in_use) const {
     if (!node.is_set()) continue;
     const auto& tasks = model.nodes[node].tasks;
     const bool is_used = std::any_of(tasks.begin(), tasks.end(), [&](TaskId id) {
-      return model.task(id).status == TaskStatus::kBinding && model.text(id).ours;
+      return model.task(id).status == TaskStatus::kBinding && model.task(id).ours;
     });
     if (is_used) in_use.insert(name);
   }
