@@ -7,6 +7,7 @@
 #include "api/cron.h"
 #include "api/resource.h"
 #include "base/format.h"
+#include "controllers/framework/references.h"
 #include "controllers/job/job.h"
 
 namespace controllers::cronjob {
@@ -52,15 +53,6 @@ struct Status {
     return status;
   }
 };
-
-Json reference_to(const Json& job) {
-  return Json::object({{"apiVersion", "batch.volcano.sh/v1alpha1"},
-                       {"kind", "Job"},
-                       {"name", api::name_of(job)},
-                       {"namespace", api::namespace_of(job)},
-                       {"resourceVersion", api::resource_version_of(job)},
-                       {"uid", api::uid_of(job)}});
-}
 
 class Look {
  public:
@@ -151,7 +143,7 @@ class Look {
       if (job::is_finished(phase_of(*job)) || status_.has(api::uid_of(*job)) || api::is_deleting(*job)) continue;
       // COMPAT(cronjob-adopts): a Job of ours that the status does not have was made just before a crash, or just now.
       if (const auto due = base::parse_rfc3339(api::annotation_of(*job, kScheduledAt))) {
-        status_.active.push_back(reference_to(*job));
+        status_.active.push_back(reference_to("batch.volcano.sh/v1alpha1", "Job", *job));
         if (*due <= turn_.now) status_.last_schedule = std::max(status_.last_schedule, *due);
       } else {
         warn("OrphanedJob", base::format("Detected orphaned job forgotten or not managed by controller: {} (UID: {})",

@@ -7,6 +7,7 @@
 
 #include "api/cron.h"
 #include "base/format.h"
+#include "controllers/framework/references.h"
 #include "controllers/workloads/batch_job.h"
 #include "controllers/workloads/pods.h"
 
@@ -21,15 +22,6 @@ namespace {
 constexpr int kMissedMax = 100;
 constexpr Duration kTimerMax = base::minutes(10);  // a timer stands still while the machine sleeps
 constexpr std::string_view kScheduledAt = "batch.kubernetes.io/cronjob-scheduled-timestamp";
-
-Json reference_to(const Json& job) {
-  return Json::object({{"apiVersion", "batch/v1"},
-                       {"kind", "Job"},
-                       {"name", api::name_of(job)},
-                       {"namespace", api::namespace_of(job)},
-                       {"resourceVersion", api::resource_version_of(job)},
-                       {"uid", api::uid_of(job)}});
-}
 
 class Look {
  public:
@@ -171,7 +163,7 @@ class Look {
   Json known_reference(const Json& job) const {
     for (const Json& one : cron_job_["status"]["active"].items())
       if (one["uid"].as_string() == api::uid_of(job)) return one;
-    return reference_to(job);
+    return reference_to("batch/v1", "Job", job);
   }
 
   const View& view_;

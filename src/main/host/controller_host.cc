@@ -19,6 +19,7 @@
 #include "controllers/metrics.h"
 #include "main/host/connection.h"
 #include "main/host/controller_flags.h"
+#include "main/host/lease_end.h"
 #include "main/host/log_setup.h"
 #include "main/host/other_installation.h"
 #include "main/host/server_version.h"
@@ -236,25 +237,15 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
   // Configuration comes from ConfigMaps that are watched: there is nothing to read again at SIGHUP.
   for (int signal = SIGHUP; signal == SIGHUP;) sigwait(&set, &signal);
   servers.clear();
-  std::promise<void> stopped;
-  program.env->loop().post([&] {
-    const auto finish = [&] {
-      program.others.reset();
-      program.server_version.reset();
-      program.manager.reset();
-      program.election.reset();
-      program.webhook.reset();
-      program.client.reset();
-      program.lease_client.reset();
-      stopped.set_value();
-    };
-    if (program.election && program.election->is_leader())
-      program.election->release(finish);
-    else
-      finish();
+  end_under_lease(*program.env, program.election, [&] {
+    program.others.reset();
+    program.server_version.reset();
+    program.manager.reset();
+    program.election.reset();
+    program.webhook.reset();
+    program.client.reset();
+    program.lease_client.reset();
   });
-  stopped.get_future().wait_for(std::chrono::seconds(2));
-  program.env->stop();
   return 0;
 }
 

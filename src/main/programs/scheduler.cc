@@ -14,6 +14,7 @@
 #include "main/host/config_file.h"
 #include "main/host/connection.h"
 #include "main/host/controller_flags.h"
+#include "main/host/lease_end.h"
 #include "main/host/log_level_socket.h"
 #include "main/host/log_setup.h"
 #include "main/host/other_installation.h"
@@ -216,26 +217,16 @@ void serve_until_end(Program& program, const Arguments& arguments) {
              });
            }});
   program.servers.clear();
-  std::promise<void> stopped;
-  program.env->loop().post([&] {
-    const auto finish = [&] {
-      program.others.reset();
-      program.server_version.reset();
-      program.log_level.reset();
-      program.config_file.reset();
-      program.scheduler.reset();
-      program.election.reset();
-      program.client.reset();
-      program.lease_client.reset();
-      stopped.set_value();
-    };
-    if (program.election && program.election->is_leader())
-      program.election->release(finish);
-    else
-      finish();
+  end_under_lease(*program.env, program.election, [&] {
+    program.others.reset();
+    program.server_version.reset();
+    program.log_level.reset();
+    program.config_file.reset();
+    program.scheduler.reset();
+    program.election.reset();
+    program.client.reset();
+    program.lease_client.reset();
   });
-  stopped.get_future().wait_for(std::chrono::seconds(2));
-  program.env->stop();
 }
 
 int run(const std::string& name, const scheduler::Options& defaults, const Arguments& arguments) {

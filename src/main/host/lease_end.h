@@ -1,0 +1,17 @@
+// How does a program under a lease end?
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "client/leader_election.h"
+#include "rt/env.h"
+
+namespace volcano_main {
+
+// Gives the lease back where `election` leads, so that another need not wait for it to run out, calls `let_go` on the
+// loop, for which both have two seconds, and stops the loop. Not on the loop; `election` may be null.
+void end_under_lease(rt::RealEnv& env, const std::unique_ptr<client::LeaderElection>& election,
+                     const std::function<void()>& let_go);
+
+}  // namespace volcano_main
