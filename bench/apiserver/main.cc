@@ -179,6 +179,13 @@ class Bench {
     return {};
   }
 
+  // The watchers share the cores with the server: as little as can be.
+  static std::int64_t lines_in(std::string_view bytes) {
+    std::int64_t lines = 0;
+    for (std::size_t at = bytes.find('\n'); at != bytes.npos; at = bytes.find('\n', at + 1)) ++lines;
+    return lines;
+  }
+
   base::Status watch_fan_out() {
     constexpr int kEvents = 10'000;
     std::int64_t lines = 0;  // loop only
@@ -197,7 +204,7 @@ class Bench {
         };
         callbacks.on_data = [&](std::string_view bytes) {
           const std::int64_t before = lines;
-          lines += std::count(bytes.begin(), bytes.end(), '\n');
+          lines += lines_in(bytes);
           if (before < std::int64_t{kEvents} * kWatchers && lines >= std::int64_t{kEvents} * kWatchers)
             all_seen.set_value();
         };
