@@ -1,9 +1,8 @@
 // RFC 3339 over all its years.
 #include "base/unix_time.h"
 
-#include <array>
 #include <chrono>
-#include <cstdio>
+#include <string>
 
 namespace base {
 namespace {
@@ -51,24 +50,46 @@ bool skip(std::string_view text, std::size_t& at, char a, char b) {
   return true;
 }
 
+// A list of pods has a dozen times each: printf would take as long as all that is read of them.
+void put_digits(std::string& out, int value, int width, char before) {
+  if (before != '\0') out += before;
+  const std::size_t end = out.size() + static_cast<std::size_t>(width);
+  out.resize(end);
+  for (std::size_t at = end; width > 0; --width, value /= 10) out[--at] = static_cast<char>('0' + value % 10);
+}
+
+// Up to the seconds.
+std::string civil_text(const Civil& c) {
+  std::string out;
+  out.reserve(32);
+  if (c.year >= 0 && c.year <= 9999)
+    put_digits(out, c.year, 4, '\0');
+  else
+    out = std::to_string(c.year);
+  put_digits(out, c.month, 2, '-');
+  put_digits(out, c.day, 2, '-');
+  put_digits(out, c.hour, 2, 'T');
+  put_digits(out, c.minute, 2, ':');
+  put_digits(out, c.second, 2, ':');
+  return out;
+}
+
 }  // namespace
 
 bool UnixTime::in_rfc3339() const { return seconds >= kFirst && seconds <= kLast && nanos >= 0 && nanos < kSecond; }
 
 std::string format_rfc3339(UnixTime time) {
-  const Civil c = civil_for(time);
-  std::array<char, 40> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%04d-%02d-%02dT%02d:%02d:%02dZ", c.year, c.month, c.day, c.hour,
-                c.minute, c.second);
-  return buffer.data();
+  std::string out = civil_text(civil_for(time));
+  out += 'Z';
+  return out;
 }
 
 std::string format_rfc3339_micro(UnixTime time) {
   const Civil c = civil_for(time);
-  std::array<char, 48> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", c.year, c.month, c.day, c.hour,
-                c.minute, c.second, static_cast<int>(c.fraction_ns / 1000));
-  return buffer.data();
+  std::string out = civil_text(c);
+  put_digits(out, static_cast<int>(c.fraction_ns / 1000), 6, '.');
+  out += 'Z';
+  return out;
 }
 
 std::optional<UnixTime> parse_rfc3339_unix(std::string_view text) {

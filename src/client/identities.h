@@ -21,6 +21,16 @@ struct Identity {
 // As an object that has nothing else.
 api::Json object_of(const Identity& identity);
 
+// Who keeps of each object what it needs, and with it who the object is, so that nobody has to keep that again. Objects
+// that are not kept need not be known.
+class KnownObjects {
+ public:
+  virtual ~KnownObjects() = default;
+  virtual std::optional<Identity> find(std::string_view key) const = 0;
+  // In an order that a replay has, too.
+  virtual void for_each(const std::function<void(const Identity&)>& visit) const = 0;
+};
+
 // About a hundred bytes an object: its words stand in one text. Keys, uids and versions have no zero byte.
 class Identities {
  public:

@@ -49,9 +49,10 @@ struct Informer::State {
   std::vector<Json> pages;
   bool takes_pages = false;
   bool has_page = false;
-  bool paged = true;    // false after a continue token expired: ask for everything at once
-  std::string trouble;  // why the view is not current
-  std::string told;     // what of that was last logged
+  bool paged = true;      // false after a continue token expired: ask for everything at once
+  std::string trouble;    // why the view is not current
+  std::string told;       // what of that was last logged
+  bool told_any = false;  // handlers have been called
   bool synced = false;
   bool started = false;
   base::Duration back_off = kBackOffFirst;
@@ -66,7 +67,7 @@ struct Informer::State {
   void tell(std::string_view what, const base::Error& error);
   void list() {
     pages.clear();
-    takes_pages = !synced && objects.empty() && identities.empty();
+    takes_pages = !synced && !told_any;
     has_page = false;
     ask_page({});
   }
@@ -82,7 +83,11 @@ struct Informer::State {
   void put_identity(const Json& after, bool initial);
   void drop(const std::string& key, const Json& last);
   void index(const std::string& key, const Json* before, const Json* after);
+  std::optional<Identity> known(std::string_view key) const {
+    return options.known != nullptr ? options.known->find(key) : identities.find(key);
+  }
   void notify(const Json* before, const Json* after, bool initial) {
+    told_any = true;
     for (const OnChange& handler : handlers) handler(before, after, initial);
   }
   // Another uid under the same name means that a deletion in between was not seen.
@@ -145,13 +150,13 @@ void Informer::State::take_page(base::Result<Json> page) {
     return later(&State::list);
   }
   has_page = true;
-  for (Json& item : items_of(*page, resource)) {
+  const Json metadata = (*page)["metadata"];
+  for (Json& item : items_of(*std::move(page), resource)) {
     if (takes_pages)
       put(std::move(item), true);
     else
       pages.push_back(std::move(item));
   }
-  const Json& metadata = (*page)["metadata"];
   const std::string next = metadata["continue"].str();
   if (!next.empty()) return ask_page(next);
   paged = true;
@@ -170,9 +175,13 @@ void Informer::State::replace_all(std::vector<Json> items) {
   std::vector<std::pair<std::string, Json>> gone;
   for (const auto& [key, object] : objects)
     if (!present.contains(key)) gone.emplace_back(key, object);
-  identities.for_each([&](const Identity& one) {
+  const auto look = [&](const Identity& one) {
     if (!present.contains(one.key)) gone.emplace_back(one.key, object_of(one));
-  });
+  };
+  if (options.known != nullptr)
+    options.known->for_each(look);
+  else
+    identities.for_each(look);
   for (const auto& [key, object] : gone) drop(key, object);
   const bool initial = !synced;
   for (Json& item : items) put(std::move(item), initial);
@@ -247,19 +256,19 @@ void Informer::State::put(Json object, bool initial) {
 
 void Informer::State::put_identity(const Json& after, bool initial) {
   const std::string key = api::key_of(after);
-  const std::optional<Identity> known = identities.find(key);
+  const std::optional<Identity> last = known(key);
   const std::string_view version = api::resource_version_of(after);
-  if (known && known->version == version) return;
-  const Json before = known ? object_of(*known) : Json();
-  identities.put({key, api::uid_of(after), version});
+  if (last && last->version == version) return;
+  const Json before = last ? object_of(*last) : Json();
+  if (options.known == nullptr) identities.put({key, api::uid_of(after), version});
   if (before.is_null()) return notify(nullptr, &after, initial);
   notify_change(before, after, initial);
 }
 
 void Informer::State::drop(const std::string& key, const Json& last) {
   if (!keeps_objects()) {
-    if (!identities.find(key)) return;
-    identities.erase(key);
+    if (!known(key)) return;
+    if (options.known == nullptr) identities.erase(key);
     return notify(&last, nullptr, false);
   }
   const auto found = objects.find(key);
@@ -323,7 +332,7 @@ const std::map<std::string, Json, std::less<>>& Informer::objects() const {
 }
 
 std::optional<Identity> Informer::identity(std::string_view key) const {
-  if (!state_->keeps_objects()) return state_->identities.find(key);
+  if (!state_->keeps_objects()) return state_->known(key);
   const auto found = state_->objects.find(key);
   if (found == state_->objects.end()) return std::nullopt;
   return Identity{found->first, api::uid_of(found->second), api::resource_version_of(found->second)};

@@ -31,6 +31,8 @@ struct InformerOptions {
   // that was found gone by a list. Identities have neither indexes nor objects().
   enum class Keep : std::uint8_t { kObjects, kIdentities };
   Keep keep = Keep::kObjects;
+  // With kIdentities: who keeps those, and has done so when the last handler returns; null: the informer does.
+  const KnownObjects* known = nullptr;
 };
 
 // All of an object but who wrote which field: half the bytes of many objects, which servers keep when an update leaves

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <utility>
+
 #include "client/fake_client_for_tests.h"
 #include "client/fake_env_for_tests.h"
 
@@ -159,6 +162,60 @@ TEST(Informer, KeepsIdentitiesOnlyForWhoAsksForIt) {
   server.break_watches(base::Code::kExpired, true);
   env.run_for(base::seconds(5));
   EXPECT_EQ(log, (Log{"set an1", "set bn1", "set an2", "gone b"}));
+}
+
+// Keeps pods that have a node, and who they are.
+struct Keeper final : KnownObjects {
+  std::map<std::string, Json, std::less<>> pods;
+
+  void take(const Json* before, const Json* after) {
+    if (before != nullptr) pods.erase(api::key_of(*before));
+    if (after != nullptr && !(*after)["spec"]["nodeName"].as_string().empty()) pods[api::key_of(*after)] = *after;
+  }
+  static Identity identity_of(std::string_view key, const Json& pod) {
+    return {key, api::uid_of(pod), api::resource_version_of(pod)};
+  }
+  std::optional<Identity> find(std::string_view key) const override {
+    const auto found = pods.find(key);
+    return found == pods.end() ? std::nullopt : std::optional(identity_of(found->first, found->second));
+  }
+  void for_each(const std::function<void(const Identity&)>& visit) const override {
+    for (const auto& [key, pod] : pods) visit(identity_of(key, pod));
+  }
+};
+
+TEST(Informer, KeepsNothingForWhoKnowsItsObjects) {
+  testing::FakeEnv env;
+  testing::FakeClient server{env};
+  server.page_max = 2;
+  Keeper keeper;
+  Informer informer{server, env, api::resources::kPods, {.keep = InformerOptions::Keep::kIdentities, .known = &keeper}};
+  Log log;
+  informer.on_change([&](const Json* before, const Json* after, bool) {
+    const Json& seen = after != nullptr ? *after : *before;
+    log.push_back((before == nullptr ? "new " : after != nullptr ? "set " : "gone ") + seen["metadata"]["name"].str());
+    keeper.take(before, after);
+  });
+  for (const char* name : {"a", "b", "c"}) server.put(api::resources::kPods, pod(name));
+  server.put(api::resources::kPods, pod("free", ""));
+  informer.start();
+  env.run_for(base::seconds(1));
+  EXPECT_EQ(std::exchange(log, {}), (Log{"new a", "new b", "new c", "new free"}));
+  EXPECT_TRUE(informer.identity("ns/a"));
+  EXPECT_FALSE(informer.identity("ns/free"));
+  server.put(api::resources::kPods, pod("a", "n2"));
+  server.put(api::resources::kPods, pod("free", ""));  // nobody knows it
+  env.run_for(base::seconds(1));
+  EXPECT_EQ(std::exchange(log, {}), (Log{"set a", "new free"}));
+  server.mute = true;
+  server.erase(api::resources::kPods, "ns/b");
+  server.erase(api::resources::kPods, "ns/free");
+  server.erase(api::resources::kPods, "ns/c");
+  server.put(api::resources::kPods, pod("c"));
+  server.mute = false;
+  server.break_watches(base::Code::kExpired, true);
+  env.run_for(base::seconds(5));
+  EXPECT_EQ(log, (Log{"gone b", "gone c", "new c"}));
 }
 
 TEST(Informer, ReportsAReplacedObjectAsADeletionAndAnAddition) {

@@ -9,6 +9,6 @@
 namespace client {
 
 // The items with their kinds, which items of a list may leave out.
-std::vector<api::Json> items_of(const api::Json& list, const api::ResourceId& resource);
+std::vector<api::Json> items_of(api::Json list, const api::ResourceId& resource);
 
 }  // namespace client

@@ -106,7 +106,7 @@ class WithoutPatch final : public Client {
           std::move(list), [weak = weak_from_this(), request, on_result = std::move(on_result)](Result<Json> page) {
             if (weak.expired()) return;
             if (!page.ok()) return on_result(std::move(page));
-            for (Json& item : items_of(*page, request.resource))
+            for (Json& item : items_of(*std::move(page), request.resource))
               if (api::name_of(item) == request.name) return on_result(std::move(item));
             on_result(base::make_error(base::Code::kNotFound,
                                        base::format("{} \"{}\" not found", request.resource.plural, request.name)));

@@ -11,6 +11,7 @@
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
 #include "scheduler/cache/intake_fields.h"
+#include "scheduler/cache/known_objects.h"
 #include "scheduler/dump/dump.h"
 #include "scheduler/effects/differences.h"
 #include "scheduler/effects/outbox.h"
@@ -134,6 +135,9 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   void watch(const api::ResourceId& id, client::InformerOptions wanted = {}) {
     // The model keeps what decisions read; the objects themselves are not kept.
     wanted.keep = client::InformerOptions::Keep::kIdentities;
+    // A dry run, and a scheduler of single pods, have to hear of pods that the model does not hold.
+    if (!singles && !differences && id == api::resources::kPods) wanted.known = &known_pods;
+    if (id == api::resources::kPodGroups) wanted.known = &known_groups;
     wanted.may_be_absent = Intake::may_be_absent(id);
     wanted.only = &fields_read(id);
     informers.push_back(std::make_unique<client::Informer>(client, env, id, std::move(wanted)));
@@ -335,6 +339,8 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   Model model;
   Ledger ledger;
   Intake intake;
+  const KnownPods known_pods{model};
+  const KnownGroups known_groups{model};
   Decider decider;
   std::optional<SinglePods> singles;  // of the agent scheduler
   std::optional<Config> next_config;

@@ -60,9 +60,7 @@ Json::Json(std::string_view value) {
     tag_ = kTagShort;
   } else {
     raw_clear();
-    auto rep = std::make_unique<StringRep>();
-    rep->text = value;
-    set_word(reinterpret_cast<std::uint64_t>(rep.release()));
+    set_word(reinterpret_cast<std::uint64_t>(StringRep::make(value)));
     tag_ = kTagString;
   }
 }
@@ -108,9 +106,7 @@ Json Json::object_of(std::vector<Member> members) {
   return json;
 }
 
-void Json::copy_from(const Json& other) noexcept {
-  std::memcpy(bytes_, other.bytes_, sizeof bytes_);
-  tag_ = other.tag_;
+void Json::retain() const noexcept {
   switch (tag_) {
     case kTagString: rep<StringRep>()->count.fetch_add(1, std::memory_order_relaxed); break;
     case kTagArray: rep<ArrayRep>()->count.fetch_add(1, std::memory_order_relaxed); break;
@@ -126,14 +122,6 @@ void Json::release() noexcept {
     case kTagObject: drop(rep<ObjectRep>()); break;
     default: break;
   }
-}
-
-void Json::swap(Json& other) noexcept {
-  unsigned char saved[sizeof bytes_];
-  std::memcpy(saved, bytes_, sizeof bytes_);
-  std::memcpy(bytes_, other.bytes_, sizeof bytes_);
-  std::memcpy(other.bytes_, saved, sizeof bytes_);
-  std::swap(tag_, other.tag_);
 }
 
 Json::Type Json::type() const {
@@ -178,7 +166,7 @@ double Json::as_double(double fallback) const {
 
 std::string_view Json::as_string(std::string_view fallback) const {
   if (tag_ == kTagShort) return {reinterpret_cast<const char*>(bytes_), bytes_[kInlineMax]};
-  if (tag_ == kTagString) return rep<StringRep>()->text;
+  if (tag_ == kTagString) return rep<StringRep>()->text();
   return fallback;
 }
 

@@ -43,10 +43,12 @@ class Json {
   Json(std::string_view value);                                      // NOLINT
   Json(const char* value) : Json(std::string_view(value)) {}         // NOLINT
   Json(const std::string& value) : Json(std::string_view(value)) {}  // NOLINT
-  Json(const Json& other) noexcept { copy_from(other); }
+  Json(const Json& other) noexcept {
+    std::memcpy(static_cast<void*>(this), &other, sizeof other);
+    if (is_counted()) retain();
+  }
   Json(Json&& other) noexcept {
-    std::memcpy(bytes_, other.bytes_, sizeof bytes_);
-    tag_ = other.tag_;
+    std::memcpy(static_cast<void*>(this), &other, sizeof other);
     other.raw_clear();
   }
   Json& operator=(const Json& other) noexcept {
@@ -114,7 +116,12 @@ class Json {
   Json& edit_path(std::initializer_list<std::string_view> keys);
   const Json& at_path(std::initializer_list<std::string_view> keys) const;
 
-  void swap(Json& other) noexcept;
+  void swap(Json& other) noexcept {
+    unsigned char saved[sizeof(Json)];
+    std::memcpy(saved, this, sizeof saved);
+    std::memcpy(static_cast<void*>(this), &other, sizeof other);
+    std::memcpy(static_cast<void*>(&other), saved, sizeof saved);
+  }
   // Deep equality. Numbers compare by value across int, uint and double; member order is ignored.
   friend bool operator==(const Json& a, const Json& b);
   // True if both handles share one representation (a cheap "certainly equal").
@@ -173,7 +180,7 @@ class Json {
   T* rep() const {
     return reinterpret_cast<T*>(word());
   }
-  void copy_from(const Json& other) noexcept;
+  void retain() const noexcept;
   void release() noexcept;
   std::size_t members_size() const;
   ObjectRep& own_object();

@@ -83,6 +83,15 @@ struct DuplicateFinder {
   }
 };
 
+// A text of the object at `at`; empty: it has none of this name.
+std::string_view text_member(const Tape& tape, std::size_t at, std::string_view name) {
+  if (tape.kind(at) != '{') return {};
+  const std::size_t end = tape.after(at) - 1;
+  for (++at; at < end; at = tape.after(at + 1))
+    if (tape.text(at) == name) return tape.kind(at + 1) == '"' ? tape.text(at + 1) : std::string_view();
+  return {};
+}
+
 // Builds what a projection keeps. What it leaves out is one step on the tape, however large it is; what it keeps whole
 // is shared with equal values that were read lately.
 struct ProjectionReader {
@@ -95,9 +104,12 @@ struct ProjectionReader {
     if (levels == 0) return {};
     const std::size_t end = tape.after(at) - 1;
     if (tape.kind(at) == '[') {
+      const Projection::Items& wanted = only->items();
       std::vector<Json> items;
-      items.reserve(tape.size(at));
-      for (++at; at < end; at = tape.after(at)) items.push_back(value(at, only, levels - 1));
+      if (wanted.member.empty()) items.reserve(tape.size(at));
+      for (++at; at < end; at = tape.after(at))
+        if (wanted.member.empty() || wanted.takes(text_member(tape, at, wanted.member)))
+          items.push_back(value(at, only, levels - 1));
       return Json::array(std::move(items));
     }
     std::vector<Json::Member> members;
@@ -174,14 +186,6 @@ Result<Json> parse_and_build(std::string_view text, Build build) {
 }
 
 // The root's member of that name, or nothing where there is none or it is no text.
-std::string_view text_member(const Tape& tape, std::string_view name) {
-  if (tape.kind(kRoot) != '{') return {};
-  const std::size_t end = tape.after(kRoot) - 1;
-  for (std::size_t at = kRoot + 1; at < end; at = tape.after(at + 1))
-    if (tape.text(at) == name) return tape.kind(at + 1) == '"' ? tape.text(at + 1) : std::string_view();
-  return {};
-}
-
 RecentValues& recent_values() {
   thread_local RecentValues values;
   return values;
@@ -204,7 +208,7 @@ Result<Json> parse_json(std::string_view text, const Projection& only) {
 
 Result<Json> parse_json(std::string_view text, const ChooseProjection& choose) {
   return parse_and_build<kAnswerLevelsMax>(text, [&](const Tape& tape) {
-    const Projection* only = choose(text_member(tape, "apiVersion"), text_member(tape, "kind"));
+    const Projection* only = choose(text_member(tape, kRoot, "apiVersion"), text_member(tape, kRoot, "kind"));
     return only == nullptr ? Reader{tape}.value(kRoot) : ProjectionReader{tape, recent_values()}.value(kRoot, only);
   });
 }

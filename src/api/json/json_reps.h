@@ -3,7 +3,10 @@
 
 #include <atomic>
 #include <bit>
+#include <cstdint>
+#include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,12 +14,24 @@
 
 #include "api/json/json.h"
 #include "api/json/work.h"
+#include "base/check.h"
 
 namespace api {
 
+// The text stands behind its length, in the same piece of memory: objects are mostly texts.
 struct Json::StringRep {
   std::atomic<std::uint32_t> count{1};
-  std::string text;
+  std::uint32_t size = 0;
+
+  static StringRep* make(std::string_view text) {
+    CHECK(text.size() <= UINT32_MAX);  // no document is as long
+    auto* rep = new (::operator new(sizeof(StringRep) + text.size())) StringRep;
+    rep->size = static_cast<std::uint32_t>(text.size());
+    std::memcpy(static_cast<void*>(rep + 1), text.data(), text.size());
+    return rep;
+  }
+  static void operator delete(void* rep) { ::operator delete(rep); }
+  std::string_view text() const { return {reinterpret_cast<const char*>(this + 1), size}; }
 };
 struct Json::ArrayRep {
   std::atomic<std::uint32_t> count{1};

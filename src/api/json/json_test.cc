@@ -245,6 +245,17 @@ TEST(Projection, keeps_what_is_named) {
             R"({"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[{"spec":{}},{}]})");
 }
 
+TEST(Projection, chooses_items_of_lists_by_a_text) {
+  const Projection whole{"list[type=A|B C]", "other"}, parts{"list[type=A].value"};
+  constexpr std::string_view kText =
+      R"({"list":[{"type":"A","value":[1]},{"type":"D","value":2},{"value":3,"type":"B C"},{"value":4},"A",{"type":5}],)"
+      R"("other":[{"type":"D"}]})";
+  EXPECT_EQ(parse_json(kText, whole)->dump(),
+            R"({"list":[{"type":"A","value":[1]},{"value":3,"type":"B C"}],"other":[{"type":"D"}]})");
+  EXPECT_EQ(parse_json(kText, parts)->dump(), R"({"list":[{"value":[1]}]})");
+  EXPECT_EQ(parse_json(R"({"list":{"type":"D","value":1}})", whole)->dump(), R"({"list":{"type":"D","value":1}})");
+}
+
 TEST(Projection, reads_what_other_servers_store_and_keeps_as_many_levels_as_we_do) {
   const auto nested = [](std::size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
   const auto levels_kept = [](const Json& value) {

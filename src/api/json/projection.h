@@ -19,6 +19,7 @@ class Projection {
  public:
   // Paths such as "spec.containers.resources": what stands at their end is kept whole, and lists are passed through.
   // "metadata.*" keeps what no other path says of metadata's members, "-metadata.managedFields" drops one.
+  // "status.conditions[type=A|B]" keeps of a list the objects of which a member is one of these texts.
   explicit Projection(std::initializer_list<std::string_view> paths);
   // The document around: its own members are kept, and `member` (an object, or a list of them) is read by `inner`.
   // `inner` outlives it.
@@ -29,6 +30,14 @@ class Projection {
     const Projection* inner = nullptr;  // null: whole
   };
   Choice choose(std::string_view member) const;
+  // Of a list that this projection is chosen for, the items that are kept.
+  struct Items {
+    std::string member;               // empty: all
+    std::vector<std::string> values;  // of that member
+
+    bool takes(std::string_view value) const;
+  };
+  const Items& items() const { return items_; }
   // Whether members without a row are kept, too.
   bool names_all() const { return others_; }
   // How many members it names.
@@ -43,10 +52,12 @@ class Projection {
   };
   Projection() = default;
   void add(std::string_view path, bool keep);
+  void choose_items(std::string_view wanted);
   Row& row(std::string_view member);
 
   std::vector<Row> rows_;
   bool others_ = false;  // members without a row are kept
+  Items items_;
 };
 
 base::Result<Json> parse_json(std::string_view text, const Projection& only);

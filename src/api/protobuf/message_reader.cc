@@ -1,6 +1,7 @@
 // Values of messages, lists and maps.
 #include "api/protobuf/message_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -20,6 +21,7 @@ using Kind = Schema::Kind;
 namespace {
 
 constexpr int kDepthMax = 64;
+constexpr std::size_t kMembersUsual = 8, kItemsUsual = 4;
 
 bool is_zero(const Json& value) {
   if (value.is_string()) return value.as_string().empty();
@@ -30,6 +32,13 @@ bool is_zero(const Json& value) {
 WireType type_of(const Schema& schema) {
   if (schema.kind == Kind::kInteger || schema.kind == Kind::kBoolean) return WireType::kVarint;
   return schema.kind == Kind::kNumber ? WireType::kFixed64 : WireType::kBytes;
+}
+
+// 0: it has no such field.
+int number_of(const NumberedMessage& message, std::string_view name) {
+  for (std::size_t number = 0; !name.empty() && number < message.fields.size(); ++number)
+    if (message.fields[number].row && message.fields[number].row->name == name) return static_cast<int>(number);
+  return 0;
 }
 
 // Passes the entries of a list or map that follow each other, as everybody writes them.
@@ -47,14 +56,14 @@ class MessageReader::Places {
     if (message.fields.size() > few_.size()) many_.resize(message.fields.size());
   }
   // One more than the index; 0: not there yet.
-  std::uint32_t& operator[](int number) {
+  std::uint16_t& operator[](int number) {
     const auto at = static_cast<std::size_t>(number);
     return many_.empty() ? few_[at] : many_[at];
   }
 
  private:
-  std::array<std::uint32_t, 64> few_ = {};
-  std::vector<std::uint32_t> many_;
+  std::array<std::uint16_t, 64> few_ = {};
+  std::vector<std::uint16_t> many_;
 };
 
 base::Error MessageReader::error() {
@@ -89,6 +98,7 @@ bool MessageReader::fields(const NumberedMessage& message, std::string_view byte
                            Members& out) {
   if (depth > kDepthMax) return false;
   Places places(message);
+  out.list.reserve(std::min(message.fields.size(), kMembersUsual));
   WireReader reader(bytes);
   std::string_view here = reader.rest();
   for (WireField value; reader.next(value); here = reader.rest()) {
@@ -117,11 +127,11 @@ bool MessageReader::fields(const NumberedMessage& message, std::string_view byte
 
 // The last of several is the value, but for lists and maps, which grow. Nobody writes a message in pieces.
 bool MessageReader::put(const NumberedField& field, int number, Json made, Places& places, Members& out) {
-  std::uint32_t& place = places[number];
+  std::uint16_t& place = places[number];
   if (place == 0) {
     if (made.is_null()) return true;
     out.list.push_back({field.name, std::move(made)});
-    place = static_cast<std::uint32_t>(out.list.size());
+    place = static_cast<std::uint16_t>(out.list.size());
     return true;
   }
   Json& known = out.list[place - 1].value;
@@ -139,13 +149,16 @@ bool MessageReader::put(const NumberedField& field, int number, Json made, Place
 // Whatever is read whole may have been read before.
 template <class Make>
 bool MessageReader::shared(const void* what, std::string_view bytes, const Projection* only, Json& out, Make make) {
-  RecentMessages* const recent = only ? nullptr : recent_;
-  if (const Json* same = recent ? recent->find(what, bytes) : nullptr) {
-    out = *same;
+  RecentMessages::Slot* const place = only || !recent_ ? nullptr : recent_->place(what, bytes);
+  if (place && place->holds(what, bytes)) {
+    out = place->value;
     return true;
   }
   if (!make(out)) return false;
-  if (recent) recent->keep(what, bytes, out);
+  if (!place) return true;
+  place->what = what;
+  place->bytes.assign(bytes);  // in the memory of what it replaces
+  place->value = out;
   return true;
 }
 
@@ -157,13 +170,26 @@ bool MessageReader::entries(const NumberedField& field, std::string_view bytes, 
     std::vector<Json> items;
     std::vector<Json::Member> members;
     const bool is_list = field.row->schema->kind == Kind::kList;
+    is_list ? items.reserve(kItemsUsual) : members.reserve(kMembersUsual);
+    const int chosen_by = only && is_list && field.message ? number_of(*field.message, only->items().member) : 0;
     for (WireField from; reader.next(from);)
-      if (!(is_list ? entry(field, from, only, depth, items)
-                    : pair(*field.row->schema->element, field.message, from, only, depth, members)))
+      if (chosen_by != 0 && !is_chosen(from, chosen_by, only->items()))
+        continue;
+      else if (!(is_list ? entry(field, from, only, depth, items)
+                         : pair(*field.row->schema->element, field.message, from, only, depth, members)))
         return false;
     made = is_list ? Json::array(std::move(items)) : Json::object_of(std::move(members));
     return true;
   });
+}
+
+// By a text of it. What is malformed is for the reader of the whole to find.
+bool MessageReader::is_chosen(const WireField& item, int number, const Projection::Items& wanted) {
+  std::string_view text;
+  WireReader reader(item.bytes);
+  for (WireField part; reader.next(part);)
+    if (part.number == number) text = part.bytes;
+  return reader.malformed() || wanted.takes(text);
 }
 
 bool MessageReader::entry(const NumberedField& field, const WireField& from, const Projection* only, int depth,

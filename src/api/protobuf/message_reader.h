@@ -51,6 +51,7 @@ class MessageReader {
   bool entries(const NumberedField& field, std::string_view bytes, const Projection* only, int depth, Json& out);
   bool entry(const NumberedField& field, const base::WireField& from, const Projection* only, int depth,
              std::vector<Json>& items);
+  static bool is_chosen(const base::WireField& item, int number, const Projection::Items& wanted);
   bool pair(const Schema& element, const NumberedMessage* message, const base::WireField& from, const Projection* only,
             int depth, std::vector<Json::Member>& members);
   bool value(const Schema& schema, const NumberedMessage* message, const base::WireField& from, const Projection* only,

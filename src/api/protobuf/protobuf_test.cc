@@ -176,6 +176,19 @@ TEST(Protobuf, has_zeros_that_json_leaves_out) {
 }
 
 // Whoever writes protobuf may mix the entries of lists and maps with others.
+TEST(Protobuf, chooses_items_of_lists_by_a_text) {
+  static const Projection kOnly{"apiVersion", "kind", "status.conditions[type=Ready|PodScheduled]",
+                                "spec.containers.name"};
+  const Json object = *parse_json(
+      R"({"apiVersion":"v1","kind":"Pod","spec":{"containers":[{"name":"a","image":"i"}]},"status":{"conditions":[)"
+      R"({"type":"Initialized","status":"True"},{"status":"False","type":"Ready"},{"type":"PodScheduled","status":"True"}]}})");
+  const auto read = parse_protobuf_answer(to_protobuf(object), &kOnly);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ((*read)["status"].dump(),
+            R"({"conditions":[{"status":"False","type":"Ready"},{"type":"PodScheduled","status":"True"}]})");
+  EXPECT_EQ(*read, *parse_json(object.dump(), kOnly));
+}
+
 TEST(Protobuf, entries_may_come_apart) {
   const auto pair = [](std::string_view key, std::string_view value) {
     base::WireWriter out;

@@ -130,6 +130,7 @@ class Intake {
   void note_not_bound(std::string_view key, std::string_view uid);
   bool take_pod(const api::Json& pod);
   bool drop_pod(const api::Json& pod);
+  void forget_pod(TaskId id);
   // Some gate that is off takes fields of pods away (intake_gates.cc).
   static bool switches_fields_off(const FeatureGates& gates);
   api::Json without_gated_fields(api::Json pod) const;

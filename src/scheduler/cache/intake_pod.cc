@@ -131,7 +131,7 @@ bool Intake::take_pod(const api::Json& pod) {
   const bool same_pod = known.is_set() && model_.text(known).uid == api::uid_of(pod);
   const bool ours = is_ours(pod);
   if (!ours && (node.empty() || !options_.share.owns(node))) {
-    if (known.is_set()) model_.remove_task(known);
+    if (known.is_set()) forget_pod(known);
     return known.is_set();
   }
   if (same_pod && node.empty() && is_allocated_like(model_.task(known).status) && !api::is_deleting(pod)) return false;
@@ -175,9 +175,16 @@ bool Intake::drop_pod(const api::Json& pod) {
   const TaskId known = model_.find_task(api::key_of(pod));
   ledger_.end(Entry::kEviction, api::uid_of(pod));
   if (!known.is_set() || model_.text(known).uid != api::uid_of(pod)) return false;
-  ledger_.forget_pod(known, api::uid_of(pod));
-  model_.remove_task(known);
+  forget_pod(known);
   return true;
+}
+
+// Nobody says later that it is gone: what the model does not hold is not watched.
+void Intake::forget_pod(TaskId id) {
+  const Text uid = model_.text(id).uid;
+  ledger_.end(Entry::kEviction, uid);
+  ledger_.forget_pod(id, uid);
+  model_.remove_task(id);
 }
 
 void Intake::bind_failed(std::string_view pod_key, std::string_view uid) {

@@ -1,0 +1,37 @@
+// A full cluster as lists in pages, in the form in which an API server sends them, made by a process of its own:
+// neither its time nor its memory is the reader's.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+namespace bench {
+
+struct ClusterSize {
+  int nodes = 0;
+  int groups = 0;
+  int pods = 0;
+};
+
+class Pages {
+ public:
+  enum class Kind : std::int32_t { kNodes, kGroups, kPods, kQueues };
+
+  // Forks. `protobuf`: objects of core kinds come in that form, as from a stock server; else all in JSON.
+  Pages(ClusterSize size, bool protobuf);
+  ~Pages();
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+
+  // Items `first` to `first + count` of a list, with the token of the next page. The pods are dealt to the groups
+  // evenly and run; one more pod, of one more group, waits. Empty: the other process has ended.
+  std::string page(Kind kind, int first, int count);
+
+ private:
+  int socket_ = -1;
+  pid_t child_ = -1;
+};
+
+}  // namespace bench

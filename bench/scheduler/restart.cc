@@ -1,0 +1,106 @@
+// A scheduler between its start and its first bind, with a client that reads pages of another process.
+#include "restart.h"
+
+#include <time.h>
+
+#include <future>
+#include <memory>
+#include <utility>
+
+#include "base/format.h"
+#include "client/client.h"
+#include "client/wire.h"
+#include "loads.h"
+#include "main/host/resource_use.h"
+#include "rt/env.h"
+#include "scheduler/scheduler.h"
+
+namespace bench {
+namespace {
+
+using api::Json;
+
+constexpr base::Duration kQuiet = base::seconds(3);
+
+double cpu_seconds() {
+  timespec spent{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+  return static_cast<double>(spent.tv_sec) + static_cast<double>(spent.tv_nsec) / 1e9;
+}
+
+// Lists come from pages, writes are answered with their own body, and nothing changes behind anybody's back.
+class PagesClient : public client::Client {
+ public:
+  PagesClient(rt::Env& env, Pages& pages, std::function<void()> on_bind)
+      : env_(env), pages_(pages), on_bind_(std::move(on_bind)) {}
+
+  void call(client::Request request, OnResult on_result) override {
+    if (request.verb != client::Verb::kList && request.verb != client::Verb::kGet) last_write_ = env_.uptime();
+    if (request.subresource == "binding") on_bind_();
+    env_.loop().post(
+        [this, request = std::move(request), on_result = std::move(on_result)] { on_result(answer(request)); });
+  }
+  std::unique_ptr<client::Watch> watch(client::WatchRequest, OnEvent, OnEnd) override {
+    return std::make_unique<client::Watch>();
+  }
+  base::Duration last_write() const { return last_write_; }
+
+ private:
+  base::Result<Json> answer(const client::Request& request) const {
+    if (request.verb != client::Verb::kList) return request.body;
+    const auto& id = request.resource;
+    namespace resources = api::resources;
+    if (id != resources::kNodes && id != resources::kPodGroups && id != resources::kPods && id != resources::kQueues)
+      return Json::object({{"metadata", Json::object({{"resourceVersion", "1000000"}})}});
+    const auto kind = id == resources::kNodes       ? Pages::Kind::kNodes
+                      : id == resources::kPodGroups ? Pages::Kind::kGroups
+                      : id == resources::kPods      ? Pages::Kind::kPods
+                                                    : Pages::Kind::kQueues;
+    rt::HttpResponse response;
+    response.body = pages_.page(kind, std::atoi(request.continue_token.c_str()), static_cast<int>(request.limit));
+    return client::decode_response(response, request.only, true);
+  }
+
+  rt::Env& env_;
+  Pages& pages_;
+  std::function<void()> on_bind_;
+  base::Duration last_write_{};
+};
+
+}  // namespace
+
+base::Result<Restart> measure_restart(ClusterSize size, bool protobuf) {
+  Pages pages(size, protobuf);
+  Restart out;
+  const auto env = rt::make_real_env("restart");
+  std::promise<void> decided;
+  bool told = false;
+  const double begin = cpu_seconds();
+  PagesClient client(*env, pages, [&] {
+    if (std::exchange(told, true)) return;
+    out.decided_s = cpu_seconds() - begin;
+    decided.set_value();
+  });
+  scheduler::Scheduler scheduler(*env, client, {});
+  std::promise<base::Status> started;
+  env->loop().post([&] {
+    started.set_value(scheduler.configure(chart_configuration()));
+    scheduler.start();
+  });
+  TRY_VOID(started.get_future().get());
+  if (decided.get_future().wait_for(std::chrono::minutes(2)) != std::future_status::ready)
+    return base::make_error(base::Code::kTimeout, "nothing was decided");
+  std::promise<void> settled;
+  std::function<void()> look = [&] {
+    if (env->uptime() - client.last_write() >= kQuiet) return settled.set_value();
+    env->loop().after(base::milliseconds(100), look);
+  };
+  env->loop().post(look);
+  settled.get_future().wait();
+  out.settled_s = cpu_seconds() - begin;
+  out.rest_bytes = volcano_main::resident_bytes();
+  env->stop();
+  return out;
+}
+
+}  // namespace bench
