@@ -89,6 +89,34 @@ TEST(Owners, foreground_deletion_waits_for_dependents) {
   EXPECT_EQ(stage.world.find(resources::kServices, "ns/s"), nullptr);
 }
 
+// Each of two waits for the other; and one for itself.
+TEST(Owners, who_own_each_other_in_a_circle_do_not_wait_for_ever) {
+  const auto map = [](std::string_view name, std::string_view owner) {
+    return base::format(
+        R"({{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {{"name": "{0}", "namespace": "ns", "uid": "{0}",
+      "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"], "ownerReferences": [
+      {{"apiVersion": "v1", "kind": "ConfigMap", "name": "{1}", "uid": "{1}", "blockOwnerDeletion": true}}]}}}})",
+        name, owner);
+  };
+  for (const auto& [one, other] : {std::pair{"a", "b"}, {"a", "a"}}) {
+    Stage stage(make_owner_controller());
+    stage.world.put_text(resources::kConfigMaps, map("a", other));
+    stage.world.put_text(resources::kConfigMaps, map(other, one));
+    for (int turn = 0; turn < 3; ++turn)
+      for (const char* key : {"configmaps|ns/a", "configmaps|ns/b"}) {
+        stage.turn(key);
+        stage.world.gone();
+      }
+    EXPECT_EQ(stage.world.all(resources::kConfigMaps).size(), 0u) << other;
+  }
+  // A chain is none: what is below goes first.
+  Stage stage(make_owner_controller());
+  stage.world.put_text(resources::kConfigMaps, map("a", "gone"));
+  stage.world.put_text(resources::kConfigMaps, map("b", "a"));
+  stage.world.put_text(resources::kConfigMaps, map("c", "b"));
+  EXPECT_EQ(stage.turn("configmaps|ns/a"), "");
+}
+
 TEST(Owners, orphaning_cuts_the_references) {
   Stage stage(make_owner_controller());
   stage.world.put_text(resources::kConfigMaps, kOwned);
