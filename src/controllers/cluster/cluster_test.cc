@@ -275,6 +275,19 @@ TEST(Volumes, a_claim_waits_for_its_first_pod_and_then_gets_a_folder) {
             "/tmp/volumes-that-are-not-made/pvc-D\n--\ndelete PersistentVolume pvc-D\n");
 }
 
+TEST(Volumes, one_that_is_made_for_a_claim_wakes_no_other) {
+  Stage stage(make_volume_controller({"/data"}));
+  for (const char* name : {"a", "b"})
+    stage.world.put_text(resources::kPersistentVolumeClaims,
+                         base::format(R"({{"metadata": {{"name": "{0}", "namespace": "ns", "uid": "{0}"}}}})", name));
+  const Wake wake = stage.controller->wakes_on()[1];
+  const Json made =
+      *api::parse_json(R"({"metadata": {"name": "v"}, "spec": {"claimRef": {"namespace": "ns", "name": "a"}}})");
+  EXPECT_EQ(wake.keys(stage.world, made), (Keys{"volume|v", "claim|ns/a"}));
+  const Json free = *api::parse_json(R"({"metadata": {"name": "v"}, "spec": {}})");
+  EXPECT_EQ(wake.keys(stage.world, free), (Keys{"claim|ns/a", "claim|ns/b", "volume|v"}));
+}
+
 TEST(Volumes, a_claim_takes_the_smallest_volume_that_fits) {
   Stage stage(make_volume_controller({}));
   for (const auto& [name, size] : {std::pair{"big", "10Gi"}, {"small", "2Gi"}, {"tiny", "1Mi"}})
