@@ -1,6 +1,9 @@
 // Sums over containers.
 #include "api/pod_requests.h"
 
+#include <map>
+#include <string_view>
+
 namespace api {
 
 void add(ResourceList& sum, const ResourceList& more) {
@@ -32,8 +35,10 @@ ResourceList total(const Json& pod_spec, const AmountsOf& amounts_of) {
     const bool sidecar = is_sidecar(container);
     // What an init container was given counts no more when it has ended.
     const ResourceList own = amounts_of(container, sidecar ? "initContainerStatuses" : "");
-    ResourceList step = sidecars;
-    add(step, own);
+    // Of what it does not ask for the step is as large as the one that began the last sidecar.
+    ResourceList step = own;
+    for (auto& [name, quantity] : step)
+      if (const auto found = sidecars.find(name); found != sidecars.end()) quantity += found->second;
     raise(largest_step, step);
     if (sidecar) add(sidecars, own);
   }
@@ -64,12 +69,16 @@ bool is_resize_infeasible(const Json& pod) {
 
 ResourceList containers_in_use(const Json& pod, std::string_view side) {
   const bool infeasible = is_resize_infeasible(pod);
+  std::map<std::string_view, std::multimap<std::string_view, const Json*>> by_name;
+  for (const std::string_view list : {"containerStatuses", "initContainerStatuses"})
+    for (const Json& status : pod["status"][list].items())
+      if (status["resources"].is_object()) by_name[list].emplace(status["name"].as_string(), &status);
   return total(pod["spec"], [&](const Json& container, std::string_view statuses) {
     ResourceList asked = resource_list_from(container["resources"][side]);
-    for (const Json& status : pod["status"][statuses].items()) {
-      if (status["name"] != container["name"] || !status["resources"].is_object()) continue;
-      ResourceList had = not_negative(resource_list_from(status["resources"][side]));
-      if (side == "requests") raise(had, not_negative(resource_list_from(status["allocatedResources"])));
+    const auto [first, end] = by_name[statuses].equal_range(container["name"].as_string());
+    for (auto status = first; status != end; ++status) {
+      ResourceList had = not_negative(resource_list_from((*status->second)["resources"][side]));
+      if (side == "requests") raise(had, not_negative(resource_list_from((*status->second)["allocatedResources"])));
       if (infeasible) return had;
       raise(asked, had);
     }

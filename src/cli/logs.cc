@@ -184,6 +184,7 @@ base::Status logs(World& world, const Values& values) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
   if (values.text("name").empty()) return usage_error("job name is mandatory to read the logs of a particular job");
   TRY_VOID(get(*server, resources::kJobs, values.text("namespace"), values.text("name")));
+  world.as_it_is = true;
   if (values.on("follow")) return Follow(world, *server, values).run();
   return print_logs(world, *server, values);
 }

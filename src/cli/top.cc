@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "cli/reasons.h"
 #include "cli/table.h"
+#include "cli/terminal_text.h"
 #include "cli/vcctl.h"
 
 namespace cli {
@@ -165,7 +166,7 @@ class Page {
     TRY(const std::string waiting, waiting_rows(!world_.terminal.is_one ? kAll : rows > above + 3 ? rows - above : 3));
     // Home, then erase to the end: what was there before goes without a flicker.
     if (world_.terminal.is_one) world_.out += "\x1b[H\x1b[J";
-    world_.out += queues + "\n" + waiting;
+    world_.out += for_terminal(queues + "\n" + waiting);
     return {};
   }
 
@@ -183,6 +184,7 @@ class Page {
 
 base::Status top(World& world, const Values& values) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
+  world.as_it_is = true;
   return Page(world, *server, values).run();
 }
 

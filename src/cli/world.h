@@ -70,10 +70,11 @@ struct World {
   // Hands out and err to the person and empties them; false if nobody reads any more.
   std::function<bool(World&)> show;
   Terminal terminal;
-  std::string version;  // of this build; empty: not known
-  std::string out;      // standard output
-  std::string err;      // standard error
-  int exit_status = 0;  // of work that did not fail
+  std::string version;    // of this build; empty: not known
+  std::string out;        // standard output
+  std::string err;        // standard error
+  bool as_it_is = false;  // `out` has control characters that are meant: a program's log, a page that is drawn anew
+  int exit_status = 0;    // of work that did not fail
 };
 
 }  // namespace cli

@@ -340,13 +340,15 @@ void Agent::State::exited(const ExitedContainer& exit) {
 void Agent::State::refresh_volumes() {
   for (const auto& [uid, worker] : workers) {
     if (worker->state.sandbox != Sandbox::kReady || worker->settled) continue;
+    std::size_t room = kVolumeBytesMax;
     for (const Json& volume : worker->pod["spec"]["volumes"].items()) {
       if (!is_live_volume(volume)) continue;
-      auto spec = volume_of(worker->pod, volume, lookups(*worker));
+      auto spec = volume_of(worker->pod, volume, lookups(*worker), room);
       if (!spec.ok()) continue;  // running pods keep what they have
       std::string version;
       for (const FileSpec& file : spec->files)
-        version += base::format("{}:{}:{}\n", file.path, file.mode, file.content);
+        version += base::format("{}:{}:{}:{:x}\n", file.path, file.mode, file.content.size(),
+                                std::hash<std::string>()(file.content));
       std::string& known = worker->volume_versions[spec->name];
       if (known == version) continue;
       known = version;

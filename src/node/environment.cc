@@ -35,18 +35,23 @@ class Variables {
     if (name.size() + value.size() + 2 > kWordBytesMax) return failed("the value is longer than a program is given");
     bytes_ += name.size() + value.size() + 2;
     if (bytes_ > kWordsBytesMax) return failed("the environment is larger than a program is given");
-    const auto known = std::find_if(all_.begin(), all_.end(), [&](const auto& entry) { return entry.first == name; });
-    if (known == all_.end())
+    const auto [place, is_new] = places_.emplace(name, all_.size());
+    if (is_new)
       all_.emplace_back(std::move(name), std::move(value));
     else
-      known->second = std::move(value);
+      all_[place->second].second = std::move(value);
     return {};
+  }
+  const std::string* find(std::string_view name) const {
+    const auto place = places_.find(name);
+    return place == places_.end() ? nullptr : &all_[place->second].second;
   }
   const Environment& all() const { return all_; }
 
  private:
   Environment all_;
-  std::size_t bytes_ = 0;  // of all that was put, replaced or not
+  std::map<std::string, std::size_t, std::less<>> places_;  // in `all_`; there may be a hundred thousand
+  std::size_t bytes_ = 0;                                   // of all that was put, replaced or not
 };
 
 // One key of a ConfigMap or Secret; ok and empty flag for optional ones that are absent.
@@ -150,8 +155,29 @@ std::string map_text(const Json& map) {
 
 }  // namespace
 
+ContainersByName::ContainersByName(const Json& pod) {
+  for (const char* list : {"containers", "initContainers"})
+    for (const Json& one : pod["spec"][list].items()) containers_.insert_or_assign(one["name"].as_string(), &one);
+}
+
+const Json* ContainersByName::find(std::string_view name) const {
+  const auto found = containers_.find(name);
+  return found == containers_.end() ? nullptr : found->second;
+}
+
 std::string expand(std::string_view text, const Environment& environment) {
+  std::map<std::string_view, const std::string*> values;
+  if (text.find("$(") != std::string_view::npos)
+    for (const auto& [name, value] : environment) values.emplace(name, &value);
+  return expand(text, [&values](std::string_view name) {
+    const auto found = values.find(name);
+    return found == values.end() ? nullptr : found->second;
+  });
+}
+
+std::string expand(std::string_view text, const ValueOf& value_of) {
   std::string out;
+  const std::size_t last = text.rfind(')');  // nothing behind it is a reference
   // References to references can double the text each time; what is longer than this no program is given.
   for (std::size_t i = 0; i < text.size() && out.size() <= kWordBytesMax; ++i) {
     if (text[i] != '$' || i + 1 == text.size()) {
@@ -163,15 +189,13 @@ std::string expand(std::string_view text, const Environment& environment) {
       ++i;
       continue;
     }
-    const std::size_t close = text[i + 1] == '(' ? text.find(')', i + 2) : std::string_view::npos;
-    if (close == std::string_view::npos) {
+    if (text[i + 1] != '(' || last == std::string_view::npos || last < i) {
       out += '$';
       continue;
     }
-    const std::string_view name = text.substr(i + 2, close - i - 2);
-    const auto found =
-        std::find_if(environment.begin(), environment.end(), [&](const auto& entry) { return entry.first == name; });
-    out += found == environment.end() ? std::string(text.substr(i, close - i + 1)) : found->second;
+    const std::size_t close = text.find(')', i + 2);
+    const std::string* value = value_of(text.substr(i + 2, close - i - 2));
+    out += value == nullptr ? text.substr(i, close - i + 1) : std::string_view(*value);
     i = close;
   }
   return out;
@@ -229,21 +253,21 @@ base::Result<Environment> environment_of(const Json& pod, const Json& container,
     TRY_VOID(variables.put("KUBERNETES_SERVICE_PORT_HTTPS", port));
   }
   for (const Json& source : container["envFrom"].items()) TRY_VOID(add_all(pod, source, lookups, variables));
+  const ContainersByName containers(pod);
   for (const Json& variable : container["env"].items()) {
     const std::string name = variable["name"].str();
     const Json& from = variable["valueFrom"];
     if (from.is_null()) {
-      TRY_VOID(variables.put(name, expand(variable["value"].as_string(), variables.all())));
+      TRY_VOID(variables.put(
+          name, expand(variable["value"].as_string(), [&](std::string_view one) { return variables.find(one); })));
     } else if (from.has("fieldRef")) {
       TRY(std::string value, field_value(pod, from["fieldRef"]["fieldPath"].as_string(), lookups));
       TRY_VOID(variables.put(name, std::move(value)));
     } else if (from.has("resourceFieldRef")) {
       const Json& reference = from["resourceFieldRef"];
-      const Json* other = &container;
-      for (const Json& candidate : pod["spec"]["containers"].items())
-        if (!reference["containerName"].as_string().empty() && candidate["name"] == reference["containerName"])
-          other = &candidate;
-      TRY(std::string value, resource_value(*other, reference, lookups));
+      const std::string_view whose = reference["containerName"].as_string();
+      const Json* other = whose.empty() ? nullptr : containers.find(whose);
+      TRY(std::string value, resource_value(other == nullptr ? container : *other, reference, lookups));
       TRY_VOID(variables.put(name, std::move(value)));
     } else if (from.has("configMapKeyRef") || from.has("secretKeyRef")) {
       const bool secret = from.has("secretKeyRef");

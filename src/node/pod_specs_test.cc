@@ -150,6 +150,40 @@ spec:
   EXPECT_EQ((*volumes)[4].bytes_max, 1 << 20);
 }
 
+// A thousand times a megabyte is more than a node has memory for.
+TEST(Volumes, HoldNoMoreThanANodeKeepsInMemory) {
+  Fixture fixture;
+  Json large = yaml("{data: {}}");
+  large.edit("data").set("k", std::string(1 << 20, 'x'));
+  fixture.objects["ConfigMap/ns/large"] = large;
+  Json items = Json::array();
+  for (int i = 0; i < 1'000; ++i) items.push_back(Json::object({{"key", "k"}, {"path", base::format("f{}", i)}}));
+  Json pod = yaml("{metadata: {name: p, namespace: ns}, spec: {volumes: [{name: v, configMap: {name: large}}]}}");
+  EXPECT_TRUE(volumes_of(pod, fixture.lookups).ok());
+  pod.edit("spec").edit("volumes").edit(std::size_t{0}).edit("configMap").set("items", items);
+  const auto volumes = volumes_of(pod, fixture.lookups);
+  ASSERT_FALSE(volumes.ok());
+  EXPECT_EQ(volumes.error().message,
+            "MountVolume.SetUp failed for volume \"v\" : path \"f31\": the files of all volumes together are more than "
+            "33554432 bytes");
+}
+
+// A hundred thousand variables, and a text that begins as many references and ends none.
+TEST(Environments, CostWhatTheyAreLong) {
+  Fixture fixture;
+  Json container = yaml("{name: c}");
+  Json env = Json::array();
+  for (int i = 0; i < 100'000; ++i) env.push_back(Json::object({{"name", base::format("V{}", i)}, {"value", "$(V1)"}}));
+  std::string open;
+  for (int i = 0; i < 60'000; ++i) open += "$(";
+  env.push_back(Json::object({{"name", "OPEN"}, {"value", open}}));
+  container.set("env", env);
+  const auto made = environment_of(yaml("metadata: {namespace: ns}"), container, fixture.lookups);
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ(made->size(), 100'001u);
+  EXPECT_EQ(made->back().second, open);
+}
+
 TEST(Volumes, TokensOfServiceAccountsAreLaidOutWhenTheyHaveCome) {
   Fixture fixture;
   const Json pod = yaml(R"(

@@ -18,7 +18,26 @@ using base::make_error;
 
 namespace {
 
-using Files = std::vector<FileSpec>;
+// The files of one volume; `room` is left to all volumes of the pod.
+class Files {
+ public:
+  Files(std::vector<FileSpec>& all, std::size_t& room) : all_(all), room_(room) {}
+
+  base::Status add(std::string path, std::string content, int mode) {
+    const std::size_t bytes = path.size() + content.size();
+    if (bytes > room_)
+      return make_error(
+          Code::kInvalid,
+          base::format("path {:?}: the files of all volumes together are more than {} bytes", path, kVolumeBytesMax));
+    room_ -= bytes;
+    all_.push_back({std::move(path), std::move(content), mode});
+    return {};
+  }
+
+ private:
+  std::vector<FileSpec>& all_;
+  std::size_t& room_;
+};
 
 // A path that stays below a folder, in words that a file system takes.
 base::Status check_path(std::string_view path) {
@@ -64,7 +83,7 @@ base::Status add_object_files(const Json& pod, const Json& source, bool secret, 
       for (const Json::Member& member : (*object)[map].members()) {
         TRY_VOID(check_path(member.name()));
         TRY(std::string content, content_of(member.name()));
-        files.push_back({std::string(member.name()), std::move(content), default_mode});
+        TRY_VOID(files.add(std::string(member.name()), std::move(content), default_mode));
       }
     }
     return {};
@@ -77,31 +96,29 @@ base::Status add_object_files(const Json& pod, const Json& source, bool secret, 
     }
     TRY_VOID(check_path(item["path"].as_string()));
     TRY(const int mode, mode_of(item["mode"], default_mode));
-    files.push_back({item["path"].str(), std::move(*content), mode});
+    TRY_VOID(files.add(item["path"].str(), std::move(*content), mode));
   }
   return {};
 }
 
 base::Status add_downward_files(const Json& pod, const Json& source, int default_mode, const Lookups& lookups,
                                 Files& files) {
+  const ContainersByName containers(pod);
   for (const Json& item : source["items"].items()) {
     TRY_VOID(check_path(item["path"].as_string()));
     TRY(const int mode, mode_of(item["mode"], default_mode));
-    FileSpec file{item["path"].str(), {}, mode};
+    std::string content;
     if (item.has("fieldRef")) {
-      TRY(file.content, field_value(pod, item["fieldRef"]["fieldPath"].as_string(), lookups));
+      TRY(content, field_value(pod, item["fieldRef"]["fieldPath"].as_string(), lookups));
     } else {
       const Json& reference = item["resourceFieldRef"];
-      const Json* container = nullptr;
-      for (const char* list : {"containers", "initContainers"})
-        for (const Json& candidate : pod["spec"][list].items())
-          if (candidate["name"] == reference["containerName"]) container = &candidate;
+      const Json* container = containers.find(reference["containerName"].as_string());
       if (container == nullptr)
         return make_error(Code::kInvalid,
                           base::format("container {:?} does not exist", reference["containerName"].as_string()));
-      TRY(file.content, resource_value(*container, reference, lookups));
+      TRY(content, resource_value(*container, reference, lookups));
     }
-    files.push_back(std::move(file));
+    TRY_VOID(files.add(item["path"].str(), std::move(content), mode));
   }
   return {};
 }
@@ -118,7 +135,7 @@ base::Status add_projected_files(const Json& pod, const Json& projected, const L
       const std::string* token = lookups.token ? lookups.token(wish) : nullptr;
       if (token == nullptr) return make_error(Code::kUnavailable, "the token of the service account is not there yet");
       TRY_VOID(check_path(wish["path"].as_string()));
-      files.push_back({wish["path"].str(), *token, mode});
+      TRY_VOID(files.add(wish["path"].str(), *token, mode));
     } else if (source.has("downwardAPI")) {
       TRY_VOID(add_downward_files(pod, source["downwardAPI"], mode, lookups, files));
     } else {
@@ -164,28 +181,29 @@ bool is_live_volume(const Json& volume) {
   return volume.has("configMap") || volume.has("secret") || volume.has("downwardAPI") || volume.has("projected");
 }
 
-base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lookups& lookups) {
+base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lookups& lookups, std::size_t& room) {
   VolumeSpec spec;
+  Files files(spec.files, room);
   spec.name = volume["name"].str();
   if (const Json& group = pod["spec"]["securityContext"]["fsGroup"]; group.is_int()) spec.group = group.as_int();
   if (volume.has("configMap")) {
     spec.kind = VolumeSpec::Kind::kFiles;
     TRY(const int mode, mode_of(volume["configMap"]["defaultMode"], 0644));
-    TRY_VOID(add_object_files(pod, volume["configMap"], false, mode, lookups, spec.files));
+    TRY_VOID(add_object_files(pod, volume["configMap"], false, mode, lookups, files));
   } else if (volume.has("secret")) {
     spec.kind = VolumeSpec::Kind::kFiles;
     spec.memory = true;
     TRY(const int mode, mode_of(volume["secret"]["defaultMode"], 0644));
-    TRY_VOID(add_object_files(pod, volume["secret"], true, mode, lookups, spec.files));
+    TRY_VOID(add_object_files(pod, volume["secret"], true, mode, lookups, files));
   } else if (volume.has("downwardAPI")) {
     spec.kind = VolumeSpec::Kind::kFiles;
     TRY(const int mode, mode_of(volume["downwardAPI"]["defaultMode"], 0644));
-    TRY_VOID(add_downward_files(pod, volume["downwardAPI"], mode, lookups, spec.files));
+    TRY_VOID(add_downward_files(pod, volume["downwardAPI"], mode, lookups, files));
   } else if (volume.has("projected")) {
     spec.kind = VolumeSpec::Kind::kFiles;
     const auto& sources = volume["projected"]["sources"].items();
     spec.memory = std::ranges::any_of(sources, [](const Json& one) { return one.has("serviceAccountToken"); });
-    TRY_VOID(add_projected_files(pod, volume["projected"], lookups, spec.files));
+    TRY_VOID(add_projected_files(pod, volume["projected"], lookups, files));
   } else if (volume.has("hostPath")) {
     spec.kind = VolumeSpec::Kind::kHostPath;
     spec.host_path = volume["hostPath"]["path"].str();
@@ -211,8 +229,9 @@ base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lo
 
 base::Result<std::vector<VolumeSpec>> volumes_of(const Json& pod, const Lookups& lookups) {
   std::vector<VolumeSpec> volumes;
+  std::size_t room = kVolumeBytesMax;
   for (const Json& volume : pod["spec"]["volumes"].items()) {
-    auto spec = volume_of(pod, volume, lookups);
+    auto spec = volume_of(pod, volume, lookups, room);
     if (!spec.ok())
       return base::within(spec.take_error(),
                           base::format("MountVolume.SetUp failed for volume {:?} ", volume["name"].as_string()));

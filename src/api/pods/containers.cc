@@ -153,7 +153,7 @@ void check_resize_policy(const Json& rows, const std::string& path, bool never_r
 }
 
 void check_container(const Json& container, const std::string& path, const Json& spec,
-                     const std::set<std::string>& volumes, FieldErrors& errors) {
+                     const std::set<std::string>& volumes, const PodNames& known, FieldErrors& errors) {
   const std::string name = container["name"].str();
   if (name.empty())
     errors.required(in(path, "name"));
@@ -169,10 +169,10 @@ void check_container(const Json& container, const std::string& path, const Json&
   check_ports(container["ports"], in(path, "ports"), spec["hostNetwork"].as_bool(), errors);
   check_env(container, path, errors);
   check_mounts(container["volumeMounts"], in(path, "volumeMounts"), volumes, errors);
-  check_devices(container, spec["volumes"], in(path, "volumeDevices"), errors);
+  check_devices(container, known, in(path, "volumeDevices"), errors);
   check_choice(container, path, "imagePullPolicy", kPullPolicies, errors);
   check_resources(container["resources"], in(path, "resources"), ResourcesOf::kContainer, errors);
-  check_claims(container["resources"]["claims"], spec["resourceClaims"], in(in(path, "resources"), "claims"), errors);
+  check_claims(container["resources"]["claims"], known, in(in(path, "resources"), "claims"), errors);
   check_resize_policy(container["resizePolicy"], in(path, "resizePolicy"), spec["restartPolicy"].as_string() == "Never",
                       errors);
   check_choice(container, path, "restartPolicy", kRestartPolicies, errors);
@@ -220,10 +220,11 @@ void check_containers(const Json& spec, const std::string& path, const std::set<
                       FieldErrors& errors) {
   const Json& containers = spec["containers"];
   if (containers.empty()) errors.required(in(path, "containers"));
+  const PodNames known(spec);
   std::set<std::string> names;
   for (std::size_t i = 0; i < containers.size(); ++i) {
     const std::string where = at(in(path, "containers"), i);
-    check_container(containers[i], where, spec, volumes, errors);
+    check_container(containers[i], where, spec, volumes, known, errors);
     const std::string name = containers[i]["name"].str();
     if (!name.empty() && !names.insert(name).second) errors.duplicate(in(where, "name"), name);
     check_life(containers[i], where, spec, errors);
@@ -232,7 +233,7 @@ void check_containers(const Json& spec, const std::string& path, const std::set<
   const Json& first = spec["initContainers"];
   for (std::size_t i = 0; i < first.size(); ++i) {
     const std::string where = at(in(path, "initContainers"), i);
-    check_container(first[i], where, spec, volumes, errors);
+    check_container(first[i], where, spec, volumes, known, errors);
     const std::string name = first[i]["name"].str();
     if (!name.empty() && !names.insert(name).second) errors.duplicate(in(where, "name"), name);
     if (first[i]["restartPolicy"].as_string() == "Always") {

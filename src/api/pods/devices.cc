@@ -1,28 +1,25 @@
 // What containers of a pod template take from outside by name: block devices and resource claims.
+#include "api/json/problems.h"
 #include "api/pods/names.h"
 #include "api/pods/parts.h"
-#include "base/split.h"
 
 namespace api {
 
-namespace {
-
-const Json* named(const Json& list, std::string_view name) {
-  for (const Json& one : list.items())
-    if (one["name"].as_string() == name) return &one;
-  return nullptr;
+PodNames::PodNames(const Json& spec) {
+  for (const Json& volume : spec["volumes"].items()) volumes.emplace(volume["name"].as_string(), &volume);
+  for (const Json& claim : spec["resourceClaims"].items()) claims.insert(claim["name"].as_string());
+  for (const std::string_view claim : claims) {
+    if (claims_text.size() > kShownBytesMax) break;
+    claims_text += (claims_text.empty() ? "" : ", ") + std::string(claim);
+  }
+  claims_text = shortened(claims_text);
 }
 
-bool is_mounted_at(const Json& mounts, std::string_view path) {
-  for (const Json& mount : mounts.items())
-    if (mount["mountPath"].as_string() == path) return true;
-  return false;
-}
-
-}  // namespace
-
-void check_devices(const Json& container, const Json& volumes, const std::string& path, FieldErrors& errors) {
+void check_devices(const Json& container, const PodNames& known, const std::string& path, FieldErrors& errors) {
   const Json& devices = container["volumeDevices"];
+  if (devices.empty()) return;
+  std::set<std::string_view> mounted;
+  for (const Json& mount : container["volumeMounts"].items()) mounted.insert(mount["mountPath"].as_string());
   std::set<std::string> names;
   std::set<std::string> places;
   for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -33,10 +30,10 @@ void check_devices(const Json& container, const Json& volumes, const std::string
       errors.required(in(where, "name"));
     } else {
       if (!names.insert(name).second) errors.invalid(in(where, "name"), name, "must be unique");
-      const Json* volume = named(volumes, name);
-      if (!volume)
+      const auto volume = known.volumes.find(name);
+      if (volume == known.volumes.end())
         errors.not_found(in(where, "name"), name);
-      else if (!(*volume)["persistentVolumeClaim"].is_object() && !(*volume)["ephemeral"].is_object())
+      else if (!(*volume->second)["persistentVolumeClaim"].is_object() && !(*volume->second)["ephemeral"].is_object())
         errors.invalid(in(where, "name"), name,
                        "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode");
     }
@@ -44,14 +41,12 @@ void check_devices(const Json& container, const Json& volumes, const std::string
       errors.required(in(where, "devicePath"));
     else if (!places.insert(place).second)
       errors.invalid(in(where, "devicePath"), place, "must be unique");
-    else if (is_mounted_at(container["volumeMounts"], place))
+    else if (mounted.contains(place))
       errors.invalid(in(where, "devicePath"), place, "must not already exist in volumeMounts");
   }
 }
 
-void check_claims(const Json& claims, const Json& claims_of_pod, const std::string& path, FieldErrors& errors) {
-  std::set<std::string> known;
-  for (const Json& claim : claims_of_pod.items()) known.insert(claim["name"].str());
+void check_claims(const Json& claims, const PodNames& known, const std::string& path, FieldErrors& errors) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     const std::string name = claims[i]["name"].str();
@@ -62,11 +57,11 @@ void check_claims(const Json& claims, const Json& claims_of_pod, const std::stri
     }
     if (const std::string key = request.empty() ? name : name + "/" + request; !seen.insert(key).second)
       errors.duplicate(at(path, i), key);
-    if (!known.count(name))
-      errors.not_found(at(path, i), name,
-                       known.empty() ? "must be one of the names in pod.spec.resourceClaims which is empty"
-                                     : "must be one of the names in pod.spec.resourceClaims: " +
-                                           base::join({known.begin(), known.end()}, ", "));
+    if (known.claims.contains(name)) continue;
+    errors.not_found(at(path, i), name,
+                     known.claims.empty()
+                         ? "must be one of the names in pod.spec.resourceClaims which is empty"
+                         : "must be one of the names in pod.spec.resourceClaims: " + known.claims_text);
   }
 }
 

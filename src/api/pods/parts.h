@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "api/json/json.h"
 #include "api/pods/pod_spec.h"
@@ -26,9 +28,16 @@ enum class ResourcesOf : std::uint8_t { kContainer, kPod };
 void check_resources(const Json& resources, const std::string& path, ResourcesOf whose, FieldErrors& errors);
 // spec.resources: itself, and against what the containers ask for together.
 void check_pod_level_resources(const Json& spec, const std::string& path, FieldErrors& errors);
+// What containers name of their pod, looked up once for all of them. Lives as long as the specification.
+struct PodNames {
+  explicit PodNames(const Json& spec);
+  std::map<std::string_view, const Json*> volumes;  // of equal names the first
+  std::set<std::string_view> claims;
+  std::string claims_text;  // how they begin, for problems
+};
 // Block devices against the pod's volumes, and claims against the pod's.
-void check_devices(const Json& container, const Json& volumes, const std::string& path, FieldErrors& errors);
-void check_claims(const Json& claims, const Json& claims_of_pod, const std::string& path, FieldErrors& errors);
+void check_devices(const Json& container, const PodNames& known, const std::string& path, FieldErrors& errors);
+void check_claims(const Json& claims, const PodNames& known, const std::string& path, FieldErrors& errors);
 // The pod's own claims.
 void check_pod_claims(const Json& claims, const std::string& path, FieldErrors& errors);
 void check_probe(const Json& probe, const std::string& path, bool one_success, FieldErrors& errors);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/json/problems.h"
 #include "api/schema/names.h"
 #include "base/format.h"
 
@@ -10,15 +11,18 @@ namespace api {
 
 namespace {
 
-std::string shown(const Json& value) { return value.is_null() ? "null" : value.dump(); }
+// A list may have a thousand wrong items, each of which shows the list.
+std::string shown(const Json& value) { return value.is_null() ? "null" : shortened(value.dump()); }
 
 }  // namespace
 
 void FieldErrors::required(const std::string& path, std::string_view why) {
+  if (is_full()) return;
   causes_.push_back({"FieldValueRequired", base::format("Required value{}{}", why.empty() ? "" : ": ", why), path});
 }
 
 void FieldErrors::invalid(const std::string& path, const Json& value, std::string_view why) {
+  if (is_full()) return;
   causes_.push_back({"FieldValueInvalid", base::format("Invalid value: {}: {}", shown(value), why), path});
 }
 
@@ -27,24 +31,28 @@ void FieldErrors::invalid(const std::string& path, const Json& value, const std:
 }
 
 void FieldErrors::duplicate(const std::string& path, const Json& value) {
+  if (is_full()) return;
   causes_.push_back({"FieldValueDuplicate", base::format("Duplicate value: {}", shown(value)), path});
 }
 
 void FieldErrors::not_found(const std::string& path, const Json& value, std::string_view why) {
+  if (is_full()) return;
   causes_.push_back(
       {"FieldValueNotFound", base::format("Not found: {}{}{}", shown(value), why.empty() ? "" : ": ", why), path});
 }
 
 void FieldErrors::too_long(const std::string& path, std::size_t bytes_max) {
+  if (is_full()) return;
   causes_.push_back({"FieldValueTooLong", base::format("Too long: may not be more than {} bytes", bytes_max), path});
 }
 
 void FieldErrors::forbidden(const std::string& path, std::string_view why) {
+  if (is_full()) return;
   causes_.push_back({"FieldValueForbidden", base::format("Forbidden: {}", why), path});
 }
 
 void FieldErrors::one_of(const std::string& path, std::string_view value, std::span<const std::string_view> supported) {
-  if (std::find(supported.begin(), supported.end(), value) != supported.end()) return;
+  if (is_full() || std::find(supported.begin(), supported.end(), value) != supported.end()) return;
   std::string words;
   for (const std::string_view word : supported) {
     if (!words.empty()) words += ", ";

@@ -11,6 +11,7 @@
 
 namespace api {
 
+// Keeps the first thousand, and the beginnings of long values: of them a hundred are told.
 class FieldErrors {
  public:
   void required(const std::string& path, std::string_view why = {});
@@ -26,10 +27,12 @@ class FieldErrors {
   void not_negative(const std::string& path, const Json& value);
 
   bool empty() const { return causes_.empty(); }
+  bool is_full() const { return causes_.size() >= kKept; }
   std::vector<base::Cause> take() { return std::move(causes_); }
   std::vector<std::string> take_texts();  // "path: message" each
 
  private:
+  static constexpr std::size_t kKept = 1000;
   std::vector<base::Cause> causes_;
 };
 

@@ -62,7 +62,14 @@ void check_target(const Json& target, const std::string& path, bool of_resource,
                       path + ".averageValue"});
 }
 
+// Each is worked out of all pods of the target, every fifteen seconds.
+constexpr std::size_t kMetricsMax = 100;
+
 void check_metrics(const Json& metrics, std::vector<Cause>& causes) {
+  if (metrics.size() > kMetricsMax)
+    causes.push_back({"FieldValueTooMany",
+                      base::format("Too many: {}: must have at most {} items", metrics.size(), kMetricsMax),
+                      "spec.metrics"});
   std::size_t at = 0;
   for (const Json& metric : metrics.items()) {
     const std::string path = base::format("spec.metrics[{}]", at++);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -58,13 +59,13 @@ void check_fields_of(const Json& container, const std::string& path, std::vector
   }
 }
 
-void check_mounts(const Json& spec, const Json& container, const std::string& path, std::vector<Cause>& causes) {
+using Names = std::set<std::string, std::less<>>;
+
+void check_mounts(const Names& volumes, const Json& container, const std::string& path, std::vector<Cause>& causes) {
   std::size_t at = 0;
   for (const Json& mount : container["volumeMounts"].items()) {
     const std::string mount_path = base::format("{}.volumeMounts[{}]", path, at++);
-    const bool known = std::ranges::any_of(spec["volumes"].items(),
-                                           [&](const Json& volume) { return volume["name"] == mount["name"]; });
-    if (!known)
+    if (!volumes.contains(mount["name"].as_string()))
       causes.push_back(
           {"FieldValueNotFound", base::format("Not found: {}", mount["name"].dump()), mount_path + ".name"});
     if (mount["mountPath"].as_string().empty())
@@ -73,7 +74,8 @@ void check_mounts(const Json& spec, const Json& container, const std::string& pa
 }
 
 void check_list(const Json& spec, std::vector<Cause>& causes) {
-  std::set<std::string, std::less<>> targets, names;
+  Names targets, names, volumes;
+  for (const Json& volume : spec["volumes"].items()) volumes.emplace(volume["name"].as_string());
   for (const char* list : {"initContainers", "containers"})
     for (const Json& container : spec[list].items()) targets.emplace(container["name"].as_string());
   names = targets;
@@ -95,7 +97,7 @@ void check_list(const Json& spec, std::vector<Cause>& causes) {
       causes.push_back(
           {"FieldValueNotFound", base::format("Not found: \"{}\"", target), path + ".targetContainerName"});
     check_fields_of(container, path, causes);
-    check_mounts(spec, container, path, causes);
+    check_mounts(volumes, container, path, causes);
   }
 }
 
@@ -118,10 +120,11 @@ void take_ephemeral_containers(const Json& old_object, Json& object) {
 
 void check_ephemeral_containers(const Json& old_object, const Json& object, std::vector<Cause>& causes) {
   check_list(object["spec"], causes);
+  std::map<std::string_view, const Json*> by_name;
+  for (const Json& one : object["spec"][kList].items()) by_name.insert_or_assign(one["name"].as_string(), &one);
   for (const Json& before : old_object["spec"][kList].items()) {
-    const Json* after = nullptr;
-    for (const Json& one : object["spec"][kList].items())
-      if (one["name"] == before["name"]) after = &one;
+    const auto found = by_name.find(before["name"].as_string());
+    const Json* after = found == by_name.end() ? nullptr : found->second;
     if (after == nullptr || !(*after == before))
       causes.push_back({"FieldValueForbidden",
                         base::format("Forbidden: existing ephemeral containers \"{}\" may not be {}",

@@ -1,8 +1,11 @@
 // Bounds of one container, of a pod as a whole, and of a claim.
 #include "apiserver/kinds/limit_ranges.h"
 
+#include <algorithm>
 #include <set>
 
+#include "api/json/limits.h"
+#include "api/json/problems.h"
 #include "api/pod_requests.h"
 #include "api/resource.h"
 #include "base/format.h"
@@ -74,45 +77,70 @@ void check_ratio(const Bound& bound, const Amounts& of, std::vector<std::string>
   if (ratio > bound.amount.as_double() * (1 + 1e-12)) says(format("provided ratio is {:.6f}", ratio));
 }
 
-void check_item(const Json& item, const Amounts& of, std::vector<std::string>& problems) {
-  const std::string_view type = item["type"].as_string();
-  for (const auto& [name, amount] : api::resource_list_from(item["min"])) check_min({type, name, amount}, of, problems);
-  for (const auto& [name, amount] : api::resource_list_from(item["max"])) check_max({type, name, amount}, of, problems);
-  for (const auto& [name, amount] : api::resource_list_from(item["maxLimitRequestRatio"]))
-    check_ratio({type, name, amount}, of, problems);
+// One item of a range. Its lists are read once, however many containers are held to them.
+struct Bounds {
+  explicit Bounds(const Json& item)
+      : type(item["type"].as_string()),
+        min(api::resource_list_from(item["min"])),
+        max(api::resource_list_from(item["max"])),
+        ratio(api::resource_list_from(item["maxLimitRequestRatio"])) {}
+
+  std::string_view type;
+  ResourceList min, max, ratio;
+};
+
+// What is said of one object; more is not looked for, as each of a thousand containers may miss a thousand resources.
+bool is_enough(const std::vector<std::string>& problems) { return problems.size() >= api::kProblemsMax; }
+
+void check_item(const Bounds& bounds, const Amounts& of, std::vector<std::string>& problems) {
+  const auto check = [&](const ResourceList& list, auto check_one) {
+    for (auto row = list.begin(); row != list.end() && !is_enough(problems); ++row)
+      check_one({bounds.type, row->first, row->second}, of, problems);
+  };
+  check(bounds.min, check_min);
+  check(bounds.max, check_max);
+  check(bounds.ratio, check_ratio);
 }
 
-void check_pod_by(const Json& item, const Json& spec, std::vector<std::string>& problems) {
-  const std::string_view type = item["type"].as_string();
-  if (type == "Pod")
-    return check_item(item, {api::containers_total(spec, "requests"), api::containers_total(spec, "limits")}, problems);
-  if (type != "Container") return;
+void check_pod_by(const Bounds& bounds, const Json& spec, std::vector<std::string>& problems) {
+  if (bounds.type == "Pod")
+    return check_item(bounds, {api::containers_total(spec, "requests"), api::containers_total(spec, "limits")},
+                      problems);
+  if (bounds.type != "Container") return;
   for (const char* list : {"containers", "initContainers"})
     for (const Json& container : spec[list].items()) {
+      if (is_enough(problems)) return;
       const Json& resources = container["resources"];
-      check_item(item, {api::resource_list_from(resources["requests"]), api::resource_list_from(resources["limits"])},
+      check_item(bounds, {api::resource_list_from(resources["requests"]), api::resource_list_from(resources["limits"])},
                  problems);
     }
 }
 
+// The defaults of one item.
+struct Defaults {
+  ResourceList requests, limits;
+};
+
 // The names that were missing: "cpu, memory".
-std::string fill(Json& resources, std::string_view side, const Json& defaults) {
+std::string fill(Json& resources, std::string_view side, const ResourceList& defaults, std::size_t& room) {
   std::string filled;
-  for (const auto& [name, amount] : api::resource_list_from(defaults)) {
+  for (const auto& [name, amount] : defaults) {
     if (!resources[side].is_null() && (!resources[side].is_object() || resources[side].has(name))) continue;
+    if (room == 0) break;
+    room -= std::min(room, name.size());
     resources.edit(side).set(name, amount.to_json());
     filled += (filled.empty() ? "" : ", ") + name;
   }
   return filled;
 }
 
-void fill_container(const Json& item, Json& container, std::vector<std::string>& notes, bool init) {
+void fill_container(const Defaults& defaults, Json& container, std::vector<std::string>& notes, bool init,
+                    std::size_t& room) {
   if (!container["resources"].is_null() && !container["resources"].is_object()) return;
-  if (item["default"].empty() && item["defaultRequest"].empty()) return;
   Json& resources = container.edit("resources");
   const std::string name = (init ? "init container " : "container ") + container["name"].str();
-  const std::string requests = fill(resources, "requests", item["defaultRequest"]);
-  const std::string limits = fill(resources, "limits", item["default"]);
+  const std::string requests = fill(resources, "requests", defaults.requests, room);
+  const std::string limits = fill(resources, "limits", defaults.limits, room);
   if (!requests.empty()) notes.push_back(format("{} request for {}", requests, name));
   if (!limits.empty()) notes.push_back(format("{} limit for {}", limits, name));
 }
@@ -202,13 +230,20 @@ bool has_limits(const api::KindInfo& kind) {
 
 void apply_limit_ranges(const std::vector<Json>& ranges, Json& pod) {
   std::vector<std::string> notes;
+  // A few thousand defaults in each of a few thousand containers are more than there is memory. Without room the pod
+  // is too large, and is refused for that.
+  std::size_t room = api::kObjectBytesMax;
   for (const Json& range : ranges)
     for (const Json& item : range["spec"]["limits"].items()) {
       if (item["type"].as_string() != "Container" || !pod["spec"].is_object()) continue;
+      if (item["default"].empty() && item["defaultRequest"].empty()) continue;
+      const Defaults defaults{api::resource_list_from(item["defaultRequest"]),
+                              api::resource_list_from(item["default"])};
       for (const char* list : {"containers", "initContainers"})
-        for (std::size_t i = 0; i < pod["spec"][list].items().size(); ++i)
+        for (std::size_t i = 0; i < pod["spec"][list].items().size() && room > 0; ++i)
           if (pod["spec"][list][i].is_object())
-            fill_container(item, pod.edit("spec").edit(list).edit(i), notes, std::string_view(list) != "containers");
+            fill_container(defaults, pod.edit("spec").edit(list).edit(i), notes, std::string_view(list) != "containers",
+                           room);
     }
   if (notes.empty()) return;
   std::string text;
@@ -221,10 +256,11 @@ base::Status check_limits(const std::vector<Json>& ranges, const api::KindInfo& 
   for (const Json& range : ranges) {
     std::vector<std::string> problems;
     for (const Json& item : range["spec"]["limits"].items()) {
+      const Bounds bounds(item);
       if (kind.kind == "Pod")
-        check_pod_by(item, object["spec"], problems);
-      else if (item["type"].as_string() == "PersistentVolumeClaim")
-        check_item(item, {api::resource_list_from(object["spec"]["resources"]["requests"]), {}}, problems);
+        check_pod_by(bounds, object["spec"], problems);
+      else if (bounds.type == "PersistentVolumeClaim")
+        check_item(bounds, {api::resource_list_from(object["spec"]["resources"]["requests"]), {}}, problems);
     }
     if (problems.empty()) continue;
     std::string all;

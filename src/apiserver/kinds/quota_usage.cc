@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "api/json/problems.h"
 #include "api/pod_requests.h"
 #include "api/schema/names.h"
 #include "base/format.h"
@@ -140,6 +141,7 @@ bool is_counted(std::string_view name) {
 }
 
 void invalid_value(std::vector<base::Cause>& causes, std::string field, const Json& value, std::string_view why) {
+  if (causes.size() > 2 * api::kProblemsMax) return;  // each shows a value, perhaps a list of thousands
   causes.push_back({"FieldValueInvalid", base::format("Invalid value: {}: {}", value.dump(), why), std::move(field)});
 }
 

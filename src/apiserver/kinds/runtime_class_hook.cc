@@ -2,9 +2,12 @@
 #include "apiserver/kinds/runtime_class_hook.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "api/json/json_bulk.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 
@@ -32,11 +35,18 @@ bool covers(const Json& wide, const Json& one) {
          word(wide, "value") == word(one, "value");
 }
 
-// The pod's first, then the class's; what another one covers is left out, and of equal ones the later.
-Json merged_tolerations(const Json& pods, const Json& classes) {
-  std::vector<const Json*> all;
-  for (const Json* list : {&pods, &classes})
-    for (const Json& one : list->items()) all.push_back(&one);
+// Each of so many is compared with each other; of more only equal ones are left out.
+constexpr std::size_t kComparedMax = 1000;
+
+std::vector<const Json*> without_equal(const std::vector<const Json*>& all) {
+  std::set<std::string> seen;
+  std::vector<const Json*> kept;
+  for (const Json* one : all)
+    if (seen.insert(api::identity_of(*one)).second) kept.push_back(one);
+  return kept;
+}
+
+std::vector<const Json*> without_covered(const std::vector<const Json*>& all) {
   std::vector<const Json*> kept;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Json& one = *all[i];
@@ -45,8 +55,16 @@ Json merged_tolerations(const Json& pods, const Json& classes) {
                                      [&](const Json* wide) { return *wide != one && covers(*wide, one); });
     if (!covered) kept.push_back(&one);
   }
+  return kept;
+}
+
+// The pod's first, then the class's; what another one covers is left out, and of equal ones the later.
+Json merged_tolerations(const Json& pods, const Json& classes) {
+  std::vector<const Json*> all;
+  for (const Json* list : {&pods, &classes})
+    for (const Json& one : list->items()) all.push_back(&one);
   Json out = Json::array();
-  for (const Json* one : kept) out.push_back(*one);
+  for (const Json* one : all.size() > kComparedMax ? without_equal(all) : without_covered(all)) out.push_back(*one);
   return out;
 }
 

@@ -73,5 +73,19 @@ TEST(RuntimeClasses, give_pods_overhead_and_places) {
   }
 }
 
+// Each compared with each other would be a thousand million comparisons.
+TEST(RuntimeClasses, join_any_number_of_tolerations) {
+  Classes classes;
+  classes.known["c"] = *api::parse_json(R"({"scheduling": {"tolerations": [{"key": "k1"}, {"key": "class"}]}})");
+  Json tolerations = Json::array();
+  for (int i = 0; i < 40'000; ++i) tolerations.push_back(Json::object({{"key", base::format("k{}", i)}}));
+  api::AdmissionRequest request;
+  request.object =
+      Json::object({{"spec", Json::object({{"runtimeClassName", "c"}, {"tolerations", std::move(tolerations)}})}});
+  const api::AdmissionAnswer answer = runtime_class_hook().review(request, classes);
+  ASSERT_TRUE(answer.object);
+  EXPECT_EQ((*answer.object)["spec"]["tolerations"].size(), 40'001u);
+}
+
 }  // namespace
 }  // namespace apiserver

@@ -91,7 +91,8 @@ std::set<std::int64_t> ports_of_others(const Context& context, const Json& objec
   for (const char* type : {"NodePort", "LoadBalancer"})
     for (const Json& other : context.objects.list_by(kType, type, false))
       if (!is_same(other, object))
-        for (const Json& port : other["spec"]["ports"].items()) taken.insert(port["nodePort"].as_int());
+        for (const Json& port : other["spec"]["ports"].items())
+          if (const std::int64_t held = port["nodePort"].as_int(); held != 0) taken.insert(held);
   return taken;
 }
 

@@ -31,10 +31,13 @@ constexpr std::size_t kStrangersMax = 1'000;  // kinds that definitions add, of 
 std::string_view strangers_name(std::string_view counted) {
   constexpr std::string_view kCount = "count/";
   if (!counted.starts_with(kCount) || counted.find('.') == std::string_view::npos) return {};
+  static const std::set<std::string, std::less<>> kOwn = [] {
+    std::set<std::string, std::less<>> names;
+    for (const api::KindInfo& kind : api::all_kinds()) names.insert(api::qualified_plural(kind));
+    return names;
+  }();
   const std::string_view name = counted.substr(kCount.size());
-  for (const api::KindInfo& kind : api::all_kinds())
-    if (api::qualified_plural(kind) == name) return {};
-  return name;
+  return kOwn.contains(name) ? std::string_view() : name;
 }
 
 const api::KindInfo& kind_of(std::uint32_t resource) { return api::all_kinds()[resource]; }

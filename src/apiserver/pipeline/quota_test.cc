@@ -195,6 +195,23 @@ TEST(Limits, are_given_to_containers_that_say_nothing) {
   EXPECT_EQ(pod["status"]["qosClass"].as_string(), "Burstable");
 }
 
+// Two thousand defaults in each of twenty thousand containers would be forty million.
+TEST(Limits, of_many_resources_in_many_containers_are_refused_before_they_are_given) {
+  Bench b;
+  std::string amounts, containers;
+  for (int i = 0; i < 2'000; ++i) amounts += base::format("{}\"x/r{}\":\"1\"", i == 0 ? "" : ",", i);
+  for (int i = 0; i < 20'000; ++i)
+    containers += base::format(R"({}{{"name":"c{}","image":"i"}})", i == 0 ? "" : ",", i);
+  const std::string pod = base::format(R"({{"metadata":{{"name":"p"}},"spec":{{"containers":[{}]}}}})", containers);
+  for (const char* part : {"default", "min"}) {
+    EXPECT_EQ(b.create(kLimitRanges, limits(base::format(R"({{"type":"Container","{}":{{{}}}}})", part, amounts))), "");
+    const std::string refused = b.create(resources::kPods, pod);
+    EXPECT_NE(refused, "") << part;
+    EXPECT_LE(refused.size(), 100'000u) << part;
+    EXPECT_EQ(b.call(b.request(Verb::kDelete, kLimitRanges, "l", "{}")), "");
+  }
+}
+
 TEST(Limits, refuse_in_kubernetes_words) {
   struct Row {
     const char* item;

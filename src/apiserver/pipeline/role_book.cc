@@ -1,9 +1,12 @@
 // Roles and bindings by their names; grants follow from both.
 #include "apiserver/pipeline/role_book.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "api/kinds.h"
 
@@ -51,10 +54,13 @@ struct RoleBook::State {
 
   // A role that is not there gives nothing.
   void rebuild() {
+    std::vector<const std::pair<const Key, Binding>*> order;
+    for (const auto& one : bindings) order.push_back(&one);
+    std::ranges::stable_sort(order, {}, [](const auto* one) { return std::tie(one->first.first, one->second.role); });
     auto fresh = std::make_shared<RoleSet>();
-    for (const auto& [key, binding] : bindings)
-      if (const auto role = roles.find(binding.role); role != roles.end())
-        fresh->grants.push_back({key.first, binding.subjects, role->second});
+    for (const auto* one : order)
+      if (const auto role = roles.find(one->second.role); role != roles.end())
+        fresh->grants.push_back({one->first.first, one->second.subjects, role->second});
     current = std::move(fresh);
   }
 };

@@ -2,6 +2,7 @@
 #include "apiserver/pipeline/roles.h"
 
 #include <algorithm>
+#include <set>
 
 #include "api/kinds.h"
 #include "base/format.h"
@@ -156,8 +157,7 @@ std::string text_of(const RoleRule& rule) {
 
 // `url` may be a pattern itself: one that begins like an owned pattern is part of it, one that begins like an owned
 // path is more.
-bool covers_url(const RoleRule& owned, const std::string& verb, const std::string& url) {
-  if (!has_or_star(owned.verbs, verb)) return false;
+bool covers_url(const RoleRule& owned, std::string_view url) {
   return std::ranges::any_of(owned.urls, [&url](std::string_view own) {
     if (own == url) return true;
     if (!own.ends_with('*')) return false;
@@ -166,28 +166,74 @@ bool covers_url(const RoleRule& owned, const std::string& verb, const std::strin
   });
 }
 
-bool covers(const RoleRule& owned, const std::string& verb, const std::string& group, const std::string& resource,
-            const std::string& name) {
+bool covers_resource(const RoleRule& owned, std::string_view resource) {
   const std::size_t slash = resource.find('/');
-  const bool star_of = slash != std::string::npos && has(owned.resources, "*" + resource.substr(slash));
-  return has_or_star(owned.verbs, verb) && has_or_star(owned.groups, group) &&
-         (has_or_star(owned.resources, resource) || star_of) &&
-         (owned.names.empty() || (!name.empty() && has(owned.names, name)));
+  return has_or_star(owned.resources, resource) ||
+         (slash != std::string_view::npos && has(owned.resources, "*" + std::string(resource.substr(slash))));
 }
 
-bool is_covered(const std::vector<RoleRule>& owned, const RoleRule& rule) {
-  const auto any = [&owned](auto test) { return std::ranges::any_of(owned, test); };
-  const std::vector<std::string> names = rule.names.empty() ? std::vector<std::string>{""} : rule.names;
-  for (const std::string& verb : rule.verbs) {
-    for (const std::string& url : rule.urls)
-      if (!any([&](const RoleRule& own) { return covers_url(own, verb, url); })) return false;
-    for (const std::string& group : rule.groups)
-      for (const std::string& resource : rule.resources)
-        for (const std::string& name : names)
-          if (!any([&](const RoleRule& own) { return covers(own, verb, group, resource, name); })) return false;
+// Whether one who has rules has what others give. A rule names all combinations of its words, so each word is looked at
+// by those rules alone that cover the words before it, and what that costs together is limited.
+class Coverage {
+ public:
+  explicit Coverage(const std::vector<RoleRule>& owned) {
+    for (const RoleRule& one : owned) owned_.push_back(&one);
   }
-  return true;
-}
+
+  bool includes(const RoleRule& rule) {
+    const std::set<std::string_view> groups = words(rule.groups), resources = words(rule.resources),
+                                     names = words(rule.names), urls = words(rule.urls);
+    for (const std::string_view verb : words(rule.verbs)) {
+      const Rules by_verb = those(owned_, &RoleRule::verbs, verb);
+      for (const std::string_view url : urls)
+        if (!any(by_verb, &RoleRule::urls, [url](const RoleRule& own) { return covers_url(own, url); })) return false;
+      for (const std::string_view group : groups) {
+        const Rules by_group = those(by_verb, &RoleRule::groups, group);
+        for (const std::string_view resource : resources)
+          if (!has_names(by_group, resource, names)) return false;
+      }
+    }
+    return true;
+  }
+  bool is_exhausted() const { return steps_ > kStepsMax; }
+
+ private:
+  using Rules = std::vector<const RoleRule*>;
+  using List = std::vector<std::string> RoleRule::*;
+  static constexpr std::size_t kStepsMax = 5'000'000;  // words compared; the server's loop waits for them
+
+  static std::set<std::string_view> words(const std::vector<std::string>& list) { return {list.begin(), list.end()}; }
+
+  template <class Test>
+  bool any(const Rules& rules, List list, Test test) {
+    return std::ranges::any_of(rules, [&](const RoleRule* own) {
+      steps_ += 1 + (own->*list).size();
+      return !is_exhausted() && test(*own);
+    });
+  }
+  Rules those(const Rules& rules, List list, std::string_view word) {
+    Rules left;
+    any(rules, list, [&](const RoleRule& own) {
+      if (has_or_star(own.*list, word)) left.push_back(&own);
+      return false;
+    });
+    return left;
+  }
+  bool has_names(const Rules& rules, std::string_view resource, const std::set<std::string_view>& names) {
+    std::set<std::string_view> owned;
+    const bool all = any(rules, &RoleRule::resources, [&](const RoleRule& own) {
+      if (!covers_resource(own, resource)) return false;
+      steps_ += own.names.size();
+      owned.insert(own.names.begin(), own.names.end());
+      return own.names.empty();
+    });
+    steps_ += names.size();
+    return all || (!names.empty() && !is_exhausted() && std::ranges::includes(owned, names));
+  }
+
+  Rules owned_;
+  std::size_t steps_ = 0;
+};
 
 }  // namespace
 
@@ -225,10 +271,12 @@ std::shared_ptr<const RoleSubjects> role_subjects(const Json& binding) {
 
 bool RoleSet::allows(const UserInfo& user, const Attributes& wish) const {
   if (is_administrator(user)) return true;
+  const void* refused = nullptr;  // rules that do not allow it; many bindings may be of one role
   for (const Grant& grant : grants) {
     if (!grant.ns.empty() && (grant.ns != wish.ns || !wish.path.empty())) continue;
-    if (!grant.subjects->include(user)) continue;
+    if (grant.rules.get() == refused || !grant.subjects->include(user)) continue;
     if (std::ranges::any_of(*grant.rules, [&wish](const RoleRule& rule) { return rule.allows(wish); })) return true;
+    refused = grant.rules.get();
   }
   return false;
 }
@@ -236,9 +284,11 @@ bool RoleSet::allows(const UserInfo& user, const Attributes& wish) const {
 std::vector<RoleRule> RoleSet::rules_of(const UserInfo& user, std::string_view ns) const {
   std::vector<RoleRule> rules;
   if (is_administrator(user)) return {{{"*"}, {"*"}, {"*"}, {}, {}}, {{"*"}, {}, {}, {}, {"*"}}};
+  const void* taken = nullptr;
   for (const Grant& grant : grants) {
-    if (!grant.ns.empty() && grant.ns != ns) continue;
-    if (grant.subjects->include(user)) rules.insert(rules.end(), grant.rules->begin(), grant.rules->end());
+    if ((!grant.ns.empty() && grant.ns != ns) || grant.rules.get() == taken || !grant.subjects->include(user)) continue;
+    rules.insert(rules.end(), grant.rules->begin(), grant.rules->end());
+    taken = grant.rules.get();
   }
   return rules;
 }
@@ -246,8 +296,10 @@ std::vector<RoleRule> RoleSet::rules_of(const UserInfo& user, std::string_view n
 bool is_administrator(const UserInfo& user) { return has(user.groups, "system:masters"); }
 
 std::string uncovered(const std::vector<RoleRule>& owned, const std::vector<RoleRule>& wanted) {
+  Coverage coverage(owned);
   for (const RoleRule& rule : wanted)
-    if (!is_covered(owned, rule)) return text_of(rule);
+    if (!coverage.includes(rule))
+      return text_of(rule) + (coverage.is_exhausted() ? " (of more combinations than are compared; ask for less)" : "");
   return {};
 }
 

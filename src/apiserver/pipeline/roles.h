@@ -55,7 +55,7 @@ struct Grant {
 
 // All bindings, each with its role. Immutable; any thread.
 struct RoleSet {
-  std::vector<Grant> grants;
+  std::vector<Grant> grants;  // those of one namespace and role stand together
 
   bool allows(const UserInfo& user, const Attributes& wish) const;
   // What the user may do in the namespace (empty: in the cluster as a whole).

@@ -98,6 +98,22 @@ TEST(Roles, a_rule_is_covered_by_others_together) {
   EXPECT_NE(missing({}, "get|-|pods"), "");
 }
 
+// A few kilobytes of words name billions of combinations.
+TEST(Roles, what_a_rule_of_many_words_costs_is_limited) {
+  const auto many = [](const std::string& word, int count, bool numbered) {
+    std::vector<std::string> words;
+    for (int i = 0; i < count; ++i) words.push_back(numbered ? word + std::to_string(i) : word);
+    return words;
+  };
+  const RoleRule repeated{many("get", 3000, false), many("", 3000, false), many("pods", 3000, false), {}, {}};
+  EXPECT_EQ(uncovered({rule("get|-|pods")}, {repeated}), "");
+  const RoleRule numbered{many("v", 3000, true), many("g", 3000, true), many("r", 3000, true), {}, {}};
+  EXPECT_NE(uncovered({rule("*|*|*")}, {numbered}).find("more combinations"), std::string::npos);
+  const RoleRule of_names{{"get"}, {""}, {"pods"}, many("n", 20'000, true), {}};
+  EXPECT_EQ(uncovered({of_names}, {of_names}), "");
+  EXPECT_NE(uncovered({of_names}, {rule("get|-|pods|n1,other")}), "");
+}
+
 TEST(Roles, the_default_roles_stop_where_they_should) {
   const auto allows = [](std::string_view role, const Attributes& wish) {
     for (const api::Json& one : default_roles()) {

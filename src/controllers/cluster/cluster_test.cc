@@ -89,6 +89,34 @@ TEST(Owners, foreground_deletion_waits_for_dependents) {
   EXPECT_EQ(stage.world.find(resources::kServices, "ns/s"), nullptr);
 }
 
+// Each of two waits for the other; and one for itself.
+TEST(Owners, who_own_each_other_in_a_circle_do_not_wait_for_ever) {
+  const auto map = [](std::string_view name, std::string_view owner) {
+    return base::format(
+        R"({{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {{"name": "{0}", "namespace": "ns", "uid": "{0}",
+      "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"], "ownerReferences": [
+      {{"apiVersion": "v1", "kind": "ConfigMap", "name": "{1}", "uid": "{1}", "blockOwnerDeletion": true}}]}}}})",
+        name, owner);
+  };
+  for (const auto& [one, other] : {std::pair{"a", "b"}, {"a", "a"}}) {
+    Stage stage(make_owner_controller());
+    stage.world.put_text(resources::kConfigMaps, map("a", other));
+    stage.world.put_text(resources::kConfigMaps, map(other, one));
+    for (int turn = 0; turn < 3; ++turn)
+      for (const char* key : {"configmaps|ns/a", "configmaps|ns/b"}) {
+        stage.turn(key);
+        stage.world.gone();
+      }
+    EXPECT_EQ(stage.world.all(resources::kConfigMaps).size(), 0u) << other;
+  }
+  // A chain is none: what is below goes first.
+  Stage stage(make_owner_controller());
+  stage.world.put_text(resources::kConfigMaps, map("a", "gone"));
+  stage.world.put_text(resources::kConfigMaps, map("b", "a"));
+  stage.world.put_text(resources::kConfigMaps, map("c", "b"));
+  EXPECT_EQ(stage.turn("configmaps|ns/a"), "");
+}
+
 TEST(Owners, orphaning_cuts_the_references) {
   Stage stage(make_owner_controller());
   stage.world.put_text(resources::kConfigMaps, kOwned);
@@ -245,6 +273,19 @@ TEST(Volumes, a_claim_waits_for_its_first_pod_and_then_gets_a_folder) {
             "require-gone PersistentVolumeClaim ns/data\n--\nstatus PersistentVolume pvc-D "
             "{\"phase\":\"Released\"}\n--\nremove-tree  "
             "/tmp/volumes-that-are-not-made/pvc-D\n--\ndelete PersistentVolume pvc-D\n");
+}
+
+TEST(Volumes, one_that_is_made_for_a_claim_wakes_no_other) {
+  Stage stage(make_volume_controller({"/data"}));
+  for (const char* name : {"a", "b"})
+    stage.world.put_text(resources::kPersistentVolumeClaims,
+                         base::format(R"({{"metadata": {{"name": "{0}", "namespace": "ns", "uid": "{0}"}}}})", name));
+  const Wake wake = stage.controller->wakes_on()[1];
+  const Json made =
+      *api::parse_json(R"({"metadata": {"name": "v"}, "spec": {"claimRef": {"namespace": "ns", "name": "a"}}})");
+  EXPECT_EQ(wake.keys(stage.world, made), (Keys{"volume|v", "claim|ns/a"}));
+  const Json free = *api::parse_json(R"({"metadata": {"name": "v"}, "spec": {}})");
+  EXPECT_EQ(wake.keys(stage.world, free), (Keys{"claim|ns/a", "claim|ns/b", "volume|v"}));
 }
 
 TEST(Volumes, a_claim_takes_the_smallest_volume_that_fits) {

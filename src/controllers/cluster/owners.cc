@@ -121,6 +121,36 @@ void drop_references(const api::KindInfo& kind, const Json& object, const Keys& 
       .missing_is_fine = true;
 }
 
+bool waits_for_dependents(const Json& object) { return api::is_deleting(object) && has_finalizer(object, kForeground); }
+
+// Whether an object that waits for its dependents is, some steps down, one of those that wait for it.
+bool waits_for_itself(const Kinds& kinds, const View& view, const Json& object) {
+  constexpr std::size_t kLooksMax = 1000;
+  const std::string_view self = api::uid_of(object);
+  std::set<std::string_view> known = {self};
+  std::vector<std::string_view> next = {self};
+  while (!next.empty() && known.size() <= kLooksMax) {
+    const std::string_view uid = next.back();
+    next.pop_back();
+    for (const Dependent& one : dependents_of(kinds, view, uid)) {
+      if (!waits_for_dependents(*one.object) || !blocks(*one.object, uid)) continue;
+      if (api::uid_of(*one.object) == self) return true;
+      if (known.insert(api::uid_of(*one.object)).second) next.push_back(api::uid_of(*one.object));
+    }
+  }
+  return false;
+}
+
+// Those who own each other in a circle would wait for each other for ever: this one holds up nobody any more.
+void let_owners_go(const api::KindInfo& kind, const Json& object, Plan& plan) {
+  Json references = object["metadata"]["ownerReferences"];
+  for (std::size_t i = 0; i < references.size(); ++i)
+    if (references[i]["blockOwnerDeletion"].as_bool()) references.edit(i).set("blockOwnerDeletion", false);
+  plan.patch(kind.resource, object, client::PatchType::kMerge,
+             metadata_patch(object, "ownerReferences", std::move(references)))
+      .missing_is_fine = true;
+}
+
 void finish_foreground(const Kinds& kinds, const View& view, const api::KindInfo& kind, const Json& object,
                        Plan& plan) {
   bool blocked = false;
@@ -128,7 +158,10 @@ void finish_foreground(const Kinds& kinds, const View& view, const api::KindInfo
     blocked = blocked || blocks(*one.object, api::uid_of(object));
     if (!api::is_deleting(*one.object)) plan.remove(one.kind->resource, *one.object);
   }
-  if (!blocked) drop_finalizer(kind, object, kForeground, plan);
+  if (!blocked)
+    drop_finalizer(kind, object, kForeground, plan);
+  else if (waits_for_itself(kinds, view, object))
+    let_owners_go(kind, object, plan);
 }
 
 void finish_orphaning(const Kinds& kinds, const View& view, const api::KindInfo& kind, const Json& object, Plan& plan) {

@@ -53,7 +53,8 @@ class VolumeController final : public Controller {
              }},
             {resources::kPersistentVolumes,
              [waiting](const View& view, const Json& volume) {
-               Keys keys = waiting(view, volume);
+               // One that is somebody's is of no use to the others, of whom there may be thousands.
+               Keys keys = is_free(volume) ? waiting(view, volume) : Keys{};
                keys.push_back("volume|" + std::string(api::name_of(volume)));
                if (const Json& claim = volume["spec"]["claimRef"]; claim.is_object())
                  keys.push_back(base::format("claim|{}/{}", claim["namespace"].as_string(), claim["name"].as_string()));
@@ -77,7 +78,18 @@ class VolumeController final : public Controller {
              [](const Json* before, const Json* after) { return !before && after; }}};
   }
 
-  std::vector<IndexBy> indexes() const override { return {{resources::kPods, "claim", claims_of}}; }
+  std::vector<IndexBy> indexes() const override {
+    return {{resources::kPods, "claim", claims_of},
+            {resources::kPersistentVolumes, "claim",
+             [](const Json& volume) {
+               const Json& claim = volume["spec"]["claimRef"];
+               if (!claim.is_object()) return Keys{};
+               return Keys{base::format("{}/{}", claim["namespace"].as_string(), claim["name"].as_string())};
+             }},
+            {resources::kPersistentVolumes, "free", [](const Json& volume) {
+               return is_free(volume) ? Keys{volume["spec"]["storageClassName"].str()} : Keys{};
+             }}};
+  }
 
   Plan step(const View& view, const std::string& key, const Turn&) override {
     Plan plan;
@@ -92,6 +104,8 @@ class VolumeController final : public Controller {
   }
 
  private:
+  static bool is_free(const Json& volume) { return !volume["spec"]["claimRef"].is_object(); }
+
   static Keys claims_of(const Json& pod) {
     Keys keys;
     for (const Json& volume : pod["spec"]["volumes"].items())
@@ -125,23 +139,19 @@ class VolumeController final : public Controller {
   }
 
   static const Json* fitting_volume(const View& view, const Json& claim, std::string_view class_name) {
+    for (const Json* volume : view.by_index(resources::kPersistentVolumes, "claim", api::key_of(claim))) {
+      const Json& uid = (*volume)["spec"]["claimRef"]["uid"];
+      if (uid.is_null() || uid.as_string() == api::uid_of(claim)) return volume;
+    }
+    if (const std::string asked = claim["spec"]["volumeName"].str(); !asked.empty()) {
+      const Json* volume = view.find(resources::kPersistentVolumes, asked);
+      return volume != nullptr && is_free(*volume) ? volume : nullptr;
+    }
     const Json* best = nullptr;
     const api::Quantity wanted = size_of(claim["spec"]["resources"]["requests"]);
-    for (const Json* volume : view.all(resources::kPersistentVolumes)) {
+    for (const Json* volume : view.by_index(resources::kPersistentVolumes, "free", class_name)) {
       const Json& spec = (*volume)["spec"];
-      const Json& owner = spec["claimRef"];
-      const bool ours = owner["namespace"].as_string() == api::namespace_of(claim) &&
-                        owner["name"].as_string() == api::name_of(claim) &&
-                        (owner["uid"].is_null() || owner["uid"].as_string() == api::uid_of(claim));
-      if (owner.is_object()) {
-        if (ours) return volume;
-        continue;
-      }
-      if (const std::string asked = claim["spec"]["volumeName"].str(); !asked.empty()) {
-        if (api::name_of(*volume) == asked) return volume;
-        continue;
-      }
-      if (api::is_deleting(*volume) || spec["storageClassName"].as_string() != class_name) continue;
+      if (api::is_deleting(*volume)) continue;
       if (!covers(spec["accessModes"], claim["spec"]["accessModes"]) || size_of(spec["capacity"]) < wanted) continue;
       if (!best || size_of(spec["capacity"]) < size_of((*best)["spec"]["capacity"])) best = volume;
     }

@@ -76,9 +76,8 @@ class ColocationController final : public Controller {
          .keys =
              [](const View& view, const Json& configuration) {
                Keys keys;
-               for (const Json* pod : view.all(resources::kPods))
-                 if (api::namespace_of(*pod) == api::namespace_of(configuration) && selects(configuration, *pod))
-                   keys.push_back(api::key_of(*pod));
+               for (const Json* pod : view.by_index(resources::kPods, "namespace", api::namespace_of(configuration)))
+                 if (selects(configuration, *pod)) keys.push_back(api::key_of(*pod));
                return keys;
              },
          .matters = [](const Json* before,
@@ -87,8 +86,8 @@ class ColocationController final : public Controller {
   }
 
   std::vector<IndexBy> indexes() const override {
-    return {{resources::kColocationConfigurations, "namespace",
-             [](const Json& one) { return Keys{std::string(api::namespace_of(one))}; }}};
+    const auto space = [](const Json& one) { return Keys{std::string(api::namespace_of(one))}; };
+    return {{resources::kColocationConfigurations, "namespace", space}, {resources::kPods, "namespace", space}};
   }
 
   Plan step(const View& view, const std::string& key, const Turn&) override {

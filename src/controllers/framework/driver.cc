@@ -90,6 +90,12 @@ struct KeyState {
 constexpr std::int64_t kRestFactor = 30;
 constexpr base::Duration kRestMax = base::milliseconds(500);
 
+// Whether there is nothing to know of a key. What was awaited for too long is awaited no more.
+bool is_idle(const KeyState& state, const rt::Env& env) {
+  const bool waits = !state.awaited.empty() && env.now() - state.awaited_since < kViewLagMax;
+  return state.failures == 0 && !waits && state.rest_until <= env.uptime();
+}
+
 // When the status of each key was written last; a key that may be written again is forgotten in time.
 class StatusTimes {
  public:
@@ -119,6 +125,7 @@ struct Unit {
   std::unique_ptr<client::WorkQueue> queue;
   std::unique_ptr<client::EventRecorder> recorder;  // null: that of all
   std::map<std::string, KeyState> keys;
+  std::size_t forget_at = 1024;  // the number of keys at which those that are idle are forgotten
   StatusTimes status_times;
   std::set<std::string> early;  // woken before the first lists were complete
 };
@@ -183,6 +190,7 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   void wake(Unit& unit, const Wake& wake, const Json* before, const Json* after);
   void work(Unit& unit, const std::string& key);
   void ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again, Outcome outcome);
+  void forget_idle(Unit& unit) const;
   bool view_shows(const Written& written) const;
 };
 
@@ -305,7 +313,16 @@ bool Driver::State::view_shows(const Written& written) const {
   return true;
 }
 
+// A key rests after each step, so few are idle when they end; and most are never looked at again, as those of pods that
+// are gone.
+void Driver::State::forget_idle(Unit& unit) const {
+  if (unit.keys.size() < unit.forget_at) return;
+  std::erase_if(unit.keys, [this](const auto& one) { return is_idle(one.second, env); });
+  unit.forget_at = std::max<std::size_t>(1024, unit.keys.size() * 2);
+}
+
 void Driver::State::work(Unit& unit, const std::string& key) {
+  forget_idle(unit);
   KeyState& state = unit.keys[key];
   const base::Duration begun = env.uptime();
   if (begun < state.rest_until) {
@@ -360,7 +377,7 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
   if (!outcome.error) {
     state.failures = 0;
     unit.queue->done(key);
-    if (state.awaited.empty() && state.rest_until <= env.uptime()) unit.keys.erase(key);
+    if (is_idle(state, env)) unit.keys.erase(key);
     return;
   }
   bool was_the_last = false;
@@ -390,6 +407,11 @@ Driver::~Driver() {
 
 void Driver::add(std::unique_ptr<Controller> controller) { state_->add(std::move(controller)); }
 void Driver::start() { state_->start(); }
+std::size_t Driver::keys_remembered() const {
+  std::size_t keys = 0;
+  for (const auto& unit : state_->units) keys += unit->keys.size();
+  return keys;
+}
 bool Driver::synced() const { return state_->started && state_->unsynced == 0; }
 
 }  // namespace controllers

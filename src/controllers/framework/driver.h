@@ -35,6 +35,8 @@ class Driver {
   // Watches begin; steps begin when every watch has delivered its first list.
   void start();
   bool synced() const;
+  // Of which it knows more than what the view shows; bounded, however many come and go.
+  std::size_t keys_remembered() const;
 
  private:
   struct State;

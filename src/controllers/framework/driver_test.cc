@@ -387,6 +387,39 @@ TEST(Driver, can_be_destroyed_while_an_address_is_asked) {
   env.loop().run(base::seconds(1));
 }
 
+// Looks at every ConfigMap for a while, as a step in the real world takes, and writes nothing.
+class Looker final : public Controller {
+ public:
+  explicit Looker(FakeLoop& loop) : loop_(loop) {}
+  std::string_view name() const override { return "looker"; }
+  std::vector<Wake> wakes_on() const override {
+    return {{resources::kConfigMaps, [](const View&, const Json& object) { return Keys{api::key_of(object)}; }}};
+  }
+  Plan step(const View&, const std::string&, const Turn&) override {
+    loop_.now = loop_.now + base::microseconds(2);
+    return {};
+  }
+
+ private:
+  FakeLoop& loop_;
+};
+
+TEST(Driver, forgets_keys_that_are_never_looked_at_again) {
+  FakeEnv env;
+  FakeClient client(env);
+  Driver driver(env, client, "test");
+  driver.add(std::make_unique<Looker>(env.loop()));
+  driver.start();
+  env.loop().run(base::milliseconds(10));
+  for (int i = 0; i < 10'000; ++i) {
+    Json map = config_map();
+    map.edit("metadata").set("name", std::to_string(i));
+    client.show("configmaps", std::move(map));
+    if (i % 100 == 0) env.loop().run(base::milliseconds(1));
+  }
+  EXPECT_LE(driver.keys_remembered(), 1'024u + 100u);
+}
+
 struct Report {
   std::vector<std::string> written;  // statuses
   int looks = 0;

@@ -81,9 +81,8 @@ std::int64_t Job::replicas_total() const {
 }
 
 const Task* Job::find_task(std::string_view task) const {
-  for (const Task& one : tasks)
-    if (one.name == task) return &one;
-  return nullptr;
+  const auto found = task_places.find(task);
+  return found == task_places.end() ? nullptr : &tasks[found->second];
 }
 
 std::string_view Job::annotation(std::string_view key) const { return api::annotation_of(object, key); }
@@ -105,7 +104,10 @@ Job read_job(const Json& object) {
   job.min_available = spec["minAvailable"].as_int();
   job.max_retry = spec["maxRetry"].as_int();
   job.min_success = optional_int(spec["minSuccess"]);
-  for (const Json& task : spec["tasks"].items()) job.tasks.push_back(read_task(task));
+  for (const Json& task : spec["tasks"].items()) {
+    job.tasks.push_back(read_task(task));
+    job.task_places.emplace(job.tasks.back().name, job.tasks.size() - 1);
+  }
   job.policies = read_policies(spec["policies"]);
   for (const Json& volume : spec["volumes"].items())
     job.volumes.push_back({volume["mountPath"].str(), volume["volumeClaimName"].str(), volume["volumeClaim"]});

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,6 +78,7 @@ struct Job {
   std::int64_t max_retry = 0;
   std::optional<std::int64_t> min_success;
   std::vector<Task> tasks;
+  std::map<std::string, std::size_t, std::less<>> task_places;  // by name; of equal names the first
   std::vector<Policy> policies;
   std::vector<Volume> volumes;
   std::vector<std::pair<std::string, std::vector<std::string>>> plugins;  // name and arguments, sorted by name
@@ -90,7 +93,7 @@ struct Job {
   std::string key() const { return ns + "/" + name; }
   std::string group_name() const { return name + "-" + uid; }
   std::int64_t replicas_total() const;
-  const Task* find_task(std::string_view task) const;
+  const Task* find_task(std::string_view task) const;  // of equal names the first
   std::string_view annotation(std::string_view key) const;
   std::string_view label(std::string_view key) const;
 };

@@ -345,5 +345,22 @@ TEST_F(JobTest, a_job_of_more_pods_than_there_is_memory_for_gets_some_each_turn)
   EXPECT_LE(world.all(resources::kPods).size(), 8'000u);
 }
 
+TEST_F(JobTest, names_that_others_hold_do_not_stop_the_pods_behind_them) {
+  Json job = *api::parse_json(kJob1);
+  job.edit("spec").edit("tasks").edit(0).set("replicas", 2'100);
+  world.put(resources::kJobs, job);
+  settle();
+  for (int i = 0; i < 2'000; ++i)
+    world.put_text(resources::kPods,
+                   base::format(R"({{"kind": "Pod", "metadata": {{"name": "job-1-nginx-{}", "namespace": "default",
+                      "uid": "O{}"}}}})",
+                                i, i));
+  set_group("Inqueue");
+  world.events.clear();
+  turn();
+  EXPECT_EQ(world.all(resources::kPods).size(), 2'100u);
+  EXPECT_LE(world.events.size(), 20u);
+}
+
 }  // namespace
 }  // namespace controllers::job

@@ -3,8 +3,10 @@
 // After a restart there is no last look; then the status that was written last stands for it, so that a task that
 // completed or a pod that failed in between still meets its policies.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "api/resource.h"
 #include "base/number.h"
@@ -124,12 +126,13 @@ std::int64_t counted(const Job& job, const std::string& task, std::string_view p
 // COMPAT(restart-safe-events): the last status written stands for what the process before saw.
 void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) {
   const Tallies tallies = tally(memory.pods);
+  std::map<std::string, std::vector<const Json*>> by_task;
+  for (const Json* pod : seen.pods) by_task[task_of(*pod)].push_back(pod);
   for (const Task& task : job.tasks) {
     std::vector<const Json*> failed;
     std::int64_t total = 0;
     std::set<std::int64_t> present;
-    for (const Json* pod : seen.pods) {
-      if (task_of(*pod) != task.name) continue;
+    for (const Json* pod : by_task[task.name]) {
       ++total;
       const std::int64_t index = index_of(*pod);
       if (index >= 0 && index < task.replicas) present.insert(index);

@@ -2,10 +2,15 @@
 #include "controllers/job/pods.h"
 
 #include <set>
+#include <utility>
+#include <vector>
 
+#include "api/json/json_bulk.h"
+#include "api/json/limits.h"
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/random.h"
+#include "controllers/job/plugins/arguments.h"
 #include "controllers/job/plugins/plugin.h"
 
 namespace controllers::job {
@@ -60,21 +65,22 @@ void set_labels(const Job& job, const Task& task, std::int64_t index, bool forwa
   if (forwarding) labels.set("volcano.sh/job-forwarding", "true");
 }
 
-void add_volumes(const Job& job, Json& spec) {
+void add_volumes(const Job& job, Json& pod) {
   std::set<std::string> claims;
+  std::vector<Json> mounts;
   for (const Volume& volume : job.volumes) {
     if (volume.claim_name.empty() || !claims.insert(volume.claim_name).second) continue;
     // A volume's name is a DNS label, so a long job name is cut.
     const std::string name =
         base::format("{}-{}", job.name.substr(0, 50), derived_text(job.uid, "volume " + volume.claim_name, 12));
-    spec.edit("volumes").push_back(
+    pod.edit("spec").edit("volumes").push_back(
         Json::object({{"name", name}, {"persistentVolumeClaim", Json::object({{"claimName", volume.claim_name}})}}));
-    Json& containers = spec.edit("containers");
-    for (std::size_t i = 0; i < containers.size(); ++i)
-      containers.edit(i)
-          .edit("volumeMounts")
-          .push_back(Json::object({{"mountPath", volume.mount_path}, {"name", name}}));
+    mounts.push_back(Json::object({{"mountPath", volume.mount_path}, {"name", name}}));
   }
+  if (mounts.empty()) return;
+  for_containers(pod, false, [&mounts](Json& container) {
+    for (const Json& mount : mounts) container.edit("volumeMounts").push_back(mount);
+  });
 }
 
 }  // namespace
@@ -84,7 +90,7 @@ std::string derived_text(std::string_view uid, std::string_view salt, std::size_
   return dice.text(length, "0123456789abcdefghijklmnopqrstuvwxyz");
 }
 
-base::Result<Json> pod_for(const Job& job, const Task& task, std::int64_t index, bool forwarding) {
+base::Result<MadePod> pod_for(const Job& job, const Task& task, std::int64_t index, bool forwarding) {
   Json metadata = Json::object({{"name", pod_name(job, task, index)}, {"namespace", job.ns}});
   const Json& given = task.pod_template["metadata"];
   for (const char* kept : {"labels", "annotations", "finalizers"})
@@ -98,12 +104,17 @@ base::Result<Json> pod_for(const Job& job, const Task& task, std::int64_t index,
   if (spec["schedulerName"].as_string().empty()) spec.set("schedulerName", job.scheduler_name);
   if (spec["priorityClassName"].as_string().empty() && !job.priority_class.empty())
     spec.set("priorityClassName", job.priority_class);
-  add_volumes(job, spec);
-
   Json pod = Json::object(
       {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}, {"spec", std::move(spec)}});
+  add_volumes(job, pod);
   TRY_VOID(edit_with_plugins(job, task, index, pod));
-  return pod;
+  constexpr std::size_t kMeasuredMax = api::kObjectBytesMax + api::kObjectBytesMax / 16;  // it measures too much
+  const auto extent = api::extent_within(pod, {.bytes = kMeasuredMax});
+  if (!extent)
+    return base::make_error(base::Code::kInvalid,
+                            base::format("pod {}, with volumes and what plugins add, is larger than {} bytes",
+                                         pod_name(job, task, index), api::kObjectBytesMax));
+  return MadePod{std::move(pod), extent->bytes};
 }
 
 }  // namespace controllers::job

@@ -1,6 +1,7 @@
 // The pods of a Job as it wants them: metadata, spec, volumes, and the plugins' edits.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -12,8 +13,13 @@ namespace controllers::job {
 
 inline constexpr std::string_view kOutOfSync = "volcano.sh/controller-out-of-sync";
 
-// Pod `index` of `task`. An error comes from a plugin, and names it.
-base::Result<api::Json> pod_for(const Job& job, const Task& task, std::int64_t index, bool forwarding);
+struct MadePod {
+  api::Json object;
+  std::size_t bytes;  // as text, about
+};
+
+// Pod `index` of `task`. An error comes from a plugin, and names it, or says that the pod is too large.
+base::Result<MadePod> pod_for(const Job& job, const Task& task, std::int64_t index, bool forwarding);
 
 // `length` characters of [0-9a-z] that only the uid and `salt` decide: hard to guess, the same when asked again.
 std::string derived_text(std::string_view uid, std::string_view salt, std::size_t length);

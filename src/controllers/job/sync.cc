@@ -1,6 +1,8 @@
 // The sync procedure: what a job needs while it is to run, in the order in which it needs it.
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "api/resource.h"
@@ -28,6 +30,7 @@ struct Sync {
   Json status;      // as last written
   Json controlled;  // status.controlledResources as it will be
   bool forwarding = false;
+  std::optional<std::map<std::string, std::int64_t>> ready = {};  // pods by task, where tasks depend on others
 };
 
 void begin(Sync& s) {
@@ -141,16 +144,24 @@ bool is_ready(const Json& pod) {
   return true;
 }
 
-bool dependency_ready(const Sync& s, const std::string& name) {
-  const Task* task = s.job.find_task(name);
-  if (!task || !task->min_available) return true;
-  std::int64_t ready = 0;
-  for (const Json* pod : s.seen.pods)
-    if (task_of(*pod) == name && index_of(*pod) < task->replicas && !api::is_deleting(*pod) && is_ready(*pod)) ++ready;
-  return ready >= *task->min_available;
+std::map<std::string, std::int64_t> ready_pods(const Sync& s) {
+  std::map<std::string, std::int64_t> ready;
+  for (const Json* pod : s.seen.pods) {
+    const Task* task = s.job.find_task(task_of(*pod));
+    if (task && index_of(*pod) < task->replicas && !api::is_deleting(*pod) && is_ready(*pod)) ++ready[task->name];
+  }
+  return ready;
 }
 
-bool may_start(const Sync& s, const Task& task) {
+bool dependency_ready(Sync& s, const std::string& name) {
+  const Task* task = s.job.find_task(name);
+  if (!task || !task->min_available) return true;
+  if (!s.ready) s.ready = ready_pods(s);
+  const auto found = s.ready->find(name);
+  return (found == s.ready->end() ? 0 : found->second) >= *task->min_available;
+}
+
+bool may_start(Sync& s, const Task& task) {
   if (task.depends_on.empty()) return true;
   const auto ready = [&s](const std::string& name) { return dependency_ready(s, name); };
   if (task.depends_on.size() > 1 && task.depends_on_any)
@@ -158,25 +169,36 @@ bool may_start(const Sync& s, const Task& task) {
   return std::all_of(task.depends_on.begin(), task.depends_on.end(), ready);
 }
 
+// What one plan creates. It holds its pods whole, and a job may ask for more of them than there is memory.
+struct Created {
+  static constexpr int kPodsMax = 2'000;
+  static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
+  static constexpr int kToldMax = 16;
+  int pods = 0;
+  int held = 0;  // names that others hold
+  std::size_t bytes = 0;
+  bool is_enough() const { return pods >= kPodsMax || bytes >= kBytesMax; }
+};
+
 // Creates pod `index`, unless somebody else holds its name.
-base::Status create_pod(Sync& s, const Task& task, std::int64_t index, Counts& counts) {
+base::Status create_pod(Sync& s, const Task& task, std::int64_t index, Counts& counts, Created& created) {
   const std::string name = pod_name(s.job, task, index);
   if (const Json* holder = s.seen.view->find(api::resources::kPods, s.job.ns + "/" + name)) {
     // A pod of an earlier job of this name goes away by itself.
     const Json& owner = api::controller_of(*holder);
-    if (owner["kind"].as_string() != "Job" || owner["name"].as_string() != s.job.name)
+    const bool is_earlier = owner["kind"].as_string() == "Job" && owner["name"].as_string() == s.job.name;
+    if (!is_earlier && ++created.held <= Created::kToldMax)
       s.plan.event(s.job.object, "Warning", "FailedCreate",
                    base::format("Error creating pods: [pods \"{}\" already exists]", name));
     return {};
   }
-  TRY(Json pod, pod_for(s.job, task, index, s.forwarding));
-  s.plan.create(api::resources::kPods, std::move(pod));
+  TRY(MadePod pod, pod_for(s.job, task, index, s.forwarding));
+  ++created.pods;
+  created.bytes += pod.bytes;
+  s.plan.create(api::resources::kPods, std::move(pod.object));
   counts.add(task.name, "Pending");
   return {};
 }
-
-// A plan holds its pods whole; a job may ask for more of them than there is memory.
-constexpr int kCreationsMax = 2'000;
 
 // Counts what is there, creates what is missing, deletes what is too many.
 base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
@@ -199,16 +221,15 @@ base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
   }
   if (!admitted) return {};
   s.plan.begin_stage("FailedCreate", "Error creating pods: [{}]");
-  int created = 0;
+  Created created;
   for (const Task& task : s.job.tasks) {
     if (!may_start(s, task)) continue;
-    for (std::int64_t index = 0; index < task.replicas && created < kCreationsMax; ++index) {
+    for (std::int64_t index = 0; index < task.replicas && !created.is_enough(); ++index) {
       if (known.count(pod_name(s.job, task, index))) continue;
-      TRY_VOID(create_pod(s, task, index, counts));
-      ++created;
+      TRY_VOID(create_pod(s, task, index, counts, created));
     }
   }
-  if (created == kCreationsMax) s.plan.requeue_after({});  // the next ones
+  if (created.is_enough()) s.plan.requeue_after({});  // the next ones
   s.plan.begin_stage("FailedDelete", "Error deleting pods: [{}]");
   for (const Json* pod : surplus) {
     s.plan.remove(api::resources::kPods, *pod);

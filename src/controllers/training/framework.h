@@ -75,8 +75,8 @@ Framework jax();
 // --- for the files of the frameworks ---
 
 // Appends a variable to every container, after what the user gave.
-void add_env(api::Json& pod_spec, std::string_view name, std::string_view value);
-void add_env_to(api::Json& container, std::string_view name, std::string_view value);
+void add_env(api::Json& pod_spec, std::string_view name, const api::Json& value);
+void add_env_to(api::Json& container, std::string_view name, const api::Json& value);
 // Fills in the limits of an elastic policy: one is taken for the other, and the number of workers for both.
 void set_elastic_defaults(TrainingJob& job);
 // Whether `replica` is the first worker of a job that has none of `masters`, or one of those.

@@ -16,11 +16,11 @@ const Framework* find_framework(std::string_view kind, std::string_view version)
   return nullptr;
 }
 
-void add_env_to(Json& container, std::string_view name, std::string_view value) {
+void add_env_to(Json& container, std::string_view name, const Json& value) {
   container.edit("env").push_back(Json::object({{"name", name}, {"value", value}}));
 }
 
-void add_env(Json& pod_spec, std::string_view name, std::string_view value) {
+void add_env(Json& pod_spec, std::string_view name, const Json& value) {
   Json& containers = pod_spec.edit("containers");
   for (std::size_t i = 0; i < containers.size(); ++i) add_env_to(containers.edit(i), name, value);
 }

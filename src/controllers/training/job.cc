@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "api/schema/names.h"
 #include "base/format.h"
@@ -67,11 +68,12 @@ Replica read_replica(const TrainingJob& job, std::string type, const Json& given
 
 void read_replicas(TrainingJob& job) {
   const Json& map = job.spec()[job.framework->replica_map];
+  std::set<std::string> known;
   for (const Json::Member& member : map.members()) {
     const std::string type = canonical(*job.framework, member.name());
     // Of two spellings the right one counts.
     if (type != member.name() && map.has(type)) continue;
-    if (!job.find(type)) job.replicas.push_back(read_replica(job, type, member.value));
+    if (known.insert(type).second) job.replicas.push_back(read_replica(job, type, member.value));
   }
   const auto& types = job.framework->types;
   const auto rank = [&](const Replica& one) { return std::ranges::find(types, one.type) - types.begin(); };

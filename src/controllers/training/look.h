@@ -67,6 +67,7 @@ class Look {
   void patch_suspend(bool suspend);
   void make_missing();
   void make_replicas(const Replica& replica);
+  bool is_too_large(const api::Json& pod);
   void make(const api::ResourceId& resource, api::Json object, std::string_view kind);
   void warn_of_template(const Replica& replica);
   const api::Json* service_named(std::string_view name);

@@ -2,6 +2,7 @@
 #include "controllers/training/pods.h"
 
 #include <algorithm>
+#include <set>
 
 #include "api/resource.h"
 #include "api/schema/quantity.h"
@@ -122,15 +123,14 @@ Json service_for(const TrainingJob& job, const Replica& replica, std::int64_t in
   Json labels = Json::object();
   set_labels(job, replica, index, labels);
   Json ports = Json::array();
-  std::vector<std::string> names;
+  std::set<std::string> names;
   if (const Json* container = replica.key_container(job.framework->container))
     for (const Json& port : (*container)["ports"].items()) {
       std::string name = port["name"].str();
-      if (std::ranges::find(names, name) != names.end()) continue;
+      if (!names.insert(name).second) continue;
       Json row = Json::object({{"port", port["containerPort"]}});
       if (!name.empty()) row.set("name", name);
       ports.push_back(std::move(row));
-      names.push_back(std::move(name));
     }
   Json metadata = owned_metadata(job, job.pod_name(replica, index));
   metadata.set("labels", labels);

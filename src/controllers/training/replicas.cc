@@ -1,6 +1,8 @@
 // The pods of a job: what became of them, and those that are missing (training.md 4.5, 7.4, 8.5).
 #include <algorithm>
 
+#include "api/json/json_bulk.h"
+#include "api/json/limits.h"
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/number.h"
@@ -312,12 +314,26 @@ void Look::make_replicas(const Replica& replica) {
     const std::string name = job_.pod_name(replica, index);
     if (const auto there = pods.find(index); there == pods.end() || there->second.empty()) {
       warn_of_template(replica);
-      make(resources::kPods, pod_for(job_, replica, index, options_), "Pod");
+      Json pod = pod_for(job_, replica, index, options_);
+      if (is_too_large(pod)) return;
+      make(resources::kPods, std::move(pod), "Pod");
       ++made_;
     }
     if (job_.framework->has_services && !service_named(name))
       make(resources::kServices, service_for(job_, replica, index), "Service");
   }
+}
+
+// Every container is told of every other pod; what cannot be stored is not sent, and may be more than there is memory.
+bool Look::is_too_large(const Json& pod) {
+  constexpr std::size_t kMeasuredMax = api::kObjectBytesMax + api::kObjectBytesMax / 16;  // it measures too much
+  if (api::extent_within(pod, {.bytes = kMeasuredMax})) return false;
+  say_once(
+      "Warning", "FailedCreatePod",
+      base::format("Error creating: pod \"{}\", with what its containers are told of each other, is larger than {} "
+                   "bytes",
+                   api::name_of(pod), api::kObjectBytesMax));
+  return true;
 }
 
 void Look::make(const api::ResourceId& resource, Json object, std::string_view kind) {

@@ -56,9 +56,10 @@ void wire(const TrainingJob& job, const Replica& replica, std::int64_t index, co
   if (job.total() == 1) return;
   const Json value = job.spec()["enableDynamicWorker"].as_bool() ? sparse_config(job, replica, index, options)
                                                                  : config(job, replica, index, options);
+  const Json text = value.dump();
   Json& containers = pod_spec.edit("containers");
   for (std::size_t i = 0; i < containers.size(); ++i)
-    if (containers[i]["name"].as_string() == "tensorflow") add_env_to(containers.edit(i), "TF_CONFIG", value.dump());
+    if (containers[i]["name"].as_string() == "tensorflow") add_env_to(containers.edit(i), "TF_CONFIG", text);
 }
 
 void judge_failed(Verdict& verdict, const Replica& replica) {

@@ -20,6 +20,8 @@ namespace {
 constexpr base::Duration kPauseMin = base::seconds(10);
 constexpr base::Duration kPauseMax = base::minutes(10);
 constexpr std::size_t kBurstMax = 500;
+// Numbers of pods are given one by one; a larger one is somebody else's, and those after it could not be read again.
+constexpr std::int64_t kGivenMax = 100'000'000'000;
 
 bool is_true(const Json& status, std::string_view type) {
   return condition_of(status, type)["status"].as_string() == "True";
@@ -76,17 +78,19 @@ Plan JobLook::take() {
 
 void JobLook::sort_out() {
   const std::string_view record = api::annotation_of(job_, kSettled);
-  const auto known = Numbers::parse(record);
+  auto known = Numbers::parse(record);
+  if (known && known->highest() > kGivenMax) known.reset();
   settled_ = known.value_or(Numbers());
   for (const Json* pod : claimed_.owned) {
     const auto number = Numbers::parse(api::annotation_of(*pod, kPodNumber));
-    const std::int64_t value = number && number->count() == 1 ? number->highest() : -1;
+    const bool is_ours = number && number->count() == 1 && number->highest() <= kGivenMax;
+    const std::int64_t value = is_ours ? number->highest() : -1;
     next_ = std::max(next_, value + 1);
     pods_.push_back({pod, value});
   }
   next_ = std::max(next_, settled_.highest() + 1);
   // Somebody took the record away: what has ended and is in the counts must not come into them again.
-  if (record.empty() && failed_ + succeeded_ > 0) {
+  if ((record.empty() || !known) && failed_ + succeeded_ > 0) {
     std::int64_t left = failed_ + succeeded_;
     for (const auto& [pod, number] : pods_)
       if (is_over(*pod) && number >= 0 && left-- > 0) settled_.add(number);
@@ -267,8 +271,15 @@ void JobLook::plan_pods() {
   if (const base::Duration pause = pause_left(); pause > base::Duration{}) return plan_.requeue_after(pause);
   make_ = std::min(static_cast<std::size_t>(missing), kBurstMax);
   if (!indexed_) return;
-  for (std::int64_t index = 0; index < completions_ && indexes_.size() < make_; ++index)
-    if (!done_.has(index) && !taken.has(index)) indexes_.push_back(index);
+  for (std::int64_t index = 0; indexes_.size() < make_; ++index) {
+    // There may be billions that are done.
+    for (std::int64_t from = -1; from != index;) {
+      from = index;
+      index = taken.first_absent(done_.first_absent(index));
+    }
+    if (index >= completions_) break;
+    indexes_.push_back(index);
+  }
   make_ = indexes_.size();
 }
 

@@ -23,6 +23,8 @@ class Numbers {
   static std::optional<Numbers> parse(std::string_view text);
 
   bool has(std::int64_t number) const;
+  // The first number from `from` on that is none of them.
+  std::int64_t first_absent(std::int64_t from) const;
   void add(std::int64_t number);
   std::int64_t count() const;
   std::int64_t highest() const;  // -1: there is none

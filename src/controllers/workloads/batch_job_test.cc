@@ -72,6 +72,13 @@ TEST(BatchJob, numbers_are_kept_as_ranges) {
   EXPECT_TRUE(numbers.has(6) && !numbers.has(3) && !numbers.has(8));
 }
 
+TEST(BatchJob, the_first_that_is_absent) {
+  const Numbers numbers = *Numbers::parse("0-3,4,7-2000000000");
+  for (const auto& [from, absent] : {std::pair<std::int64_t, std::int64_t>{0, 5}, {5, 5}, {6, 6}, {7, 2'000'000'001}})
+    EXPECT_EQ(numbers.first_absent(from), absent) << from;
+  EXPECT_EQ(Numbers().first_absent(0), 0);
+}
+
 TEST(BatchJob, runs_to_its_completions) {
   One run(R"({"completions": 5, "parallelism": 2})");
   for (int round = 0; round < 5; ++round) {

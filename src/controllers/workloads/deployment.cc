@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/format.h"
+#include "base/saturate.h"
 #include "controllers/workloads/deployment_look.h"
 
 namespace controllers::workloads {
@@ -16,7 +17,7 @@ namespace {
 
 // "25%" of `total`, or a plain count.
 std::int64_t share_of(const Json& value, std::int64_t total, bool up) {
-  if (value.is_int()) return std::max<std::int64_t>(0, value.as_int());
+  if (value.is_int()) return std::clamp<std::int64_t>(value.as_int(), 0, INT32_MAX);
   std::string_view text = value.as_string();
   std::int64_t percent = 0;
   for (const char c : text)
@@ -36,8 +37,18 @@ Json but_hash(const Json& pod_template) {
 }
 
 std::int64_t number_of(const Json& object, std::string_view annotation) {
+  constexpr std::int64_t kMost = 1'000'000'000'000'000;  // anybody may have written it
   const auto value = api::parse_json(api::annotation_of(object, annotation));
-  return value.ok() && value->is_int() ? value->as_int() : 0;
+  return value.ok() && value->is_int() ? std::clamp(value->as_int(), -kMost, kMost) : 0;
+}
+
+// As the stock controller keeps it: the oldest go, or a set that is rolled back to again and again could not be written
+// in the end.
+std::string history_with(std::string_view history, std::string_view revision) {
+  constexpr std::size_t kBytesMax = 2000;
+  while (!history.empty() && history.size() + revision.size() + 1 > kBytesMax)
+    history.remove_prefix(std::min(history.find(','), history.size() - 1) + 1);
+  return history.empty() ? std::string(revision) : base::format("{},{}", history, revision);
 }
 
 bool older(const Json* a, const Json* b) {
@@ -121,8 +132,7 @@ void Rollout::number_newest() {
   if (const std::string_view before = api::annotation_of(*newest_, kRevision); before != std::to_string(revision_)) {
     annotations.set(kRevision, std::to_string(revision_));
     if (!before.empty()) {
-      const std::string_view history = api::annotation_of(*newest_, kRevisionHistory);
-      annotations.set(kRevisionHistory, history.empty() ? std::string(before) : base::format("{},{}", history, before));
+      annotations.set(kRevisionHistory, history_with(api::annotation_of(*newest_, kRevisionHistory), before));
     }
   }
   for (const Json::Member& member : deployment_["metadata"]["annotations"].members())
@@ -291,8 +301,9 @@ void Rollout::share_out(std::vector<const Json*> active) {
     if (replicas_ == 0) {
       part = -before;
     } else if (change_by != 0) {
-      const std::int64_t base = std::max<std::int64_t>(1, number_of(*set, kMax) ? number_of(*set, kMax) : now);
-      part = (2 * before * most + base) / (2 * base) - before;
+      const std::int64_t base_count = std::max<std::int64_t>(1, number_of(*set, kMax) ? number_of(*set, kMax) : now);
+      const std::int64_t twice = base::saturating_multiply(2 * before, most);
+      part = base::saturating_add(twice, base_count) / (2 * base_count) - before;
     }
     const std::int64_t left = change_by - done;
     part = change_by > 0 ? std::clamp<std::int64_t>(part, 0, left) : std::clamp<std::int64_t>(part, left, 0);

@@ -65,7 +65,20 @@ class Look {
   }
 
   // The object with the number of replicas: a ReplicaSet's Deployment rather than itself.
-  const Json* owner_of(const Json& reference) const {
+  const Json* owner_of(Json reference) const {
+    constexpr int kStepsMax = 8;  // those who own each other in a circle have nobody above them
+    const Json* top = nullptr;
+    for (int step = 0; step < kStepsMax && !reference.is_null(); ++step) {
+      const Json* found = named(reference);
+      if (found == nullptr) break;
+      top = found;
+      reference = api::controller_of(*found);
+    }
+    return top;
+  }
+
+  // One that has replicas; null: there is none of that name and uid.
+  const Json* named(const Json& reference) const {
     static const std::map<std::string, api::ResourceId, std::less<>> kKinds = {
         {"ReplicaSet", resources::kReplicaSets},
         {"Deployment", kDeployments},
@@ -75,10 +88,7 @@ class Look {
     if (kind == kKinds.end()) return nullptr;
     const Json* found =
         view_.find(kind->second, base::format("{}/{}", api::namespace_of(budget_), reference["name"].as_string()));
-    if (found == nullptr || api::uid_of(*found) != reference["uid"].as_string()) return nullptr;
-    if (const Json& above = api::controller_of(*found); !above.is_null())
-      if (const Json* owner = owner_of(above)) return owner;
-    return found;
+    return found == nullptr || api::uid_of(*found) != reference["uid"].as_string() ? nullptr : found;
   }
 
   // Evictions that were allowed, and whose pods are not on their way out yet.

@@ -89,6 +89,21 @@ TEST(Disruption, counts_the_evicted_as_gone_for_two_minutes) {
   EXPECT_EQ(disrupted(), 0u);
 }
 
+TEST(Disruption, sets_that_own_each_other_have_nobody_above_them) {
+  for (const char* owner : {"rs", "other"}) {
+    Stage stage;
+    for (const auto& [name, above] : {std::pair{"other", "rs"}, {"rs", owner}})
+      stage.world.put_text(resources::kReplicaSets, base::format(R"({{"kind": "ReplicaSet", "metadata": {{"name": "{0}",
+          "namespace": "ns", "uid": "{2}", "ownerReferences": [{{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "{1}",
+          "uid": "{3}", "controller": true}}]}}, "spec": {{"replicas": 4}}}})",
+                                                                 name, above, name == std::string("rs") ? "RS" : "O",
+                                                                 above == std::string("rs") ? "RS" : "O"));
+    stage.pod("a", true);
+    stage.budget(R"({"maxUnavailable": 1, "selector": {"matchLabels": {"app": "x"}}})");
+    EXPECT_EQ(stage.numbers(), "0 1 3 4 InsufficientPods") << owner;
+  }
+}
+
 TEST(Disruption, a_deployment_says_how_many_its_sets_want) {
   Stage stage;
   stage.world.put_text({"apps", "v1", "deployments"},

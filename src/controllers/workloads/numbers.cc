@@ -46,6 +46,13 @@ bool Numbers::has(std::int64_t number) const {
   return after != ranges_.begin() && (--after)->second >= number;
 }
 
+std::int64_t Numbers::first_absent(std::int64_t from) const {
+  auto after = ranges_.upper_bound(from);
+  if (after == ranges_.begin() || (--after)->second < from) return from;
+  while (after != ranges_.end() && after->first <= from) from = (after++)->second + 1;
+  return from;
+}
+
 void Numbers::add(std::int64_t number) {
   if (has(number)) return;
   std::int64_t first = number, last = number;

@@ -11,6 +11,7 @@
 
 #include "base/format.h"
 #include "cli/slurm.h"
+#include "cli/terminal_text.h"
 #include "main/host/version.h"
 #include "main/host/waiting_api.h"
 #include "main/programs.h"
@@ -56,8 +57,9 @@ cli::Terminal terminal() {
 }
 
 bool show(cli::World& world) {
-  std::cout << std::exchange(world.out, {}) << std::flush;
-  std::cerr << std::exchange(world.err, {}) << std::flush;
+  const std::string out = std::exchange(world.out, {});
+  std::cout << (world.as_it_is ? out : cli::for_terminal(out)) << std::flush;
+  std::cerr << cli::for_terminal(std::exchange(world.err, {})) << std::flush;
   return std::cout.good();
 }
 

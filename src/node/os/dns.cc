@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ constexpr int kNoError = 0, kNoSuchName = 3, kFailed = 2;
 constexpr std::string_view kDomain = "cluster.local";
 constexpr std::size_t kRecordsMax = 25;
 constexpr std::size_t kAnswerMax = 1000;
+constexpr std::size_t kQueryMax = 512;  // header and question are less
 
 int u16(std::string_view bytes, std::size_t at) {
   return static_cast<unsigned char>(bytes[at]) << 8 | static_cast<unsigned char>(bytes[at + 1]);
@@ -211,7 +213,7 @@ class UdpServer : public NameServer {
  public:
   UdpServer(int socket, int wake, std::vector<sockaddr_in> upstreams)
       : socket_(socket), wake_(wake), upstreams_(std::move(upstreams)), names_(std::make_shared<NameTable>()) {
-    upstream_ = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (!upstreams_.empty()) open_upstream();
     thread_ = std::thread([this] { run(); });
   }
   ~UdpServer() override {
@@ -228,12 +230,21 @@ class UdpServer : public NameServer {
   struct Asked {
     sockaddr_in from;
     int id;
+    std::uint64_t number;
+    Question question;  // that was passed on
     std::string alias;  // the query as it came, where another name was asked for
   };
+  static constexpr std::size_t kAskedMax = 8192;  // then the oldest are given up
 
   void run();
   void take_query();
+  void pass_on(std::string query, Asked asked);
   void take_answer();
+  void open_upstream();
+  void forget(std::map<int, Asked>::iterator asked) {
+    order_.erase(asked->second.number);
+    asked_.erase(asked);
+  }
 
   int socket_;
   int wake_;
@@ -242,7 +253,8 @@ class UdpServer : public NameServer {
   std::mutex mutex_;
   std::shared_ptr<const NameTable> names_;
   std::map<int, Asked> asked_;  // by the id that we gave
-  int next_id_ = 1;
+  std::map<std::uint64_t, int> order_;
+  std::uint64_t next_number_ = 0;
   std::thread thread_;
 };
 
@@ -270,19 +282,42 @@ void UdpServer::take_query() {
   }
   std::string original;
   if (std::string asked = upstreams_.empty() ? std::string() : alias_query(query, *names); !asked.empty())
-    original = std::exchange(query, std::move(asked));
+    original = std::exchange(query, std::move(asked)).substr(0, kQueryMax);
   bool elsewhere = false;
   const std::string answer = answer_query(query, *names, elsewhere);
   if (!elsewhere || upstreams_.empty()) {
     if (!answer.empty()) ::sendto(socket_, answer.data(), answer.size(), 0, reinterpret_cast<sockaddr*>(&from), length);
     return;
   }
-  const int id = next_id_++ & 0xffff;
-  asked_[id] = {from, u16(query, 0), std::move(original)};
+  const int id = u16(query, 0);
+  pass_on(std::move(query), {from, id, 0, {}, std::move(original)});
+}
+
+// Under a number that cannot be guessed.
+void UdpServer::pass_on(std::string query, Asked asked) {
+  std::uint16_t id = 0;
+  do {
+    if (::getrandom(&id, sizeof id, 0) != sizeof id) return;
+  } while (asked_.contains(id));
+  if (!parse_question(query, asked.question)) return;
+  if (asked_.size() >= kAskedMax) forget(asked_.find(order_.begin()->second));
+  asked.number = next_number_++;
+  order_[asked.number] = id;
+  asked_[id] = std::move(asked);
   query[0] = static_cast<char>(id >> 8);
   query[1] = static_cast<char>(id & 255);
-  ::sendto(upstream_, query.data(), query.size(), 0, reinterpret_cast<const sockaddr*>(&upstreams_.front()),
-           sizeof(sockaddr_in));
+  if (::send(upstream_, query.data(), query.size(), 0) >= 0 || errno == EAGAIN) return;
+  open_upstream();  // the machine's network was not there yet, or is another now
+  ::send(upstream_, query.data(), query.size(), 0);
+}
+
+// Connected, so that nobody else answers: pods reach every port of this machine.
+void UdpServer::open_upstream() {
+  if (upstream_ >= 0) ::close(upstream_);
+  upstream_ = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (::connect(upstream_, reinterpret_cast<const sockaddr*>(&upstreams_.front()), sizeof(sockaddr_in)) == 0) return;
+  ::close(upstream_);
+  upstream_ = -1;
 }
 
 void UdpServer::take_answer() {
@@ -290,7 +325,10 @@ void UdpServer::take_answer() {
   const ssize_t got = ::recv(upstream_, buffer, sizeof buffer, 0);
   if (got < 2) return;
   const auto found = asked_.find(u16({buffer, 2}, 0));
-  if (found == asked_.end()) return;
+  Question question;
+  if (found == asked_.end() || !parse_question({buffer, static_cast<std::size_t>(got)}, question) ||
+      question.name != found->second.question.name || question.type != found->second.question.type)
+    return;
   buffer[0] = static_cast<char>(found->second.id >> 8);
   buffer[1] = static_cast<char>(found->second.id & 255);
   std::string answer(buffer, static_cast<std::size_t>(got));
@@ -300,7 +338,7 @@ void UdpServer::take_answer() {
   }
   ::sendto(socket_, answer.data(), answer.size(), 0, reinterpret_cast<const sockaddr*>(&found->second.from),
            sizeof(sockaddr_in));
-  asked_.erase(found);
+  forget(found);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <array>
 #include <set>
 
+#include "api/json/json_bulk.h"
+#include "api/json/limits.h"
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/log.h"
@@ -88,14 +90,19 @@ std::int64_t Flags::number(std::string_view name) const {
 
 void for_containers(Json& pod, bool init_too, const std::function<void(Json& container)>& edit) {
   Json& spec = pod.edit("spec");
+  std::size_t room = api::kObjectBytesMax;
   for (const char* list : {"containers", "initContainers"}) {
     if (!spec.has(list) || (list == std::string_view("initContainers") && !init_too)) continue;
     Json& containers = spec.edit(list);
-    for (std::size_t i = 0; i < containers.size(); ++i) edit(containers.edit(i));
+    for (std::size_t i = 0; i < containers.size() && room > 0; ++i) {
+      edit(containers.edit(i));
+      const auto extent = api::extent_within(containers[i], {.bytes = room});
+      room -= extent ? extent->bytes : room;
+    }
   }
 }
 
-void add_env(Json& container, std::string_view name, std::string_view value) {
+void add_env(Json& container, std::string_view name, const Json& value) {
   container.edit("env").push_back(Json::object({{"name", name}, {"value", value}}));
 }
 
@@ -108,9 +115,6 @@ void open_port(Json& container, std::string_view name, std::int64_t port) {
 std::string address(const Job& job, const Task& task, std::int64_t index) {
   return host_name(job, task, index) + "." + domain_name(job, task);
 }
-
-// More of them do not fit into an object, and the server says so; there may be more than there is memory.
-constexpr std::int64_t kAddressesMax = 50'000;
 
 std::vector<std::string> addresses(const Job& job, const Task& task) {
   std::vector<std::string> out;

@@ -35,15 +35,18 @@ class Flags {
   std::map<std::string, std::string, std::less<>> values_;
 };
 
-// Calls `edit` for every container, and every init container if asked.
+// Calls `edit` for every container, and every init container if asked. A pod that has grown larger than one can be
+// stored is edited no further: a few thousand containers would be given a few thousand things each.
 void for_containers(api::Json& pod, bool init_too, const std::function<void(api::Json& container)>& edit);
-void add_env(api::Json& container, std::string_view name, std::string_view value);
+void add_env(api::Json& container, std::string_view name, const api::Json& value);
 // Unless a port with that number is listed already.
 void open_port(api::Json& container, std::string_view name, std::int64_t port);
 
 // "<host>.<domain>" of one pod; and of all pods of a task, one only where the template fixes the host name.
 std::string address(const Job& job, const Task& task, std::int64_t index);
 std::vector<std::string> addresses(const Job& job, const Task& task);
+// More of them do not fit into an object, and the server says so; there may be more than there is memory.
+inline constexpr std::int64_t kAddressesMax = 50'000;
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 // The labels that select all pods of the job.

@@ -21,9 +21,10 @@ base::Status edit_mpi(const Job& job, const Args& args, const Task& task, std::i
   const bool is_master = task.name == flags.text("master");
   const Task* worker = job.find_task(flags.text("worker"));
   if (is_master && !worker) return {};
+  const Json hosts = is_master ? join(addresses(job, *worker), ",") : "";
   for_containers(pod, true, [&](Json& container) {
     open_port(container, "mpijob-port", flags.number("port"));
-    if (is_master) add_env(container, "MPI_HOST", join(addresses(job, *worker), ","));
+    if (is_master) add_env(container, "MPI_HOST", hosts);
   });
   return {};
 }

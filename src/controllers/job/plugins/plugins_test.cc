@@ -31,7 +31,7 @@ Job job_with(std::string_view plugins, std::string_view first = "master", std::s
 Json pod_of(const Job& job, std::size_t task, std::int64_t index) {
   auto pod = pod_for(job, job.tasks[task], index, false);
   EXPECT_TRUE(pod.ok()) << (pod.ok() ? "" : pod.error().message);
-  return pod.ok() ? *pod : Json();
+  return pod.ok() ? pod->object : Json();
 }
 
 std::string env_of(const Json& container) {
@@ -74,6 +74,29 @@ TEST(Flags, say_what_is_wrong) {
                                                            {"--port", "flag needs an argument: -port"},
                                                            {"-port=x", "invalid value \"x\" for flag -port"}};
   for (const auto& [arg, problem] : rows) EXPECT_EQ(Flags(kKnown, {}).read(kKnown, {arg}), problem);
+}
+
+// What every pod is told of every other, of more pods than there is memory for, or in more containers.
+TEST(Plugins, what_would_be_larger_than_an_object_is_not_made) {
+  for (const char* plugins :
+       {R"({"ssh": []})", R"({"svc": []})", R"({"tensorflow": ["--ps=master"]})", R"({"mpi": []})"}) {
+    Job job = job_with(plugins);
+    job.tasks[1].replicas = 2'147'483'647;
+    const auto objects = plugin_objects(job);
+    ASSERT_TRUE(objects.ok()) << plugins;
+    for (const PluginObject& one : *objects) EXPECT_LE(one.body.dump().size(), 20'000'000u) << plugins;
+    const auto pod = pod_for(job, job.tasks[0], 0, false);
+    EXPECT_TRUE(!pod.ok() || pod->bytes <= 2'000'000u) << plugins;
+  }
+  Job job = job_with(R"({"svc": [], "env": []})");
+  for (int i = 0; i < 5'000; ++i) job.tasks.push_back({.name = base::format("t{}", i)});
+  for (int i = 0; i < 5'000; ++i) job.volumes.push_back({base::format("/v{}", i), base::format("v{}", i), {}});
+  Json containers = Json::array();
+  for (int i = 0; i < 5'000; ++i) containers.push_back(Json::object({{"name", base::format("c{}", i)}}));
+  job.tasks[0].pod_template.edit("spec").set("containers", std::move(containers));
+  const auto pod = pod_for(job, job.tasks[0], 0, false);
+  ASSERT_FALSE(pod.ok());
+  EXPECT_EQ(pod.error().message, "pod j-master-0, with volumes and what plugins add, is larger than 1572864 bytes");
 }
 
 TEST(Plugins, env) {

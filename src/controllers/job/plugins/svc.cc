@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/json/limits.h"
 #include "controllers/job/plugins/arguments.h"
 #include "controllers/job/plugins/plugin.h"
 
@@ -29,9 +30,13 @@ std::string variable(const Task& task, std::string_view what) {
 
 Json hosts_data(const Job& job) {
   Json data = Json::object();
+  std::size_t bytes = 0;  // beyond what a ConfigMap may hold it is refused
   for (const Task& task : job.tasks) {
+    if (bytes > api::kObjectBytesMax) break;
     const std::vector<std::string> hosts = addresses(job, task);
-    data.set(underscored(task.name) + ".host", join(hosts, "\n"));
+    const std::string lines = join(hosts, "\n");
+    bytes += lines.size() + task.name.size();
+    data.set(underscored(task.name) + ".host", lines);
     data.set(variable(task, "HOSTS"), join(hosts, ","));
     data.set(variable(task, "NUM"), std::to_string(hosts.size()));
   }

@@ -1,4 +1,5 @@
 // tensorflow: TF_CONFIG tells each container the cluster and its own place in it.
+#include <algorithm>
 #include <array>
 
 #include "controllers/job/plugins/arguments.h"
@@ -29,13 +30,13 @@ base::Status edit_tensorflow(const Job& job, const Args& args, const Task& task,
     const Task* member = job.find_task(flags.text(role));
     if (!member || member->replicas == 0) continue;
     Json hosts = Json::array();
-    for (std::int64_t i = 0; i < member->replicas; ++i)
+    for (std::int64_t i = 0; i < std::min(member->replicas, kAddressesMax); ++i)
       hosts.push_back(address(job, *member, i) + ":" + flags.text("port"));
     cluster.set(role, std::move(hosts));
   }
   const Json config =
       Json::object({{"cluster", std::move(cluster)}, {"task", Json::object({{"type", type}, {"index", index}})}});
-  const std::string text = config.dump();
+  const Json text = config.dump();
   for_containers(pod, false, [&](Json& container) { add_env(container, "TF_CONFIG", text); });
   return {};
 }

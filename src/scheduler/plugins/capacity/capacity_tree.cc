@@ -66,6 +66,9 @@ void CapacityTree::build_flat(const Model& model, const Resource& total) {
   }
 }
 
+// Admission takes five, unless told otherwise; each queue keeps all that are above it.
+constexpr std::size_t kLevelsMax = 1000;
+
 bool CapacityTree::link(const Model& model) {
   for (std::uint32_t q = 0; q < queues_.size(); ++q) {
     if (!queues_[q].active || QueueId{q} == root) continue;
@@ -80,7 +83,7 @@ bool CapacityTree::link(const Model& model) {
     if (!own.active) continue;
     for (QueueId at = own.parent; at.is_set(); at = queues_[at.index].parent) {
       own.ancestors.push_back(at);
-      if (own.ancestors.size() > queues_.size()) return false;  // a cycle
+      if (own.ancestors.size() > std::min(queues_.size(), kLevelsMax)) return false;  // a cycle, or as good as one
     }
     if (QueueId{q} != root && own.ancestors.back() != root) return false;
     std::reverse(own.ancestors.begin(), own.ancestors.end());
