@@ -15,6 +15,7 @@
 #include "client/informer.h"
 #include "client/work_queue.h"
 #include "controllers/framework/execution.h"
+#include "controllers/framework/key_states.h"
 #include "controllers/framework/strangers.h"
 #include "rt/tls.h"
 
@@ -27,9 +28,6 @@ namespace {
 // Creations of all plans that may be under way at a time, as many as a client sends at once: what it keeps waiting goes
 // in the order in which it came, not in the order that serves jobs.
 constexpr int kCreationsMax = 64;
-// After these the key is decided on what the view shows.
-constexpr base::Duration kCreationLagMax = base::seconds(2);
-constexpr base::Duration kViewLagMax = base::minutes(2);
 
 // What a plan may write back whole is read as JSON, with what fields it has that we do not know. Pods and nodes, of
 // which there are most, are only patched.
@@ -77,14 +75,6 @@ class InformerView final : public View {
   }
 };
 
-struct KeyState {
-  int failures = 0;
-  std::string error;  // the last failure
-  std::vector<Written> awaited;
-  base::Time awaited_since;
-  base::Duration rest_until;  // on env.uptime(): a costly key is looked at less often
-};
-
 // Steps of one key take at most a thirtieth of the time: a job of thousands of pods starves nobody, and what happens to
 // a hundred pods one by one is looked at together.
 constexpr std::int64_t kRestFactor = 30;
@@ -118,7 +108,7 @@ struct Unit {
   std::unique_ptr<Controller> controller;
   std::unique_ptr<client::WorkQueue> queue;
   std::unique_ptr<client::EventRecorder> recorder;  // null: that of all
-  std::map<std::string, KeyState> keys;
+  KeyStates keys;
   StatusTimes status_times;
   std::set<std::string> early;  // woken before the first lists were complete
 };
@@ -306,8 +296,8 @@ bool Driver::State::view_shows(const Written& written) const {
 }
 
 void Driver::State::work(Unit& unit, const std::string& key) {
-  KeyState& state = unit.keys[key];
   const base::Duration begun = env.uptime();
+  KeyState& state = unit.keys.of(key, env.now(), begun);
   if (begun < state.rest_until) {
     unit.queue->done(key);
     unit.queue->add_after(key, state.rest_until - begun);
@@ -347,7 +337,7 @@ void Driver::State::work(Unit& unit, const std::string& key) {
 
 void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again,
                           Outcome outcome) {
-  KeyState& state = unit.keys[key];
+  KeyState& state = unit.keys.of(key, env.now(), env.uptime());
   unit.controller->finished(key, {.succeeded = !outcome.error,
                                   .fetched = std::move(outcome.fetched),
                                   .answers = std::move(outcome.answers),
@@ -360,7 +350,7 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
   if (!outcome.error) {
     state.failures = 0;
     unit.queue->done(key);
-    if (state.awaited.empty() && state.rest_until <= env.uptime()) unit.keys.erase(key);
+    if (state.awaited.empty() && state.rest_until <= env.uptime()) unit.keys.forget(key);
     return;
   }
   bool was_the_last = false;
