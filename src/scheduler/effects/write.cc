@@ -120,17 +120,15 @@ Step next_of(ClaimRelease& write, Reply, const StepContext& context) {
 }
 
 Step begin_of(PodLookup& write, const StepContext&) {
-  return Step::call(
-      {.verb = client::Verb::kGet, .resource = api::resources::kPods, .ns = write.ns, .name = write.name});
+  return Step::call(lookup_request(api::resources::kPods, write.ns, write.name));
 }
 
 Step begin_of(GroupLookup& write, const StepContext&) {
-  return Step::call(
-      {.verb = client::Verb::kGet, .resource = api::resources::kPodGroups, .ns = write.ns, .name = write.name});
+  return Step::call(lookup_request(api::resources::kPodGroups, write.ns, write.name));
 }
 
 Step begin_of(QueueLookup& write, const StepContext&) {
-  return Step::call({.verb = client::Verb::kGet, .resource = api::resources::kQueues, .name = write.name});
+  return Step::call(lookup_request(api::resources::kQueues, {}, write.name));
 }
 
 // What is gone is an answer as well.
