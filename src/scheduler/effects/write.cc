@@ -188,6 +188,15 @@ void keep_what_only_older_said(QueueStatusWrite& newer, const QueueStatusWrite& 
 
 void keep_what_only_older_said(ShardStatusWrite&, const ShardStatusWrite&) {}
 
+// All its pods are being bound, which the next status will say.
+bool is_on_its_way(const GroupStatus& status) {
+  if (status.phase != GroupPhase::kInqueue || status.conditions.empty()) return false;
+  const auto newest =
+      std::max_element(status.conditions.begin(), status.conditions.end(),
+                       [](const auto& a, const auto& b) { return a.last_transition < b.last_transition; });
+  return newest->type.view() == "Scheduled";
+}
+
 template <class Write>
 bool supersedes_as(Work& newer, const Work& older) {
   Write* late = std::get_if<Write>(&newer);
@@ -219,6 +228,12 @@ Urgency urgency_of(const Work& work) {
 bool is_paced(const Work& work) {
   if (const auto* group = std::get_if<GroupStatusWrite>(&work)) return !group->plan.is_urgent;
   return std::holds_alternative<QueueStatusWrite>(work);
+}
+
+base::Duration gather_time(const Work& work) {
+  if (!is_paced(work)) return {};
+  const auto* group = std::get_if<GroupStatusWrite>(&work);
+  return group != nullptr && is_on_its_way(group->plan.status) ? kBindingsGather : kCountsGather;
 }
 
 bool supersedes(Work& newer, const Work& older) {
