@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 : "${NODES:=1000}" "${JOBS:=20}" "${PODS:=100}" "${QPS:=5000}" "${BARE:=0}"
 total=$((BARE > 0 ? BARE : JOBS * PODS))
-bin=$PWD/build/release/bin
+bin=${VOLCANO_BIN:-$PWD/build/release/bin}
 built=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}
 for program in etcd kube-apiserver kube-controller-manager kwok bind-only; do
   [ -x "$built/bin/$program" ] || { echo "$program is not built; run tests/stock/build.sh" >&2; exit 1; }
@@ -137,6 +137,14 @@ while read -r pid name; do
   printf '  %-24s %7.2f s %8.1f MB\n' "$name" "$(echo "$(cpu "$pid") - ${before[$name]}" | bc)" \
     "$(awk '/^VmHWM/ { print $2 / 1024 }' "/proc/$pid/status")"
 done < <(everyone)
+echo "events by reason:"
+kubectl get --raw '/api/v1/events?resourceVersion=0' | python3 -c '
+import collections, json, sys
+counts = collections.Counter()
+for event in json.load(sys.stdin)["items"]:
+    counts[event["source"].get("component", "-"), event["involvedObject"]["kind"], event["reason"]] += 1
+for (component, kind, reason), count in counts.most_common(12):
+    print(f"  {component:<24} {kind:<12} {reason:<24} {count:>6}")'
 [ -z "${RESTART:-}" ] || restart
 cat << 'TEXT'
 == for comparison, as measured on two cores with 1,000 nodes and 20 jobs of 100 pods

@@ -24,7 +24,8 @@ constexpr std::size_t kEventBytesMax = std::size_t{64} << 20;
 // Protobuf costs a stock server half of what JSON costs it, and us less. Whoever reads all of an object wants fields
 // that we do not know, too, which JSON has alone.
 std::string_view accepted(const api::ResourceId& resource, std::string_view subresource, const api::Projection* only) {
-  const bool parts = only && !only->names_all() && subresource.empty();
+  const bool is_of_kind = subresource.empty() || subresource == "status";
+  const bool parts = only && !only->names_all() && is_of_kind;
   const api::KindInfo* kind = parts ? api::find_kind(resource) : nullptr;
   const bool has_both = kind && !kind->custom && api::has_protobuf(resource.api_version(), kind->kind);
   return has_both ? "application/vnd.volcano.stored+json,application/vnd.kubernetes.protobuf,application/json"

@@ -251,6 +251,10 @@ TEST(Wire, AsksForProtobufWhereAKindHasItAndTheReaderNamesItsFields) {
   const std::string json = "application/json";
   const auto accepted = [](Request request) { return header_of(encode_request(request, "m"), "Accept"); };
   EXPECT_EQ(accepted({.verb = Verb::kList, .resource = api::resources::kPods, .only = only}), both);
+  EXPECT_EQ(accepted({.verb = Verb::kPatch, .resource = api::resources::kPods, .subresource = "status", .only = only}),
+            both);
+  EXPECT_EQ(accepted({.verb = Verb::kGet, .resource = api::resources::kPods, .subresource = "scale", .only = only}),
+            json);
   EXPECT_EQ(accepted({.verb = Verb::kList, .resource = api::resources::kPods}), json);
   static const api::Projection kAll{"*", "metadata.*", "-metadata.managedFields"};
   EXPECT_EQ(accepted({.verb = Verb::kList, .resource = api::resources::kPods, .only = &kAll}), json);

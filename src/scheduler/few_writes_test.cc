@@ -132,6 +132,31 @@ TEST_F(FewWrites, a_pod_whose_claim_is_being_made_hears_nothing_but_its_start) {
   EXPECT_EQ(server.events["Unschedulable"], 0);
 }
 
+TEST_F(FewWrites, a_pod_of_its_own_costs_a_binding_an_event_and_a_status) {
+  begin(base::seconds(1));
+  server.erase(api::resources::kPodGroups, "a/g");
+  server.requests.clear();
+  Json pod = json(R"({"metadata":{"namespace":"a","name":"p","uid":"U","annotations":
+      {"scheduling.k8s.io/group-name":"podgroup-U"}},"spec":{"schedulerName":"volcano","containers":[{"name":"c"}]},
+      "status":{"phase":"Pending"}})");
+  server.put(api::resources::kPods, pod);
+  env.run_for(base::milliseconds(500));
+  server.put(api::resources::kPodGroups, json(R"({"metadata":{"namespace":"a","name":"podgroup-U","uid":"G"},
+      "spec":{"minMember":1,"queue":"default"},"status":{"phase":"Pending"}})"));
+  env.run_for(base::milliseconds(100));
+  ASSERT_EQ(server.requests["create pods/binding"], 1);
+  pod = *server.find(api::resources::kPods, "a/p");
+  pod.edit("status").set("phase", "Running");
+  server.put(api::resources::kPods, pod);
+  env.run_for(base::seconds(1));
+  const Json group = *server.find(api::resources::kPodGroups, "a/podgroup-U");
+  EXPECT_EQ(group["status"]["phase"].as_string(), "Running");
+  EXPECT_EQ(group["status"]["running"].as_int(), 1);
+  EXPECT_EQ(server.requests["patch podgroups"], 1);
+  EXPECT_EQ(server.requests["create events"], 1) << "of the pod; its group would say the same";
+  EXPECT_EQ(server.requests["patch pods/status"], 0);
+}
+
 // COMPAT(ready-said-once)
 TEST_F(FewWrites, a_group_is_said_to_be_ready_once) {
   begin(base::seconds(1));

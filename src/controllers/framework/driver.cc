@@ -15,6 +15,7 @@
 #include "client/informer.h"
 #include "client/work_queue.h"
 #include "controllers/framework/execution.h"
+#include "controllers/framework/key_states.h"
 #include "controllers/framework/strangers.h"
 #include "rt/tls.h"
 
@@ -27,9 +28,6 @@ namespace {
 // Creations of all plans that may be under way at a time, as many as a client sends at once: what it keeps waiting goes
 // in the order in which it came, not in the order that serves jobs.
 constexpr int kCreationsMax = 64;
-// After these the key is decided on what the view shows.
-constexpr base::Duration kCreationLagMax = base::seconds(2);
-constexpr base::Duration kViewLagMax = base::minutes(2);
 
 // What a plan may write back whole is read as JSON, with what fields it has that we do not know. Pods and nodes, of
 // which there are most, are only patched.
@@ -77,24 +75,10 @@ class InformerView final : public View {
   }
 };
 
-struct KeyState {
-  int failures = 0;
-  std::string error;  // the last failure
-  std::vector<Written> awaited;
-  base::Time awaited_since;
-  base::Duration rest_until;  // on env.uptime(): a costly key is looked at less often
-};
-
 // Steps of one key take at most a thirtieth of the time: a job of thousands of pods starves nobody, and what happens to
 // a hundred pods one by one is looked at together.
 constexpr std::int64_t kRestFactor = 30;
 constexpr base::Duration kRestMax = base::milliseconds(500);
-
-// Whether there is nothing to know of a key. What was awaited for too long is awaited no more.
-bool is_idle(const KeyState& state, const rt::Env& env) {
-  const bool waits = !state.awaited.empty() && env.now() - state.awaited_since < kViewLagMax;
-  return state.failures == 0 && !waits && state.rest_until <= env.uptime();
-}
 
 // When the status of each key was written last; a key that may be written again is forgotten in time.
 class StatusTimes {
@@ -124,8 +108,7 @@ struct Unit {
   std::unique_ptr<Controller> controller;
   std::unique_ptr<client::WorkQueue> queue;
   std::unique_ptr<client::EventRecorder> recorder;  // null: that of all
-  std::map<std::string, KeyState> keys;
-  std::size_t forget_at = 1024;  // the number of keys at which those that are idle are forgotten
+  KeyStates keys;
   StatusTimes status_times;
   std::set<std::string> early;  // woken before the first lists were complete
 };
@@ -190,7 +173,6 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   void wake(Unit& unit, const Wake& wake, const Json* before, const Json* after);
   void work(Unit& unit, const std::string& key);
   void ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again, Outcome outcome);
-  void forget_idle(Unit& unit) const;
   bool view_shows(const Written& written) const;
 };
 
@@ -313,18 +295,9 @@ bool Driver::State::view_shows(const Written& written) const {
   return true;
 }
 
-// A key rests after each step, so few are idle when they end; and most are never looked at again, as those of pods that
-// are gone.
-void Driver::State::forget_idle(Unit& unit) const {
-  if (unit.keys.size() < unit.forget_at) return;
-  std::erase_if(unit.keys, [this](const auto& one) { return is_idle(one.second, env); });
-  unit.forget_at = std::max<std::size_t>(1024, unit.keys.size() * 2);
-}
-
 void Driver::State::work(Unit& unit, const std::string& key) {
-  forget_idle(unit);
-  KeyState& state = unit.keys[key];
   const base::Duration begun = env.uptime();
+  KeyState& state = unit.keys.of(key, env.now(), begun);
   if (begun < state.rest_until) {
     unit.queue->done(key);
     unit.queue->add_after(key, state.rest_until - begun);
@@ -364,7 +337,7 @@ void Driver::State::work(Unit& unit, const std::string& key) {
 
 void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again,
                           Outcome outcome) {
-  KeyState& state = unit.keys[key];
+  KeyState& state = unit.keys.of(key, env.now(), env.uptime());
   unit.controller->finished(key, {.succeeded = !outcome.error,
                                   .fetched = std::move(outcome.fetched),
                                   .answers = std::move(outcome.answers),
@@ -377,7 +350,7 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
   if (!outcome.error) {
     state.failures = 0;
     unit.queue->done(key);
-    if (is_idle(state, env)) unit.keys.erase(key);
+    if (state.awaited.empty() && state.rest_until <= env.uptime()) unit.keys.forget(key);
     return;
   }
   bool was_the_last = false;

@@ -1,4 +1,4 @@
-// Plain pods: make the group if it is missing, then name it on the pod.
+// Plain pods: name the group on the pod, then make it if it is missing.
 #include "controllers/podgroup/controller.h"
 
 #include <algorithm>
@@ -183,12 +183,12 @@ class PodGroupController final : public Controller {
         return without_replicas(view, view.find(*resource, key.substr(prefix.size() + 1)));
     Plan plan;
     const Json* pod = view.find(resources::kPods, key);
-    const auto& names = options_.scheduler_names;
-    if (!pod || api::is_deleting(*pod) || !api::annotation_of(*pod, kGroupName).empty() ||
-        std::find(names.begin(), names.end(), (*pod)["spec"]["schedulerName"].str()) == names.end())
-      return plan;
+    if (!pod || !is_ours(*pod)) return plan;
     const std::string group = group_name_for(*pod);
+    const std::string_view named = api::annotation_of(*pod, kGroupName);
     const Json* existing = view.find(resources::kPodGroups, base::format("{}/{}", api::namespace_of(*pod), group));
+    // A pod that names its group, which is not there, was annotated by a controller that came no further.
+    if (!named.empty() && (named != group || existing || !(*pod)["spec"]["nodeName"].as_string().empty())) return plan;
     if (!existing) {
       if (options_.inherit_owner_annotations && !owners_.count(key) && fetch_owners(*pod, plan)) {
         plan.requeue_after({});
@@ -197,15 +197,19 @@ class PodGroupController final : public Controller {
       std::vector<const Json*> owners;
       if (const auto fetched = owners_.find(key); fetched != owners_.end())
         for (const Json& owner : fetched->second) owners.push_back(&owner);
+      // COMPAT(annotated-first): a group whose pod is known is let in, placed and told once.
+      if (named.empty()) annotate(*pod, group, plan);
+      plan.begin_stage();
       plan.create(resources::kPodGroups, group_for(*pod, owners, options_.inherit_owner_annotations)).existing_is_fine =
           true;
-    } else if (const Json* workload = options_.workloads ? workload_of(view, *pod) : nullptr) {
+      return plan;
+    }
+    if (const Json* workload = options_.workloads ? workload_of(view, *pod) : nullptr) {
       Json patch = difference(*existing, group_for(*pod, {workload}, options_.inherit_owner_annotations));
       if (!patch.is_null()) plan.patch(resources::kPodGroups, *existing, client::PatchType::kMerge, std::move(patch));
     }
     plan.begin_stage();
-    plan.patch(resources::kPods, *pod, client::PatchType::kMerge,
-               Json::object({{"metadata", Json::object({{"annotations", Json::object({{kGroupName, group}})}})}}));
+    annotate(*pod, group, plan);
     return plan;
   }
 
@@ -220,6 +224,17 @@ class PodGroupController final : public Controller {
  private:
   static constexpr std::pair<std::string_view, const api::ResourceId*> kWorkloads[] = {
       {"ReplicaSet", &resources::kReplicaSets}, {"StatefulSet", &resources::kStatefulSets}};
+
+  bool is_ours(const Json& pod) const {
+    const auto& names = options_.scheduler_names;
+    return !api::is_deleting(pod) &&
+           std::find(names.begin(), names.end(), pod["spec"]["schedulerName"].str()) != names.end();
+  }
+
+  static void annotate(const Json& pod, const std::string& group, Plan& plan) {
+    plan.patch(resources::kPods, pod, client::PatchType::kMerge,
+               Json::object({{"metadata", Json::object({{"annotations", Json::object({{kGroupName, group}})}})}}));
+  }
 
   static Plan without_replicas(const View& view, const Json* workload) {
     Plan plan;

@@ -190,8 +190,8 @@ TEST(PlainPods, get_a_group_of_their_own_and_its_name) {
     "metadata": {"name": "p", "namespace": "ns", "uid": "U", "annotations": {"scheduling.volcano.sh/queue-name": "q"}},
     "spec": {"schedulerName": "volcano", "containers": [{"resources": {"requests": {"cpu": "500m"}}}]}})");
   EXPECT_EQ(world.turn(*controller, "ns/p"),
-            "create PodGroup ns/podgroup-U\n--\npatch Pod ns/p "
-            "{\"metadata\":{\"annotations\":{\"scheduling.k8s.io/group-name\":\"podgroup-U\"}}}\n");
+            "patch Pod ns/p {\"metadata\":{\"annotations\":{\"scheduling.k8s.io/group-name\":\"podgroup-U\"}}}\n"
+            "--\ncreate PodGroup ns/podgroup-U\n");
   const Json group = *world.find(resources::kPodGroups, "ns/podgroup-U");
   EXPECT_EQ(group["spec"].sorted().dump(),
             R"({"minMember":1,"minResources":{"count/pods":"1","cpu":"500m","pods":"1","requests.cpu":"500m"},)"
@@ -199,6 +199,21 @@ TEST(PlainPods, get_a_group_of_their_own_and_its_name) {
   EXPECT_EQ(group["status"]["phase"].as_string(), "Pending");
   EXPECT_EQ(group["metadata"]["ownerReferences"][std::size_t{0}]["kind"].as_string(), "Pod");
   EXPECT_EQ(world.turn(*controller, "ns/p"), "");
+}
+
+TEST(PlainPods, get_the_group_that_their_annotation_names_if_a_controller_came_no_further) {
+  TestWorld world;
+  auto controller = podgroup::make_podgroup_controller({});
+  const auto pod = [&](std::string_view name, std::string_view group, std::string_view node) {
+    world.put_text(resources::kPods, base::format(R"({{"apiVersion": "v1", "kind": "Pod", "metadata": {{"name": "{}",
+      "namespace": "ns", "uid": "{}", "annotations": {{"scheduling.k8s.io/group-name": "{}"}}}},
+      "spec": {{"schedulerName": "volcano", "nodeName": "{}"}}}})",
+                                                  name, name, group, node));
+    return world.turn(*controller, "ns/" + std::string(name));
+  };
+  EXPECT_EQ(pod("waits", "podgroup-waits", ""), "create PodGroup ns/podgroup-waits\n");
+  EXPECT_EQ(pod("of-a-user", "own", ""), "");
+  EXPECT_EQ(pod("runs", "podgroup-runs", "n"), "");
 }
 
 TEST(PlainPods, share_the_group_of_their_owner_and_take_its_annotations) {

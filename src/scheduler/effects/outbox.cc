@@ -45,6 +45,7 @@ bool Outbox::State::take_place_of_older(Work& work, const std::string& name) {
   older.work = std::move(work);
   older.step = begin(older.work, context());
   older.tries = 0;
+  lane.gathers_until = std::min(lane.gathers_until, env.uptime() + gather_time(older.work));
   if (older.at == Write::At::kReady) push_ready(*last, urgency_of(older.work));
   if (older.at == Write::At::kWaiting) settle(name);  // it may go at once where the older one had to wait
   pump();
@@ -83,6 +84,7 @@ void Outbox::State::enqueue(Id id) {
   if (write.step.lane.empty()) return make_ready(id);
   Lane& lane = lanes[write.step.lane];
   write.at = Write::At::kWaiting;
+  if (lane.waiting.empty()) lane.gathers_until = env.uptime() + gather_time(write.work);
   lane.waiting.push_back(id);
   // What stands before it goes as soon as it would itself.
   if (lane.holder && writes.at(*lane.holder).at == Write::At::kReady) {
@@ -105,19 +107,22 @@ void Outbox::State::settle(const std::string& name) {
     return;
   }
   const Id id = lane.waiting.front();
-  if (is_paced(writes.at(id).work) && now < lane.rests_until) {
-    if (std::exchange(lane.wakes, true)) return;
-    env.loop().after(lane.rests_until - now, [weak = weak_from_this(), name] {
-      auto self = weak.lock();
-      if (!self) return;
-      if (const auto again = self->lanes.find(name); again != self->lanes.end()) again->second.wakes = false;
-      self->settle(name);
-    });
-    return;
-  }
+  const base::Duration due = std::max(lane.rests_until, lane.gathers_until);
+  if (is_paced(writes.at(id).work) && now < due) return settle_at(due, name, lane);
   lane.waiting.pop_front();
   lane.holder = id;
   make_ready(id);
+}
+
+void Outbox::State::settle_at(base::Duration due, const std::string& name, Lane& lane) {
+  if (lane.wakes_at && *lane.wakes_at <= due) return;
+  lane.wakes_at = due;
+  env.loop().after(due - env.uptime(), [weak = weak_from_this(), name] {
+    auto self = weak.lock();
+    if (!self) return;
+    if (const auto again = self->lanes.find(name); again != self->lanes.end()) again->second.wakes_at.reset();
+    self->settle(name);
+  });
 }
 
 void Outbox::State::release(const std::string& name) {

@@ -3,7 +3,9 @@
 
 #include "api/resource.h"
 #include "base/format.h"
+#include "client/identity_parts.h"
 #include "scheduler/cache/intake.h"
+#include "scheduler/cache/intake_fields.h"
 
 namespace scheduler {
 namespace {
@@ -35,7 +37,8 @@ client::Request pod_status_patch(std::string_view ns, std::string_view pod, std:
           .name = std::string(pod),
           .subresource = "status",
           .body = std::move(body),
-          .patch_type = client::PatchType::kStrategic};
+          .patch_type = client::PatchType::kStrategic,
+          .only = &client::identity_parts()};
 }
 
 }  // namespace
@@ -49,6 +52,7 @@ Json object_head(std::string_view api_version, std::string_view kind, std::strin
 
 client::Request node_lock_request(const PlannedBind& plan, base::Time now) {
   client::Request out{.verb = client::Verb::kPatch, .resource = api::resources::kNodes, .name = plan.node};
+  out.only = &client::identity_parts();
   out.body.edit_path({"metadata", "annotations", plan.node_lock}) = base::format_rfc3339(now);
   return out;
 }
@@ -103,7 +107,8 @@ client::Request gate_removal_request(const PlannedGateRemoval& plan) {
           .ns = plan.ns,
           .name = plan.pod,
           .body = std::move(body),
-          .patch_type = client::PatchType::kStrategic};
+          .patch_type = client::PatchType::kStrategic,
+          .only = &fields_read(api::resources::kPods)};
 }
 
 client::Request node_shard_status_request(const PlannedShardStatus& plan) {
@@ -121,7 +126,8 @@ client::Request node_shard_status_request(const PlannedShardStatus& plan) {
           .resource = api::resources::kNodeShards,
           .name = plan.name,
           .subresource = "status",
-          .body = std::move(body)};
+          .body = std::move(body),
+          .only = &client::identity_parts()};
 }
 
 client::Request group_status_request(const PlannedGroupStatus& plan) {
@@ -144,7 +150,8 @@ client::Request group_status_request(const PlannedGroupStatus& plan) {
           .resource = api::resources::kPodGroups,
           .ns = plan.ns,
           .name = plan.name,
-          .body = std::move(body)};
+          .body = std::move(body),
+          .only = &fields_read(api::resources::kPodGroups)};
 }
 
 client::Request queue_status_request(const PlannedQueueStatus& plan) {
@@ -155,7 +162,8 @@ client::Request queue_status_request(const PlannedQueueStatus& plan) {
           .name = plan.name,
           .subresource = "status",
           .body = Json::object(
-              {{"status", Json::object({{"allocated", std::move(allocated)}, {"reservation", Json::object()}})}})};
+              {{"status", Json::object({{"allocated", std::move(allocated)}, {"reservation", Json::object()}})}}),
+          .only = &client::identity_parts()};
 }
 
 client::Request numatopology_deletion_request(std::string_view name, std::string_view uid) {
@@ -171,6 +179,14 @@ client::Request queue_creation_request(std::string_view name, bool reclaimable) 
                             {"metadata", Json::object({{"name", name}})},
                             {"spec", Json::object({{"reclaimable", reclaimable}, {"weight", 1}})}});
   return {.verb = client::Verb::kCreate, .resource = api::resources::kQueues, .body = std::move(body)};
+}
+
+client::Request lookup_request(const api::ResourceId& resource, std::string_view ns, std::string_view name) {
+  return {.verb = client::Verb::kGet,
+          .resource = resource,
+          .ns = std::string(ns),
+          .name = std::string(name),
+          .only = &fields_read(resource)};
 }
 
 }  // namespace scheduler

@@ -28,8 +28,10 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   struct Lane {
     std::optional<Id> holder;
     std::deque<Id> waiting;
-    base::Duration rests_until{};  // paced writes are not made before
-    bool wakes = false;            // a timer for that is set
+    // Paced writes are not made before both.
+    base::Duration rests_until{};
+    base::Duration gathers_until{};
+    std::optional<base::Duration> wakes_at{};  // a timer for that is set
   };
 
   State(client::Client& client, rt::Env& env, Intake& intake, Ledger& ledger, OutboxOptions options,
@@ -42,6 +44,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   void take(Id id, Step step, Reply answer);
   void enqueue(Id id);
   void settle(const std::string& lane);
+  void settle_at(base::Duration due, const std::string& name, Lane& lane);
   void release(const std::string& lane);
   void drop_rested_lanes();
   void make_ready(Id id);

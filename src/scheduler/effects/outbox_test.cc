@@ -148,6 +148,12 @@ TEST(Outbox, counts_of_a_group_are_written_now_and_then_and_its_phase_at_once) {
     send(GroupPhase::kInqueue, i, false);
     world.env.run_for(base::milliseconds(10));
   }
+  EXPECT_EQ(count_of(world, "patch podgroups"), 0u) << "more may follow";
+  world.env.run_for(base::milliseconds(350));
+  EXPECT_EQ(count_of(world, "patch podgroups"), 1u);
+  EXPECT_EQ((*world.server.find(api::resources::kPodGroups, "a/g"))["status"]["running"].as_int(), 15);
+  send(GroupPhase::kInqueue, 16, false);
+  world.env.run_for(base::milliseconds(900));
   EXPECT_EQ(count_of(world, "patch podgroups"), 1u) << "the second waits for the time of counts to be over";
   send(GroupPhase::kRunning, 20, true);
   world.env.run_for(base::milliseconds(1));
@@ -158,6 +164,30 @@ TEST(Outbox, counts_of_a_group_are_written_now_and_then_and_its_phase_at_once) {
   EXPECT_EQ(count_of(world, "patch podgroups"), 3u);
   EXPECT_EQ((*world.server.find(api::resources::kPodGroups, "a/g"))["status"]["running"].as_int(), 21);
   EXPECT_FALSE(world.ledger.is_under_way(Entry::kGroup, "a/g"));
+}
+
+TEST(Outbox, that_pods_are_being_bound_is_said_with_what_follows_unless_that_takes_long) {
+  World world;
+  world.server.put(api::resources::kPodGroups, json(R"({"metadata":{"namespace":"a","name":"g","uid":"3"}})"));
+  const auto send = [&](GroupPhase phase, bool is_on_its_way) {
+    Plan plan;
+    plan.groups.push_back(group_status(phase, 0, false));
+    if (is_on_its_way) plan.groups.back().status.conditions.push_back({.type = Text("Scheduled")});
+    world.outbox.send(plan);
+  };
+  send(GroupPhase::kInqueue, true);
+  world.env.run_for(base::seconds(1));
+  EXPECT_EQ(count_of(world, "patch podgroups"), 0u);
+  send(GroupPhase::kRunning, false);
+  world.env.run_for(base::milliseconds(499));
+  EXPECT_EQ(count_of(world, "patch podgroups"), 0u);
+  world.env.run_for(base::milliseconds(1));
+  EXPECT_EQ(count_of(world, "patch podgroups"), 1u);
+  EXPECT_EQ((*world.server.find(api::resources::kPodGroups, "a/g"))["status"]["phase"].as_string(), "Running");
+  world.env.run_for(base::seconds(10));
+  send(GroupPhase::kInqueue, true);
+  world.env.run_for(base::seconds(3));
+  EXPECT_EQ(count_of(world, "patch podgroups"), 2u);
 }
 
 TEST(Outbox, a_newer_status_says_also_what_only_the_one_it_replaces_said) {
@@ -171,7 +201,7 @@ TEST(Outbox, a_newer_status_says_also_what_only_the_one_it_replaces_said) {
   }
   world.env.run_for(base::seconds(1));
   EXPECT_EQ((*world.server.find(api::resources::kQueues, "q"))["status"]["allocated"].size(), 0u);
-  EXPECT_EQ(count_of(world, "patch queues"), 2u);
+  EXPECT_EQ(count_of(world, "patch queues"), 1u);
   EXPECT_FALSE(world.ledger.is_under_way(Entry::kQueue, "q"));
 
   Plan plan;
@@ -195,7 +225,7 @@ TEST(Outbox, a_status_that_somebody_else_overtook_is_not_taken_for_written) {
   world.server.failures.push_back(base::make_error(base::Code::kConflict, "the object has been modified"));
   world.outbox.send(plan);
   EXPECT_TRUE(world.ledger.is_under_way(Entry::kQueue, "q"));
-  world.env.run_for(base::milliseconds(10));
+  world.env.run_for(base::seconds(1));
   EXPECT_TRUE(world.ledger.queue(queue).allocated.empty()) << "as the server says";
   EXPECT_FALSE(world.ledger.is_doubtful(Entry::kQueue, "q"));
   EXPECT_EQ(world.woken, 1);
@@ -255,7 +285,7 @@ TEST(Outbox, requests_say_how_urgent_they_are) {
   plan.groups.push_back({.ns = "a", .name = "g", .uid = "8", .is_urgent = true});
   plan.binds.push_back({.ns = "a", .pod = "p", .uid = "2", .node = "n"});
   world.outbox.send(plan);
-  world.env.run_for(base::milliseconds(1));
+  world.env.run_for(base::seconds(1));
   std::map<std::string, client::Urgency> urgency;
   for (const client::Request& request : world.server.calls) urgency.emplace(request.resource.plural, request.urgency);
   EXPECT_EQ(urgency.at("pods"), client::Urgency::kFirst);

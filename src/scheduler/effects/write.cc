@@ -120,17 +120,15 @@ Step next_of(ClaimRelease& write, Reply, const StepContext& context) {
 }
 
 Step begin_of(PodLookup& write, const StepContext&) {
-  return Step::call(
-      {.verb = client::Verb::kGet, .resource = api::resources::kPods, .ns = write.ns, .name = write.name});
+  return Step::call(lookup_request(api::resources::kPods, write.ns, write.name));
 }
 
 Step begin_of(GroupLookup& write, const StepContext&) {
-  return Step::call(
-      {.verb = client::Verb::kGet, .resource = api::resources::kPodGroups, .ns = write.ns, .name = write.name});
+  return Step::call(lookup_request(api::resources::kPodGroups, write.ns, write.name));
 }
 
 Step begin_of(QueueLookup& write, const StepContext&) {
-  return Step::call({.verb = client::Verb::kGet, .resource = api::resources::kQueues, .name = write.name});
+  return Step::call(lookup_request(api::resources::kQueues, {}, write.name));
 }
 
 // What is gone is an answer as well.
@@ -190,6 +188,15 @@ void keep_what_only_older_said(QueueStatusWrite& newer, const QueueStatusWrite& 
 
 void keep_what_only_older_said(ShardStatusWrite&, const ShardStatusWrite&) {}
 
+// All its pods are being bound, which the next status will say.
+bool is_on_its_way(const GroupStatus& status) {
+  if (status.phase != GroupPhase::kInqueue || status.conditions.empty()) return false;
+  const auto newest =
+      std::max_element(status.conditions.begin(), status.conditions.end(),
+                       [](const auto& a, const auto& b) { return a.last_transition < b.last_transition; });
+  return newest->type.view() == "Scheduled";
+}
+
 template <class Write>
 bool supersedes_as(Work& newer, const Work& older) {
   Write* late = std::get_if<Write>(&newer);
@@ -221,6 +228,12 @@ Urgency urgency_of(const Work& work) {
 bool is_paced(const Work& work) {
   if (const auto* group = std::get_if<GroupStatusWrite>(&work)) return !group->plan.is_urgent;
   return std::holds_alternative<QueueStatusWrite>(work);
+}
+
+base::Duration gather_time(const Work& work) {
+  if (!is_paced(work)) return {};
+  const auto* group = std::get_if<GroupStatusWrite>(&work);
+  return group != nullptr && is_on_its_way(group->plan.status) ? kBindingsGather : kCountsGather;
 }
 
 bool supersedes(Work& newer, const Work& older) {

@@ -99,6 +99,8 @@ Step next(Work& work, Reply answer, const StepContext& context);
 Urgency urgency_of(const Work& work);
 // At most one such write of an object is made in kCountsPeriod.
 bool is_paced(const Work& work);
+// How long such a write waits for others that take its place.
+base::Duration gather_time(const Work& work);
 // Statuses: a newer one may take the place of one that waits. Then `newer` says also what only `older` said; false when
 // they are not of one kind.
 bool supersedes(Work& newer, const Work& older);

@@ -32,6 +32,22 @@ std::string after_sentence(std::string_view sentence, std::string_view text) {
   return base::format("{}. {}", sentence, text);
 }
 
+// All its pods are there and have a node: nothing is left to decide.
+bool is_on_its_way(const Job& job) { return job.is_ready() && job.count(TaskStatus::kPending) == 0; }
+
+// Pods are made for a group that is let in, and a group that waits is looked after; that it runs is told to people.
+bool is_phase_awaited(const Job& job) {
+  if (job.phase == GroupPhase::kInqueue) return job.tasks.empty() || !is_on_its_way(job);
+  return job.phase != GroupPhase::kRunning && job.phase != GroupPhase::kCompleted;
+}
+
+// As controllers make it of a pod without an owner: what becomes of the group is what becomes of the pod.
+bool is_made_for_its_pod(const Model& model, const Job& job) {
+  constexpr std::string_view kPrefix = "podgroup-";
+  if (job.task_count() != 1 || !job.name().starts_with(kPrefix)) return false;
+  return job.name().substr(kPrefix.size()) == model.text(job.tasks.front()).uid.view();
+}
+
 }  // namespace
 
 Statuses::Statuses(const SessionInput& input, const Troubles& troubles, Plan& plan)
@@ -269,7 +285,7 @@ void Statuses::close_job(JobId id) {
                .name = std::string(job.name()),
                .uid = job.group_uid.str(),
                .status = status,
-               .is_urgent = moved || job.phase != phase_said};
+               .is_urgent = moved || (job.phase != phase_said && is_phase_awaited(job))};
     // Said with every write: a later write may take the place of one that waits.
     if (moved || job.topology) planned.allocated_domain = domain.is_set() ? in_.model.symbols.text(domain) : "";
     said.domain = domain;
@@ -295,9 +311,8 @@ void Statuses::tell_group(const Job& job, bool updated) {
   GroupSays& said = in_.ledger.edit_group(job.id);
   const GroupPhase phase = job.phase;
   const bool waits = phase == GroupPhase::kUnknown || phase == GroupPhase::kPending || phase == GroupPhase::kInqueue;
-  if (waits && job.is_ready() && job.count(TaskStatus::kPending) == 0) {
-    // On its way: nothing is left to decide, so there is nothing to warn of.
-    said.event.clear();
+  if (waits && is_on_its_way(job)) {
+    said.event.clear();  // there is nothing to warn of
   } else if (waits) {
     std::string text = waiting_text(job, job.count(TaskStatus::kPending));
     if (text != said.event) {
@@ -307,6 +322,7 @@ void Statuses::tell_group(const Job& job, bool updated) {
   } else if (updated && said.event != kGroupIsReady) {
     // COMPAT(ready-said-once): each pod that starts or ends changes the status, and makes the group no readier.
     said.event = in_.model.shared_texts.share(kGroupIsReady);
+    if (is_made_for_its_pod(in_.model, job)) return;
     plan_.add_group_event(job, "Normal", "Scheduled", std::string(kGroupIsReady));
   }
 }
