@@ -85,7 +85,7 @@ void check_item(const Json& item, const Amounts& of, std::vector<std::string>& p
 void check_pod_by(const Json& item, const Json& spec, std::vector<std::string>& problems) {
   const std::string_view type = item["type"].as_string();
   if (type == "Pod")
-    return check_item(item, {api::containers_total(spec, "requests"), api::containers_total(spec, "limits")}, problems);
+    return check_item(item, {api::pod_total(spec, "requests"), api::pod_total(spec, "limits")}, problems);
   if (type != "Container") return;
   for (const char* list : {"containers", "initContainers"})
     for (const Json& container : spec[list].items()) {
@@ -200,7 +200,7 @@ bool has_limits(const api::KindInfo& kind) {
   return kind.resource == api::resources::kPods || kind.resource == api::resources::kPersistentVolumeClaims;
 }
 
-void apply_limit_ranges(const std::vector<Json>& ranges, Json& pod) {
+std::string apply_limit_ranges(const std::vector<Json>& ranges, Json& pod) {
   std::vector<std::string> notes;
   for (const Json& range : ranges)
     for (const Json& item : range["spec"]["limits"].items()) {
@@ -210,11 +210,15 @@ void apply_limit_ranges(const std::vector<Json>& ranges, Json& pod) {
           if (pod["spec"][list][i].is_object())
             fill_container(item, pod.edit("spec").edit(list).edit(i), notes, std::string_view(list) != "containers");
     }
-  if (notes.empty()) return;
   std::string text;
   for (const std::string& note : notes) text += (text.empty() ? "LimitRanger plugin set: " : "; ") + note;
+  return text;
+}
+
+void note_limit_ranges(const std::string& words, Json& pod) {
   const Json& annotations = pod["metadata"]["annotations"];
-  if (annotations.is_null() || annotations.is_object()) pod.edit_path({"metadata", "annotations"}).set(kNote, text);
+  if (!words.empty() && (annotations.is_null() || annotations.is_object()))
+    pod.edit_path({"metadata", "annotations"}).set(kNote, words);
 }
 
 base::Status check_limits(const std::vector<Json>& ranges, const api::KindInfo& kind, const Json& object) {

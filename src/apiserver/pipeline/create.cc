@@ -115,7 +115,7 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   TRY_VOID(check_size(object));
   const std::vector<Json> limits =
       has_limits(kind) ? limit_ranges_of(context.objects, request.ns) : std::vector<Json>();
-  if (kind.kind == "Pod" && !limits.empty()) apply_limit_ranges(limits, object);
+  if (kind.kind == "Pod" && !limits.empty()) note_limit_ranges(apply_limit_ranges(limits, object), object);
   const bool by_apply = request.verb == Verb::kPatch;  // apply of an object that does not exist yet
   if (!by_apply) managed = fields_of_author(context, request, object);
   TRY_VOID(run_mutating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
