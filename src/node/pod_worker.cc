@@ -362,7 +362,9 @@ Json Agent::State::status_of(const PodWorker& worker) const {
     for (Json& one : others) conditions.push_back(std::move(one));
     basis.edit("status").set("conditions", std::move(conditions));
   }
-  return status_for(basis, worker.state, options.host_ip, env.now());
+  Json status = status_for(basis, worker.state, options.host_ip, env.now());
+  tell_health(worker, status);
+  return status;
 }
 
 void Agent::State::report(PodWorker& worker) {
