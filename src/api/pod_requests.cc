@@ -61,6 +61,38 @@ ResourceList containers_total(const Json& pod_spec, std::string_view side) {
   });
 }
 
+bool is_pod_level(std::string_view resource) {
+  return resource == "cpu" || resource == "memory" || resource.starts_with("hugepages-");
+}
+
+bool has_pod_level_resources(const Json& pod_spec) {
+  for (const char* side : {"requests", "limits"})
+    for (const Json::Member& amount : pod_spec["resources"][side].members())
+      if (is_pod_level(amount.name())) return true;
+  return false;
+}
+
+ResourceList pod_total(const Json& pod_spec, std::string_view side) {
+  ResourceList sum = containers_total(pod_spec, side);
+  for (const auto& [name, amount] : resource_list_from(pod_spec["resources"][side]))
+    if (is_pod_level(name)) sum[name] = amount;
+  return sum;
+}
+
+ResourceList pod_in_use(const Json& pod, std::string_view side) {
+  ResourceList sum = containers_in_use(pod, side);
+  const Json& status = pod["status"];
+  ResourceList had = not_negative(resource_list_from(status["resources"][side]));
+  if (side == "requests") raise(had, not_negative(resource_list_from(status["allocatedResources"])));
+  const bool infeasible = status["resources"].is_object() && is_resize_infeasible(pod);
+  for (const auto& [name, amount] : resource_list_from(pod["spec"]["resources"][side])) {
+    if (!is_pod_level(name)) continue;
+    const auto held = had.find(name);
+    sum[name] = held != had.end() && (infeasible || held->second > amount) ? held->second : amount;
+  }
+  return sum;
+}
+
 bool is_resize_infeasible(const Json& pod) {
   for (const Json& condition : pod["status"]["conditions"].items())
     if (condition["type"].as_string() == "PodResizePending") return condition["reason"].as_string() == "Infeasible";
@@ -86,23 +118,37 @@ ResourceList containers_in_use(const Json& pod, std::string_view side) {
   });
 }
 
-std::string_view qos_class(const Json& pod_spec) {
+namespace {
+
+struct ClassOfService {
   bool any = false;
   bool guaranteed = true;
-  for (const char* list : {"containers", "initContainers"})
-    for (const Json& container : pod_spec[list].items()) {
-      const ResourceList requests = resource_list_from(container["resources"]["requests"]);
-      const ResourceList limits = resource_list_from(container["resources"]["limits"]);
-      for (const char* name : {"cpu", "memory"}) {
-        const auto request = requests.find(name);
-        const auto limit = limits.find(name);
-        const bool has_limit = limit != limits.end() && !limit->second.is_zero();
-        any = any || has_limit || (request != requests.end() && !request->second.is_zero());
-        if (!has_limit || (request != requests.end() && !(request->second == limit->second))) guaranteed = false;
-      }
+
+  void see(const Json& resources) {
+    const ResourceList requests = resource_list_from(resources["requests"]);
+    const ResourceList limits = resource_list_from(resources["limits"]);
+    for (const char* name : {"cpu", "memory"}) {
+      const auto request = requests.find(name);
+      const auto limit = limits.find(name);
+      const bool has_limit = limit != limits.end() && !limit->second.is_zero();
+      any = any || has_limit || (request != requests.end() && !request->second.is_zero());
+      if (!has_limit || (request != requests.end() && !(request->second == limit->second))) guaranteed = false;
     }
-  if (!any) return "BestEffort";
-  return guaranteed ? "Guaranteed" : "Burstable";
+  }
+};
+
+}  // namespace
+
+std::string_view qos_class(const Json& pod_spec) {
+  ClassOfService all;
+  if (has_pod_level_resources(pod_spec)) {
+    all.see(pod_spec["resources"]);
+  } else {
+    for (const char* list : {"containers", "initContainers"})
+      for (const Json& container : pod_spec[list].items()) all.see(container["resources"]);
+  }
+  if (!all.any) return "BestEffort";
+  return all.guaranteed ? "Guaranteed" : "Burstable";
 }
 
 }  // namespace api

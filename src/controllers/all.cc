@@ -33,8 +33,10 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
                                                  .reads_priorities = options.reads_priorities},
                                                 options.metrics));
   if (is_enabled(options.enabled, "queue-controller"))
-    state_->driver.add(queue::make_queue_controller(
-        {.requeues_max = options.requeues_max, .reads_commands = options.reads_commands, .metrics = options.metrics}));
+    state_->driver.add(queue::make_queue_controller({.requeues_max = options.requeues_max,
+                                                     .reads_commands = options.reads_commands,
+                                                     .counts_children = options.with_cluster,
+                                                     .metrics = options.metrics}));
   if (is_enabled(options.enabled, "pg-controller"))
     state_->driver.add(
         podgroup::make_podgroup_controller({.scheduler_names = options.scheduler_names,

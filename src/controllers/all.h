@@ -36,7 +36,7 @@ struct Options {
   // The training operator; unset: none. Its controllers are listed by --controllers as the others are.
   std::optional<training::Options> training = {};
   // What a cluster needs besides us and a lone machine does not have: owner garbage collection, namespaces,
-  // endpoints, local volumes. Only `volcano up` turns this on.
+  // endpoints, local volumes; and counters of queues that include those below them. Only `volcano up` turns this on.
   bool with_cluster = false;
   // The controllers of Kubernetes' own workloads; unset: none. Only `volcano up` sets it.
   std::optional<workloads::Options> kubernetes = {};

@@ -35,13 +35,17 @@ void Agent::State::begin_claims(LocalClaims kept) {
   if (!drivers) return;
   device_slices.wipe_all([this] {
     if (stopping) return;
-    drivers->start({.came = [this](const std::string& driver) { driver_came(driver); },
-                    .gone = [this](const std::string& driver) { device_slices.driver_gone(driver); },
-                    .warn =
-                        [warn = device_callbacks().warn](const std::string& message) {
-                          base::log_warning("node", message);
-                          warn("DRAPlugin", message);
-                        }});
+    drivers->start(
+        {.came = [this](const std::string& driver) { driver_came(driver); },
+         .gone = [this](const std::string& driver) { device_slices.driver_gone(driver); },
+         .warn =
+             [warn = device_callbacks().warn](const std::string& message) {
+               base::log_warning("node", message);
+               warn("DRAPlugin", message);
+             },
+         .health = [this](const std::string& driver,
+                          const std::vector<DeviceNews>& news) { resource_claims.health_told(driver, news); },
+         .health_lost = [this](const std::string& driver) { resource_claims.health_lost(driver); }});
   });
 }
 
@@ -79,6 +83,20 @@ void Agent::State::release_claims(const PodWorker& worker) {
   if (worker.settled || worker.state.stopping || api::is_deleting(worker.pod) ||
       worker.state.sandbox == Sandbox::kGone || is_over(worker.pod, worker.state))
     resource_claims.release(std::string(api::uid_of(worker.pod)));
+}
+
+// How the devices that containers have by claims are.
+void Agent::State::tell_health(const PodWorker& worker, Json& status) const {
+  if (!has_claims(worker.pod)) return;
+  for (const ContainerState& container : worker.state.containers) {
+    if (container.ephemeral) continue;
+    const std::string list(status_list(container));
+    for (std::size_t i = 0; i < status[list].size(); ++i) {
+      if (status[list][i]["name"].as_string() != container.name) continue;
+      Json health = resource_claims.health_of(worker.pod, container_spec(worker.pod, container));
+      if (!health.empty()) status.edit(list).edit(i).set("allocatedResourcesStatus", std::move(health));
+    }
+  }
 }
 
 // An agent that stops does not wait: the next one goes on.

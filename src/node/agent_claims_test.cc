@@ -131,6 +131,30 @@ TEST_F(AgentClaims, reach_containers_and_are_given_back_before_the_pod_is_over) 
   EXPECT_EQ(phase(), "Succeeded");
 }
 
+TEST_F(AgentClaims, say_how_their_devices_are) {
+  drivers->come("gpu.org");
+  put_pod();
+  const auto told = [this] {
+    env.run_for(base::seconds(1));
+    const Json pod = *server.find(api::resources::kPods, "ns/p");
+    return pod["status"]["containerStatuses"][std::size_t{0}]["allocatedResourcesStatus"].dump();
+  };
+  const auto row = [](const std::string& rest) {
+    return R"([{"name":"claim:c","resources":[{"resourceID":"gpu.org/dev=a","health":)" + rest + "}]}]";
+  };
+  EXPECT_EQ(told(), row(R"("Unknown")"));
+  drivers->news.health("gpu.org", {{"pool", "device", Health::kHealthy, base::seconds(30)}});
+  EXPECT_EQ(told(), row(R"("Healthy")"));
+  drivers->news.health("gpu.org", {{"pool", "device", Health::kUnhealthy, base::seconds(30), "fan stopped"}});
+  EXPECT_EQ(told(), row(R"("Unhealthy","message":"fan stopped")"));
+  env.run_for(base::seconds(31));
+  EXPECT_EQ(told(), row(R"("Unknown")")) << "nobody has said so again";
+  drivers->news.health("gpu.org", {{"pool", "device", Health::kHealthy, base::seconds(30)}});
+  EXPECT_EQ(told(), row(R"("Healthy")"));
+  drivers->news.health_lost("gpu.org");
+  EXPECT_EQ(told(), row(R"("Unknown")"));
+}
+
 TEST_F(AgentClaims, make_a_pod_wait_for_its_driver) {
   put_pod();
   EXPECT_EQ(phase(), "Pending");

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "node/agent_state.h"
 #include "node/container_text.h"
+#include "node/pod_specs.h"
 
 namespace node {
 
@@ -33,6 +34,7 @@ std::int64_t generation_of(const Json& pod) { return pod["metadata"]["generation
 
 ContainerAmounts held_by(const PodWorker& worker) {
   ContainerAmounts held = worker.set_aside;
+  if (worker.state.held.is_object()) held[std::string(kWholePod)] = worker.state.held;
   for (const ContainerState& container : worker.state.containers)
     if (is_live(container) && container.held.is_object() && held.contains(container.name))
       held[container.name] = container.held;
@@ -69,15 +71,21 @@ void Agent::State::begin_allocation(PodWorker& worker) {
     for (auto& [name, resources] : worker.set_aside)
       if (const auto known = found->second.set_aside.find(name); known != found->second.set_aside.end())
         resources = known->second;
+  const Json pod = with_amounts(worker.pod, worker.set_aside);
+  const auto held_before = [&](std::string_view name, Json& held) {
+    if (found == allocations.end()) return;
+    if (const auto known = found->second.held.find(name); known != found->second.held.end()) held = known->second;
+  };
+  if (worker.state.sandbox == Sandbox::kReady) worker.state.held = worker.set_aside[std::string(kWholePod)];
+  held_before(kWholePod, worker.state.held);
   for (ContainerState& container : worker.state.containers) {
     if (!is_live(container) || container.ephemeral) continue;
-    container.held = worker.set_aside[container.name];
-    if (found == allocations.end()) continue;
-    if (const auto known = found->second.held.find(container.name); known != found->second.held.end())
-      container.held = known->second;
+    container.held = effective_resources(pod, container_spec(pod, container));
+    held_before(container.name, container.held);
+    container.actual = runtime->actual_resources(std::string(api::uid_of(pod)), container.id, container.held);
   }
   ResizeState& resize = worker.state.resize;
-  worker.pod_held = pod_amounts(with_amounts(worker.pod, worker.set_aside));
+  worker.pod_held = pod_amounts(pod);
   if (found != allocations.end()) {
     worker.written = found->second;
     resize.in_progress = found->second.resizing;
@@ -214,16 +222,26 @@ void Agent::State::apply_resize(PodWorker& worker, const ResizeStep& next) {
   const std::string uid(api::uid_of(worker.pod));
   const Allocation before = allocation_of(worker);
   Allocation after = before;
-  for (const ContainerResize& one : next.change.containers) after.held[one.name] = worker.set_aside[one.name];
+  PodResize change = next.change;
+  const Json was = with_amounts(worker.pod, before.held);
+  for (std::size_t i = 0; i < next.updated.size(); ++i) {
+    const ContainerState& container = worker.state.containers[next.updated[i]];
+    const Json& spec = container_spec(worker.pod, container);
+    after.held[container.name] = effective_resources(worker.pod, spec);
+    change.containers[i].oom_score = {oom_score_adjustment(was, container_spec(was, container), allocatable()),
+                                      oom_score_adjustment(worker.pod, spec, allocatable())};
+  }
+  if (change.pod == pod_amounts(worker.pod))
+    after.held[std::string(kWholePod)] = worker.set_aside[std::string(kWholePod)];
   worker.written = after;
   call_for<base::Status>(
       uid,
-      [folder = allocations_folder(), before, after, change = next.change](Runtime& machine) -> base::Status {
+      [folder = allocations_folder(), before, after, change](Runtime& machine) -> base::Status {
         TRY_VOID(write_allocation(folder, before));
         TRY_VOID(machine.resize(change));
         return write_allocation(folder, after);
       },
-      [this, uid, after, change = next.change](base::Status done) {
+      [this, uid, after, change](base::Status done) {
         PodWorker* found = find(uid);
         if (found == nullptr) return;
         resized(*found, change, after, done);
@@ -238,8 +256,12 @@ void Agent::State::resized(PodWorker& worker, const PodResize& change, const All
   if (done.ok()) {
     worker.pod_held = change.pod;
     for (ContainerState& container : worker.state.containers)
-      for (const ContainerResize& one : change.containers)
-        if (one.id == container.id) container.held = after.held.at(one.name);
+      for (const ContainerResize& one : change.containers) {
+        if (one.id != container.id) continue;
+        container.held = after.held.at(one.name);
+        container.actual = runtime->actual_resources(change.pod_uid, one.id, container.held);
+      }
+    worker.state.held = after.held.at(std::string(kWholePod));
     resize.error.clear();
     resize.retry_at = {};
     resize.retry_back_off = {};

@@ -193,6 +193,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   // As give_devices(), for what the container gets by its resource claims.
   bool give_claims(const PodWorker& worker, const ContainerState& container, base::Result<ContainerSpec>& spec);
   void release_claims(const PodWorker& worker);
+  void tell_health(const PodWorker& worker, api::Json& status) const;
   bool awaits_drivers(const PodWorker& worker) const;  // which have not taken back yet what it has
 
   // node_object.cc

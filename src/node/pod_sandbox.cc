@@ -77,6 +77,7 @@ void Agent::State::prepare(PodWorker& worker) {
           found->state.sandbox = Sandbox::kReady;
           found->state.prepare_back_off = {};
           found->state.ip = *ip;
+          found->state.held = found->set_aside[std::string(kWholePod)];
           refresh_services();
         } else if (ip.error().code == base::Code::kInvalid) {
           failed(*found, "FailedMount", ip.error().message);

@@ -84,27 +84,27 @@ base::Status add_mounts(const Json& json, const Environment& environment, Contai
 }
 
 void set_resources(const Json& pod, const Json& json, const Lookups& lookups, ContainerSpec& spec) {
-  const Json& resources = json["resources"];
-  const PodAmounts amounts = container_amounts(resources);
+  const PodAmounts amounts = container_amounts(effective_resources(pod, json));
   spec.cpu_request_milli = amounts.cpu_request_milli;
   spec.cpu_limit_milli = amounts.cpu_limit_milli;
   spec.memory_limit_bytes = amounts.memory_limit_bytes;
-  auto request_memory = api::Quantity::from_json(resources["requests"]["memory"]);
-  if (!request_memory) request_memory = api::Quantity::from_json(resources["limits"]["memory"]);
   spec.huge_page_limits = huge_page_limits(json, lookups.allocatable);
-  // The more memory a burstable container asked for, the later the kernel picks it.
-  const std::string_view qos = api::qos_class(pod["spec"]);
-  if (qos == "Guaranteed") {
-    spec.oom_score_adjustment = -997;
-  } else if (qos == "BestEffort") {
-    spec.oom_score_adjustment = 1000;
-  } else {
-    const auto total = lookups.allocatable.find("memory");
-    const std::int64_t bytes = total == lookups.allocatable.end() ? 0 : total->second.value();
-    const std::int64_t asked = request_memory ? bounded(request_memory->value(), kMemoryBytesMax) : 0;
-    const double share = bytes > 0 ? 1000.0 * static_cast<double>(asked) / static_cast<double>(bytes) : 1.0;
-    spec.oom_score_adjustment = static_cast<int>(std::clamp(1000.0 - share, 3.0, 999.0));
-  }
+  spec.oom_score_adjustment = oom_score_adjustment(pod, json, lookups.allocatable);
+}
+
+std::int64_t memory_in(const api::ResourceList& list) {
+  const auto found = list.find("memory");
+  return found == list.end() ? 0 : bounded(found->second.value(), kMemoryBytesMax);
+}
+
+// What its pod asks for as a whole beyond what its containers do, each has the same part of.
+std::int64_t memory_share_of_pod(const Json& spec) {
+  const std::int64_t rest =
+      memory_in(api::pod_total(spec, "requests")) - memory_in(api::containers_total(spec, "requests"));
+  std::size_t count = spec["containers"].size();
+  for (const Json& container : spec["initContainers"].items())
+    if (container["restartPolicy"].as_string() == "Always") ++count;
+  return rest > 0 && count > 0 ? rest / static_cast<std::int64_t>(count) : 0;
 }
 
 // What all containers may use together: their sum, or an init container's if that is more.
@@ -120,7 +120,7 @@ PodAmounts larger_of(const PodAmounts& a, const PodAmounts& b) {
 }
 
 // At the most demanding moment: the containers and sidecars together, or an init container beside the sidecars that
-// were started before it. A pod of which one container has no limit has none.
+// were started before it. A pod of which one container has no limit has none. What it says as a whole goes before.
 void set_pod_limits(const Json& pod, SandboxSpec& spec) {
   bool cpu_limited = true, memory_limited = true;
   const auto amounts_of_one = [&](const Json& container) {
@@ -137,9 +137,20 @@ void set_pod_limits(const Json& pod, SandboxSpec& spec) {
     most = larger_of(most, step);
     if (container["restartPolicy"].as_string() == "Always") sidecars = step;
   }
+  PodAmounts own = larger_of(most, sum_of(together, sidecars));
+  const Json& whole = pod["spec"]["resources"];
+  const PodAmounts asked = container_amounts(whole);
+  if (!whole["requests"]["cpu"].is_null() || asked.cpu_limit_milli > 0) own.cpu_request_milli = asked.cpu_request_milli;
+  if (asked.cpu_limit_milli > 0) {
+    own.cpu_limit_milli = asked.cpu_limit_milli;
+    cpu_limited = true;
+  }
+  if (asked.memory_limit_bytes > 0) {
+    own.memory_limit_bytes = asked.memory_limit_bytes;
+    memory_limited = true;
+  }
   // What the surroundings themselves take comes on top.
-  const PodAmounts total = sum_of(larger_of(most, sum_of(together, sidecars)),
-                                  container_amounts(Json::object({{"limits", pod["spec"]["overhead"]}})));
+  const PodAmounts total = sum_of(own, container_amounts(Json::object({{"limits", pod["spec"]["overhead"]}})));
   spec.cpu_request_milli = total.cpu_request_milli;
   spec.cpu_limit_milli = cpu_limited ? total.cpu_limit_milli : 0;
   spec.memory_limit_bytes = memory_limited ? total.memory_limit_bytes : 0;
@@ -157,6 +168,29 @@ PodAmounts container_amounts(const Json& resources) {
   if (limit_cpu) amounts.cpu_limit_milli = bounded(limit_cpu->milli_value(), kCpuMilliMax);
   if (limit_memory) amounts.memory_limit_bytes = bounded(limit_memory->value(), kMemoryBytesMax);
   return amounts;
+}
+
+Json effective_resources(const Json& pod, const Json& container) {
+  Json resources = container["resources"].is_object() ? container["resources"] : Json::object();
+  const Json& whole = pod["spec"]["resources"]["limits"];
+  for (const char* name : {"cpu", "memory"})
+    if (!whole[name].is_null() && resources["limits"][name].is_null()) resources.edit("limits").set(name, whole[name]);
+  return resources;
+}
+
+// The more memory a burstable container asked for, the later the kernel picks it.
+int oom_score_adjustment(const Json& pod, const Json& container, const api::ResourceList& allocatable) {
+  const std::string_view qos = api::qos_class(pod["spec"]);
+  if (qos == "Guaranteed") return -997;
+  if (qos == "BestEffort") return 1000;
+  const Json& resources = container["resources"];
+  auto request = api::Quantity::from_json(resources["requests"]["memory"]);
+  if (!request) request = api::Quantity::from_json(resources["limits"]["memory"]);
+  std::int64_t asked = request ? bounded(request->value(), kMemoryBytesMax) : 0;
+  asked = std::min(kMemoryBytesMax, asked + memory_share_of_pod(pod["spec"]));
+  const std::int64_t bytes = memory_in(allocatable);
+  const double share = bytes > 0 ? 1000.0 * static_cast<double>(asked) / static_cast<double>(bytes) : 1.0;
+  return static_cast<int>(std::clamp(1000.0 - share, 3.0, 999.0));
 }
 
 std::string container_id(std::string_view pod_uid, std::string_view container, int attempt) {

@@ -13,6 +13,10 @@ namespace node {
 SandboxSpec sandbox_spec(const api::Json& pod);
 // Of a container's `resources`.
 PodAmounts container_amounts(const api::Json& resources);
+// `resources` of a container with its pod's limits where it has none: what runs in it sees no others.
+api::Json effective_resources(const api::Json& pod, const api::Json& container);
+// How early the kernel picks it when memory runs out.
+int oom_score_adjustment(const api::Json& pod, const api::Json& container, const api::ResourceList& allocatable);
 // Errors are those of CreateContainerConfigError.
 base::Result<ContainerSpec> container_spec_for(const api::Json& pod, const ContainerState& container,
                                                const Lookups& lookups);

@@ -373,5 +373,25 @@ TEST(PodSpecs, a_pod_may_take_what_it_takes_at_its_most_demanding_moment) {
   }
 }
 
+TEST(PodSpecs, what_a_pod_asks_for_as_a_whole_holds_it_and_its_containers) {
+  const auto pod = api::parse_json(
+      R"({"metadata":{"name":"p","namespace":"n","uid":"u"},"spec":{"overhead":{"cpu":"100m"},
+          "resources":{"requests":{"cpu":"1","memory":"2Gi"},"limits":{"cpu":"2","memory":"4Gi"}},
+          "containers":[{"name":"own","resources":{"requests":{"memory":"1Gi"},"limits":{"memory":"1Gi"}}},{"name":"none"}]}})");
+  ASSERT_TRUE(pod.ok());
+  const SandboxSpec spec = sandbox_spec(*pod);
+  EXPECT_EQ(spec.cpu_request_milli, 1100);
+  EXPECT_EQ(spec.cpu_limit_milli, 2100);
+  EXPECT_EQ(spec.memory_limit_bytes, std::int64_t{4} << 30);
+  const api::Json &own = (*pod)["spec"]["containers"][std::size_t{0}],
+                  &none = (*pod)["spec"]["containers"][std::size_t{1}];
+  EXPECT_EQ(effective_resources(*pod, own)["limits"].dump(), R"({"memory":"1Gi","cpu":"2"})");
+  EXPECT_EQ(effective_resources(*pod, none)["limits"].dump(), R"({"cpu":"2","memory":"4Gi"})");
+  // The gibibyte that no container asks for is shared.
+  const api::ResourceList node = api::resource_list_from(*api::parse_json(R"({"memory":"8Gi"})"));
+  EXPECT_EQ(oom_score_adjustment(*pod, own, node), 812);
+  EXPECT_EQ(oom_score_adjustment(*pod, none, node), 937);
+}
+
 }  // namespace
 }  // namespace node

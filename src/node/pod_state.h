@@ -48,7 +48,8 @@ struct ContainerState {
   base::Time started;
   EndedRun ended;                // valid in kEnded
   std::optional<EndedRun> last;  // of the attempt before
-  api::Json held;                // `resources` that this attempt has, as far as it was started
+  api::Json held;                // `resources` that this attempt was told to have, as far as it was started
+  api::Json actual;              // the same, as the machine said then; null: not known
   base::Duration back_off{};     // between the end of this attempt and the next
 
   bool image_ready = false;
@@ -98,6 +99,7 @@ struct PodState {
   std::string failure_reason;  // set: the pod is Failed whatever its containers did
   std::string failure_message;
   ResizeState resize;
+  api::Json held;           // `resources` of the pod as a whole, as its control group has them; null: it has none yet
   bool limits_held = true;  // the runtime holds containers to their limits
   bool stopping = false;    // the agent itself goes down and takes the pod with it
   // Init containers first, in the spec's order, ephemeral ones last: an index stays its container's.

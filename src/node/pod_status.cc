@@ -72,11 +72,27 @@ void set_amounts(const Json& pod, const PodState& state, const ContainerState& c
   const Json& set_aside = container_spec(pod, container)["resources"];
   if (!set_aside["requests"].empty()) json.set("allocatedResources", set_aside["requests"]);
   const bool has = container.phase == RunPhase::kRunning && container.held.is_object();
-  Json resources = has ? container.held : set_aside;
+  Json resources = !has ? set_aside : container.actual.is_object() ? container.actual : container.held;
   if (!resources.is_object()) resources = Json::object();
+  // The limits that it has of its pod are not its own.
+  const Json had = resources["limits"];
+  for (const Json::Member& limit : had.members())
+    if (!set_aside["limits"].has(limit.name())) resources.edit("limits").erase(limit.name());
+  if (!had.is_null() && resources["limits"].empty()) resources.erase("limits");
   resources.erase("claims");
   if (!state.limits_held) resources.erase("limits");
   json.set("resources", std::move(resources));
+}
+
+// The same for the pod as a whole, if it says something.
+void set_whole_amounts(const Json& pod, const PodState& state, Json& status) {
+  if (!api::has_pod_level_resources(pod["spec"]) || !state.held.is_object()) return;
+  const Json& set_aside = pod["spec"]["resources"];
+  if (!set_aside["requests"].empty()) status.set("allocatedResources", set_aside["requests"]);
+  Json resources = state.held;
+  resources.erase("claims");
+  if (!state.limits_held) resources.erase("limits");
+  status.set("resources", std::move(resources));
 }
 
 Json container_json(const Json& pod, const PodState& state, const ContainerState& container, base::Time now) {
@@ -219,6 +235,7 @@ Json status_for(const Json& pod, const PodState& state, const std::string& host_
   if (!init.empty()) status.set("initContainerStatuses", init);
   status.set("containerStatuses", main);
   if (!ephemeral.empty()) status.set("ephemeralContainerStatuses", ephemeral);
+  set_whole_amounts(pod, state, status);
   status.set("qosClass", api::qos_class(pod["spec"]));
   return status;
 }

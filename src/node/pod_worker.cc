@@ -278,7 +278,8 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
   container.retry_at = {};
   container.retry_back_off = {};
   container.phase = RunPhase::kStarting;
-  container.held = worker.set_aside[container.name];
+  container.held = effective_resources(worker.pod, container_spec(worker.pod, container));
+  container.actual = {};
   container.id = spec->id;
   containers[container.id] = {uid, index};
   call_for<base::Result<StartedContainer>>(
@@ -295,6 +296,7 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
         if (started.ok()) {
           of.phase = RunPhase::kRunning;
           of.started = started->started;
+          of.actual = runtime->actual_resources(uid, of.id, of.held);
           event(found->pod, "Normal", "Started", base::format("Started container {}", of.name), of);
           post_start(*found, index);
           if (const auto early = early_exits.find(of.id); early != early_exits.end()) {
@@ -360,7 +362,9 @@ Json Agent::State::status_of(const PodWorker& worker) const {
     for (Json& one : others) conditions.push_back(std::move(one));
     basis.edit("status").set("conditions", std::move(conditions));
   }
-  return status_for(basis, worker.state, options.host_ip, env.now());
+  Json status = status_for(basis, worker.state, options.host_ip, env.now());
+  tell_health(worker, status);
+  return status;
 }
 
 void Agent::State::report(PodWorker& worker) {

@@ -38,13 +38,13 @@ std::int64_t number(const api::Quantity& quantity, std::string_view name) {
   return name == "cpu" ? quantity.milli_value() : quantity.value();
 }
 
-bool asks_for_restart(const Json& pod, const Json& container, const Json& held) {
+bool asks_for_restart(const Json& pod, const Json& container, const Json& wanted, const Json& held) {
   // What is never restarted cannot be by this, either.
   if (restart_policy(pod) == "Never" && container["restartPolicy"].as_string() != "Always") return false;
   for (const Json& policy : container["resizePolicy"].items())
     for (const char* name : kResized)
       if (policy["resourceName"].as_string() == name && policy["restartPolicy"].as_string() == "RestartContainer" &&
-          !same_amount(container["resources"], held, name))
+          !same_amount(wanted, held, name))
         return true;
   return false;
 }
@@ -56,6 +56,7 @@ std::int64_t looser(std::int64_t one, std::int64_t other) { return one == 0 || o
 
 ContainerAmounts amounts_of(const Json& pod) {
   ContainerAmounts all;
+  all.emplace(kWholePod, pod["spec"]["resources"].is_object() ? pod["spec"]["resources"] : Json::object());
   for (const char* list : kLists)
     for (const Json& container : pod["spec"][list].items())
       all[container["name"].str()] = container["resources"].is_object() ? container["resources"] : Json::object();
@@ -64,6 +65,9 @@ ContainerAmounts amounts_of(const Json& pod) {
 
 Json with_amounts(const Json& pod, const ContainerAmounts& amounts) {
   Json out = pod;
+  if (const auto whole = amounts.find(kWholePod);
+      whole != amounts.end() && !same_amounts(pod["spec"]["resources"], whole->second))
+    out.edit("spec").set("resources", whole->second);
   for (const char* list : kLists)
     for (std::size_t i = 0; i < pod["spec"][list].size(); ++i) {
       const Json& container = pod["spec"][list][i];
@@ -79,6 +83,7 @@ bool same_amounts(const Json& one, const Json& other) {
 }
 
 bool has_amounts(const Json& pod) {
+  if (!same_amounts(pod["spec"]["resources"], Json())) return true;
   for (const char* list : kLists)
     for (const Json& container : pod["spec"][list].items())
       if (!same_amounts(container["resources"], Json())) return true;
@@ -91,7 +96,7 @@ PodAmounts pod_amounts(const Json& pod) {
 }
 
 ResourceList taken_by(const Json& pod) {
-  ResourceList sum = api::containers_total(pod["spec"], "requests");
+  ResourceList sum = api::pod_total(pod["spec"], "requests");
   api::add(sum, api::resource_list_from(pod["spec"]["overhead"]));
   std::erase_if(sum, [](const auto& row) { return row.first != "cpu" && row.first != "memory"; });
   return sum;
@@ -123,14 +128,15 @@ ResizeStep next_resize_step(const Json& pod, const PodState& state, const std::o
     waits = waits || container.phase == RunPhase::kStarting;
     if (container.phase != RunPhase::kRunning) continue;  // others get what they should when they start
     const Json& spec = container_spec(pod, container);
-    if (same_amounts(spec["resources"], container.held)) continue;
+    const Json wanted = effective_resources(pod, spec);
+    if (same_amounts(wanted, container.held)) continue;
     if (container.term_sent || container.kill_sent || !container.doom.empty()) {
       waits = true;
-    } else if (asks_for_restart(pod, spec, container.held)) {
+    } else if (asks_for_restart(pod, spec, wanted, container.held)) {
       step.restarted.push_back(i);
     } else {
       step.updated.push_back(i);
-      step.change.containers.push_back({container.name, container.id, container_amounts(spec["resources"])});
+      step.change.containers.push_back({container.name, container.id, container_amounts(wanted)});
     }
   }
   PodAmounts goal = pod_amounts(pod);

@@ -14,8 +14,9 @@
 
 namespace node {
 
-// `resources` of containers, by name.
+// `resources` of containers, by name; those of the pod as a whole are under kWholePod.
 using ContainerAmounts = std::map<std::string, api::Json, std::less<>>;
+inline constexpr std::string_view kWholePod;  // no container has this name
 
 // Those of the spec, without ephemeral containers, which have none.
 ContainerAmounts amounts_of(const api::Json& pod);

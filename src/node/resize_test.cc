@@ -144,6 +144,8 @@ TEST(AllocationFacts, outlive_the_agent_and_rubbish_is_left_out) {
 struct Machine : LastingMachine {
   std::vector<std::string> log;
   std::optional<std::string> unable, fails;
+  Json says;           // of what a container has; null: what it was told
+  std::string scores;  // of the last resize
 };
 
 class ResizingRuntime : public LastingRuntime {
@@ -161,8 +163,13 @@ class ResizingRuntime : public LastingRuntime {
       text +=
           base::format(", {} cpu {} memory {}", one.name, one.amounts.cpu_limit_milli, one.amounts.memory_limit_bytes);
     machine_.log.push_back(std::move(text));
+    for (const ContainerResize& one : change.containers)
+      machine_.scores = base::format("{} to {}", one.oom_score.before, one.oom_score.after);
     if (machine_.fails) return base::make_error(base::Code::kUnavailable, *machine_.fails);
     return {};
+  }
+  Json actual_resources(const std::string&, const std::string&, const Json& told) const override {
+    return machine_.says.is_null() ? told : machine_.says;
   }
   void signal(const std::string& uid, const std::string& id, int) override {
     machine_.log.push_back("signal");
@@ -319,6 +326,67 @@ TEST(AgentResize, what_the_runtime_refuses_is_said_and_tried_again) {
   w.env.run_for(base::minutes(1));
   EXPECT_TRUE(w.condition("p", "PodResizeInProgress").is_null());
   EXPECT_EQ(w.container("p")["resources"]["limits"]["cpu"].as_int(), 2);
+}
+
+// A pod with 2 processors as a whole, and a container that says nothing.
+Json whole_pod(const std::string& resources) {
+  Json pod = pod_asking("p", "{}");
+  pod.edit("spec").set("resources", yaml(resources));
+  return pod;
+}
+
+TEST(AgentResize, a_pod_is_resized_as_a_whole) {
+  World w;
+  w.start();
+  w.put(whole_pod("{requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi}}"));
+  EXPECT_EQ(w.machine.log, (std::vector<std::string>{"start a cpu 1000"})) << "what it sees is what its pod has";
+  EXPECT_EQ(w.pod("p")["status"]["qosClass"].as_string(), "Guaranteed");
+  EXPECT_EQ(w.pod("p")["status"]["allocatedResources"].dump(), R"({"cpu":1,"memory":"1Gi"})");
+  EXPECT_EQ(w.pod("p")["status"]["resources"]["limits"].dump(), R"({"cpu":1,"memory":"1Gi"})");
+  EXPECT_TRUE(w.container("p")["resources"]["limits"].is_null()) << w.container("p").dump();
+  const auto wish = [&](const std::string& resources) {
+    Json changed = w.pod("p");
+    changed.set("spec", whole_pod(resources)["spec"]);
+    changed.edit("metadata").set("generation", changed["metadata"]["generation"].as_int() + 1);
+    w.put(changed);
+  };
+  wish("{requests: {cpu: 2, memory: 1Gi}, limits: {cpu: 2, memory: 1Gi}}");
+  EXPECT_EQ(w.resizes(), "resize pod cpu 2000 memory 1073741824, a cpu 2000 memory 1073741824; ");
+  EXPECT_EQ(w.pod("p")["status"]["resources"]["limits"]["cpu"].as_int(), 2);
+  EXPECT_EQ(w.event_reasons(), (std::set<std::string>{"ResizeStarted", "ResizeCompleted"}));
+  w.kill();
+  w.machine.log.clear();
+  w.start();
+  EXPECT_EQ(w.resizes(), "");
+  EXPECT_EQ(w.pod("p")["status"]["resources"]["limits"]["cpu"].as_int(), 2);
+  wish("{requests: {cpu: 9, memory: 1Gi}, limits: {cpu: 9, memory: 1Gi}}");
+  EXPECT_EQ(w.condition("p", "PodResizePending")["message"].as_string(),
+            "Node didn't have enough capacity: cpu, requested: 9000, capacity: 4000");
+}
+
+TEST(AgentResize, shows_what_the_machine_says) {
+  World w;
+  w.machine.says = yaml("{limits: {cpu: 700m}}");
+  w.start();
+  w.put(pod_asking("p", kOne));
+  EXPECT_EQ(w.container("p")["resources"].dump(), R"({"limits":{"cpu":"700m"}})");
+  EXPECT_EQ(w.container("p")["allocatedResources"]["cpu"].as_int(), 1);
+  w.machine.says = yaml("{limits: {cpu: 1900m}}");
+  w.resize("p", kTwo);
+  EXPECT_EQ(w.container("p")["resources"].dump(), R"({"limits":{"cpu":"1900m"}})");
+  EXPECT_TRUE(w.condition("p", "PodResizeInProgress").is_null()) << "it was told once";
+  w.machine.says = yaml("{limits: {cpu: 3}}");
+  w.kill();
+  w.start();
+  EXPECT_EQ(w.container("p")["resources"].dump(), R"({"limits":{"cpu":3}})");
+}
+
+TEST(AgentResize, changes_who_goes_first_when_memory_runs_out) {
+  World w;
+  w.start();
+  w.put(pod_asking("p", "{requests: {memory: 2Gi}}"));  // of 8
+  w.resize("p", "{requests: {memory: 4Gi}}");
+  EXPECT_EQ(w.machine.scores, "750 to 500");
 }
 
 TEST(AgentResize, is_not_possible_where_nothing_is_held_to_limits) {

@@ -77,10 +77,17 @@ struct PodAmounts {
   bool operator==(const PodAmounts&) const = default;
 };
 
+// Of processes that have the first one: they get the second.
+struct OomScores {
+  int before = 0;
+  int after = 0;
+};
+
 struct ContainerResize {
   std::string name;
   std::string id;
   PodAmounts amounts;
+  OomScores oom_score = {};
 };
 // What a pod's control group and those of some of its containers, which run, are to have.
 struct PodResize {
@@ -221,6 +228,11 @@ class Runtime {
   virtual std::optional<std::string> no_resize() const { return "the runtime of this node cannot resize containers"; }
   // Blocking. An error may leave a part of it done; the next call mends that.
   virtual base::Status resize(const PodResize&) { return base::make_error(base::Code::kUnavailable, *no_resize()); }
+  // Of these `resources`, which the container was told: what it has, as the machine says. Quick.
+  virtual api::Json actual_resources(const std::string& /*pod_uid*/, const std::string& /*container_id*/,
+                                     const api::Json& told) const {
+    return told;
+  }
   // Quick. A process that is gone already is no error.
   virtual void signal(const std::string& pod_uid, const std::string& container_id, int signal) = 0;
   // Blocking, idempotent: kills what still runs, takes away network, mounts and volumes. `logs_too`: the pod's folder.

@@ -3,12 +3,16 @@
 //
 //   fake_dra_driver NAME REGISTRY_FOLDER OWN_FOLDER CDI_FOLDER
 //
-// OWN_FOLDER/log has the lines. While OWN_FOLDER/fail is there, its text is the error of every claim.
+// OWN_FOLDER/log has the lines. While OWN_FOLDER/fail is there, its text is the error of every claim. OWN_FOLDER/health
+// ("2 fan stopped") says how its device is; it is told when somebody begins to listen, and with each claim.
 #include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/format.h"
 #include "base/protobuf_wire.h"
@@ -38,6 +42,11 @@ class Driver {
     if (what == "NotifyRegistrationStatus") {
       note(base::format("registered {}", text_of(request, 2)));
       return say(*answer, {});
+    }
+    if (what == "NodeWatchResources") {
+      const std::lock_guard lock(mutex_);
+      listeners_.push_back(answer);
+      return tell_health();
     }
     if (what == "NodePrepareResources") return claims(request, "prepare", *answer);
     if (what == "NodeUnprepareResources") return claims(request, "unprepare", *answer);
@@ -70,7 +79,23 @@ class Driver {
     out.add_entry(4, "v1beta1.DRAPlugin");
     return out.take();
   }
-  void claims(std::string_view request, const std::string& what, rt::GrpcAnswer& answer) const {
+  void tell_health() {
+    const auto text = rt::read_file(folder_ + "/health");
+    if (!text.ok() || text->size() < 2) return;
+    WireWriter name, device, out;
+    name.add(1, std::string_view("pool"));
+    name.add(2, std::string_view("device"));
+    device.add_entry(1, name.take());
+    device.add(2, static_cast<std::uint64_t>((*text)[0] - '0'));
+    device.add(4, std::uint64_t{3600});
+    device.add(5, std::string_view(*text).substr(2, text->find('\n') - 2));
+    out.add_entry(1, device.take());
+    const std::string message = out.take();
+    for (const auto& listener : listeners_) listener->send(message);
+  }
+  void claims(std::string_view request, const std::string& what, rt::GrpcAnswer& answer) {
+    const std::lock_guard lock(mutex_);
+    tell_health();
     const bool prepares = what == "prepare";
     const auto failure = rt::read_file(folder_ + "/fail");
     WireWriter out;
@@ -106,6 +131,8 @@ class Driver {
   }
 
   std::string name_, folder_, cdi_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<rt::GrpcAnswer>> listeners_;
 };
 
 }  // namespace

@@ -90,6 +90,20 @@ a_claim_reaches_its_container_and_comes_back() {
   expect "its name in the status" sh -c 'kubectl get pod a -o "jsonpath={.status.resourceClaimStatuses[0].name}" | grep -x c'
   kubectl delete pod a > /dev/null
 }
+health_is() { [ "$(field pod "$1" '.status.containerStatuses[?(@.name=="main")].allocatedResourcesStatus[0].resources[0].health')" = "$2" ]; }
+the_health_of_devices_is_told() {
+  pod g "$wait"
+  expect "nobody has said it" wait_for 60 health_is g Unknown
+  expect "nothing for the other container" [ -z "$(field pod g '.status.containerStatuses[?(@.name=="other")].allocatedResourcesStatus')" ]
+  printf '2 fan stopped' > "$own/health"
+  pod h true # drivers say it when they like; this one with each claim
+  expect "it is told" wait_for 60 health_is g Unhealthy
+  expect "by name, with the reason" grep -q '"message":"fan stopped".*"name":"claim:c"\|"name":"claim:c".*"message":"fan stopped"' <<< "$(field pod g .status.containerStatuses)"
+  rm "$own/health"
+  end g
+  wait_for 60 field_is pod g .status.phase Succeeded
+  kubectl delete pod g h > /dev/null
+}
 two_pods_share_a_claim() {
   pod b "$wait" 'resourceClaimName: shared'
   pod c 'echo "claim $CLAIM"; '"$wait" 'resourceClaimName: shared'
@@ -154,7 +168,7 @@ strangers_are_refused() {
   expect "it is told" wait_for 60 driver_says 'registered RegisterPlugin error'
 }
 
-run_tests a_claim_reaches_its_container_and_comes_back two_pods_share_a_claim a_driver_that_fails_makes_its_pods_wait the_agent_dies_in_the_middle \
+run_tests a_claim_reaches_its_container_and_comes_back the_health_of_devices_is_told two_pods_share_a_claim a_driver_that_fails_makes_its_pods_wait the_agent_dies_in_the_middle \
   a_driver_that_is_gone_takes_its_slices_along strangers_are_refused
 stop_driver
 exit "${failed:-0}"

@@ -31,6 +31,8 @@ roles_give_rights() {
   expect "rights to end with the binding" refused 'cannot list resource "pods"' as reader get pods
 }
 default_roles_are_there() {
+  expect "those of controllers and components" kubectl get clusterrole,clusterrolebinding system:controller:deployment-controller system:kube-scheduler system:public-info-viewer
+  expect "those of namespaces" kubectl get role,rolebinding -n kube-system system::leader-locking-kube-scheduler
   kubectl create rolebinding viewer --clusterrole=view --serviceaccount=default:reader > /dev/null
   expect "what view shows" as reader get pods,configmaps,vcjob
   expect "no secrets" refused 'cannot list resource "secrets"' as reader get secrets

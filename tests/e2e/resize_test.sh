@@ -62,6 +62,17 @@ memory_in_use_is_not_taken_away() {
   resize p 50m 32Mi > /dev/null
   expect "it to be over" wait_for 20 settled p
 }
+a_pod_is_resized_as_a_whole() {
+  kubectl apply -f - > /dev/null <<< $'---\n'"{apiVersion: v1, kind: Pod, metadata: {name: whole}, spec: {terminationGracePeriodSeconds: 1, resources: {requests: {cpu: 100m, memory: 64Mi},
+    limits: {cpu: 100m, memory: 64Mi}}, containers: [{name: c, image: i, command: [sh, -c, '$loop']}]}}"
+  wait_for 30 field_is pod whole .status.phase Running
+  expect "the pod's limits, which its container sees" groups_have whole 10000 $((64 << 20))
+  expect "its class of service" field_is pod whole .status.qosClass Guaranteed
+  expect "a resize by kubectl" kubectl patch pod whole --subresource resize -p '{"spec":{"resources":{"requests":{"cpu":"200m"},"limits":{"cpu":"200m"}}}}'
+  expect "both groups raised" wait_for 20 groups_have whole 20000 $((64 << 20))
+  expect "what it has to be told" wait_for 20 field_is pod whole .status.resources.limits '{"cpu":"200m","memory":"64Mi"}'
+  kubectl delete pod whole > /dev/null
+}
 what_waits_outlives_the_agent() {
   local cores
   cores=$(field node n1 .status.allocatable.cpu)
@@ -108,7 +119,7 @@ for runtime in $runtimes; do
   start_cluster "${flags[@]}"
   wait_for 10 kubectl get node n1
   if [ "$runtime" = runc ]; then
-    run_tests limits_change_under_what_runs a_container_restarts_where_it_asks_for_it memory_in_use_is_not_taken_away what_waits_outlives_the_agent only_amounts_can_change
+    run_tests limits_change_under_what_runs a_container_restarts_where_it_asks_for_it memory_in_use_is_not_taken_away a_pod_is_resized_as_a_whole what_waits_outlives_the_agent only_amounts_can_change
   else
     run_tests processes_cannot_be_resized only_amounts_can_change
   fi

@@ -105,6 +105,20 @@ Y
   expect "its Jobs go" wait_for 20 sh -c '! kubectl get job.batch by-hand'
 }
 
+a_stateful_set_mounts_what_it_claims() {
+  expect "it to be taken" kubectl create --dry-run=server -f - <<Y
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: claiming}
+spec:
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: c, image: "one:1", volumeMounts: [{name: data, mountPath: /data}]}]}
+  volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]
+Y
+}
 a_stateful_set_keeps_its_order() {
   cat <<Y | kubectl apply -f - > /dev/null
 apiVersion: apps/v1
@@ -182,7 +196,7 @@ a_budget_keeps_pods_from_eviction() {
   expect "all goes" wait_for 20 no_pods app=web
 }
 
-run_tests a_deployment_rolls_out_and_back what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node a_budget_keeps_pods_from_eviction
+run_tests a_deployment_rolls_out_and_back what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_mounts_what_it_claims a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node a_budget_keeps_pods_from_eviction
 stop_cluster
 
 controllers_can_be_left_off() {

@@ -126,6 +126,28 @@ TEST(CborServing, watches_are_sequences_of_events) {
   EXPECT_TRUE(api::parse_cbor(std::string_view(expected).substr(0, event("ADDED", first).size())).ok());
 }
 
+// Of what is answered as a stream, or as text, while it goes well.
+TEST(CborServing, errors_of_streams_have_the_form_that_is_accepted) {
+  CborServed served;
+  const std::string pod = "/api/v1/namespaces/default/pods/none";
+  const auto asked = [&](const char* method, const std::string& path, const char* accept) {
+    return served.ask(method, path, {{"Accept", accept}});
+  };
+  for (const auto& [method, path, code] : {std::tuple{"GET", pod + "/log", 404},
+                                           {"GET", pod + "/log?tailLines=x", 400},
+                                           {"POST", pod + "/exec?command=ls&stdout=1", 400},
+                                           {"POST", pod + "/attach?stdout=1", 400},
+                                           {"POST", pod + "/portforward", 400},
+                                           {"GET", "/api/v1/nodes/none/proxy/healthz", 404}}) {
+    const Json status = CborServed::value(asked(method, path, kCbor));
+    EXPECT_EQ(status["kind"].as_string(), "Status") << path;
+    EXPECT_EQ(status["code"].as_int(), code) << path;
+    const rt::HttpResponse packed = asked(method, path, "application/vnd.kubernetes.protobuf");
+    EXPECT_EQ(packed.status, code) << path;
+    EXPECT_TRUE(packed.body.starts_with(std::string_view("k8s\0", 4))) << path;
+  }
+}
+
 TEST(CborServing, refuses_bodies_that_are_none) {
   CborServed served;
   const auto create = [&](std::string body) {

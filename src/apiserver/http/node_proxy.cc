@@ -46,21 +46,24 @@ std::string_view right_for_page(std::string_view proxied) {
 }
 
 void serve_node_proxy(Api& api, api::NodeUsageSource* source, Request request, const rt::Target& target,
-                      std::shared_ptr<rt::HttpExchange> exchange) {
+                      Encoding encoding, std::shared_ptr<rt::HttpExchange> exchange) {
   if (request.verb != Verb::kGet)
     return fail(*exchange,
-                make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource"));
-  api.env().loop().post([&api, source, request = std::move(request), path = proxied_path(target.path),
+                make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource"),
+                encoding);
+  api.env().loop().post([&api, source, request = std::move(request), path = proxied_path(target.path), encoding,
                          exchange = std::move(exchange)] {
-    if (const base::Status fine = check_node(api, source, request); !fine.ok()) return fail(*exchange, fine.error());
+    if (const base::Status fine = check_node(api, source, request); !fine.ok())
+      return fail(*exchange, fine.error(), encoding);
     api.side_work().run(
-        [source, path, exchange] {
+        [source, path, encoding, exchange] {
           auto page = source->page(path);
           if (!page)
             return fail(*exchange,
                         make_error(Code::kNotFound, base::format("the node has no page {}: there are /stats/summary, "
                                                                  "/metrics/resource, /metrics/cadvisor and /healthz",
-                                                                 path)));
+                                                                 path)),
+                        encoding);
           exchange->respond({200, {{"Content-Type", page->content_type}}, std::move(page->body)});
         },
         [] {});

@@ -93,11 +93,12 @@ struct Connecting {
   Request request;
   Upgrade upgrade;
   api::ExecOptions options;
+  Encoding encoding;  // of an error
   std::shared_ptr<rt::HttpExchange> exchange;
 
   void go() {
     const auto pod = pod_to_reach();
-    if (!pod.ok()) return fail(*exchange, pod.error());
+    if (!pod.ok()) return fail(*exchange, pod.error(), encoding);
     api::PodStreams& streams = *api.pod_streams();
     const std::string uid(api::uid_of(*pod));
     if (request.subresource == "portforward")
@@ -147,17 +148,19 @@ bool is_connect(const Request& request) {
 
 void serve_connect(Api& api, Request request, const rt::HttpRequest& http, const rt::Target& target,
                    std::shared_ptr<rt::HttpExchange> exchange) {
+  const Encoding encoding = accepted_encoding(http);
   if (request.verb != Verb::kGet && request.verb != Verb::kCreate)
     return fail(*exchange,
-                make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource"));
+                make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource"),
+                encoding);
   const bool ports = request.subresource == "portforward";
   auto options =
       ports ? Result<api::ExecOptions>(api::ExecOptions()) : command_of(target, request.subresource == "attach");
-  if (!options.ok()) return fail(*exchange, options.error());
+  if (!options.ok()) return fail(*exchange, options.error(), encoding);
   auto upgrade = upgrade_of(http, ports);
-  if (!upgrade.ok()) return fail(*exchange, upgrade.error());
+  if (!upgrade.ok()) return fail(*exchange, upgrade.error(), encoding);
   api.env().loop().post([connecting = Connecting{api, std::move(request), *std::move(upgrade), *std::move(options),
-                                                 std::move(exchange)}]() mutable { connecting.go(); });
+                                                 encoding, std::move(exchange)}]() mutable { connecting.go(); });
 }
 
 }  // namespace apiserver

@@ -47,7 +47,8 @@ Result<api::PodLogOptions> read_options(const rt::Target& target, base::Time now
 // Keeps the source alive until it ends or the peer goes. Callbacks come on any thread, one at a time.
 struct LogAnswer {
   std::shared_ptr<rt::HttpExchange> exchange;
-  std::shared_ptr<api::PodLogStream> stream;
+  Encoding encoding = Encoding::kJson;  // of an error
+  std::shared_ptr<api::PodLogStream> stream = {};
   bool started = false;
 
   void start() {
@@ -79,26 +80,29 @@ Result<std::string> choose_container(const Json& pod, const std::string& asked) 
       base::format("a container name must be specified for pod {}, choose one of: [{}]", api::name_of(pod), list));
 }
 
-void serve_log(Api& api, Request request, const rt::Target& target, std::shared_ptr<rt::HttpExchange> exchange) {
+void serve_log(Api& api, Request request, const rt::Target& target, Encoding encoding,
+               std::shared_ptr<rt::HttpExchange> exchange) {
   if (request.verb != Verb::kGet)
-    return fail(*exchange, base::make_error(base::Code::kMethodNotAllowed,
-                                            "the server does not allow this method on the requested resource"));
+    return fail(*exchange,
+                base::make_error(base::Code::kMethodNotAllowed,
+                                 "the server does not allow this method on the requested resource"),
+                encoding);
   auto options = read_options(target, api.env().now());
-  if (!options.ok()) return fail(*exchange, options.error());
-  api.env().loop().post([&api, request = std::move(request), options = *std::move(options),
+  if (!options.ok()) return fail(*exchange, options.error(), encoding);
+  api.env().loop().post([&api, request = std::move(request), options = *std::move(options), encoding,
                          exchange = std::move(exchange)]() mutable {
     const store::ObjectPtr stored = api.store().find(request.resource, request.ns, request.name, store::View::kDurable);
-    if (!stored) return fail(*exchange, not_found(*request.kind, request.name));
+    if (!stored) return fail(*exchange, not_found(*request.kind, request.name), encoding);
     const Json pod = stored->json();
     auto container = choose_container(pod, options.container);
-    if (!container.ok()) return fail(*exchange, container.error());
+    if (!container.ok()) return fail(*exchange, container.error(), encoding);
     options.container = *std::move(container);
     if (pod["spec"]["nodeName"].as_string().empty())
       return exchange->respond({200, {{"Content-Type", "text/plain"}}, ""});  // nothing has run yet
     if (!api.pod_logs())
-      return fail(*exchange, base::make_error(base::Code::kUnavailable, "no node agent in this process keeps logs"));
-    auto answer = std::make_shared<LogAnswer>();
-    answer->exchange = exchange;
+      return fail(*exchange, base::make_error(base::Code::kUnavailable, "no node agent in this process keeps logs"),
+                  encoding);
+    auto answer = std::make_shared<LogAnswer>(LogAnswer{exchange, encoding});
     answer->stream = api.pod_logs()->open(
         request.ns, request.name, std::string(api::uid_of(pod)), std::move(options),
         [answer](std::string bytes) {
@@ -107,7 +111,7 @@ void serve_log(Api& api, Request request, const rt::Target& target, std::shared_
           answer->exchange->wait_until_drained();  // the reader of the file goes as fast as the peer
         },
         [answer](base::Status status) {
-          if (!status.ok() && !answer->started) return fail(*answer->exchange, status.error());
+          if (!status.ok() && !answer->started) return fail(*answer->exchange, status.error(), answer->encoding);
           answer->start();
           answer->exchange->finish();
         });

@@ -3,13 +3,15 @@
 
 #include <memory>
 
+#include "apiserver/http/negotiation.h"
 #include "apiserver/pipeline/api.h"
 #include "rt/http.h"
 
 namespace apiserver {
 
-// From an I/O thread.
-void serve_log(Api& api, Request request, const rt::Target& target, std::shared_ptr<rt::HttpExchange> exchange);
+// Any thread. `encoding`: of an error.
+void serve_log(Api& api, Request request, const rt::Target& target, Encoding encoding,
+               std::shared_ptr<rt::HttpExchange> exchange);
 
 // The container that is asked for, or the only one there is.
 base::Result<std::string> choose_container(const api::Json& pod, const std::string& asked);

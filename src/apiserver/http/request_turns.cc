@@ -113,7 +113,7 @@ void RequestTurns::leave_all() {
 }
 
 void RequestTurns::refuse(const Waiting& waiting, const char* reason) {
-  metrics_->turned_away(reason);
+  metrics_->turned_away(waiting.counted.get(), reason);
   waiting.refuse(*waiting.exchange, too_many());
 }
 

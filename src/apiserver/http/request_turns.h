@@ -34,6 +34,7 @@ class RequestTurns : public std::enable_shared_from_this<RequestTurns> {
     // Answers the exchange in place of `serve`: there are too many, or it has waited too long.
     std::function<void(rt::HttpExchange&, const base::Error&)> refuse;
     bool lists = false;
+    std::shared_ptr<const CountedAs> counted = {};  // null: it is about no kind
     base::Duration since = {};
   };
   // Serves the request of this user when its turn comes, soon if nobody waits. It leaves when its peer goes away.

@@ -23,6 +23,7 @@ struct Room {
   BusyEnv env;
   std::shared_ptr<RequestMetrics> metrics = std::make_shared<RequestMetrics>();
   std::shared_ptr<RequestTurns> turns = std::make_shared<RequestTurns>(env, metrics);
+  std::shared_ptr<const CountedAs> counted;  // what is asked for
   std::string served;
   std::vector<RequestTurns::Seat> seats;
 
@@ -38,7 +39,7 @@ struct Room {
                         EXPECT_EQ(error.retry_after_seconds, 1);
                         to.respond({.status = base::http_status(error.code), .headers = {}, .body = {}});
                       },
-                      lists});
+                      lists, counted});
     return exchange;
   }
 };
@@ -142,6 +143,21 @@ TEST(RequestTurns, are_refused_where_too_many_wait_or_for_too_long) {
   EXPECT_EQ(room.served.size(), 377u);
   EXPECT_EQ(room.served.substr(0, 3), "aba");
   EXPECT_EQ(room.ask("a", {})->status, 0);
+}
+
+TEST(RequestTurns, count_what_they_refuse) {
+  Room room;
+  const std::unique_ptr<rt::KvStore> kv = rt::make_memory_kv();
+  const auto store = *store::Store::open(room.env, *kv);
+  room.counted =
+      std::make_shared<const CountedAs>(CountedAs{Verb::kList, api::find_kind(api::ResourceId{"", "v1", "pods"})});
+  for (int i = 0; i < 502; ++i) room.ask("a", {});
+  const std::string text = room.metrics->text(*store);
+  EXPECT_NE(text.find("apiserver_request_total{code=\"429\",group=\"\",resource=\"pods\",subresource=\"\",verb="
+                      "\"LIST\",version=\"v1\"} 2\n"),
+            std::string::npos)
+      << text.substr(0, 2000);
+  EXPECT_NE(text.find("reason=\"queue-full\"} 2\n"), std::string::npos);
 }
 
 }  // namespace

@@ -105,6 +105,7 @@ class Service : public std::enable_shared_from_this<Service> {
     const bool known = routed.ok() && *routed;
     Place place = known && (*routed)->verb == Verb::kWatch ? Place() : asker.place;
     place.lists = known && (*routed)->verb == Verb::kList;
+    if (known) place.counted = counted_as(**routed);
     in_turn(place, exchange,
             [self = shared_from_this(), claims = *std::move(caller->claims), asker = std::move(asker),
              http = std::move(http), target, exchange]() mutable {
@@ -127,6 +128,7 @@ class Service : public std::enable_shared_from_this<Service> {
     bool lists = false;                   // its answer may be long
     bool reached = false;                 // its turn is now
     Encoding encoding = Encoding::kJson;  // of its refusal
+    std::shared_ptr<const CountedAs> counted = {};
   };
   struct Asker {
     UserInfo user;
@@ -154,6 +156,7 @@ class Service : public std::enable_shared_from_this<Service> {
                   encoding);
     Request request = **std::move(routed);
     request.user = std::move(asker.user);
+    asker.place.counted = counted_as(request);
     if (request.verb == Verb::kUpdate || request.verb == Verb::kPatch)
       request.may_create = may_create(request.user, request, *api_.roles());
     request.audit_notes = std::move(asker.notes);
@@ -178,32 +181,40 @@ class Service : public std::enable_shared_from_this<Service> {
             });
   }
 
+  static std::shared_ptr<const CountedAs> counted_as(const Request& request) {
+    return std::make_shared<const CountedAs>(
+        CountedAs{request.verb, request.kind, request.subresource, request.holds_kind});
+  }
+
   // Loop thread.
   void serve_stream(Request request, const HttpRequest& http, const rt::Target& target,
                     std::shared_ptr<HttpExchange> exchange) {
+    const Encoding encoding = accepted_encoding(http);
     if (is_node_proxy(request))
-      return serve_node_proxy(api_, options_.node_usage, std::move(request), target, std::move(exchange));
+      return serve_node_proxy(api_, options_.node_usage, std::move(request), target, encoding, std::move(exchange));
     if (is_connect(request)) return serve_connect(api_, std::move(request), http, target, std::move(exchange));
-    serve_log(api_, std::move(request), target, std::move(exchange));
+    serve_log(api_, std::move(request), target, encoding, std::move(exchange));
   }
 
   // Runs `task`, which answers the exchange, on the loop when it is the user's turn. Any thread.
   void in_turn(const Place& place, std::shared_ptr<HttpExchange> exchange, rt::Task task) {
     if (place.reached) return task();
     if (place.user.empty()) return api_.env().loop().post(std::move(task));
-    api_.env().loop().post([self = shared_from_this(), user = place.user, lists = place.lists,
-                            encoding = place.encoding, exchange = std::move(exchange),
-                            task = std::move(task)]() mutable {
-      auto serve = [self, user, task = std::move(task)](RequestTurns::Seat seat) {
-        const std::string before = self->api_.side_work().work_for(user);
-        self->seat_ = std::move(seat);
-        task();
-        self->seat_.reset();
-        self->api_.side_work().work_for(before);
-      };
-      auto refuse = [encoding](HttpExchange& refused, const base::Error& error) { fail(refused, error, encoding); };
-      self->turns_->add(user, {std::move(exchange), std::move(serve), std::move(refuse), lists});
-    });
+    api_.env().loop().post(
+        [self = shared_from_this(), place, exchange = std::move(exchange), task = std::move(task)]() mutable {
+          auto serve = [self, user = place.user, task = std::move(task)](RequestTurns::Seat seat) {
+            const std::string before = self->api_.side_work().work_for(user);
+            self->seat_ = std::move(seat);
+            task();
+            self->seat_.reset();
+            self->api_.side_work().work_for(before);
+          };
+          auto refuse = [encoding = place.encoding](HttpExchange& refused, const base::Error& error) {
+            fail(refused, error, encoding);
+          };
+          self->turns_->add(place.user,
+                            {std::move(exchange), std::move(serve), std::move(refuse), place.lists, place.counted});
+        });
   }
 
   // Of who is not let in.
@@ -329,10 +340,10 @@ class Service : public std::enable_shared_from_this<Service> {
       return stream_watch(api_, metrics_, request, format, std::move(exchange));
     const api::KindInfo* kind = request.kind;
     const auto holds = request.holds_kind;
-    const auto count = [metrics = metrics_, &env = api_.env(), kind, holds, verb = request.verb,
-                        subresource = request.subresource, began = api_.env().uptime()](const Result<Answer>& answer) {
+    const auto count = [metrics = metrics_, &env = api_.env(), counted = counted_as(request),
+                        began = api_.env().uptime()](const Result<Answer>& answer) {
       const int status = answer.ok() ? answer->status : base::http_status(answer.error().code);
-      metrics->answered(verb, *kind, subresource, status, env.uptime() - began);
+      metrics->answered(*counted, status, env.uptime() - began);
     };
     OnAnswer on_answer = [self = shared_from_this(), kind, holds, format, count, seat = std::move(seat_),
                           exchange = std::move(exchange)](Result<Answer> answer) {

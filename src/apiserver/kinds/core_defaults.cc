@@ -1,4 +1,5 @@
 // Defaults of Kubernetes' own kinds that depend on more than one field.
+#include "api/pod_requests.h"
 #include "api/policies/policy.h"
 #include "api/policies/webhook.h"
 #include "apiserver/kinds/autoscalers.h"
@@ -109,6 +110,17 @@ void default_volume(Json& volume) {
   if (!has_source) volume.set("emptyDir", Json::object());
 }
 
+// What a pod asks for as a whole, where it does not say: what its containers do, or else its limit.
+void default_pod_level_requests(Json& spec) {
+  if (!takes_members(spec["resources"]["requests"])) return;
+  const auto fill = [&spec](std::string_view name, const Json& amount) {
+    if (api::is_pod_level(name)) set_if_absent(spec.edit("resources").edit("requests"), name, amount);
+  };
+  for (const auto& [name, amount] : api::containers_total(spec, "requests")) fill(name, amount.to_json());
+  const Json limits = spec["resources"]["limits"];
+  for (const Json::Member& limit : limits.members()) fill(limit.name(), limit.value);
+}
+
 // stringData is write-only. What is no text stays, for validation to name.
 void fold_string_data(Json& object) {
   const Json text = object["stringData"];
@@ -188,6 +200,7 @@ void apply_core_defaults(const api::KindInfo& kind, Json& object) {
   if (name == "Pod") {
     default_pod_spec(object.edit("spec"));
     set_if_absent(object.edit("spec"), "enableServiceLinks", true);  // of pods alone, not of templates
+    if (object["spec"]["resources"].is_object()) default_pod_level_requests(object.edit("spec"));
   } else if (name == "Node") {
     if (const Json& range = object["spec"]["podCIDR"]; range.is_string() && takes_members(object["spec"]))
       set_if_absent(object.edit("spec"), "podCIDRs", Json::array({Json(range)}));

@@ -104,8 +104,7 @@ void check_item(const Bounds& bounds, const Amounts& of, std::vector<std::string
 
 void check_pod_by(const Bounds& bounds, const Json& spec, std::vector<std::string>& problems) {
   if (bounds.type == "Pod")
-    return check_item(bounds, {api::containers_total(spec, "requests"), api::containers_total(spec, "limits")},
-                      problems);
+    return check_item(bounds, {api::pod_total(spec, "requests"), api::pod_total(spec, "limits")}, problems);
   if (bounds.type != "Container") return;
   for (const char* list : {"containers", "initContainers"})
     for (const Json& container : spec[list].items()) {
@@ -228,7 +227,7 @@ bool has_limits(const api::KindInfo& kind) {
   return kind.resource == api::resources::kPods || kind.resource == api::resources::kPersistentVolumeClaims;
 }
 
-void apply_limit_ranges(const std::vector<Json>& ranges, Json& pod) {
+std::string apply_limit_ranges(const std::vector<Json>& ranges, Json& pod) {
   std::vector<std::string> notes;
   // A few thousand defaults in each of a few thousand containers are more than there is memory. Without room the pod
   // is too large, and is refused for that.
@@ -245,11 +244,15 @@ void apply_limit_ranges(const std::vector<Json>& ranges, Json& pod) {
             fill_container(defaults, pod.edit("spec").edit(list).edit(i), notes, std::string_view(list) != "containers",
                            room);
     }
-  if (notes.empty()) return;
   std::string text;
   for (const std::string& note : notes) text += (text.empty() ? "LimitRanger plugin set: " : "; ") + note;
+  return text;
+}
+
+void note_limit_ranges(const std::string& words, Json& pod) {
   const Json& annotations = pod["metadata"]["annotations"];
-  if (annotations.is_null() || annotations.is_object()) pod.edit_path({"metadata", "annotations"}).set(kNote, text);
+  if (!words.empty() && (annotations.is_null() || annotations.is_object()))
+    pod.edit_path({"metadata", "annotations"}).set(kNote, words);
 }
 
 base::Status check_limits(const std::vector<Json>& ranges, const api::KindInfo& kind, const Json& object) {

@@ -19,8 +19,10 @@ void check_limit_range(const api::Json& object, std::vector<base::Cause>& causes
 std::vector<api::Json> limit_ranges_of(const Lookups& objects, const std::string& ns);
 // Whether they are about objects of the kind.
 bool has_limits(const api::KindInfo& kind);
-// What containers of a new pod do not ask for, they are given.
-void apply_limit_ranges(const std::vector<api::Json>& ranges, api::Json& pod);
+// What containers of a pod do not ask for, they are given. What was given, in words, or nothing.
+std::string apply_limit_ranges(const std::vector<api::Json>& ranges, api::Json& pod);
+// Writes them into a new pod.
+void note_limit_ranges(const std::string& words, api::Json& pod);
 // kForbidden, in Kubernetes' words, with all that is wrong by the first LimitRange that refuses.
 base::Status check_limits(const std::vector<api::Json>& ranges, const api::KindInfo& kind, const api::Json& object);
 

@@ -42,8 +42,6 @@ void copy_or_erase(const Json& from, const char* key, Json& to) {
     to.erase(key);
 }
 
-bool has_amounts(const Json& resources) { return !resources["requests"].empty() || !resources["limits"].empty(); }
-
 // A node whose agent can resize says what its containers have.
 bool node_can_resize(const Json& pod) {
   for (const Json& status : pod["status"]["containerStatuses"].items())
@@ -65,18 +63,19 @@ void check_order(const Json& old_spec, const Json& spec, std::vector<Cause>& cau
   }
 }
 
-void check_nothing_removed(const Json& before, const Json& after, const std::string& path, std::vector<Cause>& causes) {
+// `whose` is said before "resource".
+void check_nothing_removed(const Json& before, const Json& after, const std::string& path, std::string_view whose,
+                           std::vector<Cause>& causes) {
   for (const char* side : kSides) {
-    const bool removed = std::ranges::any_of(before["resources"][side].members(), [&](const Json::Member& amount) {
-      return !after["resources"][side].has(amount.name());
-    });
+    const bool removed = std::ranges::any_of(
+        before[side].members(), [&](const Json::Member& amount) { return !after[side].has(amount.name()); });
     if (removed)
-      forbidden(causes, base::format("{}.resources.{}", path, side),
-                base::format("resource {} cannot be removed", side));
+      forbidden(causes, base::format("{}.{}", path, side),
+                base::format("{}resource {} cannot be removed", whose, side));
   }
 }
 
-// The container but for its cpu and memory.
+// The container, or the pod, but for its cpu and memory.
 Json fixed_part(Json container) {
   for (const char* side : kSides) {
     if (container["resources"][side].empty()) continue;
@@ -92,10 +91,21 @@ Json fixed_part(Json container) {
   return container;
 }
 
+// What the pod asks for as a whole.
+void check_whole(const Json& before, const Json& after, std::vector<Cause>& causes) {
+  const auto fixed = [](const Json& resources) { return fixed_part(Json::object({{"resources", resources}})); };
+  if (before.is_object() && !after.is_object())
+    return forbidden(causes, "spec.resources", "pod-level resources cannot be removed");
+  check_nothing_removed(before, after, "spec.resources", "pod-level ", causes);
+  if (before.is_object() ? fixed(before) != fixed(after) : fixed(after).has("resources"))
+    forbidden(causes, "spec", "only cpu and memory resources are mutable at pod-level");
+}
+
 void check_containers(const Json& old_spec, const Json& spec, std::vector<Cause>& causes) {
   for (const char* list : {"initContainers", "containers"})
     for (std::size_t i = 0; i < spec[list].size(); ++i)
-      check_nothing_removed(old_spec[list][i], spec[list][i], base::format("spec.{}[{}]", list, i), causes);
+      check_nothing_removed(old_spec[list][i]["resources"], spec[list][i]["resources"],
+                            base::format("spec.{}[{}].resources", list, i), "", causes);
   for (std::size_t i = 0; i < spec["containers"].size(); ++i)
     if (fixed_part(old_spec["containers"][i]) != fixed_part(spec["containers"][i]))
       forbidden(causes, "spec", "only cpu and memory resources are mutable");
@@ -132,6 +142,7 @@ Json resize_configuration(const Json& body) {
       Json::object({{"apiVersion", body["apiVersion"]}, {"kind", body["kind"]}, {"metadata", body["metadata"]}});
   for (const char* key : {"labels", "annotations", "finalizers", "ownerReferences"})
     if (kept["metadata"].has(key)) kept.edit("metadata").erase(key);
+  if (const Json* whole = body["spec"].find("resources")) kept.edit("spec").set("resources", *whole);
   for (const char* list : kLists)
     for (const Json& container : body["spec"][list].items()) {
       Json one = Json::object({{"name", container["name"]}});
@@ -159,11 +170,7 @@ void check_resize(const Json& old_object, const Json& object, std::vector<Cause>
                                    Json(old_class).dump()),
                       "spec"});
   if (!node_can_resize(old_object)) forbidden(causes, "spec", "Pod running on node without support for resize");
-  // COMPAT(pod-level-resize): a stock server has this behind a feature gate, which is on in 1.36.
-  if (has_amounts(before["resources"]) || has_amounts(spec["resources"]))
-    return forbidden(causes, kWhole,
-                     "resize of pods with pod-level resources is forbidden when "
-                     "InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled");
+  check_whole(before["resources"], spec["resources"], causes);
   const std::size_t so_far = causes.size();
   check_order(before, spec, causes);
   if (causes.size() == so_far) check_containers(before, spec, causes);

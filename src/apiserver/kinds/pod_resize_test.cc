@@ -152,8 +152,10 @@ TEST(Resize, is_refused_in_the_words_of_Kubernetes) {
       {R"({"containers":"a"})", "spec.containers"},
       {R"({"containers":[7]})", "spec.containers"},
       {R"({"containers":null})", "spec.containers"},
-      {R"({"resources":{"requests":{"cpu":"4"}}})",
-       "[]: Forbidden: resize of pods with pod-level resources is forbidden"},
+      {R"({"resources":{"requests":{"hugepages-2Mi":"2Mi"},"limits":{"hugepages-2Mi":"2Mi"}}})",
+       "spec: Forbidden: only cpu and memory resources are mutable at pod-level"},
+      {R"({"resources":{"requests":{"cpu":"500m"}}})",
+       "must be greater than or equal to aggregate container requests of 1100m"},
   };
   for (const Row& row : rows) {
     Bench b;
@@ -212,7 +214,47 @@ TEST(Resize, keeps_the_class_of_service) {
       b.resize(R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"500m"},"limits":{"cpu":"500m"}}}]})"), "");
 }
 
-// COMPAT(pod-level-resize)
+TEST(Resize, is_for_the_pod_as_a_whole_too) {
+  Bench b;
+  b.create(R"(,"resources":{"requests":{"cpu":"2"},"limits":{"cpu":"3","memory":"4Gi"}})");
+  const auto resources = [&] { return b.pod()["spec"]["resources"].dump(); };
+  EXPECT_EQ(resources(), R"({"requests":{"cpu":"2","memory":"1Gi"},"limits":{"cpu":"3","memory":"4Gi"}})")
+      << "what the containers ask for is what it asks for where it does not say";
+  EXPECT_EQ(b.resize(R"({"resources":{"requests":{"cpu":"2500m"}}})"), "");
+  EXPECT_EQ(resources(), R"({"requests":{"cpu":"2500m","memory":"1Gi"},"limits":{"cpu":"3","memory":"4Gi"}})");
+  EXPECT_EQ(b.resize(R"({"resources":{"requests":{"memory":null}}})"), "") << "which is filled in";
+  struct Row {
+    std::string_view spec, says;
+  };
+  for (const auto& [spec, says] : {
+           Row{R"({"resources":{"limits":{"cpu":null}}})",
+               "spec.resources.limits: Forbidden: pod-level resource limits cannot be removed"},
+           {R"({"resources":null})", "spec.resources: Forbidden: pod-level resources cannot be removed"},
+           {R"({"resources":{"requests":{"cpu":"4"}}})", "must be less than or equal to cpu limit of 3"},
+           {R"({"resources":{"requests":{"cpu":"3","memory":"4Gi"}}})", "Pod QOS Class may not change"},
+           {R"({"resources":{"requests":{"ephemeral-storage":"1Gi"}}})",
+            "only cpu and memory resources are mutable at pod-level"},
+           {R"({"containers":[{"name":"a","resources":{"limits":{"cpu":"4"}}}]})",
+            "must be less than or equal to pod limits of 3"},
+       }) {
+    const std::string said = b.resize(spec);
+    EXPECT_NE(said.find(says), std::string::npos) << spec << "\n" << said;
+  }
+  EXPECT_EQ(b.resize(R"({"containers":[{"name":"b","resources":{"requests":{"cpu":"1"}}}]})"), "");
+}
+
+TEST(Resize, adds_what_a_pod_asks_for_as_a_whole) {
+  Bench b;
+  b.create();
+  EXPECT_EQ(
+      b.refusal(
+          "PATCH", std::string(kPods) + "/p/resize?fieldManager=vpa",
+          R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"resources":{"requests":{"cpu":"4"}}}})",
+          "application/apply-patch+yaml"),
+      "");
+  EXPECT_EQ(b.pod()["spec"]["resources"]["requests"].dump(), R"({"cpu":"4","memory":"1Gi"})");
+}
+
 TEST(Resize, is_not_for_every_pod) {
   struct Row {
     std::string_view more, metadata, says;
@@ -220,8 +262,6 @@ TEST(Resize, is_not_for_every_pod) {
   const Row rows[] = {
       {"", R"(,"annotations":{"kubernetes.io/config.mirror":"x"})", "[]: Forbidden: static pods cannot be resized"},
       {R"(,"os":{"name":"windows"})", "", "[]: Forbidden: windows pods cannot be resized"},
-      {R"(,"resources":{"requests":{"cpu":"4"}})", "",
-       "[]: Forbidden: resize of pods with pod-level resources is forbidden"},
   };
   for (const Row& row : rows) {
     Bench b;
@@ -260,6 +300,21 @@ TEST(Resize, is_bounded_by_limits_and_quotas) {
   EXPECT_NE(b.resize(R"({"containers":[{"name":"a","resources":{"limits":{"cpu":"4"}}}]})")
                 .find("is forbidden: failed quota: q: must specify limits.cpu for: b,once,s"),
             std::string::npos);
+}
+
+TEST(Resize, fills_in_what_newer_limit_ranges_say) {
+  Bench b;
+  b.create();
+  ASSERT_TRUE(b.ask("POST", "/api/v1/namespaces/default/limitranges",
+                    R"({"metadata":{"name":"r"},"spec":{"limits":[{"type":"Container","default":{"memory":"3Gi"},
+        "defaultRequest":{"memory":"1Gi"}}]}})")
+                  .ok());
+  EXPECT_EQ(b.resize(R"({"containers":[{"name":"a","resources":{"limits":{"cpu":"3"}}}]})"), "");
+  const Json pod = b.pod();
+  EXPECT_EQ(pod["spec"]["containers"][std::size_t{1}]["resources"].dump(),
+            R"({"requests":{"memory":"1Gi"},"limits":{"memory":"3Gi"}})");
+  EXPECT_EQ(pod["spec"]["containers"][std::size_t{0}]["resources"]["limits"]["memory"].as_string(), "2Gi");
+  EXPECT_TRUE(pod["metadata"]["annotations"].is_null()) << "a resize changes nothing else";
 }
 
 TEST(Resize, counts_for_quotas_with_the_most_of_what_is_asked_and_held) {

@@ -35,11 +35,10 @@ std::string count_name(const api::KindInfo& kind) {
   return "count/" + kind.resource.plural + (kind.resource.group.empty() ? "" : "." + kind.resource.group);
 }
 
-// `side` is "requests" or "limits"; what the pod says as a whole goes before what its containers say.
-ResourceList pod_total(const Json& pod, std::string_view side) {
+// `side` is "requests" or "limits".
+ResourceList in_use(const Json& pod, std::string_view side) {
   const Json& spec = pod["spec"];
-  ResourceList sum = api::containers_in_use(pod, side);
-  for (const auto& [name, amount] : api::resource_list_from(spec["resources"][side])) sum[name] = amount;
+  ResourceList sum = api::pod_in_use(pod, side);
   for (const auto& [name, amount] : api::resource_list_from(spec["overhead"]))
     if (side == "requests" || sum.contains(name)) sum[name] += amount;
   return sum;
@@ -50,12 +49,12 @@ ResourceList pod_usage(const Json& pod) {
   const std::string_view phase = pod["status"]["phase"].as_string();
   if (phase == "Succeeded" || phase == "Failed") return usage;
   usage["pods"] = Quantity::from_int(1);
-  for (const auto& [name, amount] : pod_total(pod, "requests")) {
+  for (const auto& [name, amount] : in_use(pod, "requests")) {
     usage["requests." + name] = amount;
     // Resources of others are counted as requests alone.
     if (name.find('/') == std::string::npos) usage[name] = amount;
   }
-  for (const auto& [name, amount] : pod_total(pod, "limits"))
+  for (const auto& [name, amount] : in_use(pod, "limits"))
     if (name.find('/') == std::string::npos) usage["limits." + name] = amount;
   return usage;
 }
@@ -239,7 +238,9 @@ const api::Projection& quota_projection(const api::KindInfo& kind) {
                                      "status.initContainerStatuses.allocatedResources",
                                      "status.initContainerStatuses.name",
                                      "status.initContainerStatuses.resources",
+                                     "status.allocatedResources",
                                      "status.phase",
+                                     "status.resources",
                                      "status.qosClass"};
   static const api::Projection kOthers{
       "metadata.name",         "metadata.namespace", "spec.type", "spec.ports", "spec.allocateLoadBalancerNodePorts",

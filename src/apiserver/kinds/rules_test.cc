@@ -47,6 +47,18 @@ constexpr const char* kPods = "/api/v1/namespaces/default/pods";
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 constexpr std::string_view kPod = R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"x"}]}})";
 
+// kubectl shows the message of an invalid request only where no object is named, and what was wrong is in it.
+TEST(Patches, that_cannot_be_applied_say_why_to_who_uses_kubectl) {
+  Bench b;
+  ASSERT_EQ(b.code("POST", kMaps, R"({"metadata":{"name":"m"},"data":{"k":"v"}})"), kOk);
+  const auto answer = b.ask("PATCH", std::string(kMaps) + "/m", R"([{"op":"remove","path":"/data/nope"}])",
+                            "application/json-patch+json");
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().code, Code::kInvalid);
+  EXPECT_EQ(answer.error().kind + answer.error().name, "");
+  EXPECT_NE(answer.error().message.find("operation 0, remove of /data/nope"), std::string::npos);
+}
+
 TEST(EphemeralContainers, are_added_to_a_pod_and_stay) {
   Bench b;
   constexpr const char* kStrategic = "application/strategic-merge-patch+json";

@@ -146,6 +146,22 @@ void check_template(const Json& pod_template, std::string_view path, bool host_s
                     std::back_inserter(causes));
 }
 
+// The template of a StatefulSet, with volumes in the places of its claims, as its pods have them.
+Json with_claims(const Json& spec) {
+  Json pod_template = spec["template"];
+  const Json& given = pod_template["spec"]["volumes"];
+  if (!pod_template["spec"].is_object() || (!given.is_null() && !given.is_array())) return pod_template;
+  for (const Json& claim : spec["volumeClaimTemplates"].items()) {
+    const Json& name = claim["metadata"]["name"];
+    const auto volumes = pod_template["spec"]["volumes"].items();
+    if (std::ranges::any_of(volumes, [&name](const Json& volume) { return volume["name"] == name; })) continue;
+    const Json source = Json::object({{"claimName", name}});
+    pod_template.edit_path({"spec", "volumes"})
+        .push_back(Json::object({{"name", name}, {"persistentVolumeClaim", source}}));
+  }
+  return pod_template;
+}
+
 void check_selector(const api::KindInfo& kind, const Json& spec, Causes& causes) {
   std::string lower = kind.kind;
   for (char& c : lower)
@@ -403,7 +419,8 @@ void check_either(const api::KindInfo& kind, const Json& before, const Json& obj
       invalid_value(causes, "metadata.name", object["metadata"]["name"], "must be no more than 63 characters");
     return check_job_spec(spec, "spec", host_sysctls, causes);
   }
-  check_template(spec["template"], "spec.template", host_sysctls, causes);
+  const bool is_set = kind.kind == "StatefulSet";
+  check_template(is_set ? with_claims(spec) : spec["template"], "spec.template", host_sysctls, causes);
   if (const Json& policy = spec["template"]["spec"]["restartPolicy"];
       policy.as_string() == "Never" || policy.as_string() == "OnFailure")
     unsupported(causes, "spec.template.spec.restartPolicy", policy, R"("Always")");

@@ -41,6 +41,24 @@ std::string problems(const std::vector<base::Cause>& causes) {
   return text;
 }
 
+TEST(Workloads, a_stateful_set_mounts_what_it_claims) {
+  const api::KindInfo& of = kind("apps/v1", "StatefulSet");
+  const auto problems_with = [&of](std::string_view claims, std::string_view more) {
+    Json object = made(of, kDeployment, "spec.volumeClaimTemplates", claims);
+    const Json container = *api::parse_json(more);
+    for (const Json::Member& one : container.members())
+      object.edit_path({"spec", "template", "spec", "containers"}).edit(0).set(one.name(), one.value);
+    std::vector<base::Cause> causes;
+    check_workload(of, object, causes);
+    return problems(causes);
+  };
+  const std::string_view claim = R"([{"metadata":{"name":"data"},"spec":{}}])";
+  const std::string_view mount = R"({"volumeMounts":[{"name":"data","mountPath":"/d"}]})";
+  EXPECT_EQ(problems_with(claim, mount), "");
+  EXPECT_EQ(problems_with(claim, R"({"volumeDevices":[{"name":"data","devicePath":"/dev/x"}]})"), "");
+  EXPECT_EQ(problems_with("[]", mount), "spec.template.spec.containers[0].volumeMounts[0].name: Not found: \"data\"\n");
+}
+
 TEST(Workloads, what_makes_no_sense_is_refused) {
   struct Row {
     std::string_view api_version, kind, base, path, value, problem;

@@ -8,6 +8,7 @@
 #include "apiserver/pipeline/collection.h"
 #include "apiserver/pipeline/converted.h"
 #include "apiserver/pipeline/definition_keeper.h"
+#include "apiserver/pipeline/first_objects.h"
 #include "apiserver/pipeline/list.h"
 #include "apiserver/pipeline/other_form.h"
 #include "apiserver/pipeline/policy_book.h"
@@ -379,34 +380,13 @@ void Api::bootstrap(std::function<void(base::Status)> done) {
     if (const auto state = weak.lock()) state->write_by({}, std::move(request), std::move(on_answer));
   });
   state_->definitions.begin();
-  std::vector<Request> requests;
-  const auto add = [&](const api::ResourceId& id, const std::string& ns, Json object) {
-    Request request;
-    request.verb = Verb::kCreate;
-    request.kind = api::find_kind(id);
-    request.resource = static_cast<std::uint32_t>(request.kind - api::all_kinds().data());
-    request.ns = ns;
-    request.user = {"system:apiserver", {"system:masters"}};
-    request.body = std::move(object);
-    request.default_manager = "kube-apiserver";
-    requests.push_back(std::move(request));
-  };
-  for (const char* name : {"default", "kube-system", "kube-public", "kube-node-lease", "volcano-system"})
-    add(api::resources::kNamespaces, "", Json::object({{"metadata", Json::object({{"name", name}})}}));
-  for (const auto& [name, value] :
-       {std::pair{"system-node-critical", 2'000'001'000}, std::pair{"system-cluster-critical", 2'000'000'000}})
-    add(api::resources::kPriorityClasses, "",
-        Json::object({{"metadata", Json::object({{"name", name}})}, {"value", value}}));
-  for (Json& object : default_roles())
-    add(api::find_kind_named(object["apiVersion"].as_string(), object["kind"].as_string())->resource, "", object);
-  auto left = std::make_shared<std::size_t>(requests.size());
-  auto failed = std::make_shared<std::optional<base::Error>>();
-  for (Request& request : requests)
-    // By no policies: a server that these keep from starting could not be told to forget them.
-    state_->write_by({}, std::move(request), [left, failed, done](Result<Answer> answer) {
-      if (!answer.ok() && answer.error().code != Code::kAlreadyExists && !*failed) *failed = answer.take_error();
-      if (--*left == 0) done(*failed ? base::Status(**failed) : base::Status());
-    });
+  // By no policies: a server that these keep from starting could not be told to forget them.
+  write_first_objects(
+      state_->store,
+      [state = state_](Request request, OnAnswer on_answer) {
+        state->write_by({}, std::move(request), std::move(on_answer));
+      },
+      std::move(done));
 }
 
 }  // namespace apiserver

@@ -263,6 +263,14 @@ bool same_but_bookkeeping(Json a, Json b) {
   return a == b;
 }
 
+// Those that judge it: claims, and pods that are resized.
+std::vector<Json> limits_for_update(const Context& context, const Request& request) {
+  const api::ResourceId& resource = request.kind->resource;
+  const bool judged = (resource == api::resources::kPersistentVolumeClaims && request.subresource.empty()) ||
+                      (resource == api::resources::kPods && request.subresource == "resize");
+  return judged ? limit_ranges_of(context.objects, request.ns) : std::vector<Json>();
+}
+
 base::Status check_preconditions(const Request& request, const Json& old_object, const Json& changed) {
   const std::string_view name = api::name_of(old_object);
   const std::string_view wanted_version = api::resource_version_of(changed);
@@ -296,6 +304,8 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   keep_namespace_finalizers(request, old_object, changed);
   normalize(kind, changed);
   TRY_VOID(check_size(changed));
+  const std::vector<Json> limits = limits_for_update(context, request);
+  if (request.subresource == "resize") apply_limit_ranges(limits, changed);
   TRY_VOID(run_mutating(context, request, api::Operation::kUpdate, changed, old_object, change.warnings));
   // Nobody may write what the request could not.
   if (context.policies != nullptr || context.webhooks != nullptr) {
@@ -311,9 +321,7 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   // These rules take the types for granted.
   if (!kind.custom && causes.empty()) check_core_update(kind, request.subresource, old_object, changed, causes);
   if (!causes.empty()) return invalid(kind, api::name_of(old_object), std::move(causes));
-  if ((kind.resource == api::resources::kPersistentVolumeClaims && request.subresource.empty()) ||
-      (kind.resource == api::resources::kPods && request.subresource == "resize"))
-    TRY_VOID(check_limits(limit_ranges_of(context.objects, request.ns), kind, changed));
+  TRY_VOID(check_limits(limits, kind, changed));
   set_status(context, request, changed);
   if (kind.has_generation && generation_parts_differ(kind, old_object, changed))
     changed.edit("metadata").set("generation", old_object["metadata"]["generation"].as_int() + 1);

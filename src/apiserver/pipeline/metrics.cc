@@ -31,7 +31,7 @@ std::span<const base::MetricRow> metric_rows() {
       {"apiserver_request_total",
        kCounter,
        {"verb", "group", "version", "resource", "subresource", "code"},
-       "Requests answered by the pipeline."},
+       "Requests answered by the pipeline, and those refused because their turn did not come (429)."},
       {"apiserver_request_duration_seconds",
        kHistogram,
        {"verb", "group", "version", "resource", "subresource"},
@@ -90,23 +90,28 @@ void RequestMetrics::dispatched(base::Duration waited) {
   waited_.observe(waited.seconds());
 }
 
-void RequestMetrics::turned_away(const std::string& reason) {
+void RequestMetrics::turned_away(const CountedAs* request, const std::string& reason) {
+  if (request) handles_for(*request, base::http_status(base::Code::kTooManyRequests)).requests.add();
   metrics_.counter("apiserver_flowcontrol_rejected_requests_total", {kLevel[0], kLevel[1], reason}).add();
 }
 
-void RequestMetrics::answered(Verb verb, const api::KindInfo& kind, const std::string& subresource, int status,
-                              base::Duration took) {
-  const api::ResourceId& resource = kind.resource;
-  auto [at, is_new] = handles_.try_emplace(Key(kind.resource, verb, subresource, status));
+RequestMetrics::Handles& RequestMetrics::handles_for(const CountedAs& request, int status) {
+  const api::ResourceId& resource = request.kind->resource;
+  auto [at, is_new] = handles_.try_emplace(Key(resource, request.verb, request.subresource, status));
   if (is_new) {
-    std::vector<std::string> labels = {std::string(name_of(verb)), resource.group, resource.version, resource.plural,
-                                       subresource};
+    std::vector<std::string> labels = {std::string(name_of(request.verb)), resource.group, resource.version,
+                                       resource.plural, request.subresource};
     at->second.seconds = metrics_.histogram("apiserver_request_duration_seconds", labels);
     labels.push_back(std::to_string(status));
     at->second.requests = metrics_.counter("apiserver_request_total", labels);
   }
-  at->second.requests.add();
-  at->second.seconds.observe(took.seconds());
+  return at->second;
+}
+
+void RequestMetrics::answered(const CountedAs& request, int status, base::Duration took) {
+  Handles& handles = handles_for(request, status);
+  handles.requests.add();
+  handles.seconds.observe(took.seconds());
 }
 
 void RequestMetrics::watching(const api::KindInfo& kind, int change) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <tuple>
@@ -18,19 +19,27 @@ std::span<const base::MetricRow> metric_rows();
 // Of the loop itself (rt/watched_env.h): whoever makes the loop observes it.
 std::span<const base::MetricRow> loop_metric_rows();
 
+// What a request is counted as.
+struct CountedAs {
+  Verb verb = Verb::kGet;
+  const api::KindInfo* kind = nullptr;
+  std::string subresource = {};
+  std::shared_ptr<const void> holds_kind = {};  // as Request has it
+};
+
 // The API server's loop only.
 class RequestMetrics {
  public:
   RequestMetrics();
 
   // One answered request of the pipeline; its time includes the wait for the disk.
-  void answered(Verb verb, const api::KindInfo& kind, const std::string& subresource, int status, base::Duration took);
+  void answered(const CountedAs& request, int status, base::Duration took);
   // A watch begins (1) or ends (-1).
   void watching(const api::KindInfo& kind, int change);
-  // So many requests wait for their turn; one has had it; one has not, and why.
+  // So many requests wait for their turn; one has had it; one has not, and why (null: it is about no kind).
   void waiting(std::size_t count);
   void dispatched(base::Duration waited);
-  void turned_away(const std::string& reason);
+  void turned_away(const CountedAs* request, const std::string& reason);
   std::string text(const store::Store& store);
 
  private:
@@ -38,6 +47,8 @@ class RequestMetrics {
     base::Counter requests;
     base::Histogram seconds;
   };
+
+  Handles& handles_for(const CountedAs& request, int status);
 
   base::Metrics metrics_;
   base::Gauge waiting_;

@@ -42,107 +42,6 @@ bool resource_matches(const std::vector<std::string>& resources, const std::stri
   return has(resources, resource + "/" + subresource) || has(resources, "*/" + subresource);
 }
 
-Json rule_json(std::vector<std::string> verbs, const std::vector<std::string>& groups,
-               const std::vector<std::string>& resources) {
-  const auto list = [](const std::vector<std::string>& words) {
-    Json json = Json::array();
-    for (const std::string& word : words) json.push_back(word);
-    return json;
-  };
-  return Json::object({{"verbs", list(verbs)}, {"apiGroups", list(groups)}, {"resources", list(resources)}});
-}
-
-constexpr std::string_view kAggregateTo = "rbac.authorization.k8s.io/aggregate-to-";
-
-// `into`: the role that these rules are gathered in; empty: none.
-Json role_json(std::string_view name, Json rules, std::string_view into = {}) {
-  Json labels = Json::object({{"kubernetes.io/bootstrapping", "rbac-defaults"}});
-  if (!into.empty()) labels.set(base::format("{}{}", kAggregateTo, into), "true");
-  return Json::object({{"apiVersion", "rbac.authorization.k8s.io/v1"},
-                       {"kind", "ClusterRole"},
-                       {"metadata", Json::object({{"name", name}, {"labels", std::move(labels)}})},
-                       {"rules", std::move(rules)}});
-}
-
-// A role of what others are labelled with; `rules`: what that is at the start.
-Json gathering_role(std::string_view name, Json rules, std::string_view into = {}) {
-  Json role = role_json(name, std::move(rules), into);
-  const Json labels = Json::object({{base::format("{}{}", kAggregateTo, name), "true"}});
-  role.set("aggregationRule",
-           Json::object({{"clusterRoleSelectors", Json::array({Json::object({{"matchLabels", labels}})})}}));
-  return role;
-}
-
-Json binding_json(std::string_view name, std::string_view group) {
-  return Json::object(
-      {{"apiVersion", "rbac.authorization.k8s.io/v1"},
-       {"kind", "ClusterRoleBinding"},
-       {"metadata",
-        Json::object({{"name", name}, {"labels", Json::object({{"kubernetes.io/bootstrapping", "rbac-defaults"}})}})},
-       {"roleRef", Json::object({{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", "ClusterRole"}, {"name", name}})},
-       {"subjects",
-        Json::array({Json::object({{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", "Group"}, {"name", group}})})}});
-}
-
-Json urls_json(std::initializer_list<const char*> urls) {
-  Json list = Json::array();
-  for (const char* url : urls) list.push_back(url);
-  return Json::object({{"verbs", Json::array({"get"})}, {"nonResourceURLs", std::move(list)}});
-}
-
-// What a role of namespaces adds to the one before it: view reads, edit writes and reads secrets, admin gives rights.
-enum class Share : std::uint8_t { kView, kEdit, kAdmin };
-
-Json namespaced_rules(Share share) {
-  const std::vector<std::string> reads = {"get", "list", "watch"};
-  const std::vector<std::string> writes = {"create", "delete", "deletecollection", "patch", "update"};
-  const std::vector<std::string> all = {"create", "delete", "deletecollection", "get",
-                                        "list",   "patch",  "update",           "watch"};
-  Json rules = Json::array();
-  for (const api::KindInfo& kind : api::all_kinds()) {
-    const api::ResourceId& id = kind.resource;
-    const bool gives_rights = id.group == "rbac.authorization.k8s.io" || id.group == "authorization.k8s.io";
-    if (!kind.namespaced || gives_rights != (share == Share::kAdmin)) continue;
-    const bool secret = id.plural == "secrets";
-    const bool only_read = id.plural == "resourcequotas" || id.plural == "limitranges" || id.plural == "events" ||
-                           id.group == "metrics.k8s.io";
-    if (share == Share::kView ? secret : only_read) continue;
-    std::vector<std::string> resources = {id.plural};
-    if (kind.status_subresource && share == Share::kView) resources.push_back(id.plural + "/status");
-    // Whoever binds pods passes the scheduler by; whoever adds containers to the pods of others is them; and to resize
-    // pods is a right of its own on a stock server, too.
-    for (const std::string& name : kind.subresources)
-      if ((share != Share::kView && name != "binding" && name != "ephemeralcontainers" && name != "resize") ||
-          name == "log" || name == "scale")
-        resources.push_back(id.plural + "/" + name);
-    const bool whole = share == Share::kAdmin || secret;
-    rules.push_back(rule_json(share == Share::kView ? reads : whole ? all : writes, {id.group}, resources));
-  }
-  if (share == Share::kView) {
-    rules.push_back(rule_json(reads, {""}, {"namespaces"}));
-    rules.push_back(rule_json(reads, {"metrics.k8s.io"}, {"nodes"}));
-  }
-  return rules;
-}
-
-// The rules of both, as the controller that gathers them puts them together.
-Json together(Json rules, const Json& more) {
-  for (const Json& rule : more.items()) rules.push_back(rule);
-  return rules;
-}
-
-void add_namespaced_roles(std::vector<Json>& all) {
-  const Json to_view = namespaced_rules(Share::kView), to_edit = namespaced_rules(Share::kEdit),
-             to_admin = namespaced_rules(Share::kAdmin);
-  all.push_back(role_json("system:aggregate-to-view", to_view, "view"));
-  all.push_back(role_json("system:aggregate-to-edit", to_edit, "edit"));
-  all.push_back(role_json("system:aggregate-to-admin", to_admin, "admin"));
-  const Json edit = together(to_edit, to_view);
-  all.push_back(gathering_role("view", to_view, "edit"));
-  all.push_back(gathering_role("edit", edit, "admin"));
-  all.push_back(gathering_role("admin", together(edit, to_admin)));
-}
-
 std::string text_of(const RoleRule& rule) {
   const auto list = [](const std::vector<std::string>& words) {
     std::string text;
@@ -301,25 +200,6 @@ std::string uncovered(const std::vector<RoleRule>& owned, const std::vector<Role
     if (!coverage.includes(rule))
       return text_of(rule) + (coverage.is_exhausted() ? " (of more combinations than are compared; ask for less)" : "");
   return {};
-}
-
-std::vector<Json> default_roles() {
-  std::vector<Json> all;
-  Json everything = Json::array({rule_json({"*"}, {"*"}, {"*"})});
-  everything.push_back(Json::object({{"verbs", Json::array({"*"})}, {"nonResourceURLs", Json::array({"*"})}}));
-  all.push_back(role_json("cluster-admin", std::move(everything)));
-  add_namespaced_roles(all);
-  all.push_back(role_json("system:discovery",
-                          Json::array({urls_json({"/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez",
-                                                  "/openapi", "/openapi/*", "/readyz", "/version", "/version/"})})));
-  all.push_back(role_json("system:basic-user",
-                          Json::array({rule_json({"create"}, {"authorization.k8s.io"},
-                                                 {"selfsubjectaccessreviews", "selfsubjectrulesreviews"}),
-                                       rule_json({"create"}, {"authentication.k8s.io"}, {"selfsubjectreviews"})})));
-  all.push_back(binding_json("cluster-admin", "system:masters"));
-  all.push_back(binding_json("system:discovery", "system:authenticated"));
-  all.push_back(binding_json("system:basic-user", "system:authenticated"));
-  return all;
 }
 
 }  // namespace apiserver

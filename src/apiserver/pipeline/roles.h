@@ -67,7 +67,4 @@ bool is_administrator(const UserInfo& user);
 // Whether who has `owned` has everything that `wanted` gives: the first rule that is not covered, as text, or nothing.
 std::string uncovered(const std::vector<RoleRule>& owned, const std::vector<RoleRule>& wanted);
 
-// The roles and bindings that every cluster has, as objects.
-std::vector<api::Json> default_roles();
-
 }  // namespace apiserver

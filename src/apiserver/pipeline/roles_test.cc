@@ -4,9 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+
+#include "apiserver/pipeline/api_for_tests.h"
+#include "apiserver/pipeline/default_roles.h"
 
 namespace apiserver {
 namespace {
+
+using api::Json;
 
 // "verbs|groups|resources|names|urls", words apart by commas.
 RoleRule rule(const std::string& text) {
@@ -114,6 +120,106 @@ TEST(Roles, what_a_rule_of_many_words_costs_is_limited) {
   EXPECT_NE(uncovered({of_names}, {rule("get|-|pods|n1,other")}), "");
 }
 
+const Json* default_role(const std::vector<Json>& all, std::string_view kind, std::string_view name) {
+  const auto found = std::ranges::find_if(all, [&](const Json& one) {
+    return one["kind"].as_string() == kind && one["metadata"]["name"].as_string() == name;
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+TEST(DefaultRoles, are_those_of_a_stock_server) {
+  const std::vector<Json> all = default_roles();
+  const Json* role = default_role(all, "ClusterRole", "system:controller:pod-garbage-collector");
+  ASSERT_TRUE(role);
+  EXPECT_EQ(
+      (*role)["metadata"].dump(),
+      R"({"name":"system:controller:pod-garbage-collector","labels":{"kubernetes.io/bootstrapping":"rbac-defaults"},)"
+      R"("annotations":{"rbac.authorization.kubernetes.io/autoupdate":"true"}})");
+  EXPECT_EQ((*role)["rules"][std::size_t{0}].dump(),
+            R"({"verbs":["delete","list","watch"],"apiGroups":[""],"resources":["pods"]})");
+  const Json* binding = default_role(all, "ClusterRoleBinding", "system:controller:pod-garbage-collector");
+  ASSERT_TRUE(binding);
+  EXPECT_EQ((*binding)["subjects"].dump(),
+            R"([{"kind":"ServiceAccount","name":"pod-garbage-collector","namespace":"kube-system"}])");
+  EXPECT_EQ((*binding)["roleRef"]["name"].as_string(), "system:controller:pod-garbage-collector");
+  const Json* reader = default_role(all, "RoleBinding", "system::extension-apiserver-authentication-reader");
+  ASSERT_TRUE(reader);
+  EXPECT_EQ((*reader)["metadata"]["namespace"].as_string(), "kube-system");
+  EXPECT_EQ((*reader)["roleRef"]["kind"].as_string(), "Role");
+  EXPECT_EQ((*reader)["roleRef"]["name"].as_string(), "extension-apiserver-authentication-reader");
+  const Json* viewer = default_role(all, "ClusterRole", "system:public-info-viewer");
+  ASSERT_TRUE(viewer);
+  EXPECT_EQ((*viewer)["rules"].dump(),
+            R"([{"verbs":["get"],"nonResourceURLs":["/healthz","/livez","/readyz","/version","/version/"]}])");
+  EXPECT_EQ(default_role(all, "ClusterRoleBinding", "cluster-admin")->find("subjects")->dump(),
+            R"([{"apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"system:masters"}])");
+  std::set<std::string> names;
+  for (const Json& one : all) {
+    EXPECT_TRUE(
+        names.insert(one["kind"].str() + "/" + one["metadata"]["namespace"].str() + "/" + one["metadata"]["name"].str())
+            .second);
+    // Nodes have their rights by another way.
+    EXPECT_EQ((one.has("roleRef") ? one["subjects"] : one["rules"]).empty(),
+              one.has("roleRef") && one["metadata"]["name"].as_string() == "system:node")
+        << one.dump();
+  }
+}
+
+TEST(DefaultRoles, are_mended_unless_their_annotation_says_no) {
+  const std::vector<Json> all = default_roles();
+  const Json& ours = *default_role(all, "ClusterRole", "system:kube-dns");
+  EXPECT_FALSE(mended_role(ours, ours));
+  Json less = ours;
+  less.set("rules", *api::parse_json(R"([{"verbs":["list"],"apiGroups":[""],"resources":["endpoints"]}])"));
+  const auto mended = mended_role(less, ours);
+  ASSERT_TRUE(mended);
+  EXPECT_EQ((*mended)["rules"].size(), 2u) << "what was there stays";
+  EXPECT_FALSE(mended_role(*mended, ours));
+  less.edit("metadata").edit("annotations").set("rbac.authorization.kubernetes.io/autoupdate", "false");
+  EXPECT_FALSE(mended_role(less, ours));
+  Json more = ours;
+  more.set("rules", *api::parse_json(R"([{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}])"));
+  EXPECT_FALSE(mended_role(more, ours)) << "it has all and more";
+  Json old = ours;
+  old.edit("metadata").erase("annotations");
+  EXPECT_TRUE(mended_role(old, ours)) << "of an earlier version";
+
+  const Json& binding = *default_role(all, "ClusterRoleBinding", "system:kube-dns");
+  Json nobody = binding;
+  nobody.set("subjects", Json::array());
+  EXPECT_EQ((*mended_role(nobody, binding))["subjects"], binding["subjects"]);
+  const Json& view = *default_role(all, "ClusterRole", "view");
+  Json gathered = view;
+  gathered.set("rules", Json::array());
+  EXPECT_FALSE(mended_role(gathered, view)) << "its rules are those of others";
+}
+
+TEST(DefaultRoles, are_there_from_the_start_and_mended_at_the_next) {
+  ApiForTests tested;
+  const api::KindInfo& kind = *api::find_kind_named("rbac.authorization.k8s.io/v1", "ClusterRole");
+  Request request;
+  request.kind = &kind;
+  request.resource = static_cast<std::uint32_t>(&kind - api::all_kinds().data());
+  request.name = "system:kube-dns";
+  const auto ask = [&](Verb verb, Json body) {
+    request.verb = verb;
+    request.body = std::move(body);
+    std::optional<base::Result<Answer>> answer;
+    tested.api.call(request, [&](base::Result<Answer> a) { answer.emplace(std::move(a)); });
+    tested.env.settle();
+    EXPECT_TRUE(answer->ok());
+    return object_of(*std::move(*answer));
+  };
+  Json role = ask(Verb::kGet, {});
+  role.set("rules", Json::array());
+  EXPECT_TRUE(ask(Verb::kUpdate, role)["rules"].empty());
+  base::Status begun = base::make_error(base::Code::kInternal, "not yet");
+  tested.api.bootstrap([&](base::Status how) { begun = std::move(how); });
+  tested.env.settle();
+  EXPECT_TRUE(begun.ok());
+  EXPECT_EQ(ask(Verb::kGet, {})["rules"].size(), 1u);
+}
+
 TEST(Roles, the_default_roles_stop_where_they_should) {
   const auto allows = [](std::string_view role, const Attributes& wish) {
     for (const api::Json& one : default_roles()) {
@@ -126,6 +232,13 @@ TEST(Roles, the_default_roles_stop_where_they_should) {
   EXPECT_TRUE(allows("edit", {"list", "batch.volcano.sh", "jobs", "", "n", "", ""}));
   EXPECT_TRUE(allows("edit", {"get", "", "resourcequotas", "", "n", "", ""}));
   EXPECT_FALSE(allows("admin", {"update", "", "resourcequotas", "", "n", "", ""}));
+  // Programs tell what they do, in either form, and act as their accounts.
+  EXPECT_TRUE(allows("edit", {"create", "", "events", "", "n", "", ""}));
+  EXPECT_TRUE(allows("edit", {"patch", "events.k8s.io", "events", "", "n", "e", ""}));
+  EXPECT_TRUE(allows("view", {"watch", "events.k8s.io", "events", "", "n", "", ""}));
+  EXPECT_FALSE(allows("view", {"create", "", "events", "", "n", "", ""}));
+  EXPECT_TRUE(allows("edit", {"impersonate", "", "serviceaccounts", "", "n", "a", ""}));
+  EXPECT_FALSE(allows("view", {"impersonate", "", "serviceaccounts", "", "n", "a", ""}));
   const Attributes exec{"create", "", "pods", "exec", "n", "p", ""},
       bind{"create", "", "pods", "binding", "n", "p", ""}, secret{"get", "", "secrets", "", "n", "s", ""},
       role{"create", "rbac.authorization.k8s.io", "roles", "", "n", "", ""};

@@ -16,8 +16,7 @@ namespace {
 
 // `side` is "requests" or "limits".
 ResourceList effective(const Json& spec, std::string_view side) {
-  ResourceList sum = api::containers_total(spec, side);
-  for (const auto& [name, quantity] : api::resource_list_from(spec["resources"][side])) sum[name] = quantity;
+  ResourceList sum = api::pod_total(spec, side);
   const ResourceList overhead = api::resource_list_from(spec["overhead"]);
   if (side == "requests") {
     api::add(sum, overhead);

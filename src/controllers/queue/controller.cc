@@ -1,8 +1,10 @@
 // Wakes and commands of the queue controller. Actions wait per queue until a plan for them has succeeded.
 #include "controllers/queue/controller.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 
 #include "api/resource.h"
 #include "base/format.h"
@@ -28,9 +30,6 @@ std::string parent_of(const Json& queue) {
   return parent.empty() ? "root" : parent;
 }
 
-// Those that are counted.
-constexpr const char* kPhases[] = {"Inqueue", "Pending", "Running", "Unknown", "Completed"};
-
 // Where the groups of a queue that have this phase stand in the index.
 std::string place_of(std::string_view queue, std::string_view phase) { return base::format("{}/{}", queue, phase); }
 
@@ -39,6 +38,24 @@ bool queue_changed(const Json* before, const Json* after) {
   return (*before)["spec"]["parent"] != (*after)["spec"]["parent"] ||
          (*before)["status"]["state"] != (*after)["status"]["state"] ||
          (*before)["metadata"]["annotations"] != (*after)["metadata"]["annotations"];
+}
+
+bool counters_changed(const Json* before, const Json* after) {
+  if (!before || !after) return true;
+  return std::ranges::any_of(kCounters, [&](const Counter& counter) {
+    return (*before)["status"][counter.field] != (*after)["status"][counter.field];
+  });
+}
+
+// Whether the way up from the queue comes back to it: nothing adds up there.
+bool is_its_own_ancestor(const View& view, const Json& queue) {
+  std::set<std::string, std::less<>> passed;
+  for (std::string name = parent_of(queue); !name.empty() && passed.insert(name).second;) {
+    if (name == api::name_of(queue)) return true;
+    const Json* above = view.find(resources::kQueues, name);
+    name = above ? parent_of(*above) : std::string();
+  }
+  return false;
 }
 
 class QueueController final : public Controller {
@@ -62,6 +79,11 @@ class QueueController final : public Controller {
            return !before || !after || (*before)["spec"]["queue"] != (*after)["spec"]["queue"] ||
                   (*before)["status"]["phase"] != (*after)["status"]["phase"];
          }}};
+    if (options_.counts_children)
+      wakes.push_back({.resource = resources::kQueues,
+                       .keys = [](const View&, const Json& queue) { return Keys{parent_of(queue)}; },
+                       .matters = counters_changed,
+                       .only_counts = [](const View&, const Json&, const Json&) { return true; }});
     if (options_.reads_commands)
       wakes.push_back({resources::kCommands, [](const View&, const Json& command) { return command_target(command); },
                        [](const Json* before, const Json*) { return before == nullptr; }});
@@ -109,10 +131,14 @@ class QueueController final : public Controller {
                   .by_phase = {}};
     // A queue may hold all groups of the cluster, of which each changes its phase a few times.
     seen.group_count = static_cast<std::int64_t>(view.count(resources::kPodGroups, "queue", key));
-    for (const char* phase : kPhases)
+    for (const auto& [field, phase] : kCounters)
       if (const std::size_t count = view.count(resources::kPodGroups, "phase", place_of(key, phase)); count > 0)
         seen.by_phase[phase] = static_cast<std::int64_t>(count);
     publish(key, &seen);
+    if (options_.counts_children && !is_its_own_ancestor(view, *queue))
+      for (const Json* child : seen.children)
+        for (const auto& [field, phase] : kCounters)
+          seen.by_phase[phase] += std::max<std::int64_t>(0, (*child)["status"][field].as_int());
     const auto waiting = waiting_.find(key);
     under.from_queue = waiting != waiting_.end() && !waiting->second.empty();
     const Waiting answered = under.from_queue ? waiting->second.front() : Waiting{"SyncQueue", "OutOfSync"};
@@ -165,10 +191,8 @@ class QueueController final : public Controller {
   // The gauges of a queue; null: it is gone.
   void publish(const std::string& queue, const Observed* seen) {
     if (options_.metrics == nullptr) return;
-    for (const char* phase : kPhases) {
-      std::string word = phase;
-      word[0] = static_cast<char>(word[0] - 'A' + 'a');
-      const std::string name = base::format("volcano_queue_pod_group_{}_count", word);
+    for (const auto& [field, phase] : kCounters) {
+      const std::string name = base::format("volcano_queue_pod_group_{}_count", field);
       if (seen == nullptr) {
         options_.metrics->remove(name, {queue});
         continue;

@@ -11,6 +11,7 @@ namespace controllers::queue {
 struct Options {
   int requeues_max = 15;             // below zero: no limit
   bool reads_commands = true;        // the feature gate QueueCommandSync
+  bool counts_children = false;      // the counters of a queue include those of the queues below it
   base::Metrics* metrics = nullptr;  // may be null; outlives the controller
 };
 

@@ -144,6 +144,64 @@ TEST_F(QueueTest, counters_wait_and_states_do_not) {
   EXPECT_EQ((*world.find(resources::kQueues, "test"))["status"]["running"].as_int(), 1);  // they come with the state
 }
 
+// A tree of queues with a group in each leaf and one at the top.
+class QueueTree : public QueueTest {
+ protected:
+  void running_group(std::string_view in) {
+    world.put(resources::kPodGroups, Json::object({{"kind", "PodGroup"},
+                                                   {"metadata", Json::object({{"name", in}, {"namespace", "ns"}})},
+                                                   {"spec", Json::object({{"queue", in}})},
+                                                   {"status", Json::object({{"phase", "Running"}})}}));
+  }
+  std::int64_t running(const std::string& name) {
+    return (*world.find(resources::kQueues, name))["status"]["running"].as_int();
+  }
+};
+
+TEST_F(QueueTree, counts_those_below_where_that_is_wanted) {
+  for (const bool wanted : {false, true}) {
+    controller = make_queue_controller({.counts_children = wanted});
+    queue("root", "", "Open");
+    queue("org", "root", "Open");
+    queue("team", "org", "Open");
+    queue("other", "", "Open");
+    for (const char* name : {"root", "team", "other"}) running_group(name);
+    settle();
+    EXPECT_EQ(running("team"), 1);
+    EXPECT_EQ(running("org"), wanted ? 1 : 0);
+    EXPECT_EQ(running("root"), wanted ? 3 : 1);
+  }
+}
+
+TEST_F(QueueTree, adds_nothing_up_where_queues_are_above_themselves) {
+  controller = make_queue_controller({.counts_children = true});
+  queue("a", "b", "Open");
+  queue("b", "a", "Open");
+  queue("self", "self", "Open");
+  for (const char* name : {"a", "self"}) running_group(name);
+  settle();
+  EXPECT_EQ(running("a"), 1);
+  EXPECT_EQ(running("b"), 0);
+  EXPECT_EQ(running("self"), 1);
+}
+
+TEST_F(QueueTree, wakes_a_queue_when_the_counters_below_it_change) {
+  controller = make_queue_controller({.counts_children = true});
+  queue("root", "", "Open");
+  queue("team", "", "Open");
+  const Json before = *world.find(resources::kQueues, "team");
+  Json after = before;
+  after.edit("status").set("running", 1);
+  bool woken = false;
+  for (const Wake& wake : controller->wakes_on())
+    if (wake.resource == resources::kQueues && wake.matters(&before, &after)) {
+      EXPECT_EQ(wake.keys(world, after), Keys{"root"});
+      EXPECT_TRUE(wake.only_counts(world, before, after));
+      woken = true;
+    }
+  EXPECT_TRUE(woken);
+}
+
 struct StateRow {
   const char* state;
   const char* action;

@@ -39,11 +39,6 @@ void mark(const Json& queue, std::string_view value, Plan& plan) {
 
 // The state and the counters of groups; a counter of none is left out, and applying without it removes it.
 void set_state(const Observed& seen, std::string_view state, const Turn& turn, Plan& plan) {
-  constexpr std::pair<const char*, const char*> kCounters[] = {{"inqueue", "Inqueue"},
-                                                               {"pending", "Pending"},
-                                                               {"running", "Running"},
-                                                               {"unknown", "Unknown"},
-                                                               {"completed", "Completed"}};
   const Json& queue = *seen.queue;
   Json status = Json::object({{"state", state}});
   const bool other_state = state_of(queue) != state;

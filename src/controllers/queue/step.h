@@ -12,12 +12,23 @@ namespace controllers::queue {
 
 inline constexpr std::string_view kClosedByParent = "volcano.sh/closed-by-parent";
 
+// The counters of groups in a queue's status, and the phases that they count.
+struct Counter {
+  const char* field;
+  const char* phase;
+};
+inline constexpr Counter kCounters[] = {{"inqueue", "Inqueue"},
+                                        {"pending", "Pending"},
+                                        {"running", "Running"},
+                                        {"unknown", "Unknown"},
+                                        {"completed", "Completed"}};
+
 struct Observed {
   const api::Json* queue = nullptr;
   const api::Json* parent = nullptr;                  // null: no such queue
   std::vector<const api::Json*> children;             // whose spec.parent this is
   std::int64_t group_count = 0;                       // PodGroups of any phase in this queue
-  std::map<std::string, std::int64_t> by_phase = {};  // the same by phase, for the status counters
+  std::map<std::string, std::int64_t> by_phase = {};  // what the counters of its status are to say
 };
 
 struct Decision {

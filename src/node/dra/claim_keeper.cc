@@ -31,6 +31,7 @@ ClaimKeeper::ClaimKeeper(rt::Env& env, client::Client& client, DraDrivers* drive
     : state_(std::make_shared<State>(env, client, drivers, std::move(options), std::move(callbacks))) {}
 
 ClaimKeeper::~ClaimKeeper() {
+  if (state_->health_timer != 0) state_->env.loop().cancel(state_->health_timer);
   for (const auto& [uid, leaving] : state_->leaving)
     if (leaving.timer != 0) state_->env.loop().cancel(leaving.timer);
 }

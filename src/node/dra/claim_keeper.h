@@ -50,6 +50,11 @@ class ClaimKeeper {
   // Of what was kept over the start only these pods' claims stay.
   void keep_only(const std::function<bool(const std::string& uid)>& is_known);
   void driver_came();
+  // What is known of the devices of a container changes with these; pods that have them are told to be looked at.
+  void health_told(const std::string& driver, const std::vector<DeviceNews>& news);
+  void health_lost(const std::string& driver);
+  // `allocatedResourcesStatus` of a container; an empty list: it has no devices by claims.
+  api::Json health_of(const api::Json& pod, const api::Json& container) const;
   // Whether a driver is being asked.
   bool is_busy() const;
 

@@ -1,4 +1,5 @@
-// The claim keeper's inside, shared by its parts: claim_keeper.cc (pods come) and claim_release.cc (pods go).
+// The claim keeper's inside, shared by its parts: claim_keeper.cc (pods come), claim_release.cc (pods go) and
+// claim_health.cc (how their devices are).
 #pragma once
 
 #include <map>
@@ -57,6 +58,8 @@ struct ClaimKeeper::State : std::enable_shared_from_this<ClaimKeeper::State> {
     rt::Loop::TimerId timer = 0;
   };
   std::map<std::string, Leaving> leaving;  // by pod uid
+  HealthBook health;
+  rt::Loop::TimerId health_timer = 0;  // until something that was said does not hold any more
 
   bool has(const std::string& driver) const { return drivers != nullptr && drivers->has(driver); }
 
@@ -74,6 +77,8 @@ struct ClaimKeeper::State : std::enable_shared_from_this<ClaimKeeper::State> {
   void write(const std::vector<std::string>& uids, std::function<void(base::Status)> done);
   void free(const std::vector<std::string>& uids);
 
+  // claim_health.cc
+  void health_changed(bool changed);
   // claim_release.cc
   void give_back(const std::string& pod_uid);
   void ask_back(const std::shared_ptr<ClaimReturn>& of);

@@ -54,27 +54,37 @@ const LocalClaim* find_claim(const LocalClaims& local, std::string_view ns, std:
   return nullptr;
 }
 
-// Which requests of a claim a container uses; an empty one: all of them.
-std::vector<std::string> requests_of(const Json& pod, const Json& container, const ClaimUse& use) {
-  std::vector<std::string> requests;
+// Which requests of a claim a container uses, and how its status names each; an empty one: all of them.
+struct RequestUse {
+  std::string request;
+  std::string named;
+};
+std::vector<RequestUse> requests_of(const Json& pod, const Json& container, const ClaimUse& use) {
+  std::vector<RequestUse> requests;
   if (!use.name.empty()) {
-    for (const Json& one : container["resources"]["claims"].items())
-      if (one["name"].as_string() == use.name) requests.push_back(one["request"].str());
+    for (const Json& one : container["resources"]["claims"].items()) {
+      if (one["name"].as_string() != use.name) continue;
+      const std::string request = one["request"].str();
+      requests.push_back({request, "claim:" + use.name + (request.empty() ? "" : "/" + request)});
+    }
     return requests;
   }
   for (const Json& mapping : pod["status"]["extendedResourceClaimStatus"]["requestMappings"].items())
     if (mapping["containerName"] == container["name"] &&
         container["resources"]["requests"].has(mapping["resourceName"].as_string()))
-      requests.push_back(mapping["requestName"].str());
+      requests.push_back({mapping["requestName"].str(), mapping["resourceName"].str()});
   return requests;
+}
+
+bool is_of(const PreparedDevice& device, const std::string& request) {
+  return request.empty() || device.requests.empty() ||
+         std::ranges::find(device.requests, request) != device.requests.end();
 }
 
 void add_names(const LocalClaim& claim, const std::string& request, std::vector<std::string>& names) {
   for (const auto& [driver, devices] : claim.drivers)
     for (const PreparedDevice& device : devices) {
-      const bool of_it = request.empty() || device.requests.empty() ||
-                         std::ranges::find(device.requests, request) != device.requests.end();
-      if (!of_it) continue;
+      if (!is_of(device, request)) continue;
       for (const std::string& name : device.cdi_names)
         if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
@@ -170,16 +180,33 @@ UnpreparePlan plan_unprepare(const std::string& pod_uid, const LocalClaims& loca
   return plan;
 }
 
+std::vector<ClaimedDevices> devices_by_claims(const Json& pod, const Json& container, const LocalClaims& local) {
+  std::vector<ClaimedDevices> all;
+  const auto uses = claims_of(pod);
+  if (!uses.ok()) return all;
+  for (const ClaimUse& use : *uses) {
+    const LocalClaim* claim = find_claim(local, api::namespace_of(pod), use.claim, api::uid_of(pod));
+    if (claim == nullptr || !claim->prepared) continue;
+    for (const RequestUse& one : requests_of(pod, container, use)) {
+      ClaimedDevices& row = all.emplace_back(ClaimedDevices{one.named, {}});
+      for (const auto& [driver, devices] : claim->drivers)
+        for (const PreparedDevice& device : devices)
+          if (is_of(device, one.request)) row.devices.emplace_back(driver, &device);
+    }
+  }
+  return all;
+}
+
 base::Result<std::vector<std::string>> cdi_names_of(const Json& pod, const Json& container, const LocalClaims& local) {
   std::vector<std::string> names;
   TRY(const std::vector<ClaimUse> uses, claims_of(pod));
   for (const ClaimUse& use : uses) {
-    const std::vector<std::string> requests = requests_of(pod, container, use);
+    const std::vector<RequestUse> requests = requests_of(pod, container, use);
     if (requests.empty()) continue;
     const LocalClaim* claim = find_claim(local, api::namespace_of(pod), use.claim, api::uid_of(pod));
     if (claim == nullptr || !claim->prepared)
       return make_error(Code::kUnavailable, base::format("ResourceClaim {} is not prepared", use.claim));
-    for (const std::string& request : requests) add_names(*claim, request, names);
+    for (const RequestUse& one : requests) add_names(*claim, one.request, names);
   }
   return names;
 }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/json/json.h"
@@ -49,6 +50,14 @@ struct UnpreparePlan {
 };
 UnpreparePlan plan_unprepare(const std::string& pod_uid, const LocalClaims& local);
 
+// What a container has by its claims, under the name that its status gives it: "claim:NAME", "claim:NAME/REQUEST", or
+// an extended resource.
+struct ClaimedDevices {
+  std::string name;
+  std::vector<std::pair<std::string, const PreparedDevice*>> devices;  // with their drivers; of `local`
+};
+std::vector<ClaimedDevices> devices_by_claims(const api::Json& pod, const api::Json& container,
+                                              const LocalClaims& local);
 // The CDI devices of a container, each once. An error if a claim of its is not prepared.
 base::Result<std::vector<std::string>> cdi_names_of(const api::Json& pod, const api::Json& container,
                                                     const LocalClaims& local);

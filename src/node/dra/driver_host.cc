@@ -36,10 +36,16 @@ class DriverHost final : public DraDrivers {
   struct Place {
     std::string socket;  // where it registered
     DraPlugin plugin;
+    std::uint64_t number = 0;                   // of this registration
+    std::unique_ptr<rt::GrpcCall> health = {};  // null: nobody is heard
   };
   const DraPlugin* find(const std::string& driver) const;
   base::Status enroll(const std::string& socket, const PluginInfo& info);
   void leave(const std::string& socket);
+  Place* find_place(std::uint64_t number);
+  void hear_health(std::uint64_t number);
+  void health_said(std::uint64_t number, const std::string& message);
+  void health_ended(std::uint64_t number, const rt::GrpcStatus& status);
   void call(const std::string& driver, const char* method, const std::vector<ClaimKey>& claims,
             base::Result<ClaimAnswers> (*read)(std::string_view), OnAnswers done);
 
@@ -47,11 +53,16 @@ class DriverHost final : public DraDrivers {
   std::string folder_;
   News news_;
   std::vector<Place> places_;  // the newest last
+  std::uint64_t registrations_ = 0;
+  std::shared_ptr<int> alive_ = std::make_shared<int>();  // for timers
   // Calls need the thread, and go before it.
   std::unique_ptr<rt::GrpcIo> io_;
   std::unique_ptr<PluginCalls> calls_;
   std::unique_ptr<PluginRegistry> registry_;
 };
+
+// A driver that is being replaced has two places, and both speak of the same devices.
+constexpr base::Duration kHearAgain = base::seconds(5);
 
 void DriverHost::start(News news) {
   news_ = std::move(news);
@@ -71,9 +82,9 @@ void DriverHost::start(News news) {
 
 void DriverHost::stop() {
   registry_.reset();
+  places_.clear();
   calls_.reset();
   io_.reset();
-  places_.clear();
 }
 
 const DraPlugin* DriverHost::find(const std::string& driver) const {
@@ -93,9 +104,55 @@ base::Status DriverHost::enroll(const std::string& socket, const PluginInfo& inf
   base::log_info("node", base::format("DRA driver {} registers at {}, to be called at {}", plugin.driver, socket,
                                       plugin.endpoint));
   const std::string driver = plugin.driver;
-  places_.push_back({socket, std::move(plugin)});
+  const std::uint64_t number = ++registrations_;
+  places_.push_back({socket, std::move(plugin), number});
   news_.came(driver);
+  hear_health(number);
   return {};
+}
+
+DriverHost::Place* DriverHost::find_place(std::uint64_t number) {
+  const auto place = std::ranges::find(places_, number, &Place::number);
+  return place == places_.end() ? nullptr : &*place;
+}
+
+// Whether a driver knows the service it says by answering.
+void DriverHost::hear_health(std::uint64_t number) {
+  Place* place = find_place(number);
+  if (place == nullptr || !news_.health) return;
+  const std::weak_ptr<int> alive = alive_;
+  place->health = rt::begin_grpc_call(*io_, env_.loop(), {.unix_path = place->plugin.endpoint}, kWatchHealth, {}, {},
+                                      {.on_message =
+                                           [this, alive, number](const std::string& message) {
+                                             if (alive.lock()) health_said(number, message);
+                                           },
+                                       .on_end =
+                                           [this, alive, number](const rt::GrpcStatus& status) {
+                                             if (alive.lock()) health_ended(number, status);
+                                           }});
+}
+
+void DriverHost::health_said(std::uint64_t number, const std::string& message) {
+  const Place* place = find_place(number);
+  if (place == nullptr) return;
+  const std::string driver = place->plugin.driver;
+  const auto news = device_news_from(message);
+  if (news.ok()) return news_.health(driver, *news);
+  news_.warn(
+      base::format("DRA driver {} says nonsense about the health of its devices: {}", driver, news.error().message));
+  health_ended(number, {rt::GrpcCode::kUnimplemented, {}});
+}
+
+void DriverHost::health_ended(std::uint64_t number, const rt::GrpcStatus& status) {
+  Place* place = find_place(number);
+  if (place == nullptr) return;
+  // Not from within its own callback.
+  env_.loop().post([call = std::shared_ptr(std::move(place->health))] {});
+  news_.health_lost(place->plugin.driver);
+  if (status.code == rt::GrpcCode::kUnimplemented) return;
+  env_.loop().after(kHearAgain, [this, alive = std::weak_ptr<int>(alive_), number] {
+    if (alive.lock()) hear_health(number);
+  });
 }
 
 void DriverHost::leave(const std::string& socket) {
@@ -103,6 +160,7 @@ void DriverHost::leave(const std::string& socket) {
   if (place == places_.end()) return;
   const std::string driver = place->plugin.driver;
   places_.erase(place);
+  if (news_.health_lost && !has(driver)) news_.health_lost(driver);
   base::log_info("node", base::format("DRA driver {} is gone from {}", driver, socket));
   if (!has(driver)) news_.gone(driver);
 }

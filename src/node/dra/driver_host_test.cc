@@ -8,6 +8,7 @@
 #include <future>
 #include <mutex>
 
+#include "base/format.h"
 #include "base/protobuf_wire.h"
 #include "node/dra/registration.h"
 #include "rt/files.h"
@@ -45,11 +46,13 @@ class FakeDriver {
     return log_;
   }
   std::atomic<bool> lies = false;
+  static inline std::atomic<int> health = 0;  // what is said of a device; 0: nothing, 9: nonsense
 
  private:
   void asked(const std::string& method, const std::string& request, const std::shared_ptr<rt::GrpcAnswer>& answer) {
     const std::lock_guard lock(mutex_);
     const std::string name = method.substr(method.rfind('/') + 1);
+    if (method == kWatchHealth) return hear(answer);
     WireWriter out;
     if (name == "GetInfo") {
       out.add(1, type_);
@@ -72,7 +75,20 @@ class FakeDriver {
     answer->finish({});
   }
 
+  void hear(const std::shared_ptr<rt::GrpcAnswer>& answer) {
+    if (!health) return answer->finish({rt::GrpcCode::kUnimplemented, "what?"});
+    WireWriter name, device, out;
+    name.add(1, std::string_view("pool"));
+    name.add(2, std::string_view("g0"));
+    device.add_entry(1, name.take());
+    device.add(2, static_cast<std::uint64_t>(health));
+    out.add_entry(1, device.take());
+    answer->send(health == 9 ? "\xff" : out.take());
+    listeners_.push_back(answer);
+  }
+
   std::mutex mutex_;
+  std::vector<std::shared_ptr<rt::GrpcAnswer>> listeners_;
   std::string type_;
   std::vector<std::string> versions_;
   std::string endpoint_;
@@ -88,7 +104,13 @@ class DriverHosts : public testing::Test {
       host = make_driver_host(*env, folder);
       host->start({.came = [this](const std::string& driver) { note("came " + driver + ";"); },
                    .gone = [this](const std::string& driver) { note("gone " + driver + ";"); },
-                   .warn = [this](const std::string& message) { note(message + ";"); }});
+                   .warn = [this](const std::string& message) { note(message + ";"); },
+                   .health =
+                       [this](const std::string& driver, const std::vector<DeviceNews>& told) {
+                         for (const DeviceNews& one : told)
+                           note(base::format("{} {} {} {};", driver, one.pool, one.device, name_of(one.health)));
+                       },
+                   .health_lost = [this](const std::string& driver) { note("silence of " + driver + ";"); }});
       return true;
     });
   }
@@ -177,6 +199,20 @@ TEST_F(DriverHosts, call_the_newest_of_two) {
             std::string::npos);
   const std::lock_guard lock(mutex);
   EXPECT_EQ(news.find("gone"), std::string::npos);
+}
+
+TEST_F(DriverHosts, hear_how_devices_are) {
+  FakeDriver::health = 2;
+  auto driver = std::make_unique<FakeDriver>(io, folder + "/gpu.sock");
+  EXPECT_TRUE(heard("gpu.org pool g0 Unhealthy;"));
+  EXPECT_EQ(prepare(), "gpu.org/gpu=0");
+  FakeDriver::health = 9;
+  driver.reset();
+  EXPECT_TRUE(heard("silence of gpu.org;"));
+  driver = std::make_unique<FakeDriver>(io, folder + "/liar.sock");
+  EXPECT_TRUE(heard("DRA driver gpu.org says nonsense about the health of its devices: the message is malformed;"));
+  EXPECT_EQ(prepare(), "gpu.org/gpu=0") << "which is no reason to use it less";
+  FakeDriver::health = 0;
 }
 
 TEST_F(DriverHosts, refuse_who_is_not_wanted_and_say_so) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "node/dra/device_health.h"
 #include "node/dra/dra_messages.h"
 
 namespace node {
@@ -16,6 +17,9 @@ class DraDrivers {
     std::function<void(const std::string& driver)> came;  // it can be asked from now on
     std::function<void(const std::string& driver)> gone;
     std::function<void(const std::string& message)> warn;
+    // How its devices are; may be unset.
+    std::function<void(const std::string& driver, const std::vector<DeviceNews>& news)> health = {};
+    std::function<void(const std::string& driver)> health_lost = {};  // nobody says it any more
   };
   using OnAnswers = std::function<void(base::Result<ClaimAnswers>)>;
 

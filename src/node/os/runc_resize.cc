@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "node/container_text.h"
 #include "node/os/command.h"
+#include "node/os/kernel_limits.h"
 #include "node/os/runc_runtime.h"
 #include "node/os/usage_reader.h"
 
@@ -63,7 +64,14 @@ base::Status RuncRuntime::resize(const PodResize& change) {
       return make_error(Code::kUnavailable,
                         base::format("updating container {}: {}", one.name, reason_text(updated.error().message)));
   }
+  for (const ContainerResize& one : change.containers)
+    set_oom_scores(cgroups_, group + "/" + one.id, one.oom_score.before, one.oom_score.after);
   return write_cgroup(pod.after);
+}
+
+api::Json RuncRuntime::actual_resources(const std::string& pod_uid, const std::string& container_id,
+                                        const api::Json& told) const {
+  return with_kernel_limits(told, kernel_limits(cgroups_, pod_cgroup(pod_uid) + "/" + container_id, read_text));
 }
 
 }  // namespace node

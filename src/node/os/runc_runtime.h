@@ -35,7 +35,10 @@ class RuncRuntime : public Runtime {
   base::Status update_volume(const std::string& pod_uid, const VolumeSpec& volume) override;
   base::Result<StartedContainer> start(const ContainerSpec& spec) override;
   std::optional<std::string> no_resize() const override { return std::nullopt; }
-  base::Status resize(const PodResize& change) override;  // runc_resize.cc
+  // runc_resize.cc
+  base::Status resize(const PodResize& change) override;
+  api::Json actual_resources(const std::string& pod_uid, const std::string& container_id,
+                             const api::Json& told) const override;
   void signal(const std::string& pod_uid, const std::string& container_id, int signal) override;
   void remove(const std::string& pod_uid, bool logs_too) override;
   std::string termination_message(const std::string& pod_uid, const std::string& container_id,

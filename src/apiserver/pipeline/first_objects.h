@@ -1,0 +1,16 @@
+// What every cluster has from its start: namespaces, classes of priority, roles and bindings.
+#pragma once
+
+#include <functional>
+
+#include "apiserver/pipeline/request.h"
+#include "store/store.h"
+
+namespace apiserver {
+
+// What is there already stays, but for roles and bindings, which are mended (default_roles.h). `done` has the first
+// error. The API server's loop only.
+void write_first_objects(const store::Store& store, std::function<void(Request, OnAnswer)> write,
+                         std::function<void(base::Status)> done);
+
+}  // namespace apiserver

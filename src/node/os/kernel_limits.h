@@ -1,0 +1,29 @@
+// What the kernel holds a container to, as its control group says, and who dies first in it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "api/json/json.h"
+#include "node/os/cgroups.h"
+
+namespace node {
+
+// Of a control group. What is not set was not to be read.
+struct KernelLimits {
+  std::optional<std::int64_t> cpu_shares;          // of v1; v2 has a weight, which each runtime makes in its own way
+  std::optional<std::int64_t> cpu_quota;           // of 100 ms; 0: none
+  std::optional<std::int64_t> memory_limit_bytes;  // 0: none
+};
+// `read` gives a file's text; `path` as in cgroups.h. Pure.
+KernelLimits kernel_limits(const CgroupLayout& layout, const std::string& path,
+                           const std::function<std::string(const std::string&)>& read);
+// `resources` that a container was told to have, with other amounts where the kernel has others. Pure.
+api::Json with_kernel_limits(const api::Json& told, const KernelLimits& limits);
+
+// The processes of the group and of those below it that have the one score get the other.
+void set_oom_scores(const CgroupLayout& layout, const std::string& path, int before, int after);
+
+}  // namespace node
