@@ -38,7 +38,7 @@ const api::Projection& pod_fields() {
       "spec.volumes.image",
       "spec.volumes.name",
       "spec.volumes.persistentVolumeClaim",
-      "status.conditions[type=PodScheduled|DisruptionTarget]",
+      "status.conditions[type=PodScheduled|DisruptionTarget|PodResizePending]",
       "status.containerStatuses.allocatedResources",
       "status.containerStatuses.name",
       "status.containerStatuses.resources",

@@ -129,12 +129,10 @@ bool DeviceSearch::may_suffice() {
   std::int64_t there = 0;
   for (const Device* device : reachable_) {
     if (device->shared) return true;  // by more than one
-    if (claims_.is_taken(device->name)) continue;
-    there += std::any_of(wishes.begin(), wishes.end(),
-                         [&](const auto& one) { return is_suitable(*one.first, *one.second, *device); })
-                 ? 1
-                 : 0;
+    const bool is_suitable_for_some = std::any_of(
+        wishes.begin(), wishes.end(), [&](const auto& one) { return is_suitable(*one.first, *one.second, *device); });
     if (!std::exchange(problem_, {}).empty()) return true;  // the search says which
+    if (is_suitable_for_some && !claims_.is_taken(device->name)) ++there;
   }
   return asked <= there;
 }
