@@ -13,6 +13,7 @@
 #include "apiserver/http/server.h"
 #include "apiserver/kinds/runtime_class_hook.h"
 #include "apiserver/kinds/service_account_hook.h"
+#include "apiserver/kinds/storage_class_hook.h"
 #include "apiserver/kinds/storage_protection_hook.h"
 #include "apiserver/pipeline/api.h"
 #include "apiserver/pipeline/event_expiry.h"
@@ -108,6 +109,7 @@ struct Cluster {
     // Plain processes have no volumes to find a token in. What runs pods for others is not known.
     if (gateway || !runs(options, "node")) api_options.hooks.push_back(apiserver::service_account_hook());
     api_options.hooks.push_back(apiserver::runtime_class_hook());
+    api_options.hooks.push_back(apiserver::storage_class_hook());
     if (gateway && options.host_rootfs) api_options.hooks.push_back(node::image_hook(node_options()));
     if (runs(options, "node")) {
       pod_logs = node::make_pod_logs(options.data + "/node");

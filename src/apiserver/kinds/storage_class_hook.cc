@@ -1,0 +1,57 @@
+// Which class is the default, where there are several.
+#include "apiserver/kinds/storage_class_hook.h"
+
+#include <string>
+#include <vector>
+
+namespace apiserver {
+
+using api::Json;
+
+namespace {
+
+const api::ResourceId kStorageClasses{"storage.k8s.io", "v1", "storageclasses"};
+constexpr const char* kMarks[] = {"storageclass.kubernetes.io/is-default-class",
+                                  "storageclass.beta.kubernetes.io/is-default-class"};
+// Claims named their class so once, and may still.
+constexpr std::string_view kClassAnnotation = "volume.beta.kubernetes.io/storage-class";
+
+// The newest; of equally old ones the first by name. Empty: there is none.
+std::string default_class(const api::ObjectReader& objects) {
+  std::string time, name;
+  for (const char* mark : kMarks)
+    for (const Json& one : objects.list_by({kStorageClasses, {"metadata", "annotations", mark}}, "true", false)) {
+      const std::string its_time = one["metadata"]["creationTimestamp"].str(), its_name(api::name_of(one));
+      if (!name.empty() && (its_time < time || (its_time == time && its_name >= name))) continue;
+      time = its_time;
+      name = its_name;
+    }
+  return name;
+}
+
+api::AdmissionAnswer review(const api::AdmissionRequest& request, const api::ObjectReader& objects) {
+  api::AdmissionAnswer answer;
+  const Json& claim = request.object;
+  // An empty name means none, and is kept.
+  if (!claim["spec"].is_object() || !claim["spec"]["storageClassName"].is_null() ||
+      claim["metadata"]["annotations"].has(kClassAnnotation))
+    return answer;
+  const std::string name = default_class(objects);
+  if (name.empty()) return answer;
+  answer.object = claim;
+  answer.object->edit("spec").set("storageClassName", name);
+  return answer;
+}
+
+}  // namespace
+
+api::AdmissionHook storage_class_hook() {
+  return {.path = {},
+          .mutating = true,
+          .resource = api::resources::kPersistentVolumeClaims,
+          .kind = "PersistentVolumeClaim",
+          .operations = {api::Operation::kCreate},
+          .review = review};
+}
+
+}  // namespace apiserver
