@@ -3,15 +3,20 @@
 #include <fcntl.h>
 #include <lmdb.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 #include "base/format.h"
+#include "base/split.h"
 #include "rt/files.h"
 #include "rt/kv.h"
 #include "rt/lmdb_file.h"
@@ -27,6 +32,7 @@ constexpr std::size_t kLittleSpaceBytes = std::size_t{4} << 20;
 constexpr std::size_t kReserveBytes = std::size_t{8} << 20;
 constexpr auto kLockWaitMax = std::chrono::seconds(3);
 constexpr auto kLockPause = std::chrono::milliseconds(20);
+constexpr auto kPagesStay = std::chrono::seconds(1);
 
 MDB_val value_of(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
 std::string_view view_of(const MDB_val& value) { return {static_cast<const char*>(value.mv_data), value.mv_size}; }
@@ -60,6 +66,28 @@ class Reserve {
   bool held_ = false;
 };
 
+struct MappedFile {
+  void* begin = nullptr;
+  std::size_t bytes = 0;  // 0: it is not mapped
+};
+
+// Where this process has the file mapped, as the kernel says it: LMDB does not.
+MappedFile mapped_file(const std::string& path) {
+  std::error_code none;
+  const std::string resolved = std::filesystem::canonical(path, none);
+  const auto maps = read_file("/proc/self/maps");
+  if (!maps.ok() || none) return {};
+  for (const std::string_view line : base::split(*maps, '\n')) {
+    if (!line.ends_with(" " + resolved)) continue;
+    std::uintptr_t begin = 0, end = 0;
+    const auto first = std::from_chars(line.data(), line.data() + line.size(), begin, 16);
+    if (first.ec != std::errc() || first.ptr == line.data() + line.size()) continue;
+    if (std::from_chars(first.ptr + 1, line.data() + line.size(), end, 16).ec != std::errc() || end <= begin) continue;
+    return {reinterpret_cast<void*>(begin), end - begin};  // NOLINT(performance-no-int-to-ptr)
+  }
+  return {};
+}
+
 class FileLock : public StoreLock {
  public:
   explicit FileLock(int file) : file_(file) {}
@@ -90,6 +118,7 @@ class Lmdb : public KvStore {
     // Pages that a reader of another process held when it was killed are free again.
     if (int dead = 0; attempt.code == MDB_MAP_FULL && mdb_reader_check(env_, &dead) == 0 && dead > 0)
       attempt = try_commit(changes);
+    let_pages_go_now_and_then();
     return attempt.code ? base::Status(failed(attempt.what, attempt.code)) : base::Status();
   }
 
@@ -118,6 +147,7 @@ class Lmdb : public KvStore {
       mdb_cursor_close(cursor);
     }
     mdb_txn_abort(transaction);
+    let_pages_go();
     if (code && code != MDB_NOTFOUND) return failed("read", code);
     return {};
   }
@@ -145,6 +175,20 @@ class Lmdb : public KvStore {
     MDB_dbi table_;
     int code_ = 0;
   };
+
+  // LMDB reads and writes through a map of its file. What is served is kept as objects, so that few pages are looked at
+  // twice: they are the kernel's to keep, and are not counted as memory of this process. A page that is looked at again
+  // costs a minor fault.
+  void let_pages_go() const {
+    const MappedFile map = mapped_file(path_ + "/data.mdb");
+    if (map.bytes > 0) ::madvise(map.begin, map.bytes, MADV_DONTNEED);
+  }
+  void let_pages_go_now_and_then() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - pages_went_ < kPagesStay) return;
+    pages_went_ = now;
+    let_pages_go();
+  }
 
   struct Attempt {
     const char* what = "";
@@ -187,6 +231,7 @@ class Lmdb : public KvStore {
   std::unique_ptr<StoreLock> lock_;  // let go after the database was closed
   std::size_t map_bytes_max_;
   bool map_is_larger_ = false;  // by what is kept for deletions
+  std::chrono::steady_clock::time_point pages_went_ = std::chrono::steady_clock::now();
   Reserve reserve_;
 };
 

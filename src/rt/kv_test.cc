@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include "base/split.h"
 #include "rt/files.h"
 #include "rt/tls.h"
 
@@ -62,6 +63,34 @@ TEST(Kv, what_was_committed_is_there_after_reopening) {
     EXPECT_NE(second.error().message.find(folder.path + "/db"), std::string::npos);
   }
   EXPECT_EQ(all(**open_lmdb(folder.path + "/db", 1 << 24), "", ""), "a=9 c=3 ");
+}
+
+// Of the memory that counts as this process's, the pages of the file.
+std::size_t resident_kib(const std::string& path) {
+  const auto text = read_file("/proc/self/smaps");
+  EXPECT_TRUE(text.ok());
+  std::size_t kib = 0;
+  bool ours = false;
+  for (const std::string_view line : base::split(*text, '\n')) {
+    if (line.find('-') != std::string_view::npos && line.find(' ') > 8 && line.find(':') != 4)
+      ours = line.ends_with(path);
+    if (ours && line.starts_with("Rss:")) kib += std::stoul(std::string(line.substr(4)));
+  }
+  return kib;
+}
+
+TEST(Kv, what_was_read_is_not_held) {
+  Folder folder;
+  const auto kv = *open_lmdb(folder.path + "/db", std::size_t{64} << 20);
+  const auto write = [&kv](char first) {
+    return kv->commit([first](KvWriter& w) {
+      for (int i = 0; i < 2000; ++i) w.put(first + std::to_string(i), std::string(3000, first));
+    });
+  };
+  for (const char first : {'a', 'b', 'c'}) ASSERT_TRUE(write(first).ok());
+  EXPECT_EQ(all(*kv, "", "").size() > 18'000'000, true);
+  EXPECT_LT(resident_kib("/db/data.mdb"), 2000u) << "of 18 MB";
+  EXPECT_EQ(all(*kv, "a1999", "a2").size(), 3000u + 7) << "and is there when it is asked for";
 }
 
 TEST(Kv, a_full_map_refuses_the_whole_commit) {

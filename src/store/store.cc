@@ -311,6 +311,7 @@ Result<ObjectPtr> make_object(Json& json, std::int64_t revision, std::size_t byt
   object->uid = api::uid_of(json);
   object->revision = revision;
   object->bytes = std::move(bytes);
+  object->bytes.shrink_to_fit();  // text that grew has up to as much room again, and this is kept
   if (object->bytes.size() <= bytes_max) return ObjectPtr(std::move(object));
   return make_error(Code::kTooLarge, base::format("\"{}\" is too large: {} bytes, at most {}", object->name,
                                                   object->bytes.size(), bytes_max));

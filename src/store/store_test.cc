@@ -14,6 +14,24 @@ namespace {
 
 using api::Json;
 
+Json map_of(const std::string& name, std::size_t bytes) {
+  return Json::object({{"metadata", Json::object({{"name", name}, {"namespace", "n"}})},
+                       {"data", Json::object({{"k", std::string(bytes, 'x')}})}});
+}
+
+TEST(Store, keeps_no_room_that_objects_do_not_need) {
+  client::testing::FakeEnv env;
+  const auto kv = rt::make_memory_kv();
+  const auto store = *Store::open(env, *kv);
+  for (const std::size_t bytes : {300, 500, 900, 1500}) {
+    store->put(0, map_of("m", bytes), [](const base::Result<ObjectPtr>& put) { EXPECT_TRUE(put.ok()); });
+    const ObjectPtr object = store->find(0, "n", "m", View::kLatest);
+    ASSERT_TRUE(object);
+    EXPECT_LE(object->bytes.capacity(), object->bytes.size() + 16);
+    env.settle();
+  }
+}
+
 // A disk that can be full.
 class FlakyKv : public rt::KvStore {
  public:
