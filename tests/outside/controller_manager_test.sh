@@ -42,7 +42,7 @@ Y
 start_programs() {
   local keys=$scratch/data/keys
   run kcm "$built/bin/kube-controller-manager" --kubeconfig="$KUBECONFIG" --authentication-kubeconfig="$KUBECONFIG" --authorization-kubeconfig="$KUBECONFIG" \
-    --secure-port=0 --leader-elect=true --use-service-account-credentials=${OWN_ACCOUNTS:-false} --service-account-private-key-file="$keys/sa.key" --root-ca-file="$keys/ca.crt" \
+    --secure-port=0 --leader-elect=true --use-service-account-credentials=${OWN_ACCOUNTS:-true} --service-account-private-key-file="$keys/sa.key" --root-ca-file="$keys/ca.crt" \
     --cluster-signing-cert-file="$keys/ca.crt" --cluster-signing-key-file="$keys/ca.key" --cert-dir="$scratch" --kube-api-qps=500 --kube-api-burst=500
   kwok_configuration > "$scratch/kwok.yaml"
   run kwok "$built/bin/kwok" --config="$scratch/kwok.yaml" --kubeconfig="$KUBECONFIG" --node-ip=127.0.0.1 --server-address=127.0.0.1:0
