@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # A scheduler that is started again beside a full cluster: time, CPU and memory until its first decision, and memory at rest. The
-# server is ours, since a stock one and etcd of this size want a machine of their own.
+# server is ours, since a stock one and etcd of this size want a machine of their own; STOCK=1 takes a stock one all the same.
 # usage: [NODES=5000] [GROUPS_MADE=87000] [PODS=150000] bench/cluster/restart.sh
-# Needs a release build of `volcano` and cluster_fill, and kubectl.
+#        STOCK=1 GROUPS_MADE=10000 PODS=50000 bench/cluster/restart.sh
+# Needs a release build of `volcano` and cluster_fill, and kubectl; with STOCK=1 also: tests/stock/build.sh etcd kube-apiserver
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 : "${NODES:=5000}" "${GROUPS_MADE:=87000}" "${PODS:=150000}" "${PORT:=26475}"
-bin=$PWD/build/release/bin
+bin=${VOLCANO_BIN:-$PWD/build/release/bin}
 for program in volcano cluster_fill; do
   [ -x "$bin/$program" ] || { echo "$bin/$program is not built" >&2; exit 1; }
 done
@@ -16,6 +17,7 @@ programs=()
 finish() {
   for pid in "${programs[@]}"; do kill "$pid" 2> /dev/null || true; done
   wait 2> /dev/null || true
+  [ -z "${STOCK:-}" ] || tests/stock/down.sh > /dev/null
   [ -n "${KEEP:-}" ] || rm -rf "$scratch"
 }
 trap finish EXIT
@@ -24,9 +26,25 @@ cpu() { # cpu PID: seconds used so far
 }
 memory() { awk -v what="^$2:" '$0 ~ what { printf "%.0f", $2 / 1024 }' "/proc/$1/status"; }
 
-"$bin/volcano" up --components=apiserver --data "$scratch/data" --port "$PORT" > "$scratch/up.log" 2>&1 &
-programs+=($!)
-for _ in $(seq 100); do kubectl get --raw /readyz > /dev/null 2>&1 && break; sleep 0.1; done
+our_server() {
+  "$bin/volcano" up --components=apiserver --data "$scratch/data" --port "$PORT" > "$scratch/up.log" 2>&1 &
+  server=$!
+  programs+=("$server")
+  for _ in $(seq 100); do kubectl get --raw /readyz > /dev/null 2>&1 && break; sleep 0.1; done
+}
+stock_server() { # nobody looks after its nodes, which have no taints for that, and the account of pods is made by hand
+  ln -s "${STOCK_DIR:-$HOME/.cache/stock-kubernetes}/bin" "$scratch/bin"
+  export STOCK_DIR=$scratch KUBECONFIG=$scratch/kubeconfig
+  PORT=${STOCK_PORT:-27443} ETCD_PORT=${STOCK_ETCD_PORT:-23379} PEER_PORT=${STOCK_PEER_PORT:-23380} FSYNC=0 INFLIGHT=2000 KCM=0 KWOK=0 \
+    APISERVER_EXTRA=--disable-admission-plugins=TaintNodesByCondition \
+    tests/stock/up.sh > "$scratch/up.log" 2>&1 || { cat "$scratch/up.log" >&2; exit 1; }
+  server=$(awk '$2 == "kube-apiserver" { print $1 }' "$scratch/pids")
+  "$bin/volcano" crd | kubectl apply --server-side -f - > /dev/null
+  for _ in 1 2 3 4 5; do kubectl wait --for condition=established --timeout=20s crd --all > /dev/null 2>&1 && break; sleep 1; done
+  kubectl create namespace volcano-system > /dev/null
+  kubectl create serviceaccount default > /dev/null
+}
+if [ -n "${STOCK:-}" ]; then stock_server; else our_server; fi
 for queue in root default; do # as scheduler and controllers leave them
   printf 'apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: %s}\nspec: {weight: 1, reclaimable: true}\n' $queue | kubectl create -f - > /dev/null
   kubectl patch queue $queue --subresource=status --type=merge -p '{"status":{"state":"Open"}}' > /dev/null
@@ -58,7 +76,7 @@ start() { # start NAME: a scheduler, until that pod has a node
     kill -0 "$scheduler" 2> /dev/null || { tail -n 3 "$scratch/scheduler.log" >&2; exit 1; }
   done
 }
-server_cpu() { cpu "${programs[0]}"; }
+server_cpu() { cpu "$server"; }
 
 # The scheduler before the one that is measured leaves the statuses of groups as a scheduler leaves them.
 one_waits first
