@@ -1,6 +1,8 @@
 // Answers to reviews, and the rule that nobody gives what they do not have.
 #include "apiserver/pipeline/reviews.h"
 
+#include <algorithm>
+
 #include "apiserver/kinds/signing_requests.h"
 #include "base/format.h"
 
@@ -13,6 +15,7 @@ using base::Result;
 namespace {
 
 constexpr std::string_view kRoleGroup = "rbac.authorization.k8s.io";
+constexpr std::size_t kGroupsMax = 1000;  // that a review asks about: each is held against every binding
 
 template <class List>
 Json strings(const List& list) {
@@ -47,6 +50,8 @@ Result<Json> access_review(const Request& request, const RoleSet& roles, bool se
   UserInfo user = request.user;
   if (!self) {
     user = {spec["user"].str(), {}};
+    if (const std::size_t groups = spec["groups"].size(); groups > kGroupsMax)
+      return bad_request(base::format("spec.groups: Too many: {}: must have at most {} items", groups, kGroupsMax));
     for (const Json& group : spec["groups"].items()) user.groups.push_back(group.str());
     if (user.name.empty() && user.groups.empty())
       return bad_request("spec.user: at least one of user and groups must be given");
@@ -88,8 +93,7 @@ Json token_review(const Request& request, const Lookups& objects, const AccountT
   Json asked = spec["audiences"];
   if (asked.empty()) asked = Json::array({Json(kTokenIssuer)});
   for (const Json& one : asked.items())
-    for (const std::string& own : claims->audiences)
-      if (one.as_string() == own) audiences.push_back(own);
+    if (std::ranges::find(claims->audiences, one.as_string()) != claims->audiences.end()) audiences.push_back(one);
   if (audiences.empty()) return refused("the token is for other audiences");
   return Json::object(
       {{"authenticated", true}, {"user", user_json(claims->user())}, {"audiences", std::move(audiences)}});

@@ -67,10 +67,9 @@ api::Quantity Dimensions::quantity_of(Dim dim, double amount) {
 }
 
 std::int64_t Request::get(Dim dim) const {
-  for (const Part& part : parts) {
-    if (part.dim == dim) return part.amount;
-  }
-  return 0;
+  const auto at =
+      std::lower_bound(parts.begin(), parts.end(), dim, [](const Part& part, Dim d) { return part.dim < d; });
+  return at != parts.end() && at->dim == dim ? at->amount : 0;
 }
 
 bool Request::has(Dim dim) const {

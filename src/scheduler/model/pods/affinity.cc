@@ -99,19 +99,37 @@ MatcherId PodAffinity::matcher_for(std::vector<PodSelector> all_of) {
   maybe_unused_.push_back(id.index);
   const std::uint64_t label = index_label(matcher);
   matchers_by_label_[label].push_back(id.index);
-  const auto consider = [&](LabelSetId set) {
-    if (!selects_all(matcher, label_sets_[set])) return;
-    std::vector<std::uint32_t> matchers = matchers_of(set);
-    matchers.insert(std::lower_bound(matchers.begin(), matchers.end(), id.index), id.index);
-    sign(set, std::move(matchers));
-  };
-  if (label == 0) {
-    label_sets_.for_each(consider);
-  } else {
-    label_sets_.for_each_with(label, consider);
-  }
+  gathered_.push_back(id.index);
+  if (!gathers_) sign_gathered();
   new_matchers_.push_back(id);
   return id;
+}
+
+template <class Visit>
+void PodAffinity::for_each_candidate(std::uint64_t label, const Visit& visit) {
+  if (label == 0)
+    label_sets_.for_each(visit);
+  else
+    label_sets_.for_each_with(label, visit);
+}
+
+void PodAffinity::sign_gathered() {
+  gathers_ = false;
+  std::map<std::uint64_t, std::vector<std::uint32_t>> by_label;
+  for (const std::uint32_t i : std::exchange(gathered_, {})) by_label[index_label(matchers_[i])].push_back(i);
+  std::map<std::uint32_t, std::vector<std::uint32_t>> chosen;  // by the label set
+  for (const auto& [label, matchers] : by_label) {
+    for_each_candidate(label, [&, &fresh = matchers](LabelSetId set) {
+      for (const std::uint32_t i : fresh)
+        if (selects_all(matchers_[i], label_sets_[set])) chosen[set.index].push_back(i);
+    });
+  }
+  for (auto& [set, fresh] : chosen) {
+    std::vector<std::uint32_t> all = matchers_of(LabelSetId{set});
+    all.insert(all.end(), fresh.begin(), fresh.end());
+    std::sort(all.begin(), all.end());
+    sign(LabelSetId{set}, std::move(all));
+  }
 }
 
 LabelSetId PodAffinity::label_set_for(Symbol ns, const api::Json& labels) {

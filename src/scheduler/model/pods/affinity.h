@@ -56,11 +56,17 @@ class PodAffinity final : public MatcherSource {
 
   // Holds until the next give_back_matchers(), or as long as somebody uses it.
   MatcherId matcher_for(std::vector<PodSelector> all_of) override;
+  // From the first to the second, matchers that are made choose no label sets; then all of these are looked through
+  // once. A pod has hundreds of terms, and each may choose every pod.
+  void gather_matchers() { gathers_ = true; }
+  void sign_gathered();
   // Somebody keeps it (1), or no longer (-1); and all that the terms of a shape name.
   void use_matcher(MatcherId id, std::int32_t users);
   void use_matchers(const Shape& shape, std::int32_t users);
   // So many may have no users; give_back_matchers() ends them. Between cycles.
-  bool has_many_unused_matchers() const { return maybe_unused_.size() >= kUnusedMax; }
+  bool has_many_unused_matchers() const {
+    return maybe_unused_.size() >= kUnusedMax || maybe_unused_lists_.size() >= kUnusedMax;
+  }
   void give_back_matchers();
   // Holds until the next call, or as long as a pod uses it.
   LabelSetId label_set_for(Symbol ns, Labels labels);
@@ -108,6 +114,9 @@ class PodAffinity final : public MatcherSource {
 
   bool selects(const PodSelector& selector, const LabelSet& set) const;
   bool selects_all(const Matcher& matcher, const LabelSet& set) const;
+  // These sets, or those that carry a label of the matcher, may be chosen by it.
+  template <class Visit>
+  void for_each_candidate(std::uint64_t label, const Visit& visit);
   // From now on these matchers choose the label set.
   void sign(LabelSetId id, std::vector<std::uint32_t> matchers);
   std::uint32_t signature_of(std::vector<std::uint32_t> matchers);
@@ -124,6 +133,8 @@ class PodAffinity final : public MatcherSource {
   std::vector<std::uint32_t> free_matchers_, maybe_unused_;
   std::uint32_t matcher_returns_ = 0;
   std::vector<MatcherId> new_matchers_;
+  bool gathers_ = false;
+  std::vector<std::uint32_t> gathered_;
   LabelSets label_sets_;
   api::ByIdentity<std::pair<Symbol, LabelSetId>> recent_label_sets_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> signatures_;  // a list of matchers, and its number

@@ -93,6 +93,39 @@ TEST(PodAffinity, LabelsOfJobsThatWentLeaveNothingBehind) {
   EXPECT_LE(pods.label_set_capacity(), 512u);
 }
 
+// Each of these chooses every pod: one after the other they would leave a list of matchers for each, of each length.
+TEST(PodAffinity, MatchersThatAreGatheredChooseWhatTheyWouldOneByOne) {
+  Symbols symbols;
+  PodAffinity pods(symbols);
+  const Symbol ns = symbols.intern("team"), app = symbols.intern("app");
+  std::vector<LabelSetId> sets;
+  for (int i = 0; i < 200; ++i) {
+    sets.push_back(pods.label_set_for(ns, Labels{{app, symbols.intern(std::to_string(i))}}));
+    pods.use_labels(sets.back(), 1);
+  }
+  for (int round = 0; round < 20; ++round) {
+    pods.gather_matchers();
+    std::vector<MatcherId> made;
+    for (int i = 0; i < 500; ++i) {
+      PodSelector lacks = chooses(ns, symbols.intern("k" + std::to_string(round * 500 + i)), Symbol());
+      lacks.labels.requirements[0] = {lacks.labels.requirements[0].key, Requirement::Op::kDoesNotExist, {}, 0};
+      made.push_back(pods.matcher_for({lacks}));
+      pods.use_matcher(made.back(), 1);
+    }
+    const MatcherId one = pods.matcher_for({chooses(ns, app, symbols.intern("7"))});
+    pods.use_matcher(one, 1);
+    pods.sign_gathered();
+    for (const LabelSetId set : sets) {
+      EXPECT_EQ(pods.matches(one, set), set == sets[7]);
+      EXPECT_TRUE(pods.matches(made.front(), set) && pods.matches(made.back(), set));
+    }
+    if (round % 2 == 0) continue;
+    for (const MatcherId id : made) pods.use_matcher(id, -1);
+    pods.give_back_matchers();
+    EXPECT_EQ(pods.matchers_of(sets[0]).size(), static_cast<std::size_t>(round / 2 + 1) * 500);
+  }
+}
+
 TEST(PodAffinity, EqualLabelsOfAnObjectAreKnownOnlyWhileTheirSetIs) {
   Symbols symbols;
   PodAffinity pods(symbols);

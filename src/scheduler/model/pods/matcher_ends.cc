@@ -3,6 +3,7 @@
 // No placed pod has a term with it, so that nothing is counted for its terms. Label sets that it chooses may be in use:
 // their lists of matchers go on without it.
 #include <algorithm>
+#include <set>
 
 #include "scheduler/model/pods/affinity.h"
 
@@ -39,10 +40,10 @@ void PodAffinity::end_matchers(const std::vector<std::uint32_t>& ended) {
     std::erase_if(matchers, is_ended);
     sign(set, std::move(matchers));
   };
-  for (const std::uint32_t i : ended) {
-    const std::uint64_t label = index_label(matchers_[i]);
+  std::set<std::uint64_t> labels;  // each is looked through once
+  for (const std::uint32_t i : ended) labels.insert(index_label(matchers_[i]));
+  for (const std::uint64_t label : labels) {
     const auto listed = matchers_by_label_.find(label);
-    if (listed == matchers_by_label_.end()) continue;  // with another one of the same label
     std::erase_if(listed->second, is_ended);
     if (listed->second.empty()) matchers_by_label_.erase(listed);
     if (label == 0)

@@ -218,6 +218,24 @@ void read_spread(const PodTermReader& reader, const api::Json& list, std::vector
   }
 }
 
+void read_pod_terms(const api::Json& pod, Symbols& symbols, MatcherSource& matchers, Shape& out) {
+  constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+  constexpr const char* kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+  const api::Json& spec = pod["spec"];
+  const api::Json& together = spec["affinity"]["podAffinity"];
+  const api::Json& apart = spec["affinity"]["podAntiAffinity"];
+  const std::size_t terms = together[kRequired].size() + together[kPreferred].size() + apart[kRequired].size() +
+                            apart[kPreferred].size() + spec["topologySpreadConstraints"].size();
+  out.has_too_many_terms = terms > kPodTermsMax;
+  if (out.has_too_many_terms) return;
+  const PodTermReader reader{pod, symbols, matchers, symbols.intern(api::namespace_of(pod))};
+  read_required(reader, together[kRequired], true, out.affinity);
+  read_required(reader, apart[kRequired], false, out.anti_affinity);
+  read_preferred(reader, together[kPreferred], 1, out.preferred_pods);
+  read_preferred(reader, apart[kPreferred], -1, out.preferred_pods);
+  read_spread(reader, spec["topologySpreadConstraints"], out.spread);
+}
+
 void read_node_affinity(const api::Json& affinity, Symbols& symbols, Shape& out) {
   const api::Json& required = affinity["requiredDuringSchedulingIgnoredDuringExecution"];
   out.has_required_terms = required.is_object();
@@ -264,14 +282,18 @@ constexpr std::string_view kNumaPolicy = "volcano.sh/numa-topology-policy";
 
 std::vector<ClaimUse> claims_of(const api::Json& pod) {
   std::vector<ClaimUse> out;
+  if (pod["spec"]["resourceClaims"].empty()) return out;
+  std::map<std::string_view, const api::Json*> statuses;  // of equal names the first
+  for (const api::Json& status : pod["status"]["resourceClaimStatuses"].items())
+    statuses.emplace(status["name"].as_string(), &status);
   for (const api::Json& use : pod["spec"]["resourceClaims"].items()) {
     ClaimUse one{use["name"].str(), use["resourceClaimName"].str(), false};
-    bool resolved = !one.claim.empty(), needed = true;
+    const bool resolved = !one.claim.empty();
+    bool needed = true;
     one.templated = !resolved;
-    for (const api::Json& status : pod["status"]["resourceClaimStatuses"].items()) {
-      if (resolved || status["name"] != use["name"]) continue;
-      one.claim = status["resourceClaimName"].str();
-      resolved = true;
+    const auto status = statuses.find(use["name"].as_string());
+    if (!resolved && status != statuses.end()) {
+      one.claim = (*status->second)["resourceClaimName"].str();
       needed = !one.claim.empty();  // a template may make none: then there is nothing to wait for
     }
     if (needed) out.push_back(std::move(one));
@@ -400,11 +422,11 @@ Request pod_request(const api::Json& pod, Dimensions& dimensions) {
       one = effective_request(pod, container, pod["status"]["initContainerStatuses"], dimensions);
       sum.add(one);
       sidecars.add(one);
-      one = sidecars;
+      for (Part& part : one.parts) part.amount = sidecars.get(part.dim);
     } else {
-      one.add(sidecars);
+      for (Part& part : one.parts) one.add(part.dim, sidecars.get(part.dim));
     }
-    most.set_max(one);
+    most.set_max(one);  // of what it does not ask for, no step is larger than that of the last sidecar which does
   }
   sum.set_max(most);
   for (const auto& [name, quantity] : api::resource_list_from(spec["resources"]["requests"])) {
@@ -431,14 +453,7 @@ Shape shape_from(const api::Json& pod, Dimensions& dimensions, Symbols& symbols,
   out.tolerations = tolerations_from(spec["tolerations"], symbols);
   read_containers(spec["containers"], symbols, false, out);
   read_containers(spec["initContainers"], symbols, true, out);
-  const PodTermReader reader{pod, symbols, matchers, symbols.intern(api::namespace_of(pod))};
-  const api::Json& together = spec["affinity"]["podAffinity"];
-  const api::Json& apart = spec["affinity"]["podAntiAffinity"];
-  read_required(reader, together["requiredDuringSchedulingIgnoredDuringExecution"], true, out.affinity);
-  read_required(reader, apart["requiredDuringSchedulingIgnoredDuringExecution"], false, out.anti_affinity);
-  read_preferred(reader, together["preferredDuringSchedulingIgnoredDuringExecution"], 1, out.preferred_pods);
-  read_preferred(reader, apart["preferredDuringSchedulingIgnoredDuringExecution"], -1, out.preferred_pods);
-  read_spread(reader, spec["topologySpreadConstraints"], out.spread);
+  read_pod_terms(pod, symbols, matchers, out);
   for (const api::Json& volume : spec["volumes"].items()) {
     if (const api::Json* claim = volume.find("persistentVolumeClaim")) {
       out.volumes.push_back({(*claim)["claimName"].str(), false});

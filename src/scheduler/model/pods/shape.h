@@ -34,6 +34,10 @@ struct PodSelector {
   bool operator==(const PodSelector&) const = default;
 };
 
+// Of terms about other pods. Each is held against all of them, and so is each other pod against each term; a pod with
+// more fits nowhere, and none of its terms holds.
+inline constexpr std::size_t kPodTermsMax = 256;
+
 struct PodTerm {
   MatcherId matcher;
   Symbol topology_key;
@@ -79,6 +83,7 @@ struct Shape {
   std::string ns;         // set only where the namespace matters
   Labels node_selector;
   bool has_required_terms = false;
+  bool has_too_many_terms = false;  // about other pods: it fits nowhere
   std::vector<NodeTerm> required_terms;
   std::vector<NodeTerm> preferred_terms;
   std::vector<Toleration> tolerations;

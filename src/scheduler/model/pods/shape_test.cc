@@ -91,6 +91,22 @@ TEST(ShapeKey, splits_exactly_where_a_decision_could_differ) {
   EXPECT_EQ(key, other);
 }
 
+// A sidecar of many resources, and many containers that begin after it; as in api::containers_total().
+TEST(PodRequest, of_many_init_containers_behind_a_large_sidecar) {
+  constexpr int kMany = 10'000;
+  api::Json spec = parse(R"({"initContainers":[{"name":"s","restartPolicy":"Always"}]})");
+  for (int i = 0; i < kMany; ++i)
+    spec.edit("initContainers").edit(0).edit_path({"resources", "requests"}).set("x/r" + std::to_string(i), "1");
+  const api::Json small = parse(R"({"name":"c","resources":{"requests":{"x/r1":"2","cpu":"5m"}}})");
+  for (int i = 0; i < kMany; ++i) spec.edit("initContainers").push_back(small);
+  Dimensions dimensions;
+  const Request request = pod_request(api::Json::object({{"spec", spec}}), dimensions);
+  EXPECT_EQ(request.parts.size(), static_cast<std::size_t>(kMany) + 3);
+  EXPECT_EQ(request.get(*dimensions.dim_of("x/r1")), 3'000);
+  EXPECT_EQ(request.get(*dimensions.dim_of("x/r2")), 1'000);
+  EXPECT_EQ(request.get(kCpu), 5);
+}
+
 // All terms of a required affinity are met by one pod, so that those of one topology key are one.
 TEST(PodTerms, of_a_required_affinity_are_as_many_as_its_topology_keys) {
   struct Matchers final : MatcherSource {
@@ -101,11 +117,12 @@ TEST(PodTerms, of_a_required_affinity_are_as_many_as_its_topology_keys) {
     std::vector<std::size_t> asked;
   };
   std::string terms;
-  for (int i = 0; i < 1000; ++i) {
+  const auto add_term = [&terms](std::size_t i) {
     const std::string label = std::to_string(i);
     terms += (i == 0 ? "" : ",") + (R"({"labelSelector":{"matchLabels":{"l)" + label) + R"(":"v"}},"topologyKey":")" +
              (i % 2 == 0 ? "zone" : "rack") + "\"}";
-  }
+  };
+  for (std::size_t i = 0; i < kPodTermsMax; ++i) add_term(i);
   const auto shape_with = [&](const std::string& kind, Matchers& matchers) {
     Dimensions dimensions;
     Symbols symbols;
@@ -115,9 +132,13 @@ TEST(PodTerms, of_a_required_affinity_are_as_many_as_its_topology_keys) {
   };
   Matchers joint, each;
   EXPECT_EQ(shape_with("podAffinity", joint).affinity.size(), 2u);
-  EXPECT_EQ(joint.asked, std::vector<std::size_t>{1000});
-  EXPECT_EQ(shape_with("podAntiAffinity", each).anti_affinity.size(), 1000u);
-  EXPECT_EQ(each.asked, std::vector<std::size_t>(1000, 1));
+  EXPECT_EQ(joint.asked, std::vector<std::size_t>{kPodTermsMax});
+  EXPECT_EQ(shape_with("podAntiAffinity", each).anti_affinity.size(), kPodTermsMax);
+  EXPECT_EQ(each.asked, std::vector<std::size_t>(kPodTermsMax, 1));
+  Matchers none;
+  add_term(kPodTermsMax);
+  const Shape too_many = shape_with("podAntiAffinity", none);
+  EXPECT_TRUE(too_many.has_too_many_terms && too_many.anti_affinity.empty() && none.asked.empty());
 }
 
 TEST(Toleration, matches_as_kubernetes_does) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/format.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
 #include "scheduler/model/nodes/column_kernels.h"
@@ -175,6 +176,12 @@ class Predicates final : public Plugin {
       const Shape& shape = model.shape_of(task);
       if (shape.sidecars && !sidecars) {
         return {"PrePredicate", "pod has a restartable init container and the SidecarContainers feature is disabled"};
+      }
+      if (shape.has_too_many_terms) {
+        return {"PrePredicate",
+                base::format("pod affinity, anti-affinity and topology spread constraints have more than "
+                             "{} terms together",
+                             kPodTermsMax)};
       }
       if (on_.node_affinity && shape.has_required_terms && names_no_node(shape)) {
         return {"PrePredicate", "plugin NodeAffinity pre-predicates failed pod affinity terms conflict"};
