@@ -9,7 +9,7 @@ submit() { # submit NAME COMMAND [flags...]
   vsub -n "$name" -c "$command" -i nginx:latest -R cpu=100m -L cpu=200m "$@"
 }
 vsub_waits_and_ends_with_the_exit_code() {
-  submit good "sh -c 'echo hello; sleep 0.3; echo bye'" -r 2 -m 2 --wait > "$scratch/good"
+  submit good "sh -c 'echo hello; sleep 2; echo bye'" -r 2 -m 2 --wait > "$scratch/good"
   expect "0" [ $? = 0 ]
   expect "progress" grep -q '^job default/good: Running, 2 running$' "$scratch/good"
   expect "its end" grep -q '^job default/good: Completed, 2 succeeded$' "$scratch/good"
