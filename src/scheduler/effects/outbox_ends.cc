@@ -15,8 +15,6 @@ std::string version_in(Reply answer) {
 }
 
 bool is_done(const Step& end) { return end.kind == Step::Kind::kDone; }
-// The watch tells of it: nobody has to be asked.
-bool is_gone(const Step& end) { return !is_done(end) && end.error.code == base::Code::kNotFound; }
 // Refused for good, though the object is still there.
 bool is_refused(const Step& end) { return !is_done(end) && !is_overtaken(end.error.code); }
 
@@ -108,7 +106,6 @@ void Outbox::State::ended(GroupStatusWrite& write, const Step& end, Reply answer
   const PlannedGroupStatus& plan = write.plan;
   const std::string key = plan.ns + "/" + plan.name;
   const bool missed = ledger.end(Entry::kGroup, key, version_in(answer));
-  if (is_gone(end)) return ledger.forget_flight(Entry::kGroup, key);
   if (is_done(end)) intake.set_answer(api::resources::kPodGroups, **answer);
   if (is_done(end) && !missed) return;
   if (!is_done(end)) ledger.doubt(Entry::kGroup, key);
@@ -118,7 +115,6 @@ void Outbox::State::ended(GroupStatusWrite& write, const Step& end, Reply answer
 
 void Outbox::State::ended(QueueStatusWrite& write, const Step& end, Reply answer) {
   const bool missed = ledger.end(Entry::kQueue, write.plan.name, version_in(answer));
-  if (is_gone(end)) return ledger.forget_flight(Entry::kQueue, write.plan.name);
   if (!is_done(end)) ledger.doubt(Entry::kQueue, write.plan.name);
   if (is_refused(end)) return note_lost(std::move(write));
   if (missed || !is_done(end)) submit(QueueLookup{write.plan.name});

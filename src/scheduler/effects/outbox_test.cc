@@ -278,17 +278,6 @@ TEST(Outbox, nothing_is_kept_of_objects_that_are_gone) {
   EXPECT_EQ(world.ledger.flights(), 0u);
 }
 
-TEST(Outbox, groups_and_queues_that_are_gone_are_not_asked_for) {
-  World world;
-  Plan plan;
-  plan.groups.push_back({.ns = "a", .name = "gone", .uid = "8"});
-  plan.queues.push_back({"gone", {{"cpu", *api::Quantity::parse("1")}}, {}});
-  world.outbox.send(plan);
-  world.env.run_for(base::minutes(1));
-  EXPECT_EQ(world.server.calls.size(), 2u) << "the two writes";
-  EXPECT_EQ(world.ledger.flights(), 0u);
-}
-
 TEST(Outbox, requests_say_how_urgent_they_are) {
   World world;
   Plan plan;
