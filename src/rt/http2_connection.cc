@@ -128,6 +128,7 @@ void Http2Connection::ended(StreamId id, Http2Session::End how, const std::strin
   if (!done) return;
   if (how == Http2Session::End::kDone) {
     answered_any_ = true;
+    ++answers_read_;
     return done(std::move(one.response), Loss::kNone);
   }
   const Loss loss = how == Http2Session::End::kRefused ? Loss::kRefused
@@ -156,7 +157,7 @@ void Http2Connection::read() {
 
 // Who waits for one of few answers wants it at once; where many are under way, what counts is what each of them costs.
 void Http2Connection::read_more() {
-  pace_.took();
+  pace_.took(std::exchange(answers_read_, 0));
   hold_mail(!socket_.is_drained());
   if (holds_mail_) return read();
   const auto pause = pace_.pause(Clock::now());

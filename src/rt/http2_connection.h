@@ -89,6 +89,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   bool receiving_ = false;
   bool over_ = false;
   bool answered_any_ = false;
+  int answers_read_ = 0;  // with the last read
   bool holds_mail_ = false;
   bool carries_streams_ = false;  // or requests; a connection has one of both
   bool heard_ = false;            // anything since the last tick

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace rt {
 
@@ -12,18 +13,19 @@ class ReadPace {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Called for each piece that was read.
-  void took() { ++pieces_; }
+  // Called for each read: how many answers ended with it, or 1. Answers that were all there count each, so that a pause
+  // in which all arrive that are awaited makes the next one shorter.
+  void took(int answers) { pieces_ += std::max(1, answers); }
   // All that came has been taken. How long to wait before the next look; zero: not at all.
   Clock::duration pause(Clock::time_point now) {
-    const Clock::duration since = std::min<Clock::duration>(now - begun_, kForget);
+    // Sums in which what was lately weighs most: a look that finds many answers says more than one that finds one.
+    time_ = time_ * 7 / 8 + std::min<Clock::duration>(now - begun_, kForget);
     begun_ = now;
-    const Clock::duration each = since / std::max(1, pieces_);
-    pieces_ = 0;
-    // A pause is a part of the time that the next pieces take, so it does not lengthen what it is made of.
-    each_ = (each_ * 7 + each) / 8;
-    if (each_ > kSeldom) return {};
-    return std::min<Clock::duration>(each_ * kTogether, kPauseMax);
+    answers_ = answers_ * 7 / 8 + std::exchange(pieces_, 0);
+    // A pause is a part of the time that the next answers take, so it does not lengthen what it is made of.
+    const auto each = std::chrono::duration_cast<Clock::duration>(time_ / std::max(1.0, answers_));
+    if (each > kSeldom) return {};
+    return std::min<Clock::duration>(each * kTogether, kPauseMax);
   }
 
  private:
@@ -34,7 +36,8 @@ class ReadPace {
 
   int pieces_ = 0;
   Clock::time_point begun_{};
-  Clock::duration each_ = kForget;  // between two pieces, as it was lately
+  Clock::duration time_ = 8 * kForget;
+  double answers_ = 8;
 };
 
 }  // namespace rt

@@ -19,7 +19,7 @@ struct Reader {
   // One look that finds so many pieces, so long after the last one ended.
   ReadPace::Clock::duration look(ReadPace::Clock::duration after, int pieces) {
     now += after;
-    for (int i = 0; i < pieces; ++i) pace.took();
+    for (int i = 0; i < pieces; ++i) pace.took(1);
     return pace.pause(now);
   }
 };
@@ -47,6 +47,19 @@ TEST(ReadPace, a_pause_is_short_whatever_comes) {
   EXPECT_EQ(reader.look(3ms, 1), 10ms);
   for (int i = 0; i < 100; ++i) reader.look(50us, 1);
   EXPECT_LT(reader.look(50us, 1), 500us);
+}
+
+// Thirty-two clients that each wait for their answer and then ask again: a pause holds up all of them.
+TEST(ReadPace, pauses_in_which_all_answers_come_grow_shorter) {
+  ReadPace pace;
+  auto now = ReadPace::Clock::time_point(1h);
+  auto pause = ReadPace::Clock::duration(10ms);
+  for (int round = 0; round < 60; ++round) {
+    now += pause + 1ms;
+    pace.took(32);
+    pause = pace.pause(now);
+  }
+  EXPECT_LT(pause, 500us);
 }
 
 TEST(ReadPace, a_load_that_is_over_is_forgotten) {
