@@ -26,6 +26,7 @@ api::Json object_of(const Identity& identity);
 class KnownObjects {
  public:
   virtual ~KnownObjects() = default;
+  // Its texts stand until the next call.
   virtual std::optional<Identity> find(std::string_view key) const = 0;
   // In an order that a replay has, too.
   virtual void for_each(const std::function<void(const Identity&)>& visit) const = 0;

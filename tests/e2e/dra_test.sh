@@ -149,6 +149,7 @@ a_driver_that_is_gone_takes_its_slices_along() {
   expect "a slice" wait_for 60 has_slices 1
   pod f "$wait"
   expect "it runs" wait_for 60 sh -c 'kubectl get pod f | grep -E "1/2|2/2"'
+  [ -z "$problem" ] || kubectl get resourceclaims,resourceslices -o yaml
   stop_driver KILL # its sockets stay
   end f
   expect "why it is not over" wait_for 60 event_says 'f FailedUnprepareDynamicResources Failed to unprepare dynamic resources: unprepare dynamic resources: NodeUnprepareResources: rpc error: code = Unavailable desc = cannot connect to'

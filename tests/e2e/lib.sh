@@ -58,6 +58,12 @@ expect() {
   problem=${problem:+$problem; }"$what"
   tail -3 "$scratch/expect.out" | sed 's/^/    /'
 }
+# For who reads later why a test failed.
+say_what_is_there() {
+  [ -n "$cluster" ] || return 0
+  timeout 10 kubectl get pods -A -o wide 2>&1 | tail -n 20
+  timeout 10 kubectl get events -A --sort-by=.lastTimestamp 2>&1 | tail -n 20
+}
 run_tests() {
   local name
   for name in "$@"; do
@@ -71,6 +77,7 @@ run_tests() {
     else
       echo "FAIL $name: $problem"
       failed=1
+      say_what_is_there
     fi
   done
 }

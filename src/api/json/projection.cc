@@ -2,6 +2,7 @@
 #include "api/json/projection.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace api {
 
@@ -15,6 +16,11 @@ Projection::Projection(std::initializer_list<std::string_view> paths) {
     if (!keep) path.remove_prefix(1);
     add(path, keep);
   }
+}
+
+std::uint64_t Projection::next_number() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
 }
 
 Projection Projection::around(std::string_view member, const Projection& inner) {

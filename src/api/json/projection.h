@@ -2,6 +2,7 @@
 // syntax and costs nothing more.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -38,6 +39,8 @@ class Projection {
     bool takes(std::string_view value) const;
   };
   const Items& items() const { return items_; }
+  // Of no other projection that this process ever makes, copies apart; never 0.
+  std::uint64_t number() const { return number_; }
   // Whether members without a row are kept, too.
   bool names_all() const { return others_; }
   // How many members it names.
@@ -51,10 +54,12 @@ class Projection {
     const Projection* borrowed = nullptr;  // of around()
   };
   Projection() = default;
+  static std::uint64_t next_number();
   void add(std::string_view path, bool keep);
   void choose_items(std::string_view wanted);
   Row& row(std::string_view member);
 
+  std::uint64_t number_ = next_number();
   std::vector<Row> rows_;
   bool others_ = false;  // members without a row are kept
   Items items_;

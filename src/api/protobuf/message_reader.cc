@@ -86,12 +86,14 @@ Json MessageReader::Members::take() {
 
 bool MessageReader::object(const NumberedMessage& message, std::string_view bytes, const Projection* only, int depth,
                            Json& out) {
-  return shared(&message, bytes, only, out, [&](Json& made) {
+  const auto make = [&](Json& made) {
     Members members;
     if (!fields(message, bytes, only, depth, members)) return false;
     made = members.take();
     return true;
-  });
+  };
+  // What is read in parts is an object with a name of its own, or a part that has one.
+  return only ? make(out) : shared({&message, 0}, bytes, out, make);
 }
 
 bool MessageReader::fields(const NumberedMessage& message, std::string_view bytes, const Projection* only, int depth,
@@ -146,17 +148,17 @@ bool MessageReader::put(const NumberedField& field, int number, Json made, Place
   return true;
 }
 
-// Whatever is read whole may have been read before.
+// May have been read before.
 template <class Make>
-bool MessageReader::shared(const void* what, std::string_view bytes, const Projection* only, Json& out, Make make) {
-  RecentMessages::Slot* const place = only || !recent_ ? nullptr : recent_->place(what, bytes);
-  if (place && place->holds(what, bytes)) {
+bool MessageReader::shared(const RecentMessages::Way& way, std::string_view bytes, Json& out, Make make) {
+  RecentMessages::Slot* const place = recent_ ? recent_->place(way, bytes) : nullptr;
+  if (place && place->holds(way, bytes)) {
     out = place->value;
     return true;
   }
   if (!make(out)) return false;
   if (!place) return true;
-  place->what = what;
+  place->way = way;
   place->bytes.assign(bytes);  // in the memory of what it replaces
   place->value = out;
   return true;
@@ -165,7 +167,7 @@ bool MessageReader::shared(const void* what, std::string_view bytes, const Proje
 // `bytes` are fields of one number: the entries of a list or a map.
 bool MessageReader::entries(const NumberedField& field, std::string_view bytes, const Projection* only, int depth,
                             Json& out) {
-  return shared(&field, bytes, only, out, [&](Json& made) {
+  const auto make = [&](Json& made) {
     WireReader reader(bytes);
     std::vector<Json> items;
     std::vector<Json::Member> members;
@@ -180,7 +182,10 @@ bool MessageReader::entries(const NumberedField& field, std::string_view bytes, 
         return false;
     made = is_list ? Json::array(std::move(items)) : Json::object_of(std::move(members));
     return true;
-  });
+  };
+  // Lists of which items are chosen say what has become of one object, such as its conditions.
+  const bool is_own = only && !only->items().member.empty();
+  return is_own ? make(out) : shared({&field, only ? only->number() : 0}, bytes, out, make);
 }
 
 // By a text of it. What is malformed is for the reader of the whole to find.

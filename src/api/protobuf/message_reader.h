@@ -46,7 +46,7 @@ class MessageReader {
   class Places;
 
   template <class Make>
-  bool shared(const void* what, std::string_view bytes, const Projection* only, Json& out, Make make);
+  bool shared(const RecentMessages::Way& way, std::string_view bytes, Json& out, Make make);
   bool put(const NumberedField& field, int number, Json made, Places& places, Members& out);
   bool entries(const NumberedField& field, std::string_view bytes, const Projection* only, int depth, Json& out);
   bool entry(const NumberedField& field, const base::WireField& from, const Projection* only, int depth,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -14,25 +15,29 @@ namespace api {
 // For one thread. Holds at most kSlots values of at most kBytesMax bytes each.
 class RecentMessages {
  public:
-  struct Slot {
+  // How bytes are read: as what, and which of it.
+  struct Way {
     const void* what = nullptr;
+    std::uint64_t only = 0;  // the number of a projection; 0: whole
+    bool operator==(const Way&) const = default;
+  };
+  struct Slot {
+    Way way = {};
     std::string bytes = {};
     Json value = {};
 
-    bool holds(const void* how, std::string_view text) const { return what == how && bytes == text; }
+    bool holds(const Way& how, std::string_view text) const { return way == how && bytes == text; }
   };
 
-  // The place of these bytes, whoever has it now; null: they are not kept. `what` says how the bytes are read.
-  Slot* place(const void* what, std::string_view bytes) {
-    return fits(bytes) ? &slots_[slot_of(what, bytes)] : nullptr;
-  }
+  // The place of these bytes, whoever has it now; null: they are not kept.
+  Slot* place(const Way& way, std::string_view bytes) { return fits(bytes) ? &slots_[slot_of(way, bytes)] : nullptr; }
 
  private:
   static constexpr std::size_t kSlots = 512, kBytesMin = 12, kBytesMax = 2048;
 
   static bool fits(std::string_view bytes) { return bytes.size() >= kBytesMin && bytes.size() <= kBytesMax; }
-  static std::size_t slot_of(const void* what, std::string_view bytes) {
-    return (std::hash<std::string_view>()(bytes) ^ std::hash<const void*>()(what)) % kSlots;
+  static std::size_t slot_of(const Way& way, std::string_view bytes) {
+    return (std::hash<std::string_view>()(bytes) ^ std::hash<const void*>()(way.what) ^ way.only) % kSlots;
   }
 
   std::array<Slot, kSlots> slots_;

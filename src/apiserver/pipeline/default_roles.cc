@@ -192,7 +192,8 @@ std::vector<Json> default_roles() {
   std::vector<Json> all;
   add_namespaced_roles(all);
   add_table(all);
-  std::ranges::stable_partition(all, [](const Json& one) { return one["kind"].as_string().starts_with("Cluster"); });
+  std::stable_partition(all.begin(), all.end(),
+                        [](const Json& one) { return one["kind"].as_string().starts_with("Cluster"); });
   return all;
 }
 

@@ -20,14 +20,11 @@ NodeSet nodes_worth_trying(Session& session, const Task& task);
 template <class Filter>
 std::vector<TaskId> tasks_on(Session& session, NodeId node, const Filter& accept) {
   const Model& model = session.model();
-  std::vector<std::pair<std::string_view, TaskId>> by_uid;
-  for (const TaskId id : model.nodes[node].tasks) {
-    if (accept(model.task(id))) by_uid.emplace_back(model.text(id).uid, id);
-  }
-  std::sort(by_uid.begin(), by_uid.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<TaskId> out;
-  out.reserve(by_uid.size());
-  for (const auto& [uid, id] : by_uid) out.push_back(id);
+  for (const TaskId id : model.nodes[node].tasks) {
+    if (accept(model.task(id))) out.push_back(id);
+  }
+  std::sort(out.begin(), out.end(), [&](TaskId a, TaskId b) { return model.text(a).uid < model.text(b).uid; });
   return out;
 }
 

@@ -77,7 +77,7 @@ std::uint64_t digest_of(const GroupExtras& extras) {
 void read_group_spec(const api::Json& group, Job& job, Model& model) {
   SharedTexts& shared_texts = model.shared_texts;
   const api::Json& spec = group["spec"];
-  job.group_uid = api::uid_of(group);
+  job.group_uid = Uid(api::uid_of(group));
   job.min_available = count_in(spec["minMember"]);
   job.created_ns = created_ns(group);
   job.priority_class = shared_texts.share(spec["priorityClassName"].as_string());

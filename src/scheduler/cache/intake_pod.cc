@@ -1,6 +1,7 @@
 // API objects in, the model kept current: pods and nodes.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/number.h"
 #include "base/time.h"
 #include "scheduler/cache/intake.h"
@@ -11,10 +12,22 @@ namespace {
 constexpr std::string_view kGroupAnnotation = "scheduling.k8s.io/group-name";
 constexpr std::string_view kRoleKey = "volcano.sh/task-spec";
 
-const api::Json* annotation_or_label(const api::Json& object, std::string_view key) {
-  if (const api::Json* found = object["metadata"]["annotations"].find(key)) return found;
-  return object["metadata"]["labels"].find(key);
-}
+// The parts of a pod that are asked for again and again.
+struct PodParts {
+  explicit PodParts(const api::Json& pod)
+      : metadata(pod["metadata"]),
+        labels(metadata["labels"]),
+        annotations(metadata["annotations"]),
+        spec(pod["spec"]),
+        status(pod["status"]) {}
+
+  const api::Json* annotation_or_label(std::string_view key) const {
+    const api::Json* found = annotations.find(key);
+    return found != nullptr ? found : labels.find(key);
+  }
+
+  const api::Json &metadata, &labels, &annotations, &spec, &status;
+};
 
 // The number at the end of names like "job-worker-3"; -1 when there is none.
 std::int64_t name_index_of(std::string_view name) {
@@ -24,13 +37,14 @@ std::int64_t name_index_of(std::string_view name) {
 }
 
 // A running pod is protected for its cool-down time after it was scheduled.
-std::int64_t protected_until(const api::Json& pod) {
+std::int64_t protected_until(const PodParts& pod) {
   constexpr std::string_view kKey = "volcano.sh/cooldown-time";
-  std::string_view text = api::label_of(pod, kKey);
-  if (text.empty()) text = api::annotation_of(pod, kKey);
+  std::string_view text = pod.labels[kKey].as_string();
+  if (text.empty()) text = pod.annotations[kKey].as_string();
+  if (text.empty()) return 0;
   const auto span = base::parse_go_duration(text);
-  if (text.empty() || !span) return 0;
-  for (const api::Json& condition : pod["status"]["conditions"].items()) {
+  if (!span) return 0;
+  for (const api::Json& condition : pod.status["conditions"].items()) {
     if (condition["type"].as_string() != "PodScheduled" || condition["status"].as_string() != "True") continue;
     const auto since = base::parse_rfc3339(condition["lastTransitionTime"].as_string());
     if (since) return (*since + *span).ns;
@@ -38,51 +52,51 @@ std::int64_t protected_until(const api::Json& pod) {
   return 0;
 }
 
-void read_gates(const api::Json& pod, Task& task) {
-  const auto gates = pod["spec"]["schedulingGates"].items();
+void read_gates(const PodParts& pod, Task& task) {
+  const auto gates = pod.spec["schedulingGates"].items();
   task.gated = !gates.empty();
   task.queue_gate_only = gates.size() == 1 && gates[0]["name"].as_string() == kQueueGate;
-  task.queue_gate_opt_in = api::annotation_of(pod, kQueueGate) == "true";
+  task.queue_gate_opt_in = pod.annotations[kQueueGate].as_string() == "true";
 }
 
-void read_task(const api::Json& pod, Task& task) {
-  const api::Json& spec = pod["spec"];
-  const auto annotated = base::parse_number<std::int32_t>(api::annotation_of(pod, "volcano.sh/task-priority"));
+void read_task(const api::Json& object, const PodParts& pod, Task& task) {
+  const api::Json& spec = pod.spec;
+  const auto annotated = base::parse_number<std::int32_t>(pod.annotations["volcano.sh/task-priority"].as_string());
   task.priority = annotated ? *annotated : static_cast<std::int32_t>(spec["priority"].as_int(1));
   task.protected_until_ns = protected_until(pod);
   task.pod_priority = static_cast<std::int32_t>(spec["priority"].as_int());
-  for (const api::Json& condition : pod["status"]["conditions"].items()) {
+  for (const api::Json& condition : pod.status["conditions"].items()) {
     task.preempted |= condition["type"].as_string() == "DisruptionTarget" &&
                       condition["status"].as_string() == "True" &&
                       condition["reason"].as_string() == "PreemptionByScheduler";
   }
-  const api::Json* preemptable = annotation_or_label(pod, "volcano.sh/preemptable");
+  const api::Json* preemptable = pod.annotation_or_label("volcano.sh/preemptable");
   task.preemptable = preemptable == nullptr || parse_go_bool(preemptable->as_string());
   task.never_preempts = spec["preemptionPolicy"].as_string() == "Never";
   const std::string_view priority_class = spec["priorityClassName"].as_string();
   task.critical = priority_class == "system-cluster-critical" || priority_class == "system-node-critical" ||
-                  api::namespace_of(pod) == "kube-system";
-  const auto created = base::parse_rfc3339(pod["metadata"]["creationTimestamp"].as_string());
+                  pod.metadata["namespace"].as_string() == "kube-system";
+  const auto created = base::parse_rfc3339(pod.metadata["creationTimestamp"].as_string());
   task.created_ns = created ? created->ns : 0;
-  task.name_index = name_index_of(api::name_of(pod));
-  task.status = task_status_of(pod);
+  task.name_index = name_index_of(pod.metadata["name"].as_string());
+  task.status = task_status_of(object);
   read_gates(pod, task);
 }
 
-TaskText text_of(const api::Json& pod, SharedTexts& shared_texts) {
+TaskText text_of(const PodParts& pod, SharedTexts& shared_texts) {
   TaskText out;
-  out.ns = shared_texts.share(api::namespace_of(pod));
-  out.name = api::name_of(pod);
-  out.uid = api::uid_of(pod);
-  out.resource_version = api::resource_version_of(pod);
-  out.nominated_node = shared_texts.share(pod["status"]["nominatedNodeName"].as_string());
+  out.ns = shared_texts.share(pod.metadata["namespace"].as_string());
+  out.name = pod.metadata["name"].as_string();
+  out.uid = Uid(pod.metadata["uid"].as_string());
+  out.resource_version = pod.metadata["resourceVersion"].as_string();
+  out.nominated_node = shared_texts.share(pod.status["nominatedNodeName"].as_string());
   return out;
 }
 
-PodSays pod_says(const api::Json& pod, SharedTexts& shared_texts) {
+PodSays pod_says(const PodParts& pod, SharedTexts& shared_texts) {
   PodSays out;
-  out.nominated_node = shared_texts.share(pod["status"]["nominatedNodeName"].as_string());
-  for (const api::Json& condition : pod["status"]["conditions"].items()) {
+  out.nominated_node = shared_texts.share(pod.status["nominatedNodeName"].as_string());
+  for (const api::Json& condition : pod.status["conditions"].items()) {
     if (condition["type"].as_string() != "PodScheduled" || condition["status"].as_string() != "False") continue;
     out.reason = shared_texts.share(condition["reason"].as_string());
     out.message = shared_texts.share(condition["message"].as_string());
@@ -126,9 +140,10 @@ bool Intake::set_pod(const api::Json& pod) { return options_.single_pods ? set_s
 
 bool Intake::take_pod(const api::Json& pod) {
   const std::string key = api::key_of(pod);
-  const std::string_view node = pod["spec"]["nodeName"].as_string();
+  const PodParts parts(pod);
+  const std::string_view node = parts.spec["nodeName"].as_string(), uid = parts.metadata["uid"].as_string();
   const TaskId known = model_.find_task(key);
-  const bool same_pod = known.is_set() && model_.text(known).uid == api::uid_of(pod);
+  const bool same_pod = known.is_set() && model_.text(known).uid == uid;
   const bool ours = is_ours(pod);
   if (!ours && (node.empty() || !options_.share.owns(node))) {
     if (known.is_set()) forget_pod(known);
@@ -136,23 +151,22 @@ bool Intake::take_pod(const api::Json& pod) {
   }
   if (same_pod && node.empty() && is_allocated_like(model_.task(known).status) && !api::is_deleting(pod)) return false;
   TaskFacts facts;
-  const std::string_view group = options_.single_pods ? "" : api::annotation_of(pod, kGroupAnnotation);
-  if (!group.empty()) {
-    facts.group = std::string(api::namespace_of(pod)) + "/" + std::string(group);
-  }
-  if (const api::Json* role = annotation_or_label(pod, kRoleKey)) facts.role = role->str();
-  read_task(pod, facts.task);
+  const std::string_view ns = parts.metadata["namespace"].as_string();
+  const std::string_view group = options_.single_pods ? "" : parts.annotations[kGroupAnnotation].as_string();
+  if (!group.empty()) facts.group = base::format("{}/{}", ns, group);
+  if (const api::Json* role = parts.annotation_or_label(kRoleKey)) facts.role = role->str();
+  read_task(pod, parts, facts.task);
   facts.task.ours = ours;
-  facts.text = text_of(pod, model_.shared_texts);
+  facts.text = text_of(parts, model_.shared_texts);
   facts.node = node;
   facts.shape = model_.shape_for(drops_fields_ ? without_gated_fields(pod) : pod);
-  facts.labels = model_.pods.label_set_for(model_.symbols.intern(api::namespace_of(pod)), pod["metadata"]["labels"]);
-  const bool under_eviction = ledger_.is_under_way(Entry::kEviction, facts.text.uid);
+  facts.labels = model_.pods.label_set_for(model_.symbols.intern(ns), parts.labels);
+  const bool under_eviction = ledger_.is_under_way(Entry::kEviction, uid);
   if (under_eviction && is_allocated_like(facts.task.status)) facts.task.status = TaskStatus::kReleasing;
   if (!model_.gates.on("PodSchedulingReadiness")) facts.task.gated = false;
-  const Text uid = facts.text.uid, version = facts.text.resource_version;
+  const Text version = facts.text.resource_version;
   if (same_pod && model_.update_task(known, facts)) {
-    const bool differs = ledger_.hear(known, false, uid, version, pod_says(pod, model_.shared_texts));
+    const bool differs = ledger_.hear(known, false, uid, version, pod_says(parts, model_.shared_texts));
     if (differs && model_.task(known).job.is_set())
       model_.note_changed(model_.task(known).job);  // somebody else wrote it: ours has to be said again
     model_.notes.set(known, pod);
@@ -162,7 +176,7 @@ bool Intake::take_pod(const api::Json& pod) {
   }
   if (known.is_set()) model_.remove_task(known);
   const TaskId made = model_.add_task(std::move(facts));
-  ledger_.hear(made, true, uid, version, pod_says(pod, model_.shared_texts));
+  ledger_.hear(made, true, uid, version, pod_says(parts, model_.shared_texts));
   model_.notes.set(made, pod);
   model_.workloads.set_owner(made, pod);
   model_.devices.set_task(made, pod);
@@ -181,7 +195,7 @@ bool Intake::drop_pod(const api::Json& pod) {
 
 // Nobody says later that it is gone: what the model does not hold is not watched.
 void Intake::forget_pod(TaskId id) {
-  const Text uid = model_.text(id).uid;
+  const std::string uid = model_.text(id).uid.str();
   ledger_.end(Entry::kEviction, uid);
   ledger_.forget_pod(id, uid);
   model_.remove_task(id);

@@ -9,7 +9,8 @@ std::optional<Identity> KnownPods::find(std::string_view key) const {
   const TaskId id = model_.find_task(key);
   if (!id.is_set()) return std::nullopt;
   const TaskText& text = model_.text(id);
-  return Identity{key, text.uid, text.resource_version};
+  uid_ = text.uid.str();
+  return Identity{key, uid_, text.resource_version};
 }
 
 void KnownPods::for_each(const std::function<void(const Identity&)>& visit) const {
@@ -17,7 +18,7 @@ void KnownPods::for_each(const std::function<void(const Identity&)>& visit) cons
     const TaskId id{i};
     if (!model_.task(id).in_use) continue;
     const std::string key = model_.task_key(id);
-    visit({key, model_.text(id).uid, model_.text(id).resource_version});
+    visit({key, model_.text(id).uid.str(), model_.text(id).resource_version});
   }
 }
 
@@ -25,12 +26,13 @@ void KnownPods::for_each(const std::function<void(const Identity&)>& visit) cons
 std::optional<Identity> KnownGroups::find(std::string_view key) const {
   const JobId id = model_.find_job(key);
   if (!id.is_set() || !model_.job(id).has_group) return std::nullopt;
-  return Identity{key, model_.job(id).group_uid, model_.job(id).resource_version};
+  uid_ = model_.job(id).group_uid.str();
+  return Identity{key, uid_, model_.job(id).resource_version};
 }
 
 void KnownGroups::for_each(const std::function<void(const Identity&)>& visit) const {
   model_.for_each_job([&](const Job& job) {
-    if (job.has_group) visit({job.key, job.group_uid, job.resource_version});
+    if (job.has_group) visit({job.key, job.group_uid.str(), job.resource_version});
   });
 }
 

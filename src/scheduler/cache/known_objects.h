@@ -14,6 +14,7 @@ class KnownPods final : public client::KnownObjects {
 
  private:
   const Model& model_;
+  mutable std::string uid_;  // of the last answer
 };
 
 class KnownGroups final : public client::KnownObjects {
@@ -24,6 +25,7 @@ class KnownGroups final : public client::KnownObjects {
 
  private:
   const Model& model_;
+  mutable std::string uid_;  // of the last answer
 };
 
 }  // namespace scheduler

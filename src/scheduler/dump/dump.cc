@@ -98,7 +98,7 @@ Json numa_json(const std::string& name, const NumaNode& node) {
 
 Json group_json(const Model& model, const Job& job, const GroupSays& says) {
   const auto [ns, name] = split_key(job.key);
-  Json out = object_of({"scheduling.volcano.sh/v1beta1", "PodGroup", ns, name, job.group_uid});
+  Json out = object_of({"scheduling.volcano.sh/v1beta1", "PodGroup", ns, name, job.group_uid.str()});
   std::string_view rest = job.spec_text;
   Json spec = take_json(rest), annotations = take_json(rest), labels = take_json(rest);
   if (spec.is_null()) spec = Json::object();

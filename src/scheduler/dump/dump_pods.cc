@@ -180,7 +180,7 @@ class PodWriter {
 
   Json pod(const Task& task) const {
     const TaskText& text = model_.text(task.id);
-    Json out = object_of({"v1", "Pod", text.ns, text.name, text.uid});
+    Json out = object_of({"v1", "Pod", text.ns, text.name, text.uid.str()});
     for (const auto& member : shapes_[task.shape.index].members()) {
       if (member.name() != "metadata") out.set(member.name(), member.value);
     }

@@ -21,7 +21,8 @@ void Model::ignore_resource(std::string_view name) {
     if (task.job.is_set()) count_in_job(task, task.status, 1);
   }
   for (Job& job : jobs_) {
-    for (Sums* sums : {&job.allocated, &job.pipelined, &job.pending}) sums->erase(dim);
+    job.allocated.erase(dim);
+    if (job.pipelined) job.pipelined.edit().erase(dim);
     if (job.min_resources()) job.more.edit().minimum.erase(dim);
     if (job.in_use) note_changed(job.id);
   }

@@ -240,13 +240,10 @@ void Model::sum_in_job(const Task& task, std::uint8_t effects, std::int64_t sign
     if (queue != nullptr) queue->allocated.add(request, sign);
   }
   if (effects & kEffectPipelined) {
-    job.pipelined.add(request, sign);
+    job.pipelined.edit().add(request, sign);
     if (queue != nullptr) queue->pipelined.add(request, sign);
   }
-  if (effects & kEffectPending) {
-    job.pending.add(request, sign);
-    if (queue != nullptr) queue->pending.add(request, sign);
-  }
+  if (effects & kEffectPending && queue != nullptr) queue->pending.add(request, sign);
 }
 
 JobId Model::find_job(std::string_view key) const {

@@ -22,8 +22,7 @@ std::uint64_t Model::hash() const {
       }
     }
     mix_sums(job.allocated);
-    mix_sums(job.pipelined);
-    mix_sums(job.pending);
+    mix_sums(job.promised());
   });
   for (const Queue& queue : queues_) {
     mix_sums(queue.allocated);

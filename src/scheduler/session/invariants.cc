@@ -204,7 +204,7 @@ std::vector<std::string> wrong_sums(const Model& model) {
     if (kept != right)
       out.push_back(base::format("sum: {} of {} of {} is {}, not {}", model.dimensions.name(d), what, of, kept, right));
   };
-  std::map<std::pair<std::uint32_t, Dim>, std::int64_t> in_queues;
+  std::map<std::pair<std::uint32_t, Dim>, std::int64_t> in_queues, pending_in_queues;
   for (Dim d = 0; d < model.dimensions.size(); ++d) {
     for (std::uint32_t n = 0; n < model.nodes.size(); ++n) {
       const std::string& name = model.nodes[NodeId{n}].name;
@@ -216,13 +216,16 @@ std::vector<std::string> wrong_sums(const Model& model) {
     }
     model.for_each_job([&](const Job& job) {
       compare("allocated", job.key, d, job.allocated.get(d), added.allocated[{job.id.index, d}]);
-      compare("pipelined", job.key, d, job.pipelined.get(d), added.promised[{job.id.index, d}]);
-      compare("pending", job.key, d, job.pending.get(d), added.pending[{job.id.index, d}]);
-      if (job.queue.is_set()) in_queues[{job.queue.index, d}] += added.allocated[{job.id.index, d}];
+      compare("pipelined", job.key, d, job.promised().get(d), added.promised[{job.id.index, d}]);
+      if (!job.queue.is_set()) return;
+      in_queues[{job.queue.index, d}] += added.allocated[{job.id.index, d}];
+      pending_in_queues[{job.queue.index, d}] += added.pending[{job.id.index, d}];
     });
-    for (std::uint32_t q = 0; q < model.queue_count(); ++q)
-      compare("allocated", "queue " + model.queue(QueueId{q}).name, d, model.queue(QueueId{q}).allocated.get(d),
-              in_queues[{q, d}]);
+    for (std::uint32_t q = 0; q < model.queue_count(); ++q) {
+      const Queue& queue = model.queue(QueueId{q});
+      compare("allocated", "queue " + queue.name, d, queue.allocated.get(d), in_queues[{q, d}]);
+      compare("pending", "queue " + queue.name, d, queue.pending.get(d), pending_in_queues[{q, d}]);
+    }
   }
   return out;
 }

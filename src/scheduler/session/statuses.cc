@@ -45,7 +45,21 @@ bool is_phase_awaited(const Job& job) {
 bool is_made_for_its_pod(const Model& model, const Job& job) {
   constexpr std::string_view kPrefix = "podgroup-";
   if (job.task_count() != 1 || !job.name().starts_with(kPrefix)) return false;
-  return job.name().substr(kPrefix.size()) == model.text(job.tasks.front()).uid.view();
+  return job.name().substr(kPrefix.size()) == model.text(job.tasks.front()).uid.str();
+}
+
+// By their keys. Where many have changed, a walk along the order of all costs less than sorting them.
+void sort_by_key(const Model& model, std::vector<JobId>& jobs) {
+  if (jobs.size() * 16 < model.job_capacity()) {
+    std::sort(jobs.begin(), jobs.end(), [&](JobId a, JobId b) { return model.job(a).key < model.job(b).key; });
+    return;
+  }
+  std::vector<bool> chosen(model.job_capacity());
+  for (const JobId id : jobs) chosen[id.index] = true;
+  jobs.clear();
+  model.for_each_job([&](const Job& job) {
+    if (chosen[job.id.index]) jobs.push_back(job.id);
+  });
 }
 
 }  // namespace
@@ -350,7 +364,7 @@ std::vector<JobId> Statuses::jobs_to_close() {
   for (const auto& [index, conditions] : conditions_) out.push_back(JobId{index});
   // Who is gone may have the key of who came.
   std::erase_if(out, [&](JobId id) { return !is_in_session(in_.model.job(id)); });
-  std::sort(out.begin(), out.end(), before);
+  sort_by_key(in_.model, out);
   const auto sorted = static_cast<std::ptrdiff_t>(out.size());
   out.insert(out.end(), loud_.begin(), loud_.end());  // in that order already
   std::inplace_merge(out.begin(), out.begin() + sorted, out.end(), before);

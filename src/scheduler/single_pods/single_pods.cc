@@ -76,7 +76,7 @@ std::vector<TaskId> SinglePods::take_turns(std::size_t count_max, base::Time now
 void SinglePods::note(const std::vector<SinglePodEnd>& ends, base::Time now) {
   for (const SinglePodEnd& one : ends) {
     if (one.has_node) continue;
-    const auto& uid = model_.text(one.task).uid;
+    const std::string uid = model_.text(one.task).uid.str();
     if (holds_.holds(uid))
       queue_.remove(uid);  // it was told, and its claim brings it back
     else

@@ -11,12 +11,14 @@
 
 #include "api/json/json.h"
 #include "base/time.h"
+#include "scheduler/model/core/box.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/resource.h"
 #include "scheduler/model/core/shared.h"
 #include "scheduler/model/core/status.h"
 #include "scheduler/model/core/sub_job.h"
 #include "scheduler/model/core/text.h"
+#include "scheduler/model/core/uid.h"
 
 namespace scheduler {
 
@@ -62,7 +64,7 @@ static_assert(sizeof(Task) == 80);
 struct TaskText {
   Text ns;
   Text name;
-  Text uid;
+  Uid uid;
   Text resource_version;
   Text nominated_node;  // as written in the pod, or decided since
 };
@@ -124,7 +126,7 @@ struct Job {
   GroupPhase phase = GroupPhase::kNone;  // as written in the group, or decided since
   std::int32_t priority = 0;
   Text key;  // "namespace/name"
-  Text group_uid;
+  Uid group_uid;
   Text resource_version;
   QueueId queue;  // unset: the PodGroup names a queue that does not exist
   std::int32_t min_available = 0;
@@ -141,9 +143,8 @@ struct Job {
   std::int32_t pending_best_effort = 0;
   std::int32_t gated = 0;
   std::int32_t releasing_on_node = 0;
-  Sums allocated;  // of Allocated-like tasks
-  Sums pipelined;  // promised in this cycle
-  Sums pending;
+  Sums allocated;                 // of Allocated-like tasks
+  Box<Sums> pipelined;            // promised in this cycle, or an earlier one; see promised()
   std::uint64_t changes = 0;      // grows with every change of the job or its tasks
   std::uint32_t pod_changes = 0;  // grows when a pod of it comes or goes
   Text spec_text;                 // what the group was last read from, to tell changes of status from changes of wishes
@@ -156,6 +157,10 @@ struct Job {
   }
   // Null: it names none.
   const Request* min_resources() const { return more && more->has_minimum ? &more->minimum : nullptr; }
+  const Sums& promised() const {
+    static const Sums kNone;
+    return pipelined ? *pipelined : kNone;
+  }
   std::int32_t count(TaskStatus s) const { return count_of(counts, s); }
   std::int32_t task_count() const { return static_cast<std::int32_t>(tasks.size()); }
   std::int32_t allocated_count() const { return allocated_like(counts); }
@@ -183,7 +188,7 @@ struct Job {
   bool roles_ready() const;
   bool roles_pipelined() const;
 };
-static_assert(sizeof(Job) == 352);
+static_assert(sizeof(Job) == 288);
 
 enum class QueueState : std::uint8_t { kOpen, kClosed, kClosing, kUnknown };
 

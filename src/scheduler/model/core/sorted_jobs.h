@@ -26,7 +26,8 @@ class SortedJobs {
     if (!added_.empty()) {
       const auto before = [&](JobId a, JobId b) { return jobs[a.index].key < jobs[b.index].key; };
       std::erase_if(added_, [&](JobId id) { return !jobs[id.index].in_use; });
-      std::sort(added_.begin(), added_.end(), before);
+      // API servers list in this order.
+      if (!std::is_sorted(added_.begin(), added_.end(), before)) std::sort(added_.begin(), added_.end(), before);
       added_.erase(std::unique(added_.begin(), added_.end()), added_.end());
       const auto middle = static_cast<std::ptrdiff_t>(sorted_.size());
       sorted_.insert(sorted_.end(), added_.begin(), added_.end());

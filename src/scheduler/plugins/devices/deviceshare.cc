@@ -221,10 +221,10 @@ class DeviceShare final : public Plugin {
       const TaskStatus status = model_->task(id).status;
       const bool under_way =
           status == TaskStatus::kAllocated || status == TaskStatus::kBinding || status == TaskStatus::kBound;
-      if (id != task.id && under_way && model_->devices.has_lock(key, model_->text(id).uid)) return false;
+      if (id != task.id && under_way && model_->devices.has_lock(key, model_->text(id).uid.str())) return false;
     }
     model_->devices.lock(task.id, key);
-    model_->devices.note_lock(key, model_->text(task.id).uid, now_);
+    model_->devices.note_lock(key, model_->text(task.id).uid.str(), now_);
     return true;
   }
 

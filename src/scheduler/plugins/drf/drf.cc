@@ -57,7 +57,7 @@ class Drf final : public Plugin {
   double share(const Job& job) const {
     double most = 0;
     for (const Total& total : totals_) {
-      const auto used = static_cast<double>(job.allocated.get(total.dim) + job.pipelined.get(total.dim));
+      const auto used = static_cast<double>(job.allocated.get(total.dim) + job.promised().get(total.dim));
       most = std::max(most, used / total.amount);
     }
     return most;
@@ -69,7 +69,7 @@ class Drf final : public Plugin {
     return most;
   }
 
-  Resource allocated_of(const Job& job) const { return Resource(job.allocated) + Resource(job.pipelined); }
+  Resource allocated_of(const Job& job) const { return Resource(job.allocated) + Resource(job.promised()); }
 
   Victims preemptable(const Task& preemptor, const std::vector<TaskId>& candidates) const {
     Victims out;

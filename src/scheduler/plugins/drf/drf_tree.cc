@@ -22,7 +22,7 @@ double weight_from(const std::vector<std::string>& weights, std::size_t i) {
   return weights[i].empty() || *end != 0 || !(weight >= 1) ? 1 : weight;
 }
 
-Resource allocated_of(const Job& job) { return Resource(job.allocated) + Resource(job.pipelined); }
+Resource allocated_of(const Job& job) { return Resource(job.allocated) + Resource(job.promised()); }
 
 }  // namespace
 

@@ -54,9 +54,9 @@ Json extender_task(const Model& model, const Task& task) {
   const Json request = request_json(model, model.shape_of(task).request);
   Json metadata = Json::object({{"name", text.name.view()},
                                 {"namespace", text.ns.view()},
-                                {"uid", text.uid.view()},
+                                {"uid", text.uid.str()},
                                 {"labels", labels_json(model, model.pods.label_set(task.labels).labels)}});
-  Json out = Json::object({{"UID", text.uid.view()},
+  Json out = Json::object({{"UID", text.uid.str()},
                            {"Name", text.name.view()},
                            {"Namespace", text.ns.view()},
                            {"Resreq", request},
@@ -96,7 +96,7 @@ Json extender_job(const Model& model, const Job& job) {
   Json spec = Json::object({{"minMember", std::int64_t{job.min_available}}, {"queue", job.queue_name.view()}});
   if (job.min_resources()) spec.set("minResources", api::to_json(job.extras().min_resources));
   Json group = Json::object(
-      {{"metadata", Json::object({{"name", job.name()}, {"namespace", job.ns()}, {"uid", job.group_uid.view()}})},
+      {{"metadata", Json::object({{"name", job.name()}, {"namespace", job.ns()}, {"uid", job.group_uid.str()}})},
        {"spec", std::move(spec)},
        {"status", Json::object({{"phase", name_of(job.phase)}})}});
   Json counts = Json::object();
