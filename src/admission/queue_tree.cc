@@ -129,25 +129,32 @@ class Tree {
   }
   // The largest capability of each resource that a queue below `name` sets for itself, nearest first on each path.
   Amounts largest_below(std::string_view name) const {
-    std::set<std::string, std::less<>> seen;
-    return largest_below(name, seen);
+    struct Level {
+      std::vector<Json> children;
+      std::size_t next = 0;
+      Amounts largest;
+    };
+    std::set<std::string, std::less<>> seen = {std::string(name)};
+    std::vector<Level> path = {{children(name), 0, {}}};  // a chain of queues may be longer than the stack is deep
+    while (true) {
+      if (const Level& at = path.back(); at.next < at.children.size()) {
+        const std::string_view child = api::name_of(at.children[at.next]);
+        const bool is_cycle = !seen.emplace(child).second;
+        path.push_back({is_cycle ? std::vector<Json>() : children(child), 0, {}});
+        continue;
+      }
+      Amounts largest = std::move(path.back().largest);
+      path.pop_back();
+      if (path.empty()) return largest;
+      Level& above = path.back();
+      largest.prefer(read(capability(above.children[above.next++])));
+      above.largest.raise_to(largest);
+    }
   }
   // The queues above, nearest first, up to the top or to one that does not exist.
   std::vector<Json> ancestors(const Json& queue) const;
 
  private:
-  Amounts largest_below(std::string_view name, std::set<std::string, std::less<>>& seen) const {
-    Amounts largest;
-    if (!seen.emplace(name).second) return largest;  // a cycle
-    for (const Json& child : children(name)) {
-      const Amounts own = read(capability(child));
-      Amounts at_child = largest_below(api::name_of(child), seen);
-      at_child.prefer(own);
-      largest.raise_to(at_child);
-    }
-    return largest;
-  }
-
   const Json& queue_;
   const ObjectReader& objects_;
 };

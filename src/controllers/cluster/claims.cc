@@ -1,6 +1,7 @@
 // Who makes the resource claims that pods ask for by template, and who takes devices back? In a cluster Kubernetes
 // does.
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "api/resource.h"
@@ -37,6 +38,24 @@ std::string claim_name(const Json& pod, std::string_view claim) {
   return name + "-" + uid.substr(0, 8);
 }
 
+// The names of a pod's claims: its own, those in its status, and those that it will have.
+class ClaimNames {
+ public:
+  explicit ClaimNames(const Json& pod) : pod_(pod) {
+    for (const Json& status : pod["status"]["resourceClaimStatuses"].items())
+      made_.emplace(status["name"].as_string(), &status["resourceClaimName"]);
+  }
+  std::string of(const Json& use) const {
+    if (!use["resourceClaimName"].as_string().empty()) return use["resourceClaimName"].str();
+    const auto made = made_.find(use["name"].as_string());
+    return made != made_.end() ? made->second->str() : claim_name(pod_, use["name"].as_string());
+  }
+
+ private:
+  const Json& pod_;
+  std::map<std::string_view, const Json*> made_;  // of equal names the first
+};
+
 class ClaimController final : public Controller {
  public:
   std::string_view name() const override { return "resourceclaim-controller"; }
@@ -46,9 +65,10 @@ class ClaimController final : public Controller {
     return {{resources::kPods,
              [](const View&, const Json& pod) {
                Keys keys;
+               const ClaimNames names(pod);
                for (const Json& use : pod["spec"]["resourceClaims"].items()) {
                  if (keys.empty()) keys.push_back("pod " + api::key_of(pod));
-                 keys.push_back("claim " + std::string(api::namespace_of(pod)) + "/" + claim_of(pod, use));
+                 keys.push_back(base::format("claim {}/{}", api::namespace_of(pod), names.of(use)));
                }
                return keys;
              }},
@@ -85,14 +105,6 @@ class ClaimController final : public Controller {
   }
 
  private:
-  static std::string claim_of(const Json& pod, const Json& use) {
-    if (!use["resourceClaimName"].as_string().empty()) return use["resourceClaimName"].str();
-    for (const Json& status : pod["status"]["resourceClaimStatuses"].items()) {
-      if (status["name"] == use["name"]) return status["resourceClaimName"].str();
-    }
-    return claim_name(pod, use["name"].as_string());
-  }
-
   // The claims of the pod's templates, and their names in its status once they are there.
   static Plan make_claims(const View& view, const std::string& key) {
     Plan plan;
@@ -100,10 +112,11 @@ class ClaimController final : public Controller {
     if (pod == nullptr || api::is_deleting(*pod) || is_over(*pod)) return plan;
     Json statuses = Json::array();
     bool complete = true;
+    const ClaimNames names(*pod);
     for (const Json& use : (*pod)["spec"]["resourceClaims"].items()) {
       const std::string_view made_from = use["resourceClaimTemplateName"].as_string();
       if (made_from.empty()) continue;
-      const std::string name = claim_of(*pod, use), ns(api::namespace_of(*pod));
+      const std::string name = names.of(use), ns(api::namespace_of(*pod));
       statuses.push_back(Json::object({{"name", use["name"]}, {"resourceClaimName", name}}));
       const Json* claim = view.find(resources::kResourceClaims, ns + "/" + name);
       if (claim != nullptr) {

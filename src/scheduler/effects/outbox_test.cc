@@ -166,28 +166,36 @@ TEST(Outbox, counts_of_a_group_are_written_now_and_then_and_its_phase_at_once) {
   EXPECT_FALSE(world.ledger.is_under_way(Entry::kGroup, "a/g"));
 }
 
-TEST(Outbox, that_pods_are_being_bound_is_said_with_what_follows_unless_that_takes_long) {
+TEST(Outbox, that_pods_are_bound_and_start_is_said_with_what_follows_unless_that_takes_long) {
   World world;
   world.server.put(api::resources::kPodGroups, json(R"({"metadata":{"namespace":"a","name":"g","uid":"3"}})"));
-  const auto send = [&](GroupPhase phase, bool is_on_its_way) {
+  const auto send = [&](GroupPhase phase, int running) {
     Plan plan;
-    plan.groups.push_back(group_status(phase, 0, false));
-    if (is_on_its_way) plan.groups.back().status.conditions.push_back({.type = Text("Scheduled")});
+    plan.groups.push_back(group_status(phase, running, false));
+    if (phase == GroupPhase::kInqueue) plan.groups.back().status.conditions.push_back({.type = Text("Scheduled")});
     world.outbox.send(plan);
   };
-  send(GroupPhase::kInqueue, true);
+  send(GroupPhase::kInqueue, 0);
   world.env.run_for(base::seconds(1));
   EXPECT_EQ(count_of(world, "patch podgroups"), 0u);
-  send(GroupPhase::kRunning, false);
+  send(GroupPhase::kRunning, 0);
+  world.env.run_for(base::seconds(1));
+  EXPECT_EQ(count_of(world, "patch podgroups"), 0u);
+  send(GroupPhase::kRunning, 1);
   world.env.run_for(base::milliseconds(499));
   EXPECT_EQ(count_of(world, "patch podgroups"), 0u);
   world.env.run_for(base::milliseconds(1));
   EXPECT_EQ(count_of(world, "patch podgroups"), 1u);
-  EXPECT_EQ((*world.server.find(api::resources::kPodGroups, "a/g"))["status"]["phase"].as_string(), "Running");
-  world.env.run_for(base::seconds(10));
-  send(GroupPhase::kInqueue, true);
-  world.env.run_for(base::seconds(3));
-  EXPECT_EQ(count_of(world, "patch podgroups"), 2u);
+  EXPECT_EQ((*world.server.find(api::resources::kPodGroups, "a/g"))["status"]["running"].as_int(), 1);
+  for (const GroupPhase phase : {GroupPhase::kInqueue, GroupPhase::kRunning}) {
+    world.env.run_for(base::seconds(10));
+    const std::size_t before = count_of(world, "patch podgroups");
+    send(phase, 0);
+    world.env.run_for(base::milliseconds(2999));
+    EXPECT_EQ(count_of(world, "patch podgroups"), before);
+    world.env.run_for(base::milliseconds(1));
+    EXPECT_EQ(count_of(world, "patch podgroups"), before + 1);
+  }
 }
 
 TEST(Outbox, a_newer_status_says_also_what_only_the_one_it_replaces_said) {

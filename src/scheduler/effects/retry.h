@@ -34,7 +34,7 @@ inline constexpr base::Duration kLostPause = base::seconds(5);
 inline constexpr base::Duration kCountsPeriod = base::seconds(1);
 // What begins to be so is written after this: a pod that is bound starts soon, and that is said with it.
 inline constexpr base::Duration kCountsGather = base::milliseconds(500);
-// And this is how long it is not said that pods are about to be bound.
+// And this is how long it is not said that pods are about to be bound, or to start.
 inline constexpr base::Duration kBindingsGather = base::seconds(3);
 
 }  // namespace scheduler

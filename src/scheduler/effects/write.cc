@@ -188,8 +188,9 @@ void keep_what_only_older_said(QueueStatusWrite& newer, const QueueStatusWrite& 
 
 void keep_what_only_older_said(ShardStatusWrite&, const ShardStatusWrite&) {}
 
-// All its pods are being bound, which the next status will say.
+// All its pods are being bound, or are bound and have not started: the next status will say more.
 bool is_on_its_way(const GroupStatus& status) {
+  if (status.phase == GroupPhase::kRunning) return status.running == 0 && status.succeeded == 0 && status.failed == 0;
   if (status.phase != GroupPhase::kInqueue || status.conditions.empty()) return false;
   const auto newest =
       std::max_element(status.conditions.begin(), status.conditions.end(),

@@ -7,6 +7,7 @@
 
 #include "api/pod_requests.h"
 #include "api/resource.h"
+#include "scheduler/model/pods/named.h"
 
 namespace scheduler {
 namespace {
@@ -49,21 +50,20 @@ Request requests_of(const api::Json& container, Dimensions& dimensions) {
 // What the kubelet granted, where it is not simply what the spec asks for; by the container's position.
 bool append_granted(Key& out, char tag, const api::Json& containers, const api::Json& statuses) {
   bool differs = false;
+  const Named named(containers);
   for (const api::Json& status : statuses.items()) {
     const api::Json& granted = status["resources"]["requests"];
     const api::Json& allocated = status["allocatedResources"];
     if (granted.is_null() && allocated.is_null()) continue;
-    std::int64_t index = 0;
-    for (const api::Json& container : containers.items()) {
-      const std::int64_t position = index++;
+    named.each(status["name"].as_string(), [&](std::size_t position, const api::Json& container) {
       const api::Json& asked = container["resources"]["requests"];
       const auto as_asked = [&](const api::Json& one) { return one.is_null() || one == asked; };
-      if (container["name"] != status["name"] || (as_asked(granted) && as_asked(allocated))) continue;
-      append(out, tag, position);
+      if (as_asked(granted) && as_asked(allocated)) return;
+      append(out, tag, static_cast<std::int64_t>(position));
       append(out, 'r', status["resources"]);
       append(out, 'a', status["allocatedResources"]);
       differs = true;
-    }
+    });
   }
   return differs;
 }
@@ -80,20 +80,22 @@ bool is_pod_level_resource(std::string_view name) {
 
 // In-place resize: what the kubelet has granted counts while it is more than the spec asks for. What a status says to
 // be less than nothing does not count.
-Request effective_request(const api::Json& pod, const api::Json& container, const api::Json& statuses,
+Request effective_request(const api::Json& container, const Named& statuses, bool is_infeasible,
                           Dimensions& dimensions) {
   Request out = requests_of(container, dimensions);
-  const std::string_view name = container["name"].as_string();
-  for (const api::Json& status : statuses.items()) {
-    if (status["name"].as_string() != name || !status["resources"].is_object()) continue;
+  bool is_refused = false;
+  statuses.each(container["name"].as_string(), [&](std::size_t, const api::Json& status) {
+    if (is_refused || !status["resources"].is_object()) return;
     const api::Json &held = status["resources"]["requests"], &set_aside = status["allocatedResources"];
-    if (held.is_null() && set_aside.is_null()) continue;  // as in the text of the shape
+    if (held.is_null() && set_aside.is_null()) return;  // as in the text of the shape
     Request granted;
     granted.set_max(request_from(api::resource_list_from(held), dimensions));
     granted.set_max(request_from(api::resource_list_from(set_aside), dimensions));
-    if (api::is_resize_infeasible(pod)) return granted;
-    out.set_max(granted);
-  }
+    if (is_refused = is_infeasible; is_refused)
+      out = std::move(granted);
+    else
+      out.set_max(granted);
+  });
   return out;
 }
 
@@ -414,12 +416,15 @@ void shape_key(const api::Json& pod, std::string& text, PartTexts* known) {
 Request pod_request(const api::Json& pod, Dimensions& dimensions) {
   Request sum, most, sidecars;
   const api::Json& spec = pod["spec"];
+  const api::Json& status = pod["status"];
+  const bool is_infeasible = api::is_resize_infeasible(pod);
+  const Named statuses(status["containerStatuses"]), of_init(status["initContainerStatuses"]);
   for (const api::Json& container : spec["containers"].items())
-    sum.add(effective_request(pod, container, pod["status"]["containerStatuses"], dimensions));
+    sum.add(effective_request(container, statuses, is_infeasible, dimensions));
   for (const api::Json& container : spec["initContainers"].items()) {
     Request one = requests_of(container, dimensions);
     if (is_sidecar(container)) {
-      one = effective_request(pod, container, pod["status"]["initContainerStatuses"], dimensions);
+      one = effective_request(container, of_init, is_infeasible, dimensions);
       sum.add(one);
       sidecars.add(one);
       for (Part& part : one.parts) part.amount = sidecars.get(part.dim);
