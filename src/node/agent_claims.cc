@@ -85,15 +85,19 @@ void Agent::State::release_claims(const PodWorker& worker) {
     resource_claims.release(std::string(api::uid_of(worker.pod)));
 }
 
-// How the devices that containers have by claims are.
+// How the devices that containers have are, by claims and by resources.
 void Agent::State::tell_health(const PodWorker& worker, Json& status) const {
-  if (!has_claims(worker.pod)) return;
+  const std::string uid(api::uid_of(worker.pod));
   for (const ContainerState& container : worker.state.containers) {
     if (container.ephemeral) continue;
     const std::string list(status_list(container));
     for (std::size_t i = 0; i < status[list].size(); ++i) {
       if (status[list][i]["name"].as_string() != container.name) continue;
-      Json health = resource_claims.health_of(worker.pod, container_spec(worker.pod, container));
+      Json health = devices.health_of(uid, container.name);
+      if (has_claims(worker.pod)) {
+        const Json by_claims = resource_claims.health_of(worker.pod, container_spec(worker.pod, container));
+        for (const Json& one : by_claims.items()) health.push_back(one);
+      }
       if (!health.empty()) status.edit(list).edit(i).set("allocatedResourcesStatus", std::move(health));
     }
   }

@@ -120,14 +120,16 @@ END
   expect "a reason" event_says 'requested number of devices unavailable for nvidia.com/gpu. Requested: 1, Available: 0'
 }
 a_card_that_fails_is_not_given_out() {
-  local bad line
+  local bad line health='.status.containerStatuses[0].allocatedResourcesStatus[0]'
   bad=$(card_of b-t-0)
+  expect "its health" field_is pod b-t-0 "$health" "{\"name\":\"nvidia.com/gpu\",\"resources\":[{\"health\":\"Healthy\",\"resourceID\":\"$bad\"}]}"
   for line in xid=79 lost; do
     if [ "$bad" = GPU-11111111-aaaa ]; then write_cards "$one$line" "$two"; else write_cards "$one" "$two$line"; fi
     expect "one less ($line)" wait_for 20 allocatable_is 1
   done
   expect "an event" event_says "n1 GPUUnhealthy GPU $bad (NVIDIA H100 80GB HBM3"
   expect "its reason" event_says 'Xid 79'
+  expect "the status of its pod says it" wait_for 20 field_is pod b-t-0 "$health.resources[0].health" Unhealthy
   expect "capacity stays" node_has '.status.capacity.nvidia\.com/gpu' 2
   expect "the pod stays" field_is pod b-t-0 .status.phase Running
   write_cards "$(grep -v "$bad" "$cards")"

@@ -139,11 +139,19 @@ void DeviceManager::State::fill_pools() {
     for (const GpuInstance& instance : gpu.instances)
       devices[mig_resource(instance)].push_back({instance.uuid, healthy, -1});
   }
-  for (auto& [resource, list] : devices) pools.set(resource, std::move(list));
+  for (auto& [resource, list] : devices) set_pool(resource, std::move(list));
+}
+
+void DeviceManager::State::set_pool(const std::string& resource, std::vector<Device> devices) {
+  for (std::string& uid : pools.set(resource, std::move(devices))) waiting.insert(std::move(uid));
 }
 
 void DeviceManager::State::wake_waiting() {
   for (const std::string& uid : std::exchange(waiting, {})) call.pod_changed(uid);
+}
+
+Json DeviceManager::health_of(const std::string& uid, std::string_view container) const {
+  return state_->pools.health_of(uid, container);
 }
 
 DeviceManager::Amounts DeviceManager::amounts() const {

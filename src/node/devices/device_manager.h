@@ -66,6 +66,8 @@ class DeviceManager {
   Admission prepare(const std::string& uid, const std::string& container, int attempt, std::string& why);
   // What the container gets; null: nothing. Valid until the pod is released.
   const DeviceGrant* grant(const std::string& uid, const std::string& container) const;
+  // As DevicePools::health_of(). pod_changed is called when it becomes other.
+  api::Json health_of(const std::string& uid, std::string_view container) const;
   // Nothing of the pod runs any more, or ever will.
   void release(const std::string& uid);
   // Of what was held before the start only these pods' devices stay held.

@@ -50,7 +50,7 @@ struct DeviceManager::State : std::enable_shared_from_this<DeviceManager::State>
   bool plain_processes = false;
   std::string trouble;               // why the driver does not answer now
   std::map<std::string, Held> held;  // by pod uid
-  std::set<std::string> waiting;     // uids of pods that wait for the first look
+  std::set<std::string> waiting;     // uids of pods that wait for the first look, or whose devices are not as before
   std::unique_ptr<GpuWatch> watch;
   std::unique_ptr<PluginHost> plugins;
   std::set<std::string> awaited;  // resources of plugins that have not registered again since the start
@@ -66,6 +66,7 @@ struct DeviceManager::State : std::enable_shared_from_this<DeviceManager::State>
   void begin_watch();
   void reported(base::Result<GpuReport> said);
   void silent(const std::string& why);
+  void set_pool(const std::string& resource, std::vector<Device> devices);
   void fill_pools();
   void warn_of_illness(const GpuReport& before);
   void wake_waiting();

@@ -69,7 +69,7 @@ void DeviceManager::State::write_names() {
 void DeviceManager::State::plugin_changed(const std::string& resource, std::vector<Device> devices) {
   const bool known = pools.knows(resource);
   awaited.erase(resource);
-  pools.set(resource, std::move(devices));
+  set_pool(resource, std::move(devices));
   if (!known) write_names();
   wake_waiting();
   call.node_changed();

@@ -22,8 +22,16 @@ void move_some(std::vector<std::string>& from, std::int64_t count, std::vector<s
 
 }  // namespace
 
-void DevicePools::set(const std::string& resource, std::vector<Device> devices) {
-  pools_[resource] = std::move(devices);
+std::vector<std::string> DevicePools::set(const std::string& resource, std::vector<Device> devices) {
+  std::vector<Device>& known = pools_[resource];
+  std::vector<std::string> concerned;
+  for (const auto& [uid, containers] : held_) {
+    const bool has_some = std::ranges::any_of(
+        containers, [&](const ContainerDevices& container) { return container.ids.contains(resource); });
+    if (has_some && known != devices) concerned.push_back(uid);
+  }
+  known = std::move(devices);
+  return concerned;
 }
 
 std::map<std::string, DeviceAmount> DevicePools::amounts() const {
@@ -95,6 +103,28 @@ base::Result<std::vector<ContainerDevices>> DevicePools::choose(const Json& pod)
 }
 
 void DevicePools::hold(const std::string& uid, const std::vector<ContainerDevices>& devices) { held_[uid] = devices; }
+
+Json DevicePools::health_of(const std::string& uid, std::string_view container) const {
+  Json list = Json::array();
+  const auto pod = held_.find(uid);
+  if (pod == held_.end()) return list;
+  for (const ContainerDevices& one : pod->second) {
+    if (one.container != container) continue;
+    for (const auto& [resource, ids] : one.ids) {
+      std::map<std::string_view, bool> healthy;
+      if (const auto pool = pools_.find(resource); pool != pools_.end())
+        for (const Device& device : pool->second) healthy.emplace(device.id, device.healthy);
+      Json devices = Json::array();
+      for (const std::string& id : ids) {
+        const auto known = healthy.find(id);
+        const char* health = known == healthy.end() ? "Unknown" : known->second ? "Healthy" : "Unhealthy";
+        devices.push_back(Json::object({{"resourceID", id}, {"health", health}}));
+      }
+      list.push_back(Json::object({{"name", resource}, {"resources", std::move(devices)}}));
+    }
+  }
+  return list;
+}
 
 void DevicePools::release(const std::string& uid) { held_.erase(uid); }
 

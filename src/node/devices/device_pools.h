@@ -36,8 +36,9 @@ struct DeviceAmount {
 
 class DevicePools {
  public:
-  // Devices are given out in this order. A resource that is set once is known from then on.
-  void set(const std::string& resource, std::vector<Device> devices);
+  // Devices are given out in this order. A resource that is set once is known from then on. The uids of pods that hold
+  // some, where the devices are not as they were.
+  std::vector<std::string> set(const std::string& resource, std::vector<Device> devices);
   bool knows(std::string_view resource) const { return pools_.find(resource) != pools_.end(); }
   const std::map<std::string, std::vector<Device>, std::less<>>& all() const { return pools_; }
   std::map<std::string, DeviceAmount> amounts() const;
@@ -51,6 +52,8 @@ class DevicePools {
   void hold(const std::string& uid, const std::vector<ContainerDevices>& devices);
   void release(const std::string& uid);
   bool holds(const std::string& uid) const { return held_.contains(uid); }
+  // How the devices of the container are, as the allocatedResourcesStatus of its status; no items: it has none.
+  api::Json health_of(const std::string& uid, std::string_view container) const;
   // Healthy and nobody's.
   std::vector<std::string> free_of(std::string_view resource) const;
 

@@ -124,7 +124,7 @@ class Plugins : public testing::Test {
       manager = std::make_unique<DeviceManager>(
           *env, options, folder + "/devices",
           DeviceManager::Callbacks{.node_changed = [this] { note(""); },
-                                   .pod_changed = [this](const std::string&) { note(""); },
+                                   .pod_changed = [this](const std::string& uid) { note("pod " + uid + "\n"); },
                                    .warn = [this](const char*, const std::string& message) { note(message + "\n"); }});
       manager->start(read_held(folder + "/devices"), false);
       return true;
@@ -156,6 +156,10 @@ class Plugins : public testing::Test {
       const std::lock_guard lock(mutex);
       return warnings.find(text) != std::string::npos;
     });
+  }
+  void forget_notes() {
+    const std::lock_guard lock(mutex);
+    warnings.clear();
   }
   // The status that the agent answers with.
   rt::GrpcStatus enroll(std::string_view version, std::string_view endpoint, std::string_view resource,
@@ -264,6 +268,30 @@ TEST_F(Plugins, are_asked_what_they_prefer_and_before_each_start) {
   EXPECT_TRUE(warned("the device plugin of x.org/d answers nonsense"));
   plugin.lies = false;
   EXPECT_EQ(admit(pod("three", 1)), "there") << "what failed holds nothing";
+}
+
+TEST_F(Plugins, say_how_the_devices_of_pods_are) {
+  FakePlugin plugin(io, folder + "/plugins/x.sock");
+  EXPECT_TRUE(enroll("v1beta1", "x.sock", "x.org/d").ok());
+  ASSERT_TRUE(until([&] { return usable("x.org/d") == 2; }));
+  const auto health = [&](const char* uid, const char* container) {
+    return on_loop<std::string>([&] { return manager->health_of(uid, container).dump(); });
+  };
+  EXPECT_EQ(admit(pod("one", 2)), "there");
+  const std::string healthy =
+      R"([{"name":"x.org/d","resources":[{"resourceID":"a","health":"Healthy"},{"resourceID":"b","health":"Healthy"}]}])";
+  EXPECT_EQ(health("one", "m"), healthy);
+  EXPECT_EQ(health("one", "other"), "[]");
+  EXPECT_EQ(health("two", "m"), "[]");
+  forget_notes();
+  // "b" is not listed any more, and others do not matter.
+  plugin.list(device_list({{"a", "Unhealthy"}, {"c", "Healthy"}}));
+  EXPECT_TRUE(warned("pod one\n"));
+  EXPECT_EQ(
+      health("one", "m"),
+      R"([{"name":"x.org/d","resources":[{"resourceID":"a","health":"Unhealthy"},{"resourceID":"b","health":"Unknown"}]}])");
+  plugin.list(device_list({{"a", "Healthy"}, {"b", "Healthy"}}));
+  EXPECT_TRUE(until([&] { return health("one", "m") == healthy; }));
 }
 
 TEST_F(Plugins, that_die_leave_unhealthy_devices_until_they_are_back) {
