@@ -194,7 +194,8 @@ std::vector<Json> claim_cells(const Json& claim, base::Time now) {
       {"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}};
   std::vector<std::string> modes;
   const bool bound = !claim["spec"]["volumeName"].as_string().empty();
-  for (const Json& mode : (bound ? claim["status"]["accessModes"] : Json()).items()) {
+  const Json known_modes = bound ? claim["status"]["accessModes"] : Json();
+  for (const Json& mode : known_modes.items()) {
     const auto found = kModes.find(mode.as_string());
     if (found != kModes.end()) modes.emplace_back(found->second);
   }

@@ -142,7 +142,8 @@ Json make_status(const StatusBefore& before, const std::vector<Node>& nodes, con
 
 bool differ_in_counts_only(const Json& one, const Json& other) {
   const auto without_counts = [](Json status) {
-    for (const Json::Member& condition : Json(status["conditions"]).members())
+    const Json conditions = status["conditions"];
+    for (const Json::Member& condition : conditions.members())
       status.edit("conditions").edit(condition.name()).erase("taskStatusCount");
     return status;
   };

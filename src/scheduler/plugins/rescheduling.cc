@@ -39,7 +39,8 @@ class Rescheduling final : public Plugin {
     else
       arguments.warn(base::format("interval: {} is not a positive duration; 5m is used", interval));
     period_ = arguments.get_string("metricsPeriod", "5m");
-    for (const api::Json& one : arguments.get_list("strategies").items()) read_strategy(arguments, one);
+    const api::Json strategies = arguments.get_list("strategies");
+    for (const api::Json& one : strategies.items()) read_strategy(arguments, one);
     setup.on<VictimTasks>([this](const std::vector<TaskId>& tasks) { return victims(tasks); });
   }
 

@@ -177,7 +177,8 @@ void Extender::attach(PluginSetup& setup) {
   else
     arguments.warn(base::format("extender.httpTimeout: {} is not a positive duration; 1s is used", timeout));
   ignorable_ = arguments.get_bool("extender.ignorable", false);
-  for (const Json& name : arguments.get_list("extender.managedResources").items()) managed_.insert(name.str());
+  const Json managed = arguments.get_list("extender.managedResources");
+  for (const Json& name : managed.items()) managed_.insert(name.str());
   const std::pair<std::string_view, std::string_view> kVerbs[] = {
       {"onSessionOpen", "extender.onSessionOpenVerb"}, {"onSessionClose", "extender.onSessionCloseVerb"},
       {"predicate", "extender.predicateVerb"},         {"prioritize", "extender.prioritizeVerb"},
