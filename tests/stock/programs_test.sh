@@ -140,8 +140,8 @@ $(job late test 1 1)
 YAML"
 check "which complete" wait_for 60 field_is vcjob late .status.state.phase Completed
 
-kubectl label node n1 topology/leaf=l1 > /dev/null
-kubectl apply -f - > /dev/null << 'YAML'
+check "a node with a label" kubectl label node n1 topology/leaf=l1
+check "a ConfigMap for the controllers" kubectl apply -f - << 'YAML'
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: volcano-controller-configmap, namespace: volcano-system}
