@@ -84,6 +84,29 @@ TEST(Wire, CutsWatchEventsWhereverTheBytesAreSplit) {
   }
 }
 
+TEST(Wire, a_line_without_an_end_is_not_kept_for_ever) {
+  WatchDecoder decoder;
+  std::vector<WatchEvent> events;
+  const std::string piece(std::size_t{1} << 20, 'x');
+  base::Status fed;
+  std::size_t pieces = 0;
+  for (; fed.ok() && pieces < 100; ++pieces) fed = decoder.feed(piece, events);
+  ASSERT_FALSE(fed.ok());
+  EXPECT_EQ(fed.error().message, "watch event of 68157440 bytes, where 67108864 may be");
+  EXPECT_EQ(pieces, 65u);
+}
+
+TEST(Wire, a_long_line_in_small_pieces_is_looked_through_once) {
+  WatchDecoder decoder;
+  std::vector<WatchEvent> events;
+  ASSERT_TRUE(decoder.feed(R"({"type":"ADDED","object":{"metadata":{"name":")", events).ok());
+  // Looked through from its begin each time, this is 2.5 TB of bytes.
+  const std::string piece(512, 'x');
+  for (int i = 0; i < 100'000; ++i) ASSERT_TRUE(decoder.feed(piece, events).ok());
+  ASSERT_TRUE(decoder.feed("\"}}}\n{\"type\":\"ADDED\",\"object\":{}}\n", events).ok());
+  EXPECT_EQ(events.size(), 2u);
+}
+
 TEST(Wire, AnErrorEventEndsTheWatchWithItsCode) {
   WatchDecoder decoder;
   std::vector<WatchEvent> events;
