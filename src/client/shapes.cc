@@ -63,8 +63,11 @@ std::optional<std::string> find_misshapen(const Json& object, const api::KindInf
 base::Result<Json> in_shape(Json answer, Verb verb, const api::KindInfo* kind, std::vector<std::string>& left_out) {
   if (!answer.is_object()) return unusable("must be a map");
   if (verb == Verb::kList) return list_in_shape(std::move(answer), kind, left_out);
-  // Deletions are answered with a Status, or with what is gone; reviews are objects without a name.
-  if (verb == Verb::kDelete || verb == Verb::kDeleteCollection || answer["kind"].as_string() == "Status") return answer;
+  const bool is_status = answer["kind"].as_string() == "Status";
+  // Deletions are answered with one, or with what is gone.
+  if (verb == Verb::kDelete || verb == Verb::kDeleteCollection) return answer;
+  if (is_status) return unusable("it is a Status: " + answer["message"].str());
+  // Reviews are objects without a name.
   const bool is_review = verb == Verb::kCreate && answer["metadata"]["name"].is_null();
   if (is_review && (answer["metadata"].is_object() || answer["metadata"].is_null())) return answer;
   if (const auto problem = find_misshapen(answer, kind)) return unusable(*problem);

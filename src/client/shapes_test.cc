@@ -65,7 +65,7 @@ TEST(Shapes, answers_to_other_requests_are_objects_or_a_status) {
   EXPECT_FALSE(is_fine(R"({"metadata":{"name":"a"},"status":5})", Verb::kGet));
   EXPECT_TRUE(is_fine(R"({"kind":"Status","status":"Success"})", Verb::kDelete));
   EXPECT_TRUE(is_fine(R"({"kind":"SelfSubjectReview","metadata":{"creationTimestamp":null}})", Verb::kCreate));
-  EXPECT_TRUE(is_fine(R"({"kind":"Status","status":"Success"})", Verb::kCreate));
+  EXPECT_FALSE(is_fine(R"({"kind":"Status","status":"Failure","message":"no"})", Verb::kGet));
 }
 
 TEST(Shapes, a_watch_goes_on_behind_an_object_that_cannot_be_used) {
