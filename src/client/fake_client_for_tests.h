@@ -28,6 +28,7 @@ class FakeClient : public Client {
   std::size_t page_max = 0;               // 0: lists are not cut
   bool silent = false;                    // nothing is answered
   bool expire_tokens = false;             // continue tokens are refused
+  std::string circle;                     // every page has this token
   std::function<bool(const Request&)> forbids;
 
   void call(Request request, OnResult on_result) override {
@@ -213,6 +214,7 @@ class FakeClient : public Client {
       items.push_back(object);
     }
     api::Json metadata = api::Json::object({{"resourceVersion", std::to_string(version_)}});
+    if (!circle.empty()) next = circle;
     if (!next.empty()) metadata.set("continue", next);
     return api::Json::object({{"kind", "PodList"}, {"metadata", metadata}, {"items", items}});
   }

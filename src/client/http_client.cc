@@ -6,8 +6,10 @@
 #include <deque>
 
 #include "base/format.h"
+#include "base/log.h"
 #include "client/repeat.h"
 #include "client/server_connection.h"
+#include "client/shapes.h"
 #include "client/wire.h"
 #include "rt/http_client.h"
 
@@ -25,6 +27,7 @@ struct WatchState {
   Client::OnEvent on_event;
   Client::OnEnd on_end;
   WatchDecoder decoder;
+  const api::KindInfo* kind = nullptr;
   rt::HttpResponse refusal;  // body of an answer that is not 200
   int status = 0;
   bool over = false;
@@ -57,6 +60,7 @@ void WatchState::take(const std::shared_ptr<WatchState>& self, std::string_view 
   base::Status fed = decoder.feed(bytes, events);
   const Client::OnEvent callback = on_event;
   for (WatchEvent& event : events) {
+    if (const auto problem = mend_shape(event, kind)) base::log_warning("client", *problem);
     callback(std::move(event));
     if (self->over) return;
   }
@@ -100,19 +104,30 @@ class HttpApiClient : public Client {
     OnResult on_result;
   };
 
+  // What counts of a request when its answer is there.
+  struct Asked {
+    const api::Projection* only;
+    Verb verb;
+    bool is_of_kind;
+    const api::KindInfo* kind;
+  };
+
   void drain();
+  base::Result<Json> answer_to(const Asked& asked, const rt::HttpResponse& response);
   void send(const Request& request, OnResult on_result) {
     rt::HttpRequest http = encode_request(request, options_.field_manager);
     server_->complete(http);
     http.may_repeat = may_repeat(request);
     if (request.verb != Verb::kGet && request.verb != Verb::kList) http.wanted = options_.may_write;
+    // Other subresources are answered with what is no object of the kind, or with a part of one.
+    const bool is_of_kind = request.subresource.empty() || request.subresource == "status";
+    const Asked asked{request.only, request.verb, is_of_kind, api::find_kind(request.resource)};
     // Only a repeated request is looked at again.
-    server_->http().send(std::move(http), [this, only = request.only, is_list = request.verb == Verb::kList,
-                                           request = http.may_repeat ? request : Request(),
+    server_->http().send(std::move(http), [this, asked, request = http.may_repeat ? request : Request(),
                                            on_result = std::move(on_result)](base::Result<rt::HttpResponse> response) {
       if (!response.ok()) return on_result(response.take_error());
       if (response->status == 401) server_->refused();
-      auto result = decode_response(*response, only, is_list);
+      auto result = answer_to(asked, *response);
       if (result.ok() || !response->repeated) return on_result(std::move(result));
       settle(request, result.take_error(), on_result);
     });
@@ -125,6 +140,7 @@ class HttpApiClient : public Client {
   double tokens_;
   base::Duration refilled_{};
   bool timer_set_ = false;
+  std::vector<std::string> told_;  // what was left out of the last list that anything was left out of
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 
@@ -151,6 +167,20 @@ void HttpApiClient::drain() {
   });
 }
 
+base::Result<Json> HttpApiClient::answer_to(const Asked& asked, const rt::HttpResponse& response) {
+  TRY(Json answer, decode_response(response, asked.only, asked.verb == Verb::kList));
+  if (!asked.is_of_kind) return answer;
+  std::vector<std::string> left_out;
+  auto result = in_shape(std::move(answer), asked.verb, asked.kind, left_out);
+  constexpr std::size_t kToldMax = 20;
+  if (left_out.empty() || left_out == told_) return result;
+  for (std::size_t i = 0; i < left_out.size() && i < kToldMax; ++i) base::log_warning("client", left_out[i]);
+  if (left_out.size() > kToldMax)
+    base::log_warning("client", base::format("{} more objects are left out", left_out.size() - kToldMax));
+  told_ = std::move(left_out);
+  return result;
+}
+
 // The request was sent twice, and the second answer is this error.
 void HttpApiClient::settle(const Request& request, base::Error error, const OnResult& on_result) {
   Verdict verdict = judge(request, error);
@@ -171,6 +201,7 @@ std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_eve
   auto state = std::make_shared<WatchState>();
   state->env = &env_;
   state->decoder = WatchDecoder(request.only);
+  state->kind = api::find_kind(request.resource);
   state->on_event = std::move(on_event);
   state->on_end = std::move(on_end);
   // A peer that vanished without a word never ends the stream.

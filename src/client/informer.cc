@@ -16,6 +16,7 @@ using api::Json;
 namespace {
 
 constexpr std::int64_t kPageSize = 500;
+constexpr std::size_t kPagesMax = 20'000;  // of one list: ten million objects
 constexpr base::Duration kBackOffFirst = base::milliseconds(200);
 constexpr base::Duration kBackOffMax = base::seconds(30);
 
@@ -49,10 +50,11 @@ struct Informer::State {
   std::vector<Json> pages;
   bool takes_pages = false;
   bool has_page = false;
-  bool paged = true;      // false after a continue token expired: ask for everything at once
-  std::string trouble;    // why the view is not current
-  std::string told;       // what of that was last logged
-  bool told_any = false;  // handlers have been called
+  std::set<std::size_t> tokens;  // hashes of those that led to its pages
+  bool paged = true;             // false after a continue token expired: ask for everything at once
+  std::string trouble;           // why the view is not current
+  std::string told;              // what of that was last logged
+  bool told_any = false;         // handlers have been called
   bool synced = false;
   bool started = false;
   base::Duration back_off = kBackOffFirst;
@@ -69,9 +71,11 @@ struct Informer::State {
     pages.clear();
     takes_pages = !synced && !told_any;
     has_page = false;
+    tokens.clear();
     ask_page({});
   }
   void ask_page(const std::string& continue_token);
+  void ask_next_page(const std::string& continue_token);
   void take_page(base::Result<Json> page);
   void replace_all(std::vector<Json> items);
   void become_synced();
@@ -158,7 +162,8 @@ void Informer::State::take_page(base::Result<Json> page) {
       pages.push_back(std::move(item));
   }
   const std::string next = metadata["continue"].str();
-  if (!next.empty()) return ask_page(next);
+  if (!next.empty()) return ask_next_page(next);
+  tokens.clear();
   paged = true;
   trouble.clear();
   resource_version = metadata["resourceVersion"].str();
@@ -167,6 +172,19 @@ void Informer::State::take_page(base::Result<Json> page) {
   else
     replace_all(std::exchange(pages, {}));
   begin_watch();
+}
+
+// A server that never comes to the last page would be asked without a pause, and what it says kept.
+void Informer::State::ask_next_page(const std::string& continue_token) {
+  if (tokens.insert(std::hash<std::string>()(continue_token)).second && tokens.size() < kPagesMax)
+    return ask_page(continue_token);
+  const bool too_many = tokens.size() >= kPagesMax;
+  pages.clear();
+  tell("listed", base::make_error(base::Code::kInternal,
+                                  too_many ? base::format("its list has more than {} pages", kPagesMax)
+                                           : base::format("its list comes back to the page at {:?}",
+                                                          std::string_view(continue_token).substr(0, 100))));
+  later(&State::list);
 }
 
 void Informer::State::replace_all(std::vector<Json> items) {
@@ -233,8 +251,10 @@ void Informer::State::end_watch(const base::Error& error) {
   const bool expired = error.code == base::Code::kExpired || error.code == base::Code::kGone;
   // Who may not watch can still look now and then.
   const bool forbidden = error.code == base::Code::kForbidden;
-  if (forbidden) tell("watched", error);
-  later(expired || forbidden ? &State::list : &State::begin_watch);
+  // A version that it does not know, as after a bookmark of another server, is refused for ever.
+  const bool refused = error.code == base::Code::kBadRequest || error.code == base::Code::kInvalid;
+  if (forbidden || refused) tell("watched", error);
+  later(expired || forbidden || refused ? &State::list : &State::begin_watch);
 }
 
 void Informer::State::put(Json object, bool initial) {

@@ -243,6 +243,34 @@ TEST(Informer, RetriesAListThatFailsWithGrowingDelay) {
   EXPECT_EQ(world.server.calls.size(), 5u);
 }
 
+TEST(Informer, goes_in_no_circle_of_pages) {
+  World world;
+  world.server.put(api::resources::kPods, pod("a"));
+  world.server.circle = "again";
+  world.start();
+  EXPECT_FALSE(world.informer.synced());
+  EXPECT_EQ(world.informer.trouble(), "pods cannot be listed: its list comes back to the page at \"again\"");
+  EXPECT_LT(world.server.calls.size(), 20u);
+  world.server.circle.clear();
+  world.env.run_for(base::seconds(60));
+  EXPECT_TRUE(world.informer.synced());
+  EXPECT_EQ(world.informer.objects().size(), 1u);
+  EXPECT_EQ(world.informer.trouble(), "");
+}
+
+TEST(Informer, lists_again_where_its_version_is_refused) {
+  World world;
+  world.server.put(api::resources::kPods, pod("a"));
+  world.start();
+  world.log.clear();
+  world.server.mute = true;
+  world.server.put(api::resources::kPods, pod("b"));
+  world.server.mute = false;
+  world.server.break_watches(base::Code::kBadRequest, true);
+  world.env.run_for(base::seconds(60));
+  EXPECT_EQ(world.log, Log{"add b"});
+}
+
 TEST(Informer, StaysSilentOnceItIsGone) {
   testing::FakeEnv env;
   testing::FakeClient server(env);

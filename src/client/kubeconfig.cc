@@ -1,12 +1,14 @@
 // How a kubeconfig names a server and credentials.
 #include "client/kubeconfig.h"
 
+#include <set>
 #include <tuple>
 
 #include "api/json/yaml.h"
 #include "base/base64.h"
 #include "base/format.h"
-#include "rt/files.h"
+#include "client/kubeconfig_check.h"
+#include "rt/bounded_files.h"
 
 namespace client {
 
@@ -20,6 +22,18 @@ const Json* find_named(const Json& list, std::string_view name) {
   for (const Json& item : list.items())
     if (item["name"].as_string() == name) return &item;
   return nullptr;
+}
+
+// More than any kubeconfig or certificate has. A shell's <(...) has its time.
+base::Result<std::string> read_small(const std::string& path) {
+  return rt::read_bounded_file(path, std::size_t{16} << 20, base::seconds(10));
+}
+
+base::Result<std::string> token_in(const std::string& path) {
+  TRY(const std::string text, read_small(path));
+  auto token = token_from(text);
+  if (!token.ok()) return base::within(token.take_error(), path);
+  return token;
 }
 
 std::string resolve(const std::string& folder, std::string_view path) {
@@ -36,7 +50,7 @@ base::Result<std::string> data_or_file(const Json& entry, const std::string& key
   }
   const std::string_view path = entry[key].as_string();
   if (path.empty()) return std::string();
-  auto content = rt::read_file(resolve(folder, path));
+  auto content = read_small(resolve(folder, path));
   if (!content.ok()) return base::within(content.take_error(), key);
   return content;
 }
@@ -84,7 +98,11 @@ base::Status ask_program(const Json& exec, const Json& cluster, const std::strin
     return make_error(Code::kBadRequest,
                       base::format("exec: {} does not answer with an ExecCredential of {}", command, version));
   const Json& status = (*answer)["status"];
-  access.token = status["token"].str();
+  if (status.has("token") && !status["token"].as_string().empty()) {
+    auto token = token_from(status["token"].as_string());
+    if (!token.ok()) return base::within(token.take_error(), base::format("exec: the answer of {}", command));
+    access.token = *std::move(token);
+  }
   if (status.has("clientCertificateData")) {
     access.certificate_pem = status["clientCertificateData"].str();
     access.key_pem = status["clientKeyData"].str();
@@ -98,12 +116,24 @@ base::Status read_user(const Json& user, const Json& cluster, const std::string&
                        const std::string& cluster_folder, const RunProgram& run, ServerAccess& access) {
   TRY(access.certificate_pem, data_or_file(user, "client-certificate", user_folder));
   TRY(access.key_pem, data_or_file(user, "client-key", user_folder));
-  access.token = user["token"].str();
-  if (const std::string_view file = user["tokenFile"].as_string(); !file.empty())
+  if (const std::string_view token = user["token"].as_string(); !token.empty()) {
+    auto usable = token_from(token);
+    if (!usable.ok()) return base::within(usable.take_error(), "token");
+    access.token = *std::move(usable);
+  }
+  if (const std::string_view file = user["tokenFile"].as_string(); !file.empty()) {
     access.token_file = resolve(user_folder, file);
+    auto token = token_in(access.token_file);
+    if (!token.ok()) return base::within(token.take_error(), "tokenFile");
+    access.token = *std::move(token);
+  }
   if (const Json& provider = user["auth-provider"]; provider["name"].as_string() == "oidc") {
-    access.token = provider["config"]["id-token"].str();  // COMPAT(credentials): used as it is, not renewed
-    if (!access.token.empty()) return {};
+    const std::string_view token = provider["config"]["id-token"].as_string();
+    access.token.clear();
+    if (!token.empty()) {
+      TRY(access.token, token_from(token));  // COMPAT(credentials): used as it is, not renewed
+      return {};
+    }
   }
   for (const char* key : {"exec", "auth-provider", "username"})
     if (user.has(key) && !(key == std::string_view("exec") && run))
@@ -118,13 +148,17 @@ base::Status read_user(const Json& user, const Json& cluster, const std::string&
 // Adds what `text` has and `config` lacks; entries remember their folder.
 base::Status add_config(std::string_view text, const std::string& folder, Json& config) {
   TRY(const Json more, api::parse_yaml(text));
-  for (const char* list : {"clusters", "users", "contexts"})
+  TRY_VOID(check_kubeconfig(more));
+  for (const char* list : {"clusters", "users", "contexts"}) {
+    std::set<std::string, std::less<>> names;
+    for (const Json& item : config[list].items()) names.insert(item["name"].str());
     for (const Json& item : more[list].items()) {
-      if (find_named(config[list], item["name"].as_string()) != nullptr) continue;
+      if (!names.insert(item["name"].str()).second) continue;
       Json kept = item;
       kept.set("folder", folder);
       config.edit(list).push_back(std::move(kept));
     }
+  }
   if (config["current-context"].as_string().empty()) config.set("current-context", more["current-context"].str());
   return {};
 }
@@ -181,7 +215,7 @@ base::Result<ServerAccess> load_kubeconfigs(const std::vector<std::string>& path
   Json config = Json::object();
   std::string names;
   for (const std::string& path : paths) {
-    TRY(const std::string text, rt::read_file(path));
+    TRY(const std::string text, read_small(path));
     const std::size_t slash = path.rfind('/');
     if (base::Status added = add_config(text, slash == std::string::npos ? "." : path.substr(0, slash), config);
         !added.ok())
@@ -202,8 +236,9 @@ base::Result<ServerAccess> in_cluster_access(const std::string& host, const std:
   const bool v6 = host.find(':') != std::string::npos;
   access.server = v6 ? base::format("https://[{}]:{}", host, port) : base::format("https://{}:{}", host, port);
   access.token_file = folder + "/token";
-  TRY(access.ca_pem, rt::read_file(folder + "/ca.crt"));
-  if (auto ns = rt::read_file(folder + "/namespace"); ns.ok()) access.ns = *ns;
+  TRY(access.token, token_in(access.token_file));
+  TRY(access.ca_pem, read_small(folder + "/ca.crt"));
+  if (auto ns = read_small(folder + "/namespace"); ns.ok()) access.ns = *ns;
   return access;
 }
 

@@ -1,7 +1,9 @@
 // How a Lease is taken, renewed and given up.
 #include "client/leader_election.h"
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
 
 #include "base/format.h"
 #include "base/log.h"
@@ -61,10 +63,15 @@ Json LeaderElection::State::record(const Json& before) const {
   const std::string now = base::format_rfc3339_micro(env.now());
   const Json& old = before["spec"];
   const bool mine = old["holderIdentity"].as_string() == options.identity;
-  const std::int64_t changes = old["leaseTransitions"].as_int() + (mine || before.is_null() ? 0 : 1);
+  // Others may have written anything: servers refuse numbers beyond 32 bits and times that are none, and with them a
+  // lease that nobody could ever take again.
+  constexpr std::int64_t kChangesMax = std::numeric_limits<std::int32_t>::max() - 1;
+  const std::int64_t changed = std::clamp<std::int64_t>(old["leaseTransitions"].as_int(), 0, kChangesMax);
+  const std::int64_t changes = changed + (mine || before.is_null() ? 0 : 1);
+  const bool has_time = mine && base::parse_rfc3339(old["acquireTime"].as_string());
   return Json::object({{"holderIdentity", options.identity},
                        {"leaseDurationSeconds", options.lease_duration.ns / 1'000'000'000},
-                       {"acquireTime", mine ? old["acquireTime"] : Json(now)},
+                       {"acquireTime", has_time ? old["acquireTime"] : Json(now)},
                        {"renewTime", now},
                        {"leaseTransitions", changes}});
 }
@@ -98,6 +105,11 @@ void LeaderElection::State::write(Verb verb, Json body) {
     const auto self = weak.lock();
     if (!self || self->stopped) return;
     if (!written.ok()) return self->result(written.take_error());
+    const Json& holder = (*written)["spec"]["holderIdentity"];
+    // Some server that answers whatever it likes; the lease is looked at again.
+    if (holder.as_string() != self->options.identity)
+      return self->result(base::make_error(
+          base::Code::kInternal, base::format("the server answers to our write with the holder {}", holder.dump())));
     self->lease = *written;
     self->seen_at = self->env.uptime();
     self->result({});
@@ -169,10 +181,11 @@ void LeaderElection::release(std::function<void()> done) {
   *state_->until = 0;
   if (!std::exchange(state_->leading, false)) return done();
   Json next = state_->lease;
-  Json& spec = next.edit("spec");
+  Json spec = next["spec"];  // an object: it names us
   spec.set("holderIdentity", "");
   spec.set("leaseDurationSeconds", 1);
   spec.set("renewTime", base::format_rfc3339_micro(state_->env.now()));
+  next.set("spec", std::move(spec));
   Request request{.verb = Verb::kUpdate,
                   .resource = api::resources::kLeases,
                   .ns = state_->options.ns,

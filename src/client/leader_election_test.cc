@@ -132,6 +132,59 @@ TEST(LeaderElection, AnAnswerThatComesAfterTheDeadlineGivesNoLease) {
   EXPECT_FALSE(a.election.fence()());
 }
 
+TEST(LeaderElection, a_lease_of_rubbish_is_taken_with_values_that_a_server_accepts) {
+  for (const char* spec :
+       {R"({"holderIdentity":"b","leaseTransitions":9223372036854775807,"acquireTime":5,"renewTime":"never"})",
+        R"({"holderIdentity":"a","leaseTransitions":-7,"acquireTime":"never","leaseDurationSeconds":-1})", R"("x")"}) {
+    testing::FakeEnv env;
+    testing::FakeClient server(env);
+    server.put(api::resources::kLeases,
+               api::Json::object({{"metadata", api::Json::object({{"name", "lock"}, {"namespace", "ns"}})},
+                                  {"spec", *api::parse_json(spec)}}));
+    Candidate a(server, env, "a");
+    env.run_for(base::seconds(30));
+    EXPECT_TRUE(a.leads) << spec;
+    const api::Json taken = (*server.find(api::resources::kLeases, "ns/lock"))["spec"];
+    EXPECT_GE(taken["leaseTransitions"].as_int(-1), 0) << spec;
+    EXPECT_LE(taken["leaseTransitions"].as_int(-1), 2147483647) << spec;
+    EXPECT_TRUE(base::parse_rfc3339(taken["acquireTime"].as_string())) << taken.dump();
+    a.election.release([] {});
+    env.run_for(base::seconds(1));
+  }
+}
+
+// Answers each write with another object.
+class LyingClient : public Client {
+ public:
+  LyingClient(Client& inner, api::Json said) : inner_(inner), said_(std::move(said)) {}
+  bool lies = true;
+  void call(Request request, OnResult on_result) override {
+    const bool is_write = request.verb != Verb::kGet;
+    inner_.call(std::move(request), [this, is_write, on_result](base::Result<api::Json> result) {
+      on_result(is_write && lies ? said_ : std::move(result));
+    });
+  }
+  std::unique_ptr<Watch> watch(WatchRequest, OnEvent, OnEnd) override { return nullptr; }
+
+ private:
+  Client& inner_;
+  api::Json said_;
+};
+
+TEST(LeaderElection, an_answer_that_names_no_holder_or_another_gives_no_lease) {
+  for (const char* said : {"{}", R"({"spec":"x"})", R"({"spec":{"holderIdentity":"b"}})"}) {
+    testing::FakeEnv env;
+    testing::FakeClient server(env);
+    LyingClient liar(server, *api::parse_json(said));
+    Candidate a(liar, env, "a");
+    env.run_for(base::seconds(20));
+    EXPECT_FALSE(a.leads) << said;
+    liar.lies = false;
+    env.run_for(base::seconds(20));
+    EXPECT_TRUE(a.leads) << said;
+  }
+}
+
 TEST(LeaderElection, AReleasedFenceIsClosed) {
   testing::FakeEnv env;
   testing::FakeClient server(env);

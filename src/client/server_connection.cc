@@ -2,17 +2,20 @@
 #include "client/server_connection.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/format.h"
 #include "base/log.h"
-#include "rt/files.h"
+#include "client/kubeconfig_check.h"
+#include "rt/bounded_files.h"
 #include "rt/url.h"
 
 namespace client {
 namespace {
 
 constexpr base::Duration kRetirement = base::minutes(12);  // longer than any watch or request lasts
-constexpr std::size_t kRetiredMax = 4;                     // files that change again meanwhile wait
+constexpr std::size_t kTokenBytesMax = std::size_t{1} << 20;
+constexpr std::size_t kRetiredMax = 4;  // files that change again meanwhile wait
 
 }  // namespace
 
@@ -91,11 +94,14 @@ std::string ServerConnection::current_token() {
   const base::Duration now = env_.uptime();
   if (!access_.token.empty() && now - token_read_at_ < base::minutes(1)) return access_.token;
   token_read_at_ = now;
-  if (auto content = rt::read_file(access_.token_file); content.ok()) {
-    access_.token = *content;
-    while (!access_.token.empty() && (access_.token.back() == '\n' || access_.token.back() == ' '))
-      access_.token.pop_back();
-  }
+  // On the loop: a file that became a pipe must not hold it up, and one that became rubbish leaves what was known.
+  auto token = rt::read_bounded_file(access_.token_file, kTokenBytesMax, {});
+  if (token.ok()) token = token_from(*token);
+  if (token.ok()) access_.token = *token;
+  const std::string trouble = token.ok() ? "" : token.error().message;
+  if (std::exchange(token_told_, trouble) != trouble && !trouble.empty())
+    base::log_warning("client", base::format("the token in {} cannot be read again, and stays as it was: {}",
+                                             access_.token_file, trouble));
   return access_.token;
 }
 

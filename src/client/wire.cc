@@ -1,6 +1,7 @@
 // The translation between requests and HTTP messages.
 #include "client/wire.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "api/kinds.h"
@@ -30,6 +31,11 @@ std::string_view accepted(const api::ResourceId& resource, std::string_view subr
   const bool has_both = kind && !kind->custom && api::has_protobuf(resource.api_version(), kind->kind);
   return has_both ? "application/vnd.volcano.stored+json,application/vnd.kubernetes.protobuf,application/json"
                   : "application/json";
+}
+
+base::Error too_long(std::size_t bytes) {
+  return base::make_error(Code::kInternal,
+                          base::format("watch event of {} bytes, where {} may be", bytes, kEventBytesMax));
 }
 
 bool is_protobuf(std::string_view body) { return body.starts_with(api::kProtobufMagic); }
@@ -170,13 +176,15 @@ base::Status WatchDecoder::feed(std::string_view bytes, std::vector<WatchEvent>&
     if (more) status = take(*next, events);
   }
   rest_.erase(0, begin);
+  looked_through_ = rest_.size();
   return status;
 }
 
 // A blank line is no event.
 base::Result<std::optional<std::string_view>> WatchDecoder::next_line(std::size_t& begin) const {
   for (;;) {
-    const std::size_t end = rest_.find('\n', begin);
+    const std::size_t end = rest_.find('\n', std::max(begin, looked_through_));
+    if (end == std::string::npos && rest_.size() - begin > kEventBytesMax) return too_long(rest_.size() - begin);
     if (end == std::string::npos) return std::optional<std::string_view>();
     const std::string_view line = std::string_view(rest_).substr(begin, end - begin);
     begin = end + 1;
@@ -190,9 +198,7 @@ base::Result<std::optional<std::string_view>> WatchDecoder::next_frame(std::size
   if (rest_.size() < begin + kLength) return std::optional<std::string_view>();
   std::size_t size = 0;
   for (std::size_t i = 0; i < kLength; ++i) size = size << 8 | static_cast<unsigned char>(rest_[begin + i]);
-  if (size > kEventBytesMax)
-    return base::make_error(Code::kInternal,
-                            base::format("watch event of {} bytes, where {} may be", size, kEventBytesMax));
+  if (size > kEventBytesMax) return too_long(size);
   if (rest_.size() < begin + kLength + size) return std::optional<std::string_view>();
   const std::string_view frame = std::string_view(rest_).substr(begin + kLength, size);
   begin += kLength + size;

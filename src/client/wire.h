@@ -44,6 +44,7 @@ class WatchDecoder {
   base::Status take(std::string_view bytes, std::vector<WatchEvent>& events) const;
 
   std::string rest_;
+  std::size_t looked_through_ = 0;  // so much of that has no end of a line
   bool framed_ = false;
   const api::Projection* only_;
   std::optional<api::Projection> event_;  // of a whole line

@@ -84,6 +84,29 @@ TEST(Wire, CutsWatchEventsWhereverTheBytesAreSplit) {
   }
 }
 
+TEST(Wire, a_line_without_an_end_is_not_kept_for_ever) {
+  WatchDecoder decoder;
+  std::vector<WatchEvent> events;
+  const std::string piece(std::size_t{1} << 20, 'x');
+  base::Status fed;
+  std::size_t pieces = 0;
+  for (; fed.ok() && pieces < 100; ++pieces) fed = decoder.feed(piece, events);
+  ASSERT_FALSE(fed.ok());
+  EXPECT_EQ(fed.error().message, "watch event of 68157440 bytes, where 67108864 may be");
+  EXPECT_EQ(pieces, 65u);
+}
+
+TEST(Wire, a_long_line_in_small_pieces_is_looked_through_once) {
+  WatchDecoder decoder;
+  std::vector<WatchEvent> events;
+  ASSERT_TRUE(decoder.feed(R"({"type":"ADDED","object":{"metadata":{"name":")", events).ok());
+  // Looked through from its begin each time, this is 2.5 TB of bytes.
+  const std::string piece(512, 'x');
+  for (int i = 0; i < 100'000; ++i) ASSERT_TRUE(decoder.feed(piece, events).ok());
+  ASSERT_TRUE(decoder.feed("\"}}}\n{\"type\":\"ADDED\",\"object\":{}}\n", events).ok());
+  EXPECT_EQ(events.size(), 2u);
+}
+
 TEST(Wire, AnErrorEventEndsTheWatchWithItsCode) {
   WatchDecoder decoder;
   std::vector<WatchEvent> events;
@@ -185,6 +208,55 @@ users: [{{name: u, user: {{exec: {{apiVersion: client.authentication.k8s.io/v1, 
               !row.more.empty());
   }
   EXPECT_EQ(parse_kubeconfig(config(""), "/").error().message, "user credentials of kind \"exec\" are not supported");
+}
+
+TEST(Kubeconfig, says_which_field_has_another_type) {
+  const struct {
+    std::string_view text, message;
+  } rows[] = {
+      {"[1]", "it must be a map, not a list"},
+      {"clusters: 5", "clusters must be a list, not a number"},
+      {"users: [x]", "users[0] must be a map, not text"},
+      {"contexts: [{name: 5}]", "contexts[0].name must be text, not a number"},
+      {"current-context: {}", "current-context must be text, not a map"},
+      {"users: [{user: {token: 12345}}]", "users[0].user.token must be text, not a number"},
+      {"users: [{}, {user: {exec: {args: [a, 5]}}}]", "users[1].user.exec.args[1] must be text, not a number"},
+      {"users: [{user: {exec: {env: [[]]}}}]", "users[0].user.exec.env[0] must be a map, not a list"},
+      {"clusters: [{cluster: {insecure-skip-tls-verify: \"true\"}}]",
+       "clusters[0].cluster.insecure-skip-tls-verify must be true or false, not text"},
+      {"contexts: [{context: {namespace: [a]}}]", "contexts[0].context.namespace must be text, not a list"},
+      {"users: null\nclusters: [null]", "context \"\" does not exist"},
+      {"", "context \"\" does not exist"},
+  };
+  for (const auto& row : rows) {
+    const auto access = parse_kubeconfig(row.text, "/");
+    ASSERT_FALSE(access.ok()) << row.text;
+    EXPECT_EQ(access.error().message, row.message) << row.text;
+  }
+}
+
+TEST(Kubeconfig, refuses_tokens_that_no_header_can_carry) {
+  const auto with = [](std::string_view token) {
+    return parse_kubeconfig(base::format("{{current-context: x, contexts: [{{name: x, context: {{cluster: c, user: "
+                                         "u}}}}], clusters: [{{name: c, cluster: {{server: s}}}}], users: [{{name: u, "
+                                         "user: {{{}}}}}]}}",
+                                         token),
+                            "/");
+  };
+  EXPECT_EQ(with(R"(token: "abc\n")")->token, "abc");
+  EXPECT_EQ(with(R"(token: "abc\r\nX-Other: 1")").error().message,
+            "token: a token is one word of printable ASCII characters");
+  EXPECT_EQ(with("tokenFile: /dev/null").error().message, "tokenFile: /dev/null: the token is empty");
+  EXPECT_EQ(with("tokenFile: /dev/zero").error().message,
+            "tokenFile: cannot read /dev/zero: it has more than 16777216 bytes");
+  EXPECT_EQ(with("tokenFile: /nonexistent").error().message,
+            "tokenFile: cannot open /nonexistent: No such file or directory");
+}
+
+TEST(Kubeconfig, many_entries_are_read_in_time_that_grows_with_them) {
+  std::string text = "clusters:\n";
+  for (int i = 0; i < 100'000; ++i) text += base::format("- {{name: c{}}}\n", i);
+  EXPECT_FALSE(parse_kubeconfig(text, "/").ok());
 }
 
 TEST(Kubeconfig, NamesWhatIsMissing) {

@@ -3,12 +3,14 @@
 
 #include "base/format.h"
 #include "base/log.h"
-#include "rt/files.h"
+#include "rt/bounded_files.h"
 
 namespace volcano_main {
 namespace {
 
 constexpr base::Duration kLookPeriod = base::seconds(1);
+// It is read on the loop: what is larger, or no file, must not hold that up.
+constexpr std::size_t kBytesMax = std::size_t{4} << 20;
 
 }  // namespace
 
@@ -24,7 +26,7 @@ base::Status ConfigFile::read() {
 }
 
 base::Status ConfigFile::look() {
-  TRY(std::string text, rt::read_file(path_));
+  TRY(std::string text, rt::read_bounded_file(path_, kBytesMax, {}));
   if (text == seen_) return {};
   seen_ = text;
   return take_(text);

@@ -19,13 +19,14 @@
 #include "main/host/version.h"
 #include "main/host/webhook_flags.h"
 #include "main/programs.h"
-#include "rt/files.h"
+#include "rt/bounded_files.h"
 #include "scheduler/model/core/feature_gates.h"
 
 namespace volcano_main {
 namespace {
 
 constexpr base::Duration kKeysLook = base::seconds(10);
+constexpr std::size_t kKeyBytesMax = std::size_t{1} << 20;
 
 int fail(const std::string& message) {
   std::cerr << "vc-webhook-manager: " << message << "\n";
@@ -34,7 +35,7 @@ int fail(const std::string& message) {
 
 base::Result<admission::ServerKeys> read_keys(const WebhookFlags& flags) {
   const auto read = [](std::string_view what, const std::string& path) -> base::Result<std::string> {
-    auto text = rt::read_file(path);
+    auto text = rt::read_bounded_file(path, kKeyBytesMax, {});
     if (!text.ok())
       return base::within(text.take_error(),
                           base::format("Failed to parse CA file: failed to read {} file ({})", what, path));
