@@ -111,6 +111,7 @@ class GrpcServerSession {
   std::string take_output();
   void send(StreamId stream, std::string_view message);
   void finish(StreamId stream, const GrpcStatus& status);
+  bool is_answering() const;  // a call that was asked for and not finished
   bool is_over() const;
 
  private:

@@ -117,6 +117,20 @@ TEST_F(Grpc, streams_answers_in_order) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(ended.messages[static_cast<std::size_t>(i)], "n" + std::to_string(i));
 }
 
+TEST_F(Grpc, clients_that_hold_connections_and_say_nothing_keep_nobody_out) {
+  const auto server = serve(socket("held"), echo);
+  std::vector<int> held;
+  sockaddr_un address{.sun_family = AF_UNIX};
+  socket("held").unix_path.copy(address.sun_path, sizeof address.sun_path - 1);
+  for (int i = 0; i < 100; ++i) {
+    held.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::connect(held.back(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  const Ended ended = call(socket("held"), "/test/Echo", "hello", {.timeout = base::seconds(10)});
+  EXPECT_TRUE(ended.status.ok()) << ended.status.message;
+  for (const int one : held) ::close(one);
+}
+
 TEST_F(Grpc, tells_how_calls_fail) {
   const auto server = serve(socket("fail"), echo);
   Ended ended = call(socket("fail"), "/test/Fail", "");
